@@ -1,0 +1,14 @@
+"""Which concepts can be drawn, and by which scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from benchmarks.demo.scene import Scene
+from benchmarks.demo.scenes_drinks import drinks
+
+CULTURES: tuple[str, ...] = ("egypt", "brazil", "china")
+SCENES: dict[str, Callable[[Scene], None]] = {
+    "drinks": drinks,
+}
+CONCEPTS: tuple[str, ...] = tuple(SCENES)
