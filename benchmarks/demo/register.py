@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 from benchmarks.demo.scene import Scene
 from benchmarks.demo.scenes_drinks import drinks
+from benchmarks.demo.scenes_transport import transport
 
 CULTURES: tuple[str, ...] = ("egypt", "brazil", "china")
 SCENES: dict[str, Callable[[Scene], None]] = {
     "drinks": drinks,
+    "transport": transport,
 }
 CONCEPTS: tuple[str, ...] = tuple(SCENES)

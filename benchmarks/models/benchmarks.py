@@ -1,0 +1,85 @@
+import hashlib
+import hmac
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Benchmark(models.Model):
+    """A body of items with a purpose. Its stage rows are the truth; the recipe only wrote them."""
+
+    team = models.ForeignKey("people.Team", models.PROTECT, related_name="benchmarks")
+    name = models.CharField(_("name"), max_length=120)
+    slug = models.SlugField(unique=True)
+    purpose = models.TextField(_("purpose"), blank=True)
+    recipe = models.CharField(max_length=60, blank=True)
+    recipe_version = models.CharField(max_length=20, blank=True)
+    citation = models.TextField(blank=True)
+    licence = models.CharField(max_length=120, blank=True)
+    pseudonym_key = models.CharField(max_length=64, editable=False, help_text="Secret; made when the benchmark is.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="benchmark_has_pseudonym_key", condition=~models.Q(pseudonym_key=""))
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def scope(self) -> str:
+        """Where this benchmark's jobs and events are filed."""
+        return f"benchmark:{self.pk}"
+
+    def pseudonym(self, rater_id: int) -> str:
+        """The rater's name in this benchmark's pages and exports: stable inside it, unlinkable outside."""
+        digest = hmac.new(self.pseudonym_key.encode(), str(rater_id).encode(), hashlib.sha256).hexdigest()
+        return f"R-{digest[:8]}"
+
+
+class Role(models.Model):
+    """What a team member may do in one benchmark. Annotators need no row: cohort membership makes them."""
+
+    class Name(models.TextChoices):
+        OWNER = "owner", _("Owner")
+        RESEARCHER = "researcher", _("Researcher")
+        REVIEWER = "reviewer", _("Reviewer")
+
+    benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="roles")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="benchmark_roles")
+    name = models.CharField(max_length=12, choices=Name)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["benchmark", "user"], name="role_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.name} of {self.benchmark}"
+
+
+class Stage(models.Model):
+    """One step of a benchmark. `display`, `sheet` and `rules` are read through types, never as raw JSON."""
+
+    class Acceptance(models.TextChoices):
+        ON_SUBMIT = "on_submit", _("Counted when submitted")
+
+    benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="stages")
+    key = models.SlugField(max_length=60)
+    name = models.CharField(_("name"), max_length=120)
+    position = models.PositiveSmallIntegerField(default=0)
+    display = models.CharField(max_length=40)
+    sheet = models.JSONField(help_text="See annotation.sheets.Sheet.")
+    skip_reasons = models.JSONField(default=list, help_text="[{code, label: {language: text}}]")
+    has_target = models.BooleanField(default=True, help_text="The cohort's own label is part of the unit.")
+    target_answers = models.PositiveSmallIntegerField(default=3)
+    acceptance = models.CharField(max_length=12, choices=Acceptance, default=Acceptance.ON_SUBMIT)
+    instructions = models.JSONField(default=dict, help_text="{language: text}, what a campaign starts with.")
+
+    class Meta:
+        ordering = ["position", "pk"]
+        constraints = [models.UniqueConstraint(fields=["benchmark", "key"], name="stage_key_once")]
+
+    def __str__(self) -> str:
+        return self.name

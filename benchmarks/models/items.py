@@ -1,0 +1,57 @@
+from django.db import models
+
+
+class Item(models.Model):
+    """One thing shown. `key` is its deterministic name in the stage: importing twice adds nothing.
+
+    `concept`, `origin` (the prompt's country) and `condition` are what numbers are cut by; the rest is `context`.
+    """
+
+    stage = models.ForeignKey("benchmarks.Stage", models.PROTECT, related_name="items")
+    key = models.CharField(max_length=200)
+    concept = models.CharField(max_length=120, blank=True)
+    origin = models.CharField(max_length=120, blank=True)
+    condition = models.CharField(max_length=60, blank=True)
+    text = models.TextField(blank=True)
+    context = models.JSONField(default=dict)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["stage", "key"], name="item_key_once")]
+        indexes = [models.Index(fields=["stage", "condition", "concept"], name="item_cut")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class ItemImage(models.Model):
+    item = models.ForeignKey(Item, models.PROTECT, related_name="images")
+    image = models.ForeignKey("benchmarks.Image", models.PROTECT, related_name="uses")
+    role = models.CharField(max_length=30, default="image")
+    alt = models.CharField(max_length=300, blank=True)
+    source = models.CharField(max_length=500, blank=True)
+    licence = models.CharField(max_length=120, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "role"], name="item_image_role_once")]
+
+    def __str__(self) -> str:
+        return f"{self.role} of {self.item}"
+
+
+class ItemFact(models.Model):
+    """What a detector, a filter or a judge found about an item."""
+
+    item = models.ForeignKey(Item, models.PROTECT, related_name="facts")
+    key = models.CharField(max_length=60)
+    value = models.JSONField()
+    source = models.CharField(max_length=120)
+    version = models.CharField(max_length=60, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "key", "source", "version"], name="item_fact_once")]
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.item}"

@@ -1,0 +1,18 @@
+"""Every app owns its urls; this file only says where they hang."""
+
+from django.contrib import admin
+from django.urls import include, path
+from django.views.i18n import set_language
+
+from config.health import healthz
+
+urlpatterns = [
+    path("healthz", healthz, name="healthz"),
+    path("language/", set_language, name="set_language"),
+    path("admin/", admin.site.urls),
+    path("", include("people.urls")),
+    path("", include("jobs.urls")),
+    path("", include("benchmarks.urls")),
+    path("", include("annotation.urls")),
+    path("", include("evaluation.urls")),
+]

@@ -1,0 +1,145 @@
+"""Intervals from delete-one replicates (two-way jackknife) or from resamples (bootstrap)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from scipy import stats
+
+from evaluation.metrics.counts import Floats, Ints
+
+Over = Literal["units and raters", "units", "raters", "none"]
+Ends = tuple[float, float]
+_TOLERATED = 0.05  # share of resamples without a value above which a bootstrap interval is refused
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """Which interval is wanted.
+
+    ``over``: the population it speaks of: other units and other raters (default), other units and the same raters, the same units
+    and other raters. ``method``: "jackknife" (deterministic) or "bootstrap" (one of "units" or "raters"; needs ``rng``).
+    ``clusters``: for the bootstrap, a label for each unit (or rater): whole clusters are drawn, such as concepts or cohorts.
+    """
+
+    over: Over = "units and raters"
+    method: Literal["jackknife", "bootstrap"] = "jackknife"
+    level: float = 0.95
+    resamples: int = 1_000
+    rng: np.random.Generator | None = None
+    clusters: Sequence[Hashable] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.over not in ("units and raters", "units", "raters", "none"):
+            raise ValueError(f"over must be 'units and raters', 'units', 'raters' or 'none', got {self.over!r}")
+        if self.method not in ("jackknife", "bootstrap"):
+            raise ValueError(f"method must be 'jackknife' or 'bootstrap', got {self.method!r}")
+        if not 0 < self.level < 1:
+            raise ValueError(f"level must lie between 0 and 1, got {self.level!r}")
+        if self.method == "bootstrap":
+            if self.over not in ("units", "raters"):
+                raise ValueError(f"a bootstrap resamples 'units' or 'raters', got over={self.over!r}")
+            if self.rng is None:
+                raise ValueError("a bootstrap needs rng, a numpy Generator whose seed is stored with the number")
+            if self.resamples < 2:
+                raise ValueError(f"resamples must be at least 2, got {self.resamples}")
+        elif self.clusters is not None:
+            raise ValueError("clusters are resampled by the bootstrap; pass method='bootstrap'")
+
+    @property
+    def resampled(self) -> str:
+        """What stands beside the number."""
+        if self.over == "none":
+            return "nothing"
+        return f"clusters of {self.over}" if self.clusters is not None else self.over
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A transform under which the estimate is nearer to normal, by its derivative and inverse; ends where it has no spread."""
+
+    name: Literal["log(1 - x)", "logit", "Fisher z"]
+
+    def interval(self, value: float, error: float, quantile: float) -> Ends | None:
+        """value -+ quantile standard errors on the transformed scale, back on the value's own; None at the ends of the scale.
+
+        The standard error is carried over by the derivative (delta method), so a replicate at the end of the scale does no harm.
+        """
+        step = quantile * error
+        if self.name == "log(1 - x)":
+            rest = 1 - value
+            if rest <= 1e-12:
+                return None
+            stretch = np.exp(min(step / rest, 700.0))
+            return float(1 - rest * stretch), float(1 - rest / stretch)
+        if self.name == "logit":
+            if not 1e-12 < value < 1 - 1e-12:
+                return None
+            centre, step = np.log(value / (1 - value)), step / (value * (1 - value))
+            return float(_expit(centre - step)), float(_expit(centre + step))
+        if abs(value) >= 1 - 1e-12:
+            return None
+        centre, step = np.arctanh(value), step / (1 - value**2)
+        return float(np.tanh(centre - step)), float(np.tanh(centre + step))
+
+
+def _expit(x: float) -> float:
+    return float(0.5 * (1 + np.tanh(x / 2)))
+
+
+def jackknife_variance(replicates: Floats) -> float:
+    """(k - 1) / k times the sum of squared deviations of k delete-one replicates from their mean (Efron & Stein 1981)."""
+    return float((replicates.size - 1) / replicates.size * np.sum((replicates - replicates.mean()) ** 2))
+
+
+def jackknife_interval(
+    value: float, units: Floats, raters: Floats, ratings: Floats, wanted: Interval, scale: Scale
+) -> Ends | str:
+    """Interval from the replicates without each unit, each rater and each rating; or the code of the reason there is none.
+
+    Two-way variance: V = V_units + V_raters - V_ratings, since the spread of single ratings is in both of the first two
+    (Cameron, Gelbach & Miller 2011; Owen 2007), floored at max(V_units, V_raters). t quantile with min(#units, #raters) - 1
+    degrees of freedom: the scarcer side is what the interval's width is known from. One-way: that side's V and count - 1.
+    """
+    if "raters" in wanted.over and raters.size < 3:
+        return "too_few_raters_for_interval"
+    if "units" in wanted.over and units.size < 3:
+        return "too_few_units_for_interval"
+    used = [part for name, part in (("units", units), ("raters", raters)) if name in wanted.over]
+    if not all(np.isfinite(part).all() for part in used):
+        return "unstable"
+    variances = [jackknife_variance(part) for part in used]
+    variance = max(variances)
+    if len(used) == 2:
+        if not np.isfinite(ratings).all():
+            return "unstable"
+        variance = max(sum(variances) - jackknife_variance(ratings), variance)
+    quantile = float(stats.t.ppf((1 + wanted.level) / 2, min(part.size for part in used) - 1))
+    ends = scale.interval(value, float(np.sqrt(variance)), quantile)
+    return "no_spread" if ends is None else ends
+
+
+def percentile_interval(replicates: Floats, level: float) -> Ends | str:
+    """Percentiles of the resamples that have a value; refused when more than 5 % have none."""
+    defined = replicates[np.isfinite(replicates)]
+    if defined.size < 2 or 1 - defined.size / replicates.size > _TOLERATED:
+        return "unstable"
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def resample_weights(wanted: Interval, count: int) -> Floats:
+    """(resamples, count) how often each unit or rater is drawn, with replacement, itself or by its cluster."""
+    assert wanted.rng is not None
+    cluster: Ints = np.arange(count)
+    if wanted.clusters is not None:
+        if len(wanted.clusters) != count:
+            raise ValueError(f"clusters must name a label for each of the {count} {wanted.over}, got {len(wanted.clusters)}")
+        numbers: dict[Hashable, int] = {}
+        cluster = np.array([numbers.setdefault(label, len(numbers)) for label in wanted.clusters], dtype=np.int64)
+    groups = int(cluster.max()) + 1 if count else 0
+    draws = wanted.rng.multinomial(groups, np.full(groups, 1 / groups), size=wanted.resamples)
+    return np.asarray(draws[:, cluster], dtype=np.float64)

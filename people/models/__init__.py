@@ -1,0 +1,20 @@
+from people.models.cohorts import Cohort, CohortManager, CohortMember
+from people.models.consent import Consent, ConsentText, ConsentVersion
+from people.models.links import Invitation, SignInLink
+from people.models.teams import Team, TeamMember
+from people.models.users import Rater, User
+
+__all__ = [
+    "Cohort",
+    "CohortManager",
+    "CohortMember",
+    "Consent",
+    "ConsentText",
+    "ConsentVersion",
+    "Invitation",
+    "Rater",
+    "SignInLink",
+    "Team",
+    "TeamMember",
+    "User",
+]

@@ -1,0 +1,68 @@
+from typing import Any, ClassVar
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
+
+
+class UserManager(BaseUserManager["User"]):
+    def create_user(self, email: str, name: str = "", password: str | None = None, **extra: Any) -> "User":
+        user = self.model(email=self.normalize_email(email).lower(), name=name, **extra)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, name: str = "", password: str | None = None, **extra: Any) -> "User":
+        return self.create_user(email, name, password, is_staff=True, is_superuser=True, **extra)
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.get(email__iexact=username)
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person who can sign in. `is_staff` is a site admin."""
+
+    email = models.EmailField(_("e-mail"))
+    name = models.CharField(_("name"), max_length=120)
+    language = models.CharField(_("language"), max_length=12, blank=True)
+    time_zone = models.CharField(_("time zone"), max_length=60, blank=True)
+    simulated = models.BooleanField(default=False, help_text=_("Not a person: made by the demo or a simulation."))
+    is_staff = models.BooleanField(default=False)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects: ClassVar[UserManager] = UserManager()
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS = ["name"]
+
+    class Meta:
+        constraints = [models.UniqueConstraint(Lower("email"), name="user_email_once")]
+
+    def __str__(self) -> str:
+        return self.name or self.email
+
+
+class Rater(models.Model):
+    """Who answers sheets: a person, or a model configuration of a team. Both are the same to every measure."""
+
+    class Kind(models.TextChoices):
+        PERSON = "person", _("Person")
+        MODEL = "model", _("Model")
+
+    kind = models.CharField(max_length=8, choices=Kind)
+    user = models.OneToOneField(User, models.PROTECT, null=True, blank=True, related_name="rater")
+    team = models.ForeignKey("people.Team", models.PROTECT, null=True, blank=True)
+    name = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="rater_is_person_or_model",
+                condition=models.Q(kind="person", user__isnull=False, team__isnull=True)
+                | models.Q(kind="model", user__isnull=True, team__isnull=False),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
