@@ -78,9 +78,10 @@ TEMPLATES = [
 # PostgreSQL only. ./emic run starts the embedded server and sets DATABASE_URL for its children.
 DATABASES = {"default": env.db("DATABASE_URL", "postgres://emic@localhost/emic")}
 DATABASES["default"]["ENGINE"] = "django.db.backends.postgresql"
+DB_POOL = env.int("EMIC_DB_POOL", 8)  # connections per process; 0 for none kept, which tests need
 DATABASES["default"]["OPTIONS"] = {
     **DATABASES["default"].get("OPTIONS", {}),
-    "pool": {"min_size": 1, "max_size": env.int("EMIC_DB_POOL", 8), "timeout": 10},
+    "pool": {"min_size": 1, "max_size": DB_POOL, "timeout": 10} if DB_POOL else False,
 }
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -1,0 +1,89 @@
+"""One child process: started in its own group, tied to our life, stopped gently and then firmly."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+LAUNCH = Path(__file__).with_name("launch.py")
+
+
+def launched(command: Sequence[str], user: str = "same", death: int = signal.SIGTERM) -> list[str]:
+    """The command wrapped so that it ends when this process does, however this process ends."""
+    return [sys.executable, "-I", "-S", str(LAUNCH), str(os.getpid()), str(int(death)), user, "--", *command]
+
+
+def spawn(
+    command: Sequence[str],
+    *,
+    log: IO[bytes] | int | None = None,
+    env: Mapping[str, str] | None = None,
+    user: str = "same",
+    death: int = signal.SIGTERM,
+    cwd: Path | None = None,
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        launched(command, user, death), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, cwd=cwd
+    )
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; a zombie does not."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return not _state(pid).startswith("Z")
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2]
+    except OSError:
+        return ""
+
+
+def command_line(pid: int) -> str:
+    """What a process was started with, or nothing where the system does not say."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        listed = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True, check=False)
+        return listed.stdout.strip()
+
+
+def wait_gone(pid: int, seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while is_alive(pid):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def stop(child: subprocess.Popen[bytes], gentle: int = signal.SIGTERM, seconds: float = 10.0) -> bool:
+    """Ask the child to end, then end its whole group. True when asking was enough."""
+    asked = True
+    if child.poll() is None:
+        child.send_signal(gentle)
+        try:
+            child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            asked = False
+    end_group(child.pid)
+    child.wait()
+    return asked
+
+
+def end_group(pid: int) -> None:
+    """Kill what is left of the group that a child leads (its workers, if it died without them)."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass

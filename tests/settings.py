@@ -1,0 +1,12 @@
+"""The settings under test: the real ones, with a private database, and nothing that waits or leaves the machine."""
+
+from tests import servers
+
+servers.ensure()
+
+from config.settings import *  # noqa: E402, F403
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+CELERY_BROKER_URL = "memory://"
+ALLOWED_HOSTS = ["localhost", "127.0.0.1", "testserver"]
