@@ -58,7 +58,7 @@ def palm(s: Scene, x: float, base: float, height: float, tone: float = 0.0, gree
     for k in range(13):
         frond(c, top, height * s.u(0.36, 0.48), 172 + k * 16.5 + s.j(8), darker(leafage, 0.25 if k % 2 else 0.0))
     for k in range(3):
-        c.ellipse(top[0] + (k - 1) * height * 0.05, top[1] + height * 0.08, height * 0.03, height * 0.05, s.far("#b8642a", tone))
+        c.ellipse(top[0] + (k - 1) * height * 0.05, top[1] + height * 0.08, height * 0.024, height * 0.04, s.far("#a8602e", tone))
 
 
 def frond(c: Canvas, top: Point, length: float, turn: float, colour: Colour) -> None:

@@ -6,11 +6,15 @@ from collections.abc import Callable
 
 from benchmarks.demo.scene import Scene
 from benchmarks.demo.scenes_drinks import drinks
+from benchmarks.demo.scenes_farming import farming
+from benchmarks.demo.scenes_religion import religion
 from benchmarks.demo.scenes_transport import transport
 
 CULTURES: tuple[str, ...] = ("egypt", "brazil", "china")
 SCENES: dict[str, Callable[[Scene], None]] = {
     "drinks": drinks,
+    "farming": farming,
+    "religion": religion,
     "transport": transport,
 }
 CONCEPTS: tuple[str, ...] = tuple(SCENES)
