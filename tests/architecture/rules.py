@@ -1,0 +1,181 @@
+"""The rules of the house, each a function from a file's path and text to complaints."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+LAYERS = ["jobs", "people", "benchmarks", "annotation", "predictions", "evaluation"]  # lowest first
+PURE = (
+    "evaluation/metrics/",
+    "benchmarks/rules/",
+    "benchmarks/recipes/",
+    "benchmarks/demo/",
+    "predictions/prompts/",
+    "annotation/fields/contract.py",
+)
+PURE_SPEC = re.compile(r"^annotation/fields/\w+/spec\.py$")
+PURE_NEIGHBOURS = {"annotation/fields/": "annotation.fields.contract"}
+INNER = {  # inside an app, what a module must not import
+    "models": {"services", "views", "access", "readers", "tasks", "api", "admin"},
+    "services": {"views", "api", "admin", "tasks"},
+    "readers": {"views", "api", "admin", "tasks", "services"},
+    "access": {"views", "api", "admin", "tasks"},
+}
+
+
+def imports(text: str) -> Iterator[tuple[int, str]]:
+    """Every imported module: (line, dotted name). `from a import b` counts as a.b as well as a."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.lineno, node.module
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+
+
+def is_pure(path: str) -> bool:
+    return path.startswith(PURE) or bool(PURE_SPEC.match(path))
+
+
+def direction(path: str, text: str) -> Iterator[str]:
+    """Imports go down only: evaluation -> predictions -> annotation -> benchmarks -> people -> jobs."""
+    app = path.split("/")[0]
+    if app not in LAYERS:
+        return
+    above = [*LAYERS[LAYERS.index(app) + 1 :], "config", "tests"]
+    for line, name in imports(text):
+        head = name.split(".")[0]
+        target = name.replace(".", "/")
+        if head in above and not is_pure(target + "/") and not is_pure(target + ".py"):
+            yield f"{path}:{line} imports {name}, which is above {app}"
+
+
+def inside(path: str, text: str) -> Iterator[str]:
+    """Inside an app: views and tasks call services and readers, these use access and models, never the other way."""
+    parts = PurePosixPath(path).parts
+    if len(parts) < 2 or parts[0] not in LAYERS:
+        return
+    part = parts[1].removesuffix(".py")
+    for line, name in imports(text):
+        pieces = name.split(".")
+        if len(pieces) > 1 and pieces[0] == parts[0] and pieces[1] in INNER.get(part, set()):
+            yield f"{path}:{line} ({part}) imports {name}"
+
+
+def purity(path: str, text: str) -> Iterator[str]:
+    """Pure folders import no Django and no project code outside themselves."""
+    if not is_pure(path):
+        return
+    home = ".".join(PurePosixPath(path).parent.parts)
+    neighbour = next((n for start, n in PURE_NEIGHBOURS.items() if path.startswith(start)), None)
+    for line, name in imports(text):
+        head = name.split(".")[0]
+        own = name == home or name.startswith(home + ".") or (neighbour and name.startswith(neighbour))
+        if head in ("django", "config", "tests", "celery") or (head in LAYERS and not own):
+            yield f"{path}:{line} is pure and imports {name}"
+
+
+KINDS = {"text", "choice", "rating", "box", "grouping"}
+
+
+def kind_strings(path: str, text: str) -> Iterator[str]:
+    """Nobody outside annotation/fields compares with a kind's name."""
+    if path.startswith("annotation/fields/"):
+        return
+
+    def names_a_kind(node: ast.AST) -> bool:
+        name = getattr(node, "attr", getattr(node, "id", ""))
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            name = str(node.slice.value)
+        return "kind" in str(name)
+
+    def is_kind(node: ast.AST) -> bool:
+        if isinstance(node, ast.Set | ast.List | ast.Tuple):
+            return any(is_kind(one) for one in node.elts)
+        return isinstance(node, ast.Constant) and node.value in KINDS
+
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            if any(names_a_kind(s) for s in sides) and any(is_kind(s) for s in sides):
+                yield f"{path}:{node.lineno} compares with a field kind's name"
+        elif isinstance(node, ast.MatchValue) and is_kind(node.value):
+            yield f"{path}:{node.lineno} matches on a field kind's name"
+
+
+def template_kind_strings(path: str, text: str) -> Iterator[str]:
+    if not path.startswith("templates/annotation/fields/"):
+        for found in re.finditer(r"{%\s*(?:el)?if[^%]*kind\s*[!=]=\s*.(\w+)", text):
+            yield f"{path} compares with the kind {found[1]}"
+
+
+FILE_LINES, FUNCTION_LINES, VIEW_LINES, TEMPLATE_LINES, TEST_LINES = 400, 50, 30, 120, 500
+
+
+def budgets(path: str, text: str) -> Iterator[str]:
+    """A file has 400 lines at most (a test 500), a function 50 without its docstring, a view 30, a template 120."""
+    lines = text.count("\n")
+    if path.endswith(".html"):
+        if lines > TEMPLATE_LINES:
+            yield f"{path} has {lines} lines"
+        return
+    test = path.startswith("tests/")
+    if lines > (TEST_LINES if test else FILE_LINES):
+        yield f"{path} has {lines} lines"
+    if test:
+        return
+    limit = VIEW_LINES if re.search(r"(^|/)views(/|\.py$)", path) else FUNCTION_LINES
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
+            size = (body[-1].end_lineno or 0) - body[0].lineno + 1
+            if size > limit:
+                yield f"{path}:{node.lineno} {node.name} has {size} lines"
+
+
+def migrations(path: str, text: str) -> Iterator[str]:
+    """Migrations import no app: code frozen into them breaks when the app moves on."""
+    if "/migrations/" not in path:
+        return
+    for line, name in imports(text):
+        if name.split(".")[0] in [*LAYERS, "config"]:
+            yield f"{path}:{line} imports {name}"
+
+
+def cascades(path: str, text: str) -> Iterator[str]:
+    """Nothing is deleted by cascade."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Attribute) and node.attr == "CASCADE":
+            yield f"{path}:{node.lineno} deletes by cascade"
+
+
+def templates_are_strict(path: str, text: str) -> Iterator[str]:
+    """The content policy forbids inline styles and scripts; what a person typed is never marked safe; POST has CSRF."""
+    for pattern, what in [
+        (r"\sstyle\s*=", "an inline style"),
+        (r"<style\b", "a style block"),
+        (r"<script(?![^>]*\bsrc=)[^>]*>(?!\s*</script>)", "an inline script"),
+        (r"\son[a-z]+\s*=\s*[\"']", "an inline handler"),
+        (r"\|\s*safe\b|{%\s*autoescape off", "unescaped output"),
+    ]:
+        if path.endswith(".txt"):
+            continue
+        for found in re.finditer(pattern, text):
+            if what == "an inline script" and 'type="application/json"' in found[0]:
+                continue
+            yield f"{path}:{text[: found.start()].count(chr(10)) + 1} has {what}"
+    for form in re.finditer(r"<form\b[^>]*method=[\"']post[\"'][^>]*>.*?</form>", text, re.S | re.I):
+        if "csrf_token" not in form[0]:
+            yield f"{path}:{text[: form.start()].count(chr(10)) + 1} posts without a CSRF token"
+
+
+PHYSICAL = re.compile(
+    r"(?<![\w-])(?:margin|padding|border)-(?:left|right)\b|(?<![\w-])(?:left|right)\s*:|text-align\s*:\s*(?:left|right)"
+)
+
+
+def logical_styles(path: str, text: str) -> Iterator[str]:
+    """Logical properties only, so that right-to-left costs nothing."""
+    for found in PHYSICAL.finditer(text):
+        yield f"{path}:{text[: found.start()].count(chr(10)) + 1} uses {found[0].strip()}"

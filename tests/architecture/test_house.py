@@ -1,0 +1,82 @@
+"""Every rule of the house, held against the whole tree, and against a sample that must fail."""
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.architecture import rules
+
+ROOT = Path(__file__).resolve().parents[2]
+Rule = Callable[[str, str], Iterator[str]]
+
+# Named exceptions to the line budgets: "path" or "path:function", each with its reason.
+OVER_BUDGET: dict[str, str] = {}
+
+
+def tracked(*patterns: str) -> list[str]:
+    out = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return [path for path in out.stdout.splitlines() if (ROOT / path).is_file()]
+
+
+def complaints(rule: Rule, paths: list[str]) -> list[str]:
+    return [found for path in paths for found in rule(path, (ROOT / path).read_text())]
+
+
+PYTHON = [path for path in tracked("*.py") if "/migrations/" not in path]
+CODE = [path for path in PYTHON if not path.startswith("tests/")]
+
+CASES: list[tuple[Rule, list[str], str, str, str, str]] = [
+    # rule, paths, a path and text that must fail, a path and text beside it that must pass
+    (rules.direction, CODE, "people/x.py", "import annotation.models", "annotation/x.py", "import people.models"),
+    (rules.direction, CODE, "jobs/x.py", "import config.settings", "people/x.py", "from evaluation.metrics import x"),
+    (rules.inside, CODE, "people/models/x.py", "import people.services.x", "people/views.py", "import people.services"),
+    (rules.purity, CODE, "evaluation/metrics/x.py", "import django.db", "evaluation/metrics/x.py", "import numpy"),
+    (rules.purity, CODE, "annotation/fields/text/spec.py", "from annotation.sheets import Sheet",
+     "annotation/fields/text/spec.py", "from annotation.fields.contract import FieldKind"),
+    (rules.kind_strings, CODE, "annotation/views/x.py", "if field.kind == 'rating': pass",
+     "annotation/fields/x.py", "if field.kind == 'rating': pass"),
+    (rules.kind_strings, CODE, "evaluation/x.py", "if f['kind'] in ('box', 'text'): pass",
+     "evaluation/x.py", "if f['kind'] in registry: pass"),
+    (rules.template_kind_strings, tracked("templates/*.html"), "templates/a.html", "{% if field.kind == 'text' %}",
+     "templates/a.html", "{% include field.template %}"),
+    (rules.budgets, PYTHON + tracked("templates/*.html"), "people/views.py", "def f():\n" + "    x = 1\n" * 31,
+     "people/services/x.py", "def f():\n" + "    x = 1\n" * 49),
+    (rules.migrations, tracked("*/migrations/*.py"), "jobs/migrations/0009.py", "from jobs.models import Job",
+     "jobs/migrations/0009.py", "from django.db import migrations"),
+    (rules.cascades, CODE, "jobs/models.py", "models.ForeignKey(X, models.CASCADE)",
+     "jobs/models.py", "models.ForeignKey(X, models.PROTECT)"),
+    (rules.templates_are_strict, tracked("templates/*"), "templates/a.html", "<p style='color:red'>",
+     "templates/a.html", "<p class='note'>"),
+    (rules.templates_are_strict, tracked("templates/*"), "templates/a.html", "<form method='post'><p></p></form>",
+     "templates/a.html", "<form method='post'>{% csrf_token %}</form>"),
+    (rules.logical_styles, tracked("static/css/*.css"), "static/css/a.css", "a { margin-left: 1px }",
+     "static/css/a.css", "a { margin-inline-start: 1px }"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "paths", "bad_path", "bad", "good_path", "good"), CASES)
+def test_rule_holds_and_can_fail(
+    rule: Rule, paths: list[str], bad_path: str, bad: str, good_path: str, good: str
+) -> None:
+    assert list(rule(bad_path, bad)), "the sample that must fail passes"
+    assert not list(rule(good_path, good)), "the sample that must pass fails"
+    found = [line for line in complaints(rule, paths) if not any(line.startswith(name) for name in OVER_BUDGET)]
+    assert not found, "\n".join(found)
+
+
+def test_nothing_names_a_machine_or_a_registry() -> None:
+    """Paths of machines and hosts of registries have no place in the repository."""
+    suspects = ("/" + "work/", "/" + "farm/", "file" + ":///opt", "pypi." + "org", "--index" + "-url")
+    found = [
+        f"{path}: {word}"
+        for path in tracked()
+        if not path.endswith((".png", ".webp", ".mo", ".jpg"))
+        for word in suspects
+        if word in (ROOT / path).read_text(errors="ignore")
+    ]
+    assert not found, "\n".join(found)
