@@ -1,0 +1,91 @@
+"""The only place where an id or a slug from a URL becomes an object of this app, for a person who may have it."""
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import Q, QuerySet
+from django.http import Http404
+
+from jobs.models import record
+from people.models import Cohort, CohortMember, Invitation, Team, TeamMember, User
+
+Person = User | AnonymousUser
+
+
+def looks_as_site_admin(user: Person, scope: str) -> bool:
+    """Site admins see what others own; each such look is an event."""
+    if not (user.is_active and user.is_staff):
+        return False
+    record(user, "admin.looked", scope=scope)
+    return True
+
+
+def is_team_admin(user: Person, team: Team) -> bool:
+    return user.is_active and TeamMember.objects.filter(team=team, user_id=user.pk, role=TeamMember.Role.ADMIN).exists()
+
+
+def visible_teams(user: Person) -> QuerySet[Team]:
+    """Teams whose page this person may open without being a site admin."""
+    return Team.objects.filter(members__user_id=user.pk).order_by("name")
+
+
+def team_for(user: Person, slug: str, *, admin: bool = False) -> Team:
+    """A team for its members; with `admin`, for its admins. A stranger learns nothing: 404."""
+    team = Team.objects.filter(slug=slug).first()
+    if team is None or not user.is_authenticated or not user.is_active:
+        raise Http404
+    member = TeamMember.objects.filter(team=team, user=user).first()
+    if member and (not admin or member.role == TeamMember.Role.ADMIN):
+        return team
+    if looks_as_site_admin(user, f"team:{team.pk}"):
+        return team
+    raise Http404
+
+
+def cohort_for(user: Person, cohort_id: int, *, manage: bool = False) -> Cohort:
+    """A cohort for its managers and its team's members; with `manage`, for its managers and the team's admins."""
+    if not user.is_authenticated or not user.is_active:
+        raise Http404
+    of_team = Q(team__members__user=user)
+    if manage:
+        of_team &= Q(team__members__role=TeamMember.Role.ADMIN)
+    cohorts = Cohort.objects.select_related("team")
+    cohort = cohorts.filter(pk=cohort_id).filter(of_team | Q(managers__user=user)).distinct().first()
+    if cohort is not None:
+        return cohort
+    cohort = cohorts.filter(pk=cohort_id).first()
+    if cohort is not None and looks_as_site_admin(user, f"team:{cohort.team_id}"):
+        return cohort
+    raise Http404
+
+
+def membership_for(user: Person, member_id: int) -> CohortMember:
+    """A membership for whoever manages its cohort."""
+    member = CohortMember.objects.select_related("cohort__team", "user").filter(pk=member_id).first()
+    if member is None:
+        raise Http404
+    cohort_for(user, member.cohort_id, manage=True)
+    return member
+
+
+def invitation_for(user: Person, invitation_id: int) -> Invitation:
+    """An invitation for those who could have made it: the cohort's managers, or the team's admins."""
+    invitation = Invitation.objects.select_related("team", "cohort").filter(pk=invitation_id).first()
+    if invitation is None:
+        raise Http404
+    if invitation.cohort_id and not invitation.team_role:
+        cohort_for(user, invitation.cohort_id, manage=True)
+    else:
+        team_for(user, invitation.team.slug, admin=True)
+    return invitation
+
+
+def team_to_agree_with(user: Person, team_id: int) -> Team:
+    """A team whose consent text concerns this person: a member of one of its cohorts, now or before, or of the team."""
+    concerned = (
+        Q(cohorts__members__user_id=user.pk)
+        | Q(members__user_id=user.pk)
+        | Q(consent_versions__consents__user_id=user.pk)
+    )
+    team = Team.objects.filter(concerned, pk=team_id).distinct().first() if user.is_authenticated else None
+    if team is None:
+        raise Http404
+    return team

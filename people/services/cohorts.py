@@ -1,0 +1,37 @@
+from collections.abc import Mapping
+from typing import TypedDict
+
+from django.db import transaction
+
+from jobs.models import record
+from people.models import Cohort, Team, User
+
+
+class CohortData(TypedDict):
+    """What a person may say about a cohort."""
+
+    label: str
+    names: Mapping[str, str]
+    country: str
+    languages: list[str]
+    direction: str
+    time_zone: str
+
+
+@transaction.atomic
+def create_cohort(team: Team, data: CohortData, actor: User) -> Cohort:
+    cohort = Cohort.objects.create(team=team, **data)
+    record(actor, "cohort.created", scope=f"team:{team.pk}", target=f"cohort:{cohort.pk}", label=cohort.label)
+    return cohort
+
+
+@transaction.atomic
+def update_cohort(cohort: Cohort, data: CohortData, actor: User) -> Cohort:
+    """Change what is said about a cohort. Units already made keep the label they were made with."""
+    before = cohort.label
+    for key, value in data.items():
+        setattr(cohort, key, value)
+    cohort.save(update_fields=list(data))
+    scope, target = f"team:{cohort.team_id}", f"cohort:{cohort.pk}"
+    record(actor, "cohort.changed", scope=scope, target=target, before=before, label=cohort.label)
+    return cohort

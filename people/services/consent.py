@@ -1,0 +1,97 @@
+"""What people of a team agree to before they work. A team without a published text asks for nothing."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef, Q, Subquery
+
+from jobs.models import record
+from people.models import Consent, ConsentText, ConsentVersion, Team, User
+
+
+class ConsentRefused(Exception):
+    """The version cannot be changed, published or agreed to. `reason` is a code."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def current_version(team: Team) -> ConsentVersion | None:
+    """The version in force: the published one with the highest number."""
+    return ConsentVersion.objects.filter(team=team, published_at__isnull=False).order_by("-number").first()
+
+
+def has_consented(user: User, team: Team) -> bool:
+    """Whether the person agreed to the current version and did not withdraw. True where nothing is published."""
+    version = current_version(team)
+    if version is None:
+        return True
+    return Consent.objects.filter(user=user, version=version, withdrawn_at__isnull=True).exists()
+
+
+def consented_filter(user: str = "user", team: str = "team") -> Q:
+    """The same as a condition on any query whose paths `user` and `team` lead to a person's and a team's id.
+
+    Example: CohortMember.objects.filter(consented_filter("user_id", "cohort__team_id"))
+    """
+    published = ConsentVersion.objects.filter(published_at__isnull=False)
+    latest = published.filter(team_id=OuterRef(OuterRef(team))).order_by("-number").values("pk")[:1]
+    given = Consent.objects.filter(user_id=OuterRef(user), withdrawn_at__isnull=True, version_id=Subquery(latest))
+    return Q(Exists(given)) | ~Q(Exists(published.filter(team_id=OuterRef(team))))
+
+
+def text_for(version: ConsentVersion, language: str) -> ConsentText:
+    """The text in the person's language, else in English, else in any."""
+    texts = {text.language: text for text in version.texts.order_by("language")}
+    return texts.get(language) or texts.get(language.split("-")[0]) or texts.get("en") or next(iter(texts.values()))
+
+
+@transaction.atomic
+def draft(team: Team, texts: Mapping[str, str], actor: User) -> ConsentVersion:
+    """Write the team's draft: a new version, or the unpublished one again. Empty texts are left out."""
+    Team.objects.select_for_update().get(pk=team.pk)
+    version = ConsentVersion.objects.filter(team=team, published_at__isnull=True).order_by("-number").first()
+    if version is None:
+        last = ConsentVersion.objects.filter(team=team).aggregate(last=Max("number"))["last"] or 0
+        version = ConsentVersion.objects.create(team=team, number=last + 1)
+    version.texts.exclude(language__in=[language for language, body in texts.items() if body.strip()]).delete()
+    for language, body in texts.items():
+        if body.strip():
+            ConsentText.objects.update_or_create(version=version, language=language, defaults={"body": body.strip()})
+    record(actor, "consent.drafted", scope=f"team:{team.pk}", target=f"consent_version:{version.pk}")
+    return version
+
+
+@transaction.atomic
+def publish(version: ConsentVersion, actor: User, at: datetime) -> None:
+    """Put a draft in force. From then on it never changes, and everybody is asked again."""
+    if not version.texts.exists():
+        raise ConsentRefused("empty")
+    changed = ConsentVersion.objects.filter(pk=version.pk, published_at__isnull=True).update(published_at=at)
+    if not changed:
+        raise ConsentRefused("published")
+    record(actor, "consent.published", scope=f"team:{version.team_id}", target=f"consent_version:{version.pk}")
+
+
+@transaction.atomic
+def agree(user: User, version: ConsentVersion, language: str) -> Consent:
+    """Agreeing twice is agreeing once."""
+    if version.published_at is None:
+        raise ConsentRefused("not_published")
+    consent, made = Consent.objects.get_or_create(
+        user=user, version=version, withdrawn_at=None, defaults={"language": language}
+    )
+    if made:
+        record(user, "consent.given", scope=f"team:{version.team_id}", target=f"consent_version:{version.pk}")
+    return consent
+
+
+@transaction.atomic
+def withdraw(user: User, team: Team, at: datetime) -> int:
+    """Take back every live consent to this team's texts. Says how many there were."""
+    taken = Consent.objects.filter(user=user, version__team=team, withdrawn_at__isnull=True).update(withdrawn_at=at)
+    if taken:
+        record(user, "consent.withdrawn", scope=f"team:{team.pk}", target=f"user:{user.pk}")
+    return taken

@@ -1,0 +1,63 @@
+"""Who belongs to a cohort, and who manages it."""
+
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from jobs.models import record
+from people.models import Cohort, CohortManager, CohortMember, SignInLink, User
+
+
+def active_cohorts(user: User) -> QuerySet[Cohort]:
+    """The cohorts a person works in now. Nobody who was switched off works anywhere."""
+    return (
+        Cohort.objects.filter(members__user_id=user.pk, members__left_at__isnull=True, members__user__is_active=True)
+        .select_related("team")
+        .order_by("label")
+    )
+
+
+def active_members(cohort: Cohort) -> QuerySet[CohortMember]:
+    return cohort.members.filter(left_at__isnull=True, user__is_active=True).select_related("user")
+
+
+@transaction.atomic
+def join(cohort: Cohort, user: User, actor: User) -> CohortMember:
+    """Join, or come back: the row of an ended membership is used again."""
+    member, made = CohortMember.objects.get_or_create(cohort=cohort, user=user)
+    if made or member.left_at is not None:
+        member.left_at = None
+        member.save(update_fields=["left_at"])
+        record(actor, "cohort.joined", scope=f"team:{cohort.team_id}", target=f"user:{user.pk}", cohort=cohort.pk)
+    return member
+
+
+@transaction.atomic
+def end(member: CohortMember, actor: User, at: datetime) -> bool:
+    """End a membership; answers keep their cohort. False when it had ended before."""
+    ended = CohortMember.objects.filter(pk=member.pk, left_at__isnull=True).update(left_at=at)
+    if not ended:
+        return False
+    SignInLink.objects.filter(user_id=member.user_id, used_at=None, revoked_at=None).update(revoked_at=at)
+    cohort = member.cohort
+    record(actor, "cohort.left", scope=f"team:{cohort.team_id}", target=f"user:{member.user_id}", cohort=cohort.pk)
+    return True
+
+
+@transaction.atomic
+def add_manager(cohort: Cohort, user: User, actor: User) -> CohortManager:
+    manager, made = CohortManager.objects.get_or_create(cohort=cohort, user=user)
+    if made:
+        target = f"user:{user.pk}"
+        record(actor, "cohort.manager_added", scope=f"team:{cohort.team_id}", target=target, cohort=cohort.pk)
+    return manager
+
+
+@transaction.atomic
+def remove_manager(cohort: Cohort, user: User, actor: User) -> bool:
+    removed, _by_model = CohortManager.objects.filter(cohort=cohort, user=user).delete()
+    if removed:
+        target = f"user:{user.pk}"
+        record(actor, "cohort.manager_removed", scope=f"team:{cohort.team_id}", target=target, cohort=cohort.pk)
+    return bool(removed)

@@ -1,0 +1,43 @@
+"""Fixtures for everybody: the world and its people. See tests/personas.py."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from people.models import User
+from tests.personas import World, make_world
+
+
+@pytest.fixture
+def world(db: Any) -> World:
+    return make_world()
+
+
+@pytest.fixture
+def client_of(world: World) -> Callable[[User], Client]:
+    """A browser in which this person is signed in."""
+    return world.client
+
+
+def _persona(name: str) -> Any:
+    def person(world: World) -> User:
+        return getattr(world, name)  # type: ignore[no-any-return]
+
+    return pytest.fixture(person, name=name)
+
+
+nour = _persona("nour")
+tarek = _persona("tarek")
+bia = _persona("bia")
+caio = _persona("caio")
+reviewer = _persona("reviewer")
+manager = _persona("manager")
+mara = _persona("mara")
+researcher = _persona("researcher")
+owner = _persona("owner")
+team_admin = _persona("team_admin")
+site_admin = _persona("site_admin")
+stranger = _persona("stranger")
+rival = _persona("rival")

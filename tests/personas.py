@@ -1,0 +1,271 @@
+"""The people of the tests, and the small world they live in. It stands on models alone, so it outlives services.
+
+def test_something(world):
+    page = world.client(world.nour).get("/work/")
+"""
+
+import hashlib
+import io
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.test import Client
+from django.utils import timezone
+
+from benchmarks.models import Benchmark, Image, Item, ItemImage, Role, Stage
+from people.models import (
+    Cohort,
+    CohortManager,
+    CohortMember,
+    Consent,
+    ConsentText,
+    ConsentVersion,
+    Rater,
+    Team,
+    TeamMember,
+    User,
+)
+
+PASSWORD = "a long quiet password"
+CONCEPTS = ("wedding", "breakfast", "market", "school")
+
+POINTS = [
+    ("1", "Not relevant", "Nothing in the picture belongs to {target}."),
+    ("2", "Slightly relevant", "A detail may come from {target}."),
+    ("3", "Moderately relevant", "Some things are found in {target} and elsewhere."),
+    ("4", "Relevant", "Much of it belongs to {target}."),
+    ("5", "Highly relevant", "It could hardly be anywhere else."),
+]
+SHEET: dict[str, Any] = {
+    "fields": [
+        {
+            "key": "relevance",
+            "kind": "rating",
+            "version": 1,
+            "label": {"en": "How relevant is this picture to {target}?", "ar": "ما مدى صلة هذه الصورة بـ{target}؟"},
+            "help": {},
+            "required": True,
+            "config": {
+                "level": "ordinal",
+                "points": [
+                    {"code": code, "label": {"en": label}, "definition": {"en": definition}}
+                    for code, label, definition in POINTS
+                ],
+            },
+        }
+    ]
+}
+SKIP_REASONS = [
+    {"code": "unknown", "label": {"en": "I do not know what it shows"}},
+    {"code": "broken", "label": {"en": "It is broken or unreadable"}},
+]
+
+
+def make_user(name: str, **extra: Any) -> User:
+    return User.objects.create_user(f"{name.lower()}@example.org", name, PASSWORD, **extra)
+
+
+def make_cohort(team: Team, label: str, *members: User, **extra: Any) -> Cohort:
+    cohort = Cohort.objects.create(team=team, label=label, **extra)
+    CohortMember.objects.bulk_create(CohortMember(cohort=cohort, user=user) for user in members)
+    return cohort
+
+
+def make_consent_version(team: Team, number: int = 1) -> ConsentVersion:
+    version = ConsentVersion.objects.create(team=team, number=number, published_at=timezone.now())
+    ConsentText.objects.create(version=version, language="en", body=f"We keep your answers. Version {number}.")
+    ConsentText.objects.create(version=version, language="ar", body=f"نحتفظ بإجاباتك. النسخة {number}.")
+    return version
+
+
+def make_benchmark(team: Team, slug: str, **roles: User) -> Benchmark:
+    """A benchmark with one rating stage. Roles by name: owner=..., reviewer=..."""
+    key = hashlib.sha256(slug.encode()).hexdigest()
+    name = slug.replace("-", " ").title()
+    benchmark = Benchmark.objects.create(team=team, name=name, slug=slug, pseudonym_key=key)
+    for role, user in roles.items():
+        Role.objects.create(benchmark=benchmark, user=user, name=Role.Name(role))
+    Stage.objects.create(
+        benchmark=benchmark,
+        key="relevance",
+        name="Relevance rating",
+        display="image",
+        sheet=SHEET,
+        skip_reasons=SKIP_REASONS,
+        target_answers=2,
+        instructions={"en": "Look first, then rate."},
+    )
+    return benchmark
+
+
+def make_items(stage: Stage, count: int, *, images: bool = False) -> list[Item]:
+    """Items with running keys; pictures only when asked for, since most tests look at none."""
+    first = stage.items.count()
+    items = Item.objects.bulk_create(
+        Item(
+            stage=stage,
+            key=f"item-{number:05}",
+            concept=CONCEPTS[number % len(CONCEPTS)],
+            origin=("Egypt", "Brazil")[number % 2],
+            condition=("natural", "generated")[number // 2 % 2],
+        )
+        for number in range(first, first + count)
+    )
+    if images:
+        for item in items:
+            draw_image(item)
+    return items
+
+
+def draw_image(item: Item, width: int = 320, height: int = 240) -> ItemImage:
+    """A plain picture of its own for an item, stored as an upload would be."""
+    from PIL import Image as Pillow
+
+    hue = hashlib.sha256(item.key.encode()).digest()
+    buffer = io.BytesIO()
+    Pillow.new("RGB", (width, height), (hue[0], hue[1], hue[2])).save(buffer, "PNG")
+    data = buffer.getvalue()
+    image, _made = Image.objects.get_or_create(
+        team=item.stage.benchmark.team,
+        sha256=hashlib.sha256(data).hexdigest(),
+        defaults={"format": "png", "bytes": len(data), "width": width, "height": height},
+    )
+    if not default_storage.exists(image.original_name):
+        default_storage.save(image.original_name, ContentFile(data))
+    return ItemImage.objects.create(item=item, image=image, role="image", alt=f"A {item.concept}")
+
+
+@dataclass
+class World:
+    """Two teams that must never see each other, and everybody a flow needs."""
+
+    team: Team
+    other_team: Team
+    egypt: Cohort
+    brazil: Cohort
+    other_cohort: Cohort
+    consent_version: ConsentVersion
+    benchmark: Benchmark
+    other_benchmark: Benchmark
+    nour: User  # annotator, Egypt
+    tarek: User  # annotator, Egypt
+    bia: User  # annotator, Brazil
+    caio: User  # annotator, Brazil
+    reviewer: User  # reviewer of the benchmark
+    manager: User  # manages the cohort Egypt, holds no other role
+    mara: User  # researcher of the benchmark
+    owner: User  # owner of the benchmark
+    team_admin: User  # admin of Nile Lab, no role in the benchmark
+    site_admin: User  # is_staff
+    stranger: User  # belongs to nothing
+    rival: User  # admin of Other Lab, owner of its benchmark
+    rival_rater: User  # annotator of Other Lab
+    items: list[Item] = field(default_factory=list)
+
+    @property
+    def researcher(self) -> User:
+        return self.mara
+
+    @property
+    def stage(self) -> Stage:
+        return self.benchmark.stages.get()
+
+    @property
+    def annotators(self) -> list[User]:
+        return [self.nour, self.tarek, self.bia, self.caio]
+
+    def client(self, user: User | None = None, **extra: Any) -> Client:
+        """A browser, signed in as `user`; without one, a visitor's."""
+        client = Client(**extra)
+        if user is not None:
+            client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        return client
+
+    def add_items(self, count: int, *, images: bool = False) -> list[Item]:
+        made = make_items(self.stage, count, images=images)
+        self.items.extend(made)
+        return made
+
+    def add_annotators(self, cohort: Cohort, count: int, *, prefix: str = "") -> list[User]:
+        """More members of a cohort, with consent to its team's current version, and their raters."""
+        stem = prefix or cohort.label.lower()
+        first = User.objects.filter(email__startswith=f"{stem}-").count() + 1
+        people = User.objects.bulk_create(
+            User(email=f"{stem}-{number}@example.org", name=f"{stem.title()} {number}", password="!")
+            for number in range(first, first + count)
+        )
+        CohortMember.objects.bulk_create(CohortMember(cohort=cohort, user=user) for user in people)
+        Rater.objects.bulk_create(Rater(kind=Rater.Kind.PERSON, user=user) for user in people)
+        self.give_consent(cohort.team, *people)
+        return people
+
+    def give_consent(self, team: Team, *users: User) -> None:
+        version = team.consent_versions.filter(published_at__isnull=False).order_by("-number").first()
+        if version is not None:
+            Consent.objects.bulk_create(Consent(user=user, version=version, language="en") for user in users)
+
+
+def make_world() -> World:
+    """Build the world. A few dozen inserts; no picture is drawn."""
+    team = Team.objects.create(name="Nile Lab", slug="nile-lab")
+    other_team = Team.objects.create(name="Other Lab", slug="other-lab")
+    raters = {name: make_user(name) for name in ("Nour", "Tarek", "Bia", "Caio")}
+    rival_rater = make_user("Rolf")
+    staff = {name: make_user(name) for name in ("Reviewer", "Manager", "Mara", "Owner", "Admin", "Stranger", "Rival")}
+    site_admin = make_user("Siteadmin", is_staff=True, is_superuser=True)
+    egypt = make_cohort(
+        team,
+        "Egypt",
+        raters["Nour"],
+        raters["Tarek"],
+        names={"ar": "مصر"},
+        country="EG",
+        languages=["ar"],
+        direction="rtl",
+        time_zone="Africa/Cairo",
+    )
+    brazil = make_cohort(
+        team,
+        "Brazil",
+        raters["Bia"],
+        raters["Caio"],
+        names={"ar": "البرازيل", "pt": "Brasil"},
+        country="BR",
+        languages=["pt"],
+        time_zone="America/Sao_Paulo",
+    )
+    other_cohort = make_cohort(other_team, "Norway", rival_rater, country="NO", languages=["nb"])
+    CohortManager.objects.create(cohort=egypt, user=staff["Manager"])
+    for name, role in (("Mara", "member"), ("Owner", "member"), ("Reviewer", "member"), ("Admin", "admin")):
+        TeamMember.objects.create(team=team, user=staff[name], role=role)
+    TeamMember.objects.create(team=other_team, user=staff["Rival"], role=TeamMember.Role.ADMIN)
+    version = make_consent_version(team)
+    world = World(
+        team=team,
+        other_team=other_team,
+        egypt=egypt,
+        brazil=brazil,
+        other_cohort=other_cohort,
+        consent_version=version,
+        benchmark=make_benchmark(
+            team, "sea-and-river", owner=staff["Owner"], researcher=staff["Mara"], reviewer=staff["Reviewer"]
+        ),
+        other_benchmark=make_benchmark(other_team, "fjord-songs", owner=staff["Rival"]),
+        nour=raters["Nour"],
+        tarek=raters["Tarek"],
+        bia=raters["Bia"],
+        caio=raters["Caio"],
+        reviewer=staff["Reviewer"],
+        manager=staff["Manager"],
+        mara=staff["Mara"],
+        owner=staff["Owner"],
+        team_admin=staff["Admin"],
+        site_admin=site_admin,
+        stranger=staff["Stranger"],
+        rival=staff["Rival"],
+        rival_rater=rival_rater,
+    )
+    world.give_consent(team, *world.annotators)
+    return world
