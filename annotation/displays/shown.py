@@ -1,0 +1,22 @@
+"""From database rows to the frozen view that displays and field kinds see."""
+
+from annotation.fields.contract import Shown, ShownImage
+from annotation.models import Unit
+from people.models import Cohort
+
+
+def shown_for(unit: Unit, cohort: Cohort | None) -> Shown:
+    """Prefetch `item__images__image` when there are many. The target is named as the cohort calls itself."""
+    item = unit.item
+    own = cohort is not None and unit.target == cohort.label
+    return Shown(
+        item_id=item.pk,
+        target=unit.target,
+        target_name=cohort.name if cohort is not None and own else unit.target,
+        text=item.text,
+        context=item.context,
+        images=tuple(
+            ShownImage(use.role, use.image_id, use.image.sha256, use.image.width, use.image.height, use.alt)
+            for use in sorted(item.images.all(), key=lambda use: use.role)
+        ),
+    )

@@ -1,0 +1,251 @@
+"""What a field kind is. Pure: no Django, no project code. A kind's `spec.py` imports only this module."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+Level = Literal["nominal", "ordinal", "interval", "ratio", "box", "partition", "text"]
+Text = Mapping[str, str]
+MAX_CODE = 120
+
+
+class ConfigError(ValueError):
+    """A sheet is written wrongly: where, and why."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something is wrong with an answer. `annotation.fields.messages` has the words for each code."""
+
+    code: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Refused(ValueError):
+    """What came cannot be an answer. The one error type of `parse`."""
+
+    def __init__(self, code: str, **params: Any) -> None:
+        super().__init__(code)
+        self.problem = Problem(code, params)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A remark on an answer that was understood: it blocks, or the person may confirm it."""
+
+    problem: Problem
+    blocks: bool
+
+
+@dataclass(frozen=True)
+class ShownImage:
+    role: str
+    image_id: int
+    sha: str
+    width: int
+    height: int
+    alt: str = ""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The frozen view of an item, as a person or a model had it before them."""
+
+    item_id: int
+    target: str = ""
+    target_name: str = ""
+    text: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)
+    images: tuple[ShownImage, ...] = ()
+
+    def image(self, role: str) -> ShownImage | None:
+        return next((image for image in self.images if image.role == role), None)
+
+
+@dataclass(frozen=True)
+class Coded:
+    """An answer as measures compare it. `value` is a number where the level is ordered."""
+
+    code: str
+    value: float | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One export column. `suffix` is put behind the field's key."""
+
+    suffix: str
+    type: Literal["string", "number", "integer", "json"]
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """The question in words for a model, and the JSON schema of its answer."""
+
+    words: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Valid:
+    raw: Any
+    answer: Any
+
+
+@dataclass(frozen=True)
+class Faulty:
+    """Refused with `code` when it is invalid; understood and remarked upon with `code` when it is borderline."""
+
+    raw: Any
+    code: str
+    json_only: bool = False
+
+
+@dataclass(frozen=True)
+class Examples:
+    config: Mapping[str, Any]
+    valid: Sequence[Valid]
+    invalid: Sequence[Faulty]
+    borderline: Sequence[Faulty] = ()
+
+
+ConfigT = TypeVar("ConfigT")
+AnswerT = TypeVar("AnswerT")
+
+
+class Spec(ABC, Generic[ConfigT, AnswerT]):
+    """One way to ask one question. Answers are JSON values, and `parse` gives back what it made itself."""
+
+    key: ClassVar[str]
+    version: ClassVar[int]
+    problems: ClassVar[frozenset[str]]
+    examples: ClassVar[Examples]
+
+    @abstractmethod
+    def config(self, data: Mapping[str, Any], path: str = "config") -> ConfigT:
+        """Read a configuration; ConfigError says where it is wrong."""
+
+    @abstractmethod
+    def config_json(self, config: ConfigT) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def parse(self, raw: Any, config: ConfigT, shown: Shown) -> AnswerT | None:
+        """The answer; None when nothing was answered; Refused otherwise."""
+
+    def checks(self, answer: AnswerT, config: ConfigT, shown: Shown) -> list[Check]:
+        return []
+
+    @abstractmethod
+    def level(self, config: ConfigT) -> Level: ...
+
+    @abstractmethod
+    def code(self, answer: AnswerT, config: ConfigT) -> Coded | None:
+        """The comparable value, or None when answers of this kind are not compared by equality."""
+
+    @abstractmethod
+    def columns(self, config: ConfigT) -> tuple[Column, ...]: ...
+
+    @abstractmethod
+    def cells(self, answer: AnswerT, config: ConfigT) -> dict[str, Any]:
+        """Suffix to value, for the columns above."""
+
+    @abstractmethod
+    def rubric(self, label: str, config: ConfigT, language: str = "en") -> Rubric: ...
+
+
+def say(text: Text, language: str, target: str = "") -> str:
+    """A text in a language; else its base language, else English, else any. `{target}` becomes the culture's name."""
+    base = language.split("-")[0]
+    found = text.get(language) or text.get(base) or text.get("en") or next((t for t in text.values() if t), "")
+    return found.replace("{target}", target) if target else found
+
+
+def need(data: Mapping[str, Any], key: str, kind: type, path: str) -> Any:
+    """A required value of a type; bool never passes for int."""
+    if key not in data:
+        raise ConfigError(f"{path}.{key}", "is missing")
+    value = data[key]
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise ConfigError(f"{path}.{key}", f"must be {kind.__name__}, not {type(value).__name__}")
+    return value
+
+
+def need_text(data: Mapping[str, Any], key: str, path: str, *, optional: bool = False) -> Text:
+    """A text in languages; "en" is always there, unless the whole text may be left out."""
+    value = data.get(key) or {}
+    if optional and value == {}:
+        return {}
+    if not isinstance(value, Mapping) or not all(isinstance(k, str) and isinstance(v, str) for k, v in value.items()):
+        raise ConfigError(f"{path}.{key}", "must give a text for each language")
+    if not str(value.get("en", "")).strip():
+        raise ConfigError(f"{path}.{key}", 'needs a text in English ("en")')
+    return dict(value)
+
+
+def refuse_others(data: Mapping[str, Any], known: Sequence[str], path: str) -> None:
+    """A misspelt setting would otherwise be silently without effect."""
+    for key in data:
+        if key not in known:
+            raise ConfigError(f"{path}.{key}", f"is not a setting here; there are {', '.join(known)}")
+
+
+@dataclass(frozen=True)
+class Option:
+    """Code (stored), label (said) and key (pressed: its position) are three things."""
+
+    code: str
+    label: Text
+    definition: Text = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        data: dict[str, Any] = {"code": self.code, "label": dict(self.label)}
+        return {**data, "definition": dict(self.definition)} if self.definition else data
+
+
+def need_options(data: Mapping[str, Any], key: str, path: str, *, most: int) -> tuple[Option, ...]:
+    """Two or more options, each with its own code."""
+    rows = need(data, key, list, path)
+    if not 2 <= len(rows) <= most:
+        raise ConfigError(f"{path}.{key}", f"needs 2 to {most} entries, has {len(rows)}")
+    options = []
+    for number, row in enumerate(rows):
+        where = f"{path}.{key}[{number}]"
+        if not isinstance(row, Mapping):
+            raise ConfigError(where, "must be an object with code and label")
+        refuse_others(row, ("code", "label", "definition"), where)
+        code = need(row, "code", str, where)
+        if not code or code != code.strip() or len(code) > 40 or "|" in code:
+            raise ConfigError(f"{where}.code", 'must be 1 to 40 characters, without "|" or outer spaces')
+        if any(option.code == code for option in options):
+            raise ConfigError(f"{where}.code", f"{code!r} is there twice")
+        definition = need_text(row, "definition", where, optional=True)
+        options.append(Option(code, need_text(row, "label", where), definition))
+    return tuple(options)
+
+
+def pick(raw: Any, options: Sequence[Option]) -> str:
+    """One option's code out of what came. A whole number stands for the code written with its digits."""
+    if isinstance(raw, float) and raw.is_integer():
+        raw = int(raw)
+    if isinstance(raw, bool) or not isinstance(raw, (str, int)) or (isinstance(raw, int) and abs(raw) > 10**18):
+        raise Refused("not_an_option", given=type(raw).__name__)
+    code = str(raw).strip()
+    if all(option.code != code for option in options):
+        raise Refused("not_an_option", given=code[:60])
+    return code
+
+
+def described(options: Sequence[Option], language: str) -> str:
+    """The options as lines of a prompt."""
+    lines = []
+    for option in options:
+        definition = say(option.definition, language)
+        lines.append(f"{option.code}: {say(option.label, language)}" + (f". {definition}" if definition else ""))
+    return "\n".join(lines)

@@ -1,0 +1,3 @@
+from annotation.fields.form import OptionForm
+
+FORM = OptionForm(options="points")

@@ -1,0 +1,106 @@
+"""A point on a scale whose points are ordered. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from annotation.fields.contract import (
+    Coded,
+    Column,
+    ConfigError,
+    Examples,
+    Faulty,
+    Level,
+    Option,
+    Rubric,
+    Shown,
+    Spec,
+    Valid,
+    described,
+    need_options,
+    pick,
+    refuse_others,
+    say,
+)
+
+Answer: TypeAlias = str
+LEVELS: tuple[Level, ...] = ("ordinal", "interval")
+
+
+@dataclass(frozen=True)
+class Config:
+    level: Level
+    points: tuple[Option, ...]
+
+
+class RatingSpec(Spec[Config, Answer]):
+    key: ClassVar[str] = "rating"
+    version: ClassVar[int] = 1
+    problems: ClassVar[frozenset[str]] = frozenset({"not_an_option"})
+    examples: ClassVar[Examples] = Examples(
+        config={
+            "level": "ordinal",
+            "points": [
+                {"code": "1", "label": {"en": "Not at all", "ar": "لا"}, "definition": {"en": "No link."}},
+                {"code": "2", "label": {"en": "Somewhat"}},
+                {"code": "3", "label": {"en": "Very much"}},
+            ],
+        },
+        valid=[Valid("1", "1"), Valid(3, "3"), Valid(2.0, "2"), Valid(" 2 ", "2")],
+        invalid=[
+            Faulty("4", "not_an_option"),
+            Faulty(0, "not_an_option"),
+            Faulty(2.5, "not_an_option"),
+            Faulty("Somewhat", "not_an_option"),
+            Faulty(True, "not_an_option", json_only=True),
+            Faulty(["1"], "not_an_option", json_only=True),
+            Faulty({"code": "1"}, "not_an_option", json_only=True),
+        ],
+    )
+
+    def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
+        refuse_others(data, ("level", "points"), path)
+        level = data.get("level", "ordinal")
+        if level not in LEVELS:
+            raise ConfigError(f"{path}.level", f"must be one of {', '.join(LEVELS)}, not {level!r}")
+        return Config(level, need_options(data, "points", path, most=10))
+
+    def config_json(self, config: Config) -> dict[str, Any]:
+        return {"level": config.level, "points": [point.to_json() for point in config.points]}
+
+    def parse(self, raw: Any, config: Config, shown: Shown) -> Answer | None:
+        return None if raw is None or raw == "" else pick(raw, config.points)
+
+    def level(self, config: Config) -> Level:
+        return config.level
+
+    def code(self, answer: Answer, config: Config) -> Coded:
+        """The value is the code as a number; where codes are words, the place on the scale."""
+        numbers = [_number(point.code) for point in config.points]
+        at = [point.code for point in config.points].index(answer)
+        value = numbers[at] if None not in numbers else float(at + 1)
+        return Coded(answer, value)
+
+    def columns(self, config: Config) -> tuple[Column, ...]:
+        return (
+            Column("", "string", f"code of the point chosen, {config.points[0].code} to {config.points[-1].code}"),
+            Column("_label", "string", "its label in English"),
+        )
+
+    def cells(self, answer: Answer, config: Config) -> dict[str, Any]:
+        label = next((say(point.label, "en") for point in config.points if point.code == answer), "")
+        return {"": answer, "_label": label}
+
+    def rubric(self, label: str, config: Config, language: str = "en") -> Rubric:
+        schema = {"type": "string", "enum": [point.code for point in config.points]}
+        return Rubric(f"{label}\n{described(config.points, language)}", schema)
+
+
+def _number(code: str) -> float | None:
+    try:
+        return float(code)
+    except ValueError:
+        return None
+
+
+SPEC = RatingSpec()

@@ -1,0 +1,56 @@
+"""Every field kind there is. A new kind: its folder, its templates, and one line here."""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from annotation.fields import unknown
+from annotation.fields.choice import form as choice_form
+from annotation.fields.choice import spec as choice_spec
+from annotation.fields.contract import Spec
+from annotation.fields.form import FieldForm
+from annotation.fields.rating import form as rating_form
+from annotation.fields.rating import spec as rating_spec
+from annotation.fields.text import form as text_form
+from annotation.fields.text import spec as text_spec
+
+
+class UnknownKind(LookupError):
+    """No field kind has this name; the message names what is near."""
+
+    def __init__(self, key: str) -> None:
+        known = [kind.key for kind in KINDS]
+        near = get_close_matches(key, known, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+        super().__init__(f"no field kind {key!r}; {hint}")
+
+
+@dataclass(frozen=True)
+class Kind:
+    spec: Spec[Any, Any]
+    form: FieldForm
+
+    @property
+    def key(self) -> str:
+        return self.spec.key
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(rating_spec.SPEC, rating_form.FORM),
+    Kind(choice_spec.SPEC, choice_form.FORM),
+    Kind(text_spec.SPEC, text_form.FORM),
+)
+UNKNOWN = Kind(unknown.SPEC, unknown.FORM)
+BY_KEY = {kind.key: kind for kind in KINDS}
+
+
+def kind(key: str) -> Kind:
+    try:
+        return BY_KEY[key]
+    except KeyError:
+        raise UnknownKind(key) from None
+
+
+def kind_or_unknown(key: str) -> Kind:
+    """For reading what is stored."""
+    return BY_KEY.get(key, UNKNOWN)

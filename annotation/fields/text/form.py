@@ -1,0 +1,28 @@
+from collections.abc import Mapping
+from typing import Any
+
+from annotation.fields.form import Posted, Speech, filled, first
+from annotation.fields.text.spec import Config
+
+
+class TextForm:
+    def read(self, posted: Posted, name: str) -> Any:
+        return first(posted, name)
+
+    def fill(self, raw: Any) -> list[str]:
+        return filled(raw)
+
+    def context(self, config: Config, answer: Any, speech: Speech) -> Mapping[str, Any]:
+        return {
+            "written": answer if isinstance(answer, str) else "",
+            "long": config.long,
+            "most": config.max_length,
+            "direction": config.direction,
+            "language": config.language,
+        }
+
+    def answered(self, config: Config, answer: Any, speech: Speech) -> Mapping[str, Any]:
+        return {"written": answer, "direction": config.direction, "language": config.language}
+
+
+FORM = TextForm()

@@ -1,0 +1,134 @@
+"""Words that a person writes. Pure."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from annotation.fields.contract import (
+    Check,
+    Coded,
+    Column,
+    ConfigError,
+    Examples,
+    Faulty,
+    Level,
+    Problem,
+    Refused,
+    Rubric,
+    Shown,
+    Spec,
+    Valid,
+    need,
+    refuse_others,
+)
+
+Answer: TypeAlias = str
+DIRECTIONS = ("auto", "ltr", "rtl")
+LONGEST = 20_000
+# Languages written in one script only. A language that is not named here is never remarked upon.
+SCRIPTS = {
+    **dict.fromkeys(("ar", "fa", "ur"), "ARABIC"),
+    **dict.fromkeys(("am", "ti"), "ETHIOPIC"),
+    **dict.fromkeys(("hi", "mr", "ne"), "DEVANAGARI"),
+    **dict.fromkeys(("ru", "bg", "uk"), "CYRILLIC"),
+    "bn": "BENGALI",
+    "ta": "TAMIL",
+    "th": "THAI",
+    "el": "GREEK",
+    "he": "HEBREW",
+    "ko": "HANGUL",
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    long: bool = False
+    max_length: int = 300
+    min_length: int = 0
+    language: str = ""
+    direction: str = "auto"
+
+
+class TextSpec(Spec[Config, Answer]):
+    key: ClassVar[str] = "text"
+    version: ClassVar[int] = 1
+    problems: ClassVar[frozenset[str]] = frozenset(
+        {"not_text", "too_long", "too_short", "repeated_letters", "other_script"}
+    )
+    examples: ClassVar[Examples] = Examples(
+        config={"long": False, "max_length": 20, "min_length": 3, "language": "ar", "direction": "rtl"},
+        valid=[
+            Valid("شاي بالنعناع", "شاي بالنعناع"),
+            Valid("  كشري \n", "كشري"),
+            Valid("فول\nمدمس", "فول مدمس"),
+        ],
+        invalid=[
+            Faulty("شاي " * 12, "too_long"),
+            Faulty("ش", "too_short"),
+            Faulty(12, "not_text", json_only=True),
+            Faulty(["شاي"], "not_text", json_only=True),
+            Faulty({"text": "شاي"}, "not_text", json_only=True),
+        ],
+        borderline=[Faulty("mint tea", "other_script"), Faulty("شاااااااي", "repeated_letters")],
+    )
+
+    def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
+        refuse_others(data, ("long", "max_length", "min_length", "language", "direction"), path)
+        types = {"long": bool, "max_length": int, "min_length": int, "language": str, "direction": str}
+        config = Config(**{key: need(data, key, type_, path) for key, type_ in types.items() if key in data})
+        if not 1 <= config.max_length <= LONGEST:
+            raise ConfigError(f"{path}.max_length", f"must be 1 to {LONGEST}, not {config.max_length}")
+        if not 0 <= config.min_length <= config.max_length:
+            raise ConfigError(f"{path}.min_length", f"must be 0 to max_length, not {config.min_length}")
+        if config.direction not in DIRECTIONS:
+            raise ConfigError(f"{path}.direction", f"must be one of {', '.join(DIRECTIONS)}, not {config.direction!r}")
+        return config
+
+    def config_json(self, config: Config) -> dict[str, Any]:
+        return dict(vars(config))
+
+    def parse(self, raw: Any, config: Config, shown: Shown) -> Answer | None:
+        if raw is None:
+            return None
+        if not isinstance(raw, str):
+            raise Refused("not_text")
+        text = unicodedata.normalize("NFC", raw.replace("\r\n", "\n").replace("\x00", "")).strip()
+        return (text if config.long else re.sub(r"\s+", " ", text)) or None
+
+    def checks(self, answer: Answer, config: Config, shown: Shown) -> list[Check]:
+        found = []
+        if len(answer) > config.max_length:
+            found.append(Check(Problem("too_long", {"most": config.max_length, "length": len(answer)}), blocks=True))
+        if len(answer) < config.min_length:
+            found.append(Check(Problem("too_short", {"least": config.min_length, "length": len(answer)}), blocks=True))
+        if re.search(r"([^\W\d_])\1{4}", answer):
+            found.append(Check(Problem("repeated_letters"), blocks=False))
+        if not _has_script(answer, SCRIPTS.get(config.language, "")):
+            found.append(Check(Problem("other_script", {"language": config.language}), blocks=False))
+        return found
+
+    def level(self, config: Config) -> Level:
+        return "text"
+
+    def code(self, answer: Answer, config: Config) -> Coded | None:
+        return None
+
+    def columns(self, config: Config) -> tuple[Column, ...]:
+        return (Column("", "string", f"text as written, at most {config.max_length} characters"),)
+
+    def cells(self, answer: Answer, config: Config) -> dict[str, Any]:
+        return {"": answer}
+
+    def rubric(self, label: str, config: Config, language: str = "en") -> Rubric:
+        words = f"{label}\nAt most {config.max_length} characters."
+        return Rubric(words, {"type": "string", "minLength": config.min_length, "maxLength": config.max_length})
+
+
+def _has_script(answer: str, script: str) -> bool:
+    letters = [letter for letter in answer if letter.isalpha()]
+    return not script or not letters or any(unicodedata.name(letter, "").startswith(script) for letter in letters)
+
+
+SPEC = TextSpec()

@@ -1,0 +1,208 @@
+"""A sheet asks: an ordered set of fields. It works on JSON, and every door to an answer ends in `Sheet.parse`."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from annotation.fields.contract import (
+    Column,
+    ConfigError,
+    Level,
+    Problem,
+    Refused,
+    Rubric,
+    Shown,
+    Spec,
+    Text,
+    need,
+    need_text,
+    refuse_others,
+    say,
+)
+from annotation.fields.form import FieldForm, Posted
+from annotation.fields.registry import Kind, UnknownKind, kind, kind_or_unknown
+
+__all__ = ["Code", "Field", "Parsed", "Problem", "Sheet", "SheetError", "Text", "say"]
+
+KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
+
+
+class SheetError(ConfigError):
+    """A sheet is written wrongly: `path` says where, `reason` why."""
+
+
+class Code(NamedTuple):
+    """One field's answer as measures compare it; becomes one Rating."""
+
+    field: str
+    code: str
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Field:
+    key: str
+    kind: str
+    version: int
+    label: Text
+    help: Text
+    required: bool
+    config: Any
+    spec: Spec[Any, Any]
+    form: FieldForm
+
+    @property
+    def name(self) -> str:
+        """Of its inputs in a web form."""
+        return f"a-{self.key}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "key": self.key,
+            "kind": self.kind,
+            "version": self.version,
+            "label": dict(self.label),
+            "help": dict(self.help),
+            "required": self.required,
+            "config": self.spec.config_json(self.config),
+        }
+
+
+@dataclass
+class Parsed:
+    """What became of raw answers. Warnings are those the person has not confirmed."""
+
+    answers: dict[str, Any] = field(default_factory=dict)
+    codes: list[Code] = field(default_factory=list)
+    errors: dict[str, list[Problem]] = field(default_factory=dict)
+    warnings: dict[str, list[Problem]] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        return not self.errors and not self.warnings
+
+
+@dataclass(frozen=True)
+class Sheet:
+    fields: tuple[Field, ...]
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], *, stored: bool = False) -> "Sheet":
+        """Read a sheet. `stored`: it was valid once, so a kind that is gone since is kept as unknown."""
+        try:
+            refuse_others(data, ("fields",), "sheet")
+            rows = need(data, "fields", list, "sheet")
+            fields = tuple(_field(row, f"fields[{number}]", stored) for number, row in enumerate(rows))
+        except ConfigError as error:
+            raise SheetError(error.path, error.reason) from None
+        if not fields:
+            raise SheetError("fields", "needs at least one field")
+        keys = [one.key for one in fields]
+        for number, key in enumerate(keys):
+            if key in keys[:number]:
+                raise SheetError(f"fields[{number}].key", f"{key!r} is there twice")
+        return cls(fields)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"fields": [one.to_json() for one in self.fields]}
+
+    def field(self, key: str) -> Field:
+        for one in self.fields:
+            if one.key == key:
+                return one
+        raise KeyError(f"no field {key!r} in this sheet; there are {', '.join(f.key for f in self.fields)}")
+
+    def level(self, field_key: str) -> Level:
+        one = self.field(field_key)
+        return one.spec.level(one.config)
+
+    def read_form(self, posted: Posted) -> dict[str, Any]:
+        """Raw answers out of a posted web form."""
+        return {one.key: one.form.read(posted, one.name) for one in self.fields}
+
+    def parse(self, raw: Mapping[str, Any], shown: Shown, confirmed: Collection[str] = ()) -> Parsed:
+        """Every door ends here. `confirmed` names warnings as "field:code"."""
+        parsed = Parsed()
+        for key in raw:
+            if all(one.key != key for one in self.fields):
+                parsed.errors[key] = [Problem("no_such_field", {"field": key[:60]})]
+        for one in self.fields:
+            _parse_field(one, raw.get(one.key), shown, confirmed, parsed)
+        return parsed
+
+    def columns(self) -> list[Column]:
+        """Of an export; the suffix is the whole name here."""
+        return [
+            Column(one.key + column.suffix, column.type, column.meaning)
+            for one in self.fields
+            for column in one.spec.columns(one.config)
+        ]
+
+    def cells(self, answers: Mapping[str, Any]) -> dict[str, Any]:
+        """Stored answers under the names of `columns`; an unanswered field has None in each."""
+        row: dict[str, Any] = {}
+        for one in self.fields:
+            answer = answers.get(one.key)
+            cells = {} if answer is None else one.spec.cells(answer, one.config)
+            for column in one.spec.columns(one.config):
+                row[one.key + column.suffix] = cells.get(column.suffix)
+        return row
+
+    def rubric(self, field_key: str, language: str = "en", target: str = "") -> Rubric:
+        one = self.field(field_key)
+        return one.spec.rubric(say(one.label, language, target), one.config, language)
+
+
+def _parse_field(one: Field, raw: Any, shown: Shown, confirmed: Collection[str], parsed: Parsed) -> None:
+    try:
+        answer = one.spec.parse(raw, one.config, shown)
+    except Refused as refused:
+        parsed.errors[one.key] = [refused.problem]
+        return
+    if answer is None:
+        if one.required:
+            parsed.errors[one.key] = [Problem("required")]
+        return
+    parsed.answers[one.key] = answer
+    for check in one.spec.checks(answer, one.config, shown):
+        if check.blocks:
+            parsed.errors.setdefault(one.key, []).append(check.problem)
+        elif f"{one.key}:{check.problem.code}" not in confirmed:
+            parsed.warnings.setdefault(one.key, []).append(check.problem)
+    coded = one.spec.code(answer, one.config)
+    if coded is not None:
+        parsed.codes.append(Code(one.key, coded.code, coded.value))
+
+
+def _field(row: Any, path: str, stored: bool) -> Field:
+    if not isinstance(row, Mapping):
+        raise SheetError(path, "must be an object")
+    refuse_others(row, ("key", "kind", "version", "label", "help", "required", "config"), path)
+    key = need(row, "key", str, path)
+    if not KEY.fullmatch(key):
+        raise SheetError(f"{path}.key", "must be small letters, digits and _, and begin with a letter")
+    found = _kind(need(row, "kind", str, path), path, stored)
+    version = need(row, "version", int, path) if "version" in row else found.spec.version
+    if not stored and version != found.spec.version:
+        raise SheetError(f"{path}.version", f"is {version}; this is version {found.spec.version}")
+    return Field(
+        key=key,
+        kind=row["kind"],
+        version=version,
+        label=need_text(row, "label", path),
+        help=need_text(row, "help", path, optional=True),
+        required=need(row, "required", bool, path) if "required" in row else True,
+        config=found.spec.config(need(row, "config", dict, path) if "config" in row else {}, f"{path}.config"),
+        spec=found.spec,
+        form=found.form,
+    )
+
+
+def _kind(key: str, path: str, stored: bool) -> Kind:
+    if stored:
+        return kind_or_unknown(key)
+    try:
+        return kind(key)
+    except UnknownKind as error:
+        raise SheetError(f"{path}.kind", str(error)) from None
