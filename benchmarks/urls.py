@@ -1,4 +1,8 @@
-from django.urls import path  # noqa: F401
+from django.urls import path
+
+from benchmarks.views import images
 
 app_name = "benchmarks"
-urlpatterns: list[object] = []
+urlpatterns = [
+    path("image/<str:signed>/", images.image, name="image"),
+]

@@ -1,0 +1,174 @@
+"""What is in these bytes, and how does it look at another width. Pillow only: no Django, no database."""
+
+import io
+import struct
+import warnings
+import zlib
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from PIL import Image, ImageCms
+
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "AVIF")
+ENCODER = "w1"  # goes up when derivatives must be made anew: quality, colour, background
+TALLEST = 8000  # WebP ends at 16,383
+QUALITY = 82
+ORIENTATION = 0x0112
+TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+# Everything that decoders are known to raise over bytes that are not what they say.
+BROKEN = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    EOFError,
+    TypeError,
+    KeyError,
+    IndexError,
+    OverflowError,
+    NotImplementedError,
+    struct.error,
+    zlib.error,
+)
+
+
+class NotAPicture(Exception):
+    """`code` is one of markup, text, unknown, too_many_pixels, damaged; `size` is known for too many pixels."""
+
+    def __init__(self, code: str, size: tuple[int, int] | None = None) -> None:
+        super().__init__(code)
+        self.code = code
+        self.size = size
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Format and upright size, after every pixel was decoded once."""
+
+    format: str
+    width: int
+    height: int
+    orientation: int
+
+
+def inspect(data: bytes, most_pixels: int) -> Seen:
+    """Look at the content, never at the name. Size is checked before anything is decoded."""
+    picture = _open(data, most_pixels)
+    if picture.format == "JPEG":
+        # All of the file is read, at an eighth of the size: a truncated one is found at a fraction of the cost.
+        size = picture.size
+        picture.draft(None, (max(1, size[0] // 8), max(1, size[1] // 8)))
+    else:
+        size = picture.size
+    try:
+        picture.load()
+    except BROKEN as error:
+        raise NotAPicture("damaged") from error
+    turn = orientation(picture)
+    width, height = size if turn < 5 else (size[1], size[0])
+    name = "JPEG" if picture.format in ("JPEG", "MPO") else str(picture.format)
+    return Seen(name, width, height, turn)
+
+
+def orientation(picture: Image.Image) -> int:
+    try:
+        found = picture.getexif().get(ORIENTATION, 1)
+    except BROKEN:
+        return 1
+    return found if found in TURNS else 1
+
+
+def derive(source: BinaryIO, width: int, most_pixels: int) -> bytes:
+    """A WebP at most `width` wide: upright, sRGB, on white, first frame, never enlarged, nothing but pixels."""
+    picture = _open(source, most_pixels)
+    turn = orientation(picture)
+    profile = picture.info.get("icc_profile")
+    across, down = picture.size if turn < 5 else picture.size[::-1]
+    scale = min(1.0, width / across, TALLEST / down)
+    target = (max(1, round(across * scale)), max(1, round(down * scale)))
+    if turn >= 5:
+        target = (target[1], target[0])
+    picture.draft("RGB", (target[0] * 2, target[1] * 2))
+    picture = _plain(picture)
+    if picture.size != target:
+        picture = picture.resize(target, Image.Resampling.LANCZOS, reducing_gap=3.0)
+    picture = _rgb(picture, profile)
+    if turn in TURNS:
+        picture = picture.transpose(TURNS[turn])
+    out = io.BytesIO()
+    # A fresh picture of the pixels alone: no EXIF, no profile, no comment can travel along.
+    Image.frombytes("RGB", picture.size, picture.tobytes()).save(out, "WEBP", quality=QUALITY, method=4)
+    return out.getvalue()
+
+
+def _open(source: bytes | BinaryIO, most_pixels: int) -> Image.Image:
+    file = io.BytesIO(source) if isinstance(source, bytes) else source
+    head = file.read(2048)
+    file.seek(0)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            picture = Image.open(file, formats=FORMATS)
+    except Image.DecompressionBombError as error:
+        raise NotAPicture("too_many_pixels") from error
+    except BROKEN as error:
+        raise NotAPicture(_what(head)) from error
+    if picture.size[0] * picture.size[1] > most_pixels:
+        raise NotAPicture("too_many_pixels", picture.size)
+    return picture
+
+
+def _what(head: bytes) -> str:
+    """Why Pillow could not open it, for a sentence that helps."""
+    if any(head.startswith(magic) for magic in (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF8")):
+        return "damaged"
+    if (head[:4] == b"RIFF" and head[8:12] == b"WEBP") or head[4:12] in (b"ftypavif", b"ftypavis"):
+        return "damaged"
+    start = head.lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n")
+    if start.startswith(b"<"):
+        return "markup"
+    try:
+        head[:2000].decode("utf-8")
+    except UnicodeDecodeError as error:
+        # A letter cut in two at the end of the sample is still text.
+        return "text" if head and error.start > len(head) - 4 and b"\x00" not in head else "unknown"
+    return "unknown" if b"\x00" in head else "text"
+
+
+def _plain(picture: Image.Image) -> Image.Image:
+    """A mode that can be resized without artefacts."""
+    if picture.mode.startswith("I"):  # 16 bits of grey; a plain convert would clip them
+        return picture.convert("I").point(lambda value: value * (1 / 257)).convert("L")
+    if picture.mode == "1":
+        return picture.convert("L")
+    if picture.mode in ("P", "PA"):
+        return picture.convert("RGBA" if "transparency" in picture.info or picture.mode == "PA" else "RGB")
+    if "transparency" in picture.info:
+        return picture.convert("RGBA")
+    if picture.mode in ("LA", "La", "RGBa"):
+        return picture.convert("RGBA")
+    return picture
+
+
+def _rgb(picture: Image.Image, profile: bytes | None) -> Image.Image:
+    """sRGB on white: everybody, and every model, sees the same pixels whatever lies behind the picture."""
+    if picture.mode == "RGBA":
+        white = Image.new("RGBA", picture.size, "white")
+        white.alpha_composite(picture)
+        picture = white.convert("RGB")
+    if profile and picture.mode in ("RGB", "CMYK", "L"):
+        try:
+            source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+            turned = ImageCms.profileToProfile(picture, source, ImageCms.createProfile("sRGB"), outputMode="RGB")
+        except (ImageCms.PyCMSError, *BROKEN):
+            turned = None
+        if turned is not None:
+            return turned
+    return picture.convert("RGB")

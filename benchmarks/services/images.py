@@ -1,0 +1,74 @@
+"""Taking a picture in: checked by content, kept as it came, known by its sha256."""
+
+import hashlib
+from typing import BinaryIO
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from benchmarks import pictures, storage
+from benchmarks.models import Image
+from people.models import Team
+
+
+class ImageRefused(Exception):
+    """`code` is for machines, `message` says to a person what is wrong and what to do."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def store_image(team: Team, content: BinaryIO | bytes, *, name: str) -> tuple[Image, bool]:
+    """Keep a picture for a team; the same bytes twice are one picture. Raises ImageRefused.
+
+    `name` is only for messages and never decides anything.
+    """
+    data = _bounded(content)
+    sha = hashlib.sha256(data).hexdigest()
+    known = Image.objects.filter(team=team, sha256=sha).first()
+    if known:
+        return known, False
+    try:
+        seen = pictures.inspect(data, settings.IMAGE_MAX_PIXELS)
+    except pictures.NotAPicture as problem:
+        raise ImageRefused(problem.code, _sentence(problem, name)) from problem
+    fresh = Image(
+        team=team,
+        sha256=sha,
+        format=seen.format,
+        bytes=len(data),
+        width=seen.width,
+        height=seen.height,
+        orientation=seen.orientation,
+    )
+    storage.put(fresh.original_name, data)
+    facts = {key: getattr(fresh, key) for key in ("format", "bytes", "width", "height", "orientation")}
+    return Image.objects.get_or_create(team=team, sha256=sha, defaults=facts)
+
+
+def _bounded(content: BinaryIO | bytes) -> bytes:
+    most: int = settings.IMAGE_MAX_BYTES
+    data = content if isinstance(content, bytes) else content.read(most + 1)
+    if not data:
+        raise ImageRefused("empty", _("The file is empty. Add the picture again."))
+    if len(data) > most:
+        text = _("The file is larger than %(most)s MB. Export the picture smaller.")
+        raise ImageRefused("too_large", text % {"most": most // 1024**2})
+    return data
+
+
+def _sentence(problem: pictures.NotAPicture, name: str) -> str:
+    millions = settings.IMAGE_MAX_PIXELS // 1_000_000
+    if problem.code == "too_many_pixels" and problem.size:
+        text = _("%(width)s × %(height)s pixels are more than the %(most)s million allowed. Export it smaller.")
+        return text % {"width": problem.size[0], "height": problem.size[1], "most": millions}
+    return {
+        "too_many_pixels": _("The picture has more than %(most)s million pixels. Export it smaller.")
+        % {"most": millions},
+        "markup": _("This is an SVG or a web page, not a picture of pixels. Export it as PNG or JPEG."),
+        "text": _("“%(name)s” holds text, not a picture. Put the picture itself there.") % {"name": name},
+        "unknown": _("This is no JPEG, PNG, WebP, GIF or AVIF. Export the picture in one of these formats."),
+        "damaged": _("The picture is damaged or ends early. Copy or export it again."),
+    }[problem.code]

@@ -1,0 +1,55 @@
+"""Bytes into Django's storage, whole or not at all."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from django.core.files.storage import FileSystemStorage, default_storage
+from django.core.files.uploadedfile import TemporaryUploadedFile
+from django.utils.functional import LazyObject
+
+
+def put(name: str, data: bytes) -> None:
+    """Store under exactly this name; what is there already stays. Readers never see half a file.
+
+    The storage moves a file that has a path, which on one file system is an atomic rename; object stores
+    write whole objects anyway. Two makers at once leave one file: the loser's copy is removed.
+    """
+    if default_storage.exists(name):
+        return
+    handle, path = tempfile.mkstemp(dir=_incoming())
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        with Path(path).open("rb") as file:
+            stored = default_storage.save(name, _Moved(file, path, len(data)))
+        if stored != name:
+            default_storage.delete(stored)
+    finally:
+        Path(path).unlink(missing_ok=True)
+
+
+def _incoming() -> str | None:
+    """A folder on the storage's own file system, where it has one."""
+    storage = default_storage._wrapped if isinstance(default_storage, LazyObject) else default_storage
+    if not isinstance(storage, FileSystemStorage):
+        return None
+    folder = Path(storage.location) / "incoming"
+    folder.mkdir(parents=True, exist_ok=True)
+    return str(folder)
+
+
+class _Moved(TemporaryUploadedFile):
+    """A file of ours in the clothes of an upload: the storage moves it instead of copying."""
+
+    def __init__(self, file: object, path: str, size: int) -> None:
+        super(TemporaryUploadedFile, self).__init__(file, Path(path).name, "application/octet-stream", size, None)
+        self._path = path
+
+    def temporary_file_path(self) -> str:
+        return self._path
+
+    def close(self) -> None:
+        self.file.close()

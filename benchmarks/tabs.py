@@ -1,0 +1,31 @@
+"""The tabs every page of a benchmark shows: `nav` of parts/bar.html."""
+
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.access import may
+from benchmarks.models import Benchmark
+from people.models import User
+
+# key, label, URL name, and whether it is only for those who work on the benchmark
+TABS = (
+    ("overview", _("Overview"), "benchmarks:detail", False),
+    ("items", _("Items"), "benchmarks:items", False),
+    ("campaigns", _("Campaigns"), "annotation:campaigns", False),
+    ("agreement", _("Agreement"), "evaluation:agreement", False),
+    ("people", _("People"), "evaluation:people", True),
+    ("export", _("Export"), "evaluation:export", True),
+)
+
+
+def tabs_for(user: User | AnonymousUser, benchmark: Benchmark, current: str) -> list[dict[str, Any]]:
+    """`current` is one of overview, items, campaigns, agreement, people, export; or "" for none."""
+    works = may(user, benchmark, "work_on")
+    return [
+        {"key": key, "label": label, "url": reverse(name, args=[benchmark.slug]), "current": key == current}
+        for key, label, name, only_workers in TABS
+        if works or not only_workers
+    ]
