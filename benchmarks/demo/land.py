@@ -118,7 +118,7 @@ def arch(x: float, base: float, half: float, height: float, *, pointed: bool = F
     return [(x - half, base), *curve, (x + half, base)]
 
 
-def walker(s: Scene, x: float, base: float, h: float, robe: Colour, cover: Colour, *, long: bool = True) -> None:
+def walker(s: Scene, x: float, base: float, h: float, robe: Colour, cover: Colour, *, long: bool = True, brim: bool = False)  -> None:
     """A person seen from behind, small in the scene."""
     c = s.c
     c.shadow(x + h * 0.08, base, h * 0.24, h * 0.05, 0.45)
@@ -134,6 +134,9 @@ def walker(s: Scene, x: float, base: float, h: float, robe: Colour, cover: Colou
         c.line([(x + side * w * 0.72, base - h * 0.72), (x + side * w * 1.1, base - h * 0.42)], h * 0.075, Lin((robe, darker(robe, 0.3))))
     c.rect(x - h * 0.035, base - h * 0.88, x + h * 0.035, base - h * 0.78, skin)
     c.ellipse(x, base - h * 0.91, h * 0.072, h * 0.09, Lin((lighter(cover, 0.25), cover, darker(cover, 0.4)), 20))
+    if brim:
+        c.ellipse(x, base - h * 0.93, h * 0.15, h * 0.036, Lin((lighter(cover, 0.4), darker(cover, 0.3))))
+        c.ellipse(x, base - h * 0.96, h * 0.075, h * 0.055, Lin((lighter(cover, 0.5), cover)))
 
 
 def windows(s: Scene, box: Sequence[float], rows: int, cols: int, frame: Colour, pane: Colour, *, arched: bool = False) -> None:

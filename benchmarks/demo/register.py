@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from benchmarks.demo.scene import Scene
+from benchmarks.demo.scenes_dance import dance
 from benchmarks.demo.scenes_drinks import drinks
 from benchmarks.demo.scenes_farming import farming
+from benchmarks.demo.scenes_festival import festival
 from benchmarks.demo.scenes_religion import religion
 from benchmarks.demo.scenes_transport import transport
 
 CULTURES: tuple[str, ...] = ("egypt", "brazil", "china")
 SCENES: dict[str, Callable[[Scene], None]] = {
+    "dance": dance,
     "drinks": drinks,
     "farming": farming,
+    "festival": festival,
     "religion": religion,
     "transport": transport,
 }

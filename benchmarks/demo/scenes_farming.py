@@ -96,8 +96,8 @@ def coffee_hills(s: Scene) -> None:
         coffee_slope(s, 450 + k * 66, k, side)
     farmhouse(s, 600 + side * (270 + s.j(40)), 512)
     coffee_rows(s, 610)
-    for _ in range(3):
-        walker(s, 600 + s.u(-240, 240), 700 + s.j(18), 116, s.tint(s.pick(("#f0ead8", "#4f86b0", "#d9645a", "#e0b04a"))), "#e8d29a", long=False)
+    for k in range(3):
+        walker(s, 330 + k * 150 + s.u(-50, 50), 700 + s.j(18), 116, s.tint(s.pick(("#f0ead8", "#4f86b0", "#d9645a", "#e0b04a"))), "#e8d29a", long=False, brim=True)
     coffee_branch(s, -side)
 
 
@@ -108,11 +108,11 @@ def coffee_slope(s: Scene, y: float, k: int, side: int) -> None:
     line = smooth([(x, y + math.sin(x / (190 + k * 40) + k * 2 + side) * 34) for x in range(-60, 1300, 60)], closed=False, steps=3)
     outline = [*line, (1260, 900), (-60, 900)]
     c.poly(outline, Lin((lighter(earth, 0.2), earth)))
-    with c.clip(outline):
-        for row in range(-12, 30):
-            x = row * 52
-            pts = [(x + t * (70 + row * 8 - 160) * side * 0.5, y - 40 + t * 170) for t in (0, 0.35, 0.7, 1)]
-            c.line(pts, 17 + k * 3, Lin((lighter(green, 0.2), darker(green, 0.2))))
+    for row in range(5):
+        for col in range(64 - k * 10):
+            x = col * (20 + k * 4) + (row % 2) * 9 - 20
+            top = y + math.sin(x / (190 + k * 40) + k * 2 + side) * 34
+            c.ellipse(x, top + 12 + row * (17 + k * 3), 10 + k * 2, 6 + k, Lin((lighter(green, 0.25), darker(green, 0.25))))
 
 
 def farmhouse(s: Scene, x: float, base: float) -> None:
@@ -173,7 +173,7 @@ def rice_terraces(s: Scene) -> None:
         terrace(s, 420 + 10 * k + 3.3 * k * k, k, shift)
     village(s)
     for k in range(3):
-        walker(s, 380 + k * 170 + s.j(60), 700 + s.j(30) + k * 12, 104 + k * 6, s.tint(("#4f7fae", "#c8553a", "#e6dcc4")[k]), "#e0c27a", long=False)
+        walker(s, 380 + k * 170 + s.j(60), 700 + s.j(30) + k * 12, 104 + k * 6, s.tint(("#4f7fae", "#c8553a", "#e6dcc4")[k]), "#e0c27a", long=False, brim=True)
     for k in range(90):
         x = k * 13.6 + s.u(-6, 6)
         leaf(c, x, 912, s.u(50, 110), -90 + s.u(-24, 24), s.tint(s.pick(("#6fae3e", "#8fc24a", "#4f9a3e"))), 0.14)
@@ -187,9 +187,11 @@ def terrace(s: Scene, y: float, k: int, shift: float) -> None:
     line = smooth(edge, closed=False, steps=3)
     green = s.far(s.pick(("#5f9a3e", "#7fae46", "#4a8a42")), max(0.0, 0.45 - k * 0.06))
     c.poly([*line, (1260, 905), (-40, 905)], Lin((lighter(green, 0.25), green, darker(green, 0.4))), tex=(9, 14, 0.22))
-    sheet = [(x, yy + h * 0.34) for x, yy in line] + [(x, yy + h * 0.98) for x, yy in reversed(line)]
-    c.poly(sheet, Lin((mix(s.sky[1], s.sky[-1], 0.5), s.sky[-1], mix(s.sky[2], "#3a5a6a", 0.25)), 20))
-    c.line([(x, yy + h * 0.34) for x, yy in line], 1.2 + k * 0.2, lighter(green, 0.5), alpha=0.7)
+    wide = [0.5 + 0.34 * math.sin(x / (95 + k * 17) + shift * 2 + k * 1.9) for x, _ in line]
+    sheet = [(x, yy + h * 0.3) for x, yy in line] + [(x, yy + h * (0.3 + w)) for (x, yy), w in zip(line[::-1], wide[::-1], strict=True)]
+    pool = mix(s.sky[-1], s.far("#4f8a92", 0.2), 0.5)
+    c.poly(sheet, Lin((darker(pool, 0.25), pool, mix(s.sky[-1], "#ffffff", 0.25), pool, darker(pool, 0.3)), 0))
+    c.line([(x, yy + h * 0.3) for x, yy in line], 1.2 + k * 0.2, lighter(green, 0.5), alpha=0.7)
     for _ in range(10 + k):
         x, yy = line[int(s.u(0, len(line) - 1))]
         leaf(c, x, yy + h * s.u(0.5, 0.9), 6 + k * 2.2, -90 + s.u(-20, 20), lighter(green, 0.1), 0.3)
