@@ -97,6 +97,7 @@ class Rubric:
 class Valid:
     raw: Any
     answer: Any
+    json_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -214,7 +215,7 @@ def need_options(data: Mapping[str, Any], key: str, path: str, *, most: int) -> 
     rows = need(data, key, list, path)
     if not 2 <= len(rows) <= most:
         raise ConfigError(f"{path}.{key}", f"needs 2 to {most} entries, has {len(rows)}")
-    options = []
+    options: list[Option] = []
     for number, row in enumerate(rows):
         where = f"{path}.{key}[{number}]"
         if not isinstance(row, Mapping):

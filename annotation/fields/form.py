@@ -103,8 +103,9 @@ class OptionForm:
         return filled(raw)
 
     def context(self, config: Any, answer: Any, speech: Speech) -> Mapping[str, Any]:
-        chosen = filled(answer)
-        return {"choices": choices(getattr(config, self.options), chosen, speech), "many": self.is_many(config)}
+        rows = choices(getattr(config, self.options), filled(answer), speech)
+        short = len(rows) <= 3 and not any(row.lead for row in rows)
+        return {"choices": rows, "many": self.is_many(config), "short": short}
 
     def answered(self, config: Any, answer: Any, speech: Speech) -> Mapping[str, Any]:
         chosen = filled(answer)

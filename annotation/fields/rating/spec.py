@@ -46,7 +46,7 @@ class RatingSpec(Spec[Config, Answer]):
                 {"code": "3", "label": {"en": "Very much"}},
             ],
         },
-        valid=[Valid("1", "1"), Valid(3, "3"), Valid(2.0, "2"), Valid(" 2 ", "2")],
+        valid=[Valid("1", "1"), Valid(3, "3"), Valid(2.0, "2", json_only=True), Valid(" 2 ", "2")],
         invalid=[
             Faulty("4", "not_an_option"),
             Faulty(0, "not_an_option"),

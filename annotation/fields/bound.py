@@ -1,0 +1,97 @@
+"""A sheet's fields with answers, problems and words: what templates draw."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from annotation.fields.contract import Problem, Spec, Text
+from annotation.fields.form import FieldForm, Speech
+from annotation.fields.messages import Worded, worded
+
+
+class Asked(Protocol):
+    """A field of a sheet, as far as drawing goes."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def label(self) -> Text: ...
+    @property
+    def help(self) -> Text: ...
+    @property
+    def required(self) -> bool: ...
+    @property
+    def config(self) -> Any: ...
+    @property
+    def spec(self) -> Spec[Any, Any]: ...
+    @property
+    def form(self) -> FieldForm: ...
+
+
+@dataclass(frozen=True)
+class Bound:
+    key: str
+    name: str
+    label: str
+    help: str
+    required: bool
+    input: str
+    data: Mapping[str, Any]
+    errors: list[Worded] = field(default_factory=list)
+    warnings: list[Worded] = field(default_factory=list)
+    confirmed: Collection[str] = ()
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An answer as it is read: `template` is given `data`."""
+
+    key: str
+    label: str
+    template: str
+    data: Mapping[str, Any]
+
+
+Problems = Mapping[str, list[Problem]]
+
+
+def bind(
+    fields: Iterable[Asked],
+    speech: Speech,
+    answers: Mapping[str, Any],
+    errors: Problems | None = None,
+    warnings: Problems | None = None,
+    confirmed: Collection[str] = (),
+) -> list[Bound]:
+    """Fields for a form. `answers` may be raw ones: of a draft, or as refused."""
+    return [
+        Bound(
+            key=one.key,
+            name=one.name,
+            label=speech.say(one.label),
+            help=speech.say(one.help),
+            required=one.required,
+            input=f"annotation/fields/{one.spec.key}/input.html",
+            data=one.form.context(one.config, answers.get(one.key), speech),
+            errors=[worded(problem) for problem in (errors or {}).get(one.key, [])],
+            warnings=[worded(problem) for problem in (warnings or {}).get(one.key, [])],
+            confirmed=[mark for mark in confirmed if mark.startswith(f"{one.key}:")],
+        )
+        for one in fields
+    ]
+
+
+def answered(fields: Iterable[Asked], speech: Speech, answers: Mapping[str, Any]) -> list[Answered]:
+    """What was answered, in words."""
+    return [
+        Answered(
+            key=one.key,
+            label=speech.say(one.label),
+            template=f"annotation/fields/{one.spec.key}/answer.html",
+            data=one.form.answered(one.config, answers[one.key], speech),
+        )
+        for one in fields
+        if answers.get(one.key) is not None
+    ]

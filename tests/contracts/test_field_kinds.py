@@ -1,0 +1,155 @@
+"""Every field kind keeps the contract: each example ends in the same answers whichever door it came through."""
+
+import json
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+from django.template.loader import render_to_string
+
+from annotation.fields.bound import answered, bind
+from annotation.fields.contract import ConfigError, Faulty, Shown, Valid
+from annotation.fields.form import Speech
+from annotation.fields.messages import WORDS
+from annotation.fields.registry import KINDS, Kind, UnknownKind, kind
+from annotation.sheets import Sheet
+
+SHOWN = Shown(item_id=1, target="Egypt", target_name="Egypt")
+LEVELS = {"nominal", "ordinal", "interval", "ratio", "box", "partition", "text"}
+
+
+def sheet_of(one: Kind, **extra: Any) -> Sheet:
+    row = {"key": "q", "kind": one.key, "label": {"en": "What about {target}?"}, "config": one.spec.examples.config}
+    return Sheet.from_json({"fields": [{**row, **extra}]})
+
+
+def through_json(sheet: Sheet, raw: Any) -> Any:
+    return sheet.parse(json.loads(json.dumps({"q": raw})), SHOWN)
+
+
+def through_form(sheet: Sheet, raw: Any) -> Any:
+    posted = QueryDict(mutable=True)
+    posted.setlist("a-q", sheet.fields[0].form.fill(raw))
+    return sheet.parse(sheet.read_form(QueryDict(posted.urlencode())), SHOWN)
+
+
+DOORS = [through_json, through_form]
+each_kind = pytest.mark.parametrize("one", KINDS, ids=lambda one: one.key)
+each_door = pytest.mark.parametrize("door", DOORS, ids=lambda door: door.__name__)
+
+
+@each_kind
+@each_door
+def test_valid_examples_end_in_their_answer(one: Kind, door: Any) -> None:
+    assert one.spec.examples.valid
+    for example in one.spec.examples.valid:
+        if door is through_form and example.json_only:
+            continue
+        parsed = door(sheet_of(one), example.raw)
+        assert parsed.ok, (example, parsed)
+        assert parsed.answers == {"q": example.answer}
+
+
+@each_kind
+@each_door
+def test_faulty_examples_are_refused_with_their_code(one: Kind, door: Any) -> None:
+    assert one.spec.examples.invalid
+    for example in one.spec.examples.invalid:
+        if door is through_form and example.json_only:
+            continue
+        parsed = door(sheet_of(one), example.raw)
+        assert not parsed.ok
+        assert [problem.code for problem in parsed.errors["q"]] == [example.code], example
+
+
+@each_kind
+@each_door
+def test_borderline_examples_pass_once_they_are_confirmed(one: Kind, door: Any) -> None:
+    for example in one.spec.examples.borderline:
+        parsed = door(sheet_of(one), example.raw)
+        assert not parsed.ok
+        assert not parsed.errors
+        assert [problem.code for problem in parsed.warnings["q"]] == [example.code], example
+        assert sheet_of(one).parse({"q": example.raw}, SHOWN, confirmed=[f"q:{example.code}"]).ok
+
+
+@each_kind
+def test_parse_understands_what_it_made(one: Kind) -> None:
+    for example in one.spec.examples.valid:
+        assert sheet_of(one).parse({"q": example.answer}, SHOWN).answers == {"q": example.answer}
+        assert json.loads(json.dumps(example.answer)) == example.answer
+
+
+@each_kind
+@each_door
+def test_nothing_is_required_or_left_out(one: Kind, door: Any) -> None:
+    refused = door(sheet_of(one), None)
+    assert [problem.code for problem in refused.errors["q"]] == ["required"]
+    left_out = door(sheet_of(one, required=False), None)
+    assert left_out.ok
+    assert left_out.answers == {}
+
+
+@each_kind
+def test_every_problem_has_words(one: Kind) -> None:
+    faulty: list[Faulty] = [*one.spec.examples.invalid, *one.spec.examples.borderline]
+    assert {example.code for example in faulty} <= one.spec.problems
+    assert one.spec.problems <= set(WORDS)
+
+
+@each_kind
+def test_codes_columns_and_rubric_fit_together(one: Kind) -> None:
+    sheet = sheet_of(one)
+    assert sheet.level("q") in LEVELS
+    names = [column.suffix for column in sheet.columns()]
+    for example in one.spec.examples.valid:
+        assert list(sheet.cells({"q": example.answer})) == names
+        parsed = sheet.parse({"q": example.raw}, SHOWN)
+        for code in parsed.codes:
+            assert code.field == "q"
+            assert 0 < len(code.code) <= 120
+            assert (code.value is not None) == (sheet.level("q") in {"ordinal", "interval", "ratio"})
+    rubric = sheet.rubric("q", target="Egypt")
+    assert "What about Egypt?" in rubric.words
+    json.dumps(rubric.schema)
+
+
+@each_kind
+def test_sheets_round_trip(one: Kind) -> None:
+    sheet = sheet_of(one)
+    again = Sheet.from_json(json.loads(json.dumps(sheet.to_json())))
+    assert again == sheet
+
+
+@each_kind
+def test_a_misspelt_setting_is_named(one: Kind) -> None:
+    with pytest.raises(ConfigError, match=r"config\.levle"):
+        one.spec.config({**one.spec.examples.config, "levle": 1})
+
+
+@each_kind
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_every_face_renders(one: Kind, language: str) -> None:
+    sheet, speech = sheet_of(one), Speech(language, "Egypt")
+    for example in [Valid(None, None), *one.spec.examples.valid]:
+        field = bind(sheet.fields, speech, {"q": example.answer})[0]
+        html = render_to_string(field.input, {"field": field})
+        assert 'name="a-q"' in html
+        assert "What about Egypt?" in html
+    for example in one.spec.examples.invalid:
+        parsed = sheet.parse({"q": example.raw}, SHOWN)
+        field = bind(sheet.fields, speech, {"q": example.raw}, parsed.errors)[0]
+        assert field.errors[0].title in render_to_string(field.input, {"field": field}).replace("&#x27;", "'")
+    for row in answered(sheet.fields, speech, {"q": one.spec.examples.valid[0].answer}):
+        assert render_to_string(row.template, {"data": row.data}).strip()
+        side = row.template.replace("answer.html", "compare.html")
+        assert "R-1" in render_to_string(side, {"rows": [{"who": "R-1", "data": row.data}]})
+
+
+def test_an_unknown_kind_names_the_nearest() -> None:
+    with pytest.raises(UnknownKind, match="did you mean 'rating'"):
+        kind("ratng")
+
+
+def test_keys_are_not_reused() -> None:
+    assert len({one.key for one in KINDS}) == len(KINDS)
