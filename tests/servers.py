@@ -1,6 +1,7 @@
 """One private PostgreSQL per test session, in a temporary folder, unless DATABASE_URL names another server.
 
-Under xdist the controller starts it and the workers inherit its address; pytest-django gives each worker a database of its own.
+Under xdist the controller starts it and the workers inherit its address; pytest-django gives each worker
+a database of its own.
 """
 
 import atexit

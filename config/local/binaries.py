@@ -1,4 +1,4 @@
-"""Where the programs of PostgreSQL and Valkey are: named by the environment, in our wheels, or installed by the system."""
+"""Where the programs of PostgreSQL and Valkey are: named by the environment, in our wheels, or the system's."""
 
 import os
 import shutil
@@ -48,9 +48,7 @@ def postgres_bin(wanted_major: str = "") -> Path:
         if (folder / "postgres").exists() and (not wanted_major or major_version(folder) == wanted_major):
             return folder
     if wanted_major:
-        raise EmicError(
-            f"The data folder was made by PostgreSQL {wanted_major}, and no such version is installed here."
-        )
+        raise EmicError(f"The data folder was made by PostgreSQL {wanted_major}, which is not installed here.")
     raise EmicError("PostgreSQL was not found. Set PG_BIN to the folder of its programs, or DATABASE_URL to a server.")
 
 

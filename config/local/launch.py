@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> None:
         become(user)
     if int(parent):
         die_with_parent(int(parent), int(signal_number))
-    os.execvp(command[0], command)  # noqa: S606  (the caller's own command; no shell on purpose)
+    os.execvp(command[0], command)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 """One child process: started in its own group, tied to our life, stopped gently and then firmly."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import IO
 
 LAUNCH = Path(__file__).with_name("launch.py")
@@ -83,7 +85,21 @@ def stop(child: subprocess.Popen[bytes], gentle: int = signal.SIGTERM, seconds: 
 
 def end_group(pid: int) -> None:
     """Kill what is left of the group that a child leads (its workers, if it died without them)."""
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
+
+
+@contextlib.contextmanager
+def stopping_on_signals() -> Iterator[None]:
+    """Ctrl-C, a closed terminal and a service manager all ask for the same: an orderly end."""
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signals = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    former = {number: signal.signal(number, ask) for number in signals}
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)

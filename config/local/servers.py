@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL and Valkey: made, started, healed after a crash, and stopped. Nothing here listens on a port."""
+"""The embedded PostgreSQL and Valkey: made, started, healed after a crash, stopped. Neither listens on a port."""
 
 import errno
 import hashlib
@@ -180,8 +180,8 @@ class Valkey:
     def _command(self) -> list[str]:
         return [
             str(binaries.valkey_server()), "--port", "0", "--unixsocket", str(self.socket), "--unixsocketperm", "700",
-            "--appendonly", "yes", "--save", "", "--dir", str(self.folder), "--pidfile", str(self.folder / "valkey.pid"),
-            "--maxmemory-policy", "noeviction",
+            "--appendonly", "yes", "--save", "", "--dir", str(self.folder),
+            "--pidfile", str(self.folder / "valkey.pid"), "--maxmemory-policy", "noeviction",
         ]  # fmt: skip
 
     def is_ready(self) -> bool:

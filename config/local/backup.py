@@ -1,0 +1,107 @@
+"""`./emic backup`: database, images and secret key in one tar file, with a manifest that can prove it whole."""
+
+import hashlib
+import io
+import json
+import os
+import tarfile
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from . import say
+from .database import Database
+from .errors import EmicError
+from .home import Home
+
+FORMAT = 1
+MANIFEST, DUMP, KEY, MEDIA = "manifest.json", "database.dump", "secret-key", "media/"
+DERIVED = {"derivatives", "tmp"}  # folders of media that are made again when they are asked for
+
+
+class Hashing:
+    """A file on its way into the tar, hashed while it is read."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        self.digest = hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        data = self.file.read(size)
+        self.digest.update(data)
+        return data
+
+
+def backup(home: Home, env: dict[str, str], target: Path) -> int:
+    """Written beside the target and renamed, so that a file of that name is always a whole backup."""
+    begun = time.monotonic()
+    if target.is_dir():
+        raise EmicError(f"{target} is a folder. Name a file, for example {target / 'emic.tar'}")
+    if not target.absolute().parent.is_dir():
+        raise EmicError(f"There is no folder {target.absolute().parent} to write to.")
+    half = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with os.fdopen(os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            manifest = write(home, Database(env["DATABASE_URL"]), file)
+            file.flush()
+            os.fsync(file.fileno())
+        half.replace(target)
+    finally:
+        half.unlink(missing_ok=True)
+    rows, images = sum(manifest["rows"].values()), sum(name.startswith(MEDIA) for name in manifest["files"])
+    size = target.stat().st_size / 1e6
+    say.line(
+        f"Saved {rows:,} rows and {images:,} files to {target}: {size:,.1f} MB in {time.monotonic() - begun:.1f} s."
+    )
+    say.line("It holds people's data and the secret key: keep it where only you can read it.")
+    return 0
+
+
+def write(home: Home, database: Database, file: BinaryIO) -> dict[str, Any]:
+    """The database first: an image is stored before the row that names it, so none is missing from what follows."""
+    files: dict[str, dict[str, Any]] = {}
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        with tempfile.TemporaryDirectory(dir=home.path / "run") as folder:
+            dump = Path(folder) / DUMP
+            rows = database.dump(dump)
+            files[DUMP] = add(tar, DUMP, dump)
+        key = home.path / KEY
+        if key.exists():
+            files[KEY] = add(tar, KEY, key)
+        for path in media_files(home.path / "media"):
+            name = MEDIA + path.relative_to(home.path / "media").as_posix()
+            files[name] = add(tar, name, path)
+        manifest = {
+            "format": FORMAT,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "demo": home.facts().get("demo"),
+            "rows": rows,
+            "files": files,
+        }
+        text = json.dumps(manifest, indent=1).encode()
+        tar.addfile(header(MANIFEST, len(text), time.time()), io.BytesIO(text))
+    return manifest
+
+
+def media_files(folder: Path) -> Iterator[Path]:
+    """What cannot be made again: the bytes as they were received."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink() and path.relative_to(folder).parts[0] not in DERIVED:
+            yield path
+
+
+def add(tar: tarfile.TarFile, name: str, path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        hashing = Hashing(file)
+        tar.addfile(header(name, size, path.stat().st_mtime), hashing)  # type: ignore[arg-type]
+    return {"bytes": size, "sha256": hashing.digest.hexdigest()}
+
+
+def header(name: str, size: int, modified: float) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mtime, entry.mode = size, int(modified), 0o600
+    return entry

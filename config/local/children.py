@@ -1,0 +1,82 @@
+"""What the children of `./emic` are told by their environment, and how Django's commands are run for it."""
+
+import errno
+import os
+import subprocess
+from pathlib import Path
+
+from .binaries import ROOT
+from .errors import EmicError
+from .home import Home
+from .servers import Postgres, Valkey
+from .setup import PYTHON
+
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+ALWAYS_ALLOWED = ["localhost", "127.0.0.1", "[::1]"]  # the health check comes from here
+
+
+def is_local(host: str) -> bool:
+    return host in LOCAL_HOSTS
+
+
+def embedded_servers(home: Home, *, with_broker: bool = True) -> list[Postgres | Valkey]:
+    """The servers that the environment does not replace by others."""
+    servers: list[Postgres | Valkey] = []
+    if not os.environ.get("DATABASE_URL"):
+        servers.append(Postgres(home.path))
+    if with_broker and not os.environ.get("CELERY_BROKER_URL"):
+        servers.append(Valkey(home.path))
+    return servers
+
+
+def environment(home: Home, hosts: str = "") -> dict[str, str]:
+    """What Django reads; whatever was set outside wins."""
+    env = {key: value for key, value in os.environ.items() if key not in ("PYTHONHOME", "VIRTUAL_ENV")}
+    env.update(EMIC_DATA=str(home.path), DJANGO_SETTINGS_MODULE="config.settings", PYTHONUNBUFFERED="1")
+    if not env.get("DATABASE_URL"):
+        env["DATABASE_URL"] = Postgres(home.path).url
+    if not env.get("CELERY_BROKER_URL"):
+        env["CELERY_BROKER_URL"] = Valkey(home.path).url
+    if not env.get("EMIC_SECRET_KEY"):
+        env["EMIC_SECRET_KEY"] = home.secret_key()
+    named = [name.strip() for name in (env.get("EMIC_HOSTS") or hosts).split(",") if name.strip()]
+    env["EMIC_HOSTS"] = ",".join(dict.fromkeys([*named, *ALWAYS_ALLOWED]))
+    if home.facts().get("demo") == "loaded":
+        env["EMIC_DEMO"] = "1"
+    return env
+
+
+def has_command(name: str) -> bool:
+    """Whether the project has a management command of this name."""
+    return any(ROOT.glob(f"*/management/commands/{name}.py"))
+
+
+def manage(home: Home, env: dict[str, str], *arguments: str) -> None:
+    """Run one of Django's commands, its output in the log, its failure in a sentence."""
+    command = [str(PYTHON), str(ROOT / "manage.py"), *arguments]
+    done = subprocess.run(
+        command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    said = done.stdout + done.stderr
+    log = home.path / "logs" / "setup.log"
+    with log.open("a") as file:
+        file.write(f"$ manage.py {' '.join(arguments)}\n{said}")
+    if done.returncode:
+        raise EmicError(explain(said, arguments[0], home.path, log))
+
+
+def explain(said: str, command: str, data: Path, log: Path) -> str:
+    if os.strerror(errno.ENOSPC) in said:
+        return disk_full(data)
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    checks = [line.split(")", 1)[1].strip() for line in lines if line.startswith("?: (")]
+    hints = [line.removeprefix("HINT: ") for line in lines if line.startswith("HINT: ")]
+    if checks:
+        return "Emic refuses to start: " + " ".join([*checks, *hints])
+    if "OperationalError" in said or "PoolTimeout" in said:
+        return f"The database does not answer: {lines[-1]} (more in {log})"
+    return f"manage.py {command} failed: {lines[-1] if lines else 'it said nothing'} (more in {log})"
+
+
+def disk_full(data: Path) -> str:
+    return f"The disk of {data} is full. Free some room and run ./emic again; what was saved before is safe."

@@ -1,0 +1,201 @@
+"""`./emic run`: everything from an empty machine to an address in the browser, and back to nothing on Ctrl-C."""
+
+import hashlib
+import http.client
+import os
+import signal
+import socket
+import sys
+import time
+import webbrowser
+from argparse import Namespace
+
+from . import say, setup
+from .binaries import ROOT
+from .children import embedded_servers, environment, has_command, is_local, manage
+from .errors import EmicError
+from .home import Home, sha256
+from .process import stopping_on_signals
+from .supervisor import Program, Supervisor
+
+ANY_HOST = ("0.0.0.0", "::", "")  # noqa: S104  (only compared with)
+HEALTH_SECONDS = 60.0
+
+
+def run(options: Namespace) -> int:
+    begun = time.monotonic()
+    home = Home()
+    home.prepare()
+    if not home.hold("run"):
+        raise home.explain_holder()
+    hosts = allowed_hosts(options.host)
+    supervisor = Supervisor(home.note_child)
+    with stopping_on_signals():
+        try:
+            home.end_leftovers()
+            port = free_port(options.host, options.port)
+            setup.ensure()
+            serve(home, supervisor, options.host, port, hosts, decide_demo(home, options))
+            announce(home, options, port, time.monotonic() - begun)
+            supervisor.watch()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            stop_everything(home, supervisor)
+    return 0
+
+
+def serve(home: Home, supervisor: Supervisor, host: str, port: int, hosts: str, demo: bool) -> None:
+    """Start the servers, bring the database up to date, start the programs, and wait for the first answer."""
+    for server in embedded_servers(home):
+        with say.step(server.name):
+            supervisor.start(server)
+    env = environment(home, hosts)
+    with say.step("Database is up to date"):
+        manage(home, env, "migrate", "--no-input")
+    collect_static(home, env)
+    if demo:
+        load_demo(home, env)
+    env = environment(home, hosts)
+    with say.step("Web server and worker"):
+        supervisor.start(web(home, env, host, port))
+        supervisor.start(worker(home, env))
+        wait_for_health(host, port, supervisor)
+    home.remember_run(address=address(host, port))
+
+
+def web(home: Home, env: dict[str, str], host: str, port: int) -> Program:
+    bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    command = [str(setup.PYTHON), "-m", "gunicorn", "-c", str(ROOT / "config/local/gunicorn.py"), "-b", bind]
+    command += ["--worker-tmp-dir", str(home.path / "run"), "config.wsgi"]
+    return Program("Web server", command, env, home.path / "logs" / "web.log", ROOT)
+
+
+def worker(home: Home, env: dict[str, str]) -> Program:
+    schedule = home.path / "run" / "beat"
+    for old in schedule.parent.glob("beat*"):
+        old.unlink(missing_ok=True)
+    command = [str(setup.PYTHON), "-m", "celery", "-A", "config", "--quiet", "worker", "-B", "-s", str(schedule)]
+    command += ["-c", os.environ.get("EMIC_WORKERS") or "2", "-l", "WARNING", "--without-gossip", "--without-mingle"]
+    return Program("Worker", command, env, home.path / "logs" / "worker.log", ROOT)
+
+
+def collect_static(home: Home, env: dict[str, str]) -> None:
+    """Copy, compress and name the static files by their content, when any of them has changed."""
+    files = sorted(path for path in (ROOT / "static").rglob("*") if path.is_file())
+    seen = [f"{path} {path.stat().st_mtime_ns} {path.stat().st_size}" for path in files]
+    seen.append(sha256(ROOT / "requirements" / setup.RUN))
+    state = hashlib.sha256("\n".join(seen).encode()).hexdigest()
+    stamp = home.path / "static" / "collected"
+    if stamp.exists() and stamp.read_text() == state:
+        return
+    with say.step("Static files"):
+        manage(home, env, "collectstatic", "--no-input", "--clear", "-v", "0")
+    stamp.parent.mkdir(exist_ok=True)
+    stamp.write_text(state)
+
+
+def decide_demo(home: Home, options: Namespace) -> bool:
+    """The first start decides, so that forgetting a flag never puts a demo among real work."""
+    decided = home.facts().get("demo")
+    if options.demo is not None and decided != "loaded":
+        decided = "wanted" if options.demo else "none"
+    if decided is None:
+        own = not os.environ.get("DATABASE_URL") and is_local(options.host)
+        decided = "wanted" if own else "none"
+    home.remember(demo=decided)
+    return bool(decided == "wanted")
+
+
+def load_demo(home: Home, env: dict[str, str]) -> None:
+    if not has_command("load_demo"):
+        say.line("  There is no demo in this version.")
+        return
+    with say.step("Demo loaded"):
+        manage(home, {**env, "EMIC_DEMO": "1"}, "load_demo")
+    home.remember(demo="loaded")
+
+
+def allowed_hosts(host: str) -> str:
+    """The names Emic answers to; a public address without a name is a mistake worth stopping at."""
+    if os.environ.get("EMIC_HOSTS") or is_local(host):
+        return ""
+    if host in ANY_HOST:
+        raise EmicError(
+            f"--host {host or '::'} opens Emic to the network, so it must know the name it is reached by. "
+            f"Set EMIC_HOSTS, for example: EMIC_HOSTS=emic.example.org ./emic run --host {host or '::'}"
+        )
+    return f"[{host}]" if ":" in host else host
+
+
+def free_port(host: str, port: int) -> int:
+    """The port, once it is known to be ours to take; 0 asks for any."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+            return int(probe.getsockname()[1])
+    except PermissionError as error:
+        raise EmicError(f"Port {port} needs more rights than you have. Choose one above 1023: --port 8000") from error
+    except socket.gaierror as error:
+        raise EmicError(f"{host} is not a name or an address of this machine. Try --host 127.0.0.1") from error
+    except OverflowError as error:
+        raise EmicError(f"{port} is not a port. Choose one between 1024 and 65535.") from error
+    except OSError as error:
+        if "in use" in str(error):
+            told = f"Port {port} is taken by another program. Stop it, or choose another: ./emic run --port {port + 1}"
+            raise EmicError(told) from error
+        raise EmicError(f"Emic cannot listen on {host}, port {port}: {error.strerror}.") from error
+
+
+def address(host: str, port: int) -> str:
+    shown = "127.0.0.1" if host in ANY_HOST else f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}"
+
+
+def wait_for_health(host: str, port: int, supervisor: Supervisor) -> None:
+    reach = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
+    end = time.monotonic() + HEALTH_SECONDS
+    while not is_healthy(reach, port):
+        supervisor.look()
+        if time.monotonic() > end:
+            raise EmicError("The web server does not answer /healthz; its reason is at the end of logs/web.log.")
+        time.sleep(0.05)
+
+
+def is_healthy(host: str, port: int) -> bool:
+    connection = http.client.HTTPConnection(host, port, timeout=5)
+    try:
+        connection.request("GET", "/healthz", headers={"Host": "localhost"})
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def announce(home: Home, options: Namespace, port: int, seconds: float) -> None:
+    say.line(f"\nEmic is ready after {seconds:.1f} s:  {address(options.host, port)}\n")
+    accounts = home.path / "demo-accounts.txt"
+    if home.facts().get("demo") == "loaded" and accounts.exists():
+        say.line(accounts.read_text().rstrip() + "\n")
+        if not is_local(options.host):
+            say.line("These passwords are public, and so is this address: ./emic run --no-demo starts without them.\n")
+    say.line(f"Data: {home.path}   E-mails and logs: {home.path / 'logs'}   Stop: Ctrl-C")
+    if options.open:
+        webbrowser.open(address(options.host, port))
+
+
+def stop_everything(home: Home, supervisor: Supervisor) -> None:
+    """No second Ctrl-C cuts this short: every stop has its own limit."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    if supervisor.watched:
+        begun = time.monotonic()
+        if sys.stdout.isatty():
+            say.line()
+        supervisor.stop()
+        say.line(f"Stopped in {time.monotonic() - begun:.1f} s.")
+    (home.path / "run" / "children.json").unlink(missing_ok=True)
+    home.release()

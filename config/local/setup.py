@@ -1,0 +1,123 @@
+"""The `.venv`: made with the standard library, filled from hash-locked files by uv where it is there, else by pip."""
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from . import say
+from .binaries import ROOT
+from .errors import EmicError
+from .home import sha256
+
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+STAMP = VENV / "emic.json"
+RUN, DEV = "run.txt", "dev.txt"  # dev.txt holds all of run.txt, in the same versions
+NO_NETWORK = re.compile(
+    r"name resolution|Name or service not known|NewConnectionError|Network is unreachable|Connection refused|"
+    r"No route to host|dns error|error sending request|ConnectTimeout|Read timed out|Could not connect|ProxyError",
+    re.IGNORECASE,
+)
+WRONG_HASH = re.compile(r"DO NOT MATCH THE HASHES|Hash mismatch", re.IGNORECASE)
+
+
+def ensure(wanted: str = RUN) -> None:
+    """Do nothing when the installed packages are the locked ones; otherwise make them so."""
+    if is_current(wanted):
+        return
+    room = shutil.disk_usage(ROOT).free // (1024 * 1024)
+    if room < 1500:
+        raise EmicError(f"Only {room} MB are free on the disk of {ROOT}, and the packages need 1500. Free some room.")
+    STAMP.unlink(missing_ok=True)
+    if not _works():
+        with say.step("Making .venv"):
+            _make()
+    with say.step(f"Installing packages ({'uv' if _uv() else 'pip'})"):
+        _install(ROOT / "requirements" / wanted)
+    STAMP.write_text(json.dumps({wanted: _fingerprint(wanted)}))
+
+
+def is_current(wanted: str) -> bool:
+    try:
+        stamp = json.loads(STAMP.read_text())
+    except (OSError, ValueError):
+        return False
+    return PYTHON.exists() and any(stamp.get(name) == _fingerprint(name) for name in {wanted, DEV})
+
+
+def _fingerprint(name: str) -> str:
+    return f"{sha256(ROOT / 'requirements' / name)} {(VENV / 'pyvenv.cfg').stat().st_mtime_ns}"
+
+
+def _uv() -> str | None:
+    return shutil.which("uv")
+
+
+def _works() -> bool:
+    """Whether .venv has a Python that starts: the one it was made from may be gone, or too old for us."""
+    if not PYTHON.exists():
+        return False
+    asked = subprocess.run(
+        [PYTHON, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"], capture_output=True, check=False
+    )
+    return asked.returncode == 0
+
+
+def _make() -> None:
+    uv = _uv()
+    if uv:
+        _quietly([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(VENV)], "make .venv")
+        return
+    if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        raise EmicError(
+            f"This Python cannot make virtual environments. On Debian and Ubuntu: apt-get install python{version}-venv "
+            "(or install uv), then run ./emic again."
+        )
+    _quietly([sys.executable, "-m", "venv", "--clear", str(VENV)], "make .venv")
+
+
+def _install(lock: Path) -> None:
+    uv = _uv()
+    if uv:
+        command = [uv, "pip", "install", "--python", str(PYTHON), "--require-hashes", "-r", str(lock)]
+    else:
+        if subprocess.run([PYTHON, "-c", "import pip"], capture_output=True, check=False).returncode:
+            _quietly([str(PYTHON), "-m", "ensurepip"], "add pip to .venv")
+        command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+        command += ["--retries", "2", "--require-hashes", "-r", str(lock)]
+    _quietly(command, "install the packages")
+
+
+def _quietly(command: list[str], purpose: str) -> None:
+    """Run with the output kept for the day it is needed; say in a sentence what went wrong."""
+    env = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")}
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, check=False)
+    if done.returncode == 0:
+        return
+    said = done.stdout + done.stderr
+    log = ROOT / ".venv" / "emic-setup.log"
+    if log.parent.exists():
+        log.write_text(said)
+    raise EmicError(explain_failure(said, purpose, log))
+
+
+def explain_failure(said: str, purpose: str, log: Path) -> str:
+    if "No space left on device" in said:
+        return f"The disk of {ROOT} is full. Free some room and run ./emic again."
+    if WRONG_HASH.search(said):
+        return f"A downloaded package is not the one that was locked, so nothing was installed (more in {log})."
+    if NO_NETWORK.search(said):
+        return (
+            "The packages could not be fetched: the package index does not answer. "
+            "Check the network (or the proxy) and run ./emic again."
+        )
+    lines = [line for line in said.strip().splitlines() if line.strip()]
+    errors = [line for line in lines if line.lower().lstrip().startswith("error")]
+    last = (errors or lines or ["it said nothing"])[-1].strip()
+    return f"Emic could not {purpose}: {last} (more in {log})"

@@ -1,0 +1,160 @@
+"""`./emic test`: everything that must hold before a change lands, from a bare machine."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from . import say, setup
+from .binaries import ROOT
+from .errors import EmicError
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PACKAGES = ("chromium", "fonts-noto-core", "fonts-noto-cjk", "fonts-noto-color-emoji")
+BIN = setup.VENV / "bin"
+CHECKS = {
+    "Lint": [BIN / "ruff", "check", "--quiet", "."],
+    "Format": [BIN / "ruff", "format", "--check", "--quiet", "."],
+    "Types": [BIN / "mypy", "--no-error-summary", "."],
+    "Migrations are complete": [setup.PYTHON, "manage.py", "makemigrations", "--check", "--dry-run"],
+}
+PERFORMANCE = ROOT / "tests" / "performance"  # every script in it is run by --slow, in the order of names
+
+
+def test(arguments: list[str]) -> int:
+    """Without arguments everything; with a path or other options of pytest only those tests."""
+    slow = "--slow" in arguments
+    chosen = [argument for argument in arguments if argument != "--slow"]
+    ensure_python_can_install()
+    setup.ensure(setup.DEV)
+    ensure_browser()
+    passed, failed = (0, []) if chosen else run_checks()
+    counts = run_pytest(chosen, slow)
+    if slow and not chosen:
+        more_passed, more_failed = run_performance()
+        passed, failed = passed + more_passed, failed + more_failed
+    if failed:
+        say.line(f"\nFailed besides tests: {', '.join(failed)}")
+    all_failed = counts["failed"] + len(failed)
+    say.line(f"\n{counts['passed'] + passed} passed, {all_failed} failed")
+    return 1 if all_failed or counts["status"] else 0
+
+
+def run_checks() -> tuple[int, list[str]]:
+    """Each check on its own, so that one run shows everything that is wrong."""
+    failed = []
+    for name, command in CHECKS.items():
+        done = timed(name, [str(part) for part in command], test_environment())
+        if done.returncode:
+            failed.append(name)
+            say.line((done.stdout + done.stderr).rstrip())
+    return len(CHECKS) - len(failed), failed
+
+
+def timed(name: str, command: list[str], env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    with say.step(name):
+        return subprocess.run(
+            command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+
+
+def test_environment() -> dict[str, str]:
+    """The environment without what belongs to a real instance; tests bring their own database and folder."""
+    own = ("DATABASE_URL", "CELERY_BROKER_URL", "EMAIL_URL", "PYTHONHOME", "VIRTUAL_ENV")
+    env = {key: value for key, value in os.environ.items() if not key.startswith("EMIC_") and key not in own}
+    if os.environ.get("EMIC_TEST_DATABASE_URL"):
+        env["DATABASE_URL"] = os.environ["EMIC_TEST_DATABASE_URL"]
+    env.update(DJANGO_SETTINGS_MODULE="tests.settings", PYTHONPATH=str(ROOT))
+    return env
+
+
+def run_pytest(chosen: list[str], slow: bool) -> dict[str, int]:
+    """Run the tests on two cores, output shown as it comes; counted by tests/timing.py."""
+    workers = str(min(2, os.cpu_count() or 1))
+    command = [str(setup.PYTHON), "-m", "pytest", "-p", "tests.timing", "-n", workers, "--dist", "loadfile", "-q"]
+    command += [] if slow or "-m" in chosen else ["-m", "not slow"]
+    measured = slow and not chosen
+    if measured:
+        command[1:1] = ["-m", "coverage", "run"]
+    with tempfile.TemporaryDirectory() as folder:
+        counted = Path(folder) / "counts.json"
+        env = {**test_environment(), "EMIC_TEST_COUNTS": str(counted)}
+        say.line()
+        status = subprocess.run(
+            [*command, *chosen], cwd=ROOT, env=env, stdin=subprocess.DEVNULL, check=False
+        ).returncode
+        counts = json.loads(counted.read_text()) if counted.exists() else {"passed": 0, "failed": 1}
+    if measured:
+        subprocess.run([BIN / "coverage", "combine", "--quiet"], cwd=ROOT, check=False)
+        subprocess.run([BIN / "coverage", "report", "--skip-covered", "--sort=cover"], cwd=ROOT, check=False)
+    return {**counts, "status": status}
+
+
+def run_performance() -> tuple[int, list[str]]:
+    """Measurements say their figures themselves, so their output is shown."""
+    failed, scripts = [], sorted(path for path in PERFORMANCE.glob("*.py") if not path.name.startswith(("_", "test_")))
+    for script in scripts:
+        begun = time.monotonic()
+        say.line(f"\n{script.relative_to(ROOT)}")
+        done = subprocess.run(
+            [str(setup.PYTHON), str(script)], cwd=ROOT, env=test_environment(), stdin=subprocess.DEVNULL, check=False
+        )
+        say.line(f"  took {time.monotonic() - begun:.1f} s")
+        if done.returncode:
+            failed.append(script.name)
+    return len(scripts) - len(failed), failed
+
+
+def ensure_python_can_install() -> None:
+    """Debian ships Python without ensurepip; here, where we may, we add it."""
+    from importlib.util import find_spec
+
+    if find_spec("ensurepip") is None and not setup.PYTHON.exists() and not shutil.which("uv") and may_install():
+        version = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
+        with say.step(f"Installing {version}"):
+            apt_install([version])
+
+
+def ensure_browser() -> None:
+    """Chromium and fonts: installed by apt as root, else named for somebody who may."""
+    missing = missing_packages()
+    if not missing:
+        return
+    if not may_install():
+        raise EmicError(
+            "The browser tests need Chromium and fonts, which only root can install: "
+            f"sudo apt-get install -y --no-install-recommends {' '.join(missing)}"
+        )
+    with say.step("Installing Chromium and fonts"):
+        apt_install(missing)
+
+
+def missing_packages() -> list[str]:
+    if not shutil.which("dpkg-query"):
+        return [] if any(map(shutil.which, BROWSERS)) else ["chromium"]
+    asked = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\\n", *PACKAGES],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    installed = {line.split()[0] for line in asked.stdout.splitlines() if line.endswith(" installed")}
+    if any(map(shutil.which, BROWSERS)):
+        installed.add("chromium")
+    return [name for name in PACKAGES if name not in installed]
+
+
+def may_install() -> bool:
+    return os.geteuid() == 0 and shutil.which("apt-get") is not None
+
+
+def apt_install(packages: list[str]) -> None:
+    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    commands = (["apt-get", "update", "-q"], ["apt-get", "install", "-qy", "--no-install-recommends", *packages])
+    for command in commands:
+        done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise EmicError(f"apt-get could not install {' '.join(packages)}: {last}")

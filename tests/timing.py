@@ -1,0 +1,37 @@
+"""A pytest plugin: how long each top-level folder of tests took, and how many tests passed, for `./emic test`."""
+
+import json
+import os
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+SECONDS: dict[str, float] = defaultdict(float)
+TESTS: Counter[str] = Counter()
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Under xdist the controller hears every worker's reports, so this adds up processor time of all of them."""
+    parts = report.nodeid.split("::")[0].split("/")
+    folder = parts[1] if len(parts) > 2 else parts[-1]
+    SECONDS[folder] += report.duration
+    TESTS[folder] += report.when == "call"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if not SECONDS:
+        return
+    terminalreporter.section("time per folder")
+    for folder, seconds in sorted(SECONDS.items(), key=lambda pair: -pair[1]):
+        terminalreporter.write_line(f"{seconds:8.1f} s  {TESTS[folder]:5d} tests  tests/{folder}")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    wanted = os.environ.get("EMIC_TEST_COUNTS")
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if not wanted or reporter is None or hasattr(session.config, "workerinput"):
+        return
+    found = {name: len(reporter.stats.get(name, [])) for name in ("passed", "failed", "error", "skipped", "xpassed")}
+    counts = {"passed": found["passed"] + found["xpassed"], "failed": found["failed"] + found["error"]}
+    Path(wanted).write_text(json.dumps(counts))
