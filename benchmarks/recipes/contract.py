@@ -1,0 +1,172 @@
+"""What a recipe says. A recipe writes a benchmark's stages once; from then on the rows are the truth.
+
+`Text` is language to text, with at least "en". Texts may hold {target}: the culture asked about.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Text = Mapping[str, str]
+
+
+class RecipeError(ValueError):
+    """Says which recipe, which part, and what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class CohortSpec:
+    """A culture the published benchmark asked. `country` is ISO 3166-1 alpha-2, or empty: not every culture is one."""
+
+    label: str
+    names: Text
+    country: str = ""
+    languages: tuple[str, ...] = ()
+    direction: str = "ltr"
+    time_zone: str = "UTC"
+
+    @property
+    def slug(self) -> str:
+        return self.country.lower() or slug(self.label)
+
+
+@dataclass(frozen=True)
+class ConditionSpec:
+    """Where pictures come from: a key that is stored, a name that is shown."""
+
+    key: str
+    name: Text
+
+
+@dataclass(frozen=True)
+class StageSpec:
+    key: str
+    name: str
+    display: str
+    sheet: Mapping[str, Any]
+    target_answers: int
+    has_target: bool = True
+    acceptance: str = "on_submit"
+    skip_reasons: tuple[Mapping[str, Any], ...] = ()
+    instructions: Text = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PredictionTask:
+    """What models are asked in the published work; the prompts themselves live with the predictions."""
+
+    key: str
+    name: str
+    stage: str
+    modes: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """One table of the published work that the agreement page rebuilds."""
+
+    key: str
+    title: str
+    stage: str
+    field: str
+    rows: str
+    columns: str
+    source: str
+
+
+@dataclass(frozen=True)
+class ExpectedItem:
+    """An item the published benchmark has. The key is made of what it is, so importing twice adds nothing."""
+
+    key: str
+    stage: str
+    concept: str
+    origin: str
+    condition: str
+    prompt: str
+
+
+@dataclass(frozen=True)
+class Recipe:
+    key: str
+    version: str
+    name: str
+    summary: str
+    citation: str
+    licence: str
+    cohorts: tuple[CohortSpec, ...]
+    concepts: tuple[str, ...]
+    conditions: tuple[ConditionSpec, ...]
+    stages: tuple[StageSpec, ...]
+    prompt: str = "{concept}, {origin}"
+    prediction_tasks: tuple[PredictionTask, ...] = ()
+    report: tuple[ReportTable, ...] = ()
+
+    def __post_init__(self) -> None:
+        for problem in problems(self):
+            raise RecipeError(f"recipe {self.key!r}: {problem}")
+
+    def expected_items(self) -> Iterator[ExpectedItem]:
+        """Concept x cohort x condition, in a fixed order, for the first stage."""
+        stage = self.stages[0].key
+        for condition in self.conditions:
+            for cohort in self.cohorts:
+                for concept in self.concepts:
+                    yield ExpectedItem(
+                        key=f"{condition.key}/{cohort.slug}/{slug(concept)}",
+                        stage=stage,
+                        concept=concept,
+                        origin=cohort.label,
+                        condition=condition.key,
+                        prompt=self.prompt.format(concept=concept, origin=cohort.label),
+                    )
+
+
+def slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def problems(recipe: Recipe) -> Iterator[str]:
+    """What would break a benchmark made of it. Field kinds check their own part of the sheet."""
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", recipe.key) or len(recipe.key) > 60:
+        yield "key: lower-case letters, digits and hyphens, at most 60"
+    for part in ("version", "name", "summary", "citation"):
+        if not getattr(recipe, part).strip():
+            yield f"{part}: is empty"
+    if not recipe.stages:
+        yield "stages: there is none"
+    for part, values in (
+        ("cohorts", [one.label for one in recipe.cohorts]),
+        ("concepts", list(recipe.concepts)),
+        ("conditions", [one.key for one in recipe.conditions]),
+        ("stages", [one.key for one in recipe.stages]),
+    ):
+        if len(set(values)) < len(values):
+            yield f"{part}: something is named twice"
+    stages = {stage.key: stage for stage in recipe.stages}
+    for task in recipe.prediction_tasks:
+        if task.stage not in stages:
+            yield f"prediction_tasks.{task.key}: no stage {task.stage!r}"
+    for table in recipe.report:
+        fields = [one["key"] for one in stages[table.stage].sheet["fields"]] if table.stage in stages else []
+        if table.field not in fields:
+            yield f"report.{table.key}: no field {table.field!r} in a stage {table.stage!r}"
+    for where, text in texts(recipe):
+        if not text.get("en", "").strip():
+            yield f"{where}: has no English text"
+
+
+def texts(recipe: Recipe) -> Iterator[tuple[str, Text]]:
+    for cohort in recipe.cohorts:
+        yield f"cohorts.{cohort.label}.names", cohort.names
+    for condition in recipe.conditions:
+        yield f"conditions.{condition.key}.name", condition.name
+    for stage in recipe.stages:
+        for reason in stage.skip_reasons:
+            yield f"stages.{stage.key}.skip_reasons.{reason['code']}", reason["label"]
+        for one in stage.sheet["fields"]:
+            yield f"stages.{stage.key}.sheet.{one['key']}.label", one["label"]
+        if stage.instructions:
+            yield f"stages.{stage.key}.instructions", stage.instructions

@@ -1,0 +1,113 @@
+"""Making benchmarks."""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from benchmarks.models import Benchmark, Role, Stage
+from benchmarks.recipes.contract import StageSpec
+from benchmarks.recipes.registry import recipe
+from jobs.models import record
+from people.models import Team, User
+
+Text = Mapping[str, str]
+
+BLANK_POINTS: tuple[tuple[str, Text], ...] = (
+    ("1", {"en": "Not at all", "ar": "لا مطلقًا"}),
+    ("2", {"en": "A little", "ar": "قليلًا"}),
+    ("3", {"en": "Somewhat", "ar": "إلى حدٍّ ما"}),
+    ("4", {"en": "Much", "ar": "كثيرًا"}),
+    ("5", {"en": "Very much", "ar": "كثيرًا جدًّا"}),
+)
+BLANK_REASONS: tuple[Mapping[str, Any], ...] = (
+    {"code": "unknown", "label": {"en": "I do not know what it shows", "ar": "لا أعرف ما الذي تُظهره"}},
+    {"code": "cannot_judge", "label": {"en": "It cannot be judged", "ar": "لا يمكن الحكم عليها"}},
+    {"code": "broken", "label": {"en": "It is broken or unreadable", "ar": "الصورة معطوبة أو غير واضحة"}},
+)
+
+
+class SlugTaken(Exception):
+    """Another benchmark, perhaps of another team, has this address."""
+
+
+def create_from_recipe(team: Team, recipe_key: str, name: str, slug: str, actor: User | None) -> Benchmark:
+    """A benchmark with the recipe's stages, owned by `actor`. Raises UnknownRecipe, SlugTaken."""
+    chosen = recipe(recipe_key)
+    facts = {
+        "purpose": chosen.summary,
+        "recipe": chosen.key,
+        "recipe_version": chosen.version,
+        "citation": chosen.citation,
+        "licence": chosen.licence,
+    }
+    return _create(team, name, slug, actor, chosen.stages, facts)
+
+
+def create_blank(
+    team: Team, name: str, slug: str, actor: User | None, *, question: str, purpose: str = "", target_answers: int = 3
+) -> Benchmark:
+    """A benchmark with one stage that asks one question on five points. Raises SlugTaken."""
+    rating = {
+        "key": "answer",
+        "kind": "rating",
+        "version": 1,
+        "label": {"en": question},
+        "help": {},
+        "required": True,
+        "config": {
+            "level": "ordinal",
+            "points": [{"code": code, "label": dict(label), "definition": {}} for code, label in BLANK_POINTS],
+        },
+    }
+    stage = StageSpec(
+        key="rating",
+        name="Rating",
+        display="image",
+        sheet={"fields": [rating]},
+        target_answers=target_answers,
+        skip_reasons=BLANK_REASONS,
+    )
+    return _create(team, name, slug, actor, (stage,), {"purpose": purpose})
+
+
+def _create(
+    team: Team, name: str, slug: str, actor: User | None, stages: tuple[StageSpec, ...], facts: Mapping[str, str]
+) -> Benchmark:
+    with transaction.atomic():
+        benchmark = _row(
+            Benchmark(team=team, name=name, slug=slug, pseudonym_key=secrets.token_hex(16), created_by=actor, **facts)
+        )
+        Stage.objects.bulk_create(_stage(benchmark, position, spec) for position, spec in enumerate(stages))
+        if actor is not None:
+            Role.objects.create(benchmark=benchmark, user=actor, name=Role.Name.OWNER)
+        record(actor, "benchmark.created", scope=benchmark.scope, target=slug, recipe=facts.get("recipe", ""))
+    return benchmark
+
+
+def _row(benchmark: Benchmark) -> Benchmark:
+    try:
+        with transaction.atomic():
+            benchmark.save(force_insert=True)
+    except IntegrityError as error:
+        if Benchmark.objects.filter(slug=benchmark.slug).exists():
+            raise SlugTaken(benchmark.slug) from error
+        raise
+    return benchmark
+
+
+def _stage(benchmark: Benchmark, position: int, spec: StageSpec) -> Stage:
+    return Stage(
+        benchmark=benchmark,
+        key=spec.key,
+        name=spec.name,
+        position=position,
+        display=spec.display,
+        sheet=dict(spec.sheet),
+        skip_reasons=list(spec.skip_reasons),
+        has_target=spec.has_target,
+        target_answers=spec.target_answers,
+        acceptance=spec.acceptance,
+        instructions=dict(spec.instructions),
+    )

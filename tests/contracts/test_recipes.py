@@ -1,0 +1,103 @@
+"""Every recipe keeps the contract. A new recipe is tested by being in the registry."""
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.recipes import caire, contract
+from benchmarks.recipes.contract import Recipe, RecipeError, ReportTable, problems
+from benchmarks.recipes.registry import RECIPES, UnknownRecipe, find, recipe
+
+FOLDER = Path(contract.__file__).parent
+every = pytest.mark.parametrize("one", RECIPES, ids=lambda one: one.key)
+
+
+@every
+def test_it_is_sound_and_can_be_found(one):
+    assert list(problems(one)) == []
+    assert recipe(one.key) is one and find(one.key) is one
+    assert [other.key for other in RECIPES].count(one.key) == 1
+
+
+@every
+def test_its_sheets_can_be_shown_and_parsed(one):
+    sheets = pytest.importorskip("annotation.sheets")
+    for stage in one.stages:
+        as_stored = json.loads(json.dumps(stage.sheet))
+        sheet = sheets.Sheet.from_json(as_stored)
+        assert sheets.Sheet.from_json(sheet.to_json()).to_json() == sheet.to_json()
+        assert [field.key for field in sheet.fields] == [field["key"] for field in as_stored["fields"]]
+
+
+@every
+def test_its_display_exists(one):
+    displays = pytest.importorskip("annotation.displays.registry")
+    for stage in one.stages:
+        assert displays.display(stage.display)
+
+
+@every
+def test_its_items_have_keys_of_their_own_and_always_the_same(one):
+    items = list(one.expected_items())
+    assert items == list(one.expected_items())
+    assert len({item.key for item in items}) == len(items)
+    assert len(items) == len(one.concepts) * len(one.cohorts) * len(one.conditions)
+
+
+@every
+def test_every_text_speaks_every_language_of_the_interface(one):
+    for where, text in contract.texts(one):
+        assert set(text) >= {"en", "ar"}, where
+
+
+def test_recipes_import_nothing_from_outside():
+    for file in FOLDER.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            for name in names:
+                assert not name.startswith(("django", "people", "jobs", "annotation", "evaluation")), (file, name)
+                assert not name.startswith("benchmarks") or name.startswith("benchmarks.recipes"), (file, name)
+
+
+def test_a_misspelt_key_is_answered_with_the_near_one():
+    with pytest.raises(UnknownRecipe, match="did you mean 'caire-universal'"):
+        recipe("caire_univrsal")
+    with pytest.raises(UnknownRecipe, match="there are: caire-universal"):
+        recipe("zzz")
+    assert find("zzz") is None
+
+
+def test_a_recipe_that_contradicts_itself_is_refused():
+    good = RECIPES[0]
+    parts = {name: getattr(good, name) for name in good.__dataclass_fields__}
+    table = ReportTable("a", "A", "relevance", "beauty", "cohort", "condition", "Table 1")
+    with pytest.raises(RecipeError, match="no field 'beauty'"):
+        Recipe(**{**parts, "report": (table,)})
+    with pytest.raises(RecipeError, match="concepts: something is named twice"):
+        Recipe(**{**parts, "concepts": ("a", "a")})
+    with pytest.raises(RecipeError, match="version: is empty"):
+        Recipe(**{**parts, "version": " "})
+    with pytest.raises(RecipeError, match="key"):
+        Recipe(**{**parts, "key": "Not A Key"})
+
+
+def test_caire_universal_is_what_the_paper_says():
+    items = list(caire.UNIVERSAL.expected_items())
+    assert len(items) == 400 and len(caire.CONCEPTS) == 20 and len(caire.COHORTS) == 10
+    assert [sum(item.condition == key for item in items) for key in ("natural", "generated")] == [200, 200]
+    first = items[0]
+    assert (first.key, first.prompt) == ("natural/br/breakfast", "A realistic photo of breakfast in Brazil")
+    assert items[-1].prompt == "A realistic photo of transport in United States"
+    stage = caire.UNIVERSAL.stages[0]
+    assert stage.target_answers == 20 and stage.has_target
+    points = stage.sheet["fields"][0]["config"]["points"]
+    assert [point["label"]["en"] for point in points] == [
+        "Not Relevant",
+        "Minimally Relevant",
+        "Somewhat Relevant",
+        "Relevant",
+        "Highly Relevant",
+    ]
