@@ -9,6 +9,8 @@ from benchmarks.demo.scenes_dance import dance
 from benchmarks.demo.scenes_drinks import drinks
 from benchmarks.demo.scenes_farming import farming
 from benchmarks.demo.scenes_festival import festival
+from benchmarks.demo.scenes_headwear import head_coverings
+from benchmarks.demo.scenes_instrument import instrument
 from benchmarks.demo.scenes_religion import religion
 from benchmarks.demo.scenes_transport import transport
 
@@ -18,6 +20,8 @@ SCENES: dict[str, Callable[[Scene], None]] = {
     "drinks": drinks,
     "farming": farming,
     "festival": festival,
+    "head coverings": head_coverings,
+    "instrument": instrument,
     "religion": religion,
     "transport": transport,
 }
