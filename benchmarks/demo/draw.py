@@ -11,6 +11,7 @@ from benchmarks.demo.canvas import HEIGHT, WIDTH, Canvas
 from benchmarks.demo.finish import finish
 from benchmarks.demo.register import CONCEPTS, CULTURES, SCENES
 from benchmarks.demo.scene import Condition, Hour, Scene
+from benchmarks.demo.words import SHOWN
 
 HOURS: tuple[Hour, ...] = ("dawn", "day", "golden", "dusk")
 CONDITIONS: tuple[Condition, ...] = ("natural", "generated")
@@ -38,6 +39,13 @@ def draw(
     SCENES[concept](scene)
     page = _cover(canvas.image, size)
     return finish(page, generated=scene.generated, seed=mixed % 100_003)
+
+
+def describe(concept: str, culture: str, condition: Condition) -> str:
+    """What the picture shows, as its alternative text. It never names the condition: raters must not learn it."""
+    concept, culture = _known(concept, CONCEPTS, "concept"), _known(culture, CULTURES, "culture")
+    manner = "even, glossy light" if condition == "generated" else "soft, uneven light"
+    return f"Drawing in {manner}: {SHOWN[concept, culture]}."
 
 
 def _known(name: str, allowed: tuple[str, ...], what: str) -> str:

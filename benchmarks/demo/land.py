@@ -54,11 +54,21 @@ def palm(s: Scene, x: float, base: float, height: float, tone: float = 0.0, gree
     bark, leafage = s.far("#6e4a2c", tone), s.far(green, tone)
     trunk = smooth([(x, base), (x + lean * height * 0.3, base - height * 0.5), top], closed=False)
     for k in range(len(trunk) - 1):
-        c.line([trunk[k], trunk[k + 1]], height * (0.075 - 0.03 * k / len(trunk)), Lin((lighter(bark, 0.25), bark, darker(bark, 0.4)), 0))
+        c.line(
+            [trunk[k], trunk[k + 1]],
+            height * (0.075 - 0.03 * k / len(trunk)),
+            Lin((lighter(bark, 0.25), bark, darker(bark, 0.4)), 0),
+        )
     for k in range(13):
         frond(c, top, height * s.u(0.36, 0.48), 172 + k * 16.5 + s.j(8), darker(leafage, 0.25 if k % 2 else 0.0))
     for k in range(3):
-        c.ellipse(top[0] + (k - 1) * height * 0.05, top[1] + height * 0.08, height * 0.024, height * 0.04, s.far("#a8602e", tone))
+        c.ellipse(
+            top[0] + (k - 1) * height * 0.05,
+            top[1] + height * 0.08,
+            height * 0.024,
+            height * 0.04,
+            s.far("#a8602e", tone),
+        )
 
 
 def frond(c: Canvas, top: Point, length: float, turn: float, colour: Colour) -> None:
@@ -66,7 +76,9 @@ def frond(c: Canvas, top: Point, length: float, turn: float, colour: Colour) -> 
     a = math.radians(turn)
     dx, dy = math.cos(a), math.sin(a)
     droop = length * (0.5 + 0.25 * abs(dx))
-    spine = [(top[0] + dx * length * t, top[1] + dy * length * t * 0.8 + droop * t * t) for t in (k / 10 for k in range(11))]
+    spine = [
+        (top[0] + dx * length * t, top[1] + dy * length * t * 0.8 + droop * t * t) for t in (k / 10 for k in range(11))
+    ]
     for k in range(10):
         (x0, y0), (x1, y1) = spine[k], spine[min(k + 1, 10)]
         w = length * 0.17 * math.sin(math.pi * (k + 1.5) / 12)
@@ -80,18 +92,43 @@ def bush(s: Scene, x: float, y: float, r: float, colour: Colour, count: int = 7)
     for k in range(count):
         a = math.pi * (0.1 + 0.8 * k / max(1, count - 1))
         px, py = x - math.cos(a) * r * 0.75, y - math.sin(a) * r * 0.55 - r * 0.15 + s.j(r * 0.1)
-        s.c.ellipse(px, py, r * 0.48, r * 0.42, Lin((lighter(colour, 0.3), colour, darker(colour, 0.4)), 65), tex=(9, 7, 0.35))
+        s.c.ellipse(
+            px, py, r * 0.48, r * 0.42, Lin((lighter(colour, 0.3), colour, darker(colour, 0.4)), 65), tex=(9, 7, 0.35)
+        )
 
 
-def dome(s: Scene, x: float, base: float, r: float, colour: Colour, *, pointed: float = 1.1, finial: Colour | None = "#d8a83a") -> None:
+def dome(
+    s: Scene,
+    x: float,
+    base: float,
+    r: float,
+    colour: Colour,
+    *,
+    pointed: float = 1.1,
+    finial: Colour | None = "#d8a83a",
+) -> None:
     """A dome with a finial."""
     fill = Lin((darker(colour, 0.2), lighter(colour, 0.45), colour, darker(colour, 0.45)), 0)
-    pts = [(x - r, base), (x - r * 1.03, base - r * 0.3), (x - r * 0.72, base - r * 0.82 * pointed), (x, base - r * 1.18 * pointed),
-           (x + r * 0.72, base - r * 0.82 * pointed), (x + r * 1.03, base - r * 0.3), (x + r, base)]  # fmt: skip
+    pts = [
+        (x - r, base),
+        (x - r * 1.03, base - r * 0.3),
+        (x - r * 0.72, base - r * 0.82 * pointed),
+        (x, base - r * 1.18 * pointed),
+        (x + r * 0.72, base - r * 0.82 * pointed),
+        (x + r * 1.03, base - r * 0.3),
+        (x + r, base),
+    ]
     s.c.poly(smooth(pts, closed=False), fill)
     for k in range(-2, 3):
-        s.c.line(smooth([(x + k * r * 0.36, base), (x + k * r * 0.37, base - r * 0.4), (x + k * r * 0.16, base - r * pointed)], closed=False),
-                 max(1.5, r * 0.02), darker(colour, 0.35), alpha=0.4)  # fmt: skip
+        s.c.line(
+            smooth(
+                [(x + k * r * 0.36, base), (x + k * r * 0.37, base - r * 0.4), (x + k * r * 0.16, base - r * pointed)],
+                closed=False,
+            ),
+            max(1.5, r * 0.02),
+            darker(colour, 0.35),
+            alpha=0.4,
+        )
     if finial is not None:
         top = base - r * 1.12 * pointed
         s.c.line([(x, top), (x, top - r * 0.36)], max(2.0, r * 0.045), finial)
@@ -103,7 +140,10 @@ def dome(s: Scene, x: float, base: float, r: float, colour: Colour, *, pointed: 
 def crescent(c: Canvas, x: float, y: float, r: float, colour: Colour) -> None:
     """A crescent open at the top right."""
     outer = [(x + r * math.cos(t), y + r * math.sin(t)) for t in (math.radians(-60 + k * 10) for k in range(31))]
-    inner = [(x + r * 0.32 + r * 0.78 * math.cos(t), y - r * 0.18 + r * 0.78 * math.sin(t)) for t in (math.radians(-78 + k * 10) for k in range(31))]
+    inner = [
+        (x + r * 0.32 + r * 0.78 * math.cos(t), y - r * 0.18 + r * 0.78 * math.sin(t))
+        for t in (math.radians(-78 + k * 10) for k in range(31))
+    ]
     c.poly([*outer, *inner[::-1]], colour)
 
 
@@ -118,7 +158,9 @@ def arch(x: float, base: float, half: float, height: float, *, pointed: bool = F
     return [(x - half, base), *curve, (x + half, base)]
 
 
-def walker(s: Scene, x: float, base: float, h: float, robe: Colour, cover: Colour, *, long: bool = True, brim: bool = False)  -> None:
+def walker(
+    s: Scene, x: float, base: float, h: float, robe: Colour, cover: Colour, *, long: bool = True, brim: bool = False
+) -> None:
     """A person seen from behind, small in the scene."""
     c = s.c
     c.shadow(x + h * 0.08, base, h * 0.24, h * 0.05, 0.45)
@@ -128,10 +170,28 @@ def walker(s: Scene, x: float, base: float, h: float, robe: Colour, cover: Colou
         for side in (-1, 1):
             c.line([(x + side * w * 0.4, base - h * 0.45), (x + side * w * 0.5, base)], h * 0.09, darker(robe, 0.55))
     foot = base if long else base - h * 0.32
-    c.poly(smooth([(x - w * 0.75, base - h * 0.76), (x, base - h * 0.83), (x + w * 0.75, base - h * 0.76), (x + w, base - h * 0.4), (x + w * 1.05, foot),
-                   (x - w * 1.05, foot), (x - w, base - h * 0.4)], steps=5), Lin((lighter(robe, 0.3), robe, darker(robe, 0.4)), 10), bevel=3)  # fmt: skip
+    c.poly(
+        smooth(
+            [
+                (x - w * 0.75, base - h * 0.76),
+                (x, base - h * 0.83),
+                (x + w * 0.75, base - h * 0.76),
+                (x + w, base - h * 0.4),
+                (x + w * 1.05, foot),
+                (x - w * 1.05, foot),
+                (x - w, base - h * 0.4),
+            ],
+            steps=5,
+        ),
+        Lin((lighter(robe, 0.3), robe, darker(robe, 0.4)), 10),
+        bevel=3,
+    )
     for side in (-1, 1):
-        c.line([(x + side * w * 0.72, base - h * 0.72), (x + side * w * 1.1, base - h * 0.42)], h * 0.075, Lin((robe, darker(robe, 0.3))))
+        c.line(
+            [(x + side * w * 0.72, base - h * 0.72), (x + side * w * 1.1, base - h * 0.42)],
+            h * 0.075,
+            Lin((robe, darker(robe, 0.3))),
+        )
     c.rect(x - h * 0.035, base - h * 0.88, x + h * 0.035, base - h * 0.78, skin)
     c.ellipse(x, base - h * 0.91, h * 0.072, h * 0.09, Lin((lighter(cover, 0.25), cover, darker(cover, 0.4)), 20))
     if brim:
@@ -139,7 +199,9 @@ def walker(s: Scene, x: float, base: float, h: float, robe: Colour, cover: Colou
         c.ellipse(x, base - h * 0.96, h * 0.075, h * 0.055, Lin((lighter(cover, 0.5), cover)))
 
 
-def windows(s: Scene, box: Sequence[float], rows: int, cols: int, frame: Colour, pane: Colour, *, arched: bool = False) -> None:
+def windows(
+    s: Scene, box: Sequence[float], rows: int, cols: int, frame: Colour, pane: Colour, *, arched: bool = False
+) -> None:
     """A grid of windows on the wall `box` = (x0, y0, x1, y1)."""
     x0, y0, x1, y1 = box
     w, h = (x1 - x0) / cols, (y1 - y0) / rows

@@ -53,8 +53,14 @@ def glass(s: Scene, x: float, base: float, r: float, tea: Colour) -> None:
         curved=False,
     )
     top = h * 0.77
-    lathe(c, x, base - 6, ((0, r * 0.7), (top, r * 0.9)),
-          Lin((darker(tea, 0.6), lighter(tea, 0.22), tea, darker(tea, 0.35), darker(tea, 0.6)), 0), curved=False)  # fmt: skip
+    lathe(
+        c,
+        x,
+        base - 6,
+        ((0, r * 0.7), (top, r * 0.9)),
+        Lin((darker(tea, 0.6), lighter(tea, 0.22), tea, darker(tea, 0.35), darker(tea, 0.6)), 0),
+        curved=False,
+    )
     c.ellipse(x, base - top * 0.15, r * 0.62, top * 0.34, darker(tea, 0.75), alpha=0.4, blur=r * 0.2)
     c.glow(x + r * 0.2, base - top * 0.75, r * 0.9, lighter(tea, 0.1), 0.45)
     c.ellipse(x, base - 6 - top, r * 0.9, r * 0.24, Lin((darker(tea, 0.15), lighter(tea, 0.3))))
@@ -87,8 +93,12 @@ def teapot(s: Scene, x: float, base: float, size: float, metal: Colour, side: fl
         return x + side * px * z, base - py * z
 
     c.shadow(x, base + 4, z * 1.25, z * 0.26, 0.5)
-    c.line(smooth([at(0.9, 2.1), at(1.55, 2.15), at(1.85, 1.6), at(1.6, 0.9), at(0.95, 0.6)], closed=False), z * 0.16,
-           Lin((lighter(metal, 0.4), darker(metal, 0.5))), bevel=5)  # fmt: skip
+    c.line(
+        smooth([at(0.9, 2.1), at(1.55, 2.15), at(1.85, 1.6), at(1.6, 0.9), at(0.95, 0.6)], closed=False),
+        z * 0.16,
+        Lin((lighter(metal, 0.4), darker(metal, 0.5))),
+        bevel=5,
+    )
     spout = smooth([at(-0.8, 1.0), at(-1.25, 1.25), at(-1.5, 1.95), at(-1.75, 2.2)], closed=False)
     lower = smooth([at(-1.62, 2.3), at(-1.3, 2.1), at(-1.1, 1.75), at(-0.8, 1.65)], closed=False)
     c.poly([*spout, *lower], Lin((lighter(metal, 0.3), darker(metal, 0.35))), bevel=7)
@@ -158,8 +168,20 @@ def coffee_pot(s: Scene, x: float, base: float, colour: Colour, side: float) -> 
     """An enamel coffee pot."""
     c = s.c
     c.shadow(x, base + 4, 120, 24, 0.5)
-    c.line(smooth([(x - side * 70, base - 225), (x - side * 150, base - 230), (x - side * 160, base - 120), (x - side * 90, base - 60)], closed=False),
-           16, Lin((lighter(colour), darker(colour))), bevel=5)  # fmt: skip
+    c.line(
+        smooth(
+            [
+                (x - side * 70, base - 225),
+                (x - side * 150, base - 230),
+                (x - side * 160, base - 120),
+                (x - side * 90, base - 60),
+            ],
+            closed=False,
+        ),
+        16,
+        Lin((lighter(colour), darker(colour))),
+        bevel=5,
+    )
     c.poly(
         smooth(
             [
@@ -306,10 +328,34 @@ def clay_pot(s: Scene, x: float, base: float, clay: Colour, side: float) -> None
     """A small clay teapot."""
     c = s.c
     c.shadow(x, base + 4, 150, 28, 0.5)
-    c.line(smooth([(x + side * 95, base - 120), (x + side * 185, base - 130), (x + side * 185, base - 40), (x + side * 95, base - 40)], closed=False),
-           19, Lin((lighter(clay, 0.3), darker(clay))), bevel=6)  # fmt: skip
-    c.poly(smooth([(x - side * 90, base - 40), (x - side * 150, base - 70), (x - side * 190, base - 140), (x - side * 172, base - 146),
-                   (x - side * 140, base - 110), (x - side * 90, base - 96)]), Lin((lighter(clay, 0.2), darker(clay))), bevel=6)  # fmt: skip
+    c.line(
+        smooth(
+            [
+                (x + side * 95, base - 120),
+                (x + side * 185, base - 130),
+                (x + side * 185, base - 40),
+                (x + side * 95, base - 40),
+            ],
+            closed=False,
+        ),
+        19,
+        Lin((lighter(clay, 0.3), darker(clay))),
+        bevel=6,
+    )
+    c.poly(
+        smooth(
+            [
+                (x - side * 90, base - 40),
+                (x - side * 150, base - 70),
+                (x - side * 190, base - 140),
+                (x - side * 172, base - 146),
+                (x - side * 140, base - 110),
+                (x - side * 90, base - 96),
+            ]
+        ),
+        Lin((lighter(clay, 0.2), darker(clay))),
+        bevel=6,
+    )
     lathe(c, x, base, ((0, 82), (10, 92), (75, 132), (130, 108), (150, 74)), round_fill(clay, 0.35))
     lathe(c, x, base - 148, ((0, 80), (10, 76), (26, 40), (32, 10)), round_fill(clay, 0.4))
     ball(s, x, base - 190, 17, clay)

@@ -23,8 +23,13 @@ def festival(s: Scene) -> None:
 def night(s: Scene, horizon: float) -> None:
     """An evening sky with stars."""
     c = s.c
-    stops: tuple[Colour, ...] = s.pick((("#0f1740", "#2a2766", "#6a3f80", "#d9845a"), ("#101f4a", "#1f4272", "#4f6a94", "#e0a070"),
-                                        ("#1a1038", "#43206a", "#93407a", "#f09a5a")))  # fmt: skip
+    stops: tuple[Colour, ...] = s.pick(
+        (
+            ("#0f1740", "#2a2766", "#6a3f80", "#d9845a"),
+            ("#101f4a", "#1f4272", "#4f6a94", "#e0a070"),
+            ("#1a1038", "#43206a", "#93407a", "#f09a5a"),
+        )
+    )
     c.rect(0, 0, 1200, horizon + 10, Lin(stops))
     c.clouds(60, horizon, mix(stops[2], stops[3], 0.4), 0.5, (520, 70), salt=4)
     for _ in range(90):
@@ -45,7 +50,10 @@ def street(s: Scene, vanish: Point, walls: tuple[Colour, ...], *, arched: bool) 
 
             face = [at(near, -430 + (k % 3) * 40), at(far, -430 + (k % 3) * 40), at(far, 390), at(near, 390)]
             c.poly(face, Lin((lighter(wall, 0.1), wall, lighter(wall, 0.18)), 90), tex=(30, 40, 0.14))
-            c.poly([face[0], face[1], (face[1][0], face[1][1] + 26 * far), (face[0][0], face[0][1] + 26 * near)], lighter(wall, 0.45))
+            c.poly(
+                [face[0], face[1], (face[1][0], face[1][1] + 26 * far), (face[0][0], face[0][1] + 26 * near)],
+                lighter(wall, 0.45),
+            )
             for row in range(2):
                 for col in range(2):
                     opening_in_wall(s, face, row, col, lit=s.rng.random() < 0.6, door=row == 1, arched=arched)
@@ -61,9 +69,21 @@ def opening_in_wall(s: Scene, face: list[Point], row: int, col: int, *, lit: boo
         return x, top + (low - top) * v
 
     u0, v0, v1 = 0.14 + col * 0.44, 0.16 + row * 0.4, 0.44 if not door else 0.99
-    outline = [at(u0, v1), at(u0, v0 + 0.05), at(u0 + 0.15, v0 - (0.03 if arched else -0.05)), at(u0 + 0.3, v0 + 0.05), at(u0 + 0.3, v1)]
+    outline = [
+        at(u0, v1),
+        at(u0, v0 + 0.05),
+        at(u0 + 0.15, v0 - (0.03 if arched else -0.05)),
+        at(u0 + 0.3, v0 + 0.05),
+        at(u0 + 0.3, v1),
+    ]
     s.c.poly(outline, "#e8d8c0" if not arched else "#8a5a3a")
-    inner = [at(u0 + 0.035, v1), at(u0 + 0.035, v0 + 0.07), at(u0 + 0.15, v0 + (0.0 if arched else 0.07)), at(u0 + 0.265, v0 + 0.07), at(u0 + 0.265, v1)]
+    inner = [
+        at(u0 + 0.035, v1),
+        at(u0 + 0.035, v0 + 0.07),
+        at(u0 + 0.15, v0 + (0.0 if arched else 0.07)),
+        at(u0 + 0.265, v0 + 0.07),
+        at(u0 + 0.265, v1),
+    ]
     s.c.poly(inner, Lin(("#ffe09a", "#e08a3a")) if lit else Lin(("#2a1c38", "#3a2440")))
 
 
@@ -80,8 +100,14 @@ def lantern_lane(s: Scene) -> None:
     paving_lane(s, vanish)
     for k in range(6):
         t = s.u(0.2, 1)
-        walker(s, vanish[0] + s.u(-170, 170) * t, 640 + t * 160, 80 + t * 90, s.pick(("#e8e0d0", "#4a5a7a", "#7a3a4a", "#3a5a54", "#b89a6a")),
-               s.pick(("#f4efe4", "#3a2a2a", "#c8a8b0", "#5a7a8a")))  # fmt: skip
+        walker(
+            s,
+            vanish[0] + s.u(-170, 170) * t,
+            640 + t * 160,
+            80 + t * 90,
+            s.pick(("#e8e0d0", "#4a5a7a", "#7a3a4a", "#3a5a54", "#b89a6a")),
+            s.pick(("#f4efe4", "#3a2a2a", "#c8a8b0", "#5a7a8a")),
+        )
     for y, sag in ((120 + s.j(20), 90), (260 + s.j(16), 60), (360 + s.j(10), 36)):
         garland(s, y, sag)
     places = [(190, 300, 1.25), (960, 330, 1.3), (420, 250, 0.85), (760, 240, 0.85), (590, 330, 0.66)]
@@ -109,7 +135,11 @@ def garland(s: Scene, y: float, sag: float) -> None:
     for k, (x, py) in enumerate(pts):
         colour = s.pick(BRIGHT)
         if k % 2:
-            s.c.poly([(x - 12, py), (x + 12, py), (x + s.j(3), py + 30)], Lin((lighter(colour, 0.2), darker(colour, 0.2))), alpha=0.92)
+            s.c.poly(
+                [(x - 12, py), (x + 12, py), (x + s.j(3), py + 30)],
+                Lin((lighter(colour, 0.2), darker(colour, 0.2))),
+                alpha=0.92,
+            )
         else:
             s.c.glow(x, py + 6, 34, "#ffd070", 0.9)
             s.c.ellipse(x, py + 6, 4.5, 5.5, "#fff4d0")
@@ -123,12 +153,23 @@ def fanous(s: Scene, x: float, y: float, z: float) -> None:
     c.line([(x, 0), (x, y - 118 * z)], 2.5, "#1a1020")
     c.glow(x, y, 250 * z, "#ffb850", 0.95)
     lathe(c, x, y - 66 * z, ((0, 62 * z), (12 * z, 52 * z), (38 * z, 30 * z), (54 * z, 8 * z)), brass, squash=0.16)
-    ringed = [(x + 13 * z * math.cos(a), y - 128 * z + 13 * z * math.sin(a)) for a in (2 * math.pi * k / 24 for k in range(25))]
+    ringed = [
+        (x + 13 * z * math.cos(a), y - 128 * z + 13 * z * math.sin(a))
+        for a in (2 * math.pi * k / 24 for k in range(25))
+    ]
     c.line(ringed, 4 * z, "#e0b04a")
     for k in range(5):
         a, b = -1 + k * 0.4, -1 + (k + 1) * 0.4
-        pane = [(x + a * 58 * z, y - 62 * z), (x + b * 58 * z, y - 62 * z), (x + b * 40 * z, y + 66 * z), (x + a * 40 * z, y + 66 * z)]
-        c.poly(pane, Rad((lighter("#ffe9a0", 0.5), hue[1] if k == 2 else hue[k % 2], darker(hue[k % 2], 0.2)), 0.5, 0.6, 0.85))
+        pane = [
+            (x + a * 58 * z, y - 62 * z),
+            (x + b * 58 * z, y - 62 * z),
+            (x + b * 40 * z, y + 66 * z),
+            (x + a * 40 * z, y + 66 * z),
+        ]
+        c.poly(
+            pane,
+            Rad((lighter("#ffe9a0", 0.5), hue[1] if k == 2 else hue[k % 2], darker(hue[k % 2], 0.2)), 0.5, 0.6, 0.85),
+        )
         for edge in (a, b):
             c.line([(x + edge * 58 * z, y - 62 * z), (x + edge * 40 * z, y + 66 * z)], 3.4 * z, "#7a5218")
     star: list[Point] = []
@@ -168,12 +209,36 @@ def small_church(s: Scene, x: float) -> None:
     c = s.c
     for side in (-1, 1):
         c.rect(x + side * 92 - 21, 430, x + side * 92 + 21, 640, Lin(("#fff3dc", "#c8a088"), 0))
-        c.poly(smooth([(x + side * 92 - 25, 432), (x + side * 92 - 12, 400), (x + side * 92, 370), (x + side * 92 + 12, 400),
-                       (x + side * 92 + 25, 432)], closed=False), "#c86a4a")  # fmt: skip
+        c.poly(
+            smooth(
+                [
+                    (x + side * 92 - 25, 432),
+                    (x + side * 92 - 12, 400),
+                    (x + side * 92, 370),
+                    (x + side * 92 + 12, 400),
+                    (x + side * 92 + 25, 432),
+                ],
+                closed=False,
+            ),
+            "#c86a4a",
+        )
         c.poly(arch(x + side * 92, 490, 9, 40), "#5a4a6a")
     c.rect(x - 70, 500, x + 70, 640, Lin(("#fff6e4", "#d8b8a0"), 20))
-    c.poly(smooth([(x - 74, 502), (x - 60, 480), (x - 34, 474), (x, 424), (x + 34, 474), (x + 60, 480), (x + 74, 502)], closed=False), "#fbeedb")
-    c.line(smooth([(x - 74, 502), (x - 60, 480), (x - 34, 474), (x, 424), (x + 34, 474), (x + 60, 480), (x + 74, 502)], closed=False), 5, "#c86a4a")
+    c.poly(
+        smooth(
+            [(x - 74, 502), (x - 60, 480), (x - 34, 474), (x, 424), (x + 34, 474), (x + 60, 480), (x + 74, 502)],
+            closed=False,
+        ),
+        "#fbeedb",
+    )
+    c.line(
+        smooth(
+            [(x - 74, 502), (x - 60, 480), (x - 34, 474), (x, 424), (x + 34, 474), (x + 60, 480), (x + 74, 502)],
+            closed=False,
+        ),
+        5,
+        "#c86a4a",
+    )
     c.ellipse(x, 492, 12, 12, "#3f6fa0")
     for k in (-1, 0, 1):
         c.poly(arch(x + k * 42, 556, 9, 38), "#3f6fa0")
@@ -200,9 +265,22 @@ def paper_balloon(s: Scene, x: float, y: float, z: float) -> None:
     """A glowing paper lantern."""
     c, hue = s.c, s.pick(("#ffb03a", "#ff8a3a", "#ffd05a"))
     c.glow(x, y, 210 * z, "#ffb050", 0.8)
-    lathe(c, x, y + 62 * z, ((0, 20 * z), (40 * z, 38 * z), (92 * z, 46 * z), (124 * z, 16 * z)), Rad(("#fff6cc", lighter(hue, 0.2), darker(hue, 0.3)), 0.5, 0.6, 0.7))
+    lathe(
+        c,
+        x,
+        y + 62 * z,
+        ((0, 20 * z), (40 * z, 38 * z), (92 * z, 46 * z), (124 * z, 16 * z)),
+        Rad(("#fff6cc", lighter(hue, 0.2), darker(hue, 0.3)), 0.5, 0.6, 0.7),
+    )
     for k in (-1, 0, 1):
-        c.line(smooth([(x + k * 9 * z, y + 60 * z), (x + k * 30 * z, y - 10 * z), (x + k * 7 * z, y - 60 * z)], closed=False), 2, darker(hue, 0.45), alpha=0.6)
+        c.line(
+            smooth(
+                [(x + k * 9 * z, y + 60 * z), (x + k * 30 * z, y - 10 * z), (x + k * 7 * z, y - 60 * z)], closed=False
+            ),
+            2,
+            darker(hue, 0.45),
+            alpha=0.6,
+        )
     c.rect(x - 20 * z, y + 58 * z, x + 20 * z, y + 68 * z, "#7a3a1a")
 
 
@@ -212,9 +290,21 @@ def bonfire(s: Scene, x: float, y: float) -> None:
     c.glow(x, y - 40, 330, "#ff9a3a", 0.8)
     c.shadow(x, y + 6, 90, 16, 0.5)
     for turn in (-1, 0, 1):
-        c.line([(x - 60 + turn * 12, y + 4 - abs(turn) * 8), (x + 60 + turn * 12, y - 6 + turn * 9)], 19, Lin(("#8a5a36", "#3a2014")), bevel=4)
+        c.line(
+            [(x - 60 + turn * 12, y + 4 - abs(turn) * 8), (x + 60 + turn * 12, y - 6 + turn * 9)],
+            19,
+            Lin(("#8a5a36", "#3a2014")),
+            bevel=4,
+        )
     for w, h, colour in ((56, 150, "#e8552a"), (40, 112, "#f79a2e"), (24, 72, "#ffe28a")):
-        flame = [(x - w, y - 6), (x - w * 0.8, y - h * 0.4), (x - w * 0.2 + s.j(8), y - h * 0.66), (x + s.j(14), y - h), (x + w * 0.4, y - h * 0.55), (x + w, y - 10)]
+        flame = [
+            (x - w, y - 6),
+            (x - w * 0.8, y - h * 0.4),
+            (x - w * 0.2 + s.j(8), y - h * 0.66),
+            (x + s.j(14), y - h),
+            (x + w * 0.4, y - h * 0.55),
+            (x + w, y - 10),
+        ]
         c.poly(smooth(flame), colour, alpha=0.92, blur=2.5)
     for _ in range(26):
         c.ellipse(x + s.u(-90, 90), y - s.u(90, 330), 2.2, 2.2, "#ffd27a", alpha=s.u(0.4, 1))
@@ -233,8 +323,15 @@ def new_year(s: Scene) -> None:
     gate(s, vanish[0], 660)
     for _ in range(8):
         t = s.u(0.25, 1)
-        walker(s, vanish[0] + s.u(-190, 190) * t, 650 + t * 170, 74 + t * 92, s.pick(("#b8302a", "#3f5a84", "#d8a04a", "#5a4a5a", "#e0d4c4", "#3f6a5a")),
-               "#201614", long=s.rng.random() < 0.4)  # fmt: skip
+        walker(
+            s,
+            vanish[0] + s.u(-190, 190) * t,
+            650 + t * 170,
+            74 + t * 92,
+            s.pick(("#b8302a", "#3f5a84", "#d8a04a", "#5a4a5a", "#e0d4c4", "#3f6a5a")),
+            "#201614",
+            long=s.rng.random() < 0.4,
+        )
     for side in (-1, 1):
         for k in range(5):
             t = 0.8**k
@@ -252,7 +349,14 @@ def firework(s: Scene, x: float, y: float, r: float) -> None:
         a = 2 * math.pi * k / 26
         for t in (0.35, 0.6, 0.8, 1.0):
             px, py = x + math.cos(a) * r * t, y + math.sin(a) * r * t + 22 * t * t
-            s.c.ellipse(px, py, 4.4 * (1.15 - t * 0.5), 4.4 * (1.15 - t * 0.5), lighter(hue, 0.55 * (1 - t)), alpha=1.1 - t * 0.55 if t > 0.2 else 1)
+            s.c.ellipse(
+                px,
+                py,
+                4.4 * (1.15 - t * 0.5),
+                4.4 * (1.15 - t * 0.5),
+                lighter(hue, 0.55 * (1 - t)),
+                alpha=1.1 - t * 0.55 if t > 0.2 else 1,
+            )
 
 
 def red_lantern(s: Scene, x: float, y: float, z: float) -> None:
@@ -262,11 +366,27 @@ def red_lantern(s: Scene, x: float, y: float, z: float) -> None:
     c.glow(x, y, 170 * z, "#ff5a2a", 0.85)
     c.ellipse(x, y, 72 * z, 56 * z, Rad(("#ffd88a", "#ff6a3a", "#d8241e", "#8a1216"), 0.46, 0.55, 0.66))
     for k in (-2, -1, 0, 1, 2):
-        c.line(smooth([(x + k * 9 * z, y - 55 * z), (x + k * 31 * z, y), (x + k * 9 * z, y + 55 * z)], closed=False), 2.2 * z, "#7a1014", alpha=0.55)
+        c.line(
+            smooth([(x + k * 9 * z, y - 55 * z), (x + k * 31 * z, y), (x + k * 9 * z, y + 55 * z)], closed=False),
+            2.2 * z,
+            "#7a1014",
+            alpha=0.55,
+        )
     for side in (-1, 1):
-        c.rect(x - 30 * z, y + side * 56 * z - 8 * z, x + 30 * z, y + side * 56 * z + 8 * z, Lin(("#8a641e", "#ffe28a", "#c8962e", "#7a5218"), 0), r=4 * z)
+        c.rect(
+            x - 30 * z,
+            y + side * 56 * z - 8 * z,
+            x + 30 * z,
+            y + side * 56 * z + 8 * z,
+            Lin(("#8a641e", "#ffe28a", "#c8962e", "#7a5218"), 0),
+            r=4 * z,
+        )
     for k in range(-3, 4):
-        c.line([(x + k * 4 * z, y + 64 * z), (x + k * 6 * z + s.j(3), y + 118 * z)], 3 * z, "#f2b83a" if k % 2 else "#d8342a")
+        c.line(
+            [(x + k * 4 * z, y + 64 * z), (x + k * 6 * z + s.j(3), y + 118 * z)],
+            3 * z,
+            "#f2b83a" if k % 2 else "#d8342a",
+        )
 
 
 def gate(s: Scene, x: float, base: float) -> None:

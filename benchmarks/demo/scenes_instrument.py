@@ -21,7 +21,10 @@ class Leaning:
 
     def at(self, u: float, v: float) -> Point:
         """The point on the page."""
-        return (self.x + (u * self.cos + v * self.sin) * self.size, self.base + (u * self.sin - v * self.cos) * self.size)
+        return (
+            self.x + (u * self.cos + v * self.sin) * self.size,
+            self.base + (u * self.sin - v * self.cos) * self.size,
+        )
 
     def all(self, points: Sequence[Point]) -> list[Point]:
         """Several points at once."""
@@ -43,13 +46,19 @@ def instrument(s: Scene) -> None:
 def rug(s: Scene, y: float) -> None:
     """A rug in perspective, with borders."""
     c = s.c
-    hues = s.pick((("#8a2430", "#e8cf9a", "#23466a"), ("#1f5a5a", "#e8d8b0", "#a8442e"), ("#7a2a4a", "#f0d0a0", "#2f5f4a")))
+    hues = s.pick(
+        (("#8a2430", "#e8cf9a", "#23466a"), ("#1f5a5a", "#e8d8b0", "#a8442e"), ("#7a2a4a", "#f0d0a0", "#2f5f4a"))
+    )
     for inset, hue in ((0, hues[0]), (20, hues[1]), (30, hues[2]), (66, hues[1]), (74, hues[0])):
         t = inset / 240
         top, low = y + inset * 0.55, 888 - inset * 0.8
         left, right = 150 + inset * 1.3, 1050 - inset * 1.3
         spread = 110 * (1 - t)
-        c.poly([(left, top), (right, top), (right + spread, low), (left - spread, low)], Lin((darker(hue, 0.2), hue)), tex=(8, 6, 0.22))
+        c.poly(
+            [(left, top), (right, top), (right + spread, low), (left - spread, low)],
+            Lin((darker(hue, 0.2), hue)),
+            tex=(8, 6, 0.22),
+        )
     for k in range(13):
         x = 190 + k * 68.5
         c.poly([(x, y + 26), (x + 16, y + 19), (x + 32, y + 26), (x + 16, y + 33)], hues[1])
@@ -57,7 +66,11 @@ def rug(s: Scene, y: float) -> None:
         c.poly([(x, 850), (x + 22, 836), (x + 44, 850), (x + 22, 864)], hues[1])
     for rx, hue in ((270, hues[2]), (220, hues[1]), (205, hues[2]), (110, hues[0])):
         mid = (y + 888) / 2
-        c.poly([(600 - rx, mid), (600, mid - rx * 0.3), (600 + rx, mid), (600, mid + rx * 0.3)], Lin((darker(hue, 0.15), hue)), tex=(8, 6, 0.2))
+        c.poly(
+            [(600 - rx, mid), (600, mid - rx * 0.3), (600 + rx, mid), (600, mid + rx * 0.3)],
+            Lin((darker(hue, 0.15), hue)),
+            tex=(8, 6, 0.2),
+        )
 
 
 def wood(colour: Colour) -> Lin:
@@ -85,7 +98,11 @@ def rose(s: Scene, lean: Leaning, v: float, r: float, ring_hue: Colour) -> None:
     s.c.ellipse(x, y, r, r, "#1c100c")
     for k in range(8):
         a = math.pi * k / 8
-        s.c.line([(x - r * math.cos(a), y - r * math.sin(a)), (x + r * math.cos(a), y + r * math.sin(a))], r * 0.09, mix(ring_hue, "#c89a5a", 0.5))
+        s.c.line(
+            [(x - r * math.cos(a), y - r * math.sin(a)), (x + r * math.cos(a), y + r * math.sin(a))],
+            r * 0.09,
+            mix(ring_hue, "#c89a5a", 0.5),
+        )
     for part in (0.66, 0.36):
         outline = ring(x, y, r * part, r * part)
         s.c.line([*outline, outline[0]], r * 0.09, mix(ring_hue, "#c89a5a", 0.5))
@@ -105,13 +122,32 @@ def oud_scene(s: Scene) -> None:
     flip = 1 if s.generated or s.rng.random() < 0.5 else -1
     drum(s, 600 + flip * (300 + s.j(24)), 830, 1.0)
     lean = Leaning(600 - flip * (110 + s.j(20)), 830, 1.0, flip * (13 + s.j(5)))
-    face: list[Point] = [(0, 0), (112, 26), (178, 120), (172, 236), (112, 344), (36, 440), (0, 458), (-36, 440), (-112, 344), (-172, 236), (-178, 120), (-112, 26)]
+    face: list[Point] = [
+        (0, 0),
+        (112, 26),
+        (178, 120),
+        (172, 236),
+        (112, 344),
+        (36, 440),
+        (0, 458),
+        (-36, 440),
+        (-112, 344),
+        (-172, 236),
+        (-178, 120),
+        (-112, 26),
+    ]
     outline = smooth(face)
     cast(s, lean, outline)
     rim: Colour = s.pick(("#5a2e1a", "#3a1e14", "#6a3a20"))
-    s.c.poly(lean.all([(u * 1.05, v * 1.02 - 4) for u, v in outline]), Lin((lighter(rim, 0.3), darker(rim, 0.3)), 20), bevel=8)
+    s.c.poly(
+        lean.all([(u * 1.05, v * 1.02 - 4) for u, v in outline]),
+        Lin((lighter(rim, 0.3), darker(rim, 0.3)), 20),
+        bevel=8,
+    )
     s.c.poly(lean.all(outline), wood(s.pick(("#dba55a", "#e0b878", "#c8904a"))), bevel=7, tex=(6, 220, 0.16))
-    s.c.poly(lean.all([(-25, 430), (25, 430), (20, 640), (-20, 640)]), Lin(("#3a2418", "#5a3a26", "#2a1810"), 0), bevel=4)
+    s.c.poly(
+        lean.all([(-25, 430), (25, 430), (20, 640), (-20, 640)]), Lin(("#3a2418", "#5a3a26", "#2a1810"), 0), bevel=4
+    )
     s.c.poly(lean.all([(-20, 634), (20, 634), (16 + 34, 700), (60, 742), (34, 748), (-4, 700)]), wood(rim), bevel=5)
     pegs(s, [lean.at(6 + k * 8, 655 + k * 17) for k in range(5)], 28, flip * 13)
     rose(s, lean, 268, 52, "#7a4a28")
@@ -130,12 +166,21 @@ def drum(s: Scene, x: float, base: float, z: float) -> None:
     c = s.c
     body = s.tint(s.pick(("#b8803a", "#2f6f7a", "#8a3a30")))
     c.shadow(x + 10, base + 2, 130 * z, 24 * z, 0.55)
-    lathe(c, x, base, ((0, 92 * z), (24 * z, 80 * z), (120 * z, 48 * z), (170 * z, 56 * z), (240 * z, 112 * z), (300 * z, 122 * z)), round_fill(body, 0.55))
+    lathe(
+        c,
+        x,
+        base,
+        ((0, 92 * z), (24 * z, 80 * z), (120 * z, 48 * z), (170 * z, 56 * z), (240 * z, 112 * z), (300 * z, 122 * z)),
+        round_fill(body, 0.55),
+    )
     for h, w, rows in ((30, 76, 9), (240, 106, 13), (268, 116, 13)):
         for k in range(rows):
             a = math.pi * (k + 0.5) / rows
             px, py = x - w * z * math.cos(a), base - h * z + w * 0.2 * z * math.sin(a)
-            c.poly([(px, py - 11 * z), (px + 9 * z * math.sin(a), py), (px, py + 11 * z), (px - 9 * z * math.sin(a), py)], ("#f6ecd8", "#e0a83a")[k % 2])
+            c.poly(
+                [(px, py - 11 * z), (px + 9 * z * math.sin(a), py), (px, py + 11 * z), (px - 9 * z * math.sin(a), py)],
+                ("#f6ecd8", "#e0a83a")[k % 2],
+            )
     c.ellipse(x, base - 302 * z, 124 * z, 34 * z, Lin(("#ffe6a8", "#b8802e")))
     c.ellipse(x, base - 303 * z, 112 * z, 28 * z, Lin(("#d8c8ac", "#fff8e8"), 70))
 
@@ -145,7 +190,22 @@ def guitar_scene(s: Scene) -> None:
     flip = 1 if s.generated or s.rng.random() < 0.5 else -1
     tall_drum(s, 600 + flip * (290 + s.j(20)), 800)
     lean = Leaning(600 - flip * (120 + s.j(16)), 836, 0.98, flip * (11 + s.j(4)))
-    face: list[Point] = [(0, 0), (110, 14), (160, 90), (136, 180), (100, 232), (116, 300), (96, 366), (0, 388), (-96, 366), (-116, 300), (-100, 232), (-136, 180), (-160, 90), (-110, 14)]
+    face: list[Point] = [
+        (0, 0),
+        (110, 14),
+        (160, 90),
+        (136, 180),
+        (100, 232),
+        (116, 300),
+        (96, 366),
+        (0, 388),
+        (-96, 366),
+        (-116, 300),
+        (-100, 232),
+        (-136, 180),
+        (-160, 90),
+        (-110, 14),
+    ]
     outline = smooth(face)
     cast(s, lean, outline)
     side: Colour = s.pick(("#6a341c", "#4a2416", "#7a4222"))
@@ -155,7 +215,9 @@ def guitar_scene(s: Scene) -> None:
     s.c.line(lean.all([*edge, edge[0]]), 3, "#5a2e1a", alpha=0.6)
     for r, hue in ((62, "#8a4a26"), (56, "#f0dcae"), (50, "#2f6a5a"), (45, "#140c0a")):
         s.c.ellipse(*lean.at(0, 262), r, r, hue)
-    s.c.poly(lean.all([(-24, 300), (24, 300), (19, 640), (-19, 640)]), Lin(("#2a1810", "#4a3020", "#1a0e0a"), 0), bevel=4)
+    s.c.poly(
+        lean.all([(-24, 300), (24, 300), (19, 640), (-19, 640)]), Lin(("#2a1810", "#4a3020", "#1a0e0a"), 0), bevel=4
+    )
     for k in range(13):
         v = 640 - 330 * (1 - 0.9**k) * 1.25
         s.c.line([lean.at(-21, v), lean.at(21, v)], 2, "#d8c8a0")
@@ -174,11 +236,35 @@ def tall_drum(s: Scene, x: float, base: float) -> None:
     lathe(c, x, base, ((0, 78), (120, 92), (300, 118), (380, 112)), round_fill(body, 0.5))
     for k in range(9):
         a = math.pi * (k + 0.5) / 9
-        c.line([(x - 82 * math.cos(a), base - 10 + 14 * math.sin(a)), (x - 112 * math.cos(a), base - 360 + 24 * math.sin(a))], 2.4, darker(body, 0.5), alpha=0.5)
-        c.line([(x - 112 * math.cos(a), base - 368 + 26 * math.sin(a)), (x - 116 * math.cos(a + 0.17), base - 262 + 26 * math.sin(a))], 4, "#f0e2c0")
-        c.line([(x - 112 * math.cos(a + 0.34), base - 368 + 26 * math.sin(a)), (x - 116 * math.cos(a + 0.17), base - 262 + 26 * math.sin(a))], 4, "#f0e2c0")
+        c.line(
+            [
+                (x - 82 * math.cos(a), base - 10 + 14 * math.sin(a)),
+                (x - 112 * math.cos(a), base - 360 + 24 * math.sin(a)),
+            ],
+            2.4,
+            darker(body, 0.5),
+            alpha=0.5,
+        )
+        c.line(
+            [
+                (x - 112 * math.cos(a), base - 368 + 26 * math.sin(a)),
+                (x - 116 * math.cos(a + 0.17), base - 262 + 26 * math.sin(a)),
+            ],
+            4,
+            "#f0e2c0",
+        )
+        c.line(
+            [
+                (x - 112 * math.cos(a + 0.34), base - 368 + 26 * math.sin(a)),
+                (x - 116 * math.cos(a + 0.17), base - 262 + 26 * math.sin(a)),
+            ],
+            4,
+            "#f0e2c0",
+        )
     for h, w in ((110, 92), (256, 117), (366, 115)):
-        curve = [(x - w * math.cos(t), base - h + w * 0.22 * math.sin(t)) for t in (math.pi * k / 24 for k in range(25))]
+        curve = [
+            (x - w * math.cos(t), base - h + w * 0.22 * math.sin(t)) for t in (math.pi * k / 24 for k in range(25))
+        ]
         c.line(curve, 10, Lin(("#f6e6b8", "#b88a3a")), bevel=3)
     c.ellipse(x, base - 380, 113, 30, Lin(("#d8c4a0", "#fff6e2"), 70), bevel=3)
 
@@ -195,7 +281,15 @@ def pandeiro(s: Scene, x: float, base: float, r: float) -> None:
         a = 2 * math.pi * k / 6 + 0.4
         px, py = x + r * 0.95 * math.cos(a), y + r * 0.95 * math.sin(a)
         for off in (-6, 6):
-            c.ellipse(px + off * math.cos(a), py + off * math.sin(a), 17, 8, Lin(("#fff2c0", "#b8862e")), rot=math.degrees(a) + 90, bevel=2)
+            c.ellipse(
+                px + off * math.cos(a),
+                py + off * math.sin(a),
+                17,
+                8,
+                Lin(("#fff2c0", "#b8862e")),
+                rot=math.degrees(a) + 90,
+                bevel=2,
+            )
 
 
 def pipa_scene(s: Scene) -> None:
@@ -203,15 +297,41 @@ def pipa_scene(s: Scene) -> None:
     flip = 1 if s.generated or s.rng.random() < 0.5 else -1
     gong(s, 600 + flip * (270 + s.j(20)), 810)
     lean = Leaning(600 - flip * (140 + s.j(16)), 836, 1.0, flip * (10 + s.j(4)))
-    face: list[Point] = [(0, 0), (100, 16), (146, 96), (136, 200), (88, 320), (44, 420), (26, 470), (-26, 470), (-44, 420), (-88, 320), (-136, 200), (-146, 96), (-100, 16)]
+    face: list[Point] = [
+        (0, 0),
+        (100, 16),
+        (146, 96),
+        (136, 200),
+        (88, 320),
+        (44, 420),
+        (26, 470),
+        (-26, 470),
+        (-44, 420),
+        (-88, 320),
+        (-136, 200),
+        (-146, 96),
+        (-100, 16),
+    ]
     outline = smooth(face)
     cast(s, lean, outline)
     back: Colour = s.pick(("#4a1e16", "#2e1812", "#5a2e1e"))
-    s.c.poly(lean.all([(u * 1.06, v * 1.01 - 4) for u, v in outline]), Lin((lighter(back, 0.25), darker(back, 0.4)), 20), bevel=7)
+    s.c.poly(
+        lean.all([(u * 1.06, v * 1.01 - 4) for u, v in outline]),
+        Lin((lighter(back, 0.25), darker(back, 0.4)), 20),
+        bevel=7,
+    )
     s.c.poly(lean.all(outline), wood(s.pick(("#dcb47a", "#d0a060", "#e6c896"))), bevel=7, tex=(6, 220, 0.14))
-    s.c.poly(lean.all([(-26, 460), (26, 460), (19, 640), (-19, 640)]), Lin((lighter(back, 0.2), back, darker(back, 0.4)), 0), bevel=4)
+    s.c.poly(
+        lean.all([(-26, 460), (26, 460), (19, 640), (-19, 640)]),
+        Lin((lighter(back, 0.2), back, darker(back, 0.4)), 0),
+        bevel=4,
+    )
     for k in range(6):
-        s.c.poly(lean.all([(-23, 478 + k * 26), (23, 478 + k * 26), (21, 490 + k * 26), (-21, 490 + k * 26)]), Lin(("#fff4dc", "#c8b48a")), bevel=2)
+        s.c.poly(
+            lean.all([(-23, 478 + k * 26), (23, 478 + k * 26), (21, 490 + k * 26), (-21, 490 + k * 26)]),
+            Lin(("#fff4dc", "#c8b48a")),
+            bevel=2,
+        )
     for k in range(12):
         w = 40 - k * 1.2
         s.c.line([lean.at(-w, 200 + k * 21), lean.at(w, 200 + k * 21)], 5, Lin(("#e8d09a", "#8a6a3a")), bevel=1)
@@ -229,9 +349,21 @@ def gong(s: Scene, x: float, base: float) -> None:
     red = s.tint("#9a2a22")
     c.shadow(x, base + 4, 210, 20, 0.5)
     for side in (-1, 1):
-        c.rect(x + side * 180 - 12, base - 430, x + side * 180 + 12, base, Lin((lighter(red, 0.3), red, darker(red, 0.5)), 0), bevel=4)
-        c.rect(x + side * 180 - 50, base - 18, x + side * 180 + 50, base + 4, Lin((red, darker(red, 0.5))), r=8, bevel=4)
-    top = smooth([(x - 240, base - 452), (x - 190, base - 432), (x, base - 440), (x + 190, base - 432), (x + 240, base - 452)], closed=False)
+        c.rect(
+            x + side * 180 - 12,
+            base - 430,
+            x + side * 180 + 12,
+            base,
+            Lin((lighter(red, 0.3), red, darker(red, 0.5)), 0),
+            bevel=4,
+        )
+        c.rect(
+            x + side * 180 - 50, base - 18, x + side * 180 + 50, base + 4, Lin((red, darker(red, 0.5))), r=8, bevel=4
+        )
+    top = smooth(
+        [(x - 240, base - 452), (x - 190, base - 432), (x, base - 440), (x + 190, base - 432), (x + 240, base - 452)],
+        closed=False,
+    )
     c.line(top, 26, Lin((lighter(red, 0.3), darker(red, 0.3))), bevel=6)
     y = base - 238
     for side in (-1, 1):

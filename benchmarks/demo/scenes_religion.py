@@ -36,7 +36,9 @@ def lit_arch(s: Scene, x: float, base: float, half: float, height: float, stone:
     c = s.c
     c.poly(arch(x, base, half * 1.22, height * 1.1, pointed=pointed), Lin((lighter(stone, 0.3), darker(stone, 0.12))))
     c.poly(arch(x, base, half, height, pointed=pointed), darker(stone, 0.5))
-    inner: Lin = Lin(("#ffd98a", "#c8742e")) if s.hour in ("dusk", "golden") else Lin((darker(stone, 0.7), darker(stone, 0.5)))
+    inner: Lin = (
+        Lin(("#ffd98a", "#c8742e")) if s.hour in ("dusk", "golden") else Lin((darker(stone, 0.7), darker(stone, 0.5)))
+    )
     c.poly(arch(x + half * 0.12, base, half * 0.84, height * 0.95, pointed=pointed), inner)
 
 
@@ -45,13 +47,33 @@ def minaret(s: Scene, x: float, base: float, height: float, w: float, stone: Col
     c, tone = s.c, s.tint(stone)
     shade = Lin((darker(tone, 0.25), lighter(tone, 0.4), tone, darker(tone, 0.4)), 0)
     c.rect(x - w, base - height * 0.5, x + w, base, shade, tex=(30, 14, 0.12))
-    lathe(c, x, base - height * 0.5, ((0, w * 0.9), (height * 0.01, w * 1.35), (height * 0.035, w * 1.35)), shade, curved=False)
+    lathe(
+        c,
+        x,
+        base - height * 0.5,
+        ((0, w * 0.9), (height * 0.01, w * 1.35), (height * 0.035, w * 1.35)),
+        shade,
+        curved=False,
+    )
     lathe(c, x, base - height * 0.53, ((0, w * 0.72), (height * 0.25, w * 0.64)), shade, curved=False)
-    lathe(c, x, base - height * 0.78, ((0, w * 0.66), (height * 0.012, w * 1.05), (height * 0.03, w * 1.05)), shade, curved=False)
+    lathe(
+        c,
+        x,
+        base - height * 0.78,
+        ((0, w * 0.66), (height * 0.012, w * 1.05), (height * 0.03, w * 1.05)),
+        shade,
+        curved=False,
+    )
     for k in (-1, 0, 1):
         c.line([(x + k * w * 0.42, base - height * 0.81), (x + k * w * 0.42, base - height * 0.88)], w * 0.16, tone)
     lathe(c, x, base - height * 0.87, ((0, w * 0.62), (height * 0.012, w * 0.62)), shade, curved=False)
-    lathe(c, x, base - height * 0.885, ((0, w * 0.4), (height * 0.035, w * 0.52), (height * 0.07, w * 0.28), (height * 0.09, 2)), shade)
+    lathe(
+        c,
+        x,
+        base - height * 0.885,
+        ((0, w * 0.4), (height * 0.035, w * 0.52), (height * 0.07, w * 0.28), (height * 0.09, 2)),
+        shade,
+    )
     c.line([(x, base - height * 0.97), (x, base - height * 1.02)], max(2, w * 0.09), "#d8a83a")
     crescent(c, x, base - height * 1.035, w * 0.2, "#d8a83a")
     for row in range(5):
@@ -130,8 +152,19 @@ def church(s: Scene) -> None:
     for side in (-1, 1):
         tower(s, x + side * 225, horizon, white, trim)
     c.rect(x - 168, 330, x + 168, horizon, wall_fill(s, white), tex=(60, 60, 0.06))
-    gable: list[Point] = [(x - 176, 340), (x - 160, 290), (x - 108, 284), (x - 84, 220), (x - 40, 196), (x, 140), (x + 40, 196), (x + 84, 220),
-                          (x + 108, 284), (x + 160, 290), (x + 176, 340)]  # fmt: skip
+    gable: list[Point] = [
+        (x - 176, 340),
+        (x - 160, 290),
+        (x - 108, 284),
+        (x - 84, 220),
+        (x - 40, 196),
+        (x, 140),
+        (x + 40, 196),
+        (x + 84, 220),
+        (x + 108, 284),
+        (x + 160, 290),
+        (x + 176, 340),
+    ]
     c.poly([(px, py - 10) for px, py in smooth(gable, closed=False)], trim)
     c.poly(smooth(gable, closed=False), wall_fill(s, white))
     cross(s, x, 138, 34, trim)
@@ -145,7 +178,13 @@ def church(s: Scene) -> None:
     for k in (-1, 1):
         c.rect(x + k * 160 - 9, 340, x + k * 160 + 9, horizon, trim, bevel=4)
     for k in range(3):
-        c.rect(x - 330 - k * 24, horizon + k * 13 - 2, x + 330 + k * 24, horizon + k * 13 + 14, Lin((s.tint("#f0e6d2"), s.tint("#b8a88c"))))
+        c.rect(
+            x - 330 - k * 24,
+            horizon + k * 13 - 2,
+            x + 330 + k * 24,
+            horizon + k * 13 + 14,
+            Lin((s.tint("#f0e6d2"), s.tint("#b8a88c"))),
+        )
     paving(s, horizon + 38, "#c8b8a0")
     for side in (-1, 1):
         palm(s, x + side * (455 + s.j(30)), horizon + 60, 480 + s.j(60), 0.04, "#3f8a4a")
@@ -158,7 +197,15 @@ def people_on_square(s: Scene, x: float, y: float) -> None:
     for _ in range(4 if s.generated else 7):
         t = s.u(0.05, 0.7)
         robe = s.tint(s.pick(("#f4efe4", "#d9645a", "#4f86b0", "#e0b04a", "#5a9a78", "#8a5a9a")))
-        walker(s, x + s.u(-380, 380), y + 20 + t * 180, 78 + t * 80, robe, s.pick(("#2a1c18", "#3a2620", "#e8d8b0")), long=s.rng.random() < 0.5)
+        walker(
+            s,
+            x + s.u(-380, 380),
+            y + 20 + t * 180,
+            78 + t * 80,
+            robe,
+            s.pick(("#2a1c18", "#3a2620", "#e8d8b0")),
+            long=s.rng.random() < 0.5,
+        )
 
 
 def cross(s: Scene, x: float, base: float, h: float, colour: Colour) -> None:
@@ -179,8 +226,14 @@ def tower(s: Scene, x: float, base: float, white: Colour, trim: Colour) -> None:
     c.ellipse(x, 320, 15, 17, Lin(("#d8a83a", "#6a4a1a")), bevel=3)
     lit_arch(s, x, 480, 21, 74, trim, pointed=False)
     lit_arch(s, x, base - 20, 21, 88, trim, pointed=False)
-    lathe(c, x, 246, ((0, 70), (22, 64), (48, 46), (70, 50), (96, 30), (122, 6)),
-          Lin((darker(trim, 0.2), lighter(trim, 0.4), trim, darker(trim, 0.45)), 0), squash=0.1)  # fmt: skip
+    lathe(
+        c,
+        x,
+        246,
+        ((0, 70), (22, 64), (48, 46), (70, 50), (96, 30), (122, 6)),
+        Lin((darker(trim, 0.2), lighter(trim, 0.4), trim, darker(trim, 0.45)), 0),
+        squash=0.1,
+    )
     cross(s, x, 124, 30, trim)
 
 
@@ -189,7 +242,13 @@ def pagoda(s: Scene) -> None:
     c, horizon = s.c, 700.0
     sky(s, horizon)
     for k in range(4):
-        ridge(s, 480 + k * 55, 260 - k * 40, Lin((s.far("#4a7a72", 0.78 - k * 0.16), s.far("#7a9a90", 0.8 - k * 0.12))), step=150 - k * 12)
+        ridge(
+            s,
+            480 + k * 55,
+            260 - k * 40,
+            Lin((s.far("#4a7a72", 0.78 - k * 0.16), s.far("#7a9a90", 0.8 - k * 0.12))),
+            step=150 - k * 12,
+        )
         c.clouds(360 + k * 60, 640 + k * 40, mix(s.sky[-1], "#ffffff", 0.35), 0.9, (520, 70), salt=40 + k * 4)
     c.blur(2)
     if s.generated:
@@ -202,7 +261,14 @@ def pagoda(s: Scene) -> None:
     storeys(s, x, 780, tiers, s.pick(("#a8382a", "#8a4a2e", "#b84a34")))
     paving_steps(s, x)
     for k in range(3 if s.generated else 5):
-        walker(s, x + s.j(90) + (k - 2) * 44, 850 + s.j(20), 84, s.tint(s.pick(("#c8742e", "#5a6a7a", "#8a9a8a", "#a84a4a", "#e0d8c8"))), "#241a18")
+        walker(
+            s,
+            x + s.j(90) + (k - 2) * 44,
+            850 + s.j(20),
+            84,
+            s.tint(s.pick(("#c8742e", "#5a6a7a", "#8a9a8a", "#a84a4a", "#e0d8c8"))),
+            "#241a18",
+        )
 
 
 def storeys(s: Scene, x: float, base: float, tiers: int, red: Colour) -> None:
@@ -221,7 +287,13 @@ def storeys(s: Scene, x: float, base: float, tiers: int, red: Colour) -> None:
         c.rect(x - w * 1.08, y - rise * 0.16, x + w * 1.08, y - rise * 0.1, lighter(wall, 0.35))
         eave(s, x, y - rise * 0.7, w * 1.52, rise * 0.46, tile)
     top = base - tiers * rise
-    lathe(c, x, top + 6, ((0, 22), (14, 12), (30, 16), (50, 8), (70, 10), (110, 2)), Lin(("#8a641e", "#ffe08a", "#c8962e", "#6a4a14"), 0))
+    lathe(
+        c,
+        x,
+        top + 6,
+        ((0, 22), (14, 12), (30, 16), (50, 8), (70, 10), (110, 2)),
+        Lin(("#8a641e", "#ffe08a", "#c8962e", "#6a4a14"), 0),
+    )
 
 
 def eave(s: Scene, x: float, y: float, half: float, h: float, tile: Colour) -> None:
@@ -231,10 +303,26 @@ def eave(s: Scene, x: float, y: float, half: float, h: float, tile: Colour) -> N
     left = [(x - half * 0.56, y - h * 0.72), (x - half * 0.78, y - h * 0.16), (x - half * 1.04, y - h * 0.2)]
     right = [(2 * x - px, py) for px, py in reversed(left)]
     under = [(x + half * 0.8, y + h * 0.16), (x, y + h * 0.24), (x - half * 0.8, y + h * 0.16)]
-    c.poly([*smooth(left, closed=False), *under[::-1], *smooth(right, closed=False)], Lin((lighter(tile, 0.35), tile, darker(tile, 0.35))), bevel=4)
+    c.poly(
+        [*smooth(left, closed=False), *under[::-1], *smooth(right, closed=False)],
+        Lin((lighter(tile, 0.35), tile, darker(tile, 0.35))),
+        bevel=4,
+    )
     for k in range(-6, 7):
-        c.line([(x + k * half * 0.085, y - h * 0.7), (x + k * half * 0.122, y + h * 0.16)], 1.6, darker(tile, 0.5), alpha=0.55)
-    c.line(smooth([left[2], (x - half * 0.8, y + h * 0.15), (x, y + h * 0.24), (x + half * 0.8, y + h * 0.15), right[0]], closed=False), 4, "#d8a84a")
+        c.line(
+            [(x + k * half * 0.085, y - h * 0.7), (x + k * half * 0.122, y + h * 0.16)],
+            1.6,
+            darker(tile, 0.5),
+            alpha=0.55,
+        )
+    c.line(
+        smooth(
+            [left[2], (x - half * 0.8, y + h * 0.15), (x, y + h * 0.24), (x + half * 0.8, y + h * 0.15), right[0]],
+            closed=False,
+        ),
+        4,
+        "#d8a84a",
+    )
 
 
 def pine(s: Scene, x: float, base: float, h: float) -> None:
@@ -243,7 +331,9 @@ def pine(s: Scene, x: float, base: float, h: float) -> None:
     c.line([(x, base), (x + s.j(8), base - h)], h * 0.06, s.tint("#4a3226"))
     for k in range(5):
         y, w = base - h * (0.35 + k * 0.15), h * (0.4 - k * 0.06)
-        c.ellipse(x + s.j(h * 0.06), y, w, h * 0.085, Lin((lighter(green, 0.25), darker(green, 0.35))), tex=(6, 5, 0.35))
+        c.ellipse(
+            x + s.j(h * 0.06), y, w, h * 0.085, Lin((lighter(green, 0.25), darker(green, 0.35))), tex=(6, 5, 0.35)
+        )
 
 
 def paving_steps(s: Scene, x: float) -> None:
@@ -251,6 +341,12 @@ def paving_steps(s: Scene, x: float) -> None:
     stone = s.tint("#c8c0b0")
     for k in range(9):
         half, y = 62 + k * 13, 780 + k * 14
-        s.c.rect(x - half, y, x + half, y + 16, Lin((lighter(stone, 0.4), stone, darker(stone, 0.4))), tex=(30, 8, 0.12))
+        s.c.rect(
+            x - half, y, x + half, y + 16, Lin((lighter(stone, 0.4), stone, darker(stone, 0.4))), tex=(30, 8, 0.12)
+        )
     for side in (-1, 1):
-        s.c.poly([(x + side * 66, 770), (x + side * 84, 770), (x + side * 200, 905), (x + side * 168, 905)], Lin((stone, darker(stone, 0.4))), bevel=3)
+        s.c.poly(
+            [(x + side * 66, 770), (x + side * 84, 770), (x + side * 200, 905), (x + side * 168, 905)],
+            Lin((stone, darker(stone, 0.4))),
+            bevel=3,
+        )

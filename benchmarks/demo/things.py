@@ -63,8 +63,20 @@ def cup(s: Scene, x: float, base: float, r: float, colour: Colour, drink: Colour
     c, h = s.c, r * 1.25
     c.shadow(x + r * 0.2, base, r * 1.1, r * 0.26, 0.45)
     if handle:
-        c.line(smooth([(x + r * 0.8, base - h * 0.85), (x + r * 1.45, base - h * 0.75), (x + r * 1.3, base - h * 0.35),
-                       (x + r * 0.7, base - h * 0.2)], closed=False), r * 0.17, Lin((lighter(colour), darker(colour))), bevel=3)  # fmt: skip
+        c.line(
+            smooth(
+                [
+                    (x + r * 0.8, base - h * 0.85),
+                    (x + r * 1.45, base - h * 0.75),
+                    (x + r * 1.3, base - h * 0.35),
+                    (x + r * 0.7, base - h * 0.2),
+                ],
+                closed=False,
+            ),
+            r * 0.17,
+            Lin((lighter(colour), darker(colour))),
+            bevel=3,
+        )
     lathe(
         c, x, base, ((0, r * 0.6), (h * 0.25, r * 0.78), (h * 0.65, r * 0.95), (h, r)), round_fill(colour), squash=0.22
     )
@@ -116,8 +128,11 @@ def leaf(c: Canvas, x: float, y: float, length: float, turn: float, colour: Colo
         return x + dx * length * t - dy * length * w, y + dy * length * t + dx * length * w
 
     half = width / 2
-    c.poly([at(0, 0), at(0.3, half), at(0.65, half * 0.8), at(1, 0), at(0.65, -half * 0.8), at(0.3, -half)],
-           Lin((lighter(colour, 0.22), colour, darker(colour, 0.25)), turn), bevel=2)  # fmt: skip
+    c.poly(
+        [at(0, 0), at(0.3, half), at(0.65, half * 0.8), at(1, 0), at(0.65, -half * 0.8), at(0.3, -half)],
+        Lin((lighter(colour, 0.22), colour, darker(colour, 0.25)), turn),
+        bevel=2,
+    )
     c.poly([at(0, 0), at(0.3, half), at(0.65, half * 0.8), at(1, 0)], darker(colour, 0.4), alpha=0.35)
 
 
@@ -153,7 +168,7 @@ def ball(s: Scene, x: float, y: float, r: float, colour: Colour, squash: float =
 def table(s: Scene, y: float, colour: Colour, *, cloth: bool = False) -> None:
     """A table top from height `y` down."""
     c = s.c
-    tex = (26.0, 9.0, 0.12) if cloth else (340.0, 7.0, 0.42)
+    tex = (5.0, 3.0, 0.07) if cloth else (340.0, 7.0, 0.42)
     c.rect(0, y, 1200, 900, Lin((lighter(colour, 0.2), colour, darker(colour, 0.4))), tex=tex)
     c.rect(0, y - 3, 1200, y + 5, lighter(colour, 0.4), alpha=0.5)
     if not cloth:

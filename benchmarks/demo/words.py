@@ -1,0 +1,36 @@
+"""Alternative texts: what each scene shows, in English."""
+
+from __future__ import annotations
+
+SHOWN: dict[tuple[str, str], str] = {
+    ("breakfast", "egypt"): "stewed beans with oil, flat loaves, falafel, boiled eggs and a glass of tea",
+    ("breakfast", "brazil"): "a basket of cheese bread, half a papaya, orange juice and coffee with milk",
+    ("breakfast", "china"): "a bowl of rice congee, fried dough sticks and a bamboo steamer of buns",
+    ("dance", "egypt"): "three tannoura dancers whirling in wide ringed skirts before lit arches",
+    ("dance", "brazil"): "three dancers in wide tiered skirts and head wraps before bright house fronts",
+    ("dance", "china"): "three dancers swinging long silk sleeves under a great moon",
+    ("dessert", "egypt"): "diamonds of semolina cake with almonds on an engraved tray, pistachios and tea",
+    ("dessert", "brazil"): "chocolate truffles in paper cups, a caramel flan on a stand and coffee",
+    ("dessert", "china"): "moulded mooncakes, one cut open to its yolk, with a clay teapot",
+    ("drinks", "egypt"): "glasses of tea with mint on an engraved tray, a metal teapot and sugar cubes",
+    ("drinks", "brazil"): "a cup of coffee, an enamel coffee pot and a glass with lime and ice",
+    ("drinks", "china"): "a lidded tea bowl, small cups and a clay teapot on a bamboo tray",
+    ("farming", "egypt"): "people in a field of ripe wheat with sheaves, palms and pigeon towers",
+    ("farming", "brazil"): "rows of coffee bushes on red earth, a farmhouse and a branch of red cherries",
+    ("farming", "china"): "people on flooded rice terraces below misty hills",
+    ("festival", "egypt"): "brass lanterns hung across an old lane in the evening under a crescent moon",
+    ("festival", "brazil"): "paper flags over a street of bright houses, a bonfire and couples in straw hats",
+    ("festival", "china"): "red lanterns along a street, a painted gate and fireworks",
+    ("head coverings", "egypt"): "three head coverings on wooden stands, among turban, scarf, felt hat and cap",
+    ("head coverings", "brazil"): "a straw hat, a leather herdsman's hat and a bright head wrap on wooden stands",
+    ("head coverings", "china"): "a bamboo hat, a silk cap and a silver crown on wooden stands",
+    ("instrument", "egypt"): "an oud leaning by a goblet drum on a rug",
+    ("instrument", "brazil"): "a guitar, a tall drum and a pandeiro on a rug",
+    ("instrument", "china"): "a pipa beside a hanging gong, with a bamboo flute on a rug",
+    ("religion", "egypt"): "a mosque with domes and two minarets, people crossing its court",
+    ("religion", "brazil"): "a white baroque church with two towers between palms, people on its square",
+    ("religion", "china"): "a tall pagoda above stone steps, pines and misty hills",
+    ("transport", "egypt"): "a felucca under sail on the Nile, palms on the far bank",
+    ("transport", "brazil"): "a yellow tram crossing a white aqueduct above the town",
+    ("transport", "china"): "a white fast train crossing a viaduct before steep karst hills",
+}
