@@ -2,13 +2,16 @@
 
     alpha = 1 - D_o / D_e
 
-D_o is the mean squared distance between two raters of the same unit, D_e between two ratings drawn from all pairable ones; the
-distance is that of the level of measurement (``distances.py``, ``ordinal.py``; the sums are defined in ``deletions.py``).
-Missing ratings may be anywhere; a unit with fewer than two ratings cannot be paired and is left out and counted as such.
+D_o is the mean squared distance between two raters of the same unit, D_e between two ratings drawn from all pairable
+ones; the distance is that of the level of measurement (``distances.py``, ``ordinal.py``; the sums are defined in
+``deletions.py``).
+Missing ratings may be anywhere; a unit with fewer than two ratings cannot be paired and is left out and counted as
+such.
 
-Weights. A unit weight of w counts the unit w times. A rater weight of v counts each of the rater's ratings v times but never pairs it
-with itself, so a weight of 0 is the same as leaving the rater out.
-Undefined: no ratings; one rater; no unit with two ratings; all pairable ratings the same (0 / 0), with percent agreement beside it.
+Weights. A unit weight of w counts the unit w times. A rater weight of v counts each of the rater's ratings v times
+but never pairs it with itself, so a weight of 0 is the same as leaving the rater out.
+Undefined: no ratings; one rater; no unit with two ratings; all pairable ratings the same (0 / 0), with percent
+agreement beside it.
 Source: Krippendorff, K. (2011), Computing Krippendorff's Alpha-Reliability; Hayes & Krippendorff (2007).
 """
 
@@ -24,7 +27,14 @@ from evaluation.metrics.bootstrap import bootstrap_sums
 from evaluation.metrics.counts import CountTable, Floats, Ratings, count_table
 from evaluation.metrics.deletions import Deletions, Sums, fixed_deletions, whole_sums
 from evaluation.metrics.estimate import Estimate, Extra
-from evaluation.metrics.intervals import Ends, Interval, Scale, jackknife_interval, percentile_interval, resample_weights
+from evaluation.metrics.intervals import (
+    Ends,
+    Interval,
+    Scale,
+    jackknife_interval,
+    percentile_interval,
+    resample_weights,
+)
 from evaluation.metrics.ordinal import ordinal_deletions, ordinal_sums
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -43,9 +53,9 @@ def alpha(
 ) -> Estimate:
     """Krippendorff's alpha at a level of measurement, 1 for perfect agreement, 0 for agreement by chance.
 
-    ``unit_weights`` (n_units,), ``rater_weights`` (n_raters,): see above. The interval: a t interval on log(1 - alpha) around the
-    two-way jackknife (``intervals.py``), or as asked. In a simulation (tests/performance/coverage.py) it covers about 95 % from eight
-    raters on; with 3 to 5 raters it is honestly wide.
+    ``unit_weights`` (n_units,), ``rater_weights`` (n_raters,): see above. The interval: a t interval on log(1 -
+    alpha) around the two-way jackknife (``intervals.py``), or as asked. In a simulation
+    (tests/performance/coverage.py) it covers about 95 % from eight raters on; with 3 to 5 raters it is honestly wide.
 
     >>> alpha(Ratings.from_matrix([[1, 1], [2, 2], [1, 2]]), "nominal").value  # 1 - (2/6) / (18/30)
     0.4444444444444444
@@ -62,10 +72,11 @@ def percent_agreement(
     rater_weights: npt.ArrayLike | None = None,
     interval: Interval = TWO_WAY,
 ) -> Estimate:
-    """Share of agreeing pairs of raters, 0 to 1: 1 - D_o at the nominal level, each unit counting by its number of ratings.
+    """Share of agreeing pairs of raters, 0 to 1: 1 - D_o at the nominal level, each unit counting by its number of
+    ratings.
 
-    Undefined as alpha is, except that it exists when all ratings are the same. The jackknife's t interval stands on the logit;
-    at exactly 0 or 1 there is none.
+    Undefined as alpha is, except that it exists when all ratings are the same. The jackknife's t interval stands on
+    the logit; at exactly 0 or 1 there is none.
     """
     return _estimate("percent agreement", "agreement", ratings, "nominal", unit_weights, rater_weights, interval)
 
@@ -119,9 +130,7 @@ def _reason(ratings: Ratings, table: CountTable, measure: str) -> str | None:
     return "no_variation" if measure == "alpha" and table.n_codes == 1 else None
 
 
-def _undefined(
-    reason: str, method: str, ratings: Ratings, wanted: Interval, extras: Mapping[str, Extra]
-) -> Estimate:
+def _undefined(reason: str, method: str, ratings: Ratings, wanted: Interval, extras: Mapping[str, Extra]) -> Estimate:
     return Estimate.undefined(
         reason=reason,
         method=method,

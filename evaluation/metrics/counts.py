@@ -22,7 +22,8 @@ _CODE_SPAN = 65_536  # whole-number codes within this span are numbered by a loo
 class Ratings:
     """n ratings: ``value[i]`` is the code rater ``rater[i]`` gave unit ``unit[i]``.
 
-    ``unit`` in 0..n_units-1, ``rater`` in 0..n_raters-1 (units and raters without any rating may exist: they count as missing).
+    ``unit`` in 0..n_units-1, ``rater`` in 0..n_raters-1 (units and raters without any rating may exist: they count as
+    missing).
     A rater rates a unit at most once; how repeats count is decided before, in the selection.
     """
 
@@ -112,7 +113,12 @@ class CountTable:
     weight: Floats
     unit_weight: Floats
     codes: Floats
-    n_raters: int
+    units: Ints  # (U,) the units' numbers in the ratings
+    raters: Ints  # (R,) the raters'
+
+    @property
+    def n_raters(self) -> int:
+        return int(self.raters.size)
 
     @property
     def n_units(self) -> int:
@@ -150,7 +156,7 @@ class CountTable:
     @cached_property
     def marginals(self) -> Floats:
         """(C,) weighted number of ratings with each code."""
-        return np.bincount(self.code, weights=self.rating_mass, minlength=self.n_codes)
+        return np.bincount(self.code, self.rating_mass, self.n_codes).astype(np.float64)
 
     @cached_property
     def total(self) -> float:
@@ -168,7 +174,7 @@ class CountTable:
         return sparse.csr_matrix((self.weight, (self.unit, self.code)), shape=shape)
 
     def by_unit(self, numbers: Floats) -> Floats:
-        return np.bincount(self.unit, weights=numbers, minlength=self.n_units)
+        return np.bincount(self.unit, numbers, self.n_units).astype(np.float64)
 
 
 def number_codes(values: Floats) -> tuple[Floats, Ints]:
@@ -179,7 +185,7 @@ def number_codes(values: Floats) -> tuple[Floats, Ints]:
             shifted = (values - low).astype(np.int64)
             if (shifted + low == values).all():
                 present = np.bincount(shifted) > 0
-                return np.flatnonzero(present) + low, (np.cumsum(present) - 1)[shifted]
+                return np.flatnonzero(present) + np.float64(low), (np.cumsum(present, dtype=np.int64) - 1)[shifted]
     codes, place = np.unique(values, return_inverse=True)
     return codes, place.astype(np.int64)
 
@@ -196,7 +202,7 @@ def count_table(
     units, unit = _renumber(ratings.unit[keep], ratings.n_units)
     raters, rater = _renumber(ratings.rater[keep], ratings.n_raters)
     codes, code = number_codes(ratings.value[keep])
-    return CountTable(unit, rater, code, v[raters][rater], w[units], codes, int(raters.size))
+    return CountTable(unit, rater, code, v[raters][rater], w[units], codes, units, raters)
 
 
 def _weights(name: str, given: npt.ArrayLike | None, size: int) -> Floats:

@@ -7,8 +7,8 @@
     total      weighted number of pairable ratings; self_pairs: weight of a rating paired with itself
 
 Without weights this is Krippendorff's alpha: w m / (m^2 - q) = 1 / (m - 1), self_pairs = total.
-Leaving a rater out is the same as giving it weight 0: a unit left with one rating is no longer pairable and its partner's
-rating leaves the marginals too. All replicates are exact, none is a loop over a recomputation.
+Leaving a rater out is the same as giving it weight 0: a unit left with one rating is no longer pairable and its
+partner's rating leaves the marginals too. All replicates are exact, none is a loop over a recomputation.
 """
 
 from __future__ import annotations
@@ -43,8 +43,6 @@ class Sums:
         return Sums(self.observed[index], self.expected[index], self.total[index], self.self_pairs[index])
 
 
-
-
 @dataclass(frozen=True, eq=False)
 class Deletions:
     """All sums of one table: whole (1,), without each unit (U,), without each rater (R,), without each rating (n,)."""
@@ -57,7 +55,8 @@ class Deletions:
 
 @dataclass(frozen=True, eq=False)
 class Removal:
-    """What leaves the table with each rating. In a unit of two raters the partner's rating becomes unpairable and leaves too."""
+    """What leaves the table with each rating. In a unit of two raters the partner's rating becomes unpairable and
+    leaves too."""
 
     lonely: Bools  # (n,) the unit has only two raters
     factor: Floats  # (n,) the unit's factor without this rating; 0 where lonely

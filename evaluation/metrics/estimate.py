@@ -32,9 +32,11 @@ REASONS: dict[str, str] = {
 class Estimate:
     """One number of a report.
 
-    ``value`` is None exactly when ``reason`` (a code from REASONS) says why; ``low`` and ``high`` are None together, and then
-    ``interval_reason`` says why. ``level`` is the confidence of the interval and ``resampled`` the population it speaks of
-    ("units and raters", "units", ...). ``missing_share`` is the part of the units x raters table without a rating.
+    ``value`` is None exactly when ``reason`` (a code from REASONS) says why; ``low`` and ``high`` are None together,
+    and then
+    ``interval_reason`` says why. ``level`` is the confidence of the interval and ``resampled`` the population it
+    speaks of ("units and raters", "units", ...). ``missing_share`` is the part of the units x raters table without a
+    rating.
     NaN and infinity are refused here, so nothing downstream has to think of them.
     """
 

@@ -20,9 +20,11 @@ _TOLERATED = 0.05  # share of resamples without a value above which a bootstrap 
 class Interval:
     """Which interval is wanted.
 
-    ``over``: the population it speaks of: other units and other raters (default), other units and the same raters, the same units
-    and other raters. ``method``: "jackknife" (deterministic) or "bootstrap" (one of "units" or "raters"; needs ``rng``).
-    ``clusters``: for the bootstrap, a label for each unit (or rater): whole clusters are drawn, such as concepts or cohorts.
+    ``over``: the population it speaks of: other units and other raters (default), other units and the same raters,
+    the same units and other raters. ``method``: "jackknife" (deterministic) or "bootstrap" (one of "units" or
+    "raters"; needs ``rng``).
+    ``clusters``: for the bootstrap, a label for each unit (or rater): whole clusters are drawn, such as concepts or
+    cohorts.
     """
 
     over: Over = "units and raters"
@@ -59,14 +61,17 @@ class Interval:
 
 @dataclass(frozen=True)
 class Scale:
-    """A transform under which the estimate is nearer to normal, by its derivative and inverse; ends where it has no spread."""
+    """A transform under which the estimate is nearer to normal, by its derivative and inverse; ends where it has no
+    spread."""
 
     name: Literal["log(1 - x)", "logit", "Fisher z"]
 
     def interval(self, value: float, error: float, quantile: float) -> Ends | None:
-        """value -+ quantile standard errors on the transformed scale, back on the value's own; None at the ends of the scale.
+        """value -+ quantile standard errors on the transformed scale, back on the value's own; None at the ends of
+        the scale.
 
-        The standard error is carried over by the derivative (delta method), so a replicate at the end of the scale does no harm.
+        The standard error is carried over by the derivative (delta method), so a replicate at the end of the scale
+        does no harm.
         """
         step = quantile * error
         if self.name == "log(1 - x)":
@@ -91,18 +96,20 @@ def _expit(x: float) -> float:
 
 
 def jackknife_variance(replicates: Floats) -> float:
-    """(k - 1) / k times the sum of squared deviations of k delete-one replicates from their mean (Efron & Stein 1981)."""
+    """(k - 1) / k times the squared deviations of k delete-one replicates from their mean (Efron & Stein 1981)."""
     return float((replicates.size - 1) / replicates.size * np.sum((replicates - replicates.mean()) ** 2))
 
 
 def jackknife_interval(
     value: float, units: Floats, raters: Floats, ratings: Floats, wanted: Interval, scale: Scale
 ) -> Ends | str:
-    """Interval from the replicates without each unit, each rater and each rating; or the code of the reason there is none.
+    """Interval from the replicates without each unit, each rater and each rating; or the code of the reason there is
+    none.
 
     Two-way variance: V = V_units + V_raters - V_ratings, since the spread of single ratings is in both of the first two
-    (Cameron, Gelbach & Miller 2011; Owen 2007), floored at max(V_units, V_raters). t quantile with min(#units, #raters) - 1
-    degrees of freedom: the scarcer side is what the interval's width is known from. One-way: that side's V and count - 1.
+    (Cameron, Gelbach & Miller 2011; Owen 2007), floored at max(V_units, V_raters). t quantile with min(#units,
+    #raters) - 1 degrees of freedom: the scarcer side is what the interval's width is known from. One-way: that side's
+    V and count - 1.
     """
     if "raters" in wanted.over and raters.size < 3:
         return "too_few_raters_for_interval"
@@ -137,7 +144,9 @@ def resample_weights(wanted: Interval, count: int) -> Floats:
     cluster: Ints = np.arange(count)
     if wanted.clusters is not None:
         if len(wanted.clusters) != count:
-            raise ValueError(f"clusters must name a label for each of the {count} {wanted.over}, got {len(wanted.clusters)}")
+            raise ValueError(
+                f"clusters must name a label for each of the {count} {wanted.over}, got {len(wanted.clusters)}"
+            )
         numbers: dict[Hashable, int] = {}
         cluster = np.array([numbers.setdefault(label, len(numbers)) for label in wanted.clusters], dtype=np.int64)
     groups = int(cluster.max()) + 1 if count else 0

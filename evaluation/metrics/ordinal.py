@@ -2,12 +2,15 @@
 
     delta2(c, k) = (sum of n_g for g from c to k  -  (n_c + n_k) / 2)^2
 
-With x_c = (ratings below c) + n_c / 2, the mid-rank of code c, this is exactly (x_c - x_k)^2. So ordinal alpha is interval alpha
-on mid-ranks, and moments serve it however many codes there are. The expected sum has a closed form: n (n^3 - sum n_c^3) / 6.
+With x_c = (ratings below c) + n_c / 2, the mid-rank of code c, this is exactly (x_c - x_k)^2. So ordinal alpha is
+interval alpha on mid-ranks, and moments serve it however many codes there are. The expected sum has a closed form: n
+(n^3 - sum n_c^3) / 6.
 
-Leaving something out changes the marginals and with them all ranks: each replicate is computed with its own ranks, exactly.
-Above EXACT_CODES distinct codes (a continuous score) the ranks of the replicates without one unit or one rating change by at
-most the deleted share, and the second-order term of that change is dropped (relative error of order 1 / n).
+Leaving something out changes the marginals and with them all ranks: each replicate is computed with its own ranks,
+exactly.
+Above EXACT_CODES distinct codes (a continuous score) the ranks of the replicates without one unit or one rating
+change by at most the deleted share, and the second-order term of that change is dropped (relative error of order 1 /
+n).
 Source: Krippendorff, K. (2011), Computing Krippendorff's Alpha-Reliability.
 """
 
@@ -114,8 +117,8 @@ def _without_raters(table: CountTable, gone: Removal) -> Sums:
     return Sums(
         np.maximum(observed, 0),
         expected,
-        table.total - np.bincount(table.rater, gone.mass, count),
-        table.self_pairs - np.bincount(table.rater, gone.squares, count),
+        np.asarray(table.total - np.bincount(table.rater, gone.mass, count), np.float64),
+        np.asarray(table.self_pairs - np.bincount(table.rater, gone.squares, count), np.float64),
     )
 
 
@@ -140,8 +143,8 @@ def _without_ratings(table: CountTable, gone: Removal) -> Sums:
 
 
 def _under_ranks(table: CountTable, gone: Removal, x: Floats, rating: Ints, row: Ints) -> tuple[Floats, Floats]:
-    """Under each row of ranks x (G, C): the observed sum of all units (G,); and for each given rating, measured with the ranks of
-    its row, by how much the sum falls when that rating leaves its unit."""
+    """Under each row of ranks x (G, C): the observed sum of all units (G,); and for each given rating, measured with
+    the ranks of its row, by how much the sum falls when that rating leaves its unit."""
     counts, unit, v = table.counts, table.unit[rating], table.weight[rating]
     first, second = counts @ x.T, counts @ (x**2).T  # (U, G)
     every = 2 * ((table.factor * table.mass) @ second - table.factor @ first**2)

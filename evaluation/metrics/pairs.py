@@ -1,0 +1,102 @@
+"""What a mean over pairs of raters is made of, and how it changes when a unit, a rater or a rating is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.metrics.counts import Bools, Floats, Ints
+
+# for pairs of raters (P,) in units (B, P): the correlation without that unit, NaN where it is then undefined
+Without = Callable[[Ints, Ints, Ints], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """Correlations of all pairs of R raters, and what leaving out single ratings does to their sum and number.
+
+    ``r`` (R, R), symmetric, NaN on the diagonal and where the pair is undefined; ``enough`` (R, R): the pair shares
+    at least
+    ``min_shared`` units. ``unit_*`` (U,), ``rating_*`` (n,): the change of the sum over pairs, and of their number,
+    without that unit, or rating.
+    """
+
+    r: Floats
+    enough: Bools
+    unit_sum: Floats
+    unit_count: Floats
+    rating_sum: Floats
+    rating_count: Floats
+
+    @property
+    def n_pairs(self) -> int:
+        return int(np.isfinite(self.r).sum()) // 2
+
+    @property
+    def n_constant(self) -> int:
+        return int((self.enough & np.isnan(self.r)).sum()) // 2
+
+    @property
+    def n_too_few_shared(self) -> int:
+        raters = self.r.shape[0]
+        return int(raters * (raters - 1) - self.enough.sum()) // 2
+
+    @property
+    def mean(self) -> float:
+        return float(np.nansum(self.r) / 2 / self.n_pairs)
+
+    def without_units(self) -> Floats:
+        return self._mean(np.nansum(self.r) / 2 + self.unit_sum, self.n_pairs + self.unit_count)
+
+    def without_ratings(self) -> Floats:
+        return self._mean(np.nansum(self.r) / 2 + self.rating_sum, self.n_pairs + self.rating_count)
+
+    def without_raters(self) -> Floats:
+        defined = np.isfinite(self.r)
+        return self._mean(
+            np.nansum(self.r) / 2 - np.nansum(self.r, axis=1), self.n_pairs - defined.sum(axis=1).astype(np.float64)
+        )
+
+    @staticmethod
+    def _mean(total: Floats, count: Floats) -> Floats:
+        mean: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+        return mean
+
+
+def same_size_units(unit: Ints, n_units: int, room: int = 2_000_000) -> Iterator[tuple[Ints, Ints]]:
+    """Units with the same number k >= 2 of ratings, in blocks of at most ``room`` pairs: unit numbers (B,), and the
+    places of their ratings (B, k) in ``unit``."""
+    order = np.argsort(unit, kind="stable")
+    size = np.bincount(unit, minlength=n_units)
+    start = np.cumsum(size) - size
+    for k in np.unique(size[size >= 2]):
+        units = np.flatnonzero(size == k)
+        rows = max(1, room // int(k * (k - 1) // 2))
+        for first in range(0, units.size, rows):
+            block = units[first : first + rows]
+            yield block, order[start[block][:, None] + np.arange(k)]
+
+
+def deletion_changes(
+    r: Floats, unit: Ints, rater: Ints, n_units: int, without: Without
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """unit_sum, unit_count, rating_sum, rating_count of PairSums; ``without(first, second, block)`` gets the places
+    of both ratings of each pair (B, P) and the units (B,)."""
+    unit_sum, unit_count = np.zeros(n_units), np.zeros(n_units)
+    rating_sum, rating_count = np.zeros(unit.size), np.zeros(unit.size)
+    for block, places in same_size_units(unit, n_units):
+        k = places.shape[1]
+        i, j = np.triu_indices(k, 1)
+        first, second = places[:, i], places[:, j]
+        before = r[rater[first], rater[second]]
+        after = without(first, second, block)
+        defined = np.isfinite(before)
+        gone = defined & ~np.isfinite(after)
+        change = np.where(defined, np.where(gone, 0, after) - before, 0)
+        unit_sum[block], unit_count[block] = change.sum(axis=1), -gone.sum(axis=1)
+        member = np.zeros((i.size, k))  # which pairs a rating is in
+        member[np.arange(i.size), i] = member[np.arange(i.size), j] = 1
+        rating_sum[places], rating_count[places] = change @ member, -(gone @ member)
+    return unit_sum, unit_count, rating_sum, rating_count

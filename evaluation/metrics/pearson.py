@@ -1,0 +1,85 @@
+"""Pearson's r of every pair of raters over the units both rated, by masked matrix products.
+
+    r = (n Sxy - Sx Sy) / sqrt((n Sxx - Sx^2) (n Syy - Sy^2)), all sums over the pair's shared units only
+
+Undefined (NaN): fewer than ``min_shared`` shared units; a side without variation on them. Scores are centred per
+rater first, by a whole number where all are whole, so that for such codes every sum is exact; else a variance below
+1e-12 of the mean square counts as none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
+from evaluation.metrics.pairs import PairSums, deletion_changes
+
+_ZERO = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class _Moments:
+    """(R, R) sums over shared units; ``sx[i, j]``: of rater i's scores, those shared with j."""
+
+    n: Floats
+    sx: Floats
+    sxx: Floats
+    sxy: Floats
+
+
+def pearson_pairs(ratings: Ratings, min_shared: int, deletions: bool) -> PairSums:
+    """All pairs; the changes by deletion are zeros when ``deletions`` is False."""
+    x = _centred(ratings)
+    shape = (ratings.n_units, ratings.n_raters)
+    given, score = np.zeros(shape), np.zeros(shape)
+    given[ratings.unit, ratings.rater], score[ratings.unit, ratings.rater] = 1, x
+    sums = _Moments(given.T @ given, score.T @ given, (score**2).T @ given, score.T @ score)
+    r = _correlation(sums.n, (sums.sx, sums.sx.T), (sums.sxx, sums.sxx.T), sums.sxy, (sums.sxx, sums.sxx.T), min_shared)
+    np.fill_diagonal(r, np.nan)
+    enough = sums.n >= min_shared
+    np.fill_diagonal(enough, False)
+    if not deletions:
+        none = np.zeros(0)
+        return PairSums(r, enough, none, none, none, none)
+
+    def without(first: Ints, second: Ints, block: Ints) -> Floats:
+        a, b = ratings.rater[first], ratings.rater[second]
+        p, q = x[first], x[second]
+        sxx, syy = sums.sxx[a, b], sums.sxx[b, a]
+        return _correlation(
+            sums.n[a, b] - 1,
+            (sums.sx[a, b] - p, sums.sx[b, a] - q),
+            (sxx - p**2, syy - q**2),
+            sums.sxy[a, b] - p * q,
+            (sxx, syy),
+            min_shared,
+        )
+
+    return PairSums(r, enough, *deletion_changes(r, ratings.unit, ratings.rater, ratings.n_units, without))
+
+
+def _centred(ratings: Ratings) -> Floats:
+    count = np.maximum(np.bincount(ratings.rater, minlength=ratings.n_raters), 1)
+    mean = np.bincount(ratings.rater, ratings.value, ratings.n_raters) / count
+    if (ratings.value == np.rint(ratings.value)).all():
+        mean = np.rint(mean)
+    return np.asarray(ratings.value - mean[ratings.rater])
+
+
+def _correlation(
+    n: Floats,
+    s: tuple[Floats, Floats],
+    ss: tuple[Floats, Floats],
+    sxy: Floats,
+    scale: tuple[Floats, Floats],
+    min_shared: int,
+) -> Floats:
+    """``scale``: the sums of squares against which a variance counts as zero."""
+    vx, vy = n * ss[0] - s[0] ** 2, n * ss[1] - s[1] ** 2
+    defined: Bools = (n >= min_shared) & (vx > _ZERO * n * scale[0]) & (vy > _ZERO * n * scale[1])
+    r = np.full(n.shape, np.nan)
+    spread = np.sqrt(np.where(defined, vx, 1)) * np.sqrt(np.where(defined, vy, 1))
+    np.divide(n * sxy - s[0] * s[1], spread, out=r, where=defined)
+    return np.asarray(np.clip(r, -1, 1))
