@@ -63,6 +63,11 @@ def ring(cx: float, cy: float, rx: float, ry: float, rot: float = 0.0) -> list[P
     return [(cx + x * ca - y * sa, cy + x * sa + y * ca) for x, y in flat]
 
 
+def local(x: float, y: float, z: float, points: Sequence[Point], side: int = 1) -> list[Point]:
+    """Points given round an origin, moved to (x, y), scaled by `z`; `side` -1 turns left to right."""
+    return [(x + side * u * z, y + v * z) for u, v in points]
+
+
 class Canvas:
     """The page being drawn. Everything is placed in page units, whatever the pixel size."""
 

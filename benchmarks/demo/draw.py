@@ -32,7 +32,7 @@ def draw(
     if min(size) < 16:
         raise ValueError(f"size must be at least 16 by 16 pixels; got {size}")
     mixed = zlib.crc32(f"{concept}/{culture}/{condition}/{seed}".encode())
-    rng = Random(mixed)
+    rng = Random(mixed)  # noqa: S311 - pictures, not secrets
     wanted = max(size[0] / WIDTH, size[1] / HEIGHT)
     canvas = Canvas(min(max(wanted, 0.25), LARGEST_SCALE), mixed % 100_003)
     scene = Scene(canvas, rng, culture, condition == "generated", HOURS[(seed + rng.randrange(2)) % 4])
@@ -42,10 +42,15 @@ def draw(
 
 
 def describe(concept: str, culture: str, condition: Condition) -> str:
-    """What the picture shows, as its alternative text. It never names the condition: raters must not learn it."""
+    """What the picture shows, as its alternative text.
+
+    The words are the same for both conditions: a rater who listens must learn no more about
+    where a picture comes from than one who looks.
+    """
     concept, culture = _known(concept, CONCEPTS, "concept"), _known(culture, CULTURES, "culture")
-    manner = "even, glossy light" if condition == "generated" else "soft, uneven light"
-    return f"Drawing in {manner}: {SHOWN[concept, culture]}."
+    if condition not in CONDITIONS:
+        raise ValueError(f"condition must be one of {', '.join(CONDITIONS)}; got {condition!r}")
+    return f"Drawing: {SHOWN[concept, culture]}."
 
 
 def _known(name: str, allowed: tuple[str, ...], what: str) -> str:

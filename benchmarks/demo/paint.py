@@ -63,7 +63,7 @@ class Lin:
         dx, dy = math.cos(rad), math.sin(rad)
         span = abs(dx) + abs(dy)
         t = ((u - 0.5) * dx + (v - 0.5) * dy) / span + 0.5
-        return _fit(ramp(self.stops, t), view)
+        return _fit(ramp(self.stops, t.astype(np.float32)), view)
 
 
 @dataclass(frozen=True)

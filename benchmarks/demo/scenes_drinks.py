@@ -32,8 +32,8 @@ def mint_tea(s: Scene) -> None:
     glass(s, 600 - flip * 20 + s.j(20), 800, 92, tea)
     steam(s, 600 - flip * 20, 470, 230, 0.34)
     for k in range(6):
-        x, y = 600 + flip * (210 + (k % 3) * 44 + s.j(10)), 772 - (k // 3) * 30 + s.j(6)
-        sugar(s, x, y, 34)
+        cx, cy = 600 + flip * (210 + (k % 3) * 44 + s.j(10)), 772.0 - (k // 3) * 30 + s.j(6)
+        sugar(s, cx, cy, 34)
     for k in range(4):
         leaf(c, 600 - flip * (270 + s.j(30)), 792 + s.j(12), 84, -60 + k * 45 + s.j(20), "#3f9a4a")
 

@@ -131,7 +131,7 @@ def court(s: Scene, x: float, horizon: float) -> None:
     """Palms and a few people walking towards the door."""
     for side in (-1, 1):
         palm(s, x + side * (510 + s.j(40)), horizon + 90, 330 + s.j(50), 0.06)
-    for k in range(4 if s.generated else 7):
+    for _k in range(4 if s.generated else 7):
         t = s.u(0.1, 0.75)
         robe = s.tint(s.pick(("#f0ece0", "#5f7f96", "#8a7a5a", "#3f4a5a", "#9a5a5a", "#c8b890")))
         cover = s.tint(s.pick(("#f4f0e6", "#d8c8a8", "#4a3a3a", "#7a4a5a", "#3f6f7a")))
@@ -151,6 +151,25 @@ def church(s: Scene) -> None:
     white = "#f8f1e2"
     for side in (-1, 1):
         tower(s, x + side * 225, horizon, white, trim)
+    facade(s, x, horizon, white, trim)
+    for k in range(3):
+        c.rect(
+            x - 330 - k * 24,
+            horizon + k * 13 - 2,
+            x + 330 + k * 24,
+            horizon + k * 13 + 14,
+            Lin((s.tint("#f0e6d2"), s.tint("#b8a88c"))),
+        )
+    paving(s, horizon + 38, "#c8b8a0")
+    for side in (-1, 1):
+        palm(s, x + side * (455 + s.j(30)), horizon + 60, 480 + s.j(60), 0.04, "#3f8a4a")
+        bush(s, x + side * (500 + s.j(40)), horizon + 90, 80, s.tint("#3a7a40"), 9)
+    people_on_square(s, x, horizon + 50)
+
+
+def facade(s: Scene, x: float, horizon: float, white: Colour, trim: Colour) -> None:
+    """The front of the church: gable, round window, doors."""
+    c = s.c
     c.rect(x - 168, 330, x + 168, horizon, wall_fill(s, white), tex=(60, 60, 0.06))
     gable: list[Point] = [
         (x - 176, 340),
@@ -177,19 +196,6 @@ def church(s: Scene) -> None:
         lit_arch(s, x + k * 104, horizon, 34 + (k == 0) * 10, 118 + (k == 0) * 26, trim, pointed=False)
     for k in (-1, 1):
         c.rect(x + k * 160 - 9, 340, x + k * 160 + 9, horizon, trim, bevel=4)
-    for k in range(3):
-        c.rect(
-            x - 330 - k * 24,
-            horizon + k * 13 - 2,
-            x + 330 + k * 24,
-            horizon + k * 13 + 14,
-            Lin((s.tint("#f0e6d2"), s.tint("#b8a88c"))),
-        )
-    paving(s, horizon + 38, "#c8b8a0")
-    for side in (-1, 1):
-        palm(s, x + side * (455 + s.j(30)), horizon + 60, 480 + s.j(60), 0.04, "#3f8a4a")
-        bush(s, x + side * (500 + s.j(40)), horizon + 90, 80, s.tint("#3a7a40"), 9)
-    people_on_square(s, x, horizon + 50)
 
 
 def people_on_square(s: Scene, x: float, y: float) -> None:

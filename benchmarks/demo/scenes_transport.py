@@ -302,6 +302,12 @@ def train(s: Scene, base: float) -> None:
             alpha=0.3,
             blur=3,
         )
+    wires(s, base)
+
+
+def wires(s: Scene, base: float) -> None:
+    """Masts and the wire above the rails."""
+    c = s.c
     c.line([(-10, base - 190), (1210, base - 190)], 2, "#2a3038", alpha=0.6)
     for k in range(5):
         x = 230 + k * 240
