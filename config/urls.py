@@ -2,7 +2,6 @@
 
 from django.contrib import admin
 from django.urls import include, path
-from django.views.i18n import set_language
 
 from config.health import healthz
 from config.home import home
@@ -10,7 +9,6 @@ from config.home import home
 urlpatterns = [
     path("", home, name="home"),
     path("healthz", healthz, name="healthz"),
-    path("language/", set_language, name="set_language"),
     path("admin/", admin.site.urls),
     path("", include("people.urls")),
     path("", include("jobs.urls")),

@@ -22,9 +22,14 @@ def is_team_admin(user: Person, team: Team) -> bool:
     return user.is_active and TeamMember.objects.filter(team=team, user_id=user.pk, role=TeamMember.Role.ADMIN).exists()
 
 
-def visible_teams(user: Person) -> QuerySet[Team]:
+def visible_teams(user: User) -> QuerySet[Team]:
     """Teams whose page this person may open without being a site admin."""
-    return Team.objects.filter(members__user_id=user.pk).order_by("name")
+    return Team.objects.filter(members__user=user).order_by("name")
+
+
+def visible_cohorts(user: User) -> QuerySet[Cohort]:
+    """Cohorts this person manages."""
+    return Cohort.objects.filter(managers__user=user).select_related("team").order_by("label")
 
 
 def team_for(user: Person, slug: str, *, admin: bool = False) -> Team:

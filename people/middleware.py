@@ -1,19 +1,34 @@
 from collections.abc import Callable
+from functools import lru_cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.utils import translation
+from django.utils import timezone, translation
+
+
+@lru_cache(maxsize=512)
+def zone_named(name: str) -> ZoneInfo | None:
+    """The zone, or none where this machine does not know it: then UTC is shown."""
+    try:
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError):
+        return None
 
 
 class PersonLocaleMiddleware:
-    """The interface speaks the person's language; before sign-in, the browser's."""
+    """The interface speaks the person's language and shows their clock; before sign-in, the browser's language."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        chosen = getattr(request.user, "language", "") if request.user.is_authenticated else ""
-        language = chosen or translation.get_language_from_request(request)
-        with translation.override(language):
+        chosen, zone = "", None
+        if request.user.is_authenticated:
+            chosen, zone = request.user.language, zone_named(request.user.time_zone)
+        known = chosen if chosen in dict(settings.LANGUAGES) else ""
+        language = known or translation.get_language_from_request(request)
+        with translation.override(language), timezone.override(zone):
             response = self.get_response(request)
             response.headers.setdefault("Content-Language", translation.get_language() or "en")
         return response

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from jobs.models import record
@@ -19,7 +19,7 @@ from people.services import memberships, teams
 INVITATION_DAYS = 14
 SIGN_IN_HOURS = 24
 
-Reason = Literal["unknown", "used", "revoked", "expired", "not_for_links", "registered", "signed_in_as_other"]
+Reason = Literal["unknown", "used", "revoked", "expired", "not_for_links", "registered"]
 
 
 class LinkRefused(Exception):
@@ -125,11 +125,12 @@ def accept(invitation: Invitation, user: User, at: datetime) -> None:
 @transaction.atomic
 def register(invitation: Invitation, person: NewPerson, at: datetime) -> User:
     """Make the account of a new person and let them join. An e-mail that is taken must sign in instead."""
-    if User.objects.filter(email__iexact=person.email).exists():
-        raise LinkRefused("registered")
-    user = User.objects.create_user(
-        person.email, person.name, person.password, language=person.language, time_zone=person.time_zone
-    )
+    try:
+        user = User.objects.create_user(
+            person.email, person.name, person.password, language=person.language, time_zone=person.time_zone
+        )
+    except IntegrityError as error:  # the e-mail is unique, whatever its capitals
+        raise LinkRefused("registered") from error
     accept(invitation, user, at)
     return user
 

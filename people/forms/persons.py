@@ -1,0 +1,106 @@
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib.auth import password_validation
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, PasswordResetForm, SetPasswordForm
+from django.utils import translation
+from django.utils.translation import gettext_lazy as _
+
+from people.forms.base import AGREE, Styled, is_zone, language_choices, zone_choices
+from people.models import User
+
+
+class SignInForm(Styled, AuthenticationForm):
+    error_messages = {
+        "invalid_login": _("E-mail and password do not fit together. Check both; capitals count in the password."),
+        "inactive": _("This account is switched off. Ask whoever invited you."),
+    }
+
+    def clean_username(self) -> str:
+        """In small letters, so that guesses spelled differently are counted together."""
+        return str(self.cleaned_data["username"]).strip().lower()
+
+
+class ForgottenForm(Styled, PasswordResetForm):
+    def send_mail(self, *args: Any, **kwargs: Any) -> None:
+        """The mail speaks its reader's language, not that of whoever asked for it."""
+        context = kwargs.get("context") or args[2]
+        with translation.override(context["user"].language or translation.get_language()):
+            super().send_mail(*args, **kwargs)
+
+
+class NewPasswordForm(Styled, SetPasswordForm):  # type: ignore[type-arg]
+    pass
+
+
+class ChangePasswordForm(Styled, PasswordChangeForm):  # type: ignore[type-arg]
+    pass
+
+
+class ProfileForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = User
+        fields = ["name", "language", "time_zone"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        languages = [("", _("As in my browser")), *language_choices()]
+        self.fields["language"] = forms.ChoiceField(label=_("Language"), choices=languages, required=False)
+        zones = [("", _("As in my cohort")), *zone_choices(self.instance.time_zone)]
+        self.fields["time_zone"] = forms.ChoiceField(label=_("Time zone"), choices=zones, required=False)
+        for name in ("language", "time_zone"):
+            self.fields[name].widget.attrs["class"] = "in"
+
+
+class JoinForm(Styled, forms.Form):
+    """For a person who is signed in. With a consent text in force, agreeing is part of joining."""
+
+    agree = forms.BooleanField(label=AGREE, error_messages={"required": _("To join, agree to the text above.")})
+
+    def __init__(self, *args: Any, asks_consent: bool, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not asks_consent:
+            del self.fields["agree"]
+
+
+class RegisterForm(JoinForm):
+    """For a person who has no account yet."""
+
+    name = forms.CharField(label=_("Name"), max_length=120, help_text=_("As your team may call you."))
+    email = forms.EmailField(label=_("E-mail"), help_text=_("You sign in with it."))
+    password = forms.CharField(
+        label=_("Password"), strip=False, widget=forms.PasswordInput, help_text=_("At least 8 characters.")
+    )
+    time_zone = forms.CharField(required=False, widget=forms.HiddenInput(attrs={"data-zone": ""}))
+    field_order = ["name", "email", "password", "agree"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].widget.attrs["autocomplete"] = "name"
+        self.fields["email"].widget.attrs["autocomplete"] = "email"
+        self.fields["password"].widget.attrs["autocomplete"] = "new-password"
+
+    def clean_email(self) -> str:
+        return str(self.cleaned_data["email"]).lower()
+
+    def clean_time_zone(self) -> str:
+        """The browser's guess; a name this machine does not know is dropped."""
+        zone = str(self.cleaned_data["time_zone"])
+        return zone if len(zone) <= 60 and is_zone(zone) else ""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        password = cleaned.get("password")
+        if password:
+            person = User(email=cleaned.get("email", ""), name=cleaned.get("name", ""))
+            try:
+                password_validation.validate_password(password, person)
+            except forms.ValidationError as problem:
+                self.add_error("password", problem)
+        return cleaned
+
+
+def interface_language(code: str) -> str:
+    """A language code the interface has, or nothing."""
+    return code if code in dict(settings.LANGUAGES) else ""

@@ -1,0 +1,137 @@
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from people.countries import is_country
+from people.forms.base import Styled, language_choices, zone_choices
+from people.models import Cohort, Invitation, Team, TeamMember, User
+from people.services.cohorts import CohortData
+
+LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+
+
+class TeamForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = Team
+        fields = ["name", "slug"]
+        labels = {"slug": _("Short name for addresses")}
+        help_texts = {"slug": _("Letters, digits and hyphens. It stays as it is.")}
+
+    def clean_slug(self) -> str:
+        """`new` is the address of this very form."""
+        slug = str(self.cleaned_data["slug"]).lower()
+        if slug == "new" or Team.objects.filter(slug=slug).exists():
+            raise forms.ValidationError(_("This short name is taken. Choose another."))
+        return slug
+
+
+class InviteForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
+    """To a cohort. The e-mail may stay empty: the link is shown once and passed on by hand."""
+
+    class Meta:
+        model = Invitation
+        fields = ["email", "note"]
+        labels = {"email": _("E-mail (optional)"), "note": _("Note for yourself (optional)")}
+        help_texts = {"email": _("With it, the link is sent there as well.")}
+
+
+class InviteToTeamForm(InviteForm):
+    team_role = forms.ChoiceField(label=_("As"), choices=TeamMember.Role.choices, initial=TeamMember.Role.MEMBER)
+    field_order = ["team_role", "email", "note"]
+
+
+class PersonForm(Styled, forms.Form):
+    """One of the team's people, for instance as a manager."""
+
+    user = forms.ModelChoiceField(User.objects.none(), label=_("Person"))
+
+    def __init__(self, *args: Any, people: Iterable[int], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["user"]
+        assert isinstance(field, forms.ModelChoiceField)
+        field.queryset = User.objects.filter(pk__in=list(people), is_active=True).order_by("name")
+
+
+class CohortForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
+    """Names in other languages are typed one per line: `ar: مصر`."""
+
+    names = forms.CharField(
+        label=_("The label in other languages"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text=_("One per line: language code, colon, name. For example “pt: Brasil”."),
+    )
+    languages = forms.CharField(
+        label=_("Languages"), required=False, help_text=_("Codes with spaces between them, for example “ar en”.")
+    )
+
+    class Meta:
+        model = Cohort
+        fields = ["label", "names", "country", "languages", "direction", "time_zone"]
+        labels = {"country": _("Country (two letters, optional)"), "direction": _("Direction of the script")}
+        help_texts = {"label": _("As it is said to people: a country, a region, a faith, a diaspora.")}
+
+    def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.team = team
+        zones = zone_choices(self.instance.time_zone)
+        self.fields["time_zone"] = forms.ChoiceField(label=_("Time zone"), choices=zones)
+        self.fields["time_zone"].widget.attrs["class"] = "in"
+        self.initial["names"] = "\n".join(f"{code}: {name}" for code, name in self.instance.names.items())
+        self.initial["languages"] = " ".join(self.instance.languages)
+
+    def clean_label(self) -> str:
+        label = str(self.cleaned_data["label"]).strip()
+        if Cohort.objects.filter(team=self.team, label=label).exclude(pk=self.instance.pk).exists():
+            raise forms.ValidationError(_("The team has a cohort with this label. Choose another."))
+        return label
+
+    def clean_country(self) -> str:
+        country = str(self.cleaned_data["country"]).strip().upper()
+        if country and not is_country(country):
+            raise forms.ValidationError(
+                _("No country has this code. Use two ISO letters, such as EG, or leave it empty.")
+            )
+        return country
+
+    def clean_names(self) -> dict[str, str]:
+        names: dict[str, str] = {}
+        for line in filter(None, map(str.strip, str(self.cleaned_data["names"]).splitlines())):
+            code, colon, name = line.partition(":")
+            if not colon or not LANGUAGE.fullmatch(code.strip()) or not name.strip():
+                raise forms.ValidationError(_("“%(line)s” is not “code: name”."), params={"line": line})
+            names[code.strip()] = name.strip()
+        return names
+
+    def clean_languages(self) -> list[str]:
+        codes = re.split(r"[\s,;]+", str(self.cleaned_data["languages"]).strip())
+        for code in filter(None, codes):
+            if not LANGUAGE.fullmatch(code):
+                raise forms.ValidationError(_("“%(code)s” is not a language code."), params={"code": code})
+        return [code for code in codes if code]
+
+    @property
+    def data_for_service(self) -> CohortData:
+        return CohortData(**{key: self.cleaned_data[key] for key in CohortData.__annotations__})  # type: ignore[typeddict-item]
+
+
+class ConsentTextsForm(Styled, forms.Form):
+    """One text per language of the interface, and one more language of the team's choice."""
+
+    def __init__(self, *args: Any, texts: dict[str, str], languages: Iterable[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        own = dict(language_choices())
+        codes = dict.fromkeys([*own, *languages, *texts])
+        for code in codes:
+            self.fields[f"text_{code}"] = forms.CharField(
+                label=f"{own[code]} ({code})" if code in own else code,
+                required=False,
+                initial=texts.get(code, ""),
+                widget=forms.Textarea(attrs={"class": "in", "rows": 8, "dir": "auto", "lang": code}),
+            )
+
+    def texts(self) -> dict[str, str]:
+        return {name.removeprefix("text_"): body for name, body in self.cleaned_data.items()}

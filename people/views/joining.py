@@ -1,0 +1,108 @@
+"""The two links that open a door: an invitation, and a sign-in link. Looking at them changes nothing."""
+
+from functools import wraps
+from typing import Any, Protocol
+
+from django.contrib.auth import login
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from people.forms.persons import JoinForm, RegisterForm
+from people.models import ConsentText, Invitation, User
+from people.services import consent, links
+from people.views.asking import person
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+class TokenView(Protocol):
+    def __call__(self, request: HttpRequest, token: str) -> HttpResponse: ...
+
+
+def explains_refusal(view: TokenView) -> TokenView:
+    """A link that does not work says why, in one page; an unknown one is not found."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, token: str) -> HttpResponse:
+        try:
+            return view(request, token)
+        except links.LinkRefused as refused:
+            status = 404 if refused.reason == "unknown" else 410
+            return render(request, "people/link_refused.html", {"reason": refused.reason}, status=status)
+
+    return wrapped
+
+
+def _text_to_agree(invitation: Invitation) -> ConsentText | None:
+    """People who join a cohort agree to the team's text; researchers are not asked."""
+    version = consent.current_version(invitation.team) if invitation.cohort else None
+    return consent.text_for(version, translation.get_language() or "en") if version else None
+
+
+def _welcome(request: HttpRequest, user: User, text: ConsentText | None) -> HttpResponse:
+    """Agreement is to the text that was shown; if another came into force meanwhile, work will ask for that one."""
+    if text and request.POST.get("version") == str(text.version_id):
+        consent.agree(user, text.version, text.language)
+    return redirect("home")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@explains_refusal
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Who is signed in joins; anybody else makes an account. Either way the link is then used up."""
+    at = timezone.now()
+    found = links.find_invitation(token, at)
+    text = _text_to_agree(found)
+    known = request.user.is_authenticated
+    form_class = JoinForm if known else RegisterForm
+    initial = {"email": found.email}
+    form = form_class(request.POST or None, asks_consent=text is not None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        if known:
+            links.accept(found, person(request), at)
+            return _welcome(request, person(request), text)
+        user = _register(request, form, found)
+        if user is not None:
+            return _welcome(request, user, text)
+    context = {"invitation": found, "form": form, "text": text, "path": request.path}
+    return render(request, "people/invitation.html", context)
+
+
+def _register(request: HttpRequest, form: JoinForm, found: Invitation) -> User | None:
+    """Make the account and sign in; or say on the form that the e-mail has one already."""
+    data: dict[str, Any] = form.cleaned_data
+    zone = data["time_zone"] or (found.cohort.time_zone if found.cohort else "")
+    language = translation.get_language() or "en"
+    new = links.NewPerson(data["email"], data["name"], data["password"], language, zone)
+    try:
+        user = links.register(found, new, timezone.now())
+    except links.LinkRefused as refused:
+        if refused.reason != "registered":
+            raise
+        form.add_error("email", _("There is an account with this e-mail. Sign in first, then open this link again."))
+        return None
+    login(request, user, backend=BACKEND)
+    return user
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@explains_refusal
+def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
+    """GET shows a button, POST signs in: a messenger that looks at the link does not use it up."""
+    at = timezone.now()
+    link = links.find_sign_in_link(token, at)
+    if request.method != "POST":
+        return render(request, "people/sign_in_link.html", {"link": link})
+    other = request.user.is_authenticated and request.user.pk != link.user_id
+    user = links.use_sign_in_link(link, at)
+    login(request, user, backend=BACKEND)
+    response = redirect("home")
+    if other:
+        response.headers["Clear-Site-Data"] = '"storage"'
+    return response

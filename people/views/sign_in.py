@@ -1,0 +1,92 @@
+"""Sign in, sign out, and passwords."""
+
+from typing import Any
+
+from axes.utils import reset
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import views
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse_lazy
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from people.forms.persons import ChangePasswordForm, ForgottenForm, NewPasswordForm, SignInForm, interface_language
+from people.services import links, profiles
+from people.tabs import tabs_for
+from people.views.asking import next_url, person
+
+
+class SignIn(views.LoginView):
+    template_name = "people/sign_in.html"
+    authentication_form = SignInForm
+    redirect_authenticated_user = True
+
+
+class SignOut(views.LogoutView):
+    """By POST only. The browser forgets what it kept for this person: drafts, answers that wait."""
+
+    http_method_names = ["post", "options"]
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = super().dispatch(request, *args, **kwargs)
+        if request.method == "POST":
+            response.headers["Clear-Site-Data"] = '"storage"'
+        return response
+
+
+@require_POST
+def language(request: HttpRequest) -> HttpResponse:
+    """Speak another language: kept with the person, and in a cookie for pages before sign-in."""
+    response = redirect(next_url(request, "home"))
+    code = interface_language(request.POST.get("language", ""))
+    if code:
+        if request.user.is_authenticated:
+            profiles.speak(person(request), code)
+        response.set_cookie(settings.LANGUAGE_COOKIE_NAME, code, max_age=365 * 86400, samesite="Lax", httponly=True)
+    return response
+
+
+class Forgotten(views.PasswordResetView):
+    template_name = "people/password_forgotten.html"
+    email_template_name = "people/mail/password.txt"
+    subject_template_name = "people/mail/password_subject.txt"
+    form_class = ForgottenForm
+    success_url = reverse_lazy("people:password_sent")
+
+
+class ForgottenSent(views.PasswordResetDoneView):
+    template_name = "people/password_sent.html"
+
+
+class NewPassword(views.PasswordResetConfirmView):
+    template_name = "people/password_new.html"
+    form_class = NewPasswordForm
+    success_url = reverse_lazy("people:sign_in")
+
+    def form_valid(self, form: Form) -> HttpResponse:
+        """Whoever can read the mailbox is the person: a lock-out ends, and links made before stop working."""
+        response = super().form_valid(form)  # type: ignore[arg-type]
+        reset(username=self.user.email)
+        links.revoke_sign_in_links(self.user, timezone.now())
+        messages.info(self.request, _("The new password is set. Sign in with it."))
+        return response
+
+
+class ChangePassword(views.PasswordChangeView):
+    template_name = "people/password_change.html"
+    form_class = ChangePasswordForm
+    success_url = reverse_lazy("people:me")
+
+    def form_valid(self, form: Form) -> HttpResponse:
+        response = super().form_valid(form)  # type: ignore[arg-type]
+        links.revoke_sign_in_links(person(self.request), timezone.now())
+        messages.info(self.request, _("The new password is set. Other devices have to sign in again."))
+        return response
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(nav=tabs_for(person(self.request), "me"), **kwargs)

@@ -1,0 +1,172 @@
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from people import access
+from people.forms.teams import ConsentTextsForm, InviteToTeamForm, TeamForm
+from people.models import ConsentVersion, Team, TeamMember, User
+from people.services import consent, links, mail, teams
+from people.tabs import tabs_for
+from people.views.asking import person
+
+
+@login_required
+@require_safe
+def team_list(request: HttpRequest) -> HttpResponse:
+    """My teams, and the cohorts I manage. Site admins find every team."""
+    user = person(request)
+    every = user.is_staff and access.looks_as_site_admin(user, "teams")
+    context = {
+        "teams": Team.objects.order_by("name") if every else access.visible_teams(user),
+        "cohorts": access.visible_cohorts(user),
+        "may_create": user.is_staff,
+        "nav": tabs_for(user, "teams"),
+    }
+    return render(request, "people/teams.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def team_new(request: HttpRequest) -> HttpResponse:
+    """Only site admins make teams."""
+    user = person(request)
+    if not user.is_staff:
+        raise Http404
+    form = TeamForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        team = teams.create_team(form.cleaned_data["name"], form.cleaned_data["slug"], user)
+        return redirect("people:team", team.slug)
+    return render(request, "people/team_new.html", {"form": form, "nav": tabs_for(user, "teams")})
+
+
+def _team_page(request: HttpRequest, team: Team, form: InviteToTeamForm, **extra: Any) -> HttpResponse:
+    user, at = person(request), timezone.now()
+    manages = user.is_staff or access.is_team_admin(user, team)
+    invitations = team.invitations.select_related("cohort", "created_by", "used_by").order_by("-pk") if manages else []
+    context = {
+        "team": team,
+        "manages": manages,
+        "members": team.members.select_related("user").order_by("user__name"),
+        "roles": TeamMember.Role.choices,
+        "cohorts": team.cohorts.order_by("label"),
+        "version": consent.current_version(team),
+        "versions": team.consent_versions.prefetch_related("texts").order_by("-number"),
+        "invitations": [(invitation, links.state_of(invitation, at)) for invitation in invitations],
+        "form": form,
+        "nav": tabs_for(user, "teams"),
+        "who_place": team.name,
+    }
+    return render(request, "people/team.html", context | extra)
+
+
+@login_required
+@require_safe
+def team(request: HttpRequest, slug: str) -> HttpResponse:
+    return _team_page(request, access.team_for(request.user, slug), InviteToTeamForm())
+
+
+@never_cache
+@login_required
+@require_POST
+def team_invite(request: HttpRequest, slug: str) -> HttpResponse:
+    """The link is in this answer and nowhere else."""
+    found = access.team_for(request.user, slug, admin=True)
+    form = InviteToTeamForm(request.POST)
+    if not form.is_valid():
+        return _team_page(request, found, form)
+    email, note = form.cleaned_data["email"], form.cleaned_data["note"]
+    role = form.cleaned_data["team_role"]
+    invitation, token = links.invite(found, person(request), timezone.now(), team_role=role, email=email, note=note)
+    url, sent = mail.send_invitation(request, invitation, token)
+    return _team_page(request, found, InviteToTeamForm(), fresh=url, fresh_for=invitation, sent=sent)
+
+
+def _member(team: Team, user_id: int) -> TeamMember:
+    return get_object_or_404(TeamMember.objects.select_related("user"), team=team, user_id=user_id)
+
+
+@login_required
+@require_POST
+def member_role(request: HttpRequest, slug: str, user_id: int) -> HttpResponse:
+    team = access.team_for(request.user, slug, admin=True)
+    role = request.POST.get("role", "")
+    if role not in TeamMember.Role.values:
+        raise Http404
+    try:
+        teams.change_role(_member(team, user_id), TeamMember.Role(role), person(request))
+    except teams.LastAdmin:
+        messages.warning(request, _("A team needs an admin. Make somebody else admin first."))
+    return redirect("people:team", team.slug)
+
+
+@login_required
+@require_POST
+def member_remove(request: HttpRequest, slug: str, user_id: int) -> HttpResponse:
+    team = access.team_for(request.user, slug, admin=True)
+    try:
+        teams.remove_member(_member(team, user_id), person(request))
+    except teams.LastAdmin:
+        messages.warning(request, _("A team needs an admin. Make somebody else admin first."))
+    if user_id == request.user.pk:
+        return redirect("people:teams")
+    return redirect("people:team", team.slug)
+
+
+@login_required
+@require_POST
+def invitation_revoke(request: HttpRequest, invitation_id: int) -> HttpResponse:
+    user = person(request)
+    invitation = access.invitation_for(user, invitation_id)
+    links.revoke(invitation, user, timezone.now())
+    if invitation.cohort and not TeamMember.objects.filter(team=invitation.team, user=user).exists():
+        return redirect("people:cohort", invitation.cohort.pk)
+    return redirect("people:team", invitation.team.slug)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def consent_texts(request: HttpRequest, slug: str) -> HttpResponse:
+    """Write the next version. With the button that publishes, it comes into force and everybody is asked again."""
+    team = access.team_for(request.user, slug, admin=True)
+    user = person(request)
+    version = team.consent_versions.order_by("-number").first()
+    texts = {text.language: text.body for text in version.texts.all()} if version else {}
+    spoken = {code for cohort in team.cohorts.all() for code in cohort.languages}
+    form = ConsentTextsForm(request.POST or None, texts=texts, languages=sorted(spoken))
+    if request.method == "POST" and form.is_valid():
+        draft = consent.draft(team, form.texts(), user)
+        if "publish" not in request.POST:
+            messages.info(request, _("The draft is kept. Nobody is asked yet."))
+            return redirect("people:consent_texts", team.slug)
+        if _publish(request, draft, user):
+            return redirect("people:team", team.slug)
+    drafted = version is not None and version.published_at is None
+    context = {"team": team, "form": form, "drafted": drafted, "version": version, "nav": tabs_for(user, "teams")}
+    return render(request, "people/consent_texts.html", context)
+
+
+def _publish(request: HttpRequest, draft: ConsentVersion, user: User) -> bool:
+    try:
+        consent.publish(draft, user, timezone.now())
+    except consent.ConsentRefused:
+        messages.warning(request, _("There is no text yet. Write it in one language at least."))
+        return False
+    messages.info(request, _("The new version is in force. People are asked for it before they go on working."))
+    return True
+
+
+@login_required
+@require_safe
+def consent_version(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Read one version in all its languages."""
+    team = access.team_for(request.user, slug)
+    version = get_object_or_404(team.consent_versions, number=number)
+    context = {"team": team, "version": version, "texts": version.texts.order_by("language")}
+    return render(request, "people/consent_version.html", context | {"nav": tabs_for(person(request), "teams")})
