@@ -1,0 +1,44 @@
+"""The only place where an id from a URL becomes an object of this app, for a person who may have it."""
+
+from django.contrib.auth.models import AnonymousUser
+from django.db.models import F, Q
+from django.http import Http404
+
+from annotation.models import Assignment, Campaign, CampaignCohort
+from annotation.services.allocation import RELATED
+from benchmarks.models import Benchmark
+from people.models import User
+
+Person = User | AnonymousUser
+
+
+def assignment_for(user: Person, assignment_id: int) -> Assignment:
+    """One's own assignment, with all that a sheet needs. It outlives membership: late work is never refused."""
+    if not user.is_active:
+        raise Http404
+    rows = Assignment.objects.select_related(*RELATED).prefetch_related("unit__item__images__image")
+    found = rows.filter(pk=assignment_id, rater__user_id=user.pk, participation__isnull=False).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def campaign_for(user: Person, benchmark: Benchmark, campaign_id: int) -> Campaign:
+    """A campaign of a benchmark that `benchmarks.access.benchmark_for` has already opened to this person."""
+    rows = Campaign.objects.select_related("stage__benchmark", "sheet_version")
+    found = rows.filter(pk=campaign_id, stage__benchmark=benchmark).first() if user.is_active else None
+    if found is None:
+        raise Http404
+    return found
+
+
+def open_work_for(user: Person, campaign_id: int) -> CampaignCohort:
+    """The cohort through which a person is in a campaign that was opened; left ones last, so that they learn why."""
+    if not user.is_active:
+        raise Http404
+    rows = CampaignCohort.objects.filter(campaign_id=campaign_id, cohort__members__user_id=user.pk)
+    rows = rows.exclude(Q(campaign__state=Campaign.State.DRAFT)).select_related("campaign", "cohort__team")
+    found = rows.order_by(F("cohort__members__left_at").asc(nulls_first=True), "pk").first()
+    if found is None:
+        raise Http404
+    return found

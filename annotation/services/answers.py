@@ -1,0 +1,335 @@
+"""Submit, skip, undo, reopen, report: what a person does with what they have in hand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError
+
+from annotation.displays.shown import shown_for
+from annotation.models import Annotation, Assignment, Draft, Participation, ProblemReport, Rating
+from annotation.services import slots
+from annotation.services.allocation import RELATED, Work, lock_seat, open_work, work_for
+from annotation.services.leases import release
+from annotation.services.slots import Seat, fetch
+from annotation.services.transactions import in_transaction
+from annotation.sheets import Parsed, Sheet
+from jobs.models import record
+from people.models import Rater
+
+State = Assignment.State
+ANSWERED = (State.SUBMITTED, State.ACCEPTED, State.REJECTED)
+_sheets: dict[int, Sheet] = {}  # a SheetVersion never changes
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What the page sends. `client_key` is made once for each filled sheet: sending it again is harmless."""
+
+    raw: Mapping[str, Any]
+    client_key: str
+    shown_at: datetime | None = None
+    active_seconds: float | None = None
+    language: str = "en"
+    confirmed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Submitted:
+    annotation: Annotation
+    work: Work
+    repeated: bool
+
+
+class AnswersRefused(Exception):
+    """The sheet did not take the answers; `parsed` says which, and why."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        super().__init__("answers refused")
+        self.parsed = parsed
+
+
+class AlreadyAnswered(Exception):
+    """There is an answer, sent from elsewhere, and it was not opened for a change."""
+
+
+class Unclaimable(Exception):
+    """What was asked for cannot be done in this state; `reason` says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Before:
+    """The assignment as it is under its lock."""
+
+    state: str
+    has_draft: bool
+    version: int
+    live: int | None
+    live_counted: bool
+    excluded: bool
+    instructions: int | None
+    same_key: int | None
+
+
+BEFORE = """
+SELECT a.state, EXISTS (SELECT FROM annotation_draft d WHERE d.assignment_id = a.id),
+  coalesce((SELECT max(version) FROM annotation_annotation v WHERE v.assignment_id = a.id), 0),
+  live.id, coalesce(live.counted, false),
+  EXISTS (SELECT FROM annotation_exclusion e
+    WHERE e.benchmark_id = %(benchmark)s AND e.rater_id = a.rater_id AND e.lifted_at IS NULL),
+  (SELECT i.id FROM annotation_instructionversion i WHERE i.campaign_id = a.campaign_id ORDER BY i.number DESC LIMIT 1),
+  (SELECT k.id FROM annotation_annotation k WHERE k.rater_id = a.rater_id AND k.client_key = %(key)s)
+FROM annotation_assignment a LEFT JOIN annotation_annotation live ON live.assignment_id = a.id AND live.live
+WHERE a.id = %(assignment)s FOR NO KEY UPDATE OF a
+"""
+
+RATINGS = """
+INSERT INTO annotation_rating
+  (annotation_id, campaign_id, cohort_id, unit_id, rater_id, field, code, value, live, counted)
+SELECT %s, %s, %s, %s, %s, c.field, c.code, c.value, true, %s
+FROM unnest(%s::text[], %s::text[], %s::float8[]) AS c(field, code, value)
+"""
+
+
+def submit(assignment_id: int, rater: Rater, submission: Submission, at: datetime) -> Submitted:
+    """Keep a person's answers, whatever has become of their place, and give them what comes next."""
+    assignment = _own(assignment_id, rater)
+    parsed = _parse(assignment, submission)
+    try:
+        done = _submit(assignment, parsed, submission, at)
+    except IntegrityError:
+        # The same key arrived at the same moment by another way, and won: now it is found.
+        done = _submit(assignment, parsed, submission, at)
+    return Submitted(done.annotation, _surely(done.work, assignment, rater, at), done.repeated)
+
+
+def _surely(work: Work, assignment: Assignment, rater: Rater, at: datetime) -> Work:
+    """Holding a slot, a claim must not wait for others' slots. Now it may: before "nothing" is said, it does."""
+    if work.nothing is None or work.nothing.reason not in ("all_done", "all_reserved", "cohort_full"):
+        return work
+    return open_work(rater, _seated(assignment).cohort, at)
+
+
+def _own(assignment_id: int, rater: Rater) -> Assignment:
+    try:
+        rows = Assignment.objects.select_related(*RELATED).prefetch_related("unit__item__images__image")
+        return rows.get(pk=assignment_id, rater=rater, participation__isnull=False)
+    except Assignment.DoesNotExist:
+        raise Unclaimable("not_yours") from None
+
+
+def _seated(assignment: Assignment) -> Participation:
+    assert assignment.participation is not None
+    return assignment.participation
+
+
+def _parse(assignment: Assignment, submission: Submission) -> Parsed:
+    version = assignment.campaign.sheet_version
+    sheet = _sheets.get(version.pk) or _sheets.setdefault(version.pk, Sheet.from_json(version.definition, stored=True))
+    shown = shown_for(assignment.unit, _seated(assignment).cohort.cohort)
+    return sheet.parse(submission.raw, shown, submission.confirmed)
+
+
+@in_transaction
+def _submit(assignment: Assignment, parsed: Parsed, submission: Submission, at: datetime) -> Submitted:
+    seat = lock_seat(_seated(assignment).pk, at)
+    before = _before(assignment, submission.client_key)
+    if before.same_key is not None:
+        same = Annotation.objects.get(pk=before.same_key)
+        if same.assignment_id != assignment.pk:
+            raise AlreadyAnswered
+        return Submitted(same, work_for(seat, at, wait=False), repeated=True)
+    if before.state in ANSWERED and not before.has_draft:
+        raise AlreadyAnswered
+    if not parsed.ok:
+        raise AnswersRefused(parsed)
+    counted, wanted, submitted = _take_place(assignment, before)
+    annotation = _write(assignment, before, parsed, submission, counted, at)
+    changed = {"state": State.SUBMITTED, "in_hand": False, "lease_until": None, "changed_at": at}
+    Assignment.objects.filter(pk=assignment.pk).update(**changed, skip_reason="", skip_note="")
+    if before.has_draft:
+        Draft.objects.filter(assignment_id=assignment.pk).delete()
+    work = work_for(seat, at, wait=False)
+    _record(assignment, "answer.submitted", counted=counted, version=annotation.version)
+    skipped = -1 if before.state == State.SKIPPED else 0
+    slots.tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=submitted, skipped=skipped)
+    return Submitted(annotation, work, repeated=False)
+
+
+def _before(assignment: Assignment, client_key: str = "") -> Before:
+    params = {
+        "assignment": assignment.pk, "key": client_key, "benchmark": assignment.campaign.stage.benchmark_id
+    }  # fmt: skip
+    return Before(*fetch(BEFORE, params)[0])
+
+
+def _take_place(assignment: Assignment, before: Before) -> tuple[bool, int, int]:
+    """Whether the answer counts, and what that changes in `wanted` and `submitted` of the tally."""
+    slot = assignment.slot_id
+    if slot is None:
+        return not before.excluded, 0, 0
+    if before.state == State.RESERVED:
+        if before.excluded:
+            return False, *slots.free(slot, reserved=-1)
+        return True, slots.shift(slot, reserved=-1, submitted=1) or 0, 1
+    if before.live_counted:
+        return True, 0, 0
+    if before.excluded or slots.shift(slot, submitted=1, if_open=True) is None:
+        return False, 0, 0
+    return True, 0, 1
+
+
+def _write(
+    assignment: Assignment, before: Before, parsed: Parsed, submission: Submission, counted: bool, at: datetime
+) -> Annotation:
+    if before.live is not None:
+        take_back(before.live, "superseded")
+    annotation = Annotation.objects.create(
+        assignment_id=assignment.pk,
+        rater_id=assignment.rater_id,
+        version=before.version + 1,
+        client_key=submission.client_key,
+        answers=parsed.answers,
+        sheet_version_id=assignment.campaign.sheet_version_id,
+        instruction_version_id=before.instructions,
+        rule_version=assignment.campaign.stage.acceptance,
+        cohort_id=_seated(assignment).cohort.cohort_id,
+        language=submission.language,
+        shown_at=min(submission.shown_at or assignment.shown_at or assignment.reserved_at, at),
+        submitted_at=at,
+        active_seconds=submission.active_seconds,
+        confirmed=list(submission.confirmed),
+        counted=counted,
+        uncounted_because="" if counted else ("excluded" if before.excluded else "surplus"),
+    )
+    codes = parsed.codes
+    columns = [[code.field for code in codes], [code.code for code in codes], [code.value for code in codes]]
+    whose = [annotation.pk, assignment.campaign_id, annotation.cohort_id, assignment.unit_id, assignment.rater_id]
+    slots.change(RATINGS, [*whose, counted, *columns])
+    return annotation
+
+
+def take_back(annotation_id: int, reason: str) -> None:
+    """An answer that is superseded or undone stays, and is neither live nor counted."""
+    Annotation.objects.filter(pk=annotation_id).update(live=False, counted=False, uncounted_because=reason)
+    Rating.objects.filter(annotation_id=annotation_id).update(live=False, counted=False)
+
+
+def skip(assignment_id: int, rater: Rater, reason: str, note: str, at: datetime) -> Work:
+    """Hand a unit on to somebody else, with one of the stage's reasons. The place goes to the end of the queue."""
+    assignment = _own(assignment_id, rater)
+    codes = [one["code"] for one in assignment.campaign.stage.skip_reasons]
+    if reason not in codes:
+        raise Unclaimable("no_such_reason")
+    return _surely(_skip(assignment, reason, note[:300], at), assignment, rater, at)
+
+
+@in_transaction
+def _skip(assignment: Assignment, reason: str, note: str, at: datetime) -> Work:
+    seat = lock_seat(_seated(assignment).pk, at)
+    before = _before(assignment)
+    if before.state == State.SKIPPED:
+        return work_for(seat, at, wait=False)
+    if before.state not in (State.RESERVED, State.RELEASED):
+        raise AlreadyAnswered
+    changed = {"state": State.SKIPPED, "in_hand": False, "lease_until": None, "changed_at": at}
+    Assignment.objects.filter(pk=assignment.pk).update(**changed, skip_reason=reason, skip_note=note)
+    held = before.state == State.RESERVED and assignment.slot_id is not None
+    wanted, submitted = slots.free(assignment.slot_id or 0, reserved=-1) if held else (0, 0)
+    work = work_for(seat, at, wait=False)
+    _record(assignment, "assignment.skipped", reason=reason)
+    slots.tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=submitted, skipped=1)
+    return work
+
+
+@in_transaction
+def undo(assignment_id: int, rater: Rater, at: datetime) -> Work:
+    """Take back what was just submitted: it is in hand again, as it was written. Its place stays taken."""
+    assignment = _own(assignment_id, rater)
+    seat = lock_seat(_seated(assignment).pk, at)
+    before, answer = _answered(assignment)
+    if at - answer.submitted_at > timedelta(seconds=settings.UNDO_SECONDS):
+        raise Unclaimable("too_late")
+    take_back(answer.pk, "undone")
+    _draft_from(assignment, answer, at)
+    if before.live_counted and assignment.slot_id is not None:
+        _put_in_hand(assignment, seat, at)
+    else:  # it never had a place: written again, it goes in as late work does
+        Assignment.objects.filter(pk=assignment.pk).update(state=State.RELEASED, changed_at=at)
+    _record(assignment, "answer.undone", version=answer.version)
+    slots.tally(seat.cohort_id, assignment.pk, submitted=-1 if before.live_counted else 0)
+    return _with_hand(assignment, seat)
+
+
+def _put_in_hand(assignment: Assignment, seat: Seat, at: datetime) -> None:
+    """The one ahead is given back, the one in hand becomes the one ahead."""
+    assert assignment.slot_id is not None
+    held = Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED).values_list("slot_id", flat=True)
+    slots.lock([assignment.slot_id, *(slot for slot in held if slot is not None)])
+    release(seat.id, at, ahead_only=True)
+    Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED).update(in_hand=False)
+    slots.shift(assignment.slot_id, reserved=1, submitted=-1)
+    lease = at + timedelta(minutes=assignment.campaign.lease_minutes)
+    changed = {"state": State.RESERVED, "in_hand": True, "lease_until": lease, "changed_at": at}
+    Assignment.objects.filter(pk=assignment.pk).update(**changed)
+
+
+@in_transaction
+def reopen(assignment_id: int, rater: Rater, at: datetime) -> Work:
+    """Open one's own answer for a change. It stays and counts until a new one is submitted in its place."""
+    assignment = _own(assignment_id, rater)
+    seat = lock_seat(_seated(assignment).pk, at)
+    before, answer = _answered(assignment)
+    if not before.has_draft:
+        _draft_from(assignment, answer, at)
+        _record(assignment, "answer.reopened", version=answer.version)
+    return _with_hand(assignment, seat)
+
+
+def _answered(assignment: Assignment) -> tuple[Before, Annotation]:
+    """The live answer, if it is still the person's to change."""
+    before = _before(assignment)
+    if before.state != State.SUBMITTED or before.live is None:
+        raise Unclaimable("not_submitted")
+    if assignment.campaign.state == assignment.campaign.State.CLOSED:
+        raise Unclaimable("campaign_closed")
+    return before, Annotation.objects.get(pk=before.live)
+
+
+def _draft_from(assignment: Assignment, answer: Annotation, at: datetime) -> None:
+    """Its number is above any that an older page may still send."""
+    started = {"answers": answer.answers, "version": 1000 * answer.version, "saved_at": at}
+    Draft.objects.update_or_create(assignment_id=assignment.pk, defaults=started)
+
+
+def _with_hand(assignment: Assignment, seat: Seat) -> Work:
+    """The sheet to show now, whatever its state, and the one in hand or ahead behind it."""
+    rows = Assignment.objects.select_related(*RELATED).prefetch_related("unit__item__images__image")
+    held = rows.filter(participation_id=seat.id, state=State.RESERVED).exclude(pk=assignment.pk)
+    return Work(rows.get(pk=assignment.pk), held.order_by("-in_hand").first(), None)
+
+
+def report_problem(assignment_id: int, rater: Rater, text: str, at: datetime) -> ProblemReport:
+    """Something is wrong with the item. The assignment stays as it is."""
+    assignment = _own(assignment_id, rater)
+    if not text.strip():
+        raise Unclaimable("no_text")
+    return _report(assignment, text.strip())
+
+
+@in_transaction
+def _report(assignment: Assignment, text: str) -> ProblemReport:
+    report = ProblemReport.objects.create(assignment=assignment, rater=assignment.rater, text=text)
+    _record(assignment, "problem.reported", report=report.pk)
+    return report
+
+
+def _record(assignment: Assignment, verb: str, **data: Any) -> None:
+    scope = f"benchmark:{assignment.campaign.stage.benchmark_id}"
+    record(assignment.rater.user, verb, scope=scope, target=f"assignment:{assignment.pk}", **data)

@@ -1,0 +1,299 @@
+"""A campaign's life: made, opened, changed while open, paused, closed, cloned."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from django.db.models import Sum
+
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignCohort,
+    InstructionText,
+    InstructionVersion,
+    Tally,
+)
+from annotation.services import filling, sheet_versions, slots
+from annotation.services.allocation import lock_seat
+from annotation.services.leases import release
+from annotation.services.transactions import in_transaction
+from annotation.sheets import SheetError
+from benchmarks.models import Stage
+from jobs.models import record
+from people.models import Cohort, User
+
+State = Campaign.State
+BATCH = 2000
+
+
+class Refused(Exception):
+    """What was asked for cannot be done now. `reasons` are codes, for the page to word."""
+
+    def __init__(self, reasons: Sequence[str]) -> None:
+        super().__init__(", ".join(reasons))
+        self.reasons = list(reasons)
+
+
+@dataclass(frozen=True)
+class CohortProgress:
+    """How far a cohort is, from its tally. `reserved` is what people hold now."""
+
+    campaign_cohort: CampaignCohort
+    cohort: Cohort
+    wanted: int
+    submitted: int
+    skipped: int
+    reserved: int
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.submitted // self.wanted if self.wanted else 0
+
+
+@in_transaction
+def create(
+    stage: Stage,
+    name: str,
+    actor: User | None,
+    cohorts: Mapping[Cohort, int],
+    conditions: Sequence[str] = (),
+    *,
+    summary: str = "",
+    opens_on: date | None = None,
+    closes_on: date | None = None,
+    lease_minutes: int | None = None,
+    seed: int | None = None,
+    instructions: Mapping[str, str] | None = None,
+) -> Campaign:
+    """A draft: nobody works on it yet. `cohorts` says how many answers per unit each is asked for.
+
+    Cohorts must be of the benchmark's own team. Instructions start as the stage has them.
+    """
+    if any(cohort.team_id != stage.benchmark.team_id for cohort in cohorts):
+        raise Refused(["cohort_of_another_team"])
+    if any(target < 1 for target in cohorts.values()):
+        raise Refused(["target_too_small"])
+    campaign = Campaign.objects.create(
+        stage=stage,
+        name=name,
+        summary=summary,
+        conditions=list(conditions),
+        sheet_version=_frozen(stage),
+        opens_on=opens_on,
+        closes_on=closes_on,
+        lease_minutes=lease_minutes or Campaign._meta.get_field("lease_minutes").default,
+        seed=secrets.randbits(62) if seed is None else seed,
+        created_by=actor,
+    )
+    for cohort, target in cohorts.items():
+        _add_cohort(campaign, cohort, target)
+    texts = stage.instructions if instructions is None else instructions
+    if any(body.strip() for body in texts.values()):
+        _instruct(campaign, texts, actor)
+    _event(campaign, actor, "campaign.created")
+    return campaign
+
+
+def _frozen(stage: Stage) -> Any:
+    try:
+        return sheet_versions.freeze(stage)
+    except SheetError as error:
+        raise Refused(["sheet_wrong"]) from error
+
+
+def _add_cohort(campaign: Campaign, cohort: Cohort, target: int) -> CampaignCohort:
+    row = CampaignCohort.objects.create(campaign=campaign, cohort=cohort, target_answers=target)
+    Tally.objects.bulk_create(Tally(cohort=row, shard=shard) for shard in range(Tally.SHARDS))
+    return row
+
+
+@in_transaction
+def open_campaign(campaign: Campaign, actor: User | None, at: datetime) -> None:
+    """Freeze the sheet as it is now, make the slots, and let people in. Refused with every reason at once."""
+    _locked(campaign, State.DRAFT)
+    reasons = []
+    if not campaign.cohorts.exists():
+        reasons.append("no_cohorts")
+    if not _items(campaign).exists():
+        reasons.append("no_items")
+    if campaign.closes_on and (campaign.closes_on < at.date() or campaign.closes_on < (campaign.opens_on or at.date())):
+        reasons.append("closes_before_it_opens")
+    if reasons:
+        raise Refused(reasons)
+    campaign.sheet_version = _frozen(campaign.stage)
+    filling.fill(campaign)
+    campaign.state, campaign.opened_at = State.OPEN, at
+    campaign.save(update_fields=["sheet_version", "state", "opened_at"])
+    _event(campaign, actor, "campaign.opened")
+
+
+def _items(campaign: Campaign) -> Any:
+    items = campaign.stage.items.filter(withdrawn_at=None)
+    return items.filter(condition__in=campaign.conditions) if campaign.conditions else items
+
+
+def fill_slots(campaign: Campaign) -> int:
+    """Slots for items that came in while the campaign is open; says how many."""
+    campaign.refresh_from_db(fields=["state"])
+    return filling.fill(campaign) if campaign.state in (State.OPEN, State.PAUSED) else 0
+
+
+@in_transaction
+def pause(campaign: Campaign, actor: User | None) -> None:
+    """Nobody is given new work; what people have in hand they may finish."""
+    _locked(campaign, State.OPEN)
+    _become(campaign, State.PAUSED, actor, "campaign.paused")
+
+
+@in_transaction
+def resume(campaign: Campaign, actor: User | None) -> None:
+    _locked(campaign, State.PAUSED)
+    _become(campaign, State.OPEN, actor, "campaign.resumed")
+
+
+def close(campaign: Campaign, actor: User | None, at: datetime) -> None:
+    """End it: places go back. Drafts can still be sent, and count where there is a place."""
+    _close(campaign, actor, at)
+    held = Assignment.objects.filter(campaign=campaign, state=Assignment.State.RESERVED, participation__isnull=False)
+    for participation_id in sorted(set(held.values_list("participation_id", flat=True))):
+        _give_back(participation_id, at)
+
+
+@in_transaction
+def _close(campaign: Campaign, actor: User | None, at: datetime) -> None:
+    """Committed before places are given back, so that nobody takes one behind our back."""
+    _locked(campaign, State.OPEN, State.PAUSED, State.DRAFT)
+    campaign.closed_at = at
+    campaign.save(update_fields=["closed_at"])
+    _become(campaign, State.CLOSED, actor, "campaign.closed")
+
+
+@in_transaction
+def _give_back(participation_id: int, at: datetime) -> None:
+    lock_seat(participation_id)
+    release(participation_id, at)
+
+
+@in_transaction
+def clone(campaign: Campaign, actor: User | None, name: str) -> Campaign:
+    """A new draft, asked of the same cohorts in the same way, with the stage's sheet as it is now."""
+    return create(
+        campaign.stage,
+        name,
+        actor,
+        {row.cohort: row.target_answers for row in campaign.cohorts.select_related("cohort")},
+        campaign.conditions,
+        summary=campaign.summary,
+        lease_minutes=campaign.lease_minutes,
+        instructions=current_instructions(campaign),
+    )
+
+
+def change_target(campaign_cohort: CampaignCohort, target: int, actor: User | None) -> None:
+    """Ask a cohort for more or fewer answers per unit, also while people work.
+
+    More: answers over the old target count first, then slots open. Fewer: slots keep what is reserved or submitted.
+    Told first, carried out in batches; broken off, the same change again completes it.
+    """
+    if target < 1:
+        raise Refused(["target_too_small"])
+    _tell_target(campaign_cohort, target, actor)
+    last = 0
+    while last is not None:
+        last = _retarget(campaign_cohort.pk, last)
+
+
+@in_transaction
+def _tell_target(campaign_cohort: CampaignCohort, target: int, actor: User | None) -> None:
+    row = CampaignCohort.objects.select_for_update(no_key=True).get(pk=campaign_cohort.pk)
+    campaign_cohort.target_answers = target
+    campaign_cohort.save(update_fields=["target_answers"])
+    data = {"cohort": row.cohort_id, "old": row.target_answers, "new": target}
+    _event(campaign_cohort.campaign, actor, "campaign.target_changed", **data)
+
+
+@in_transaction
+def _retarget(cohort_id: int, after: int) -> int | None:
+    ids, wanted, submitted = slots.retarget(cohort_id, after, BATCH)
+    if wanted or submitted:
+        slots.tally(cohort_id, 0, wanted=wanted, submitted=submitted)
+    return max(ids) if ids else None
+
+
+@in_transaction
+def pause_cohort(campaign_cohort: CampaignCohort, actor: User | None, *, paused: bool = True) -> None:
+    campaign_cohort.paused = paused
+    campaign_cohort.save(update_fields=["paused"])
+    verb = "campaign.cohort_paused" if paused else "campaign.cohort_resumed"
+    _event(campaign_cohort.campaign, actor, verb, cohort=campaign_cohort.cohort_id)
+
+
+@in_transaction
+def set_instructions(campaign: Campaign, texts: Mapping[str, str], actor: User | None) -> InstructionVersion:
+    """A new version; answers are stamped with it from now on. Unchanged texts make none."""
+    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    last = campaign.instruction_versions.order_by("-number").first()
+    if last is not None and current_instructions(campaign) == _filled(texts):
+        return last
+    return _instruct(campaign, texts, actor)
+
+
+def _instruct(campaign: Campaign, texts: Mapping[str, str], actor: User | None) -> InstructionVersion:
+    number = campaign.instruction_versions.count() + 1
+    version = InstructionVersion.objects.create(campaign=campaign, number=number, created_by=actor)
+    rows = _filled(texts)
+    InstructionText.objects.bulk_create(InstructionText(version=version, language=k, body=v) for k, v in rows.items())
+    _event(campaign, actor, "campaign.instructed", number=number)
+    return version
+
+
+def _filled(texts: Mapping[str, str]) -> dict[str, str]:
+    return {language: body.strip() for language, body in texts.items() if body.strip()}
+
+
+def current_instructions(campaign: Campaign) -> dict[str, str]:
+    last = campaign.instruction_versions.order_by("-number").first()
+    return dict(last.texts.values_list("language", "body")) if last else {}
+
+
+def progress(campaign: Campaign) -> list[CohortProgress]:
+    """From the tallies, 16 rows a cohort: constant work however many units there are."""
+    rows = campaign.cohorts.select_related("cohort").order_by("cohort__label")
+    sums = rows.annotate(**{f"all_{name}": Sum(f"tallies__{name}") for name in ("wanted", "submitted", "skipped")})
+    held = _reserved(campaign)
+    return [
+        CohortProgress(row, row.cohort, row.all_wanted or 0, row.all_submitted or 0, row.all_skipped or 0, held[row.pk])
+        for row in sums
+    ]
+
+
+def _reserved(campaign: Campaign) -> dict[int, int]:
+    """At most two a person."""
+    held = Assignment.objects.filter(state=Assignment.State.RESERVED, campaign=campaign)
+    counts = dict.fromkeys(campaign.cohorts.values_list("pk", flat=True), 0)
+    for pk in held.values_list("participation__cohort_id", flat=True):
+        if pk is not None:
+            counts[pk] += 1
+    return counts
+
+
+def _locked(campaign: Campaign, *allowed: str) -> None:
+    """Hold the campaign's row; what the object says of its state may be old."""
+    row = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    campaign.state = row.state
+    if row.state not in allowed:
+        raise Refused([f"is_{row.state}"])
+
+
+def _become(campaign: Campaign, state: str, actor: User | None, verb: str) -> None:
+    campaign.state = state
+    campaign.save(update_fields=["state"])
+    _event(campaign, actor, verb)
+
+
+def _event(campaign: Campaign, actor: User | None, verb: str, **data: Any) -> None:
+    scope = f"benchmark:{campaign.stage.benchmark_id}"
+    record(actor, verb, scope=scope, target=f"campaign:{campaign.pk}", **data)

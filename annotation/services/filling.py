@@ -1,0 +1,82 @@
+"""Slots for a campaign's items: at its opening, and when items come in later."""
+
+# ruff: noqa: S608  (only constants of this file are put into the statements)
+
+from django.db import transaction
+
+from annotation.models import Campaign, CampaignCohort
+from annotation.services import slots
+from annotation.services.transactions import in_transaction
+
+BATCH = 5000
+
+UNITS = """
+INSERT INTO annotation_unit (item_id, target)
+SELECT i.id, %(target)s FROM benchmarks_item i
+WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND (%(all)s OR i.condition = ANY(%(conditions)s))
+  AND NOT EXISTS (SELECT FROM annotation_unit u WHERE u.item_id = i.id AND u.target = %(target)s)
+ON CONFLICT DO NOTHING
+"""
+
+# The order is a permutation from the campaign's seed; later batches follow the slots that are there.
+SLOTS = f"""
+WITH due AS (
+  SELECT u.id, row_number() OVER (ORDER BY hashint8extended(u.id, %(seed)s), u.id) AS rank
+  FROM annotation_unit u JOIN benchmarks_item i ON i.id = u.item_id
+  WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND (%(all)s OR i.condition = ANY(%(conditions)s))
+    AND u.target = %(target)s
+    AND NOT EXISTS (SELECT FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.unit_id = u.id)
+)
+INSERT INTO annotation_slot (cohort_id, unit_id, position, wanted, reserved, submitted)
+SELECT %(cohort)s, id, CASE WHEN %(first)s THEN 0 ELSE {slots.END} END + rank, %(wanted)s, 0, 0 FROM due
+WHERE rank <= %(batch)s ON CONFLICT DO NOTHING
+"""
+
+WITHDRAWN = """
+WITH gone AS (
+  SELECT s.id, s.wanted - s.reserved - s.submitted AS places
+  FROM annotation_slot s JOIN annotation_unit u ON u.id = s.unit_id JOIN benchmarks_item i ON i.id = u.item_id
+  WHERE s.cohort_id = %s AND s.open AND i.withdrawn_at IS NOT NULL ORDER BY s.id FOR NO KEY UPDATE OF s
+), closed AS (
+  UPDATE annotation_slot s SET wanted = s.reserved + s.submitted FROM gone WHERE s.id = gone.id
+)
+SELECT coalesce(sum(places), 0) FROM gone
+"""
+
+
+def fill(campaign: Campaign) -> int:
+    """Make the slots that are missing and close those of withdrawn items. Says how many were made.
+
+    A campaign that is not open yet is filled in one transaction, an open one in small ones: its queue is in use.
+    """
+    made = 0
+    for cohort in campaign.cohorts.select_related("cohort").order_by("pk"):
+        while batch := _fill(campaign, cohort):
+            made += batch
+        _close_withdrawn(cohort)
+    if made:
+        slots.analyze()
+    return made
+
+
+@in_transaction
+def _fill(campaign: Campaign, cohort: CampaignCohort) -> int:
+    target = CampaignCohort.objects.select_for_update(no_key=True).get(pk=cohort.pk).target_answers
+    first = campaign.state == Campaign.State.DRAFT
+    params = {
+        "stage": campaign.stage_id, "cohort": cohort.pk, "seed": campaign.seed, "wanted": target, "first": first,
+        "target": cohort.cohort.label if campaign.stage.has_target else "", "all": not campaign.conditions,
+        "conditions": list(campaign.conditions), "batch": 2**31 if first else BATCH,
+    }  # fmt: skip
+    slots.change(UNITS, params)
+    made = slots.change(SLOTS, params)
+    if made:
+        slots.tally(cohort.pk, 0, wanted=made * target)
+    return made
+
+
+@transaction.atomic
+def _close_withdrawn(cohort: CampaignCohort) -> None:
+    [(places,)] = slots.fetch(WITHDRAWN, [cohort.pk])
+    if places:
+        slots.tally(cohort.pk, 0, wanted=-int(places))

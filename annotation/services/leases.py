@@ -1,0 +1,40 @@
+"""Places whose time is over go back. The draft stays, and the answer can still be sent."""
+
+from datetime import datetime
+
+from annotation.models import Assignment, Tally
+from annotation.services import slots
+from annotation.services.allocation import lock_seat
+from annotation.services.transactions import in_transaction
+
+
+def release_expired(at: datetime, limit: int = 500) -> int:
+    """Release up to `limit` places, one small transaction for each person who holds some."""
+    expired = Assignment.objects.filter(
+        state=Assignment.State.RESERVED, lease_until__lte=at, participation__isnull=False
+    )
+    holders = expired.order_by("lease_until").values_list("participation_id", flat=True)[:limit]
+    return sum(_release(holder, at) for holder in dict.fromkeys(pk for pk in holders if pk is not None))
+
+
+@in_transaction
+def _release(participation_id: int, at: datetime) -> int:
+    lock_seat(participation_id)
+    return release(participation_id, at, expired=True)
+
+
+def release(participation_id: int, at: datetime, *, expired: bool = False, ahead_only: bool = False) -> int:
+    """Give back what a person holds. Needs the lock of their Participation."""
+    rows = Assignment.objects.filter(participation_id=participation_id, state=Assignment.State.RESERVED)
+    if expired:
+        rows = rows.filter(lease_until__lte=at)
+    if ahead_only:
+        rows = rows.filter(in_hand=False)
+    held = list(rows.order_by("slot_id").values_list("pk", "slot_id", "participation__cohort_id"))
+    ids = [pk for pk, _slot, _cohort in held]
+    Assignment.objects.filter(pk__in=ids).update(state=Assignment.State.RELEASED, lease_until=None, changed_at=at)
+    freed = [(pk, cohort, *slots.free(slot, reserved=-1)) for pk, slot, cohort in held if slot is not None]
+    for pk, cohort, wanted, submitted in sorted(freed, key=lambda one: one[0] % Tally.SHARDS):
+        if cohort is not None and (wanted or submitted):
+            slots.tally(cohort, pk, wanted=wanted, submitted=submitted)
+    return len(held)

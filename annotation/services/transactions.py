@@ -1,0 +1,41 @@
+"""One transaction, run again when the database chose it as the victim of a deadlock."""
+
+import functools
+import random
+import time
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import DeadlockDetected, SerializationFailure
+
+P = ParamSpec("P")
+R = TypeVar("R")
+TRIES = 5
+
+
+class Again(Exception):
+    """What was read turned out to be old: roll back and run the transaction again."""
+
+
+def in_transaction(function: Callable[P, R]) -> Callable[P, R]:
+    """Run in a transaction of its own. Lock order everywhere: Participation, Assignment, Slot, Tally."""
+
+    @functools.wraps(function)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        outermost = not connection.in_atomic_block
+        for attempt in range(1, TRIES + 1):
+            try:
+                with transaction.atomic():
+                    return function(*args, **kwargs)
+            except (OperationalError, Again) as error:
+                if not outermost or attempt == TRIES or not _passes(error):
+                    raise
+                time.sleep(random.uniform(0, 0.02 * attempt))  # noqa: S311  (spreads the retries)
+        raise AssertionError("unreachable")
+
+    return wrapped
+
+
+def _passes(error: Exception) -> bool:
+    return isinstance(error, Again) or isinstance(error.__cause__, DeadlockDetected | SerializationFailure)

@@ -1,0 +1,17 @@
+from celery import shared_task
+from django.utils import timezone
+
+from annotation.models import Campaign
+from annotation.services import campaigns, leases
+
+
+@shared_task(name="annotation.release_expired")
+def release_expired() -> int:
+    return leases.release_expired(timezone.now())
+
+
+@shared_task(name="annotation.fill_open_campaigns")
+def fill_open_campaigns() -> int:
+    """Slots for items that were imported while a campaign is open; none anew for those that were withdrawn."""
+    open_ones = Campaign.objects.filter(state__in=(Campaign.State.OPEN, Campaign.State.PAUSED)).order_by("pk")
+    return sum(campaigns.fill_slots(campaign) for campaign in open_ones.select_related("stage"))
