@@ -97,7 +97,7 @@ def add(tar: tarfile.TarFile, name: str, path: Path) -> dict[str, Any]:
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         hashing = Hashing(file)
-        tar.addfile(header(name, size, path.stat().st_mtime), hashing)  # type: ignore[arg-type]
+        tar.addfile(header(name, size, path.stat().st_mtime), hashing)
     return {"bytes": size, "sha256": hashing.digest.hexdigest()}
 
 

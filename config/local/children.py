@@ -1,7 +1,9 @@
 """What the children of `./emic` are told by their environment, and how Django's commands are run for it."""
 
 import errno
+import itertools
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -54,8 +56,9 @@ def has_command(name: str) -> bool:
 def manage(home: Home, env: dict[str, str], *arguments: str) -> None:
     """Run one of Django's commands, its output in the log, its failure in a sentence."""
     command = [str(PYTHON), str(ROOT / "manage.py"), *arguments]
+    once = {**env, "EMIC_DB_POOL": "0"}
     done = subprocess.run(
-        command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        command, cwd=ROOT, env=once, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
     said = done.stdout + done.stderr
     log = home.path / "logs" / "setup.log"
@@ -69,13 +72,19 @@ def explain(said: str, command: str, data: Path, log: Path) -> str:
     if os.strerror(errno.ENOSPC) in said:
         return disk_full(data)
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    checks = [line.split(")", 1)[1].strip() for line in lines if line.startswith("?: (")]
-    hints = [line.removeprefix("HINT: ") for line in lines if line.startswith("HINT: ")]
-    if checks:
-        return "Emic refuses to start: " + " ".join([*checks, *hints])
-    if "OperationalError" in said or "PoolTimeout" in said:
-        return f"The database does not answer: {lines[-1]} (more in {log})"
+    if "SystemCheckError" in said and "ERRORS:" in lines:
+        errors = [re.sub(r"^(\?|[\w.]+): |^\s*HINT: ", "", line) for line in section(lines, "ERRORS:")]
+        return f"Emic refuses to start: {' '.join(errors)}"
+    refused = re.search(r"OperationalError: (.*)", said)
+    if refused:
+        return f"The database does not answer: {refused[1].rsplit('failed: ', 1)[-1]} (more in {log})"
     return f"manage.py {command} failed: {lines[-1] if lines else 'it said nothing'} (more in {log})"
+
+
+def section(lines: list[str], title: str) -> list[str]:
+    """The lines under a title of Django's report, up to the next title."""
+    under = lines[lines.index(title) + 1 :]
+    return list(itertools.takewhile(lambda line: not re.match(r"[A-Z]+:$|System check identified", line), under))
 
 
 def disk_full(data: Path) -> str:

@@ -1,6 +1,7 @@
 """The commands of `./emic`, and the one place where a failure becomes a sentence and an exit status."""
 
 import errno
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from .errors import EmicError
 from .home import Home
 from .run import run
 
+FULL = 8 * 1024 * 1024
 ABOUT = """Emic: people of a culture rate and write, models answer the same sheets, agreement is computed live.
 
 The first start installs everything into this folder: .venv holds the packages, data holds the work.
@@ -34,7 +36,10 @@ def main(arguments: list[str]) -> int:
         options = parser().parse_args(arguments or ["--help"])
         return int(options.command(options))
     except EmicError as error:
-        return fail(str(error))
+        data = Home().path
+        # Servers on a full disk fail in many words; this is the one that helps.
+        full = data.exists() and shutil.disk_usage(data).free < FULL
+        return fail(disk_full(data) if full else str(error))
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             return fail(disk_full(Home().path))

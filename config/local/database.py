@@ -87,7 +87,7 @@ class Snapshot:
         with contextlib.suppress(BrokenPipeError):  # the reason is read below
             self.session.stdin.write(f"{query};\n\\echo --done--\n")
             self.session.stdin.flush()
-        lines = []
+        lines: list[str] = []
         for line in self.session.stdout:
             if line.rstrip("\n") == "--done--":
                 return lines

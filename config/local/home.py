@@ -29,7 +29,7 @@ class Home:
         """Make the folder, and refuse a disk that is nearly full before it breaks something."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-        except (PermissionError, FileExistsError, NotADirectoryError) as error:
+        except (PermissionError, FileNotFoundError, FileExistsError, NotADirectoryError) as error:
             raise EmicError(
                 f"{self.path} cannot be made: {error.strerror}. Set EMIC_DATA to another folder."
             ) from error

@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -17,6 +18,8 @@ from .errors import EmicError
 
 START_SECONDS = 60.0
 SOCKET_PATH_LIMIT = 90  # the system's own is 108 bytes, and PostgreSQL adds to the folder's name
+STILL_HELD = re.compile(r"shared memory block|lock file .* already exists")
+FAILED = re.compile(r"\b(ERROR|FATAL|PANIC):")  # in single-user mode PostgreSQL exits with 0 all the same
 DURABLE: dict[str, str] = {}
 THROWAWAY = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "max_wal_size": "4GB"}
 
@@ -84,8 +87,8 @@ class Postgres:
         end_leftover(self.cluster / "postmaster.pid", str(self.cluster), signal.SIGINT)
         end = time.monotonic() + START_SECONDS
         while not self._try_start(end):
-            # Backends of a killed server hold its shared memory for a moment; a new server waits until they are gone.
-            if time.monotonic() > end:
+            # Backends of a killed server hold its memory for a moment; a new server must wait until they are gone.
+            if time.monotonic() > end or not STILL_HELD.search(last_line(self.log, 5)):
                 raise EmicError(f"PostgreSQL did not start: {last_line(self.log)} (more in {self.log})")
             time.sleep(0.3)
 
@@ -142,7 +145,7 @@ class Postgres:
         done = subprocess.run(command, input=said, capture_output=True, text=True, check=False, env=clean_env())
         with self.log.open("a") as log:
             log.write(done.stdout + done.stderr)
-        if done.returncode:
+        if done.returncode or FAILED.search(done.stderr):
             if os.strerror(errno.ENOSPC) in done.stderr:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             raise EmicError(f"PostgreSQL's {program} failed: {last_line(self.log)} (more in {self.log})")
@@ -224,9 +227,10 @@ def clean_env() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith("PG") or key == "PG_BIN"}
 
 
-def last_line(log: Path) -> str:
+def last_line(log: Path, lines: int = 1) -> str:
+    """The end of a log: where a server says why it went."""
     try:
-        lines = log.read_text(errors="replace").strip().splitlines()
+        said = log.read_text(errors="replace").strip().splitlines()
     except OSError:
         return "it left no log"
-    return lines[-1] if lines else "it left no word"
+    return " ".join(said[-lines:]) or "it left no word"
