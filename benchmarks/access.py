@@ -13,7 +13,7 @@ from jobs.models import Event, record
 from people.models import TeamMember, User
 
 Can = Literal["see", "work_on", "own", "roles"]
-SEEN = "benchmark.seen_by_admin"
+SEEN = "admin.looked"
 
 
 def benchmark_for(user: User | AnonymousUser, slug: str, *, can: Can = "see") -> Benchmark:

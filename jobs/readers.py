@@ -1,0 +1,37 @@
+"""Reading jobs and their reports."""
+
+from collections.abc import Iterator
+
+from django.db.models import QuerySet
+
+from jobs.models import Job, JobRow
+
+PAGE = 100
+
+
+def recent(scope: str, kind: str, most: int = 10) -> QuerySet[Job]:
+    return Job.objects.filter(scope=scope, kind=kind).select_related("created_by").order_by("-pk")[:most]
+
+
+def counts(job: Job) -> list[tuple[str, str, int]]:
+    """Outcome, its words, how many rows: kept by the worker, so no row is counted here."""
+    kept = job.result.get("counts", {})
+    return [(one.value, str(one.label), kept[one.value]) for one in JobRow.Outcome if kept.get(one.value)]
+
+
+def page(job: Job, *, only_errors: bool, after: int) -> tuple[list[JobRow], int | None]:
+    """One page of the report, and the number to go on after; None at the end."""
+    rows = JobRow.objects.filter(job=job, number__gt=after).order_by("number")
+    if only_errors:
+        rows = rows.filter(outcome=JobRow.Outcome.ERROR)
+    found = list(rows[: PAGE + 1])
+    return found[:PAGE], found[PAGE - 1].number if len(found) > PAGE else None
+
+
+def stream(job: Job, *, only_errors: bool) -> Iterator[tuple[int, str, str, str, str]]:
+    """Every row, page by page: constant memory, and no cursor left open while somebody reads slowly."""
+    after: int | None = 0
+    while after is not None:
+        rows, after = page(job, only_errors=only_errors, after=after)
+        for row in rows:
+            yield row.number, row.name, row.outcome, row.reason, row.message

@@ -1,0 +1,156 @@
+"""Doing the work: claim by lease, go in steps, say how far, stop when asked, go on after a kill.
+
+A worker holds a job by its lease and proves it by the number of its attempt: every step is written only if the
+job is still running under that number. A worker that was thought dead and wakes up writes nothing.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import InterfaceError, OperationalError, models, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Coalesce
+from django.utils import timezone, translation
+from django.utils.translation import gettext as _
+
+from jobs import kinds
+from jobs.models import Job, JobRow
+from jobs.services import send
+
+log = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=60)
+RESEND = timedelta(minutes=5)
+MOST_ATTEMPTS = 10
+
+
+class Cancelled(Exception):
+    """Somebody asked to stop. What is committed stays."""
+
+
+class LeaseLost(Exception):
+    """Another worker has the job now. Nothing more may be written."""
+
+
+class JobFailed(Exception):
+    """The work cannot go on; the message is for the person who started it."""
+
+
+@dataclass
+class Work:
+    """What a kind's `run` gets. Call `step` inside the transaction that holds the step's own rows."""
+
+    job: Job
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return dict(self.job.params)
+
+    @property
+    def cursor(self) -> dict[str, Any]:
+        return dict(self.job.cursor)
+
+    def expect(self, total: int) -> None:
+        """How much there is to do, once it is known."""
+        self._write(total=total)
+
+    def step(self, *, done: int, cursor: dict[str, Any], rows: Iterable[JobRow] = ()) -> None:
+        """Write progress, and report rows; the lease is renewed. Raises LeaseLost.
+
+        A step that is done twice (its commit was lost on the way) reports each row once.
+        """
+        made = list(rows)
+        for row in made:
+            row.job = self.job
+        JobRow.objects.bulk_create(made, ignore_conflicts=True)
+        self.counts.update(row.outcome for row in made)
+        result = {**self.job.result, "counts": dict(self.counts)}
+        self._write(done=done, cursor=cursor, result=result)
+
+    def check(self) -> None:
+        """Between steps: raises Cancelled if somebody asked to stop."""
+        if Job.objects.filter(pk=self.job.pk, cancel_asked=True).exists():
+            raise Cancelled
+
+    def _write(self, **values: Any) -> None:
+        held = Job.objects.filter(pk=self.job.pk, state=Job.State.RUNNING, attempts=self.job.attempts)
+        if not held.update(lease_until=timezone.now() + LEASE, **values):
+            raise LeaseLost
+        for name, value in values.items():
+            setattr(self.job, name, value)
+
+
+def claim(job_id: int, at: datetime) -> Job | None:
+    """Take a job that waits, or whose worker is gone. One of any number of claimers gets it."""
+    free = Q(state=Job.State.QUEUED) | Q(state=Job.State.RUNNING, lease_until__lt=at)
+    taken = (
+        Job.objects.filter(free, pk=job_id)
+        .filter(cancel_asked=False)
+        .update(
+            state=Job.State.RUNNING,
+            lease_until=at + LEASE,
+            attempts=F("attempts") + 1,
+            started_at=Coalesce("started_at", models.Value(at)),
+        )
+    )
+    return Job.objects.select_related("created_by").get(pk=job_id) if taken else None
+
+
+def run(job_id: int) -> None:
+    """Do a job, or leave it alone if somebody else has it. Database trouble leaves it to the next claimer."""
+    job = claim(job_id, timezone.now())
+    if job is None:
+        return
+    work = Work(job, Counter(job.result.get("counts", {})))
+    with translation.override(getattr(job.created_by, "language", "") or "en"):
+        try:
+            kind = kinds.find(job.kind)
+            if kind is None:
+                raise JobFailed(_("This version of Emic does not know how to do this work."))
+            work.check()
+            kind.run(work)
+        except Cancelled:
+            _close(job, Job.State.CANCELLED)
+        except JobFailed as problem:
+            _close(job, Job.State.FAILED, str(problem))
+        except LeaseLost:
+            log.warning("job %s: another worker has taken over", job_id)
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception:
+            _close(job, Job.State.FAILED, _("Something went wrong in Emic itself. It is in the log; try to go on."))
+            raise
+        else:
+            _close(job, Job.State.DONE)
+
+
+def requeue_stalled(at: datetime) -> int:
+    """Send again what was never received, and what a lost worker held."""
+    Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=at, cancel_asked=True).update(
+        state=Job.State.CANCELLED, finished_at=at
+    )
+    lost = Q(state=Job.State.RUNNING, lease_until__lt=at)
+    Job.objects.filter(lost, attempts__gte=MOST_ATTEMPTS).update(
+        state=Job.State.FAILED,
+        finished_at=at,
+        error=f"The work stopped {MOST_ATTEMPTS} times without saying why. Perhaps the machine has too little memory.",
+    )
+    unheard = Q(state=Job.State.QUEUED) & (
+        Q(lease_until__lt=at) | Q(lease_until=None, created_at__lt=at - timedelta(seconds=30))
+    )
+    sent = 0
+    for job_id in Job.objects.filter(lost | unheard).order_by("pk").values_list("pk", flat=True)[:500]:
+        with transaction.atomic():
+            mine = Job.objects.filter(lost | unheard, pk=job_id).update(state=Job.State.QUEUED, lease_until=at + RESEND)
+        sent += bool(mine and send(job_id))
+    return sent
+
+
+def _close(job: Job, state: Job.State, error: str = "") -> None:
+    held = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
+    held.update(state=state, error=error, finished_at=timezone.now(), lease_until=None)

@@ -1,0 +1,66 @@
+"""Starting, stopping and going on. The row is the truth; the message to the worker only says 'look at row n'."""
+
+import logging
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from kombu.exceptions import OperationalError
+
+from jobs.models import Job, record
+
+log = logging.getLogger(__name__)
+
+
+class CannotResume(Exception):
+    """Only work that was stopped or failed can go on."""
+
+
+def start(
+    kind: str, title: str, *, scope: str, actor: Any, params: dict[str, Any] | None = None, total: int | None = None
+) -> Job:
+    """Queue work. It is sent when the transaction around it commits."""
+    job = Job.objects.create(
+        kind=kind, title=title[:200], scope=scope, created_by=actor, params=params or {}, total=total
+    )
+    record(actor, "job.started", scope=scope, target=f"job:{job.pk}", kind=kind)
+    transaction.on_commit(lambda: send(job.pk))
+    return job
+
+
+def ask_cancel(job: Job, actor: Any) -> None:
+    """A waiting job is cancelled at once, a running one between two steps. A finished one is left alone."""
+    with transaction.atomic():
+        current = Job.objects.select_for_update().get(pk=job.pk)
+        if current.state == Job.State.QUEUED:
+            current.state, current.finished_at = Job.State.CANCELLED, timezone.now()
+        elif current.state != Job.State.RUNNING or current.cancel_asked:
+            return
+        current.cancel_asked = True
+        current.save(update_fields=["state", "finished_at", "cancel_asked"])
+        record(actor, "job.cancel_asked", scope=job.scope, target=f"job:{job.pk}")
+
+
+def resume(job: Job, actor: Any) -> None:
+    """Go on from the cursor. Raises CannotResume if it is waiting, running or done."""
+    stopped = Job.objects.filter(pk=job.pk, state__in=(Job.State.CANCELLED, Job.State.FAILED))
+    with transaction.atomic():
+        changed = stopped.update(
+            state=Job.State.QUEUED, cancel_asked=False, error="", finished_at=None, lease_until=None
+        )
+        if not changed:
+            raise CannotResume
+        record(actor, "job.resumed", scope=job.scope, target=f"job:{job.pk}")
+        transaction.on_commit(lambda: send(job.pk))
+
+
+def send(job_id: int) -> bool:
+    """Tell the workers. Without a broker the row stays queued and the beat sends it again."""
+    from jobs.tasks import run
+
+    try:
+        run.apply_async((job_id,), retry=False)
+    except (OperationalError, OSError) as error:
+        log.warning("job %s waits: the broker does not answer (%s)", job_id, error)
+        return False
+    return True

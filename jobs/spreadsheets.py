@@ -1,0 +1,27 @@
+"""CSV that is safe to open in a spreadsheet, written as it goes."""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def neutral(value: Any) -> str:
+    """Text that a spreadsheet would run gets an apostrophe before it; numbers stay numbers."""
+    text = "" if value is None else str(value)
+    risky = isinstance(value, str) and text.lstrip(" ").startswith(FORMULA_STARTS)
+    return f"'{text}" if risky else text
+
+
+def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    """One line at a time, for StreamingHttpResponse. The mark at the start tells spreadsheets that it is UTF-8."""
+    writer = csv.writer(_Echo())
+    yield "\ufeff" + writer.writerow(header)
+    for row in rows:
+        yield writer.writerow([neutral(value) for value in row])
+
+
+class _Echo:
+    def write(self, value: str) -> str:
+        return value

@@ -1,0 +1,99 @@
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from jobs import kinds, readers
+from jobs.access import Place, job_for
+from jobs.models import Job
+from jobs.services import CannotResume, ask_cancel, resume
+from jobs.spreadsheets import csv_lines
+
+CHIPS = {
+    Job.State.QUEUED: "hollow",
+    Job.State.RUNNING: "wait",
+    Job.State.DONE: "ok",
+    Job.State.CANCELLED: "back",
+    Job.State.FAILED: "no",
+}
+
+
+@login_required
+@require_safe
+def job(request: HttpRequest, job_id: int) -> HttpResponse:
+    found, place = job_for(request.user, job_id)
+    counts = readers.counts(found)
+    has_errors = any(outcome == "error" for outcome, _words, _n in counts)
+    only_errors = request.GET.get("show", "errors" if has_errors else "all") == "errors"
+    rows, further = readers.page(found, only_errors=only_errors, after=_whole(request.GET.get("after")))
+    context = _progress(found, place) | {
+        "rows": rows,
+        "further": further,
+        "show": "errors" if only_errors else "all",
+        "has_errors": has_errors,
+        "nav": place.nav,
+        "who_place": place.name,
+    }
+    return render(request, "jobs/job.html", context)
+
+
+@login_required
+@require_safe
+def progress(request: HttpRequest, job_id: int) -> HttpResponse:
+    """What the page asks for every two seconds; once the work is over it reloads, and asks no more."""
+    found, place = job_for(request.user, job_id)
+    if found.state not in Job.LIVE:
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    return render(request, "jobs/progress.html", _progress(found, place))
+
+
+@login_required
+@require_POST
+def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
+    found, _place = job_for(request.user, job_id, change=True)
+    ask_cancel(found, request.user)
+    return redirect("jobs:job", found.pk)
+
+
+@login_required
+@require_POST
+def go_on(request: HttpRequest, job_id: int) -> HttpResponse:
+    found, _place = job_for(request.user, job_id, change=True)
+    try:
+        resume(found, request.user)
+    except CannotResume:
+        messages.info(request, _("There is nothing to go on with: the work is under way, or done."))
+    return redirect("jobs:job", found.pk)
+
+
+@login_required
+@require_safe
+def rows_csv(request: HttpRequest, job_id: int) -> HttpResponseBase:
+    found, _place = job_for(request.user, job_id)
+    rows = readers.stream(found, only_errors=request.GET.get("show") == "errors")
+    lines = csv_lines(("row", "name", "outcome", "reason", "message"), rows)
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="job-{found.pk}-rows.csv"'
+    return response
+
+
+def _progress(found: Job, place: Place) -> dict[str, Any]:
+    kind = kinds.find(found.kind)
+    return {
+        "job": found,
+        "place": place,
+        "chip": CHIPS[Job.State(found.state)],
+        "live": found.state in Job.LIVE,
+        "can_go_on": place.may_change and found.state in (Job.State.CANCELLED, Job.State.FAILED),
+        "percent": min(100.0, 100 * found.done / found.total) if found.total else None,
+        "counts": readers.counts(found),
+        "next": kind.after(found) if kind and found.state == Job.State.DONE else None,
+    }
+
+
+def _whole(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0

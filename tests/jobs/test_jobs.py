@@ -1,0 +1,272 @@
+"""Long work: claimed once, told step by step, stopped when asked, gone on with after a kill."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import OperationalError, transaction
+from django.utils import timezone
+
+from jobs import access, kinds, runner, services
+from jobs.access import Place
+from jobs.models import Event, Job, JobRow
+from jobs.runner import JobFailed, LeaseLost, Work
+from jobs.spreadsheets import csv_lines, neutral
+
+pytestmark = pytest.mark.django_db
+
+
+class Counting:
+    """Work of ten rows that can be made to stop, fail or die at one of them."""
+
+    def __init__(self) -> None:
+        self.done: list[int] = []
+        self.at: dict[int, BaseException | object] = {}
+
+    def __call__(self, work: Work) -> None:
+        work.expect(10)
+        for number in range(work.cursor.get("next", 1), 11):
+            work.check()
+            event = self.at.pop(number, None)
+            if isinstance(event, BaseException):
+                raise event
+            if callable(event):
+                event()
+            with transaction.atomic():
+                self.done.append(number)
+                outcome = "error" if number % 4 == 0 else "created"
+                row = JobRow(number=number, name=f"row {number}", outcome=outcome, message="=1+1")
+                work.step(done=number, cursor={"next": number + 1}, rows=[row])
+
+
+@pytest.fixture
+def counting(monkeypatch):
+    monkeypatch.setattr(kinds, "_KINDS", dict(kinds._KINDS))
+    work = Counting()
+    kinds.register(kinds.Kind("counting", work))
+    return work
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    numbers: list[int] = []
+    monkeypatch.setattr(services, "send", lambda number: numbers.append(number) or True)
+    monkeypatch.setattr(runner, "send", lambda number: numbers.append(number) or True)
+    return numbers
+
+
+def start(actor=None, scope="nowhere:1", kind="counting") -> Job:
+    return services.start(kind, "Count to ten", scope=scope, actor=actor)
+
+
+def state(job: Job) -> str:
+    job.refresh_from_db()
+    return job.state
+
+
+def test_it_is_sent_when_the_transaction_commits(sent, django_capture_on_commit_callbacks):
+    with django_capture_on_commit_callbacks() as callbacks:
+        job = start()
+        assert sent == []
+    for callback in callbacks:
+        callback()
+    assert sent == [job.pk]
+
+
+def test_it_runs_to_the_end_and_keeps_a_report(counting):
+    job = start()
+    runner.run(job.pk)
+    assert state(job) == "done" and (job.done, job.total) == (10, 10)
+    assert job.result["counts"] == {"created": 8, "error": 2}
+    assert list(job.rows.order_by("number").values_list("number", flat=True)) == list(range(1, 11))
+    runner.run(job.pk)
+    assert counting.done == list(range(1, 11))
+
+
+def test_one_of_many_claimers_gets_it():
+    job = start()
+    now = timezone.now()
+    assert runner.claim(job.pk, now) is not None
+    assert runner.claim(job.pk, now + timedelta(seconds=59)) is None
+    assert runner.claim(job.pk, now + timedelta(seconds=61)) is not None
+
+
+def test_after_a_kill_the_next_worker_goes_on_where_the_first_was(counting, sent):
+    job = start()
+    counting.at[6] = KeyboardInterrupt()  # as SIGKILL: nothing is written any more
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(job.pk)
+    assert state(job) == "running" and job.done == 5
+    assert runner.requeue_stalled(timezone.now()) == 0
+    assert runner.requeue_stalled(timezone.now() + timedelta(seconds=61)) == 1 and sent == [job.pk]
+    runner.run(job.pk)
+    assert state(job) == "done" and counting.done == list(range(1, 11))
+    assert job.result["counts"] == {"created": 8, "error": 2}
+
+
+def test_a_worker_that_was_thought_dead_writes_nothing(counting):
+    job = start()
+
+    def taken_over():
+        Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(1))
+        assert runner.claim(job.pk, timezone.now())
+
+    counting.at[4] = taken_over
+    runner.run(job.pk)
+    assert state(job) == "running" and (job.done, job.attempts) == (3, 2)
+    assert job.rows.count() == 3
+    with pytest.raises(LeaseLost):
+        Work(Job(pk=job.pk, attempts=1)).expect(3)
+
+
+def test_stop_and_go_on(counting, sent, world, django_capture_on_commit_callbacks):
+    job = start()
+    counting.at[3] = lambda: services.ask_cancel(job, world.mara)
+    runner.run(job.pk)
+    assert state(job) == "cancelled" and job.done == 3
+    runner.run(job.pk)
+    assert state(job) == "cancelled"
+    with django_capture_on_commit_callbacks(execute=True):
+        services.resume(job, world.mara)
+    assert sent == [job.pk] and state(job) == "queued" and job.finished_at is None
+    runner.run(job.pk)
+    assert state(job) == "done" and counting.done == list(range(1, 11))
+    with pytest.raises(services.CannotResume):
+        services.resume(job, world.mara)
+    verbs = Event.objects.filter(target=f"job:{job.pk}").order_by("pk").values_list("verb", flat=True)
+    assert list(verbs) == ["job.started", "job.cancel_asked", "job.resumed"]
+
+
+def test_waiting_work_is_stopped_at_once(counting, world):
+    job = start()
+    services.ask_cancel(job, world.mara)
+    assert state(job) == "cancelled"
+    runner.run(job.pk)
+    assert counting.done == []
+
+
+def test_a_lost_worker_that_was_asked_to_stop_is_not_sent_again(counting, world, sent):
+    job = start()
+    runner.claim(job.pk, timezone.now())
+    services.ask_cancel(job, world.mara)
+    assert state(job) == "running"
+    runner.requeue_stalled(timezone.now() + timedelta(minutes=2))
+    assert state(job) == "cancelled" and sent == []
+
+
+def test_failures_say_what_happened(counting):
+    job = start()
+    counting.at[2] = JobFailed("The disk is full. Make room, then go on.")
+    runner.run(job.pk)
+    assert state(job) == "failed" and job.error == "The disk is full. Make room, then go on."
+    broken = start()
+    counting.at[2] = RuntimeError("secret detail")
+    with pytest.raises(RuntimeError):
+        runner.run(broken.pk)
+    assert state(broken) == "failed" and "secret" not in broken.error
+    gone = start(kind="of an older version")
+    runner.run(gone.pk)
+    assert state(gone) == "failed" and "does not know" in gone.error
+
+
+def test_database_trouble_leaves_the_work_to_the_next_worker(counting):
+    job = start()
+    counting.at[5] = OperationalError("gone")
+    with pytest.raises(OperationalError):
+        runner.run(job.pk)
+    assert state(job) == "running"
+
+
+def test_work_that_kills_every_worker_ends(counting, sent):
+    job = start()
+    Job.objects.filter(pk=job.pk).update(state="running", attempts=runner.MOST_ATTEMPTS, lease_until=timezone.now())
+    runner.requeue_stalled(timezone.now() + timedelta(seconds=1))
+    assert state(job) == "failed" and sent == []
+
+
+def test_without_a_broker_it_waits_and_is_sent_later(counting, monkeypatch, django_capture_on_commit_callbacks):
+    from kombu.exceptions import OperationalError as NoBroker
+
+    from jobs import tasks
+
+    heard: list[int] = []
+
+    def down(args, **options):
+        raise NoBroker("connection refused")
+
+    monkeypatch.setattr(tasks.run, "apply_async", down)
+    with django_capture_on_commit_callbacks(execute=True):
+        job = start()
+    assert state(job) == "queued"
+    monkeypatch.setattr(tasks.run, "apply_async", lambda args, **options: heard.append(args[0]))
+    assert runner.requeue_stalled(timezone.now()) == 0
+    assert runner.requeue_stalled(timezone.now() + timedelta(seconds=31)) == 1
+    assert runner.requeue_stalled(timezone.now() + timedelta(seconds=61)) == 0, "not again every half minute"
+    assert heard == [job.pk]
+
+
+class TestPages:
+    @pytest.fixture
+    def job(self, counting, world, monkeypatch):
+        monkeypatch.setattr(access, "_OPENERS", dict(access._OPENERS))
+
+        def opener(user, ident):
+            if user not in (world.mara, world.reviewer):
+                return None
+            return Place(name="Garden", url="/garden/", nav=[], may_change=user == world.mara)
+
+        access.register_scope("garden", opener)
+        return start(world.mara, scope="garden:7")
+
+    def test_the_page_follows_the_work_and_then_stops_asking(self, world, job):
+        client = world.client(world.mara)
+        page = client.get(f"/jobs/{job.pk}/").content.decode()
+        assert 'hx-trigger="every 2s"' in page and "Waiting" in page
+        assert client.get(f"/jobs/{job.pk}/progress/").status_code == 200
+        runner.run(job.pk)
+        assert client.get(f"/jobs/{job.pk}/progress/").headers["HX-Refresh"] == "true"
+        page = client.get(f"/jobs/{job.pk}/").content.decode()
+        assert "hx-trigger" not in page and "row 4" in page and "row 3" not in page
+        assert "row 3" in client.get(f"/jobs/{job.pk}/?show=all").content.decode()
+        assert client.get(f"/jobs/{job.pk}/?after=x&show=all").status_code == 200
+
+    def test_the_report_downloads_without_formulas(self, world, job):
+        runner.run(job.pk)
+        lines = world.client(world.mara).get(f"/jobs/{job.pk}/rows.csv?show=errors").getvalue().decode("utf-8-sig")
+        assert lines.splitlines() == [
+            "row,name,outcome,reason,message",
+            "4,row 4,error,,'=1+1",
+            "8,row 8,error,,'=1+1",
+        ]
+
+    def test_who_may_look_and_who_may_stop(self, world, job):
+        pages = [f"/jobs/{job.pk}/", f"/jobs/{job.pk}/progress/", f"/jobs/{job.pk}/rows.csv"]
+        acts = [f"/jobs/{job.pk}/cancel/", f"/jobs/{job.pk}/go-on/"]
+        expected = {world.mara: (200, 302), world.reviewer: (200, 404), world.stranger: (404, 404)}
+        for user, (look, act) in expected.items():
+            client = world.client(user)
+            assert [client.get(url).status_code for url in pages] == [look] * 3, user
+            assert [client.post(url).status_code for url in acts] == [act] * 2, user
+        assert {world.client().get(url).status_code for url in pages} == {302}
+        assert world.client(world.mara).get(acts[0]).status_code == 405
+
+    def test_a_scope_nobody_answers_for_is_nobodys(self, world, counting):
+        job = start(world.mara, scope="moon:1")
+        for user in (world.mara, world.site_admin):
+            assert world.client(user).get(f"/jobs/{job.pk}/").status_code == 404
+
+
+def test_cells_that_a_spreadsheet_would_run_are_made_text():
+    assert [neutral(value) for value in ("=a", "+a", "-a", "@a", "\ta", " =a", "a=", "", None, -3, 2.5)] == [
+        "'=a",
+        "'+a",
+        "'-a",
+        "'@a",
+        "'\ta",
+        "' =a",
+        "a=",
+        "",
+        "",
+        "-3",
+        "2.5",
+    ]
+    assert list(csv_lines(["a"], [['x"y']]))[1] == '"x""y"\r\n'
