@@ -1,0 +1,146 @@
+"""Django's admin for site admins. Consent, links and raters are only looked at; nothing is deleted here."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group
+from django.db.models import Model
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from jobs.models import record
+from people.models import (
+    Cohort,
+    CohortManager,
+    CohortMember,
+    Consent,
+    ConsentText,
+    ConsentVersion,
+    Invitation,
+    Rater,
+    SignInLink,
+    Team,
+    TeamMember,
+    User,
+)
+
+RAISING = ("is_staff", "is_superuser", "groups", "user_permissions")
+admin.site.unregister(Group)
+
+
+class Kept(admin.ModelAdmin):  # type: ignore[type-arg]
+    """May be changed, never deleted."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+class LookedAt(Kept):
+    """May only be looked at."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+@admin.register(User)
+class PersonAdmin(Kept, UserAdmin):
+    """Only a superuser raises somebody, or touches the account of a site admin: staff cannot raise itself."""
+
+    ordering = ("email",)
+    list_display = ("email", "name", "is_active", "is_staff", "simulated")
+    list_filter = ("is_active", "is_staff", "simulated")
+    search_fields = ("email", "name")
+    readonly_fields = ("last_login", "created_at")
+    filter_horizontal = ()
+    fieldsets = (
+        (None, {"fields": ("email", "password")}),
+        (_("Person"), {"fields": ("name", "language", "time_zone", "simulated", "last_login", "created_at")}),
+        (_("Rights"), {"fields": ("is_active", "is_staff", "is_superuser")}),
+    )
+    add_fieldsets = ((None, {"fields": ("email", "name", "usable_password", "password1", "password2")}),)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
+        return self.readonly_fields if request.user.is_superuser else (*self.readonly_fields, *RAISING)
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        raised = isinstance(obj, User) and (obj.is_staff or obj.is_superuser)
+        return super().has_change_permission(request, obj) and (request.user.is_superuser or not raised)
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        fields = [name for name in form.changed_data if not name.startswith("password")]
+        record(request.user, "admin.person_changed", target=f"user:{obj.pk}", fields=fields)
+
+
+class MembersInline(admin.TabularInline):  # type: ignore[type-arg]
+    model = TeamMember
+    extra = 0
+    raw_id_fields = ("user",)
+
+
+@admin.register(Team)
+class TeamAdmin(Kept):
+    list_display = ("name", "slug", "created_at")
+    search_fields = ("name", "slug")
+    inlines = (MembersInline,)
+
+
+class ManagersInline(admin.TabularInline):  # type: ignore[type-arg]
+    model = CohortManager
+    extra = 0
+    raw_id_fields = ("user",)
+
+
+@admin.register(Cohort)
+class CohortAdmin(Kept):
+    list_display = ("label", "team", "country", "direction", "time_zone")
+    list_filter = ("team",)
+    search_fields = ("label",)
+    inlines = (ManagersInline,)
+
+
+@admin.register(CohortMember)
+class CohortMemberAdmin(Kept):
+    list_display = ("user", "cohort", "joined_at", "left_at")
+    list_filter = ("cohort",)
+    raw_id_fields = ("user",)
+    search_fields = ("user__email", "user__name")
+
+
+class TextsInline(admin.StackedInline):  # type: ignore[type-arg]
+    model = ConsentText
+    extra = 0
+
+
+@admin.register(ConsentVersion)
+class ConsentVersionAdmin(LookedAt):
+    list_display = ("team", "number", "published_at")
+    inlines = (TextsInline,)
+
+
+@admin.register(Consent)
+class ConsentAdmin(LookedAt):
+    list_display = ("user", "version", "language", "given_at", "withdrawn_at")
+    search_fields = ("user__email", "user__name")
+
+
+@admin.register(Invitation)
+class InvitationAdmin(LookedAt):
+    list_display = ("team", "cohort", "team_role", "created_by", "created_at", "expires_at", "used_at", "revoked_at")
+    exclude = ("token_hash",)
+
+
+@admin.register(SignInLink)
+class SignInLinkAdmin(LookedAt):
+    list_display = ("user", "created_by", "created_at", "expires_at", "used_at", "revoked_at")
+    exclude = ("token_hash",)
+
+
+@admin.register(Rater)
+class RaterAdmin(LookedAt):
+    list_display = ("pk", "kind", "user", "team", "name")
+    list_filter = ("kind",)
