@@ -193,9 +193,11 @@ def stop_everything(home: Home, supervisor: Supervisor) -> None:
         signal.signal(number, signal.SIG_IGN)
     if supervisor.watched:
         begun = time.monotonic()
-        if sys.stdout.isatty():
+        was_serving = bool(home.current_run().get("address"))
+        if was_serving and sys.stdout.isatty():
             say.line()
         supervisor.stop()
-        say.line(f"Stopped in {time.monotonic() - begun:.1f} s.")
+        if was_serving:
+            say.line(f"Stopped in {time.monotonic() - begun:.1f} s.")
     (home.path / "run" / "children.json").unlink(missing_ok=True)
     home.release()

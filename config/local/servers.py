@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -71,6 +72,10 @@ class Postgres:
 
     @property
     def user(self) -> str:
+        """Whoever owns the cluster; for a new one, whatever this system allows."""
+        owner = self.cluster.stat().st_uid if self.cluster.exists() else os.geteuid()
+        if os.geteuid() == 0 and owner != 0:
+            return pwd.getpwuid(owner).pw_name
         self._user = self._user or root_runs_as()
         return self._user
 
@@ -131,14 +136,26 @@ class Postgres:
         shutil.rmtree(half, ignore_errors=True)
         _private(half)
         if self.user not in ("same", "namespace"):
-            for folder in (half, self.sockets):
-                shutil.chown(folder, self.user)
+            self._hand_over(half)
         self._run(
             "initdb", "-D", str(half), "-U", "emic", "-E", "UTF8", "--locale-provider=libc", "--locale=C.UTF-8",
             "--auth=trust", "--no-instructions", "--no-sync",
         )  # fmt: skip
         self._run("postgres", "--single", "-D", str(half), "postgres", said=f"CREATE DATABASE {self.database};\n")
         half.rename(self.cluster)
+
+    def _hand_over(self, half: Path) -> None:
+        """Root runs PostgreSQL as another account, which must be able to come in."""
+        for folder in (half, self.sockets):
+            shutil.chown(folder, self.user)
+        home = half.parent
+        home.chmod(home.stat().st_mode | 0o011)
+        for wish in (["test", "-w", str(half)], ["test", "-x", str(binaries.postgres_bin() / "postgres")]):
+            if subprocess.run(process.launched(wish, self.user), check=False).returncode:
+                raise EmicError(
+                    "PostgreSQL does not run as root, this system has no user namespaces, and the account "
+                    f"{self.user} cannot reach {wish[2]}. Run ./emic as an ordinary user, or in a folder open to all."
+                )
 
     def _run(self, program: str, *arguments: str, said: str = "") -> None:
         command = process.launched([str(binaries.postgres_bin() / program), *arguments], self.user)

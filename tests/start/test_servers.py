@@ -1,0 +1,121 @@
+"""The embedded servers keep what was committed, whatever kills them."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.local import process, servers
+from config.local.servers import Postgres, Valkey
+from config.local.supervisor import Supervisor
+from tests.start.helpers import sql
+
+
+@pytest.fixture
+def postgres(tmp_path: Path) -> Iterator[Postgres]:
+    server = Postgres(tmp_path)
+    server.start()
+    yield server
+    server.stop()
+
+
+def test_committed_rows_survive_kill_9(postgres: Postgres) -> None:
+    sql(postgres.url, "CREATE TABLE kept (n int)")
+    for round_number in range(1, 4):
+        assert sql(postgres.url, f"INSERT INTO kept VALUES ({round_number}) RETURNING n") == str(round_number)
+        assert postgres.child
+        os.kill(postgres.child.pid, signal.SIGKILL)
+        postgres.child.wait()
+        postgres.start()
+        assert sql(postgres.url, "SELECT count(*) FROM kept") == str(round_number)
+
+
+def test_a_server_that_outlived_its_supervisor_is_ended_before_the_next_start(postgres: Postgres) -> None:
+    assert postgres.child
+    left_behind = postgres.child.pid
+    second = Postgres(postgres.cluster.parent)
+    second.start()
+    try:
+        assert postgres.child.wait(10) is not None
+        assert not process.is_alive(left_behind)
+        assert sql(second.url, "SELECT 1") == "1"
+    finally:
+        second.stop()
+
+
+def test_a_stale_pid_file_naming_a_stranger_harms_nobody(postgres: Postgres) -> None:
+    postgres.stop()
+    stranger = os.getpid()
+    (postgres.cluster / "postmaster.pid").write_text(f"{stranger}\n")
+    postgres.start()
+    assert process.is_alive(stranger)
+    assert sql(postgres.url, "SELECT 1") == "1"
+
+
+def test_only_the_owner_can_reach_the_socket(postgres: Postgres) -> None:
+    assert postgres.sockets.stat().st_mode & 0o077 == 0
+    assert sql(postgres.url, "SHOW listen_addresses") == ""
+    assert sql(postgres.url, "SHOW fsync") == "on"
+
+
+def test_a_long_path_gets_a_short_socket_folder(tmp_path: Path) -> None:
+    deep = tmp_path / ("a-very-long-name-" * 6) / "data"
+    server = Valkey(deep)
+    server.start()
+    try:
+        assert len(str(server.socket)) < 100
+        assert server.is_ready()
+        assert Valkey(deep).socket == server.socket
+        assert Valkey(tmp_path).socket != server.socket
+    finally:
+        server.stop()
+        server.socket.parent.rmdir()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has to become somebody else")
+def test_where_namespaces_are_refused_root_runs_postgres_as_another_account(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in (tmp_path, *tmp_path.parents):
+        if str(folder).startswith("/tmp/"):
+            folder.chmod(folder.stat().st_mode | 0o011)
+    monkeypatch.setattr(servers, "root_runs_as", lambda: "nobody")
+    server = Postgres(tmp_path)
+    server.start()
+    try:
+        assert sql(server.url, "SELECT 1") == "1"
+    finally:
+        server.stop()
+    monkeypatch.undo()
+    again = Postgres(tmp_path)  # namespaces are back, but the cluster keeps its owner
+    again.start()
+    assert again.user == "nobody"
+    again.stop()
+
+
+def test_the_supervisor_restarts_what_died_and_says_so_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[tuple[str, int]] = []
+    supervisor = Supervisor(note=lambda name, pid: seen.append((name, pid)))
+    server = Valkey(tmp_path)
+    supervisor.start(server)
+    try:
+        assert server.child
+        first = server.child.pid
+        os.kill(first, signal.SIGKILL)
+        server.child.wait()
+        supervisor.look()
+        assert "Valkey ended (SIGKILL); starting it again in 0.5 s." in capsys.readouterr().out
+        watched = supervisor.watched[0]
+        assert watched.delay == 1.0
+        watched.again_at = 0.0
+        supervisor.look()
+        assert server.is_ready()
+        assert [name for name, _ in seen] == ["Valkey", "Valkey"]
+        assert seen[1][1] != first
+    finally:
+        supervisor.stop()
+    assert not server.is_ready()
