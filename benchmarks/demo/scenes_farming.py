@@ -261,7 +261,7 @@ def terrace(s: Scene, y: float, k: int, shift: float) -> None:
     sheet = [(x, yy + h * 0.3) for x, yy in line] + [
         (x, yy + h * (0.3 + w)) for (x, yy), w in zip(line[::-1], wide[::-1], strict=True)
     ]
-    pool = mix(s.sky[-1], s.far("#4f8a92", 0.2), 0.5)
+    pool = mix(s.sky[-1], s.far("#3f7f98", 0.1), 0.66)
     c.poly(sheet, Lin((darker(pool, 0.25), pool, mix(s.sky[-1], "#ffffff", 0.25), pool, darker(pool, 0.3)), 0))
     c.line([(x, yy + h * 0.3) for x, yy in line], 1.2 + k * 0.2, lighter(green, 0.5), alpha=0.7)
     for _ in range(10 + k):

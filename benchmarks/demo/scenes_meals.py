@@ -60,7 +60,7 @@ def ful_table(s: Scene) -> None:
 
 def bread(s: Scene, x: float, y: float, rx: float) -> None:
     """A puffed flat loaf dusted with bran."""
-    c, crust = s.c, s.pick(("#d8a25a", "#c8904a", "#dcae6c"))
+    c, crust = s.c, s.pick(("#e4b470", "#d8a25c", "#ecc084"))
     c.shadow(x + 8, y + 18, rx * 1.02, rx * 0.34, 0.5)
     c.ellipse(
         x,
