@@ -1,0 +1,170 @@
+"""Intervals: exact delete-one replicates, honest refusals, and resampling that says what it resampled."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evaluation.metrics import distances, ordinal
+from evaluation.metrics.agreement import LEVELS, Interval, Level, _deletions, _values, alpha, percent_agreement
+from evaluation.metrics.bootstrap import bootstrap_sums
+from evaluation.metrics.counts import Ratings, count_table
+from evaluation.metrics.intervals import jackknife_variance
+from tests.evaluation.metrics.tables import KRIPPENDORFF_2011, delete_one, gappy
+
+NONE = Interval("none")
+PARTS = ("units", "raters", "ratings")
+
+
+def pairable(table: np.ndarray) -> np.ndarray:
+    return table[(~np.isnan(table)).sum(axis=1) >= 2]
+
+
+def value(ratings: Ratings, level: Level) -> float:
+    found = alpha(ratings, level, interval=NONE).value
+    return np.nan if found is None else found
+
+
+@pytest.mark.parametrize("codes", [2, 5, None])
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_jackknife_is_the_brute_force_one(level: Level, codes: int | None, seed: int) -> None:
+    table = pairable(gappy(np.random.default_rng(seed), 10, 6, codes=codes, missing=0.45))
+    brute = delete_one(table, lambda ratings: value(ratings, level))
+    without = _deletions(level, count_table(Ratings.from_matrix(table), None, None))
+    for part in PARTS:
+        ours = _values(getattr(without, part), "alpha", without.whole)
+        np.testing.assert_allclose(ours, brute[part], atol=1e-11, err_msg=part)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_jackknife_with_weights_is_the_brute_force_one(level: Level) -> None:
+    rng = np.random.default_rng(11)
+    table = pairable(gappy(rng, 9, 6, codes=4, missing=0.4))
+    w, v = rng.uniform(0.5, 2, table.shape[0]), rng.uniform(0.5, 2, table.shape[1])
+    ratings = Ratings.from_matrix(table)
+    without = _deletions(level, count_table(ratings, w, v))
+
+    def weighted(w: np.ndarray, v: np.ndarray) -> float | None:
+        return alpha(ratings, level, unit_weights=w, rater_weights=v, interval=NONE).value
+
+    for u, found in enumerate(_values(without.units, "alpha", without.whole)):
+        assert found == pytest.approx(weighted(np.where(np.arange(w.size) == u, 0, w), v), abs=1e-11)
+    for r, found in enumerate(_values(without.raters, "alpha", without.whole)):
+        assert found == pytest.approx(weighted(w, np.where(np.arange(v.size) == r, 0, v)), abs=1e-11)
+
+
+def test_the_interval_is_the_one_documented() -> None:
+    """V = max(V_u + V_r - V_ur, V_u, V_r); t with min(11, 4) - 1 = 3 degrees of freedom on log(1 - alpha)."""
+    estimate = alpha(Ratings.from_matrix(KRIPPENDORFF_2011), "ordinal")
+    table = pairable(KRIPPENDORFF_2011)
+    brute = delete_one(table, lambda ratings: value(ratings, "ordinal"))
+    units, raters, ones = (jackknife_variance(brute[part]) for part in PARTS)
+    error = np.sqrt(max(units + raters - ones, units, raters))
+    step = stats.t.ppf(0.975, 3) * error / (1 - estimate.value)
+    assert estimate.low == pytest.approx(1 - (1 - estimate.value) * np.exp(step), rel=1e-9)
+    assert estimate.high == pytest.approx(1 - (1 - estimate.value) * np.exp(-step), rel=1e-9)
+    assert estimate.resampled == "units and raters"
+
+
+def test_jackknife_variance_by_hand() -> None:
+    """Of a mean it is the usual squared standard error: 1, 2, 6 has variance 7, so 7 / 3."""
+    left_out = np.array([(2 + 6) / 2, (1 + 6) / 2, (1 + 2) / 2])
+    assert jackknife_variance(left_out) == pytest.approx(7 / 3)
+
+
+def test_the_two_way_interval_is_at_least_as_wide_as_each_one_way() -> None:
+    ratings = Ratings.from_matrix(gappy(np.random.default_rng(2), 30, 12, codes=5, missing=0.3))
+    both, units, raters = (
+        alpha(ratings, "interval", interval=Interval(over)) for over in ("units and raters", *PARTS[:2])
+    )
+    for one in (units, raters):
+        assert both.high - both.low >= one.high - one.low
+    assert (units.resampled, raters.resampled) == ("units", "raters")
+
+
+@pytest.mark.parametrize(
+    ("rows", "over", "reason"),
+    [
+        ([[1, 2], [2, 2], [1, 1], [3, 3]], "units and raters", "too_few_raters_for_interval"),
+        ([[1, 2, 2], [2, 2, 2]], "units and raters", "too_few_units_for_interval"),
+        ([[1, 1, 1], [2, 2, 2], [3, 3, 3]], "units and raters", "no_spread"),
+        ([[1, 1, 1], [1, 1, 1], [1, 1, 2]], "units and raters", "unstable"),  # without the 2 nothing varies
+        ([[1, 2], [2, 2]], "none", "not_asked"),
+    ],
+)
+def test_no_interval_says_why(rows: list[list[float]], over: str, reason: str) -> None:
+    estimate = alpha(Ratings.from_matrix(rows), "nominal", interval=Interval(over))
+    assert estimate.value is not None and estimate.low is None
+    assert estimate.interval_reason == reason
+
+
+def test_two_raters_have_an_interval_over_units() -> None:
+    estimate = alpha(Ratings.from_matrix([[1, 2], [2, 2], [1, 1], [3, 3]]), "nominal", interval=Interval("units"))
+    assert estimate.low < estimate.value < estimate.high <= 1
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("side", ["units", "raters"])
+@pytest.mark.parametrize("codes", [4, None])
+def test_each_resample_is_alpha_with_those_weights(level: Level, side: str, codes: int | None) -> None:
+    rng = np.random.default_rng(5)
+    ratings = Ratings.from_matrix(gappy(rng, 14, 7, codes=codes, missing=0.3))
+    count = ratings.n_units if side == "units" else ratings.n_raters
+    drawn = rng.multinomial(count, np.full(count, 1 / count), size=20).astype(float)
+    sums = bootstrap_sums(level, ratings, (None, None), drawn, side)
+    for row, found in zip(drawn, _values(sums, "alpha", sums), strict=True):
+        weights = {f"{side[:-1]}_weights": row}
+        assert found == pytest.approx(alpha(ratings, level, interval=NONE, **weights).value, abs=1e-10)
+
+
+def test_a_bootstrap_repeats_with_its_seed_and_draws_whole_clusters() -> None:
+    ratings = Ratings.from_matrix(gappy(np.random.default_rng(3), 40, 6, codes=5, missing=0.2))
+    concepts = [f"concept {unit // 4}" for unit in range(40)]
+
+    def ask(seed: int, **options: object) -> tuple[float | None, float | None, str]:
+        wanted = Interval("units", "bootstrap", resamples=200, rng=np.random.default_rng(seed), **options)
+        estimate = alpha(ratings, "ordinal", interval=wanted)
+        return estimate.low, estimate.high, estimate.resampled
+
+    assert ask(1) == ask(1) != ask(2)
+    assert ask(1)[2] == "units"
+    assert ask(1, clusters=concepts)[2] == "clusters of units"
+    one_cluster = ask(1, clusters=["all"] * 40)
+    assert one_cluster[0] == pytest.approx(one_cluster[1])  # the only cluster is always drawn once
+
+
+def test_a_bootstrap_without_rng_or_of_both_sides_is_refused() -> None:
+    with pytest.raises(ValueError, match="needs rng"):
+        Interval("units", "bootstrap")
+    with pytest.raises(ValueError, match="resamples 'units' or 'raters'"):
+        Interval("units and raters", "bootstrap", rng=np.random.default_rng(0))
+    wanted = Interval("units", "bootstrap", rng=np.random.default_rng(0), clusters=["a"])
+    with pytest.raises(ValueError, match="each of the 2 units, got 1"):
+        alpha(Ratings.from_matrix([[1, 2], [2, 2]]), "nominal", interval=wanted)
+
+
+def test_percent_agreement_stays_between_zero_and_one() -> None:
+    estimate = percent_agreement(Ratings.from_matrix(KRIPPENDORFF_2011))
+    assert 0 < estimate.low < estimate.value < estimate.high < 1
+
+
+def test_ratio_moments_are_the_sum_over_pairs() -> None:
+    """The path for many continuous scores against the one pair by pair, with zeros among the scores."""
+    rng = np.random.default_rng(9)
+    score = np.exp(3 * rng.normal(size=800))
+    score[::40] = 0
+    group, weight = rng.integers(0, 6, 800), rng.random(800)
+    pairs = distances._ratio_by_pairs(score, group, weight, np.bincount(group))
+    moments = distances._ratio_by_moments(score, group, weight, 6)
+    np.testing.assert_allclose(moments, pairs, atol=1e-11)
+
+
+def test_many_ordinal_codes_take_the_same_interval_to_first_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    ratings = Ratings.from_matrix(gappy(np.random.default_rng(4), 150, 8, codes=None, missing=0.4))
+    over_units = Interval("units")
+    exact = alpha(ratings, "ordinal", interval=over_units)
+    monkeypatch.setattr(ordinal, "EXACT_CODES", 0)
+    first_order = alpha(ratings, "ordinal", interval=over_units)
+    assert first_order.value == exact.value
+    assert first_order.low == pytest.approx(exact.low, abs=2e-3)
+    assert first_order.low != exact.low  # the other path was taken
