@@ -193,7 +193,8 @@ def walker(
             Lin((robe, darker(robe, 0.3))),
         )
     c.rect(x - h * 0.035, base - h * 0.88, x + h * 0.035, base - h * 0.78, skin)
-    c.ellipse(x, base - h * 0.91, h * 0.072, h * 0.09, Lin((lighter(cover, 0.25), cover, darker(cover, 0.4)), 20))
+    back: Colour = "#2a1c18" if brim else cover
+    c.ellipse(x, base - h * 0.91, h * 0.072, h * 0.09, Lin((lighter(back, 0.25), back, darker(back, 0.4)), 20))
     if brim:
         c.ellipse(x, base - h * 0.93, h * 0.15, h * 0.036, Lin((lighter(cover, 0.4), darker(cover, 0.3))))
         c.ellipse(x, base - h * 0.96, h * 0.075, h * 0.055, Lin((lighter(cover, 0.5), cover)))

@@ -31,7 +31,18 @@ UNIVERSALS = (
         "festival",
         "funeral",
     ),
-    *("greetings", "head coverings", "instrument", "lunch", "marriage", "music", "religion", "ritual", "sports"),
+    *(
+        "funeral",
+        "greetings",
+        "head coverings",
+        "instrument",
+        "lunch",
+        "marriage",
+        "music",
+        "religion",
+        "ritual",
+        "sports",
+    ),
     "transport",
 )
 
