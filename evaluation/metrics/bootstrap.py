@@ -21,6 +21,7 @@ from evaluation.metrics.ordinal import expected_sum, mid_ranks
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 _BLOCK_NUMBERS = 4_000_000
+_FEW_CODES = 16  # up to here a unit's products of counts are kept: one matrix product gives all ordinal resamples
 
 
 def bootstrap_sums(
@@ -63,9 +64,17 @@ def _units(level: Level, table: CountTable, drawn: Floats) -> Sums:
         first, second = (table.unit_weight * table.by_unit(table.weight * x**k) for k in (1, 2))
         expected = 2 * (total * (drawn @ second) - (drawn @ first) ** 2)
     else:
-        marginals = (table.counts.T @ (drawn * table.unit_weight).T).T  # (B, C)
+        few = table.n_codes <= _FEW_CODES
+        counts = table.counts.toarray() if few else table.counts
+        marginals = np.asarray((drawn * table.unit_weight) @ counts)  # (B, C)
         expected = _expected(level, table.codes, marginals, total)
-    if level == "ordinal":
+    if level == "ordinal" and table.n_codes <= _FEW_CODES:
+        ranks, weights = mid_ranks(marginals), drawn * table.factor
+        squares = np.einsum("bc,bc->b", weights @ (table.mass[:, None] * counts), ranks**2)
+        products = np.einsum("uc,uk->uck", counts, counts).reshape(table.n_units, -1)
+        coupled = (weights @ products).reshape(-1, table.n_codes, table.n_codes)
+        observed = 2 * (squares - np.einsum("bck,bc,bk->b", coupled, ranks, ranks))
+    elif level == "ordinal":
         ranks = mid_ranks(marginals)
         first, second = table.counts @ ranks.T, table.counts @ (ranks**2).T  # (U, B)
         within = 2 * (table.mass[:, None] * second - first**2)

@@ -150,5 +150,7 @@ def resample_weights(wanted: Interval, count: int) -> Floats:
         numbers: dict[Hashable, int] = {}
         cluster = np.array([numbers.setdefault(label, len(numbers)) for label in wanted.clusters], dtype=np.int64)
     groups = int(cluster.max()) + 1 if count else 0
-    draws = wanted.rng.multinomial(groups, np.full(groups, 1 / groups), size=wanted.resamples)
-    return np.asarray(draws[:, cluster], dtype=np.float64)
+    drawn = np.empty((wanted.resamples, count))
+    for row in drawn:
+        row[:] = np.bincount(wanted.rng.integers(groups, size=groups), minlength=groups)[cluster]
+    return drawn
