@@ -40,6 +40,7 @@ def night(s: Scene, horizon: float) -> None:
 def street(s: Scene, vanish: Point, walls: tuple[Colour, ...], *, arched: bool) -> None:
     """Two rows of houses running to a vanishing point."""
     c, (vx, vy) = s.c, vanish
+    c.rect(0, 600, 1200, 900, Lin(("#8a5548", "#3a2238")))
     for side in (-1, 1):
         for k in range(5, -1, -1):
             near, far = 0.78**k, 0.78 ** (k + 1)
