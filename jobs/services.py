@@ -17,14 +17,13 @@ class CannotResume(Exception):
 
 
 def start(
-    kind: str, title: str, *, scope: str, actor: Any, params: dict[str, Any] | None = None, total: int | None = None
+    kind: str, title: str, *, scope: str, actor: Any, params: dict[str, Any] | None = None, here: bool = False
 ) -> Job:
-    """Queue work. It is sent when the transaction around it commits."""
-    job = Job.objects.create(
-        kind=kind, title=title[:200], scope=scope, created_by=actor, params=params or {}, total=total
-    )
+    """Queue work. It is sent when the transaction around it commits; with `here` the caller runs it at once."""
+    job = Job.objects.create(kind=kind, title=title[:200], scope=scope, created_by=actor, params=params or {})
     record(actor, "job.started", scope=scope, target=f"job:{job.pk}", kind=kind)
-    transaction.on_commit(lambda: send(job.pk))
+    if not here:
+        transaction.on_commit(lambda: send(job.pk))
     return job
 
 

@@ -1,0 +1,1 @@
+"""Reading what people bring: archives, folders, manifests. Nothing here writes to the database."""

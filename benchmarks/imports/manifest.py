@@ -1,0 +1,110 @@
+"""Manifests: one row says which file, and what it shows. CSV or JSON Lines, told apart by content."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+from django.utils.translation import gettext as _
+
+from benchmarks.imports.problems import RowProblem, SourceProblem
+
+LONGEST_LINE = 1024**2
+ALIASES = {
+    "filename": "file",
+    "image": "file",
+    "path": "file",
+    "id": "key",
+    "license": "licence",
+    "description": "alt",
+}
+Row = tuple[int, Mapping[str, Any] | RowProblem]
+
+
+def read(file: BinaryIO) -> Iterator[Row]:
+    """Row numbers as a person sees them (a spreadsheet's head is row 1), and the row or what is wrong with it."""
+    start = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    file.seek(0)
+    if start.startswith(b"["):
+        raise SourceProblem(_("The manifest is a JSON list. Write one JSON object per line instead."))
+    return _json_lines(file) if start.startswith(b"{") else _csv(file)
+
+
+def _csv(file: BinaryIO) -> Iterator[Row]:
+    # Bytes that are not UTF-8 become lone surrogates here, so that one bad row does not end the reading.
+    text = io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline="")
+    try:
+        yield from _csv_rows(text)
+    finally:
+        text.detach()
+
+
+def _csv_rows(text: io.TextIOWrapper) -> Iterator[Row]:
+    first = text.readline(LONGEST_LINE)
+    separator = max(",;\t", key=first.count)
+    head = [_column(name) for name in next(csv.reader([first], delimiter=separator), [])]
+    if "file" not in head:
+        raise SourceProblem(_("The manifest has no column “file”. Its first line must name the columns."))
+    if len(set(head)) < len(head):
+        raise SourceProblem(_("The manifest names a column twice. Rename one of them."))
+    rows = csv.reader(_bounded(text), delimiter=separator)
+    number = 1
+    while True:
+        number += 1
+        try:
+            cells = next(rows)
+        except StopIteration:
+            return
+        except csv.Error:
+            yield number, RowProblem("unreadable", _("This row cannot be read. Look for a stray quotation mark."))
+            continue
+        if not any(cell.strip() for cell in cells):
+            continue
+        if len(cells) > len(head):
+            text_ = _("There are %(n)s cells but only %(most)s columns. Quote cells that hold a separator.")
+            yield number, RowProblem("too_many_cells", text_ % {"n": len(cells), "most": len(head)})
+            continue
+        yield number, _checked(dict(zip(head, cells, strict=False)))
+
+
+def _json_lines(file: BinaryIO) -> Iterator[Row]:
+    number = 0
+    while line := file.readline(LONGEST_LINE):
+        number += 1
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line.decode("utf-8-sig"))
+        except UnicodeDecodeError:
+            yield number, _not_utf8()
+            continue
+        except (ValueError, RecursionError):
+            yield number, RowProblem("unreadable", _("This line is not one JSON object. Look for a missing brace."))
+            continue
+        if not isinstance(found, dict):
+            yield number, RowProblem("unreadable", _("This line is not one JSON object. Look for a missing brace."))
+            continue
+        yield number, {_column(str(name)): value for name, value in found.items()}
+
+
+def _bounded(text: io.TextIOWrapper) -> Iterator[str]:
+    while line := text.readline(LONGEST_LINE):
+        yield line
+
+
+def _column(name: str) -> str:
+    name = name.strip().lower().replace(" ", "_")
+    return ALIASES.get(name, name)
+
+
+def _checked(row: dict[str, str]) -> Mapping[str, Any] | RowProblem:
+    try:
+        "".join(row.values()).encode()
+    except UnicodeEncodeError:
+        return _not_utf8()
+    return row
+
+
+def _not_utf8() -> RowProblem:
+    return RowProblem("encoding", _("This row is not UTF-8. Save the manifest as UTF-8."))

@@ -1,0 +1,128 @@
+"""From a manifest's row, or a path, to what an item will be."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from benchmarks.imports.archive import check_path, plain
+from benchmarks.imports.problems import RowProblem
+from benchmarks.imports.vocabulary import Vocabulary, recognise
+
+LENGTHS = {
+    "file": 500,
+    "key": 200,
+    "concept": 120,
+    "country": 120,
+    "origin": 120,
+    "condition": 60,
+    "source": 500,
+    "licence": 120,
+    "alt": 300,
+    "text": 20_000,
+}
+MOST_EXTRA = 30
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What the form says for rows that do not say it themselves."""
+
+    condition: str = ""
+    source: str = ""
+    licence: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    file: str
+    key: str
+    concept: str = ""
+    origin: str = ""
+    condition: str = ""
+    source: str = ""
+    licence: str = ""
+    alt: str = ""
+    text: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the source: its number and name for the report, and its record or what is wrong with it."""
+
+    number: int
+    name: str
+    found: Record | RowProblem
+
+
+def from_manifest(number: int, found: Mapping[str, Any] | RowProblem, words: Vocabulary, defaults: Defaults) -> Row:
+    if isinstance(found, RowProblem):
+        return Row(number, _("row %(number)s") % {"number": number}, found)
+    name = clean(found.get("file"))[:300] or _("row %(number)s") % {"number": number}
+    try:
+        return Row(number, name, _record(found, words, defaults))
+    except RowProblem as problem:
+        return Row(number, name, problem)
+
+
+def from_path(number: int, path: str, words: Vocabulary, defaults: Defaults) -> Row:
+    """Folders and the file name may say concept, country and condition; without a recipe the folder is the concept."""
+    name = clean(path)[:300]
+    parts = [clean(part) for part in path.split("/")]
+    parts[-1] = parts[-1].rpartition(".")[0] or parts[-1]
+    said = {
+        "file": path,
+        "concept": recognise(parts, words.concepts) if words.concepts else (parts[0] if len(parts) > 1 else ""),
+        "country": recognise(parts, words.origins),
+        "condition": recognise(parts, words.conditions),
+    }
+    return from_manifest(number, said, words, defaults) if name else Row(number, "?", _no_file())
+
+
+def clean(value: Any) -> str:
+    """Text that the database takes: no NUL, no lone surrogates, no space around it."""
+    if value is None:
+        return ""
+    return str(value).replace("\x00", "").encode("utf-8", "replace").decode().strip()
+
+
+def _record(found: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> Record:
+    said = {name: clean(found.get(name)) for name in LENGTHS}
+    for name, most in LENGTHS.items():
+        if len(said[name]) > most:
+            message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
+            raise RowProblem("too_long", message % {"name": name, "most": most})
+    file = plain(said["file"])
+    if not file:
+        raise _no_file()
+    check_path(file)
+    key = said["key"] or file.rpartition(".")[0] or file
+    if len(key) > LENGTHS["key"]:
+        message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
+        raise RowProblem("too_long", message % {"name": "key", "most": LENGTHS["key"]})
+    country = words.country(said["country"]) if said["country"] or not said["origin"] else words.origin(said["origin"])
+    return Record(
+        file=file,
+        key=key,
+        concept=words.concept(said["concept"]),
+        origin=country,
+        condition=words.condition(said["condition"] or defaults.condition),
+        source=said["source"] or defaults.source,
+        licence=said["licence"] or defaults.licence,
+        alt=said["alt"],
+        text=said["text"],
+        context=_extra(found),
+    )
+
+
+def _extra(found: Mapping[str, Any]) -> dict[str, str]:
+    """Columns we have no name for (a prompt, a rank, a query) stay with the item."""
+    extra = {clean(name)[:60]: clean(value)[:2000] for name, value in found.items() if name not in LENGTHS}
+    kept = [(name, value) for name, value in extra.items() if name and value]
+    return dict(kept[:MOST_EXTRA])
+
+
+def _no_file() -> RowProblem:
+    return RowProblem("no_file", _("The row names no file. Fill in the column “file”."))

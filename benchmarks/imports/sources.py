@@ -1,0 +1,142 @@
+"""Where rows and pictures come from: an archive or a folder, with or without a manifest."""
+
+import os
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, nullcontext
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from django.utils.translation import gettext as _
+
+from benchmarks.imports import manifest
+from benchmarks.imports.archive import Archive, plain
+from benchmarks.imports.problems import RowProblem, SourceProblem
+from benchmarks.imports.records import Defaults, Row, from_manifest, from_path
+from benchmarks.imports.vocabulary import Vocabulary
+
+MANIFESTS = ("manifest.csv", "manifest.jsonl", "manifest.ndjson", "manifest.tsv")
+
+
+class Files(Protocol):
+    """Pictures by path. Reading raises RowProblem and says what to do."""
+
+    def names(self) -> Iterator[str]: ...
+    def read(self, name: str, most: int) -> bytes: ...
+    def open(self, name: str) -> BinaryIO: ...
+
+
+class ZipFiles:
+    def __init__(self, file: BinaryIO, most_bytes: int) -> None:
+        self._archive = Archive(file, most_bytes)
+
+    def names(self) -> Iterator[str]:
+        return self._archive.names()
+
+    def open(self, name: str) -> BinaryIO:
+        return self._archive.open(name)
+
+    def read(self, name: str, most: int) -> bytes:
+        if name not in self._archive:
+            raise missing(name, self._archive.near(name))
+        return self._archive.read(name, most)
+
+
+class FolderFiles:
+    """A folder on the server: only ever named on the command line, never from a page."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.resolve()
+        if not self._root.is_dir():
+            raise SourceProblem(_("There is no folder %(path)s.") % {"path": root})
+
+    def names(self) -> Iterator[str]:
+        for folder, folders, files in os.walk(self._root):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(files):
+                if not name.startswith(".") and name != "Thumbs.db":
+                    yield Path(folder, name).relative_to(self._root).as_posix()
+
+    def open(self, name: str) -> BinaryIO:
+        return self._inside(name).open("rb")
+
+    def read(self, name: str, most: int) -> bytes:
+        try:
+            with self._inside(name).open("rb") as file:
+                return file.read(most + 1)
+        except FileNotFoundError as error:
+            raise missing(name, None) from error
+        except OSError as error:
+            raise RowProblem("unreadable", _("The file cannot be read. Look at its permissions.")) from error
+
+    def _inside(self, name: str) -> Path:
+        path = (self._root / name).resolve()
+        if not path.is_relative_to(self._root):
+            raise RowProblem("unsafe_path", _("The path leads out of its folder. Use a path inside it."))
+        return path
+
+
+class Source:
+    """Rows in a fixed order, so that a count of them is a place to go on from."""
+
+    def __init__(self, files: Files, words: Vocabulary, defaults: Defaults, separate: BinaryIO | None = None) -> None:
+        self._files = files
+        self._words = words
+        self._defaults = defaults
+        self._separate = separate
+        self._inner = None if separate else self._find_manifest()
+        self._base = self._inner.rpartition("/")[0] if self._inner else ""
+
+    def count(self) -> int:
+        return sum(1 for _row in self._found())
+
+    def rows(self, skip: int = 0) -> Iterator[Row]:
+        for index, row in enumerate(self._all()):
+            if index >= skip:
+                yield row
+
+    def read(self, file: str, most: int) -> bytes:
+        """A manifest inside an archive speaks of files beside it."""
+        return self._files.read(f"{self._base}/{file}" if self._base else file, most)
+
+    def _all(self) -> Iterator[Row]:
+        listed = bool(self._separate or self._inner)
+        for number, found in self._found():
+            if listed:
+                yield from_manifest(number, found, self._words, self._defaults)
+            else:
+                # Everything that is there: what is no picture is reported, not passed over.
+                yield from_path(number, found, self._words, self._defaults)
+
+    def _found(self) -> Iterator[tuple[int, Any]]:
+        """Numbers with manifest rows, or with paths."""
+        if not (self._separate or self._inner):
+            yield from enumerate(self._files.names(), start=1)
+            return
+        try:
+            with self._manifest() as file:
+                yield from manifest.read(file)
+        except RowProblem as problem:
+            raise SourceProblem(problem.message) from problem
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
+            raise SourceProblem(_("The manifest is damaged inside the archive. Pack it again.")) from error
+
+    def _manifest(self) -> AbstractContextManager[BinaryIO]:
+        if self._separate:
+            self._separate.seek(0)
+            return nullcontext(self._separate)
+        assert self._inner
+        return closing(self._files.open(self._inner))
+
+    def _find_manifest(self) -> str | None:
+        """At the top, or in the one folder that holds everything."""
+        found = [name for name in self._files.names() if name.count("/") <= 1 and name.rpartition("/")[2] in MANIFESTS]
+        return min(found, key=lambda name: (name.count("/"), name), default=None)
+
+
+def missing(name: str, near: str | None) -> RowProblem:
+    if near and plain(near) != name:
+        text = _("There is no file “%(name)s”. Perhaps “%(near)s” was meant.")
+        return RowProblem("missing", text % {"name": name, "near": near})
+    return RowProblem("missing", _("There is no file “%(name)s”. Add it, or correct the row.") % {"name": name})

@@ -1,0 +1,85 @@
+"""Which concepts, countries and conditions a stage knows. A recipe names them; without one, any country is fine."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from django.utils.translation import gettext as _
+
+from benchmarks.imports import countries
+from benchmarks.imports.problems import RowProblem
+from benchmarks.models import Stage
+from benchmarks.recipes.registry import find
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Spellings to the stored word. Empty mappings know everything."""
+
+    concepts: Mapping[str, str]
+    origins: Mapping[str, str]
+    conditions: Mapping[str, str]
+
+    def concept(self, text: str) -> str:
+        return _known(text, self.concepts, "concept", _("concept"))
+
+    def condition(self, text: str) -> str:
+        return _known(text, self.conditions, "condition", _("condition"))
+
+    def country(self, text: str) -> str:
+        """The recipe's cohort, or the country's name. Raises RowProblem for what is no country."""
+        code = countries.code_of(text)
+        if self.origins:
+            return _known(countries.NAMES[code] if code else text, self.origins, "country", _("country"))
+        if code or not text:
+            return countries.NAMES[code] if code else ""
+        raise _unknown("bad_country", _("country"), text, countries.near(text))
+
+    def origin(self, text: str) -> str:
+        """Any culture, unless the recipe names its own."""
+        return self.country(text) if self.origins else text
+
+
+def vocabulary_of(stage: Stage) -> Vocabulary:
+    recipe = find(stage.benchmark.recipe)
+    if recipe is None:
+        return Vocabulary({}, {}, {})
+    origins: dict[str, str] = {}
+    for cohort in recipe.cohorts:
+        spellings = [cohort.label, cohort.country, countries.NAMES.get(cohort.country, ""), *cohort.names.values()]
+        origins |= {_folded(one): cohort.label for one in spellings if one}
+    conditions: dict[str, str] = {}
+    for condition in recipe.conditions:
+        conditions |= {_folded(one): condition.key for one in (condition.key, *condition.name.values())}
+    return Vocabulary({_folded(one): one for one in recipe.concepts}, origins, conditions)
+
+
+def recognise(words: Iterable[str], known: Mapping[str, str]) -> str:
+    """The last of some words that is known: for paths such as natural/Egypt/dance/7.jpg."""
+    return next((known[_folded(word)] for word in reversed(list(words)) if _folded(word) in known), "")
+
+
+def _known(text: str, known: Mapping[str, str], code: str, what: str) -> str:
+    if not known:
+        return text
+    if not text:
+        choices = ", ".join(dict.fromkeys(known.values()))
+        message = _("There is no %(what)s, and this stage needs one of: %(choices)s.")
+        raise RowProblem(f"no_{code}", message % {"what": what, "choices": choices})
+    if _folded(text) in known:
+        return known[_folded(text)]
+    near = get_close_matches(_folded(text), known, n=3, cutoff=0.6)
+    raise _unknown(f"bad_{code}", what, text, list(dict.fromkeys(known[one] for one in near)) or known.values())
+
+
+def _unknown(code: str, what: str, text: str, near: Iterable[str]) -> RowProblem:
+    choices = ", ".join(dict.fromkeys(near))
+    if not choices:
+        message = _("“%(text)s” is no %(what)s known here. Look at its spelling.")
+        return RowProblem(code, message % {"text": text[:80], "what": what})
+    message = _("“%(text)s” is no %(what)s known here. Perhaps: %(choices)s.")
+    return RowProblem(code, message % {"text": text[:80], "what": what, "choices": choices})
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.replace("_", " ").replace("-", " ").split()).casefold()

@@ -1,0 +1,26 @@
+"""Who may see the jobs of a benchmark, and what stands above them."""
+
+from django.http import Http404
+from django.urls import reverse
+
+from benchmarks.access import benchmark_for, may
+from benchmarks.models import Benchmark
+from benchmarks.tabs import tabs_for
+from jobs.access import Place
+from people.models import User
+
+
+def place(user: User, ident: str) -> Place | None:
+    slug = Benchmark.objects.filter(pk=int(ident)).values_list("slug", flat=True).first() if ident.isdigit() else None
+    if slug is None:
+        return None
+    try:
+        benchmark = benchmark_for(user, slug)
+    except Http404:
+        return None
+    return Place(
+        name=benchmark.name,
+        url=reverse("benchmarks:detail", args=[slug]),
+        nav=tabs_for(user, benchmark, ""),
+        may_change=may(user, benchmark, "work_on"),
+    )

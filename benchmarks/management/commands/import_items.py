@@ -1,0 +1,54 @@
+"""./emic manage import_items <benchmark> <stage> <folder | zip | manifest>: import what lies on this machine."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from benchmarks.imports.records import Defaults
+from benchmarks.models import Stage
+from benchmarks.services import imports
+from jobs import readers, runner
+from jobs.models import Job
+
+MANIFESTS = (".csv", ".tsv", ".jsonl", ".ndjson")
+SHOWN = 20
+
+
+class Command(BaseCommand):
+    help = "Import items from a folder, a zip or a manifest with its files beside it. Again adds nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("benchmark", help="the benchmark's address, as in /b/<this>/")
+        parser.add_argument("stage", help="the stage's key")
+        parser.add_argument("path", type=Path, help="a folder, a .zip, or a manifest (.csv, .jsonl)")
+        parser.add_argument("--condition", default="", help="for rows that do not say it")
+        parser.add_argument("--source", default="")
+        parser.add_argument("--licence", default="")
+
+    def handle(self, **options: Any) -> None:
+        stage = Stage.objects.filter(benchmark__slug=options["benchmark"], key=options["stage"]).first()
+        if stage is None:
+            raise CommandError(f"There is no stage {options['stage']!r} in a benchmark {options['benchmark']!r}.")
+        path = Path(options["path"])
+        if not path.exists():
+            raise CommandError(f"There is nothing at {path}.")
+        listed = path if path.suffix.lower() in MANIFESTS else None
+        defaults = Defaults(options["condition"], options["source"], options["licence"])
+        job = imports.start_path(stage, None, path=path.parent if listed else path, manifest=listed, defaults=defaults)
+        try:
+            runner.run(job.pk)
+        except KeyboardInterrupt:
+            raise CommandError("Stopped. Run it again: what is there stays, and is not added twice.") from None
+        self._tell(Job.objects.get(pk=job.pk))
+
+    def _tell(self, job: Job) -> None:
+        if job.state != Job.State.DONE:
+            raise CommandError(job.error or f"The import ended as {job.state}.")
+        self.stdout.write(", ".join(f"{words}: {n}" for _key, words, n in readers.counts(job)) or "No rows.")
+        rows, _more = readers.page(job, only_errors=True, after=0)
+        for row in rows[:SHOWN]:
+            self.stdout.write(f"  row {row.number} {row.name}: {row.message}")
+        if len(rows) > SHOWN:
+            self.stdout.write(f"  ... and more: /jobs/{job.pk}/")

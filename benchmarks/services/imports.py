@@ -1,0 +1,212 @@
+"""Importing items: a job that takes rows one by one, says what became of each, and can be stopped and gone on with."""
+
+from __future__ import annotations
+
+import errno
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from benchmarks.imports.problems import RowProblem, SourceProblem
+from benchmarks.imports.records import Defaults, Record, Row
+from benchmarks.imports.sources import FolderFiles, Source, ZipFiles
+from benchmarks.imports.vocabulary import vocabulary_of
+from benchmarks.models import Image, Item, ItemImage, Stage
+from benchmarks.services.images import ImageRefused, store_image
+from jobs import services as jobs
+from jobs.kinds import Kind, Next
+from jobs.models import Job, JobRow, record
+from jobs.runner import JobFailed, Work
+from people.models import Team, User
+
+KIND = "import_items"
+STEP_ROWS = 25
+STEP_SECONDS = 2.0
+Outcome = JobRow.Outcome
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A row whose picture is stored, or what is wrong with it."""
+
+    row: Row
+    image: Image | None = None
+    problem: RowProblem | ImageRefused | None = None
+
+
+def start_upload(
+    stage: Stage, actor: User, *, archive: File[bytes], manifest: File[bytes] | None, defaults: Defaults
+) -> Job:
+    """Keep the uploaded files until the work is done, and queue it."""
+    params = {"archive": _keep(archive), "manifest": _keep(manifest) if manifest else "", "defaults": asdict(defaults)}
+    title = _("Import of %(file)s") % {"file": archive.name}
+    return _start(stage, actor, title, params, here=False)
+
+
+def start_path(stage: Stage, actor: User | None, *, path: Path, manifest: Path | None, defaults: Defaults) -> Job:
+    """For the command line only: no page may name a path on the server. The caller runs the job."""
+    params = {
+        "path": str(path.resolve()),
+        "manifest_path": str(manifest.resolve()) if manifest else "",
+        "defaults": asdict(defaults),
+    }
+    return _start(stage, actor, _("Import of %(file)s") % {"file": path.name}, params, here=True)
+
+
+def run(work: Work) -> None:
+    stage = Stage.objects.select_related("benchmark__team").get(pk=work.params["stage"])
+    try:
+        if work.job.total is None or work.job.done < work.job.total:
+            with _source(work.params, stage) as source:
+                if work.job.total is None:
+                    work.expect(source.count())
+                _take(work, stage, source)
+    except SourceProblem as problem:
+        raise JobFailed(str(problem)) from problem
+    except FileNotFoundError as error:
+        raise JobFailed(_("The file is no longer there. Start a new import.")) from error
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise JobFailed(_("The disk is full. Make room, then go on.")) from error
+        raise
+    counts = work.job.result.get("counts", {})
+    record(work.job.created_by, "items.imported", scope=work.job.scope, target=stage.key, implied=True, counts=counts)
+    for name in (work.params.get("archive"), work.params.get("manifest")):
+        if name:
+            default_storage.delete(name)
+
+
+def after(job: Job) -> Next | None:
+    stage = Stage.objects.select_related("benchmark").filter(pk=job.params.get("stage")).first()
+    return Next(_("See the items"), reverse("benchmarks:items", args=[stage.benchmark.slug])) if stage else None
+
+
+IMPORT = Kind(KIND, run, after)
+
+
+def _start(stage: Stage, actor: User | None, title: str, params: dict[str, Any], *, here: bool) -> Job:
+    params = {"stage": stage.pk, **params}
+    return jobs.start(KIND, title, scope=stage.benchmark.scope, actor=actor, params=params, here=here)
+
+
+def _keep(upload: File[bytes]) -> str:
+    return default_storage.save(f"uploads/{uuid.uuid4().hex}", upload)
+
+
+@contextmanager
+def _source(params: dict[str, Any], stage: Stage) -> Iterator[Source]:
+    with ExitStack() as stack:
+        files: ZipFiles | FolderFiles
+        path = Path(params["path"]) if params.get("path") else None
+        if path and path.is_dir():
+            files = FolderFiles(path)
+        else:
+            opened: BinaryIO = path.open("rb") if path else default_storage.open(params["archive"], "rb")
+            files = ZipFiles(stack.enter_context(opened), settings.IMPORT_MAX_BYTES)
+        manifest: BinaryIO | None = None
+        if params.get("manifest_path"):
+            manifest = stack.enter_context(Path(params["manifest_path"]).open("rb"))
+        elif params.get("manifest"):
+            manifest = stack.enter_context(default_storage.open(params["manifest"], "rb"))
+        yield Source(files, vocabulary_of(stage), Defaults(**params["defaults"]), manifest)
+
+
+def _take(work: Work, stage: Stage, source: Source) -> None:
+    """Pictures are stored row by row, items written step by step: a kill loses at most one step's items."""
+    done = work.cursor.get("rows", 0)
+    batch: list[Prepared] = []
+    began = time.monotonic()
+    for row in source.rows(skip=done):
+        work.check()
+        batch.append(_prepare(stage.benchmark.team, source, row))
+        if len(batch) >= STEP_ROWS or time.monotonic() - began > STEP_SECONDS:
+            done, batch, began = _write(work, stage, batch, done), [], time.monotonic()
+    _write(work, stage, batch, done)
+
+
+def _prepare(team: Team, source: Source, row: Row) -> Prepared:
+    if isinstance(row.found, RowProblem):
+        return Prepared(row, problem=row.found)
+    try:
+        data = source.read(row.found.file, settings.IMAGE_MAX_BYTES)
+        image, _created = store_image(team, data, name=row.found.file.rpartition("/")[2])
+    except (RowProblem, ImageRefused) as problem:
+        return Prepared(row, problem=problem)
+    return Prepared(row, image)
+
+
+def _write(work: Work, stage: Stage, batch: list[Prepared], done: int) -> int:
+    with transaction.atomic():
+        work.step(done=done + len(batch), cursor={"rows": done + len(batch)}, rows=settle(stage, batch))
+    return done + len(batch)
+
+
+def settle(stage: Stage, batch: list[Prepared]) -> list[JobRow]:
+    """Make the items that are not there yet. Needs a transaction; locks the stage, so that imports take turns."""
+    Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+    keys = [one.row.found.key for one in batch if isinstance(one.row.found, Record)]
+    there = dict(Item.objects.filter(stage=stage, key__in=keys).values_list("key", "pk"))
+    images = [one.image.pk for one in batch if one.image]
+    uses = ItemImage.objects.filter(item__stage=stage, role="image")
+    image_of = dict(uses.filter(item__in=there.values()).values_list("item__key", "image_id"))
+    key_of = dict(uses.filter(image__in=images).order_by("-pk").values_list("image_id", "item__key"))
+    fresh: list[tuple[Record, Image]] = []
+    rows = []
+    for one in batch:
+        outcome, reason, message = _judge(one, set(there) | set(image_of), image_of, key_of)
+        if outcome == Outcome.CREATED and one.image and isinstance(one.row.found, Record):
+            fresh.append((one.row.found, one.image))
+            image_of[one.row.found.key] = one.image.pk
+            key_of[one.image.pk] = one.row.found.key
+        rows.append(
+            JobRow(number=one.row.number, name=one.row.name[:300], outcome=outcome, reason=reason, message=message)
+        )
+    _create(stage, fresh)
+    return rows
+
+
+def _judge(one: Prepared, keys: set[str], image_of: dict[str, int], key_of: dict[int, str]) -> tuple[str, str, str]:
+    """Outcome, reason code and sentence for one row, given what the stage holds."""
+    if one.problem or one.image is None or isinstance(one.row.found, RowProblem):
+        problem = one.problem
+        return Outcome.ERROR, problem.code if problem else "", problem.message if problem else ""
+    key, image = one.row.found.key, one.image.pk
+    if key in keys and image_of.get(key) == image:
+        return Outcome.UNCHANGED, "", ""
+    if key in keys:
+        message = _("“%(key)s” is there with another picture. Give this row a key of its own.") % {"key": key}
+        return Outcome.ERROR, "key_taken", message
+    if image in key_of:
+        message = _("The same picture is there as “%(key)s”.") % {"key": key_of[image]}
+        return Outcome.UNCHANGED, "same_picture", message
+    return Outcome.CREATED, "", ""
+
+
+def _create(stage: Stage, fresh: list[tuple[Record, Image]]) -> None:
+    items = Item.objects.bulk_create(
+        Item(
+            stage=stage,
+            key=found.key,
+            concept=found.concept,
+            origin=found.origin,
+            condition=found.condition,
+            text=found.text,
+            context=dict(found.context),
+        )
+        for found, _image in fresh
+    )
+    ItemImage.objects.bulk_create(
+        ItemImage(item=item, image=image, alt=found.alt, source=found.source, licence=found.licence)
+        for item, (found, image) in zip(items, fresh, strict=True)
+    )

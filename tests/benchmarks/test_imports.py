@@ -1,0 +1,296 @@
+"""Items come in row by row: what is good is taken, what is not says why, and twice adds nothing."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+from django.db import transaction
+from django.utils import timezone
+
+from benchmarks.imports.records import Defaults
+from benchmarks.models import Item
+from benchmarks.services import imports
+from benchmarks.services.benchmarks import create_blank, create_from_recipe
+from jobs import runner, services
+from jobs.models import Job
+from tests import pictures as draw
+from tests.archives import manifest, must_show, packed
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def stage(world):
+    return create_from_recipe(world.team, "caire-universal", "Ten countries", "ten", world.mara).stages.get()
+
+
+@pytest.fixture
+def blank(world):
+    return create_blank(world.team, "Stamps", "stamps", world.mara, question="Is it yours?").stages.get()
+
+
+def bring(stage, archive: bytes, listed: bytes | None = None, **defaults) -> Job:
+    """Upload, and let a worker do it."""
+    actor = stage.benchmark.created_by
+    uploaded = ContentFile(listed, "manifest.csv") if listed else None
+    job = imports.start_upload(
+        stage, actor, archive=ContentFile(archive, "a.zip"), manifest=uploaded, defaults=Defaults(**defaults)
+    )
+    runner.run(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def report(job: Job) -> dict[int, tuple[str, str]]:
+    return {row.number: (row.outcome, row.reason) for row in job.rows.all()}
+
+
+def test_each_fault_is_told_by_row_and_the_rest_is_taken(stage):
+    job = bring(stage, must_show())
+    assert job.state == "done", job.error
+    assert report(job) == {
+        2: ("created", ""),
+        3: ("error", "missing"),
+        4: ("error", "text"),
+        5: ("error", "damaged"),
+        6: ("error", "too_many_pixels"),
+        7: ("unchanged", "same_picture"),
+        8: ("error", "bad_country"),
+        9: ("error", "bad_condition"),
+        10: ("created", ""),
+        11: ("created", ""),
+    }
+    assert all(row.message for row in job.rows.exclude(outcome="created"))
+    assert "“Brasilia” is no country known here. Perhaps: Brazil." in job.rows.get(number=8).message
+    assert (job.done, job.total) == (10, 10)
+    items = {item.key: item for item in stage.items.all()}
+    assert set(items) == {"one", "nine", "ten"}
+    assert (items["ten"].origin, items["ten"].concept) == ("United States", "head coverings")
+    assert (items["nine"].origin, items["nine"].condition) == ("Brazil", "generated")
+    picture = items["one"].images.get()
+    assert (picture.source, picture.licence, picture.alt) == ("https://example.org/a", "CC BY 4.0", "People dancing")
+    assert items["nine"].images.get().image.orientation == 6
+
+
+def test_twice_adds_nothing(stage):
+    bring(stage, must_show())
+    before = list(Item.objects.order_by("pk").values_list("pk", "key"))
+    job = bring(stage, must_show())
+    assert list(Item.objects.order_by("pk").values_list("pk", "key")) == before
+    assert job.result["counts"] == {"unchanged": 4, "error": 6}
+
+
+def test_the_upload_is_removed_once_the_work_is_done(stage):
+    job = bring(stage, must_show())
+    assert not default_storage.exists(job.params["archive"])
+
+
+def test_a_kill_between_two_steps_loses_nothing_and_repeats_nothing(stage, monkeypatch):
+    monkeypatch.setattr(imports, "STEP_ROWS", 3)
+    writes = []
+    real = imports.settle
+
+    def dying(*args):
+        writes.append(1)
+        if len(writes) == 3:
+            raise KeyboardInterrupt
+        return real(*args)
+
+    monkeypatch.setattr(imports, "settle", dying)
+    members = {f"natural/egypt/dance/{n:02}.png": draw.png(60, 40, seed=n) for n in range(10)}
+    with pytest.raises(KeyboardInterrupt):
+        bring(stage, packed(members))
+    job = Job.objects.latest("pk")
+    assert (job.state, job.done, stage.items.count(), job.rows.count()) == ("running", 6, 6, 6)
+    Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, stage.items.count(), job.result["counts"]) == ("done", 10, {"created": 10})
+    assert sorted(report(job)) == list(range(1, 11))
+
+
+def test_stopping_keeps_what_is_there_and_going_on_ends_it(stage, monkeypatch, world):
+    monkeypatch.setattr(imports, "STEP_ROWS", 2)
+    real = imports.settle
+
+    def stopping(target, batch):
+        services.ask_cancel(Job.objects.latest("pk"), world.mara)
+        return real(target, batch)
+
+    monkeypatch.setattr(imports, "settle", stopping)
+    members = {f"natural/egypt/dance/{n:02}.png": draw.png(60, 40, seed=n) for n in range(6)}
+    job = bring(stage, packed(members))
+    assert (job.state, stage.items.count()) == ("cancelled", 2)
+    monkeypatch.setattr(imports, "settle", real)
+    services.resume(job, world.mara)
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, stage.items.count()) == ("done", 6)
+
+
+def test_paths_say_what_a_picture_is(stage, blank):
+    members = {
+        "set/natural/Egypt/head_coverings/1.png": draw.png(seed=1),
+        "set/مصر/dance/2.png": draw.png(seed=2),
+        "set/natural/Atlantis/dance/3.png": draw.png(seed=3),
+        "__MACOSX/._1.png": b"junk",
+        "set/.DS_Store": b"junk",
+    }
+    job = bring(stage, packed(members), condition="generated", licence="CC0")
+    assert report(job) == {1: ("created", ""), 2: ("created", ""), 3: ("error", "no_country")}
+    first, second = stage.items.order_by("pk")
+    assert (first.origin, first.concept, first.condition) == ("Egypt", "head coverings", "natural")
+    assert (second.origin, second.concept, second.condition) == ("Egypt", "dance", "generated")
+    assert first.key == "set/natural/Egypt/head_coverings/1" and first.images.get().licence == "CC0"
+    job = bring(blank, packed({"birds/owl.png": draw.png(seed=4), "read me.txt": b"hello"}))
+    assert report(job) == {1: ("created", ""), 2: ("error", "text")}
+    assert blank.items.get().concept == "birds"
+
+
+def test_a_separate_manifest_in_json_lines_keeps_what_it_does_not_know(blank):
+    rows = [
+        {"file": "a.png", "concept": "Tea", "country": "USA", "prompt": "A realistic photo of tea", "rank": 3},
+        {"file": "A.PNG", "key": "other"},
+        {"concept": "no file"},
+        ["not", "an", "object"],
+        {"file": "a.png", "country": "Wakanda"},
+        {"file": "b.png", "origin": "Sámi", "key": "a"},
+        {"file": "b.png", "origin": "Sámi", "alt": "x" * 301},
+        {"file": "b.png", "origin": "Sámi", "text": "NUL \x00 and a lone \ud800"},
+    ]
+    listed = "\n".join([json.dumps(row) for row in rows] + ['{"file": "a.png"']).encode() + b'\n{"file": "\xff"}\n'
+    job = bring(blank, packed({"a.png": draw.png(seed=1), "b.png": draw.png(seed=2)}), listed)
+    assert report(job) == {
+        1: ("created", ""),
+        2: ("error", "missing"),
+        3: ("error", "no_file"),
+        4: ("error", "unreadable"),
+        5: ("error", "bad_country"),
+        6: ("error", "key_taken"),
+        7: ("error", "too_long"),
+        8: ("created", ""),
+        9: ("error", "unreadable"),
+        10: ("error", "encoding"),
+    }
+    assert "Perhaps “a.png” was meant" in job.rows.get(number=2).message
+    tea, sami = blank.items.order_by("pk")
+    assert (tea.origin, tea.context) == ("United States", {"prompt": "A realistic photo of tea", "rank": "3"})
+    assert sami.origin == "Sámi"
+
+
+def test_csv_as_spreadsheets_write_it(blank):
+    pictures = packed({"Bücher/é.png": draw.png(seed=1), "b.png": draw.png(seed=2), "c.png": draw.png(seed=3)})
+    listed = (
+        "\ufeffImage;Concept;License;Alt\r\n"
+        'Bücher/é.png;Books;CC0;"Two lines,\nand a; mark"\r\n'
+        "\r\n"
+        ".\\b.png;Birds;CC0\r\n"
+        "c.png;Cats;CC0;alt;more;cells\r\n"
+    ).encode()
+    job = bring(blank, pictures, listed + "c.png;Caf\xe9;CC0;\r\n".encode("latin-1"))
+    assert [(row.outcome, row.reason) for row in job.rows.order_by("number")] == [
+        ("created", ""),
+        ("created", ""),
+        ("error", "too_many_cells"),
+        ("error", "encoding"),
+    ]
+    assert blank.items.get(concept="Books").images.get().alt == "Two lines,\nand a; mark"
+
+
+def test_paths_that_leave_links_locks_and_archives_inside_are_refused_by_row(blank):
+    import io
+    import zipfile
+
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("../../etc/passwd.png", draw.png(seed=1))
+        archive.writestr("/root.png", draw.png(seed=2))
+        archive.writestr("inner.zip", packed({"a.png": draw.png(seed=3)}))
+        link = zipfile.ZipInfo("link.png")
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, "/etc/passwd")
+        archive.writestr("zeros.png", bytes(20 * 1024**2))
+        archive.writestr("good.png", draw.png(seed=4))
+    job = bring(blank, out.getvalue())
+    assert [row.reason for row in job.rows.order_by("number")] == [
+        "unsafe_path",
+        "unsafe_path",
+        "nested",
+        "link",
+        "ratio",
+        "",
+    ]
+    assert blank.items.get().key == "good"
+
+
+@pytest.mark.parametrize(
+    ("archive", "listed", "sentence"),
+    [
+        (b"PK no zip at all", None, "not a zip file"),
+        (b"", None, "not a zip file"),
+        (packed({"a.png": b"x"})[:-30], None, "not a zip file"),
+        (packed({"a.png": b"x"}), b"name,concept\na,b\n", "no column “file”"),
+        (packed({"a.png": b"x"}), b"file,image\na,b\n", "names a column twice"),
+        (packed({"a.png": b"x"}), b'[{"file": "a.png"}]', "one JSON object per line"),
+    ],
+)
+def test_what_cannot_be_read_at_all_says_so_and_takes_nothing(blank, archive, listed, sentence):
+    job = bring(blank, archive, listed)
+    assert job.state == "failed" and sentence in job.error
+    assert blank.items.count() == 0
+
+
+def test_too_many_and_too_large_are_refused_before_they_are_read(blank, monkeypatch, settings):
+    from benchmarks.imports import archive
+
+    settings.IMPORT_MAX_BYTES = 1000
+    assert "larger than" in bring(blank, packed({"a.png": bytes(1001)})).error
+    settings.IMPORT_MAX_BYTES = 10**9
+    monkeypatch.setattr(archive, "MOST_MEMBERS", 2)
+    assert "more than 2 files" in bring(blank, packed({f"{n}.png": b"" for n in range(3)})).error
+    many = packed({f"{n}.png": b"" for n in range(70_000)})
+    monkeypatch.setattr(archive, "MOST_MEMBERS", 69_999)
+    assert "more than 69999 files" in bring(blank, many).error
+
+
+def test_a_damaged_member_is_one_row(blank):
+    data = bytearray(packed({"a.png": draw.png(seed=1), "b.png": draw.png(seed=2)}))
+    data[200] ^= 0xFF
+    job = bring(blank, bytes(data))
+    assert report(job) == {1: ("error", "damaged"), 2: ("created", "")}
+
+
+def test_two_imports_at_once_do_not_make_an_item_twice(blank):
+    from benchmarks.imports.records import Record, Row
+    from benchmarks.services.images import store_image
+
+    image, _made = store_image(blank.benchmark.team, draw.png(), name="a.png")
+    one = imports.Prepared(Row(1, "a.png", Record(file="a.png", key="a")), image)
+    with transaction.atomic():
+        first = imports.settle(blank, [one, one])
+        second = imports.settle(blank, [one])
+    assert [row.outcome for row in first + second] == ["created", "unchanged", "unchanged"]
+
+
+def test_the_command_takes_a_folder_a_zip_or_a_manifest_beside_its_files(blank, tmp_path, capsys):
+    folder = tmp_path / "pictures"
+    (folder / "birds").mkdir(parents=True)
+    (folder / "birds" / "owl.png").write_bytes(draw.png(seed=1))
+    (folder / "birds" / "notes.txt").write_text("hello")
+    (folder / "birds" / "away.png").symlink_to("/etc/hostname")
+    call_command("import_items", "stamps", "rating", str(folder), condition="natural")
+    assert list(blank.items.values_list("key", "concept", "condition")) == [("birds/owl", "birds", "natural")]
+    out = capsys.readouterr().out
+    assert "1 added" in out.lower() or "Added: 1" in out
+    assert "notes.txt" in out
+    listed = folder / "list.csv"
+    listed.write_bytes(manifest("birds/owl.png,,owls", "../secret.png", head="file,key,concept"))
+    call_command("import_items", "stamps", "rating", str(listed))
+    assert blank.items.count() == 1
+    archive = tmp_path / "a.zip"
+    archive.write_bytes(packed({"cat.png": draw.png(seed=9)}))
+    call_command("import_items", "stamps", "rating", str(archive))
+    assert archive.exists() and blank.items.count() == 2
