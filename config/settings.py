@@ -30,7 +30,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "django.contrib.staticfiles",
+    "config.apps.StaticFiles",
     "django_htmx",
     "axes",
     "csp",
@@ -116,6 +116,8 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "people:sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "people:sign_in"
+AXES_USERNAME_FORM_FIELD = "username"  # its own guess is the model field, which no sign-in form uses
+AXES_USERNAME_CALLABLE = "people.guessing.name_of"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]

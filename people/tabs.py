@@ -21,6 +21,7 @@ def tabs_for(user: User, current: str = "") -> list[Tab]:
     works = user.cohort_memberships.filter(left_at__isnull=True).exists() or not manages
     tabs = [
         ("work", "annotation:work", _("Work"), works),
+        ("history", "annotation:history", _("History"), works),
         ("benchmarks", "benchmarks:list", _("Benchmarks"), in_team),
         ("teams", "people:teams", _("Teams and cohorts"), manages),
         ("me", "people:me", _("Me"), True),

@@ -17,10 +17,6 @@ class SignInForm(Styled, AuthenticationForm):
         "inactive": _("This account is switched off. Ask whoever invited you."),
     }
 
-    def clean_username(self) -> str:
-        """In small letters, so that guesses spelled differently are counted together."""
-        return str(self.cleaned_data["username"]).strip().lower()
-
 
 class ForgottenForm(Styled, PasswordResetForm):
     def send_mail(self, *args: Any, **kwargs: Any) -> None:

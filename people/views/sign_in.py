@@ -71,7 +71,7 @@ class NewPassword(views.PasswordResetConfirmView):
     def form_valid(self, form: Form) -> HttpResponse:
         """Whoever can read the mailbox is the person: a lock-out ends, and links made before stop working."""
         response = super().form_valid(form)  # type: ignore[arg-type]
-        reset(username=self.user.email)
+        reset(username=self.user.email.lower())
         links.revoke_sign_in_links(self.user, timezone.now())
         messages.info(self.request, _("The new password is set. Sign in with it."))
         return response

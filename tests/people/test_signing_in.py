@@ -1,0 +1,157 @@
+"""Signing in and out, passwords, the lock after too many guesses, and one's own page."""
+
+import re
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core import mail
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from people.models import User
+from people.services import consent, links
+from tests.personas import PASSWORD, World
+
+SIGN_IN = "/sign-in"
+
+
+def try_password(client: Client, email: str, password: str = PASSWORD, **data: str) -> Any:
+    return client.post(SIGN_IN, {"username": email, "password": password} | data)
+
+
+def test_a_person_signs_in_with_any_capitals_and_goes_on_where_they_wanted(world: World) -> None:
+    client = world.client()
+    answer = try_password(client, "Nour@Example.org", next="/work/history/")
+    assert answer.status_code == 302 and answer.url == "/work/history/"
+    assert client.get(reverse("people:me")).status_code == 200
+
+
+def test_the_way_on_never_leads_elsewhere(world: World) -> None:
+    answer = try_password(world.client(), "nour@example.org", next="https://elsewhere.example/")
+    assert answer.url == reverse("home")
+
+
+def test_a_wrong_password_and_a_person_switched_off_stay_outside(world: World) -> None:
+    client = world.client()
+    page = try_password(client, "nour@example.org", "wrong").content.decode()
+    assert "do not fit together" in page
+    User.objects.filter(pk=world.tarek.pk).update(is_active=False)
+    assert try_password(client, "tarek@example.org").status_code == 200
+    assert client.get(reverse("people:me")).status_code == 302
+
+
+def test_there_is_no_open_registration(world: World) -> None:
+    for path in ("/register", "/sign-up", "/invitation/", "/invitation/unknown"):
+        assert world.client().get(path).status_code == 404
+
+
+def test_guessing_is_locked_out_with_a_plain_sentence_whatever_the_capitals(world: World) -> None:
+    client = world.client()
+    for number in range(settings.AXES_FAILURE_LIMIT):
+        email = "nour@example.org" if number % 2 else "NOUR@example.org"
+        answer = try_password(client, email, "wrong")
+    assert answer.status_code == 429
+    assert "this account rests for 15 minutes" in answer.content.decode()
+    assert try_password(client, "nour@example.org").status_code == 429, "the right password must wait as well"
+    admin = client.post("/admin/login/", {"username": "NOUR@EXAMPLE.ORG", "password": PASSWORD})
+    assert admin.status_code == 429, "the other door is locked as well"
+    assert try_password(world.client(), "tarek@example.org").status_code == 302, "others are not locked out"
+
+
+def test_signing_out_is_by_post_and_clears_the_browser(world: World) -> None:
+    client = world.client(world.nour)
+    url = reverse("people:sign_out")
+    assert client.get(url).status_code == 405
+    assert client.get(reverse("people:me")).status_code == 200
+    answer = client.post(url)
+    assert answer.url == SIGN_IN and answer.headers["Clear-Site-Data"] == '"storage"'
+    assert client.get(reverse("people:me")).status_code == 302
+
+
+def test_forms_need_their_token(world: World) -> None:
+    client = Client(enforce_csrf_checks=True)
+    assert try_password(client, "nour@example.org").status_code == 403
+    client.force_login(world.nour, backend="django.contrib.auth.backends.ModelBackend")
+    assert client.post(reverse("people:sign_out")).status_code == 403
+
+
+def test_a_forgotten_password_is_set_anew_by_mail_in_the_persons_language(world: World) -> None:
+    User.objects.filter(pk=world.nour.pk).update(language="ar")
+    _link, token = links.make_sign_in_link(world.nour, world.egypt, world.manager, timezone.now())
+    client = world.client()
+    for _ in range(settings.AXES_FAILURE_LIMIT):
+        try_password(client, "nour@example.org", "wrong")
+    client.post(reverse("people:password_forgotten"), {"email": "NOUR@example.org"})
+    [letter] = mail.outbox
+    assert letter.to == ["nour@example.org"]
+    path = re.search(r"http://testserver(/password/new/\S+)", letter.body)[1]
+    form = client.get(path).url
+    new = {"new_password1": "eleven calm ibises", "new_password2": "eleven calm ibises"}
+    assert client.post(form, new).url == SIGN_IN
+    assert try_password(client, "nour@example.org", "eleven calm ibises").status_code == 302, "the lock is lifted"
+    assert client.get(path).status_code == 200 and "new_password1" not in client.get(path).content.decode()
+    assert world.client().get(reverse("people:link", args=[token])).status_code == 410
+
+
+def test_asking_for_an_unknown_address_looks_the_same_and_sends_nothing(world: World) -> None:
+    url = reverse("people:password_forgotten")
+    known = world.client().post(url, {"email": "nour@example.org"})
+    mail.outbox.clear()
+    unknown = world.client().post(url, {"email": "nobody@example.org"})
+    assert (unknown.status_code, unknown.url) == (known.status_code, known.url)
+    assert mail.outbox == []
+
+
+def test_changing_the_password_signs_other_devices_out(world: World) -> None:
+    here, there = world.client(world.nour), world.client(world.nour)
+    new = {"old_password": PASSWORD, "new_password1": "eleven calm ibises", "new_password2": "eleven calm ibises"}
+    url = reverse("people:password_change")
+    assert here.post(url, new | {"old_password": "wrong"}).status_code == 200
+    assert here.post(url, new).status_code == 302
+    assert here.get(reverse("people:me")).status_code == 200
+    assert there.get(reverse("people:me")).status_code == 302
+
+
+def test_visitors_choose_a_language_and_members_keep_theirs(world: World) -> None:
+    visitor = world.client()
+    answer = visitor.post(reverse("people:language"), {"language": "ar", "next": SIGN_IN})
+    assert answer.url == SIGN_IN
+    assert '<html lang="ar" dir="rtl">' in visitor.get(SIGN_IN).content.decode()
+    member = world.client(world.nour)
+    member.post(reverse("people:language"), {"language": "ar"})
+    world.nour.refresh_from_db()
+    assert world.nour.language == "ar"
+    assert '<html lang="ar" dir="rtl">' in world.client(world.nour).get("/me").content.decode()
+
+
+@pytest.mark.parametrize("data", [{"language": "xx"}, {}, {"language": "ar", "next": "//elsewhere.example/"}])
+def test_the_language_switch_takes_nothing_strange(world: World, data: dict[str, str]) -> None:
+    client = world.client(world.nour)
+    assert client.post(reverse("people:language"), data).url == reverse("home")
+    world.nour.refresh_from_db()
+    assert world.nour.language in ("", "ar")
+    assert client.get(reverse("people:language")).status_code == 405
+
+
+def test_a_person_says_who_they_are_and_nothing_more(world: World) -> None:
+    client = world.client(world.nour)
+    data = {"name": "Nour El-D.", "language": "ar", "time_zone": "Africa/Cairo", "is_staff": "on", "email": "x@y.z"}
+    assert client.post("/me", data).status_code == 302
+    user = User.objects.get(pk=world.nour.pk)
+    assert (user.name, user.language, user.time_zone) == ("Nour El-D.", "ar", "Africa/Cairo")
+    assert (user.is_staff, user.email) == (False, "nour@example.org")
+    assert client.post("/me", data | {"time_zone": "Atlantis/Capital"}).status_code == 200
+    assert User.objects.get(pk=world.nour.pk).time_zone == "Africa/Cairo"
+
+
+def test_my_page_shows_my_cohorts_and_my_consent_and_lets_me_withdraw(world: World) -> None:
+    client = world.client(world.nour)
+    page = client.get("/me").content.decode()
+    assert "Egypt" in page and "Brazil" not in page and "Withdraw my consent" in page
+    url = reverse("people:consent_withdraw", args=[world.team.pk])
+    assert client.get(url).status_code == 405
+    assert client.post(url).url == "/me"
+    assert not consent.has_consented(world.nour, world.team)
+    assert "Withdraw my consent" not in client.get("/me").content.decode()
