@@ -1,0 +1,98 @@
+"""What a benchmark has to be chosen from: the allow-lists every selection is checked against."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cached_property
+
+from annotation.models import Campaign, CampaignCohort
+from annotation.sheets import Field, Sheet
+from benchmarks.models import Benchmark, Item, Stage
+from evaluation.measures import offered
+from people.models import Cohort
+
+
+@dataclass(frozen=True)
+class CampaignEntry:
+    id: int
+    name: str
+    state: str
+    major: int
+    sheet: Sheet
+    conditions: tuple[str, ...]
+    cohorts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class StageEntry:
+    """A stage with the campaigns that were ever opened, newest first."""
+
+    id: int
+    key: str
+    name: str
+    campaigns: tuple[CampaignEntry, ...]
+
+    @property
+    def current(self) -> tuple[CampaignEntry, ...]:
+        """Campaigns that asked with the same codes as the newest one: only these can be counted together."""
+        return tuple(c for c in self.campaigns if c.major == self.campaigns[0].major)
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """Fields of the newest sheet that some measure can be computed for."""
+        sheet = self.campaigns[0].sheet
+        return tuple(field for field in sheet.fields if offered(sheet.level(field.key)))
+
+    @cached_property
+    def conditions(self) -> tuple[str, ...]:
+        rows = Item.objects.filter(stage_id=self.id).order_by("condition")
+        return tuple(rows.values_list("condition", flat=True).distinct())
+
+    @cached_property
+    def concepts(self) -> tuple[str, ...]:
+        rows = Item.objects.filter(stage_id=self.id).exclude(concept="").order_by("concept")
+        return tuple(rows.values_list("concept", flat=True).distinct())
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    benchmark: Benchmark
+    stages: tuple[StageEntry, ...]
+    cohorts: dict[int, Cohort]
+
+    @property
+    def campaign_ids(self) -> tuple[int, ...]:
+        return tuple(campaign.id for stage in self.stages for campaign in stage.campaigns)
+
+
+def catalogue_of(benchmark: Benchmark) -> Catalogue:
+    """Stages with at least one campaign that is no longer a draft."""
+    campaigns = (
+        Campaign.objects.filter(stage__benchmark=benchmark)
+        .exclude(state=Campaign.State.DRAFT)
+        .select_related("sheet_version")
+        .order_by("-pk")
+    )
+    cohorts: dict[int, list[int]] = defaultdict(list)
+    people: dict[int, Cohort] = {}
+    opened = CampaignCohort.objects.filter(campaign__in=campaigns).select_related("cohort").order_by("cohort__label")
+    for row in opened:
+        cohorts[row.campaign_id].append(row.cohort_id)
+        people[row.cohort_id] = row.cohort
+    by_stage: dict[int, list[CampaignEntry]] = defaultdict(list)
+    for campaign in campaigns:
+        by_stage[campaign.stage_id].append(_entry(campaign, tuple(cohorts[campaign.pk])))
+    stages = Stage.objects.filter(pk__in=by_stage).order_by("position", "pk")
+    entries = tuple(StageEntry(s.pk, s.key, s.name, tuple(by_stage[s.pk])) for s in stages)
+    return Catalogue(benchmark, entries, dict(sorted(people.items(), key=lambda pair: pair[1].name)))
+
+
+def _entry(campaign: Campaign, cohorts: tuple[int, ...]) -> CampaignEntry:
+    return CampaignEntry(
+        id=campaign.pk,
+        name=campaign.name,
+        state=campaign.state,
+        major=campaign.sheet_version.major,
+        sheet=Sheet.from_json(campaign.sheet_version.definition, stored=True),
+        conditions=tuple(campaign.conditions),
+        cohorts=cohorts,
+    )

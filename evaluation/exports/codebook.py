@@ -1,0 +1,116 @@
+"""What every column, code and version of an export means."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.utils import translation
+
+from annotation.models import Assignment, Campaign, CampaignCohort, InstructionVersion, SheetVersion
+from annotation.sheets import Sheet
+from benchmarks.models import Stage
+from evaluation.exports.formats import Written
+from evaluation.exports.rows import COLUMNS
+
+UNCOUNTED = {
+    "surplus": "The unit had all the answers it needed when this one came.",
+    "excluded": "The rater was excluded from the benchmark; the reason is kept there.",
+    "rejected": "The answer was not accepted in review.",
+}
+
+
+def codebook(stage: Stage, campaigns: Sequence[Campaign], at: datetime) -> dict[str, Any]:
+    """All but what is known only when the rows have been written; `finished` adds that."""
+    benchmark = stage.benchmark
+    with translation.override("en"):
+        states = {str(value): str(label) for value, label in Assignment.State.choices}
+    return {
+        "made_by": f"Emic {settings.VERSION}",
+        "exported_at": at.isoformat(),
+        "benchmark": {
+            name: getattr(benchmark, name)
+            for name in ("name", "slug", "purpose", "recipe", "recipe_version", "citation", "licence")
+        },
+        "selection": {
+            "stage": stage.key,
+            "campaigns": [campaign.pk for campaign in campaigns],
+            "rows": "One row per live annotation: the latest version of each answer, counted or not.",
+        },
+        "stage": {"key": stage.key, "name": stage.name, "display": stage.display, "skip_reasons": stage.skip_reasons},
+        "columns": [
+            {"name": name, "type": kind, "meaning": meaning}
+            for name, _sql, kind, meaning in COLUMNS
+            if not name.startswith("_")
+        ],
+        "states": states,
+        "uncounted": UNCOUNTED,
+        "campaigns": [_campaign(campaign) for campaign in campaigns],
+        "cohorts": _cohorts(campaigns),
+        "sheets": _sheets(campaigns),
+        "instructions": _instructions(campaigns),
+    }
+
+
+def finished(book: dict[str, Any], name: str, written: Written) -> dict[str, Any]:
+    return {**book, "file": {"name": name, "rows": written.rows, "sha256": written.sha.hexdigest()}}
+
+
+def _campaign(campaign: Campaign) -> dict[str, Any]:
+    return {
+        "id": campaign.pk,
+        "name": campaign.name,
+        "state": campaign.state,
+        "conditions": campaign.conditions,
+        "sheet_version": str(campaign.sheet_version),
+        "opened_at": _iso(campaign.opened_at),
+        "closed_at": _iso(campaign.closed_at),
+        "target_answers": {row.cohort.label: row.target_answers for row in campaign.cohorts.all()},
+    }
+
+
+def _iso(at: datetime | None) -> str | None:
+    return at.isoformat() if at else None
+
+
+def _cohorts(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
+    rows = CampaignCohort.objects.filter(campaign__in=campaigns).select_related("cohort").order_by("cohort__label")
+    cohorts = {row.cohort_id: row.cohort for row in rows}
+    names = ("label", "names", "country", "languages", "direction", "time_zone")
+    return [{name: getattr(cohort, name) for name in names} for cohort in cohorts.values()]
+
+
+def _sheets(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
+    """Every version that was in use, with codes, labels in all languages, level and columns of each question."""
+    return [
+        {"version": str(version), "fields": [_field(sheet, one.key) for one in sheet.fields]}
+        for version, sheet in sheets_of(campaigns).values()
+    ]
+
+
+def _field(sheet: Sheet, key: str) -> dict[str, Any]:
+    one = sheet.field(key)
+    columns = [
+        {"name": f"answer.{key}{c.suffix}", "type": c.type, "meaning": c.meaning} for c in one.spec.columns(one.config)
+    ]
+    return {**one.to_json(), "level": sheet.level(key), "columns": columns}
+
+
+def sheets_of(campaigns: Sequence[Campaign]) -> dict[int, tuple[SheetVersion, Sheet]]:
+    """All versions of the campaigns' stages: an answer may be older than its campaign's present sheet."""
+    stages = {campaign.stage_id for campaign in campaigns}
+    versions = SheetVersion.objects.filter(stage__in=stages).order_by("pk")
+    return {v.pk: (v, Sheet.from_json(v.definition, stored=True)) for v in versions}
+
+
+def _instructions(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
+    versions = InstructionVersion.objects.filter(campaign__in=campaigns).order_by("campaign", "number")
+    return [
+        {
+            "campaign": version.campaign_id,
+            "number": version.number,
+            "created_at": version.created_at.isoformat(),
+            "texts": {text.language: text.body for text in version.texts.all()},
+        }
+        for version in versions.prefetch_related("texts")
+    ]

@@ -1,0 +1,103 @@
+"""Rows as lines of JSON or CSV, and a zip archive that is made while it is sent."""
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from evaluation.exports.rows import COLUMNS, Row
+from jobs import spreadsheets
+
+_BLOCK = 64 * 1024
+PLAIN = tuple(name for name, *_rest in COLUMNS if not name.startswith("_"))
+
+
+@dataclass
+class Written:
+    """What the codebook says about the file of rows; filled while it is written."""
+
+    rows: int = 0
+    sha: Any = field(default_factory=hashlib.sha256)
+
+
+def json_lines(rows: Iterable[Row], written: Written) -> Iterator[bytes]:
+    for row in rows:
+        written.rows += 1
+        yield json.dumps({name: row[name] for name in PLAIN}, ensure_ascii=False).encode() + b"\n"
+
+
+def csv_lines(rows: Iterable[Row], answer_columns: Sequence[str], written: Written) -> Iterator[bytes]:
+    """The sheet's columns follow the fixed ones, as `answer.<name>`; nested values are JSON."""
+    fixed = [name for name in PLAIN if name != "answers"]
+
+    def values() -> Iterator[list[Any]]:
+        for row in rows:
+            written.rows += 1
+            cells = row["cells"]
+            yield [_plain(value) for value in (*(row[n] for n in fixed), *(cells.get(n) for n in answer_columns))]
+
+    header = [*fixed, *(f"answer.{name}" for name in answer_columns)]
+    return (line.encode() for line in spreadsheets.csv_lines(header, values()))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+
+
+class _Pipe(io.RawIOBase):
+    """What was written since it was last asked. Cannot seek, so the archive is written straight on."""
+
+    def __init__(self) -> None:
+        self.waiting = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.waiting += data
+        return len(data)
+
+    def take(self) -> bytes:
+        taken = bytes(self.waiting)
+        self.waiting.clear()
+        return taken
+
+
+def archive(members: Iterable[tuple[str, Iterable[bytes]]], at: datetime, written: Written) -> Iterator[bytes]:
+    """A zip archive in pieces. One that broke off has no directory at its end: it does not open, so nobody takes it for
+    whole.
+
+    `written` takes the checksum of the first member.
+    """
+    pipe = _Pipe()
+    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as made:
+        for number, (name, chunks) in enumerate(members):
+            info = zipfile.ZipInfo(name, at.timetuple()[:6])
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = 0o644 << 16
+            with made.open(info, "w", force_zip64=True) as member:
+                for block in _blocks(chunks):
+                    if number == 0:
+                        written.sha.update(block)
+                    member.write(block)
+                    if pipe.waiting:
+                        yield pipe.take()
+            yield pipe.take()
+    yield pipe.take()
+
+
+def _blocks(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    block = bytearray()
+    for chunk in chunks:
+        block += chunk
+        if len(block) >= _BLOCK:
+            yield bytes(block)
+            block.clear()
+    if block:
+        yield bytes(block)

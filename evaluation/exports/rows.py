@@ -1,0 +1,87 @@
+"""Every live annotation of some campaigns, one at a time, out of one query. Memory does not grow with their number."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from django.db import connection
+
+from annotation.sheets import Sheet
+
+# name, SQL, PostgreSQL type, meaning
+COLUMNS: tuple[tuple[str, str, str, str], ...] = (
+    ("annotation", "a.id", "int8", "Number of the annotation."),
+    ("campaign", "s.campaign_id", "int8", "Number of the campaign; see campaigns."),
+    ("item", "i.key", "text", "Key of the item in its stage."),
+    ("concept", "i.concept", "text", "Concept of the item."),
+    ("origin", "i.origin", "text", "The culture the item was made or found for."),
+    ("condition", "i.condition", "text", "Condition of the item."),
+    ("withdrawn", "i.withdrawn_at IS NOT NULL", "bool", "Whether the item has been withdrawn since."),
+    ("target", "u.target", "text", "The culture asked about; empty where the stage has no target."),
+    ("cohort", "c.label", "text", "Cohort the rater answered for; see cohorts."),
+    ("rater", "a.rater_id", "int8", "Pseudonym of the rater, the same throughout this benchmark and in no other."),
+    ("rater_kind", "r.kind", "text", "person or model."),
+    ("state", "s.state", "text", "State of the assignment; see states."),
+    ("counted", "a.counted", "bool", "Whether the answer enters the numbers."),
+    ("uncounted_because", "a.uncounted_because", "text", "Why it does not; see uncounted."),
+    ("version", "a.version", "int4", "1 for a first answer, more for a changed one."),
+    ("sheet_version", "v.major || '.' || v.minor", "text", "Sheet that was shown; see sheets."),
+    ("instruction_version", "n.number", "int4", "Instructions that were in force; see instructions."),
+    ("rule_version", "a.rule_version", "text", "Acceptance rule that was in force."),
+    ("language", "a.language", "text", "Language of the interface."),
+    ("shown_at", "{utc}(a.shown_at)", "text", "When the sheet was shown (UTC)."),
+    ("submitted_at", "{utc}(a.submitted_at)", "text", "When it was submitted (UTC)."),
+    ("active_seconds", "a.active_seconds", "float8", "Seconds on the sheet without idle time, as the browser saw."),
+    ("confirmed", "a.confirmed::text", "text", "Warnings the rater confirmed."),
+    ("answers", "a.answers::text", "text", "The answers as they are stored."),
+    ("codes", "coalesce((SELECT json_object_agg(f.field, f.code ORDER BY f.field) FROM annotation_rating f"
+     " WHERE f.annotation_id = a.id), '{{}}')::text", "text", "Question to code: what every measure compares."),
+    ("_sheet", "a.sheet_version_id", "int8", ""),
+)  # fmt: skip
+_NAMES = tuple(name for name, *_ in COLUMNS)
+_JSON = ("confirmed", "answers", "codes")
+_UTC = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
+
+_FROM = """
+  FROM annotation_annotation a
+  JOIN annotation_assignment s ON s.id = a.assignment_id
+  JOIN annotation_unit u ON u.id = s.unit_id
+  JOIN benchmarks_item i ON i.id = u.item_id
+  JOIN people_rater r ON r.id = a.rater_id
+  JOIN annotation_sheetversion v ON v.id = a.sheet_version_id
+  LEFT JOIN people_cohort c ON c.id = a.cohort_id
+  LEFT JOIN annotation_instructionversion n ON n.id = a.instruction_version_id
+  WHERE s.campaign_id = ANY(%s) AND a.live
+  ORDER BY a.id
+"""
+
+Row = dict[str, Any]
+
+
+def rows(campaigns: Sequence[int], pseudonym: Callable[[int], str], sheets: Mapping[int, Sheet]) -> Iterator[Row]:
+    """Rows as plain values. `columns` of the sheet stand under "cells"."""
+    names: dict[int, str] = {}
+    with connection.cursor() as cursor:
+        statement = cursor.mogrify(f"COPY (SELECT {_select()} {_FROM}) TO STDOUT", [list(campaigns)])
+        with cursor.copy(statement) as copy:
+            copy.set_types([kind for _name, _sql, kind, _meaning in COLUMNS])
+            for values in copy.rows():
+                row = dict(zip(_NAMES, values, strict=True))
+                for name in _JSON:
+                    row[name] = json.loads(row[name])
+                rater = row["rater"]
+                if rater not in names:
+                    names[rater] = pseudonym(rater)
+                row["rater"] = names[rater]
+                row["cells"] = sheets[row.pop("_sheet")].cells(row["answers"])
+                yield row
+
+
+def _select() -> str:
+    return ", ".join(_utc(sql) for _name, sql, _kind, _meaning in COLUMNS)
+
+
+def _utc(sql: str) -> str:
+    if sql.startswith("{utc}"):
+        return _UTC.format(sql.removeprefix("{utc}"))
+    return sql.replace("{{}}", "{}")

@@ -1,0 +1,54 @@
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Campaign
+from benchmarks.models import Benchmark, Stage
+
+
+class ExportForm(forms.Form):
+    """Which stage, which of its campaigns, and as what. The choices are the benchmark's own."""
+
+    stage = forms.ModelChoiceField(Stage.objects.none(), label=_("Stage"), empty_label=None)
+    campaign = forms.ModelChoiceField(
+        Campaign.objects.none(), label=_("Campaign"), required=False, empty_label=_("All of the stage")
+    )
+    form = forms.ChoiceField(
+        label=_("Form"),
+        choices=[("csv", _("CSV, for spreadsheets and statistics")), ("jsonl", _("JSON Lines, for programs"))],
+        initial="csv",
+    )
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.opened = Campaign.objects.filter(stage__benchmark=benchmark).exclude(state=Campaign.State.DRAFT)
+        self.fields["stage"].queryset = (  # type: ignore[attr-defined]
+            Stage.objects.filter(benchmark=benchmark, campaigns__in=self.opened).distinct().select_related("benchmark")
+        )
+        self.fields["campaign"].queryset = self.opened.order_by("-pk")  # type: ignore[attr-defined]
+        for field in self.fields.values():
+            field.widget.attrs["class"] = "in"
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        campaign, stage = data.get("campaign"), data.get("stage")
+        if campaign and stage and campaign.stage_id != stage.pk:
+            self.add_error("campaign", _("This campaign belongs to another stage. Choose one of the stage, or all."))
+        return data
+
+    def campaigns(self) -> list[Campaign]:
+        picked = self.cleaned_data["campaign"]
+        of_stage = self.opened.filter(stage=self.cleaned_data["stage"]).order_by("pk")
+        wanted = of_stage.filter(pk=picked.pk) if picked else of_stage
+        return list(wanted.select_related("sheet_version").prefetch_related("cohorts__cohort"))
+
+
+class ReasonForm(forms.Form):
+    """Why a person's answers shall not count. It is kept, and shown to those who ask."""
+
+    reason = forms.CharField(
+        label=_("Reason"),
+        max_length=500,
+        widget=forms.Textarea(attrs={"class": "in", "rows": 3, "dir": "auto"}),
+    )

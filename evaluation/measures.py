@@ -1,0 +1,116 @@
+"""Which measures a field's level of measurement allows, and what to say where one does not quite fit."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from evaluation.metrics.agreement import alpha, percent_agreement
+from evaluation.metrics.correlation import mean_pairwise_pearson, mean_pairwise_spearman
+from evaluation.metrics.counts import Ratings
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import Interval
+
+Compute = Callable[[Ratings, Interval], Estimate]
+ORDERED = ("ordinal", "interval", "ratio")
+_EQUAL_STEPS: str | Promise = _(
+    "It treats the steps of the scale as equally wide, which an ordinal scale does not promise."
+)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One statistic: the levels it may be computed for, and a warning for those it fits badly."""
+
+    key: str
+    label: str | Promise
+    explained: str | Promise
+    levels: tuple[str, ...]
+    compute: Compute = field(repr=False)
+    warnings: dict[str, str | Promise] = field(default_factory=dict)
+    from_zero: bool = False
+
+    def warning(self, level: str) -> str | Promise:
+        return self.warnings.get(level, "")
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "alpha_ordinal",
+        _("Alpha, ordinal"),
+        _("Krippendorff's alpha with the ordinal distance."),
+        ORDERED,
+        lambda ratings, interval: alpha(ratings, "ordinal", interval=interval),
+    ),
+    Measure(
+        "alpha_nominal",
+        _("Alpha, nominal"),
+        _("Krippendorff's alpha with the nominal distance."),
+        ("nominal", *ORDERED),
+        lambda ratings, interval: alpha(ratings, "nominal", interval=interval),
+        {level: _("It treats a near miss like a far one: the order of the scale is not used.") for level in ORDERED},
+    ),
+    Measure(
+        "alpha_interval",
+        _("Alpha, interval"),
+        _("Krippendorff's alpha with the interval distance."),
+        ORDERED,
+        lambda ratings, interval: alpha(ratings, "interval", interval=interval),
+        {"ordinal": _EQUAL_STEPS},
+    ),
+    Measure(
+        "alpha_ratio",
+        _("Alpha, ratio"),
+        _("Krippendorff's alpha with the ratio distance."),
+        ORDERED,
+        lambda ratings, interval: alpha(ratings, "ratio", interval=interval),
+        {
+            "ordinal": _("It needs a true zero and equal steps, which an ordinal scale does not promise."),
+            "interval": _("It needs a true zero, which an interval scale does not have."),
+        },
+    ),
+    Measure(
+        "spearman",
+        _("Mean pairwise Spearman"),
+        _("Spearman's rank correlation of every two raters over the units both rated, averaged over the pairs."),
+        ORDERED,
+        lambda ratings, interval: mean_pairwise_spearman(ratings, interval=interval),
+    ),
+    Measure(
+        "pearson",
+        _("Mean pairwise Pearson"),
+        _("Pearson's correlation of every two raters over the units both rated, averaged over the pairs."),
+        ORDERED,
+        lambda ratings, interval: mean_pairwise_pearson(ratings, interval=interval),
+        {"ordinal": _EQUAL_STEPS},
+    ),
+    Measure(
+        "percent",
+        _("Percent agreement"),
+        _("The share of pairs of raters that gave the same code."),
+        ("nominal", *ORDERED),
+        lambda ratings, interval: percent_agreement(ratings, interval=interval),
+        {level: _("It is not corrected for chance: people who guess agree too.") for level in ("nominal", *ORDERED)},
+        from_zero=True,
+    ),
+)
+BY_KEY = {measure.key: measure for measure in MEASURES}
+TABLE = "table"  # several at once, as CAIRE's Table 14 has them
+TABLE_LABEL = _("Alpha, Spearman and Pearson")
+
+
+def offered(level: str) -> tuple[Measure, ...]:
+    return tuple(measure for measure in MEASURES if level in measure.levels)
+
+
+def default_measure(level: str) -> str:
+    """Alpha at the field's own level: the statistic that promises no more than the scale does."""
+    return f"alpha_{level}"
+
+
+def chosen(key: str, level: str) -> tuple[Measure, ...]:
+    """The measures behind a choice on the page. The table has alpha at the field's level and both correlations."""
+    if key == TABLE:
+        return tuple(BY_KEY[one] for one in (default_measure(level), "spearman", "pearson"))
+    return (BY_KEY[key],)

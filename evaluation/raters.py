@@ -1,0 +1,144 @@
+"""Who answers in a benchmark: how much, how fast, and whether it counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db import connection
+from django.db.models import Count, Max, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.models import Assignment, Campaign, Exclusion, Participation
+from benchmarks.models import Benchmark
+from evaluation.reports.numbers import shown_share
+from jobs.models import Event
+from people.models import Cohort, Rater
+
+IDLE = timedelta(days=3)
+
+
+@dataclass(frozen=True)
+class RaterLine:
+    """One person in one cohort, over all campaigns of the benchmark."""
+
+    rater: Rater
+    cohort: Cohort
+    pseudonym: str
+    done: int
+    counted: int
+    skipped: int
+    pace: float | None
+    seen_at: datetime
+    exclusion: Exclusion | None
+    idle: bool
+
+    @property
+    def skipped_share(self) -> float | None:
+        shown = self.done + self.skipped
+        return self.skipped / shown if shown else None
+
+    @property
+    def skipped_percent(self) -> str:
+        return shown_share(self.skipped_share)
+
+
+# Done, counted and the median of active seconds, per person and cohort.
+_DONE = """
+  SELECT a.rater_id, a.cohort_id, count(*), count(*) FILTER (WHERE a.counted),
+         percentile_cont(0.5) WITHIN GROUP (ORDER BY a.active_seconds)
+  FROM annotation_annotation a JOIN annotation_assignment s ON s.id = a.assignment_id
+  WHERE s.campaign_id = ANY(%s) AND a.live AND a.cohort_id IS NOT NULL GROUP BY a.rater_id, a.cohort_id
+"""
+
+
+def cohorts_of(benchmark: Benchmark) -> list[Cohort]:
+    asked = Cohort.objects.filter(campaigns__campaign__stage__benchmark=benchmark).distinct()
+    return sorted(asked, key=lambda cohort: cohort.name)
+
+
+def raters_of(
+    benchmark: Benchmark, at: datetime, cohort: int | None = None, rater: int | None = None
+) -> list[RaterLine]:
+    """By cohort, then by name here: never by how much or how well."""
+    campaigns = list(Campaign.objects.filter(stage__benchmark=benchmark).values_list("pk", flat=True))
+    taking_part = Participation.objects.filter(cohort__campaign__in=campaigns)
+    if cohort is not None:
+        taking_part = taking_part.filter(cohort__cohort=cohort)
+    if rater is not None:
+        taking_part = taking_part.filter(rater=rater)
+    seen = {
+        (row["rater"], row["cohort__cohort"]): row["seen"]
+        for row in taking_part.values("rater", "cohort__cohort").annotate(seen=Max("last_seen_at"))
+    }
+    done = _done(campaigns)
+    skipped = _skipped(campaigns)
+    raters = Rater.objects.filter(pk__in={r for r, _c in seen}).select_related("user").in_bulk()
+    cohorts = Cohort.objects.filter(pk__in={c for _r, c in seen}).in_bulk()
+    excluded = {e.rater_id: e for e in Exclusion.objects.filter(benchmark=benchmark, lifted_at__isnull=True)}
+    lines = [
+        _line(benchmark, raters[r], cohorts[c], done.get((r, c), NOTHING), skipped.get((r, c), 0), last, at, excluded)
+        for (r, c), last in seen.items()
+    ]
+    return sorted(lines, key=lambda line: (line.cohort.name, line.pseudonym))
+
+
+class Done(NamedTuple):
+    done: int
+    counted: int
+    pace: float | None
+
+
+NOTHING = Done(0, 0, None)
+
+
+def _line(
+    benchmark: Benchmark,
+    rater: Rater,
+    cohort: Cohort,
+    done: Done,
+    skipped: int,
+    seen_at: datetime,
+    at: datetime,
+    excluded: dict[int, Exclusion],
+) -> RaterLine:
+    return RaterLine(
+        rater=rater,
+        cohort=cohort,
+        pseudonym=benchmark.pseudonym(rater.pk),
+        done=done.done,
+        counted=done.counted,
+        skipped=skipped,
+        pace=done.pace,
+        seen_at=seen_at,
+        exclusion=excluded.get(rater.pk),
+        idle=seen_at < at - IDLE,
+    )
+
+
+def _done(campaigns: Sequence[int]) -> dict[tuple[int, int], Done]:
+    with connection.cursor() as cursor:
+        cursor.execute(_DONE, [list(campaigns)])
+        return {(rater, cohort): Done(*rest) for rater, cohort, *rest in cursor.fetchall()}
+
+
+def _skipped(campaigns: Sequence[int]) -> dict[tuple[int, int], int]:
+    rows = (
+        Assignment.objects.filter(campaign__in=campaigns, participation__isnull=False)
+        .values("rater", "participation__cohort__cohort")
+        .annotate(n=Count("pk", filter=Q(state=Assignment.State.SKIPPED)))
+    )
+    return {(row["rater"], row["participation__cohort__cohort"]): row["n"] for row in rows}
+
+
+def effect_words(benchmark: Benchmark, rater: Rater) -> str:
+    """What the last exclusion of this rater did, as the event of it says."""
+    events = Event.objects.filter(scope=benchmark.scope, verb="rater.excluded", target=f"rater:{rater.pk}")
+    event = events.order_by("-pk").first()
+    if event is None:
+        return ""
+    answers, places = event.data.get("answers", 0), event.data.get("places", 0)
+    said = ngettext("%(n)s answer no longer counts", "%(n)s answers no longer count", answers) % {"n": answers}
+    opened = ngettext("%(n)s place opened", "%(n)s places opened", places) % {"n": places}
+    return _("%(answers)s; %(places)s.") % {"answers": said, "places": opened}

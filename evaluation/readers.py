@@ -1,0 +1,118 @@
+"""Ratings out of the database: one streamed query into numpy arrays, never an object per row."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+from django.db import connection
+
+from evaluation.metrics.counts import Floats, Ints, Ratings
+from evaluation.selection import Selection
+
+Cell = tuple[int, str]  # cohort, condition
+
+# COPY's binary form: two bytes for the number of columns, then a length and eight bytes for each.
+_COLUMNS = ("cohort", "condition", "unit", "rater", "annotation")
+_ROW = np.dtype(
+    [("columns", ">i2")]
+    + [part for name in _COLUMNS for part in ((f"{name}_length", ">i4"), (name, ">i8"))]
+    + [("value_length", ">i4"), ("value", ">f8")]
+)
+_KEPT = np.dtype(
+    [("cohort", "i4"), ("condition", "i2"), ("unit", "i8"), ("rater", "i8"), ("annotation", "i8"), ("value", "f8")]
+)
+_HEADER, _TRAILER = 19, 2
+_BLOCK = 32_768 * _ROW.itemsize
+
+_QUERY = """
+COPY (
+  {codes}
+  SELECT r.cohort_id::int8, array_position(%(conditions)s::text[], i.condition::text)::int8, r.unit_id::int8,
+         r.rater_id::int8, r.annotation_id::int8, {value}::float8
+  FROM annotation_rating r
+  JOIN annotation_unit u ON u.id = r.unit_id
+  JOIN benchmarks_item i ON i.id = u.item_id
+  JOIN people_rater p ON p.id = r.rater_id
+  {join}
+  WHERE r.campaign_id = ANY(%(campaigns)s) AND r.field = %(field)s AND r.cohort_id = ANY(%(cohorts)s)
+    AND r.live AND (r.counted OR NOT %(counted)s) AND p.kind = ANY(%(raters)s) AND {value} IS NOT NULL
+    AND i.condition = ANY(%(conditions)s) AND (%(all_concepts)s OR i.concept = ANY(%(concepts)s))
+) TO STDOUT (FORMAT binary)
+"""
+# Codes without an order have no number of their own; any numbering does, since only "same or not" is asked of them.
+_CODES = """
+  WITH codes AS (
+    SELECT code, row_number() OVER (ORDER BY code) AS number
+    FROM (SELECT DISTINCT code FROM annotation_rating WHERE campaign_id = ANY(%(campaigns)s) AND field = %(field)s) c
+  )
+"""
+
+
+def ratings(selection: Selection) -> dict[Cell, Ratings]:
+    """The ratings of every (cohort, condition) selected, also of those that have none yet."""
+    rows = _rows(selection)
+    cells: dict[Cell, Ratings] = {}
+    for cohort in selection.cohorts:
+        of_cohort = rows[rows["cohort"] == cohort]
+        for place, condition in enumerate(selection.conditions, start=1):
+            cells[cohort, condition] = _numbered(of_cohort[of_cohort["condition"] == place], selection.repeats)
+    return cells
+
+
+def _rows(selection: Selection) -> npt.NDArray[np.void]:
+    nominal = selection.level == "nominal"
+    query = _QUERY.format(
+        codes=_CODES if nominal else "",
+        join="JOIN codes ON codes.code = r.code" if nominal else "",
+        value="codes.number" if nominal else "r.value",
+    )
+    params = {
+        "conditions": list(selection.conditions),
+        "campaigns": list(selection.campaigns),
+        "field": selection.field,
+        "cohorts": list(selection.cohorts),
+        "counted": selection.counted == "counted",
+        "raters": list(selection.raters),
+        "all_concepts": not selection.concepts,
+        "concepts": list(selection.concepts),
+    }
+    blocks = list(_blocks(query, params))
+    return np.concatenate(blocks) if blocks else np.empty(0, _KEPT)
+
+
+def _blocks(query: str, params: dict[str, object]) -> Iterator[npt.NDArray[np.void]]:
+    with connection.cursor() as cursor:
+        statement = cursor.mogrify(query, params)  # COPY takes no parameters; psycopg quotes them here
+        begun, buffer = False, bytearray()
+        with cursor.copy(statement) as copy:
+            for data in copy:
+                buffer += data
+                if not begun and len(buffer) >= _HEADER:
+                    begun = True
+                    del buffer[:_HEADER]
+                if len(buffer) > _BLOCK + _ROW.itemsize:
+                    yield _parsed(bytes(buffer[:_BLOCK]))
+                    del buffer[:_BLOCK]
+        if len(buffer) > _TRAILER:
+            yield _parsed(bytes(buffer[:-_TRAILER]))
+
+
+def _parsed(data: bytes) -> npt.NDArray[np.void]:
+    read = np.frombuffer(data, _ROW)
+    kept = np.empty(read.size, _KEPT)
+    for name in (*_COLUMNS, "value"):
+        kept[name] = read[name]
+    return kept
+
+
+def _numbered(rows: npt.NDArray[np.void], repeats: str) -> Ratings:
+    """Renumber units and raters from 0, and keep one answer where a person gave several in different campaigns."""
+    units, unit = np.unique(rows["unit"], return_inverse=True)
+    raters, rater = np.unique(rows["rater"], return_inverse=True)
+    value: Floats = rows["value"]
+    order: Ints = np.argsort(rows["annotation"], kind="stable")
+    if repeats == "latest":
+        order = order[::-1]
+    pair = unit[order] * max(raters.size, 1) + rater[order]
+    kept = np.sort(order[np.unique(pair, return_index=True)[1]])
+    return Ratings(unit[kept], rater[kept], value[kept], int(units.size), int(raters.size))

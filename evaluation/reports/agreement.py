@@ -1,0 +1,85 @@
+"""Agreement per cohort and condition, in the form of CAIRE's Table 14. Pages and files render it."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from annotation.readers import watermark
+from evaluation.catalogue import Catalogue
+from evaluation.measures import Measure
+from evaluation.metrics.counts import Ratings
+from evaluation.metrics.estimate import Estimate
+from evaluation.readers import ratings
+from evaluation.selection import Selection
+from people.models import Cohort
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cohort under one condition: an estimate for each measure of the report."""
+
+    condition: str
+    estimates: tuple[Estimate, ...]
+    n_units: int
+    n_raters: int
+    n_ratings: int
+
+    @property
+    def missing_share(self) -> float | None:
+        places = self.n_units * self.n_raters
+        return 1 - self.n_ratings / places if places else None
+
+
+@dataclass(frozen=True)
+class Row:
+    cohort: Cohort
+    cells: tuple[Cell, ...]
+
+    @property
+    def missing_share(self) -> float | None:
+        """1 - ratings / (units x raters), over the row's conditions together."""
+        places = sum(cell.n_units * cell.n_raters for cell in self.cells)
+        return 1 - sum(cell.n_ratings for cell in self.cells) / places if places else None
+
+
+@dataclass(frozen=True)
+class AgreementReport:
+    catalogue: Catalogue = field(repr=False)
+    selection: Selection
+    conditions: tuple[str, ...]
+    rows: tuple[Row, ...]
+    watermark: int
+    computed_at: datetime
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return self.selection.measures
+
+    @property
+    def n_ratings(self) -> int:
+        return sum(cell.n_ratings for row in self.rows for cell in row.cells)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Where a statistic does not quite fit the scale."""
+        found = ((m.label, m.warning(self.selection.level)) for m in self.measures)
+        return [f"{label}: {warning}" for label, warning in found if warning]
+
+
+def agreement(catalogue: Catalogue, selection: Selection, at: datetime) -> AgreementReport:
+    """The watermark is read first: what comes in while we read is found again by the next look."""
+    mark = watermark(catalogue.benchmark)
+    read = ratings(selection)
+    rows = tuple(
+        Row(
+            catalogue.cohorts[cohort],
+            tuple(_cell(condition, read[cohort, condition], selection) for condition in selection.conditions),
+        )
+        for cohort in selection.cohorts
+    )
+    return AgreementReport(catalogue, selection, selection.conditions, rows, mark, at)
+
+
+def _cell(condition: str, given: Ratings, selection: Selection) -> Cell:
+    interval = selection.wanted_interval
+    estimates = tuple(measure.compute(given, interval) for measure in selection.measures)
+    return Cell(condition, estimates, given.n_units, given.n_raters, given.n_ratings)

@@ -1,0 +1,124 @@
+"""The agreement report as JSON, CSV and LaTeX."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from evaluation.measures import Measure
+from evaluation.metrics.estimate import Estimate
+from evaluation.reports.agreement import AgreementReport, Cell, Row
+from evaluation.reports.numbers import MINUS, shown, shown_interval
+from jobs.spreadsheets import csv_lines
+
+
+def to_json(report: AgreementReport, language: str) -> dict[str, Any]:
+    catalogue, selection = report.catalogue, report.selection
+    return {
+        "benchmark": {"slug": catalogue.benchmark.slug, "name": catalogue.benchmark.name},
+        "selection": selection.to_json(),
+        "counted": selection.words(catalogue, language),
+        "warnings": report.warnings,
+        "watermark": report.watermark,
+        "computed_at": report.computed_at.isoformat(),
+        "n_ratings": report.n_ratings,
+        "conditions": list(report.conditions),
+        "rows": [_row(row, report) for row in report.rows],
+    }
+
+
+def _row(row: Row, report: AgreementReport) -> dict[str, Any]:
+    return {
+        "cohort": {"id": row.cohort.pk, "label": row.cohort.label, "country": row.cohort.country},
+        "missing_share": row.missing_share,
+        "cells": [_cell(cell, report) for cell in row.cells],
+    }
+
+
+def _cell(cell: Cell, report: AgreementReport) -> dict[str, Any]:
+    return {
+        "condition": cell.condition,
+        "n_units": cell.n_units,
+        "n_raters": cell.n_raters,
+        "n_ratings": cell.n_ratings,
+        "missing_share": cell.missing_share,
+        "estimates": {
+            measure.key: {**estimate.to_json(), "shown": _shown(estimate), "shown_interval": shown_interval(estimate)}
+            for measure, estimate in zip(report.measures, cell.estimates, strict=True)
+        },
+    }
+
+
+def _shown(estimate: Estimate) -> str:
+    return "" if estimate.value is None else shown(estimate.value)
+
+
+CSV_COLUMNS = (
+    "cohort", "condition", "measure", "value", "low", "high", "shown", "shown_interval",
+    "n_units", "n_raters", "n_ratings",
+    "missing_share", "confidence", "resampled", "method", "reason", "interval_reason",
+    "stage", "field", "level", "counted", "watermark", "computed_at",
+)  # fmt: skip
+
+
+def to_csv(report: AgreementReport) -> Iterator[str]:
+    """One line per cohort, condition and measure, each with what was counted."""
+    return csv_lines(CSV_COLUMNS, _csv_rows(report))
+
+
+def _csv_rows(report: AgreementReport) -> Iterator[list[Any]]:
+    s = report.selection
+    for row, cell, measure, estimate in _each(report):
+        yield [
+            row.cohort.label, cell.condition, measure.key, estimate.value, estimate.low, estimate.high,
+            _shown(estimate), shown_interval(estimate), estimate.n_units, estimate.n_raters, estimate.n_ratings,
+            estimate.missing_share, estimate.level, estimate.resampled, estimate.method, estimate.reason,
+            estimate.interval_reason, s.stage, s.field, s.level, s.counted, report.watermark,
+            report.computed_at.isoformat(),
+        ]  # fmt: skip
+
+
+def _each(report: AgreementReport) -> Iterator[tuple[Row, Cell, Measure, Estimate]]:
+    for row in report.rows:
+        for cell in row.cells:
+            for measure, estimate in zip(report.measures, cell.estimates, strict=True):
+                yield row, cell, measure, estimate
+
+
+def to_latex(report: AgreementReport, language: str) -> str:
+    """A booktabs table: a column per condition and measure, what was counted in the caption."""
+    several = len(report.measures) > 1
+    columns = [(c, m) for c in report.conditions for m in report.measures]
+    heads = [_tex(f"{c}, {m.label}" if several else (c or str(m.label))) for c, m in columns]
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        r"\begin{tabular}{l" + "r" * len(columns) + "}",
+        r"\toprule",
+        " & ".join(["Cohort", *heads]) + r" \\",
+        r"\midrule",
+    ]
+    for row in report.rows:
+        estimates = [estimate for cell in row.cells for estimate in cell.estimates]
+        lines.append(" & ".join([_tex(row.cohort.label), *map(_tex_estimate, estimates)]) + r" \\")
+    caption = " ".join(report.selection.words(report.catalogue, language))
+    lines += [r"\bottomrule", r"\end{tabular}", r"\caption{" + _tex(caption) + "}", r"\end{table}", ""]
+    return "\n".join(lines)
+
+
+def _tex_estimate(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return r"\emph{" + _tex((estimate.reason or "").replace("_", " ")) + "}"
+    interval = shown_interval(estimate).replace(MINUS, "-")
+    number = shown(estimate.value).replace(MINUS, "-")
+    return f"${number}$" + (rf" {{\scriptsize ${interval}$}}" if interval else "")
+
+
+_TEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "×": r"$\times$", MINUS: r"$-$",
+    "“": "``", "”": "''", "…": r"\ldots{}",
+}  # fmt: skip
+
+
+def _tex(text: str) -> str:
+    return "".join(_TEX.get(letter, letter) for letter in str(text))

@@ -1,0 +1,191 @@
+"""How the site is: what waits, what failed, how full it is. Every problem says what to do."""
+
+import platform
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import django
+from celery import current_app
+from django.conf import settings
+from django.db import connection
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
+
+from annotation.models import Assignment
+from jobs.models import Job
+
+GIB = 1024**3
+LITTLE_SPACE = 2 * GIB
+MANY_WAITING = 1_000
+BEAT_LATE = timedelta(minutes=5)
+BEAT_KEY = "emic:beat"
+
+
+@dataclass(frozen=True)
+class Problem:
+    what: str
+    do: str
+
+
+@dataclass
+class Status:
+    at: datetime
+    versions: list[tuple[str, str]] = field(default_factory=list)
+    figures: list[tuple[str, str]] = field(default_factory=list)
+    failed: list[Job] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def status(at: datetime) -> Status:
+    found = Status(at)
+    for part in (_versions, _queue, _jobs, _leases, _disk):
+        part(found)
+    return found
+
+
+def _versions(found: Status) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW server_version")
+        postgres = cursor.fetchone()[0]
+    found.versions = [
+        ("Emic", settings.VERSION),
+        ("Python", platform.python_version()),
+        ("Django", django.get_version()),
+        ("PostgreSQL", postgres),
+    ]
+
+
+def broker(do: Callable[[Any], Any]) -> Any:
+    """Ask the broker something; None when it does not answer, or is not one of the Redis kind."""
+    try:
+        with current_app.connection_for_read(connect_timeout=2) as link:
+            link.ensure_connection(max_retries=1, timeout=2)
+            client = getattr(link.default_channel, "client", None)
+            return None if client is None else do(client)
+    except (OperationalError, RedisError, OSError):
+        return None
+
+
+def mark_beat(at: datetime) -> None:
+    """Written by the task of that name: that it is fresh shows that beat and worker both live."""
+    broker(lambda client: client.set(BEAT_KEY, at.isoformat(), ex=86_400))
+
+
+def _queue(found: Status) -> None:
+    asked = broker(lambda client: (client.info("server"), client.llen("celery"), client.get(BEAT_KEY)))
+    if asked is None:
+        found.figures.append((_("Broker"), _("does not answer")))
+        found.problems.append(
+            Problem(
+                _("The broker does not answer, so nothing is done in the background."),
+                _("See that Valkey runs and CELERY_BROKER_URL names it. Nothing is lost: work waits in the database."),
+            )
+        )
+        return
+    info, waiting, beat = asked
+    name = info.get("server_name", "redis").title()
+    found.versions.append((name, str(info.get("valkey_version") or info.get("redis_version", "?"))))
+    found.figures.append((_("Messages waiting in the broker"), f"{waiting:,}"))
+    if waiting > MANY_WAITING:
+        found.problems.append(
+            Problem(_("Many messages wait in the broker."), _("See that a worker runs; start a second one if it does."))
+        )
+    _beat(found, datetime.fromisoformat(beat.decode()) if beat else None)
+
+
+def _beat(found: Status, last: datetime | None) -> None:
+    ago = found.at - last if last else None
+    said = _("never") if ago is None else _("%(n)s s ago") % {"n": max(0, round(ago.total_seconds()))}
+    found.figures.append((_("Last beat"), said))
+    if ago is None or ago > BEAT_LATE:
+        found.problems.append(
+            Problem(
+                _("The beat has not been heard for five minutes: places that were given up are not handed on."),
+                _("See that the worker and the beat run; ./emic run starts both."),
+            )
+        )
+
+
+def _jobs(found: Status) -> None:
+    for state, label in Job.State.choices:
+        found.figures.append((_("Jobs: %(state)s") % {"state": label}, f"{Job.objects.filter(state=state).count():,}"))
+    recent = Job.objects.filter(state=Job.State.FAILED, finished_at__gte=found.at - timedelta(days=7))
+    found.failed = list(recent.order_by("-finished_at")[:20])
+    if found.failed:
+        what = ngettext(
+            "%(n)s job failed in the last seven days.", "%(n)s jobs failed in the last seven days.", len(found.failed)
+        )
+        found.problems.append(
+            Problem(
+                what % {"n": len(found.failed)}, _("Read its message below, set right what it names, and resume it.")
+            )
+        )
+    stalled = Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=found.at - BEAT_LATE).count()
+    if stalled:
+        found.problems.append(
+            Problem(
+                ngettext("%(n)s job stands still.", "%(n)s jobs stand still.", stalled) % {"n": stalled},
+                _("Its worker died. It goes on by itself as soon as a worker and the beat run."),
+            )
+        )
+
+
+def _leases(found: Status) -> None:
+    reserved = Assignment.objects.filter(state=Assignment.State.RESERVED)
+    late = reserved.filter(lease_until__lt=found.at - BEAT_LATE).count()
+    found.figures.append((_("Places in hand"), f"{reserved.count():,}"))
+    found.figures.append((_("Of these over their time"), f"{late:,}"))
+    if late:
+        found.problems.append(
+            Problem(
+                _("Places are over their time and were not given back."),
+                _("See that the worker and the beat run: they give them back."),
+            )
+        )
+
+
+def _disk(found: Status) -> None:
+    folder = Path(settings.DATA_DIR)
+    disk = shutil.disk_usage(folder if folder.exists() else folder.parent)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_database_size(current_database())")
+        database = int(cursor.fetchone()[0])
+    found.figures.append((_("Database"), _size(database)))
+    found.figures.append((_("Data folder"), f"{folder} ({_size(used_by(folder))})"))
+    found.figures.append(
+        (_("Free on its disk"), _("%(free)s of %(all)s") % {"free": _size(disk.free), "all": _size(disk.total)})
+    )
+    if disk.free < LITTLE_SPACE:
+        found.problems.append(
+            Problem(
+                _("Less than 2 GiB are free on the disk of the data folder."),
+                _("Make room, or move the data folder (EMIC_DATA) to a larger disk. Answers stop when it is full."),
+            )
+        )
+
+
+def used_by(folder: Path, most: int = 200_000) -> int:
+    """Bytes of the files in a folder; stops counting after `most` files, so that the page always answers."""
+    total = 0
+    for number, path in enumerate(folder.rglob("*")):
+        if number >= most:
+            break
+        try:
+            total += path.lstat().st_size if path.is_file() else 0
+        except OSError:  # gone, or not ours to look at, while we looked
+            continue
+    return total
+
+
+def _size(count: float) -> str:
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GiB"

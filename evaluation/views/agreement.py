@@ -1,0 +1,115 @@
+"""Agreement: the page, its live part, and the same report as JSON, CSV and LaTeX."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotation.readers import watermark
+from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark
+from benchmarks.tabs import tabs_for
+from evaluation.catalogue import catalogue_of
+from evaluation.reports.agreement import AgreementReport, agreement
+from evaluation.reports.page import filters, report_context
+from evaluation.reports.renderings import to_csv, to_json, to_latex
+from evaluation.selection import SelectionError, select
+
+
+def _language() -> str:
+    return get_language() or "en"
+
+
+def _report(benchmark: Benchmark, request: HttpRequest) -> AgreementReport:
+    catalogue = catalogue_of(benchmark)
+    return agreement(catalogue, select(catalogue, request.GET), timezone.now())
+
+
+@login_required
+@require_safe
+@never_cache
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug)
+    catalogue = catalogue_of(benchmark)
+    context: dict[str, Any] = {
+        "benchmark": benchmark,
+        "nav": tabs_for(request.user, benchmark, "agreement"),
+        "who_place": benchmark.name,
+    }
+    if not catalogue.stages:
+        return render(request, "evaluation/agreement_empty.html", context)
+    try:
+        selection = select(catalogue, request.GET)
+    except SelectionError as error:
+        return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
+    report = agreement(catalogue, selection, timezone.now())
+    query = urlencode(selection.to_params())
+    context |= report_context(report, _language()) | filters(catalogue, selection, _language())
+    context |= {"query": query, "live": reverse("evaluation:agreement_live", args=[slug]) + "?" + query}
+    return render(request, "evaluation/agreement.html", context)
+
+
+@login_required
+@require_safe
+@never_cache
+def live(request: HttpRequest, slug: str) -> HttpResponse:
+    """204 while nothing changed. That path is one SUM over at most 16 rows per cohort of a campaign."""
+    benchmark = benchmark_for(request.user, slug)
+    if request.GET.get("since", "") == str(watermark(benchmark)):
+        return HttpResponse(status=204)
+    try:
+        report = _report(benchmark, request)
+    except SelectionError as error:
+        return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
+    return render(request, "evaluation/parts/report.html", report_context(report, _language()))
+
+
+Write = Callable[[AgreementReport], HttpResponse]
+
+
+def _download(request: HttpRequest, slug: str, write: Write) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug)
+    if not catalogue_of(benchmark).stages:
+        return JsonResponse({"error": "No campaign has been opened yet."}, status=409)
+    try:
+        return write(_report(benchmark, request))
+    except SelectionError as error:
+        return JsonResponse({"error": error.message, "parameter": error.name}, status=400)
+
+
+@login_required
+@require_safe
+@never_cache
+def as_json(request: HttpRequest, slug: str) -> HttpResponse:
+    return _download(request, slug, lambda report: JsonResponse(to_json(report, _language())))
+
+
+@login_required
+@require_safe
+@never_cache
+def as_csv(request: HttpRequest, slug: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-agreement.csv"'}
+    return _download(
+        request,
+        slug,
+        lambda report: HttpResponse("".join(to_csv(report)), content_type="text/csv; charset=utf-8", headers=headers),
+    )
+
+
+@login_required
+@require_safe
+@never_cache
+def as_latex(request: HttpRequest, slug: str) -> HttpResponse:
+    return _download(
+        request,
+        slug,
+        lambda report: HttpResponse(to_latex(report, _language()), content_type="text/x-tex; charset=utf-8"),
+    )

@@ -1,0 +1,45 @@
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from annotation.models import Campaign
+from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark
+from benchmarks.tabs import tabs_for
+from evaluation.forms import ExportForm
+from evaluation.services.exports import export
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def page(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Those who work on a benchmark may take its ratings. By POST, since it leaves an event."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    form = ExportForm(request.POST if request.method == "POST" else None, benchmark=benchmark)
+    if request.method == "POST" and form.is_valid():
+        return _download(request, form)
+    return _show(request, benchmark, form)
+
+
+def _download(request: HttpRequest, form: ExportForm) -> StreamingHttpResponse:
+    assert request.user.is_authenticated
+    stage = form.cleaned_data["stage"]
+    campaigns = form.campaigns()
+    name, pieces = export(stage, campaigns, form.cleaned_data["form"], request.user, timezone.now())
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingHttpResponse(pieces, content_type="application/zip", headers=headers)
+
+
+def _show(request: HttpRequest, benchmark: Benchmark, form: ExportForm) -> HttpResponse:
+    context = {
+        "benchmark": benchmark,
+        "nav": tabs_for(request.user, benchmark, "export"),
+        "who_place": benchmark.name,
+        "form": form,
+        "something": Campaign.objects.filter(stage__benchmark=benchmark).exclude(state=Campaign.State.DRAFT).exists(),
+    }
+    return render(request, "evaluation/export.html", context, status=400 if form.errors else 200)

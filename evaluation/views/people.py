@@ -1,0 +1,81 @@
+"""Who answers in a benchmark, and whether their answers count."""
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.services.exclusions import exclude, lift
+from benchmarks.access import benchmark_for, may
+from benchmarks.models import Benchmark
+from benchmarks.tabs import tabs_for
+from evaluation.forms import ReasonForm
+from evaluation.raters import RaterLine, cohorts_of, effect_words, raters_of
+from people.models import Cohort
+
+
+@login_required
+@require_safe
+@never_cache
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    """Reviewers see names of this benchmark only; those who work on it see who is behind them."""
+    benchmark = benchmark_for(request.user, slug)
+    cohorts = cohorts_of(benchmark)
+    cohort = _cohort(request.GET.get("cohort", ""), cohorts)
+    context = {
+        "benchmark": benchmark,
+        "nav": tabs_for(request.user, benchmark, "people"),
+        "who_place": benchmark.name,
+        "works": may(request.user, benchmark, "work_on"),
+        "cohorts": cohorts,
+        "cohort": cohort,
+        "lines": raters_of(benchmark, timezone.now(), cohort=cohort.pk if cohort else None),
+    }
+    return render(request, "evaluation/people.html", context)
+
+
+def _cohort(asked: str, cohorts: list[Cohort]) -> Cohort | None:
+    found = [cohort for cohort in cohorts if str(cohort.pk) == asked]
+    if asked and not found:
+        raise Http404
+    return found[0] if found else None
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def person(request: HttpRequest, slug: str, rater_id: int) -> HttpResponse:
+    """One person: what they did, and the two buttons. Only somebody who took part in this benchmark is found."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    lines = raters_of(benchmark, timezone.now(), rater=rater_id)
+    if not lines:
+        raise Http404
+    form = ReasonForm(request.POST or None)
+    if request.method == "POST" and (request.POST.get("do") == "lift" or form.is_valid()):
+        _decide(request, benchmark, lines[0], form)
+        return redirect("evaluation:person", slug, rater_id)
+    context = {
+        "benchmark": benchmark,
+        "nav": tabs_for(request.user, benchmark, "people"),
+        "who_place": benchmark.name,
+        "lines": lines,
+        "line": lines[0],
+        "form": form,
+        "effect": effect_words(benchmark, lines[0].rater) if lines[0].exclusion else "",
+    }
+    return render(request, "evaluation/person.html", context, status=400 if form.errors else 200)
+
+
+def _decide(request: HttpRequest, benchmark: Benchmark, line: RaterLine, form: ReasonForm) -> None:
+    assert request.user.is_authenticated
+    if request.POST.get("do") == "lift":
+        count = lift(benchmark, line.rater, request.user, timezone.now())
+        said = ngettext("%(n)s answer counts again.", "%(n)s answers count again.", count) % {"n": count}
+    else:
+        exclude(benchmark, line.rater, form.cleaned_data["reason"], request.user, timezone.now())
+        said = effect_words(benchmark, line.rater)
+    messages.success(request, said)

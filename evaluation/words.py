@@ -1,0 +1,62 @@
+"""Reasons in words: a short name and a sentence for every code an Estimate may give."""
+
+from django.utils.functional import Promise
+from django.utils.text import capfirst
+from django.utils.translation import gettext as now
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
+
+from evaluation.metrics.estimate import REASONS, Estimate
+
+Words = str | Promise
+NO_VALUE: dict[str, tuple[Words, Words]] = {
+    "no_ratings": (_("nothing yet."), _("There are no ratings here so far.")),
+    "too_few_raters": (_("too early."), ""),  # worded with its number below
+    "no_pairable_units": (_("too early."), _("No picture or text has been rated by two people yet.")),
+    "no_variation": (_("no variation."), _("All ratings are the same, so there is nothing to agree about.")),
+    "no_pairs": (_("too early."), _("No two people have rated enough of the same units.")),
+    "constant_ratings": (_("no variation."), _("In every pair, one of the two gave the same rating throughout.")),
+}
+NO_INTERVAL: dict[str, Words] = {
+    "not_asked": "",
+    "too_few_raters_for_interval": _("no interval: it needs three raters"),
+    "too_few_units_for_interval": _("no interval: it needs three units"),
+    "no_spread": _("no interval: the value is at the end of its scale"),
+    "unstable": _("no interval: one answer more or less would leave no value"),
+    "no_value": "",
+}
+
+
+def reason_title(estimate: Estimate) -> str:
+    assert estimate.reason is not None
+    return str(NO_VALUE[estimate.reason][0]) if estimate.reason in NO_VALUE else ""
+
+
+def reason_sentence(estimate: Estimate) -> str:
+    """Why there is no value, with the numbers that make it plain."""
+    assert estimate.reason is not None
+    if estimate.reason == "too_few_raters":
+        return ngettext(
+            "%(n)s person so far; two are needed.", "%(n)s people so far; two are needed.", estimate.n_raters
+        ) % {"n": estimate.n_raters}
+    if estimate.reason == "no_variation":
+        return now("All %(n)s ratings that can be compared are the same; percent agreement 100 %%.") % {
+            "n": estimate.extras.get("n_ratings_pairable", estimate.n_ratings)
+        }
+    return str(NO_VALUE[estimate.reason][1]) if estimate.reason in NO_VALUE else REASONS[estimate.reason]
+
+
+def interval_sentence(estimate: Estimate) -> str:
+    return str(NO_INTERVAL.get(estimate.interval_reason or "not_asked", estimate.interval_reason_text))
+
+
+# Conditions are the benchmark's own words; those the recipes use have names in every language.
+CONDITIONS: dict[str, Words] = {
+    "": _("All items"),
+    "natural": _("Natural photos"),
+    "generated": _("Generated pictures"),
+}
+
+
+def condition_name(condition: str) -> str:
+    return str(CONDITIONS.get(condition, capfirst(condition)))
