@@ -32,8 +32,8 @@ def exclude(benchmark: Benchmark, rater: Rater, reason: str, actor: User, at: da
     waiting = _answers(benchmark, rater, Q(counted=False, uncounted_because="surplus"))
     Annotation.objects.filter(pk__in=[one[0] for one in waiting]).update(uncounted_because="excluded")
     counted = _answers(benchmark, rater, Q(counted=True))
-    _uncount(counted, "excluded")
-    _event(exclusion, actor, "rater.excluded", answers=len(counted), reason=reason.strip())
+    places = _uncount(counted, "excluded")
+    _event(exclusion, actor, "rater.excluded", answers=len(counted), places=places, reason=reason.strip())
     return exclusion
 
 
@@ -79,7 +79,8 @@ def _answers(benchmark: Benchmark, rater: Rater, which: Q) -> list[Answer]:
     )
 
 
-def _uncount(answers: list[Answer], reason: str) -> None:
+def _uncount(answers: list[Answer], reason: str) -> int:
+    """Says how many places opened: those for which no surplus answer stepped in."""
     by_cohort = _slots_of(answers)
     slots.lock([slot for places in by_cohort.values() for slot in places])
     ids = [one[0] for one in answers]
@@ -88,6 +89,7 @@ def _uncount(answers: list[Answer], reason: str) -> None:
     changes = {cohort: slots.uncount(places) for cohort, places in sorted(by_cohort.items())}
     for cohort, (wanted, submitted) in changes.items():
         slots.tally(cohort, 0, wanted=wanted, submitted=submitted)
+    return -sum(submitted for _wanted, submitted in changes.values())
 
 
 def _slots_of(answers: list[Answer]) -> dict[int, list[int]]:

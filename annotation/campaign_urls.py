@@ -1,0 +1,20 @@
+"""Campaigns of a benchmark, for those who plan them. Included by annotation/urls.py."""
+
+from django.urls import path
+
+from annotation.views import campaigns
+
+urlpatterns = [
+    path("b/<slug:slug>/campaigns/", campaigns.listing, name="campaigns"),
+    path("b/<slug:slug>/campaigns/new/", campaigns.create, name="campaign_new"),
+    path("b/<slug:slug>/campaigns/<int:campaign_id>/", campaigns.detail, name="campaign"),
+    path("b/<slug:slug>/campaigns/<int:campaign_id>/do/", campaigns.do, name="campaign_do"),
+    path("b/<slug:slug>/campaigns/<int:campaign_id>/close/", campaigns.close, name="campaign_close"),
+    path("b/<slug:slug>/campaigns/<int:campaign_id>/instructions/", campaigns.instruct, name="campaign_instruct"),
+    path("b/<slug:slug>/campaigns/<int:campaign_id>/cohorts/<int:row_id>/", campaigns.cohort, name="campaign_cohort"),
+    path(
+        "b/<slug:slug>/campaigns/<int:campaign_id>/problems/<int:problem_id>/",
+        campaigns.problem,
+        name="campaign_problem",
+    ),
+]

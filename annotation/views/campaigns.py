@@ -1,0 +1,250 @@
+"""Campaigns as those see them who plan them. Reviewers look; owners and researchers change."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import campaign_for
+from annotation.campaign_forms import (
+    AnswerForm,
+    CampaignForm,
+    CloneForm,
+    InstructionsForm,
+    TargetForm,
+    clone_name,
+    languages_of,
+)
+from annotation.campaign_pages import REFUSALS, listed, look_of, problems_of
+from annotation.models import Campaign, ProblemReport
+from annotation.services import campaigns as services
+from annotation.services.campaigns import Refused
+from annotation.services.problems import answer_problem
+from benchmarks.access import Can, benchmark_for, may
+from benchmarks.models import Benchmark, Stage
+from benchmarks.tabs import tabs_for
+
+
+def _context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[str, Any]:
+    return {
+        "benchmark": benchmark,
+        "nav": tabs_for(request.user, benchmark, "campaigns"),
+        "who_place": benchmark.name,
+        "works": may(request.user, benchmark, "work_on"),
+        **more,
+    }
+
+
+def _found(request: HttpRequest, slug: str, campaign_id: int, can: Can) -> tuple[Benchmark, Campaign]:
+    benchmark = benchmark_for(request.user, slug, can=can)
+    return benchmark, campaign_for(request.user, benchmark, campaign_id)
+
+
+def _refused(request: HttpRequest, refused: Refused) -> None:
+    for reason in refused.reasons:
+        messages.error(request, str(REFUSALS.get(reason, reason)))
+
+
+def _back(slug: str, campaign: Campaign) -> HttpResponse:
+    return redirect("annotation:campaign", slug, campaign.pk)
+
+
+@login_required
+@require_safe
+@never_cache
+def listing(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug)
+    return render(request, "annotation/campaigns/list.html", _context(request, benchmark, campaigns=listed(benchmark)))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def create(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    stages = list(benchmark.stages.all())
+    if not stages:
+        raise Http404
+    stage = next((s for s in stages if s.key == request.GET.get("stage")), stages[0])
+    form = CampaignForm(request.POST or None, benchmark=benchmark, stage=stage)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return _back(slug, _created(request, stage, form))
+        except Refused as refused:
+            _refused(request, refused)
+    context = _context(request, benchmark, form=form, stages=stages, stage=stage)
+    return render(request, "annotation/campaigns/new.html", context, status=400 if form.errors else 200)
+
+
+def _created(request: HttpRequest, stage: Stage, form: CampaignForm) -> Campaign:
+    assert request.user.is_authenticated
+    data = form.cleaned_data
+    return services.create(
+        stage,
+        data["name"],
+        request.user,
+        form.targets(),
+        form.wanted_conditions(),
+        summary=data["summary"],
+        opens_on=data["opens_on"],
+        closes_on=data["closes_on"],
+        instructions=form.texts(),
+    )
+
+
+@login_required
+@require_safe
+@never_cache
+def detail(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
+    benchmark, campaign = _found(request, slug, campaign_id, "see")
+    return _detail(request, benchmark, campaign)
+
+
+def _detail(
+    request: HttpRequest, benchmark: Benchmark, campaign: Campaign, form: InstructionsForm | None = None
+) -> HttpResponse:
+    progress = services.progress(campaign)
+    texts = services.current_instructions(campaign)
+    languages = languages_of([one.cohort for one in progress])
+    context = _context(
+        request,
+        benchmark,
+        campaign=campaign,
+        look=look_of(campaign),
+        progress=progress,
+        texts=texts,
+        number=campaign.instruction_versions.count(),
+        form=form or InstructionsForm(languages=languages, texts=texts),
+        clone_name=clone_name(campaign),
+        problems=problems_of(benchmark, campaign),
+    )
+    return render(request, "annotation/campaigns/detail.html", context, status=400 if form else 200)
+
+
+Act = Callable[[HttpRequest, Campaign], Campaign]
+
+
+def _open(request: HttpRequest, campaign: Campaign) -> Campaign:
+    services.open_campaign(campaign, request.user, timezone.now())  # type: ignore[arg-type]
+    messages.success(request, _("The campaign is open. People see it on their work page."))
+    return campaign
+
+
+def _pause(request: HttpRequest, campaign: Campaign) -> Campaign:
+    services.pause(campaign, request.user)  # type: ignore[arg-type]
+    messages.success(request, _("Nobody is given new work. What people have in hand they may finish."))
+    return campaign
+
+
+def _resume(request: HttpRequest, campaign: Campaign) -> Campaign:
+    services.resume(campaign, request.user)  # type: ignore[arg-type]
+    messages.success(request, _("The campaign goes on."))
+    return campaign
+
+
+def _fill(request: HttpRequest, campaign: Campaign) -> Campaign:
+    made = services.fill_slots(campaign)
+    said = ngettext("%(n)s new unit was taken in.", "%(n)s new units were taken in.", made) % {"n": made}
+    messages.success(request, said if made else _("There was nothing new to take in."))
+    return campaign
+
+
+def _clone(request: HttpRequest, campaign: Campaign) -> Campaign:
+    form = CloneForm(request.POST)
+    name = form.cleaned_data["name"] if form.is_valid() else clone_name(campaign)
+    made = services.clone(campaign, request.user, name)  # type: ignore[arg-type]
+    messages.success(request, _("This is the copy: a draft, with the stage's sheet as it is now."))
+    return made
+
+
+ACTS: dict[str, Act] = {"open": _open, "pause": _pause, "resume": _resume, "fill": _fill, "clone": _clone}
+
+
+@login_required
+@require_POST
+def do(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
+    """One button: its name says what is done."""
+    _benchmark, campaign = _found(request, slug, campaign_id, "work_on")
+    act = ACTS.get(request.POST.get("act", ""))
+    if act is None:
+        raise Http404
+    try:
+        campaign = act(request, campaign)
+    except Refused as refused:
+        _refused(request, refused)
+    return _back(slug, campaign)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def close(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
+    """Asked once more, since a closed campaign does not open again."""
+    benchmark, campaign = _found(request, slug, campaign_id, "work_on")
+    if request.method != "POST":
+        context = _context(request, benchmark, campaign=campaign, progress=services.progress(campaign))
+        return render(request, "annotation/campaigns/close.html", context)
+    try:
+        services.close(campaign, request.user, timezone.now())  # type: ignore[arg-type]
+        messages.success(request, _("The campaign is closed. All answers are kept."))
+    except Refused as refused:
+        _refused(request, refused)
+    return _back(slug, campaign)
+
+
+@login_required
+@require_POST
+def instruct(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
+    benchmark, campaign = _found(request, slug, campaign_id, "work_on")
+    cohorts = [row.cohort for row in campaign.cohorts.select_related("cohort")]
+    form = InstructionsForm(request.POST, languages=languages_of(cohorts), texts={})
+    if not form.is_valid():
+        return _detail(request, benchmark, campaign, form)
+    version = services.set_instructions(campaign, form.texts(), request.user)  # type: ignore[arg-type]
+    said = _("Instructions %(n)s are in force. Answers say under which ones they were given.") % {"n": version.number}
+    messages.success(request, said)
+    return _back(slug, campaign)
+
+
+@login_required
+@require_POST
+def cohort(request: HttpRequest, slug: str, campaign_id: int, row_id: int) -> HttpResponse:
+    """Ask a cohort for more or fewer answers, or let it rest; also while people work."""
+    _benchmark, campaign = _found(request, slug, campaign_id, "work_on")
+    row = get_object_or_404(campaign.cohorts.select_related("cohort", "campaign__stage"), pk=row_id)
+    form = TargetForm(request.POST)
+    wish = request.POST.get("do")
+    if wish in ("pause", "resume"):
+        services.pause_cohort(row, request.user, paused=wish == "pause")  # type: ignore[arg-type]
+    elif form.is_valid():
+        services.change_target(row, form.cleaned_data["target"], request.user)  # type: ignore[arg-type]
+        said = ngettext(
+            "%(name)s is asked for %(n)s answer to each unit.", "%(name)s is asked for %(n)s answers to each unit.",
+            form.cleaned_data["target"],
+        )  # fmt: skip
+        messages.success(request, said % {"name": row.cohort.name, "n": form.cleaned_data["target"]})
+    else:
+        messages.error(request, str(REFUSALS["target_too_small"]))
+    return _back(slug, campaign)
+
+
+@login_required
+@require_POST
+def problem(request: HttpRequest, slug: str, campaign_id: int, problem_id: int) -> HttpResponse:
+    _benchmark, campaign = _found(request, slug, campaign_id, "work_on")
+    reports = ProblemReport.objects.filter(assignment__campaign=campaign).select_related("assignment__campaign__stage")
+    found = get_object_or_404(reports, pk=problem_id)
+    form = AnswerForm(request.POST)
+    if form.is_valid():
+        answer_problem(found, form.cleaned_data["answer"], request.user, timezone.now())  # type: ignore[arg-type]
+    else:
+        messages.error(request, _("Write a few words, so that the person knows what became of it."))
+    return _back(slug, campaign)
