@@ -1,0 +1,25 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.services import recount
+
+SHOWN = 50
+
+
+class Command(BaseCommand):
+    help = "Recount every counter of the queue from the rows that it counts. Ends with status 1 if any differs."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--repair", action="store_true", help="put right what differs; work waits meanwhile")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        found = recount.repair() if options["repair"] else recount.look()
+        for one in found[:SHOWN]:
+            self.stdout.write(f"{one.check} {one.id}: stored {one.stored}, counted {one.true}")
+        if len(found) > SHOWN:
+            self.stdout.write(f"... and {len(found) - SHOWN} more")
+        if found and not options["repair"]:
+            raise CommandError(f"{len(found)} differ. Look for the cause, then run it again with --repair.")
+        self.stdout.write(f"{len(found)} put right." if found else "No difference.")

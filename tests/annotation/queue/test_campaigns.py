@@ -1,0 +1,228 @@
+"""A campaign's life, also while people work in it."""
+
+from copy import deepcopy
+from datetime import timedelta
+
+import pytest
+from django.http import Http404
+
+from annotation.access import assignment_for, campaign_for, open_work_for
+from annotation.models import Annotation, Assignment, Slot, Tally
+from annotation.readers import watermark
+from annotation.services import allocation, campaigns, leases, recount
+from annotation.services.campaigns import Refused
+from annotation.tasks import fill_open_campaigns
+from benchmarks.models import Item
+from tests.annotation.queue.factories import (
+    NOON,
+    a_cohort,
+    a_person,
+    a_stage,
+    add_items,
+    an_open_campaign,
+    rate,
+    the_seat,
+)
+
+pytestmark = pytest.mark.django_db
+LATER = NOON + timedelta(minutes=31)
+
+
+@pytest.fixture(autouse=True)
+def counters_stay_true(db: None) -> object:
+    yield
+    assert list(recount.differences()) == []
+
+
+def test_opening_says_everything_that_is_missing() -> None:
+    stage = a_stage(0)
+    empty = campaigns.create(stage, "Empty", None, {})
+    empty.closes_on = NOON.date() - timedelta(days=1)
+    empty.save()
+    with pytest.raises(Refused) as refused:
+        campaigns.open_campaign(empty, None, NOON)
+    assert refused.value.reasons == ["no_cohorts", "no_items", "closes_before_it_opens"]
+    add_items(stage, 1)
+    whole = campaigns.create(stage, "Whole", None, {a_cohort(stage.benchmark.team): 2})
+    campaigns.open_campaign(whole, None, NOON)
+    with pytest.raises(Refused):
+        campaigns.open_campaign(whole, None, NOON)
+
+
+def test_cohorts_of_another_team_and_targets_below_one_are_refused() -> None:
+    stage, other = a_stage(1), a_stage(1)
+    with pytest.raises(Refused):
+        campaigns.create(stage, "C", None, {a_cohort(other.benchmark.team): 1})
+    with pytest.raises(Refused):
+        campaigns.create(stage, "C", None, {a_cohort(stage.benchmark.team): 0})
+
+
+def test_slots_are_the_items_of_the_conditions_for_each_cohorts_own_label() -> None:
+    stage = a_stage(3)
+    add_items(stage, 2, condition="generated")
+    Item.objects.filter(condition="natural").first().delete()
+    egypt, brazil = (a_cohort(stage.benchmark.team, label) for label in ("Egypt", "Brazil"))
+    campaign = campaigns.create(stage, "C", None, {egypt: 2, brazil: 3}, ["natural"])
+    campaigns.open_campaign(campaign, None, NOON)
+    rows = Slot.objects.values_list("cohort__cohort__label", "unit__target", "wanted", "unit__item__condition")
+    assert sorted(set(rows)) == [("Brazil", "Brazil", 3, "natural"), ("Egypt", "Egypt", 2, "natural")]
+    assert Slot.objects.count() == 4
+    assert [one.wanted for one in campaigns.progress(campaign)] == [6, 4]
+
+
+def test_items_that_come_later_get_slots_and_withdrawn_ones_lose_theirs() -> None:
+    campaign = an_open_campaign(items=2, target=2)
+    seat = the_seat(campaign)
+    person = a_person(seat.cohort)
+    hand = allocation.open_work(person, seat, NOON).hand
+    assert hand
+    add_items(campaign.stage, 3)
+    assert fill_open_campaigns() == 3
+    assert fill_open_campaigns() == 0
+    assert Slot.objects.filter(position__gt=10**15).count() == 3
+    Item.objects.filter(pk=hand.unit.item_id).update(withdrawn_at=NOON)
+    fill_open_campaigns()
+    assert list(Slot.objects.filter(pk=hand.slot_id).values_list("wanted", "reserved")) == [(1, 1)]
+    assert rate(hand, at=NOON).annotation.counted
+    assert campaigns.progress(campaign)[0].wanted == 1 + 4 * 2
+
+
+def test_a_sheet_is_frozen_at_the_opening_and_words_make_a_minor_version() -> None:
+    stage = a_stage(1)
+    cohort = a_cohort(stage.benchmark.team)
+    first = campaigns.create(stage, "1", None, {cohort: 1})
+    campaigns.open_campaign(first, None, NOON)
+    stage.sheet = deepcopy(stage.sheet)
+    stage.sheet["fields"][0]["label"]["en"] = "How much does it matter?"
+    stage.save()
+    second = campaigns.clone(first, None, "2")
+    stage.sheet["fields"][0]["config"]["points"].pop()
+    stage.save()
+    third = campaigns.clone(first, None, "3")
+    versions = [(one.sheet_version.major, one.sheet_version.minor) for one in (first, second, third)]
+    assert versions == [(1, 0), (1, 1), (2, 0)]
+    first.refresh_from_db()
+    assert len(first.sheet_version.definition["fields"][0]["config"]["points"]) == 5
+
+
+def test_a_wrong_sheet_is_refused() -> None:
+    stage = a_stage(1)
+    stage.sheet = {"fields": [{"key": "x", "kind": "no such kind"}]}
+    stage.save()
+    with pytest.raises(Refused) as refused:
+        campaigns.create(stage, "C", None, {a_cohort(stage.benchmark.team): 1})
+    assert refused.value.reasons == ["sheet_wrong"]
+
+
+def test_a_clone_asks_the_same_of_the_same_people_and_shares_no_answers() -> None:
+    campaign = an_open_campaign(items=2, target=3)
+    campaigns.set_instructions(campaign, {"en": "Look."}, None)
+    seat = the_seat(campaign)
+    hand = allocation.open_work(a_person(seat.cohort), seat, NOON).hand
+    assert hand
+    rate(hand, at=NOON)
+    copy = campaigns.clone(campaign, None, "Round 2")
+    assert (copy.state, copy.name) == ("draft", "Round 2")
+    assert campaigns.current_instructions(copy) == {"en": "Look."}
+    assert list(copy.cohorts.values_list("cohort_id", "target_answers")) == [(seat.cohort_id, 3)]
+    campaigns.open_campaign(copy, None, NOON)
+    assert [one.submitted for one in campaigns.progress(copy)] == [0]
+
+
+def test_instructions_get_a_version_only_when_they_change() -> None:
+    campaign = an_open_campaign()
+    first = campaigns.set_instructions(campaign, {"en": "One", "ar": " "}, None)
+    assert campaigns.set_instructions(campaign, {"en": "One"}, None) == first
+    assert campaigns.set_instructions(campaign, {"en": "Two"}, None).number == first.number + 1
+
+
+def test_a_higher_target_opens_slots_again() -> None:
+    campaign = an_open_campaign(items=3, target=1)
+    seat = the_seat(campaign)
+    one, two = a_person(seat.cohort), a_person(seat.cohort)
+    work = allocation.open_work(one, seat, NOON)
+    while work.hand:
+        work = rate(work.hand, at=NOON).work
+    assert allocation.open_work(two, seat, NOON).hand is None
+    campaigns.change_target(seat, 2, None)
+    assert allocation.open_work(two, seat, NOON).hand
+    assert allocation.open_work(one, seat, NOON).hand is None
+    assert campaigns.progress(campaign)[0].wanted == 6
+
+
+def test_a_higher_target_counts_waiting_answers_first() -> None:
+    seat = the_seat(an_open_campaign(items=1, target=1))
+    one, two = a_person(seat.cohort), a_person(seat.cohort)
+    late = allocation.open_work(one, seat, NOON).hand
+    leases.release_expired(LATER)
+    held = allocation.open_work(two, seat, LATER).hand
+    assert late and held
+    rate(late, at=LATER)
+    rate(held, at=LATER)
+    assert Annotation.objects.filter(counted=True).count() == 1
+    campaigns.change_target(seat, 2, None)
+    assert Annotation.objects.filter(counted=True).count() == 2
+    assert not Slot.objects.get().open
+
+
+def test_a_lower_target_keeps_what_is_reserved_or_submitted() -> None:
+    campaign = an_open_campaign(items=3, target=3)
+    seat = the_seat(campaign)
+    people = [a_person(seat.cohort) for _ in range(2)]
+    hands = [allocation.open_work(person, seat, NOON).hand for person in people]
+    assert hands[0] and hands[1] and hands[0].slot_id == hands[1].slot_id
+    campaigns.change_target(seat, 1, None)
+    shared = Slot.objects.get(pk=hands[0].slot_id)
+    assert (shared.wanted, shared.reserved) == (2, 2)
+    leases.release_expired(LATER)  # given back, the places over the target go
+    shared.refresh_from_db()
+    assert (shared.wanted, shared.reserved, shared.open) == (1, 0, True)
+    assert campaigns.progress(campaign)[0].wanted == 3
+
+
+def test_closing_gives_places_back_and_ends_the_claims() -> None:
+    campaign = an_open_campaign(items=5)
+    seat = the_seat(campaign)
+    person = a_person(seat.cohort)
+    work = allocation.open_work(person, seat, NOON)
+    assert work.hand and work.ahead
+    campaigns.close(campaign, None, NOON)
+    assert set(Assignment.objects.values_list("state", flat=True)) == {"released"}
+    nothing = allocation.open_work(person, seat, NOON).nothing
+    assert nothing and nothing.reason == "campaign_closed"
+    with pytest.raises(Refused):
+        campaigns.resume(campaign, None)
+
+
+def test_progress_and_watermark_follow_every_change() -> None:
+    campaign = an_open_campaign(items=2, target=2)
+    seat = the_seat(campaign)
+    person = a_person(seat.cohort)
+    hand = allocation.open_work(person, seat, NOON).hand
+    before = watermark(campaign.stage.benchmark)
+    assert hand
+    rate(hand, at=NOON)
+    assert watermark(campaign.stage.benchmark) > before
+    [row] = campaigns.progress(campaign)
+    assert (row.wanted, row.submitted, row.skipped, row.reserved, row.percent) == (4, 1, 0, 1, 25)
+    assert Tally.objects.count() == 16
+
+
+def test_access_is_by_cohort_and_by_ownership() -> None:
+    campaign = an_open_campaign()
+    seat = the_seat(campaign)
+    person, stranger = a_person(seat.cohort), a_person()
+    hand = allocation.open_work(person, seat, NOON).hand
+    assert hand and person.user and stranger.user
+    assert assignment_for(person.user, hand.pk) == hand
+    assert open_work_for(person.user, campaign.pk) == seat
+    assert campaign_for(person.user, campaign.stage.benchmark, campaign.pk) == campaign
+    with pytest.raises(Http404):
+        assignment_for(stranger.user, hand.pk)
+    with pytest.raises(Http404):
+        open_work_for(stranger.user, campaign.pk)
+    with pytest.raises(Http404):
+        campaign_for(person.user, a_stage(0).benchmark, campaign.pk)
+    draft = campaigns.clone(campaign, None, "Draft")
+    with pytest.raises(Http404):
+        open_work_for(person.user, draft.pk)

@@ -1,0 +1,243 @@
+"""Who is given what, and what is said when there is nothing."""
+
+from datetime import date, timedelta
+
+import pytest
+
+from annotation.models import Assignment, CampaignCohort, Exclusion, Participation, Rating, Slot
+from annotation.services import allocation, answers, campaigns
+from annotation.services.allocation import Work
+from people.models import CohortMember, Consent, ConsentVersion, Rater
+from tests.annotation.queue.factories import NOON, a_cohort, a_person, an_open_campaign, rate, the_seat
+
+pytestmark = pytest.mark.django_db
+
+
+def reason(work: Work) -> str:
+    assert work.hand is None
+    assert work.nothing is not None
+    return work.nothing.reason
+
+
+def work_through(person: Rater, seat: CampaignCohort) -> list[int]:
+    work, seen = allocation.open_work(person, seat, NOON), []
+    while work.hand:
+        seen.append(work.hand.unit_id)
+        work = rate(work.hand, at=NOON).work
+    return seen
+
+
+def test_a_person_works_until_nothing_is_left_and_meets_no_unit_twice() -> None:
+    seat = the_seat(an_open_campaign(items=5, target=1))
+    person = a_person(seat.cohort)
+    seen = work_through(person, seat)
+    assert len(set(seen)) == len(seen) == 5
+    assert Rating.objects.filter(counted=True).count() == 5
+    assert set(Slot.objects.values_list("reserved", "submitted", "open")) == {(0, 1, False)}
+    assert reason(allocation.open_work(person, seat, NOON)) == "cohort_full"
+
+
+def test_one_in_hand_one_ahead_and_asking_again_gives_the_same() -> None:
+    seat = the_seat(an_open_campaign(items=5))
+    person = a_person(seat.cohort)
+    first = allocation.open_work(person, seat, NOON)
+    again = allocation.open_work(person, seat, NOON)
+    assert first.hand and first.ahead
+    assert (first.hand, first.ahead) == (again.hand, again.ahead)
+    after = rate(first.hand, at=NOON).work
+    assert after.hand == first.ahead
+    assert after.ahead not in (None, first.hand, first.ahead)
+
+
+def test_none_is_taken_ahead_when_others_would_go_without() -> None:
+    seat = the_seat(an_open_campaign(items=3))
+    one, two = a_person(seat.cohort), a_person(seat.cohort)
+    assert allocation.open_work(one, seat, NOON).ahead  # alone, with two open
+    work = allocation.open_work(two, seat, NOON)
+    assert work.hand and work.ahead is None
+
+
+def test_the_order_comes_from_the_seed_and_not_from_the_items() -> None:
+    seat = the_seat(an_open_campaign(items=30))
+    by_position = list(Slot.objects.filter(cohort=seat).order_by("position").values_list("unit_id", flat=True))
+    assert sorted(by_position) != by_position
+    assert list(Slot.objects.order_by("position").values_list("position", flat=True)) == list(range(1, 31))
+
+
+def test_different_people_are_asked_until_the_target_is_met() -> None:
+    seat = the_seat(an_open_campaign(items=4, target=2))
+    people = [a_person(seat.cohort) for _ in range(3)]
+    assert [len(work_through(person, seat)) for person in people] == [4, 4, 0]
+    assert reason(allocation.open_work(people[2], seat, NOON)) == "cohort_full"
+
+
+def test_done_with_everything_while_others_are_missing() -> None:
+    seat = the_seat(an_open_campaign(items=2, target=2))
+    person = a_person(seat.cohort)
+    work_through(person, seat)
+    assert reason(allocation.open_work(person, seat, NOON)) == "all_done"
+
+
+def test_all_reserved_says_until_when() -> None:
+    seat = the_seat(an_open_campaign(items=1))
+    one, two = a_person(seat.cohort), a_person(seat.cohort)
+    held = allocation.open_work(one, seat, NOON).hand
+    work = allocation.open_work(two, seat, NOON + timedelta(minutes=5))
+    assert held and reason(work) == "all_reserved"
+    assert work.nothing and work.nothing.until == held.lease_until == NOON + timedelta(minutes=30)
+
+
+def test_a_place_whose_time_is_over_is_given_on_without_waiting_for_the_worker() -> None:
+    seat = the_seat(an_open_campaign(items=1))
+    one, two = a_person(seat.cohort), a_person(seat.cohort)
+    held = allocation.open_work(one, seat, NOON).hand
+    work = allocation.open_work(two, seat, NOON + timedelta(minutes=31))
+    assert held and work.hand and work.hand.unit_id == held.unit_id
+    assert Assignment.objects.get(pk=held.pk).state == "released"
+
+
+def test_only_members_of_the_cohort() -> None:
+    campaign = an_open_campaign()
+    seat = the_seat(campaign)
+    stranger = a_person(a_cohort(campaign.stage.benchmark.team))
+    member = a_person(seat.cohort)
+    assert reason(allocation.open_work(stranger, seat, NOON)) == "not_a_member"
+    assert allocation.open_work(member, seat, NOON).hand
+
+
+def test_leaving_stops_new_work_and_not_the_answer_in_hand() -> None:
+    seat = the_seat(an_open_campaign())
+    person = a_person(seat.cohort)
+    hand = allocation.open_work(person, seat, NOON).hand
+    CohortMember.objects.filter(user=person.user).update(left_at=NOON)
+    assert reason(allocation.open_work(person, seat, NOON)) == "not_a_member"
+    assert hand
+    done = rate(hand, at=NOON)
+    assert done.annotation.counted
+    assert reason(done.work) == "not_a_member"
+
+
+def test_somebody_switched_off_gets_nothing() -> None:
+    seat = the_seat(an_open_campaign())
+    person = a_person(seat.cohort)
+    assert person.user
+    person.user.is_active = False
+    person.user.save()
+    assert reason(allocation.open_work(person, seat, NOON)) == "not_a_member"
+
+
+def test_consent_to_the_version_in_force() -> None:
+    seat = the_seat(an_open_campaign())
+    person = a_person(seat.cohort)
+    team = seat.cohort.team
+    first = ConsentVersion.objects.create(team=team, number=1, published_at=NOON)
+    assert reason(allocation.open_work(person, seat, NOON)) == "no_consent"
+    Consent.objects.create(user=person.user, version=first, language="en")
+    assert allocation.open_work(person, seat, NOON).hand
+    ConsentVersion.objects.create(team=team, number=2)  # a draft asks for nothing
+    assert allocation.open_work(person, seat, NOON).hand
+    ConsentVersion.objects.create(team=team, number=3, published_at=NOON)
+    assert reason(allocation.open_work(person, seat, NOON)) == "no_consent"
+
+
+def test_withdrawing_consent_stops_new_work_and_not_the_answer_in_hand() -> None:
+    seat = the_seat(an_open_campaign())
+    person = a_person(seat.cohort)
+    version = ConsentVersion.objects.create(team=seat.cohort.team, number=1, published_at=NOON)
+    consent = Consent.objects.create(user=person.user, version=version, language="en")
+    hand = allocation.open_work(person, seat, NOON).hand
+    consent.withdrawn_at = NOON
+    consent.save()
+    assert hand and rate(hand, at=NOON).annotation.counted
+    assert reason(allocation.open_work(person, seat, NOON)) == "no_consent"
+
+
+def test_the_excluded_are_told_so() -> None:
+    campaign = an_open_campaign()
+    seat = the_seat(campaign)
+    person, other = a_person(seat.cohort), a_person(seat.cohort)
+    Exclusion.objects.create(benchmark=campaign.stage.benchmark, rater=person, reason="r", by=other.user)
+    assert reason(allocation.open_work(person, seat, NOON)) == "excluded"
+    assert allocation.open_work(other, seat, NOON).hand
+
+
+def test_a_pause_lets_people_finish_and_gives_nothing_new() -> None:
+    campaign = an_open_campaign()
+    seat = the_seat(campaign)
+    busy, idle = a_person(seat.cohort), a_person(seat.cohort)
+    hand = allocation.open_work(busy, seat, NOON).hand
+    campaigns.pause(campaign, None)
+    assert reason(allocation.open_work(idle, seat, NOON)) == "campaign_paused"
+    assert allocation.open_work(busy, seat, NOON).hand == hand
+    assert hand and reason(rate(hand, at=NOON).work) == "campaign_paused"
+    campaigns.resume(campaign, None)
+    assert allocation.open_work(idle, seat, NOON).hand
+
+
+def test_one_cohort_can_be_paused_alone() -> None:
+    campaign = an_open_campaign(labels=("Egypt", "Brazil"))
+    egypt, brazil = campaign.cohorts.order_by("pk")
+    one, two = a_person(egypt.cohort), a_person(brazil.cohort)
+    campaigns.pause_cohort(egypt, None)
+    assert reason(allocation.open_work(one, egypt, NOON)) == "cohort_paused"
+    assert allocation.open_work(two, brazil, NOON).hand
+    campaigns.pause_cohort(egypt, None, paused=False)
+    assert allocation.open_work(one, egypt, NOON).hand
+
+
+def test_dates_are_those_of_the_persons_own_day() -> None:
+    campaign = an_open_campaign()
+    seat = the_seat(campaign)
+    here, east, cohort_east = (a_person(seat.cohort) for _ in range(3))
+    assert east.user
+    east.user.time_zone = "Pacific/Kiritimati"  # fourteen hours ahead: there it is tomorrow
+    east.user.save()
+    campaign.opens_on = date(2026, 3, 2)
+    campaign.save()
+    assert reason(allocation.open_work(here, seat, NOON)) == "not_started"
+    assert allocation.open_work(east, seat, NOON).hand
+    seat.cohort.time_zone = "Pacific/Kiritimati"
+    seat.cohort.save()
+    assert allocation.open_work(cohort_east, seat, NOON).hand
+
+
+def test_after_the_last_day_nothing_new_is_given() -> None:
+    campaign = an_open_campaign()
+    seat = the_seat(campaign)
+    person = a_person(seat.cohort)
+    campaign.closes_on = NOON.date()
+    campaign.save()
+    assert allocation.open_work(person, seat, NOON).hand
+    late = a_person(seat.cohort)
+    assert reason(allocation.open_work(late, seat, NOON + timedelta(days=1))) == "ended"
+
+
+def test_the_cursor_passes_what_a_person_had_and_nothing_else() -> None:
+    seat = the_seat(an_open_campaign(items=20, target=2))
+    person = a_person(seat.cohort)
+    work_through(person, seat)
+    cursor = Participation.objects.get(rater=person).cursor
+    assert Slot.objects.filter(position__lt=cursor).count() == 20
+    other = a_person(seat.cohort)
+    hand = allocation.open_work(other, seat, NOON).hand
+    assert hand and hand.slot and hand.slot.position == 1
+
+
+def test_a_slot_that_opens_again_is_found_by_people_whose_cursor_has_passed() -> None:
+    seat = the_seat(an_open_campaign(items=4, target=1))
+    one, two = a_person(seat.cohort), a_person(seat.cohort)
+    hand = allocation.open_work(one, seat, NOON).hand
+    assert hand
+    assert len(work_through(two, seat)) == 2  # the other two are held by the first
+    answers.skip(hand.pk, one, "unknown", "", NOON)
+    found = allocation.open_work(two, seat, NOON).hand
+    assert found and found.unit_id == hand.unit_id
+
+
+def test_two_cohorts_asked_about_the_same_unit_count_apart() -> None:
+    campaign = an_open_campaign(items=2, labels=("Egypt", "Brazil"), has_target=False)
+    egypt, brazil = campaign.cohorts.order_by("pk")
+    both = a_person(egypt.cohort, brazil.cohort)
+    assert len(work_through(both, egypt)) == 2
+    assert work_through(both, brazil) == []  # no unit twice to one person, whichever way they come
+    assert len(work_through(a_person(brazil.cohort), brazil)) == 2

@@ -1,0 +1,169 @@
+"""Promises that only matter when many come at once: real threads, real transactions."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from functools import partial
+from threading import Barrier
+from typing import TypeVar
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from annotation.models import Annotation, Assignment, CampaignCohort, Slot
+from annotation.services import allocation, answers, campaigns, exclusions, leases, recount
+from annotation.services.allocation import Work
+from people.models import Rater
+from tests.annotation.queue.factories import a_person, an_open_campaign, rate, the_seat
+
+pytestmark = pytest.mark.django_db(transaction=True)
+T = TypeVar("T")
+PEOPLE = 16
+
+
+def at_once(*deeds: Callable[[], T]) -> list[T]:
+    """All of them start together, each on a connection of its own."""
+    gate = Barrier(len(deeds))
+
+    def one(deed: Callable[[], T]) -> T:
+        gate.wait()
+        try:
+            return deed()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(deeds)) as pool:
+        return [done.result() for done in [pool.submit(one, deed) for deed in deeds]]
+
+
+@pytest.fixture(autouse=True)
+def counters_stay_true(transactional_db: None) -> Iterator[None]:
+    yield
+    assert list(recount.differences()) == []
+
+
+def opens(person: Rater, seat: CampaignCohort) -> Callable[[], Work]:
+    return lambda: allocation.open_work(person, seat, timezone.now())
+
+
+def works(person: Rater, seat: CampaignCohort, dice: random.Random) -> Callable[[], list[int]]:
+    """Rates until there is nothing, and now and then skips, undoes, or looks again."""
+
+    def deed() -> list[int]:
+        given: list[int] = []
+        work = allocation.open_work(person, seat, timezone.now())
+        while work.hand:
+            hand, luck = work.hand, dice.random()
+            if luck < 0.05:
+                work = answers.skip(hand.pk, person, "unknown", "", timezone.now())
+                continue
+            work = rate(hand).work
+            given.append(hand.unit_id)
+            if luck < 0.15:
+                undone = answers.undo(hand.pk, person, timezone.now())
+                assert undone.hand == hand
+                work = rate(hand).work
+        return given
+
+    return deed
+
+
+def test_sixteen_people_never_overshoot_and_meet_no_unit_twice() -> None:
+    seat = the_seat(an_open_campaign(items=40, target=3))
+    people = [a_person(seat.cohort) for _ in range(PEOPLE)]
+    given = at_once(*(works(person, seat, random.Random(n)) for n, person in enumerate(people)))
+    for _round in range(3):  # who found all reserved looks again
+        given += [works(person, seat, random.Random(1))() for person in people]
+    per_unit = Counter(unit for units in given for unit in units)
+    assert set(per_unit.values()) == {3} and len(per_unit) == 40
+    assert set(Slot.objects.values_list("reserved", "submitted")) == {(0, 3)}
+    assert all(len(set(units)) == len(units) for units in given)
+
+
+def test_the_last_place_goes_to_one() -> None:
+    for _ in range(5):
+        seat = the_seat(an_open_campaign(items=1))
+        people = [a_person(seat.cohort) for _ in range(8)]
+        works_ = at_once(*(opens(person, seat) for person in people))
+        assert sum(work.hand is not None for work in works_) == 1
+        assert {work.nothing.reason for work in works_ if work.nothing} == {"all_reserved"}
+
+
+def test_nobody_is_told_nothing_while_a_slot_is_only_locked() -> None:
+    for _ in range(5):
+        seat = the_seat(an_open_campaign(items=8))
+        people = [a_person(seat.cohort) for _ in range(8)]
+        works_ = at_once(*(opens(person, seat) for person in people))
+        ahead = sum(work.ahead is not None for work in works_)
+        assert sum(work.hand is not None for work in works_) + ahead == 8
+
+
+def test_two_windows_get_the_same_item() -> None:
+    seat = the_seat(an_open_campaign(items=20))
+    for _ in range(5):
+        person = a_person(seat.cohort)
+        one, two = at_once(opens(person, seat), opens(person, seat))
+        assert one.hand == two.hand
+        assert Assignment.objects.filter(rater=person).count() <= 2
+
+
+def test_the_same_submit_twice_at_once_is_one_answer() -> None:
+    seat = the_seat(an_open_campaign(items=10))
+    person = a_person(seat.cohort)
+    for n in range(5):
+        hand = allocation.open_work(person, seat, timezone.now()).hand
+        assert hand
+        done = at_once(*[partial(rate, hand, key=f"k{n}")] * 4)
+        assert sorted(one.repeated for one in done) == [False, True, True, True]
+        assert len({one.annotation.pk for one in done}) == len({one.work.hand for one in done}) == 1
+    assert Annotation.objects.count() == 5
+
+
+def test_two_windows_that_answer_differently_are_told() -> None:
+    seat = the_seat(an_open_campaign(items=3))
+    hand = allocation.open_work(a_person(seat.cohort), seat, timezone.now()).hand
+    assert hand
+
+    def answer(code: str) -> bool:
+        try:
+            return bool(rate(hand, code).annotation.pk)
+        except answers.AlreadyAnswered:
+            return False
+
+    assert sorted(at_once(lambda: answer("1"), lambda: answer("5"))) == [False, True]
+
+
+def test_excluding_changing_targets_and_releasing_while_people_work() -> None:
+    campaign = an_open_campaign(items=30, target=3)
+    seat = the_seat(campaign)
+    people = [a_person(seat.cohort) for _ in range(8)]
+    actor = people[0].user
+    assert actor
+    benchmark = campaign.stage.benchmark
+
+    def meddle() -> list[int]:
+        for target in (2, 4, 3):
+            campaigns.change_target(seat, target, None)
+            exclusions.exclude(benchmark, people[1], "r", actor, timezone.now())
+            leases.release_expired(timezone.now() + (timedelta(hours=1) if target == 4 else timedelta()))
+            exclusions.lift(benchmark, people[1], actor, timezone.now())
+        return []
+
+    at_once(meddle, *(works(person, seat, random.Random(n)) for n, person in enumerate(people)))
+    for _round in range(3):
+        for person in people:
+            works(person, seat, random.Random(2))()
+    ended = set(Slot.objects.values_list("reserved", "submitted"))
+    assert ended <= {(0, 3), (0, 4)}  # four only where the fourth came while four were asked for
+
+
+def test_closing_while_people_claim_leaves_nothing_reserved() -> None:
+    for _ in range(3):
+        campaign = an_open_campaign(items=30)
+        seat = the_seat(campaign)
+        people = [a_person(seat.cohort) for _ in range(8)]
+        at_once(partial(campaigns.close, campaign, None, timezone.now()), *(opens(person, seat) for person in people))
+        assert not Assignment.objects.filter(campaign=campaign, state="reserved").exists()
