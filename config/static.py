@@ -5,3 +5,4 @@ class HashedStaticStorage(CompressedManifestStaticFilesStorage):
     """Hashed, compressed names; a name that was never collected still resolves, so tests and first pages work."""
 
     manifest_strict = False
+    support_js_module_import_aggregation = True

@@ -24,3 +24,9 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-submits]")) event.target.form.requestSubmit();
 });
+
+// Nothing of a person stays on the device when they sign out.
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches('form[action*="sign-out"]')) return;
+  for (const key of Object.keys(localStorage)) if (key.startsWith("emic:")) localStorage.removeItem(key);
+});

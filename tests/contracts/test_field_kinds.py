@@ -136,6 +136,8 @@ def test_every_face_renders(one: Kind, language: str) -> None:
         html = render_to_string(field.input, {"field": field})
         assert 'name="a-q"' in html
         assert "What about Egypt?" in html
+        assert all(value in html for value in sheet.fields[0].form.fill(example.answer))
+        assert html.count(" checked") == (len(sheet.fields[0].form.fill(example.answer)) if " type=" in html else 0)
     for example in one.spec.examples.invalid:
         parsed = sheet.parse({"q": example.raw}, SHOWN)
         field = bind(sheet.fields, speech, {"q": example.raw}, parsed.errors)[0]

@@ -1,0 +1,170 @@
+"""What a person does with the sheet before them. A script gets the next sheet; without one, a redirect to it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from annotation.access import assignment_for
+from annotation.models import Annotation, Assignment
+from annotation.services import allocation, answers, drafts
+from annotation.services.allocation import Work
+from annotation.sheets import Sheet
+from annotation.views.faces import Refusal, bench_of, face_of, instructions_of, language, moment, place_of, undoable
+from people.models import User
+
+MAX_SECONDS = 12 * 3600.0
+View = Callable[[HttpRequest, int], HttpResponse]
+
+
+def scripted(request: HttpRequest) -> bool:
+    return request.headers.get("X-Requested-With") == "emic"
+
+
+def of_assignment(act: Callable[[HttpRequest, Assignment, datetime], HttpResponse]) -> View:
+    """POST by the signed-in person on an assignment of their own; anything else is not there."""
+
+    def view(request: HttpRequest, assignment_id: int) -> HttpResponse:
+        return act(request, assignment_for(person(request), assignment_id), timezone.now())
+
+    return never_cache(login_required(require_POST(view)))
+
+
+def person(request: HttpRequest) -> User:
+    if not isinstance(request.user, User):
+        raise Http404
+    return request.user
+
+
+def to_sheet(assignment: Assignment, query: str = "") -> HttpResponse:
+    return redirect(reverse("annotation:sheet", args=[assignment.campaign_id]) + query)
+
+
+def next_sheet(
+    request: HttpRequest,
+    assignment: Assignment,
+    work: Work,
+    at: datetime,
+    *,
+    gave: Annotation | None = None,
+    notice: str = "",
+) -> HttpResponse:
+    """The same for every deed: the sheet that comes next, and what can be undone."""
+    if not scripted(request):
+        if notice:
+            messages.info(request, notice)
+        return to_sheet(assignment, f"?after={assignment.pk}" if gave else "")
+    bench = bench_of(
+        person(request), place_of(assignment), work, at, undo=undoable(assignment, gave, at), notice=notice
+    )
+    return render(request, "annotation/sheet/fragment.html", {"bench": bench})
+
+
+@of_assignment
+def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
+    sheet = Sheet.from_json(assignment.campaign.sheet_version.definition, stored=True)
+    submission = answers.Submission(
+        raw=sheet.read_form(request.POST),
+        client_key=request.POST.get("client_key", "")[:64],
+        shown_at=moment(request.POST.get("shown_at", ""), at, assignment.reserved_at),
+        active_seconds=seconds(request.POST.get("active_seconds", "")),
+        language=language(),
+        confirmed=tuple(request.POST.getlist("confirmed")),
+    )
+    try:
+        done = answers.submit(assignment.pk, assignment.rater, submission, at)
+    except answers.AnswersRefused as refused:
+        return not_yet(request, assignment, at, Refusal(submission.raw, refused.parsed, submission.confirmed))
+    except answers.AlreadyAnswered:
+        return elsewhere(request, assignment, at, _("This was already answered in another window. Here is the next."))
+    except answers.Unclaimable:
+        return elsewhere(request, assignment, at, _("The last answer could not be taken. Here is what is open now."))
+    return next_sheet(request, assignment, done.work, at, gave=done.annotation)
+
+
+def not_yet(request: HttpRequest, assignment: Assignment, at: datetime, refusal: Refusal) -> HttpResponse:
+    """The same sheet with what is wrong; nothing that was written is emptied."""
+    place = place_of(assignment)
+    bench = bench_of(person(request), place, Work(None, None, None), at)
+    bench = replace(bench, hand=face_of(assignment, at, refusal))
+    context: dict[str, Any] = {"bench": bench}
+    if scripted(request):
+        return render(request, "annotation/sheet/fragment.html", context, status=422)
+    context["instructions"] = instructions_of(assignment.campaign_id)
+    return render(request, "annotation/sheet/page.html", context, status=422)
+
+
+def elsewhere(request: HttpRequest, assignment: Assignment, at: datetime, notice: str) -> HttpResponse:
+    work = allocation.open_work(assignment.rater, place_of(assignment), at)
+    return next_sheet(request, assignment, work, at, notice=notice)
+
+
+@of_assignment
+def skip(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
+    reasons = [row["code"] for row in assignment.campaign.stage.skip_reasons]
+    reason = request.POST.get("reason", "")
+    if reason not in reasons:
+        return elsewhere(request, assignment, at, _("Choose a reason, then skip."))
+    try:
+        work = answers.skip(assignment.pk, assignment.rater, reason, request.POST.get("note", "")[:300], at)
+    except (answers.AlreadyAnswered, answers.Unclaimable):
+        return elsewhere(request, assignment, at, _("This one was not in your hands any more. Here is the next."))
+    return next_sheet(request, assignment, work, at)
+
+
+@of_assignment
+def undo(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
+    try:
+        work = answers.undo(assignment.pk, assignment.rater, at)
+    except (answers.AlreadyAnswered, answers.Unclaimable):
+        words = _("It is too late to undo this. You can still change it from your history.")
+        return elsewhere(request, assignment, at, words)
+    if not scripted(request):
+        return to_sheet(assignment, f"?change={assignment.pk}")
+    return next_sheet(request, assignment, work, at)
+
+
+@of_assignment
+def report(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
+    text = request.POST.get("text", "").strip()[:4000]
+    if text:
+        answers.report_problem(assignment.pk, assignment.rater, text, at)
+    words = _("Thank you. The researchers will look at it.") if text else _("Say in a few words what is wrong.")
+    if scripted(request):
+        return JsonResponse({"words": words}, status=200 if text else 422)
+    messages.info(request, words)
+    return to_sheet(assignment)
+
+
+@of_assignment
+def draft(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
+    """Save what is not submitted yet. An older window is told, and overwrites nothing."""
+    sheet = Sheet.from_json(assignment.campaign.sheet_version.definition, stored=True)
+    base = request.POST.get("draft_version", "")
+    version = int(base) if base.isdecimal() and len(base) < 9 else 0
+    try:
+        saved = drafts.save(assignment.pk, assignment.rater, sheet.read_form(request.POST), version, at)
+    except drafts.DraftConflict as conflict:
+        newer = conflict.current
+        return JsonResponse({"version": newer.version, "saved_at": newer.saved_at.isoformat()}, status=409)
+    except (answers.AlreadyAnswered, answers.Unclaimable):
+        return JsonResponse({}, status=410)
+    return JsonResponse({"version": saved.version, "saved_at": saved.saved_at.isoformat()})
+
+
+def seconds(value: str) -> float | None:
+    try:
+        said = float(value)
+    except ValueError:
+        return None
+    return said if 0 <= said <= MAX_SECONDS else None

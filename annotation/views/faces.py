@@ -1,0 +1,174 @@
+"""A sheet before a person: what its templates draw. Nothing here writes."""
+
+import uuid
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone, translation
+
+from annotation.displays import Shown, display
+from annotation.displays.shown import shown_for
+from annotation.fields.bound import Answered, Bound, answered, bind
+from annotation.fields.contract import Option
+from annotation.fields.form import Choice, Speech, choices
+from annotation.models import Annotation, Assignment, CampaignCohort, Draft, InstructionVersion
+from annotation.progress import Progress, progress_of
+from annotation.services.allocation import Work
+from annotation.sheets import Parsed, Sheet
+from annotation.words import Why, why_nothing, zone_of
+from people.models import Cohort, User
+
+
+@dataclass(frozen=True)
+class Face:
+    """One sheet. The one ahead is drawn too, so that a person can go on without a line."""
+
+    assignment_id: int
+    shown: Shown
+    display: str
+    fields: list[Bound]
+    skip_reasons: list[Choice]
+    client_key: str
+    shown_at: datetime
+    draft_version: int
+    draft_saved_at: datetime | None
+    refused: bool
+
+
+@dataclass(frozen=True)
+class Undoable:
+    """The answer just given, while it can be taken back."""
+
+    assignment_id: int
+    answers: list[Answered]
+    seconds: int
+
+
+@dataclass(frozen=True)
+class Bench:
+    """All that changes from one sheet to the next."""
+
+    campaign_id: int
+    name: str
+    cohort_name: str
+    team_id: int
+    progress: Progress
+    hand: Face | None
+    ahead: Face | None
+    nothing: Why | None
+    undo: Undoable | None
+    notice: str
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Answers as they came, and what became of them."""
+
+    raw: Mapping[str, Any]
+    parsed: Parsed
+    confirmed: Collection[str] = ()
+
+
+def language() -> str:
+    return translation.get_language() or "en"
+
+
+def speech_for(cohort: Cohort | None, target: str = "") -> Speech:
+    return Speech(language(), cohort.name if cohort is not None else target)
+
+
+def place_of(assignment: Assignment) -> CampaignCohort:
+    """Where a person's assignment belongs. Only a model's has no participation."""
+    assert assignment.participation is not None
+    return assignment.participation.cohort
+
+
+def face_of(assignment: Assignment, at: datetime, refusal: Refusal | None = None) -> Face:
+    """`assignment` comes joined with what a sheet needs: see access.assignment_for."""
+    cohort = place_of(assignment).cohort
+    shown = shown_for(assignment.unit, cohort)
+    speech = Speech(language(), shown.target_name)
+    sheet = Sheet.from_json(assignment.campaign.sheet_version.definition, stored=True)
+    draft: Draft | None = getattr(assignment, "draft", None)
+    raw = refusal.raw if refusal else (draft.answers if draft else {})
+    parsed = refusal.parsed if refusal else Parsed()
+    stage = assignment.campaign.stage
+    return Face(
+        assignment_id=assignment.pk,
+        shown=shown,
+        display=display(stage.display).template,
+        fields=bind(sheet.fields, speech, raw, parsed.errors, parsed.warnings, refusal.confirmed if refusal else ()),
+        skip_reasons=choices(skip_options(stage.skip_reasons), (), speech),
+        client_key=str(uuid.uuid4()),
+        shown_at=at,
+        draft_version=draft.version if draft else 0,
+        draft_saved_at=draft.saved_at if draft else None,
+        refused=refusal is not None,
+    )
+
+
+def skip_options(rows: Any) -> list[Option]:
+    return [Option(str(row["code"]), dict(row["label"])) for row in rows]
+
+
+def bench_of(
+    user: User, place: CampaignCohort, work: Work, at: datetime, *, undo: Undoable | None = None, notice: str = ""
+) -> Bench:
+    nothing = work.nothing
+    return Bench(
+        campaign_id=place.campaign_id,
+        name=place.campaign.name,
+        cohort_name=place.cohort.name,
+        team_id=place.cohort.team_id,
+        progress=progress_of([place.pk])[place.pk],
+        hand=face_of(work.hand, at) if work.hand else None,
+        ahead=face_of(work.ahead, at) if work.ahead else None,
+        nothing=why_nothing(nothing.reason, nothing.until, zone_of(user, place.cohort)) if nothing else None,
+        undo=undo,
+        notice=notice,
+    )
+
+
+def undoable(assignment: Assignment, live: Annotation | None, at: datetime) -> Undoable | None:
+    """None once the grace time is over."""
+    grace = timedelta(seconds=settings.UNDO_SECONDS)
+    if live is None or not live.live or at - live.submitted_at > grace:
+        return None
+    sheet = Sheet.from_json(assignment.campaign.sheet_version.definition, stored=True)
+    speech = speech_for(place_of(assignment).cohort)
+    left = (live.submitted_at + grace - at).total_seconds()
+    return Undoable(assignment.pk, answered(sheet.fields, speech, live.answers), max(1, int(left)))
+
+
+@dataclass(frozen=True)
+class Instructions:
+    number: int
+    body: str
+    language: str
+
+
+def instructions_of(campaign_id: int) -> Instructions | None:
+    """The latest version, in the page's language, else English, else any."""
+    version = (
+        InstructionVersion.objects.filter(campaign_id=campaign_id).prefetch_related("texts").order_by("-number").first()
+    )
+    if version is None:
+        return None
+    texts = {text.language: text for text in version.texts.all()}
+    own = language()
+    found = texts.get(own) or texts.get(own.split("-")[0]) or texts.get("en") or next(iter(texts.values()), None)
+    return Instructions(version.number, found.body, found.language) if found else None
+
+
+def moment(value: str, at: datetime, earliest: datetime) -> datetime:
+    """A time a browser says, kept between what is possible; its clock may be wrong."""
+    try:
+        said = datetime.fromisoformat(value)
+    except ValueError:
+        return at
+    if timezone.is_naive(said):
+        return at
+    return min(max(said, earliest), at)

@@ -1,0 +1,172 @@
+"""What the annotator's home shows: the day, what is open, the last answers. Constant work, and nothing is claimed."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+from zoneinfo import ZoneInfo
+
+from django.db.models import Q
+
+from annotation.models import Annotation, Campaign, CampaignCohort, Participation, Slot
+from annotation.progress import Progress, progress_of
+from annotation.services.gate import gate
+from annotation.views.history import Past, past_of
+from annotation.words import Why, duration, greeting, why_nothing, zone_of
+from benchmarks.models import ItemImage
+from people.models import Cohort, User
+from people.services.memberships import active_cohorts
+from people.services.raters import rater_of
+
+MOST = 2000
+LAST = 6
+WIDTH, MARGIN = 1200, 10
+FEW = 3
+
+
+@dataclass(frozen=True)
+class Day:
+    """Today's answers on a ruler of hours. Positions are in the units of the drawing."""
+
+    answers: int
+    worked: str
+    marks: str
+    ticks: str
+    now: float
+    hours: list[str]
+
+
+@dataclass(frozen=True)
+class Open:
+    """One campaign, as it is for this person now."""
+
+    campaign_id: int
+    name: str
+    summary: str
+    pace: str
+    cohort_name: str
+    progress: Progress
+    picture: ItemImage | None
+    why: Why | None
+    begun: bool
+    consent_team: int | None
+
+
+@dataclass(frozen=True)
+class Home:
+    greeting: str
+    cohorts: list[Cohort]
+    day: Day
+    open: list[Open]
+    past: list[Past]
+    more: bool
+
+    @property
+    def can_work(self) -> int:
+        return sum(one.why is None for one in self.open)
+
+
+Given = tuple[datetime, float | None, int]
+
+
+def home_of(user: User, at: datetime) -> Home:
+    cohorts = list(active_cohorts(user))
+    zone = zone_of(user, cohorts[0] if cohorts else None)
+    given = given_today(user, at.astimezone(zone))
+    past, more = past_of(user, LAST)
+    return Home(
+        greeting=greeting(at.astimezone(zone).hour),
+        cohorts=cohorts,
+        day=day_of(given, at.astimezone(zone)),
+        open=open_for(user, cohorts, given, zone, at),
+        past=past,
+        more=more is not None,
+    )
+
+
+def given_today(user: User, local: datetime) -> list[Given]:
+    """When, for how long, in which campaign."""
+    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
+    rows = Annotation.objects.filter(rater__user=user, submitted_at__gte=midnight, live=True)
+    return list(
+        rows.order_by("-submitted_at").values_list("submitted_at", "active_seconds", "assignment__campaign_id")[:MOST]
+    )
+
+
+def day_of(given: Sequence[Given], local: datetime) -> Day:
+    times = [at.astimezone(local.tzinfo) for at, _seconds, _campaign in given]
+    hours = [_hour(time) for time in [*times, local]]
+    first, last = min(7, int(min(hours))), max(19, int(max(hours)) + 1)
+    last += -(last - first) % 4
+
+    def x(hour: float) -> float:
+        return round(MARGIN + (WIDTH - 2 * MARGIN) * (hour - first) / (last - first), 1)
+
+    step = (last - first) // 4
+    ticks = [(x(hour), 8 if (hour - first) % step == 0 else 4) for hour in range(first, last + 1)]
+    return Day(
+        answers=len(given),
+        worked=duration(sum(seconds or 0 for _at, seconds, _campaign in given)),
+        marks="".join(f"M{x(_hour(time))} 8V26" for time in times),
+        ticks="".join(f"M{at} 28v{height}" for at, height in ticks),
+        now=x(_hour(local)),
+        hours=[f"{hour % 24:02}:00" for hour in range(first, last + 1, step)],
+    )
+
+
+def _hour(local: datetime) -> float:
+    return local.hour + local.minute / 60 + local.second / 3600
+
+
+def open_for(user: User, cohorts: Iterable[Cohort], given: Sequence[Given], zone: ZoneInfo, at: datetime) -> list[Open]:
+    """Campaigns of this person's cohorts that are not over. Those with work for them come first."""
+    recent = Q(campaign__closed_at__gte=at - timedelta(days=7))
+    states = Q(campaign__state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))
+    places = list(
+        CampaignCohort.objects.filter(states | Q(campaign__state=Campaign.State.CLOSED) & recent, cohort__in=cohorts)
+        .select_related("campaign", "cohort")
+        .order_by("-campaign__opened_at", "pk")
+    )
+    if not places:
+        return []
+    rater = rater_of(user)
+    begun = set(Participation.objects.filter(rater=rater, cohort__in=places).values_list("cohort_id", flat=True))
+    progress = progress_of(place.pk for place in places)
+    rows = [
+        _open(place, progress[place.pk], place.pk in begun, given, zone, gate(place.pk, rater.pk, at).refused)
+        for place in places
+    ]
+    return sorted(rows, key=lambda row: (row.why is not None, not row.begun))
+
+
+def _open(
+    place: CampaignCohort, progress: Progress, begun: bool, given: Sequence[Given], zone: ZoneInfo, refused: str | None
+) -> Open:
+    full = progress.wanted > 0 and progress.submitted >= progress.wanted
+    reason = refused or ("cohort_full" if full else None)
+    return Open(
+        campaign_id=place.campaign_id,
+        name=place.campaign.name,
+        summary=place.campaign.summary.replace("{target}", place.cohort.name),
+        pace=pace(seconds for _at, seconds, campaign in given if campaign == place.campaign_id),
+        cohort_name=place.cohort.name,
+        progress=progress,
+        picture=picture_of(place),
+        why=why_nothing(reason, None, zone) if reason else None,
+        begun=begun,
+        consent_team=place.cohort.team_id if reason == "no_consent" else None,
+    )
+
+
+def pace(seconds: Iterable[float | None]) -> str:
+    """How long one takes this person today; empty while that is not known."""
+    known = [one for one in seconds if one]
+    return duration(median(known)) if len(known) >= FEW else ""
+
+
+def picture_of(place: CampaignCohort) -> ItemImage | None:
+    """Of the first slot that is still open; else of any. One index entry is read."""
+    slots = Slot.objects.filter(cohort=place)
+    item = slots.filter(open=True).order_by("position").values_list("unit__item_id", flat=True).first()
+    item = item or slots.values_list("unit__item_id", flat=True).first()
+    return ItemImage.objects.filter(item_id=item).select_related("image").order_by("role").first() if item else None

@@ -1,0 +1,80 @@
+"""The annotator's home, and the sheet page."""
+
+from datetime import datetime
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import urlencode
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotation.access import assignment_for, open_work_for
+from annotation.models import Annotation, Assignment
+from annotation.services import allocation
+from annotation.services.allocation import Work
+from annotation.services.gate import SHUTS_OUT
+from annotation.views import faces
+from annotation.views.answers import person, scripted
+from annotation.views.home import home_of
+from people.models import User
+from people.services.raters import rater_of
+from people.tabs import tabs_for
+
+
+@never_cache
+@login_required
+@require_safe
+def work(request: HttpRequest) -> HttpResponse:
+    user = person(request)
+    home = home_of(user, timezone.now())
+    return render(request, "annotation/work.html", {"home": home, "nav": tabs_for(user, "work")})
+
+
+@never_cache
+@login_required
+@require_safe
+def sheet(request: HttpRequest, campaign_id: int) -> HttpResponse:
+    """What is in hand, or the answer that is opened for a change, or why there is nothing."""
+    user, at = person(request), timezone.now()
+    place = open_work_for(user, campaign_id)
+    given = allocation.open_work(rater_of(user), place, at)
+    if given.nothing and given.nothing.reason == "no_consent" and not scripted(request):
+        query = urlencode({"next": request.get_full_path()})
+        return redirect(f"{reverse('people:consent', args=[place.cohort.team_id])}?{query}")
+    changed = reopened(user, campaign_id, request.GET.get("change", ""))
+    if changed is not None and not (given.nothing and given.nothing.reason in SHUTS_OUT):
+        given = Work(changed, given.hand if given.hand != changed else given.ahead, None)
+    undo = given_before(user, campaign_id, request.GET.get("after", ""), at)
+    context = {"bench": faces.bench_of(user, place, given, at, undo=undo), "asked": request.GET.get("open", "")}
+    if scripted(request):
+        return render(request, "annotation/sheet/fragment.html", context)
+    context["instructions"] = faces.instructions_of(campaign_id)
+    return render(request, "annotation/sheet/page.html", context)
+
+
+def own(user: User, campaign_id: int, said: str) -> Assignment | None:
+    """An assignment named in the address; None when it is not this person's, or of another campaign."""
+    if not said.isdecimal() or len(said) > 18:
+        return None
+    try:
+        assignment = assignment_for(user, int(said))
+    except Http404:
+        return None
+    return assignment if assignment.campaign_id == campaign_id else None
+
+
+def reopened(user: User, campaign_id: int, said: str) -> Assignment | None:
+    """An answer opened for a change has a draft until it is submitted again."""
+    assignment = own(user, campaign_id, said)
+    return assignment if assignment is not None and getattr(assignment, "draft", None) is not None else None
+
+
+def given_before(user: User, campaign_id: int, said: str, at: datetime) -> faces.Undoable | None:
+    """Without a script, the answer just given is named in the address."""
+    assignment = own(user, campaign_id, said)
+    if assignment is None:
+        return None
+    return faces.undoable(assignment, Annotation.objects.filter(assignment=assignment, live=True).first(), at)

@@ -1,0 +1,117 @@
+"""What pages say about work and answers: one place for each reason's and state's words."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.models import Annotation, Assignment
+from people.models import Cohort, User
+
+NOTHING: dict[str, tuple[Any, Any]] = {
+    "all_done": (
+        gettext_lazy("You have answered everything here."),
+        gettext_lazy("Thank you. New pictures appear on your work page."),
+    ),
+    "cohort_full": (
+        gettext_lazy("Your cohort has given all the answers that were wanted."),
+        gettext_lazy("Nothing more is needed here."),
+    ),
+    "all_reserved": (
+        gettext_lazy("All open places are taken by others."),
+        gettext_lazy("We show it here as soon as one is free."),
+    ),
+    "cohort_paused": (
+        gettext_lazy("Your cohort has a pause in this campaign."),
+        gettext_lazy("Your answers are kept. It goes on when the researcher opens it again."),
+    ),
+    "campaign_paused": (
+        gettext_lazy("This campaign has a pause."),
+        gettext_lazy("Your answers are kept. It goes on when the researcher opens it again."),
+    ),
+    "campaign_closed": (gettext_lazy("This campaign is closed."), gettext_lazy("Your answers are kept.")),
+    "not_started": (gettext_lazy("This campaign has not begun."), gettext_lazy("Come back when it opens.")),
+    "ended": (gettext_lazy("The last day of this campaign is over."), gettext_lazy("Your answers are kept.")),
+    "no_consent": (
+        gettext_lazy("Your agreement is needed first."),
+        gettext_lazy("Read the text of the team and decide."),
+    ),
+    "not_a_member": (
+        gettext_lazy("You are no longer in this cohort."),
+        gettext_lazy("Your answers are kept. Ask the person who invited you."),
+    ),
+    "excluded": (
+        gettext_lazy("There is no work for you here now."),
+        gettext_lazy("Ask the person who invited you."),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why there is nothing to do."""
+
+    reason: str
+    title: str
+    advice: str
+    again: bool
+
+
+def why_nothing(reason: str, until: datetime | None, zone: ZoneInfo) -> Why:
+    title, advice = (str(words) for words in NOTHING[reason])
+    if until is not None:
+        title = _("All open places are taken until %(time)s.") % {"time": f"{until.astimezone(zone):%H:%M}"}
+    return Why(reason, title, advice, again=reason in ("all_reserved", "cohort_paused", "campaign_paused"))
+
+
+@dataclass(frozen=True)
+class Chip:
+    look: str
+    words: str
+
+
+LOOKS = {
+    Assignment.State.SUBMITTED: "wait",
+    Assignment.State.RETURNED: "back",
+    Assignment.State.ACCEPTED: "ok",
+    Assignment.State.REJECTED: "no",
+}
+UNCOUNTED = {"surplus": gettext_lazy("Kept; it came after the wanted number was reached.")}
+
+
+def chip_of(assignment: Assignment, live: Annotation | None) -> Chip:
+    """A state is a dot and a word."""
+    if live is not None and not live.counted and assignment.state == Assignment.State.SUBMITTED:
+        return Chip("hollow", _("Not counted"))
+    return Chip(LOOKS.get(Assignment.State(assignment.state), "hollow"), assignment.get_state_display())
+
+
+def note_of(live: Annotation | None) -> str:
+    return str(UNCOUNTED.get(live.uncounted_because, "")) if live is not None and not live.counted else ""
+
+
+def zone_of(user: User, cohort: Cohort | None = None) -> ZoneInfo:
+    """The person's zone, else the cohort's."""
+    try:
+        return ZoneInfo(user.time_zone or (cohort.time_zone if cohort else "") or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):
+        return ZoneInfo("UTC")
+
+
+def greeting(hour: int) -> str:
+    if 5 <= hour < 12:
+        return _("Good morning")
+    return _("Good afternoon") if 12 <= hour < 18 else _("Good evening")
+
+
+def duration(seconds: float) -> str:
+    """Rounded as people say it: seconds below two minutes, then minutes, then hours and minutes."""
+    if seconds < 120:
+        return _("%(s)s s") % {"s": round(seconds)}
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return _("%(m)s min") % {"m": minutes}
+    return _("%(h)s h %(m)s min") % {"h": minutes // 60, "m": minutes % 60}

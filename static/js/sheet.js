@@ -1,0 +1,483 @@
+// The sheet page. It works without this file; with it, one request per answer, keys, drafts, and work without a line.
+import { Device, Outbox, send } from "./sheet-outbox.js";
+
+const DRAFT_AFTER = 700; // ms without typing
+const IDLE = 30_000; // ms after which time does not count as work
+const $ = (id) => document.getElementById(id);
+const page = document.body;
+const device = new Device(page.dataset.person);
+const outbox = new Outbox(device, { arrived, away: lineAway, out: signedOut });
+const locale = document.documentElement.lang;
+
+let bench, form, assignment, clock = 0;
+let active = 0, ticked = 0, moved = 0;
+let draftTimer = 0, newer = 0, undoTimer = 0, againTimer = 0, awaySince = 0;
+let saved = null; // { words, at }
+let sending = false;
+
+// ---- one sheet ---------------------------------------------------------------------------------------------------
+
+function begin({ fresh = true, focus = false } = {}) {
+  bench = $("bench");
+  form = $("main").matches("form") ? $("main") : null;
+  assignment = bench.dataset.assignment ?? null;
+  [draftTimer, againTimer].forEach(clearTimeout);
+  active = 0;
+  ticked = moved = Date.now();
+  sending = false;
+  if (fresh && bench.dataset.now) clock = Date.parse(bench.dataset.now) - Date.now();
+  watchUndo();
+  if (bench.dataset.again) againTimer = setTimeout(lookAgain, bench.dataset.again * 1000);
+  if (!form) return;
+  form.noValidate = true;
+  form.elements.shown_at.value = new Date(Date.now() + clock).toISOString();
+  if (crypto.randomUUID) form.elements.client_key.value = crypto.randomUUID();
+  if (bench.dataset.draftSaved && !focus) say("draft", Date.parse(bench.dataset.draftSaved) - clock);
+  restore();
+  ready();
+  picture();
+  if (focus) {
+    const first = form.querySelector(".msg.err:not([hidden])")?.closest("[data-field]") ?? form;
+    const ask = first.querySelector("legend, .ask") ?? form;
+    ask.tabIndex = -1;
+    ask.focus({ preventScroll: true });
+    if (first === form) scrollTo(0, 0);
+    else first.scrollIntoView({ block: "nearest" });
+  }
+}
+
+const answersOf = () => [...new FormData(form)].filter(([name]) => name.startsWith("a-"));
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+function put(answers) {
+  for (const input of form.elements) {
+    if (!input.name.startsWith("a-")) continue;
+    const values = answers.filter(([name]) => name === input.name).map(([, value]) => value);
+    if (input.matches("[type=radio], [type=checkbox]")) input.checked = values.includes(input.value);
+    else input.value = values[0] ?? "";
+  }
+}
+
+/** After a reload: what was typed here last, unless another window has saved since. */
+function restore() {
+  const kept = device.draft(assignment);
+  if (!kept || same(kept.answers, answersOf())) return;
+  const version = Number(form.elements.draft_version.value);
+  if (kept.version >= version) {
+    put(kept.answers);
+    draftTimer = setTimeout(saveDraft, DRAFT_AFTER);
+  } else conflict(version);
+}
+
+const fields = () => [...form.querySelectorAll("[data-field]")];
+const isAnswered = (field) =>
+  [...field.querySelectorAll("[name^=a-]")].some((one) =>
+    one.matches("[type=radio], [type=checkbox]") ? one.checked : one.value.trim() !== "");
+const missing = () => fields().filter((field) => "required" in field.dataset && !isAnswered(field));
+
+function ready() {
+  const go = form.querySelector(".acts .go");
+  if (missing().length) go.setAttribute("aria-disabled", "true");
+  else go.removeAttribute("aria-disabled");
+  for (const field of fields()) {
+    const note = field.querySelector("[data-missing]");
+    if (note && isAnswered(field)) note.hidden = true;
+  }
+}
+
+function submit() {
+  if (sending) return;
+  const holes = missing();
+  for (const field of holes) field.querySelector("[data-missing]").hidden = false;
+  if (holes.length) {
+    holes[0].querySelector("[data-missing]").scrollIntoView({ block: "nearest" });
+    announce(holes[0].querySelector("[data-missing]").textContent);
+    return;
+  }
+  form.elements.active_seconds.value = (active / 1000).toFixed(1);
+  deliver(form.action, new FormData(form), form.elements.client_key.value);
+}
+
+/** First to the device, then out: a closed tab or a lost line loses nothing. */
+function deliver(url, data, key = `${Date.now()}-${Math.random()}`) {
+  clearTimeout(draftTimer);
+  sending = true;
+  bench.classList.add("sends");
+  data.delete("csrfmiddlewaretoken");
+  if (form) device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) });
+  outbox.add({ assignment, url, key, body: [...data] });
+  outbox.flush();
+}
+
+// ---- what comes back ---------------------------------------------------------------------------------------------
+
+function arrived(entry, reply, left) {
+  lineBack();
+  if (reply.status === 200) device.keep(entry.assignment, null);
+  if (reply.status !== 200 && reply.status !== 422) return load();
+  if (reply.status === 200) say("saved", Date.now());
+  if (left && reply.status === 200) return;
+  const next = parts(reply.data);
+  const goesOn = reply.status === 200 && next.bench.dataset.assignment === assignment && entry.assignment !== assignment;
+  if (goesOn) swapRest(next, true); // the person is at this sheet already
+  else swap(next, reply.status === 422);
+}
+
+function parts(html) {
+  const box = document.createElement("template");
+  box.innerHTML = html;
+  const part = (id) => box.content.querySelector(`#${id}`);
+  return { bench: part("bench"), gauge: part("gauge"), ahead: part("ahead") };
+}
+
+function swapRest({ gauge, ahead }, dropAhead) {
+  $("gauge").replaceWith(gauge);
+  if (ahead || dropAhead) $("ahead")?.remove();
+  if (ahead) page.append(ahead);
+  preload();
+}
+
+function swap(next, keepAhead = false) {
+  bench.replaceWith(next.bench);
+  swapRest(next, !keepAhead);
+  if (location.search) history.replaceState(null, "", location.pathname);
+  begin({ focus: true });
+}
+
+async function load() {
+  const reply = await send(location.pathname);
+  if (reply.state === "out") signedOut();
+  else if (reply.state === "here" && reply.status === 200) swap(parts(reply.data));
+  else if (reply.state === "here") location.assign(location.pathname);
+  else lineAway();
+}
+
+async function lookAgain() {
+  const reply = document.hidden ? { state: "away" } : await send(location.pathname);
+  if (reply.state !== "here" || reply.status !== 200) return begin();
+  const next = parts(reply.data);
+  if (next.bench.dataset.assignment || next.bench.textContent !== bench.textContent) swap(next);
+  else begin();
+}
+
+// ---- the line ----------------------------------------------------------------------------------------------------
+
+function banner(words) {
+  const time = new Date(awaySince).toLocaleTimeString(`${locale}-u-nu-latn`, { hour: "2-digit", minute: "2-digit" });
+  const line = $("line");
+  line.textContent = words.replace("TIME", time);
+  line.hidden = false;
+}
+
+/** The answer waits on this device. Go on with the sheet ahead, whose picture is loaded already. */
+function lineAway() {
+  awaySince ||= Date.now();
+  say("here", 0);
+  const ahead = $("ahead")?.content.firstElementChild;
+  if (outbox.has(assignment) && ahead && !outbox.has(ahead.dataset.assignment)) {
+    bench.replaceWith(document.importNode(ahead, true));
+    $("ahead").remove();
+    begin({ fresh: false, focus: true });
+  }
+  banner(outbox.has(assignment) ? $("line").dataset.waiting : $("line").dataset.words);
+}
+
+function lineBack() {
+  awaySince = 0;
+  $("line").hidden = true;
+}
+
+function signedOut() {
+  awaySince ||= Date.now();
+  banner($("line").dataset.signedOut);
+  say("here", 0);
+}
+
+// ---- drafts ------------------------------------------------------------------------------------------------------
+
+function typed() {
+  ready();
+  if (sending) return;
+  device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) });
+  clearTimeout(draftTimer);
+  draftTimer = setTimeout(saveDraft, DRAFT_AFTER);
+}
+
+async function saveDraft() {
+  clearTimeout(draftTimer);
+  draftTimer = 0;
+  if (!form || sending || newer) return;
+  const [of, answers] = [assignment, answersOf()];
+  const body = new URLSearchParams([...answers, ["draft_version", form.elements.draft_version.value]]);
+  const reply = await send(bench.dataset.draftUrl, body);
+  if (of !== assignment || sending) return;
+  if (reply.state === "away") return lineAway();
+  if (reply.state === "out") return signedOut();
+  if (awaySince) lineBack();
+  if (reply.status === 409) return conflict(reply.data.version);
+  if (reply.status === 410) return load();
+  if (reply.status !== 200) return;
+  form.elements.draft_version.value = reply.data.version;
+  device.keep(of, { answers, version: reply.data.version });
+  say("draft", Date.now());
+}
+
+/** Another window saved. Nothing is overwritten until the person has chosen. */
+function conflict(version) {
+  newer = version;
+  $("conflict").hidden = false;
+  announce($("conflict").querySelector("b").textContent);
+}
+
+function settle(take) {
+  $("conflict").hidden = true;
+  const kept = device.draft(assignment);
+  const version = newer;
+  newer = 0;
+  if (take === "theirs") {
+    device.keep(assignment, null);
+    return load();
+  }
+  form.elements.draft_version.value = version;
+  if (kept) put(kept.answers);
+  ready();
+  return saveDraft();
+}
+
+// ---- words that tell ---------------------------------------------------------------------------------------------
+
+function say(words, at) {
+  saved = { words, at };
+  tell();
+}
+
+function tell() {
+  if (!saved) return;
+  const seconds = Math.max(0, Math.round((Date.now() - saved.at) / 1000));
+  const [n, unit] = seconds < 60 ? [seconds, "second"] : seconds < 3600 ? [seconds / 60, "minute"] : [seconds / 3600, "hour"];
+  const ago = new Intl.RelativeTimeFormat(`${locale}-u-nu-latn`, { style: "narrow" }).format(-Math.floor(n), unit);
+  const words = $("saved").dataset[saved.words].replace("WHEN", ago);
+  if ($("saved").textContent !== words) $("saved").textContent = words;
+  $("saved").classList.toggle("off", saved.words === "here");
+  $("saved").hidden = false;
+}
+
+function announce(words) {
+  $("said").textContent = words;
+}
+
+function toast(words) {
+  const note = Object.assign(document.createElement("p"), { className: "toast", textContent: words });
+  $("undo")?.setAttribute("hidden", "");
+  (bench.querySelector(".stage") ?? bench).append(note);
+  announce(words);
+  setTimeout(() => {
+    note.remove();
+    $("undo")?.removeAttribute("hidden");
+  }, 5000);
+}
+
+function watchUndo() {
+  clearTimeout(undoTimer);
+  const undo = $("undo");
+  if (!undo) return;
+  announce(undo.querySelector("span").textContent);
+  undoTimer = setTimeout(() => undo.remove(), undo.dataset.seconds * 1000);
+}
+
+async function undoLast(undo) {
+  if (sending) return;
+  sending = true;
+  const reply = await send(undo.action, new URLSearchParams());
+  sending = false;
+  if (reply.state === "here" && reply.status === 200) swap(parts(reply.data));
+  else if (reply.state === "out") signedOut();
+  else lineAway();
+}
+
+setInterval(() => {
+  const now = Date.now();
+  if (!document.hidden && now - moved <= IDLE) active += Math.min(now - ticked, 2000);
+  ticked = now;
+  tell();
+}, 1000);
+for (const type of ["pointerdown", "pointermove", "keydown", "wheel", "scroll"])
+  addEventListener(type, () => (moved = Date.now()), { passive: true, capture: true });
+
+// ---- the picture -------------------------------------------------------------------------------------------------
+
+const STEPS = [1, 1.6, 2.5, 4];
+let step = 0, shift = [0, 0], grip = null;
+const image = () => bench.querySelector(".view img");
+
+function picture() {
+  step = 0;
+  shift = [0, 0];
+  const img = image();
+  if (!img) return;
+  const broken = bench.querySelector(".broken");
+  img.addEventListener("error", () => (broken.hidden = false));
+  img.addEventListener("load", () => ((broken.hidden = true), preload()));
+  if (img.complete) img.naturalWidth ? preload() : (broken.hidden = false);
+}
+
+/** The picture of the sheet ahead, once this one is there: it must not wait for what nobody looks at yet. */
+function preload() {
+  const next = $("ahead")?.content.querySelector("img");
+  const now = image();
+  if (!next || !now?.complete) return;
+  const loader = new Image();
+  loader.onload = () => {
+    const note = bench.querySelector("[data-loaded]");
+    if (note) note.textContent = note.dataset.loaded;
+  };
+  loader.sizes = next.sizes;
+  loader.srcset = next.srcset;
+  loader.src = next.src;
+}
+
+function place() {
+  const [img, view] = [image(), $("view")];
+  const scale = STEPS[step];
+  const room = [img.offsetWidth * scale - view.clientWidth, img.offsetHeight * scale - view.clientHeight];
+  shift = shift.map((one, axis) => Math.max(-Math.max(0, room[axis]) / 2, Math.min(Math.max(0, room[axis]) / 2, one)));
+  img.style.transform = step ? `translate(${shift[0]}px, ${shift[1]}px) scale(${scale})` : "";
+  view.classList.toggle("close", step > 0);
+}
+
+function zoom(by) {
+  if (!image()) return;
+  step = by < 0 ? 0 : Math.min(STEPS.length - 1, step + 1);
+  place();
+}
+
+addEventListener("pointerdown", (event) => {
+  if (step && event.target.closest("#view")) grip = [event.clientX - shift[0], event.clientY - shift[1]];
+  if (grip) $("view").classList.add("drags");
+});
+addEventListener("pointermove", (event) => {
+  if (!grip) return;
+  shift = [event.clientX - grip[0], event.clientY - grip[1]];
+  place();
+});
+for (const type of ["pointerup", "pointercancel"])
+  addEventListener(type, () => {
+    grip = null;
+    $("view")?.classList.remove("drags");
+  });
+addEventListener("dragstart", (event) => event.target.closest?.("#view") && event.preventDefault());
+addEventListener("dblclick", (event) => event.target.closest("#view") && zoom(step ? -1 : 1));
+addEventListener("resize", () => step && place());
+
+// ---- hands -------------------------------------------------------------------------------------------------------
+
+function open(id) {
+  const dialog = $(id);
+  if (!dialog || dialog.open) return;
+  dialog.showModal();
+  dialog.querySelector("textarea, input:checked")?.focus();
+}
+
+addEventListener("click", (event) => {
+  const target = event.target.closest?.("[data-dialog], [data-zoom], [data-reload], [data-take], dialog");
+  if (!target) return;
+  if (target.dataset.dialog) {
+    event.preventDefault();
+    open(target.dataset.dialog);
+  } else if (target.dataset.zoom) zoom(target.dataset.zoom === "in" ? 1 : -1);
+  else if ("reload" in target.dataset) image().src = image().src;
+  else if (target.dataset.take) settle(target.dataset.take);
+});
+
+addEventListener("input", (event) => event.target.form === form && form && typed());
+
+addEventListener("submit", async (event) => {
+  const sent = event.target;
+  if (event.submitter?.formMethod === "dialog" || sent.method === "dialog") return;
+  if (sent === form) {
+    event.preventDefault();
+    submit();
+  } else if (sent.id === "undo") {
+    event.preventDefault();
+    undoLast(sent);
+  } else if (sent.closest("#why")) {
+    event.preventDefault();
+    sent.closest("dialog").close();
+    if (!sending) deliver(sent.action, new FormData(sent));
+  } else if (sent.closest("#report")) {
+    event.preventDefault();
+    const reply = await send(sent.action, new URLSearchParams(new FormData(sent)));
+    if (reply.state === "away") return lineAway();
+    if (reply.state === "out") return signedOut();
+    sent.closest("dialog").close();
+    if (reply.data.words) toast(reply.data.words);
+    sent.reset();
+  }
+});
+
+/** The key by what is printed on it; on a keyboard of another script, by where it is. */
+function keyOf(event) {
+  if (/^[ -~]$/.test(event.key) && !/^(Digit|Numpad)/.test(event.code)) return event.key.toLowerCase();
+  const place = event.code.match(/^(?:Digit|Numpad)(\d)$/)?.[1];
+  if (place && !event.shiftKey) return place;
+  if (event.key === "؟") return "?";
+  if (/^[ -~]$/.test(event.key)) return event.key;
+  return event.code.match(/^Key([A-Z])$/)?.[1].toLowerCase() ?? event.key;
+}
+
+function choose(key, dialog) {
+  const holes = form ? fields().filter((field) => !isAnswered(field) && field.querySelector("[data-key]")) : [];
+  const here = document.activeElement?.closest("[data-field]");
+  const scope = dialog ?? (here?.querySelector("[data-key]") ? here : (holes[0] ?? form));
+  const option = scope?.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  if (!option) return false;
+  option.checked = option.type === "radio" || !option.checked;
+  option.focus({ preventScroll: true });
+  option.closest("label").scrollIntoView({ block: "nearest" });
+  option.dispatchEvent(new Event("input", { bubbles: true }));
+  return true;
+}
+
+const ACTS = {
+  s: () => form && open("why"),
+  r: () => form && open("report"),
+  "?": () => open("help"),
+  u: () => $("undo")?.requestSubmit(),
+  t: () => bench.querySelector(".broken:not([hidden]) [data-reload]")?.click(),
+  "+": () => zoom(1),
+  "=": () => zoom(1),
+  "-": () => zoom(-1),
+};
+const ARROWS = { ArrowLeft: [90, 0], ArrowRight: [-90, 0], ArrowUp: [0, 90], ArrowDown: [0, -90] };
+
+addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing || event.repeat) return;
+  const dialog = document.querySelector("dialog[open]");
+  const typing = event.target.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
+  const enter = event.key === "Enter";
+  if (enter && (event.ctrlKey || event.metaKey || (!typing && !event.target.matches("button, a, summary")))) {
+    event.preventDefault();
+    const to = dialog ? dialog.querySelector("form[method=post]") : form;
+    return to?.requestSubmit(to.querySelector(".go"));
+  }
+  const key = event.altKey && event.code === "KeyS" ? "s" : keyOf(event);
+  if ((typing && !event.altKey) || event.ctrlKey || event.metaKey || (event.altKey && key !== "s")) return;
+  if (step && !dialog && ARROWS[event.key] && !event.target.matches("[type=radio]")) {
+    shift = shift.map((one, axis) => one + ARROWS[event.key][axis]);
+    place();
+  } else if (!choose(key, dialog)) {
+    if (dialog || !ACTS[key]) return;
+    ACTS[key]();
+  }
+  event.preventDefault();
+});
+
+addEventListener("online", () => draftTimer === 0 && awaySince && !outbox.waiting.length && saveDraft());
+addEventListener("pagehide", () => draftTimer && form && device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) }));
+addEventListener("pageshow", (event) => event.persisted && load());
+
+begin();
+if (outbox.waiting.length) {
+  sending = outbox.has(assignment);
+  outbox.flush();
+}

@@ -1,0 +1,203 @@
+"""Home and history: the day, what is open and why not, and changing an answer."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Draft, Rating
+from annotation.services import campaigns
+from annotation.views.history import when
+from annotation.views.home import day_of
+from annotation.words import duration, greeting, zone_of
+from people.models import User
+from tests.annotation.pages.conftest import in_hand
+from tests.annotation.pages.test_sheet import SCRIPT
+from tests.personas import World
+
+ClientOf = Callable[[User], Client]
+
+
+def rate(client: Client, campaign: Campaign, user: User, code: str = "4", seconds: str = "12") -> Assignment:
+    client.get(f"/work/{campaign.pk}/")
+    hand = in_hand(campaign, user)
+    posted = {"a-relevance": code, "client_key": f"key-{hand.pk}", "active_seconds": seconds}
+    assert client.post(f"/work/{hand.pk}/submit", posted, **SCRIPT).status_code == 200
+    return hand
+
+
+def test_home_shows_what_is_open_and_takes_nothing(client_of: ClientOf, campaign: Campaign, nour: User) -> None:
+    html = client_of(nour).get("/work/").content.decode()
+    assert "Nour" in html
+    assert "Relevance, all pictures" in html
+    assert "Say how much a picture has to do with Egypt." in html
+    assert "<b>0</b> of 12" in html
+    assert "Start" in html and "Continue" not in html
+    assert "Today: no answers yet" in html
+    assert not Assignment.objects.exists()
+
+
+def test_home_counts_the_day_and_lists_the_last_answers(client_of: ClientOf, campaign: Campaign, nour: User) -> None:
+    client = client_of(nour)
+    rate(client, campaign, nour, "4", "100")
+    rate(client, campaign, nour, "1", "200")
+    hand = in_hand(campaign, nour)
+    client.post(f"/work/{hand.pk}/skip", {"reason": "broken"}, **SCRIPT)
+    html = client.get("/work/").content.decode()
+    assert "Today: 2 answers, 5 min at work" in html
+    assert "Continue" in html
+    assert "<b>4</b> <bdi>Relevant</bdi>" in html.replace("\n", "")
+    assert "It is broken or unreadable" in html
+    assert html.count('class="link"') == 2
+
+
+def test_a_person_in_no_cohort_is_told_what_to_do(client_of: ClientOf, campaign: Campaign, stranger: User) -> None:
+    html = client_of(stranger).get("/work/").content.decode()
+    assert "You are not in a cohort yet." in html
+    assert "Relevance, all pictures" not in html
+
+
+def test_other_teams_people_see_none_of_it(client_of: ClientOf, campaign: Campaign, world: World) -> None:
+    html = client_of(world.rival_rater).get("/work/").content.decode()
+    assert "No work is open for your cohort now." in html
+    assert "Relevance" not in html
+
+
+def test_a_draft_campaign_is_not_shown(client_of: ClientOf, world: World, campaign: Campaign, nour: User) -> None:
+    campaigns.create(world.stage, "Not yet", world.owner, {world.egypt: 1})
+    assert "Not yet" not in client_of(nour).get("/work/").content.decode()
+
+
+def test_home_says_why_there_is_nothing(client_of: ClientOf, world: World, campaign: Campaign, nour: User) -> None:
+    place = CampaignCohort.objects.get(campaign=campaign, cohort=world.egypt)
+    campaigns.pause_cohort(place, world.owner)
+    html = client_of(nour).get("/work/").content.decode()
+    assert "Your cohort has a pause in this campaign." in html
+    assert "Nothing for you now" in html
+
+
+def test_home_costs_the_same_however_much_there_is(
+    client_of: ClientOf, world: World, campaign: Campaign, nour: User
+) -> None:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    client = client_of(nour)
+    rate(client, campaign, nour)
+    with CaptureQueriesContext(connection) as few:
+        client.get("/work/")
+    for _time in range(4):
+        rate(client, campaign, nour)
+    with CaptureQueriesContext(connection) as many:
+        client.get("/work/")
+    assert len(many) == len(few)
+
+
+def test_history_pages_by_key_and_shows_each_once(
+    client_of: ClientOf, campaign: Campaign, nour: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotation.views.history.PAGE", 2)
+    client = client_of(nour)
+    given = [rate(client, campaign, nour).pk for _time in range(5)]
+    Assignment.objects.filter(pk__in=given).update(changed_at=timezone.now())  # all at one moment: the id decides
+    seen: list[int] = []
+    url = "/work/history/"
+    for _page in range(3):
+        reply = client.get(url)
+        seen += [row.assignment_id for row in reply.context["rows"]]
+        url = f"/work/history/?before={reply.context['more'].urlsafe}" if reply.context["more"] else ""
+    assert seen == sorted(given, reverse=True)
+    assert url == ""
+
+
+@pytest.mark.parametrize("before", ["", "x", "2026-01-01_5", "_", "2026-01-01T00:00:00+00:00_x"])
+def test_a_broken_page_address_shows_the_newest(
+    client_of: ClientOf, campaign: Campaign, nour: User, before: str
+) -> None:
+    client = client_of(nour)
+    rate(client, campaign, nour)
+    assert len(client.get("/work/history/", {"before": before}).context["rows"]) == 1
+
+
+def test_history_is_ones_own(client_of: ClientOf, campaign: Campaign, nour: User, tarek: User) -> None:
+    rate(client_of(nour), campaign, nour)
+    assert client_of(tarek).get("/work/history/").context["rows"] == []
+
+
+def test_an_answer_can_be_changed_and_counts_until_then(client_of: ClientOf, campaign: Campaign, nour: User) -> None:
+    client = client_of(nour)
+    given = rate(client, campaign, nour, "4")
+    hand = in_hand(campaign, nour)
+    reply = client.post(f"/work/{given.pk}/change", follow=True)
+    html = reply.content.decode()
+    assert f'data-assignment="{given.pk}"' in html
+    assert 'value="4" data-key="4" checked' in html
+    assert Rating.objects.get(counted=True).code == "4"
+    client.post(f"/work/{given.pk}/submit", {"a-relevance": "2", "client_key": "changed"}, **SCRIPT)
+    assert Rating.objects.get(counted=True).code == "2"
+    assert Annotation.objects.filter(live=True).count() == 1
+    assert in_hand(campaign, nour) == hand
+    assert not Draft.objects.exists()
+
+
+def test_an_accepted_answer_stays(client_of: ClientOf, campaign: Campaign, nour: User) -> None:
+    client = client_of(nour)
+    given = rate(client, campaign, nour)
+    Assignment.objects.filter(pk=given.pk).update(state="accepted")
+    assert "Change" not in client.get("/work/history/").content.decode()
+    assert "cannot be changed any more" in client.post(f"/work/{given.pk}/change", follow=True).content.decode()
+
+
+def test_anothers_reopened_answer_does_not_open_by_address(
+    client_of: ClientOf, campaign: Campaign, nour: User, tarek: User
+) -> None:
+    client = client_of(nour)
+    given = rate(client, campaign, nour)
+    client.post(f"/work/{given.pk}/change")
+    html = client_of(tarek).get(f"/work/{campaign.pk}/?change={given.pk}").content.decode()
+    assert f'data-assignment="{given.pk}"' not in html
+    assert f'data-assignment="{in_hand(campaign, tarek).pk}"' in html
+
+
+def test_a_surplus_answer_is_kept_and_says_so(client_of: ClientOf, campaign: Campaign, nour: User) -> None:
+    client = client_of(nour)
+    given = rate(client, campaign, nour)
+    Rating.objects.update(counted=False)
+    Annotation.objects.filter(assignment=given).update(counted=False, uncounted_because="surplus")
+    html = client.get("/work/history/").content.decode()
+    assert "Not counted" in html
+    assert "came after the wanted number" in html
+
+
+def test_the_day_ruler_reaches_from_the_first_hour_to_the_last() -> None:
+    local = datetime(2026, 3, 1, 13, 30, tzinfo=UTC)
+    day = day_of([(local - timedelta(hours=1), 30.0, 1)], local)
+    assert day.hours == ["07:00", "10:00", "13:00", "16:00", "19:00"]
+    assert day.now == 649.2
+    assert day.marks == "M550.8 8V26"
+    early = day_of([(datetime(2026, 3, 1, 2, 0, tzinfo=UTC), 30.0, 1)], local)
+    assert early.hours[0] == "02:00"
+
+
+@pytest.mark.parametrize(("hour", "words"), [(4, "evening"), (5, "morning"), (12, "afternoon"), (18, "evening")])
+def test_the_greeting_goes_by_the_hour(hour: int, words: str) -> None:
+    assert words in greeting(hour)
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(59.6, "60 s"), (150, "2 min"), (6720, "1 h 52 min")])
+def test_durations_are_rounded_as_people_say_them(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+def test_today_is_the_persons_day(world: World) -> None:
+    zone = zone_of(world.nour, world.egypt)
+    assert str(zone) == "Africa/Cairo"
+    world.nour.time_zone = "Asia/Tokyo"
+    assert str(zone_of(world.nour, world.egypt)) == "Asia/Tokyo"
+    world.nour.time_zone = "Mars/Olympus"
+    assert str(zone_of(world.nour, world.egypt)) == "UTC"
+    now = timezone.now()
+    assert ":" in when(now, zone)
+    assert when(now - timedelta(days=1), zone) == "Yesterday"
