@@ -4,6 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
+from django.core.exceptions import ImproperlyConfigured
 
 LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}
 
@@ -32,3 +33,9 @@ def debug_in_public(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
             Error("EMIC_DEBUG is on, and EMIC_HOSTS names a public host.", hint="Unset EMIC_DEBUG.", id="emic.E002")
         ]
     return []
+
+
+def refuse_mistakes() -> None:
+    """The same errors where no command runs the checks: a web server started by a container."""
+    for mistake in [*default_key(None), *debug_in_public(None)]:
+        raise ImproperlyConfigured(f"{mistake.msg} {mistake.hint}")

@@ -4,3 +4,7 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 application = get_wsgi_application()
+
+from config.checks import refuse_mistakes  # noqa: E402  (needs settings)
+
+refuse_mistakes()

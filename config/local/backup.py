@@ -19,7 +19,7 @@ from .home import Home
 
 FORMAT = 1
 MANIFEST, DUMP, KEY, MEDIA = "manifest.json", "database.dump", "secret-key", "media/"
-DERIVED = {"derivatives", "tmp"}  # folders of media that are made again when they are asked for
+DERIVED = {"derivatives", "derived", "incoming", "tmp"}  # made again when asked for, or not yet whole
 
 
 class Hashing:
@@ -54,7 +54,7 @@ def backup(home: Home, env: dict[str, str], target: Path) -> int:
     rows, images = sum(manifest["rows"].values()), sum(name.startswith(MEDIA) for name in manifest["files"])
     size = target.stat().st_size / 1e6
     say.line(
-        f"Saved {rows:,} rows and {images:,} files to {target}: {size:,.1f} MB in {time.monotonic() - begun:.1f} s."
+        f"Saved {rows:,} rows and {images:,} images to {target}: {size:,.1f} MB in {time.monotonic() - begun:.1f} s."
     )
     say.line("It holds people's data and the secret key: keep it where only you can read it.")
     return 0

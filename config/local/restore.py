@@ -40,7 +40,7 @@ def restore(home: Home, source: Path) -> int:
             raise
     home.release()
     rows, images = sum(manifest["rows"].values()), sum(name.startswith(MEDIA) for name in manifest["files"])
-    say.line(f"Restored {rows:,} rows and {images:,} files to {home.path} in {time.monotonic() - begun:.1f} s.")
+    say.line(f"Restored {rows:,} rows and {images:,} images to {home.path} in {time.monotonic() - begun:.1f} s.")
     return 0
 
 

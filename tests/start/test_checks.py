@@ -1,0 +1,43 @@
+"""Deployment mistakes stop the start; the same setting where it is harmless does not."""
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from pytest_django.fixtures import Settings
+
+from config import checks
+
+PUBLIC, LOCAL = ["emic.example.org", "localhost"], ["localhost", "127.0.0.1", "[::1]"]
+
+
+def ids(messages: list[checks.CheckMessage]) -> list[str | None]:
+    return [message.id for message in messages]
+
+
+def test_the_default_key_is_for_this_machine_only(settings: Settings) -> None:
+    settings.SECRET_KEY = settings.DEFAULT_KEY
+    settings.ALLOWED_HOSTS = PUBLIC
+    assert ids(checks.default_key(None)) == ["emic.E001"]
+    settings.ALLOWED_HOSTS = ["*"]
+    assert ids(checks.default_key(None)) == ["emic.E001"]
+    settings.ALLOWED_HOSTS = LOCAL
+    assert ids(checks.default_key(None)) == []
+    settings.ALLOWED_HOSTS, settings.SECRET_KEY = PUBLIC, "x" * 60
+    assert ids(checks.default_key(None)) == []
+
+
+def test_debug_is_for_this_machine_only(settings: Settings) -> None:
+    settings.DEBUG = True
+    settings.ALLOWED_HOSTS = PUBLIC
+    assert ids(checks.debug_in_public(None)) == ["emic.E002"]
+    settings.ALLOWED_HOSTS = LOCAL
+    assert ids(checks.debug_in_public(None)) == []
+    settings.DEBUG, settings.ALLOWED_HOSTS = False, PUBLIC
+    assert ids(checks.debug_in_public(None)) == []
+
+
+def test_a_web_server_without_our_command_refuses_the_same_mistakes(settings: Settings) -> None:
+    settings.SECRET_KEY, settings.ALLOWED_HOSTS = settings.DEFAULT_KEY, PUBLIC
+    with pytest.raises(ImproperlyConfigured, match="EMIC_SECRET_KEY is not set"):
+        checks.refuse_mistakes()
+    settings.ALLOWED_HOSTS = LOCAL
+    checks.refuse_mistakes()

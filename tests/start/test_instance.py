@@ -1,0 +1,138 @@
+"""`./emic run` from its first line to its last, and what others find while it runs."""
+
+import json
+import os
+import signal
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.local import process
+from tests.start.helpers import emic, emic_started, eventually, one_sentence, read_until
+
+
+class Instance:
+    """A running Emic in a folder of its own."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self.program = emic_started(data, "run", "--port", "0", "--no-demo")
+        self.said = read_until(self.program, "Stop: Ctrl-C")
+        assert "Emic is ready" in self.said, self.said
+        self.address = str(self.now()["address"])
+
+    def now(self) -> dict[str, Any]:
+        return dict(json.loads((self.data / "run" / "now.json").read_text()))
+
+    def children(self) -> dict[str, int]:
+        return dict(json.loads((self.data / "run" / "children.json").read_text()))
+
+    def is_healthy(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.address}/healthz", timeout=10) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    def stop(self) -> str:
+        self.program.send_signal(signal.SIGTERM)
+        rest, _ = self.program.communicate(timeout=60)
+        return rest
+
+
+@pytest.fixture(scope="module")
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    running = Instance(tmp_path_factory.mktemp("instance") / "data")
+    yield running
+    if running.program.poll() is None:
+        running.stop()
+
+
+def test_it_answers_at_the_address_it_prints(instance: Instance) -> None:
+    assert instance.address in instance.said
+    assert instance.is_healthy()
+    assert set(instance.children()) == {"PostgreSQL", "Valkey", "Web server", "Worker"}
+
+
+def test_secrets_and_servers_are_for_the_owner_only(instance: Instance) -> None:
+    key = instance.data / "secret-key"
+    assert key.stat().st_mode & 0o077 == 0
+    assert len(key.read_text()) >= 50
+    for name in ("run", "logs", "postgres", "valkey"):
+        assert (instance.data / name).stat().st_mode & 0o077 == 0, name
+
+
+def test_a_second_run_is_refused_in_the_same_folder(instance: Instance) -> None:
+    said = one_sentence(emic(instance.data, "run", "--port", "0"))
+    assert said.startswith(f"Emic already runs on {instance.data}, at {instance.address}")
+    assert instance.is_healthy()
+
+
+def test_a_taken_port_is_refused_in_another_folder(instance: Instance, tmp_path: Path) -> None:
+    port = instance.address.rpartition(":")[2]
+    said = one_sentence(emic(tmp_path / "data", "run", "--port", port))
+    assert said.startswith(f"Port {port} is taken by another program.")
+
+
+def test_a_dead_worker_and_a_dead_database_come_back(instance: Instance) -> None:
+    before = instance.children()
+    for name in ("PostgreSQL", "Worker", "Web server"):
+        os.kill(before[name], signal.SIGKILL)
+    assert eventually(lambda: len(set(instance.children().values()) & set(before.values())) == 1)
+    assert eventually(instance.is_healthy)
+
+
+def test_backup_while_it_runs_then_restore_gives_back_rows_and_images(instance: Instance, tmp_path: Path) -> None:
+    code = (
+        "from io import BytesIO; from PIL import Image as P; from people.models import Team\n"
+        "from benchmarks.services.images import store_image\n"
+        "team = Team.objects.create(name='Saved', slug='saved')\n"
+        "for colour in ('red', 'green', 'blue'):\n"
+        "    buffer = BytesIO(); P.new('RGB', (64, 48), colour).save(buffer, 'PNG')\n"
+        "    store_image(team, buffer.getvalue(), name=colour)\n"
+    )
+    made = emic(instance.data, "manage", "shell", "-v", "0", "-c", code)
+    assert made.returncode == 0, made.stderr
+    saved = tmp_path / "saved.tar"
+    assert "and 3 images" in emic(instance.data, "backup", str(saved)).stdout
+    assert saved.stat().st_mode & 0o077 == 0
+
+    target = tmp_path / "restored"
+    back = emic(target, "restore", str(saved))
+    assert back.returncode == 0, back.stderr
+    assert "and 3 images" in back.stdout
+    originals = sorted((instance.data / "media" / "originals").rglob("*"))
+    for path in (path for path in originals if path.is_file()):
+        assert (target / path.relative_to(instance.data)).read_bytes() == path.read_bytes()
+    count = "from benchmarks.models import Image; print('images', Image.objects.filter(team__slug='saved').count())"
+    assert "images 3" in emic(target, "manage", "shell", "-v", "0", "-c", count).stdout
+    assert (target / "secret-key").read_text() == (instance.data / "secret-key").read_text()
+
+    assert "is not an empty folder" in one_sentence(emic(target, "restore", str(saved)))
+
+
+def test_stopping_leaves_nothing_and_the_next_start_goes_on(instance: Instance) -> None:
+    children = instance.children()
+    assert "Stopped in" in instance.stop()
+    assert instance.program.returncode == 0
+    assert not [pid for pid in children.values() if process.is_alive(pid)]
+
+    again = Instance(instance.data)
+    try:
+        assert "Static files" not in again.said  # nothing to do twice
+        count = "from people.models import Team; print(Team.objects.count())"
+        listed = emic(again.data, "manage", "shell", "-v", "0", "-c", count)
+        assert listed.stdout.strip() == "1"
+        children = again.children()
+        again.program.kill()
+        again.program.wait()
+        assert eventually(lambda: not any(map(process.is_alive, children.values()))), "killed ./emic left orphans"
+    finally:
+        again.program.kill()
+
+    third = Instance(instance.data)
+    assert third.is_healthy()
+    third.stop()
