@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.contrib.staticfiles.apps import StaticFilesConfig
 
 
 class EmicConfig(AppConfig):
@@ -9,3 +10,9 @@ class EmicConfig(AppConfig):
 
     def ready(self) -> None:
         from config import checks  # noqa: F401  (registers the checks)
+
+
+class StaticFiles(StaticFilesConfig):
+    """Leaves out htmx's extensions: unused, and one of them imports a module by a name that cannot be hashed."""
+
+    ignore_patterns = [*StaticFilesConfig.ignore_patterns, "ext"]

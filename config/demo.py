@@ -1,0 +1,219 @@
+"""The demo: one team, three cohorts, drawn pictures, simulated raters (named so), and open work for the visitor.
+
+Everything goes through the same services as real work, in one transaction: an interrupted start leaves nothing behind.
+"""
+
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from io import BytesIO
+from random import Random
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from annotation.models import Campaign, CampaignCohort
+import annotation.services.allocation as allocation
+import annotation.services.answers as answers
+import annotation.services.campaigns as campaigns
+from benchmarks.demo.draw import CONCEPTS, describe, draw
+from benchmarks.models import Benchmark, Item, ItemImage, Role
+from benchmarks.services.benchmarks import create_from_recipe
+from benchmarks.services.images import store_image
+from people.models import (
+    Cohort,
+    CohortManager,
+    CohortMember,
+    Consent,
+    ConsentText,
+    ConsentVersion,
+    Rater,
+    Team,
+    TeamMember,
+    User,
+)
+from people.services.raters import rater_of
+
+Say = Callable[[str], None]
+SEED = 20261120
+TARGET = 8
+CONDITIONS = {"natural": "Relevance, natural photos", "generated": "Relevance, generated pictures"}
+# label, other names, ISO country, languages, direction, time zone
+COHORTS = [
+    ("Egypt", {"ar": "مصر"}, "EG", ["ar"], "rtl", "Africa/Cairo"),
+    ("Brazil", {"ar": "البرازيل"}, "BR", ["pt-br"], "ltr", "America/Recife"),
+    ("China", {"ar": "الصين"}, "CN", ["zh"], "ltr", "Asia/Shanghai"),
+]
+# name, cohort (None: on the team), what the visitor sees with this account, language
+ACCOUNTS = [
+    ("admin", "Ada", None, "admin: everything, and the status page", "en"),
+    ("mara", "Mara", None, "researcher: campaigns, agreement, export", "en"),
+    ("salma", "Salma", "Egypt", "manager of the cohort Egypt", "ar"),
+    ("nour", "Nour", "Egypt", "annotator in Egypt, in Arabic", "ar"),
+    ("bia", "Bia", "Brazil", "annotator in Brazil", "en"),
+    ("wei", "Wei", "China", "annotator in China", "en"),
+]
+CONSENT = {
+    "en": "Your answers are used for research on how pictures relate to cultures. They are published under a pseudonym, "
+    "never with your name or address. You may stop at any time, and you may ask that your answers be taken out.",
+    "ar": "تُستخدم إجاباتك في بحث عن صلة الصور بالثقافات. تُنشر باسم مستعار، ولا تُنشر أبدًا مع اسمك أو عنوانك. "
+    "يمكنك التوقف في أي وقت، ويمكنك أن تطلب حذف إجاباتك.",
+}
+
+
+@dataclass
+class Demo:
+    team: Team
+    cohorts: dict[str, Cohort]
+    users: dict[str, User]
+
+
+def exists() -> bool:
+    return Team.objects.filter(slug="demo").exists()
+
+
+def load(say: Say, *, now: datetime | None = None) -> str:
+    """Make the demo and return the text that lists its accounts. The password is random, one for each data folder."""
+    now = now or timezone.now()
+    pictures = draw_all(say)
+    password = f"{secrets.choice(('brass', 'enamel', 'needle', 'ruler', 'tick'))}-{secrets.randbelow(900000) + 100000}"
+    with transaction.atomic():
+        demo = make_people(password)
+        benchmark = create_from_recipe(
+            demo.team, "caire-universal", name="CAIRE universal, demo", slug="caire-demo", actor=demo.users["mara"]
+        )
+        Role.objects.get_or_create(benchmark=benchmark, user=demo.users["admin"], defaults={"name": Role.Name.RESEARCHER})
+        make_items(benchmark, demo.team, pictures)
+        raters = make_simulated(demo, now)
+        for condition, name in CONDITIONS.items():
+            campaign = open_campaign(benchmark, demo, condition, name, now)
+            share = 0.8 if condition == "natural" else 0.45
+            simulate(campaign, raters, share, now, say)
+    lines = [f"  {user}@demo.emic   {what}" for user, _, _, what, _ in ACCOUNTS]
+    return "\n".join([f"Demo accounts, all with the password  {password}", *lines]) + "\n"
+
+
+def draw_all(say: Say) -> dict[tuple[str, str, str], bytes]:
+    """(concept, culture, condition) -> JPEG bytes."""
+    drawn: dict[tuple[str, str, str], bytes] = {}
+    wanted = [(concept, label, condition) for concept in CONCEPTS for label, *_ in COHORTS for condition in CONDITIONS]
+    for number, (concept, label, condition) in enumerate(wanted):
+        buffer = BytesIO()
+        draw(concept, label, condition, SEED + number).convert("RGB").save(buffer, "JPEG", quality=88)  # type: ignore[arg-type]
+        drawn[concept, label, condition] = buffer.getvalue()
+        if (number + 1) % 12 == 0:
+            say(f"Drew {number + 1} of {len(wanted)} pictures")
+    return drawn
+
+
+def make_people(password: str) -> Demo:
+    team = Team.objects.create(name="Emic demo", slug="demo")
+    cohorts = {}
+    for label, names, country, languages, direction, zone in COHORTS:
+        cohorts[label] = Cohort.objects.create(
+            team=team, label=label, names=names, country=country, languages=languages, direction=direction, time_zone=zone
+        )
+    version = ConsentVersion.objects.create(team=team, number=1, published_at=timezone.now())
+    for language, body in CONSENT.items():
+        ConsentText.objects.create(version=version, language=language, body=body)
+    users = {}
+    for key, name, place, _, language in ACCOUNTS:
+        user = User.objects.create_user(f"{key}@demo.emic", name, password, language=language)
+        users[key] = user
+        if place is None:
+            TeamMember.objects.create(team=team, user=user, role=TeamMember.Role.ADMIN if key == "admin" else "member")
+        elif key == "salma":
+            CohortManager.objects.create(cohort=cohorts[place], user=user)
+        else:
+            CohortMember.objects.create(cohort=cohorts[place], user=user)
+            Consent.objects.create(user=user, version=version, language=language if language in CONSENT else "en")
+    User.objects.filter(pk=users["admin"].pk).update(is_staff=True, is_superuser=True)
+    return Demo(team, cohorts, users)
+
+
+def make_items(benchmark: Benchmark, team: Team, pictures: dict[tuple[str, str, str], bytes]) -> None:
+    stage = benchmark.stages.get()
+    for (concept, label, condition), data in pictures.items():
+        image, _ = store_image(team, data, name=f"{concept}-{label}-{condition}.jpg")
+        item = Item.objects.create(
+            stage=stage, key=f"{condition}/{label}/{concept}", concept=concept, origin=label, condition=condition
+        )
+        ItemImage.objects.create(
+            item=item, image=image, alt=describe(concept, label, condition)[:300],  # type: ignore[arg-type]
+            source="Drawn by Emic for its demo", licence="Apache-2.0",
+        )  # fmt: skip
+
+
+def make_simulated(demo: Demo, now: datetime) -> dict[str, list[Rater]]:
+    version = demo.team.consent_versions.get()
+    raters: dict[str, list[Rater]] = {}
+    for label, cohort in demo.cohorts.items():
+        for number in range(1, 7):
+            user = User.objects.create_user(
+                f"simulated-{label.lower()}-{number}@demo.emic", f"Simulated rater {number}, {label}", simulated=True
+            )
+            CohortMember.objects.create(cohort=cohort, user=user)
+            Consent.objects.create(user=user, version=version, language="en")
+            raters.setdefault(label, []).append(rater_of(user))
+    return raters
+
+
+def open_campaign(benchmark: Benchmark, demo: Demo, condition: str, name: str, now: datetime) -> Campaign:
+    actor = demo.users["mara"]
+    campaign = campaigns.create(
+        benchmark.stages.get(), name, actor, cohorts=dict.fromkeys(demo.cohorts.values(), TARGET), conditions=[condition],
+        summary="Say how much a picture has to do with your own country, 1 to 5.", seed=SEED,
+    )  # fmt: skip
+    campaigns.open_campaign(campaign, actor, now)
+    return campaign
+
+
+def simulate(campaign: Campaign, raters: dict[str, list[Rater]], share: float, now: datetime, say: Say) -> None:
+    """Simulated raters answer `share` of what they could, at plausible times during the last days."""
+    for place in campaign.cohorts.select_related("cohort"):
+        rng = Random(f"{SEED}/{campaign.name}/{place.cohort.label}")
+        people = raters[place.cohort.label]
+        for rater in people:
+            bias, start = rng.gauss(0, 0.45), now - timedelta(hours=rng.uniform(20, 70))
+            for at, opinion in answer_times(place, start, share, rng):
+                if not answer(rater, place, opinion + bias, rng, at):
+                    break
+        say(f"Simulated {len(people)} raters for {place.cohort.label}: {campaign.name}")
+
+
+def answer_times(place: CampaignCohort, start: datetime, share: float, rng: Random) -> Iterator[tuple[datetime, float]]:
+    at = start
+    for _ in range(int(place.slots.count() * share)):
+        at += timedelta(seconds=rng.uniform(6, 30))
+        yield at, rng.gauss(0, 0.55)
+
+
+def answer(rater: Rater, place: CampaignCohort, noise: float, rng: Random, at: datetime) -> bool:
+    """One simulated answer: high for pictures of one's own country, with taste, noise and a few skips."""
+    hand = allocation.open_work(rater, place, at).hand
+    if hand is None:
+        return False
+    if rng.random() < 0.02:
+        answers.skip(hand.pk, rater, "unknown", "", at)
+        return True
+    item = hand.unit.item
+    own = item.origin == place.cohort.label
+    taste = Random(f"{item.concept}/{item.origin}/{place.cohort.label}").gauss(0, 0.7)
+    code = min(5, max(1, round((4.2 if own else 1.7) + taste + noise)))
+    answers.submit(
+        hand.pk, rater,
+        answers.Submission(
+            raw={"relevance": str(code)}, client_key=secrets.token_hex(16), shown_at=at - timedelta(seconds=rng.uniform(4, 15)),
+            active_seconds=round(rng.uniform(4, 15), 1), language="en", confirmed=(),
+        ),
+        at,
+    )  # fmt: skip
+    return True
+
+
+def write_accounts(text: str) -> None:
+    path = settings.DATA_DIR / "demo-accounts.txt"
+    path.write_text(text)
+    path.chmod(0o600)
