@@ -2,6 +2,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -98,7 +99,7 @@ def member_role(request: HttpRequest, slug: str, user_id: int) -> HttpResponse:
     team = access.team_for(request.user, slug, admin=True)
     role = request.POST.get("role", "")
     if role not in TeamMember.Role.values:
-        raise Http404
+        raise BadRequest
     try:
         teams.change_role(_member(team, user_id), TeamMember.Role(role), person(request))
     except teams.LastAdmin:

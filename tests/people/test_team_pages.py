@@ -63,7 +63,7 @@ def test_an_admin_changes_roles_and_takes_people_out_but_not_the_last_admin(worl
     remove = reverse("people:member_remove", args=["nile-lab", world.mara.pk])
     own = reverse("people:member_remove", args=["nile-lab", world.team_admin.pk])
     assert "A team needs an admin" in client.post(own, follow=True).content.decode()
-    assert client.post(role, {"role": "owner"}).status_code == 404
+    assert client.post(role, {"role": "owner"}).status_code == 400
     client.post(role, {"role": "admin"})
     assert TeamMember.objects.get(user=world.mara).role == "admin"
     client.post(remove)

@@ -1,0 +1,169 @@
+"""One existing object for every kind of id in a URL, so that tests/test_strangers.py can walk every route.
+
+A new route with a new parameter: add a line to `build`, under the parameter's name, or, where the name means something
+else there, under "namespace:route parameter". It must be an id that somebody in the world may open.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Campaign,
+    CampaignCohort,
+    InstructionText,
+    InstructionVersion,
+    Participation,
+    ProblemReport,
+    Rating,
+    SheetVersion,
+    Slot,
+    Tally,
+    Unit,
+)
+from jobs.models import Job
+from people.models import Cohort, Rater, User
+from people.services import links
+from tests.personas import SHEET, World
+
+
+def open_campaign(world: World, cohort: Cohort, *, wanted: int = 2) -> CampaignCohort:
+    """An open campaign over the world's items, by plain rows."""
+    sheet, _made = SheetVersion.objects.get_or_create(
+        stage=world.stage, major=1, minor=0, defaults={"definition": SHEET}
+    )
+    campaign = Campaign.objects.create(
+        stage=world.stage, name="First round", state="open", sheet_version=sheet, opened_at=timezone.now()
+    )
+    version = InstructionVersion.objects.create(campaign=campaign, number=1)
+    InstructionText.objects.create(version=version, language="en", body="Look first, then rate.")
+    opened = CampaignCohort.objects.create(campaign=campaign, cohort=cohort, target_answers=wanted)
+    Tally.objects.bulk_create(Tally(cohort=opened, shard=shard) for shard in range(Tally.SHARDS))
+    for position, item in enumerate(world.items, start=1):
+        unit, _made = Unit.objects.get_or_create(item=item, target=cohort.label)
+        Slot.objects.create(cohort=opened, unit=unit, position=position, wanted=wanted)
+    Tally.objects.filter(cohort=opened, shard=0).update(wanted=wanted * len(world.items))
+    return opened
+
+
+def rater(user: User) -> Rater:
+    return Rater.objects.get_or_create(user=user, defaults={"kind": Rater.Kind.PERSON})[0]
+
+
+def assign(opened: CampaignCohort, user: User, slot: Slot, *, code: str = "") -> Assignment:
+    """The slot's unit in this person's hand; with a code, already answered."""
+    at, who = timezone.now(), rater(user)
+    participation, _made = Participation.objects.get_or_create(cohort=opened, rater=who, defaults={"last_seen_at": at})
+    assignment = Assignment.objects.create(
+        campaign=opened.campaign,
+        participation=participation,
+        slot=slot,
+        unit=slot.unit,
+        rater=who,
+        state="submitted" if code else "reserved",
+        in_hand=not code,
+        lease_until=None if code else at + timedelta(minutes=30),
+        reserved_at=at,
+        shown_at=at,
+        changed_at=at,
+    )
+    Slot.objects.filter(pk=slot.pk).update(**({"submitted": 1} if code else {"reserved": 1}))
+    if code:
+        answer(opened, assignment, code)
+    return assignment
+
+
+def answer(opened: CampaignCohort, assignment: Assignment, code: str) -> Annotation:
+    annotation = Annotation.objects.create(
+        assignment=assignment,
+        rater=assignment.rater,
+        version=1,
+        client_key=f"sample-{assignment.pk}",
+        answers={"relevance": code},
+        sheet_version=opened.campaign.sheet_version,
+        cohort=opened.cohort,
+        language="en",
+        shown_at=assignment.reserved_at,
+        submitted_at=assignment.changed_at,
+    )
+    Rating.objects.create(
+        annotation=annotation,
+        campaign=opened.campaign,
+        cohort=opened.cohort,
+        unit=assignment.unit,
+        rater=assignment.rater,
+        field="relevance",
+        code=code,
+        value=float(code),
+    )
+    Tally.objects.filter(cohort=opened, shard=0).update(submitted=1, changes=1)
+    return annotation
+
+
+def build(world: World) -> Mapping[str, Any]:
+    """Everything of the world's first team. Nobody of the other team may open any of it."""
+    world.add_items(3, images=True)
+    opened = open_campaign(world, world.egypt)
+    first, second, _third = opened.slots.order_by("position")
+    done = assign(opened, world.nour, first, code="4")
+    in_hand = assign(opened, world.nour, second)
+    problem = ProblemReport.objects.create(assignment=in_hand, rater=in_hand.rater, text="The picture is turned.")
+    invitation, _token = links.invite(world.team, world.manager, timezone.now(), cohort=world.egypt)
+    job = Job.objects.create(
+        kind="benchmarks.import",
+        title="Import",
+        scope=world.benchmark.scope,
+        state="done",
+        finished_at=timezone.now(),
+        created_by=world.mara,
+    )
+    for user in (world.stranger, world.rival):
+        rater(user)
+    return {
+        "slug": world.benchmark.slug,
+        "benchmark": world.benchmark.slug,
+        "item_id": world.items[0].pk,
+        "stage_id": world.stage.pk,
+        "campaign_id": opened.campaign_id,
+        "campaign_cohort_id": opened.pk,
+        "row_id": opened.pk,
+        "problem_id": problem.pk,
+        "role_id": world.mara.benchmark_roles.get().pk,
+        "assignment_id": in_hand.pk,
+        "annotation:change assignment_id": done.pk,
+        "rater_id": done.rater_id,
+        "job_id": job.pk,
+        "team_id": world.team.pk,
+        "cohort_id": world.egypt.pk,
+        "user_id": world.mara.pk,
+        "member_id": world.nour.cohort_memberships.get().pk,
+        "invitation_id": invitation.pk,
+        "number": world.consent_version.number,
+        "people:manager_remove user_id": world.manager.pk,
+        **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
+        # Public doors: a token nobody has.
+        "token": "unknown-token",
+        "uidb64": "MQ",
+        "signed": "unsigned",
+        # Django's admin
+        "object_id": world.nour.pk,
+        "id": world.nour.pk,
+        "app_label": "people",
+        "content_type_id": 1,
+        "url": "nothing",
+    }
+
+
+TEAM_ROUTES = (
+    "team",
+    "team_invite",
+    "member_role",
+    "member_remove",
+    "consent_texts",
+    "consent_version",
+    "cohort_new",
+)
