@@ -1,8 +1,17 @@
 from django.urls import path
 
-from benchmarks.views import images
+from benchmarks.views import images, imports, items, pages, roles
 
 app_name = "benchmarks"
 urlpatterns = [
+    path("benchmarks/", pages.benchmarks, name="list"),
+    path("benchmarks/new/", pages.create, name="create"),
+    path("b/<slug:slug>/", pages.detail, name="detail"),
+    path("b/<slug:slug>/items/", items.items, name="items"),
+    path("b/<slug:slug>/items/<int:item_id>/", items.item, name="item"),
+    path("b/<slug:slug>/import/", imports.bring, name="import"),
+    path("b/<slug:slug>/import/manifest.csv", imports.sample, name="sample"),
+    path("b/<slug:slug>/roles/", roles.roles, name="roles"),
+    path("b/<slug:slug>/roles/<int:role_id>/", roles.role, name="role"),
     path("image/<str:signed>/", images.image, name="image"),
 ]

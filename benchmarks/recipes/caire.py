@@ -172,10 +172,16 @@ UNIVERSAL = Recipe(
     key="caire-universal",
     version="1",
     name="CAIRE, universal set",
-    summary=(
-        "Twenty concepts that every culture knows, pictured for ten countries, as photographs and as generated "
-        "pictures. People of each country say how much each picture has to do with their own."
-    ),
+    summary={
+        "en": (
+            "Twenty concepts that every culture knows, pictured for ten countries, as photographs and as generated "
+            "pictures. People of each country say how much each picture has to do with their own."
+        ),
+        "ar": (
+            "عشرون مفهومًا تعرفها كل ثقافة، مصوَّرة لعشرة بلدان، صورًا فوتوغرافية وصورًا مولَّدة. ويقول أهل كل بلد ما مدى "
+            "صلة كل صورة ببلدهم."
+        ),
+    },
     citation=CITATION,
     licence="Each picture keeps the licence of its source.",
     cohorts=COHORTS,

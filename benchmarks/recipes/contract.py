@@ -93,7 +93,7 @@ class Recipe:
     key: str
     version: str
     name: str
-    summary: str
+    summary: Text
     citation: str
     licence: str
     cohorts: tuple[CohortSpec, ...]
@@ -132,7 +132,7 @@ def problems(recipe: Recipe) -> Iterator[str]:
     """What would break a benchmark made of it. Field kinds check their own part of the sheet."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", recipe.key) or len(recipe.key) > 60:
         yield "key: lower-case letters, digits and hyphens, at most 60"
-    for part in ("version", "name", "summary", "citation"):
+    for part in ("version", "name", "citation"):
         if not getattr(recipe, part).strip():
             yield f"{part}: is empty"
     if not recipe.stages:
@@ -159,6 +159,7 @@ def problems(recipe: Recipe) -> Iterator[str]:
 
 
 def texts(recipe: Recipe) -> Iterator[tuple[str, Text]]:
+    yield "summary", recipe.summary
     for cohort in recipe.cohorts:
         yield f"cohorts.{cohort.label}.names", cohort.names
     for condition in recipe.conditions:

@@ -36,7 +36,7 @@ def create_from_recipe(team: Team, recipe_key: str, name: str, slug: str, actor:
     """A benchmark with the recipe's stages, owned by `actor`. Raises UnknownRecipe, SlugTaken."""
     chosen = recipe(recipe_key)
     facts = {
-        "purpose": chosen.summary,
+        "purpose": chosen.summary["en"],
         "recipe": chosen.key,
         "recipe_version": chosen.version,
         "citation": chosen.citation,

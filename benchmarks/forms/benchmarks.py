@@ -1,0 +1,61 @@
+import secrets
+
+from django import forms
+from django.db.models import QuerySet
+from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.models import Benchmark
+from benchmarks.recipes.registry import RECIPES
+from people.forms.base import Styled
+from people.models import Team
+
+BLANK = "blank"
+TAKEN = _("This address is taken. Choose another.")
+
+
+class CreateForm(Styled, forms.Form):
+    """A recipe, or a question of one's own."""
+
+    recipe = forms.ChoiceField(label=_("What it is made of"), widget=forms.RadioSelect)
+    name = forms.CharField(label=_("Name"), max_length=120)
+    question = forms.CharField(
+        label=_("Your question"),
+        max_length=300,
+        required=False,
+        help_text=_("Only for a blank benchmark. Write {target} where the cohort's name belongs."),
+    )
+    slug = forms.SlugField(
+        label=_("Address"),
+        max_length=50,
+        required=False,
+        help_text=_("Small letters, digits and hyphens. Left empty, it is made of the name."),
+    )
+    team = forms.ModelChoiceField(label=_("Team"), queryset=Team.objects.none(), empty_label=None)
+
+    def __init__(self, *args: object, teams: QuerySet[Team], **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["team"].queryset = teams  # type: ignore[attr-defined]
+        choices = [*((one.key, one.name) for one in RECIPES), (BLANK, _("A blank benchmark"))]
+        self.fields["recipe"].choices = choices  # type: ignore[attr-defined]
+        self.fields["slug"].widget.attrs |= {"dir": "ltr", "autocapitalize": "none"}
+        if len(teams) == 1:
+            self.fields["team"].widget = forms.HiddenInput()
+            self.fields["team"].initial = teams[0].pk
+
+    def clean_slug(self) -> str:
+        """A given address must be free; one made of the name gets a tail if it is not."""
+        given: str = self.cleaned_data["slug"].lower()
+        if given and Benchmark.objects.filter(slug=given).exists():
+            raise forms.ValidationError(TAKEN)
+        if given:
+            return given
+        made = slugify(self.cleaned_data.get("name", ""))[:40] or "benchmark"
+        taken = made == "new" or Benchmark.objects.filter(slug=made).exists()
+        return f"{made}-{secrets.token_hex(3)}" if taken else made
+
+    def clean_question(self) -> str:
+        question: str = self.cleaned_data["question"].strip()
+        if self.cleaned_data.get("recipe") == BLANK and not question:
+            raise forms.ValidationError(_("Write the question that people will answer."))
+        return question

@@ -1,0 +1,65 @@
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.imports.records import Defaults
+from benchmarks.models import Stage
+from benchmarks.recipes.registry import find
+from people.forms.base import Styled
+
+MANIFEST_MOST = 256 * 1024**2
+
+
+class ImportForm(Styled, forms.Form):
+    """A zip, perhaps a manifest beside it, and what to assume where rows say nothing."""
+
+    stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
+    archive = forms.FileField(
+        label=_("Pictures, as a zip"),
+        help_text=_("JPEG, PNG, WebP, GIF or AVIF. The zip may hold its own manifest.csv or manifest.jsonl."),
+    )
+    manifest = forms.FileField(
+        label=_("Manifest"), required=False, help_text=_("Only if it is not inside the zip. CSV or JSON Lines.")
+    )
+    condition = forms.CharField(label=_("Condition"), max_length=60, required=False)
+    source = forms.CharField(label=_("Source"), max_length=500, required=False)
+    licence = forms.CharField(label=_("Licence"), max_length=120, required=False)
+
+    def __init__(self, *args: Any, stages: list[Stage], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        benchmark = stages[0].benchmark
+        self.fields["stage"].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
+        if len(stages) == 1:
+            self.fields["stage"].widget = forms.HiddenInput()
+            self.fields["stage"].initial = stages[0].pk
+        recipe = find(benchmark.recipe)
+        if recipe and recipe.conditions:
+            known = [(one.key, one.name["en"]) for one in recipe.conditions]
+            choices = [("", _("As each row says")), *known]
+            self.fields["condition"] = forms.ChoiceField(
+                label=_("Condition"), choices=choices, required=False, widget=forms.Select(attrs={"class": "in"})
+            )
+            self.order_fields(["stage", "archive", "manifest", "condition", "source", "licence"])
+        self.fields["archive"].widget.attrs["accept"] = ".zip,application/zip"
+        self.fields["manifest"].widget.attrs["accept"] = ".csv,.tsv,.jsonl,.ndjson"
+
+    def clean_archive(self) -> UploadedFile:
+        return _bounded(self.cleaned_data["archive"], settings.IMPORT_MAX_BYTES)
+
+    def clean_manifest(self) -> UploadedFile | None:
+        given = self.cleaned_data["manifest"]
+        return _bounded(given, MANIFEST_MOST) if given else None
+
+    def defaults(self) -> Defaults:
+        said = self.cleaned_data
+        return Defaults(condition=said["condition"], source=said["source"], licence=said["licence"])
+
+
+def _bounded(upload: UploadedFile, most: int) -> UploadedFile:
+    if (upload.size or 0) > most:
+        megabytes = most // 1024**2
+        raise forms.ValidationError(_("This file is larger than %(most)s MB. Split it.") % {"most": megabytes})
+    return upload

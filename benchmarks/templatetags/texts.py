@@ -1,0 +1,23 @@
+"""Texts that come in several languages, on pages: {{ text|say }}, {{ text|say:benchmark }}."""
+
+from collections.abc import Mapping
+
+from django import template
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+register = template.Library()
+
+
+@register.filter
+def say(text: Mapping[str, str]) -> str:
+    """In the language of the page, else English, else any. Where the culture's name belongs stands a word for it."""
+    language = (translation.get_language() or "en").split("-")[0]
+    found = text.get(language) or text.get("en") or next(iter(text.values()), "")
+    return found.replace("{target}", _("the cohort"))
+
+
+@register.filter
+def is_web_address(text: str) -> bool:
+    """Only these become links: a source is whatever somebody wrote into a manifest."""
+    return text.startswith(("https://", "http://")) and " " not in text

@@ -1,0 +1,65 @@
+from collections.abc import Iterator
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from benchmarks.access import benchmark_for
+from benchmarks.forms.imports import ImportForm
+from benchmarks.models import Benchmark
+from benchmarks.recipes.registry import find
+from benchmarks.services import imports
+from benchmarks.tabs import tabs_for
+from jobs import readers
+from jobs.spreadsheets import csv_lines
+from people.views.asking import person
+
+COLUMNS = ("file", "key", "concept", "country", "condition", "source", "licence", "alt", "prompt")
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def bring(request: HttpRequest, slug: str) -> HttpResponse:
+    """Upload a zip. The work itself is a job; its page follows it."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    form = ImportForm(request.POST or None, request.FILES or None, stages=list(benchmark.stages.all()))
+    if request.method == "POST" and form.is_valid():
+        said = form.cleaned_data
+        job = imports.start_upload(
+            said["stage"],
+            person(request),
+            archive=said["archive"],
+            manifest=said["manifest"],
+            defaults=form.defaults(),
+        )
+        return redirect("jobs:job", job.pk)
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "recipe": find(benchmark.recipe),
+        "jobs": readers.recent(benchmark.scope, imports.KIND),
+        "nav": tabs_for(request.user, benchmark, "items"),
+        "who_place": benchmark.name,
+    }
+    return render(request, "benchmarks/import.html", context)
+
+
+@login_required
+@require_safe
+def sample(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """A manifest to fill in: every item the recipe expects, or two rows as an example."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    response = StreamingHttpResponse(csv_lines(COLUMNS, _sample(benchmark)), content_type="text/csv; charset=utf-8")
+    response.headers["Content-Disposition"] = 'attachment; filename="manifest.csv"'
+    return response
+
+
+def _sample(benchmark: Benchmark) -> Iterator[tuple[str, ...]]:
+    recipe = find(benchmark.recipe)
+    if recipe is None:
+        yield ("tea/01.jpg", "tea-01", "tea", "Egypt", "natural", "https://example.org/1", "CC BY 4.0", "Tea", "")
+        yield ("tea/02.jpg", "tea-02", "tea", "Brazil", "generated", "a model's name", "CC0", "Tea", "A photo of tea")
+        return
+    for one in recipe.expected_items():
+        yield (f"{one.key}.jpg", one.key, one.concept, one.origin, one.condition, "", "", "", one.prompt)

@@ -1,0 +1,70 @@
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from benchmarks import readers
+from benchmarks.access import benchmark_for, may
+from benchmarks.models import Benchmark, Item, Stage
+from benchmarks.tabs import tabs_for
+
+
+@login_required
+@require_safe
+def items(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug)
+    stage = _stage(benchmark, request.GET.get("stage"))
+    chosen = {name: request.GET.get(name, "") for name in readers.FACETS}
+    found = readers.items(stage, chosen)
+    rows, further = readers.page(found, _whole(request.GET.get("after")))
+    kept = {name: value for name, value in chosen.items() if value} | {"stage": stage.key}
+    context = {
+        "benchmark": benchmark,
+        "stage": stage,
+        "stages": benchmark.stages.all(),
+        "facets": [(name, values, chosen[name]) for name, values in readers.facets(stage).items() if values],
+        "filtered": any(chosen.values()),
+        "total": found.count(),
+        "items": rows,
+        "further": urlencode(kept | {"after": further}) if further else "",
+        "works": may(request.user, benchmark, "work_on"),
+        "nav": tabs_for(request.user, benchmark, "items"),
+        "who_place": benchmark.name,
+    }
+    return render(request, "benchmarks/items.html", context)
+
+
+@login_required
+@require_safe
+def item(request: HttpRequest, slug: str, item_id: int) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug)
+    found = Item.objects.filter(pk=item_id, stage__benchmark=benchmark).select_related("stage").first()
+    if found is None:
+        raise Http404
+    before, after = readers.neighbours(found)
+    context = {
+        "benchmark": benchmark,
+        "item": found,
+        "pictures": found.images.select_related("image").order_by("role"),
+        "facts": found.facts.order_by("key", "source", "pk"),
+        "before": before,
+        "after": after,
+        "nav": tabs_for(request.user, benchmark, "items"),
+        "who_place": benchmark.name,
+    }
+    return render(request, "benchmarks/item.html", context)
+
+
+def _stage(benchmark: Benchmark, key: str | None) -> Stage:
+    """The stage asked for, or the first; 404 if there is no such stage."""
+    stages = benchmark.stages.filter(key=key) if key else benchmark.stages.all()
+    found = stages.first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def _whole(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else 0

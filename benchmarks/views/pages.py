@@ -1,0 +1,72 @@
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from benchmarks import readers
+from benchmarks.access import benchmark_for, may, visible_benchmarks
+from benchmarks.forms.benchmarks import BLANK, TAKEN, CreateForm
+from benchmarks.models import Benchmark
+from benchmarks.recipes.registry import RECIPES
+from benchmarks.services.benchmarks import SlugTaken, create_blank, create_from_recipe
+from benchmarks.tabs import tabs_for
+from people import tabs as people_tabs
+from people.access import visible_teams
+from people.models import User
+from people.views.asking import person
+
+
+@login_required
+@require_safe
+def benchmarks(request: HttpRequest) -> HttpResponse:
+    user = person(request)
+    context = {
+        "benchmarks": readers.listed(visible_benchmarks(user), user),
+        "may_create": visible_teams(user).exists(),
+        "nav": people_tabs.tabs_for(user, "benchmarks"),
+    }
+    return render(request, "benchmarks/list.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def create(request: HttpRequest) -> HttpResponse:
+    """Any member of a team may make a benchmark there, and becomes its owner."""
+    user = person(request)
+    teams = visible_teams(user)
+    if not teams:
+        raise Http404
+    form = CreateForm(request.POST or None, teams=teams, initial={"recipe": RECIPES[0].key})
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect("benchmarks:detail", _make(form, user).slug)
+        except SlugTaken:
+            form.add_error("slug", TAKEN)
+    context = {"form": form, "recipes": RECIPES, "blank": BLANK, "nav": people_tabs.tabs_for(user, "benchmarks")}
+    return render(request, "benchmarks/create.html", context)
+
+
+@login_required
+@require_safe
+def detail(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug)
+    stages = readers.stages(benchmark)
+    context = {
+        "benchmark": benchmark,
+        "stages": stages,
+        "items": sum(one.total for one in stages),
+        "roles": readers.roles(benchmark),
+        "cohorts": readers.recipe_cohorts(benchmark),
+        "works": may(request.user, benchmark, "work_on"),
+        "names_roles": may(request.user, benchmark, "roles"),
+        "nav": tabs_for(request.user, benchmark, "overview"),
+        "who_place": benchmark.name,
+    }
+    return render(request, "benchmarks/detail.html", context)
+
+
+def _make(form: CreateForm, user: User) -> Benchmark:
+    said = form.cleaned_data
+    if said["recipe"] == BLANK:
+        return create_blank(said["team"], said["name"], said["slug"], user, question=said["question"])
+    return create_from_recipe(said["team"], said["recipe"], said["name"], said["slug"], user)

@@ -1,0 +1,56 @@
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from benchmarks import readers
+from benchmarks.access import benchmark_for
+from benchmarks.forms.roles import AddRoleForm
+from benchmarks.models import Role
+from benchmarks.services.roles import LastOwner, NotATeamMember, remove_role, set_role
+from benchmarks.tabs import tabs_for
+from people.views.asking import person
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def roles(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug, can="roles")
+    form = AddRoleForm(request.POST or None, benchmark=benchmark)
+    if request.method == "POST" and form.is_valid():
+        said = form.cleaned_data
+        set_role(benchmark, said["user"], Role.Name(said["name"]), person(request))
+        return redirect("benchmarks:roles", slug)
+    context = {
+        "benchmark": benchmark,
+        "roles": readers.roles(benchmark),
+        "names": Role.Name.choices,
+        "form": form,
+        "anyone_left": form.fields["user"].queryset.exists(),  # type: ignore[attr-defined]
+        "nav": tabs_for(request.user, benchmark, "overview"),
+        "who_place": benchmark.name,
+    }
+    return render(request, "benchmarks/roles.html", context)
+
+
+@login_required
+@require_POST
+def role(request: HttpRequest, slug: str, role_id: int) -> HttpResponse:
+    """Change a role, or take it away."""
+    benchmark = benchmark_for(request.user, slug, can="roles")
+    found = benchmark.roles.select_related("user").filter(pk=role_id).first()
+    wanted = request.POST.get("name", "")
+    if found is None or wanted not in (*Role.Name.values, "none"):
+        raise Http404
+    try:
+        if wanted == "none":
+            remove_role(benchmark, found.user, person(request))
+        else:
+            set_role(benchmark, found.user, Role.Name(wanted), person(request))
+    except LastOwner:
+        messages.error(request, _("A benchmark always has an owner. Make someone else owner first."))
+    except NotATeamMember:
+        messages.error(request, _("This person is no longer in the team. The role can only be taken away."))
+    return redirect("benchmarks:list") if found.user_id == request.user.pk else redirect("benchmarks:roles", slug)

@@ -1,0 +1,181 @@
+"""The pages of benchmarks, through the front door; and who finds which."""
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from benchmarks.models import Benchmark, Item, Role
+from jobs import runner
+from jobs.models import Event, Job
+from people.models import TeamMember
+from tests.archives import must_show
+
+pytestmark = pytest.mark.django_db
+
+
+def page(client, url: str) -> str:
+    answer = client.get(url)
+    assert answer.status_code == 200, (url, answer.status_code)
+    return answer.content.decode()
+
+
+def test_from_nothing_to_items_in_a_browser(world):
+    client = world.client(world.mara)
+    assert "Make a benchmark" in page(client, "/benchmarks/")
+    assert "CAIRE, universal set" in page(client, "/benchmarks/new/")
+    made = client.post(
+        "/benchmarks/new/", {"recipe": "caire-universal", "name": "Ten Countries", "team": world.team.pk}
+    )
+    assert made.headers["Location"] == "/b/ten-countries/"
+    overview = page(client, "/b/ten-countries/")
+    assert "Import items" in overview and "Table 12" in overview and "not in the team yet" in overview
+    assert "No items yet" in page(client, "/b/ten-countries/items/")
+    assert "natural, generated" in page(client, "/b/ten-countries/import/")
+    sample = client.get("/b/ten-countries/import/manifest.csv").getvalue().decode("utf-8-sig").splitlines()
+    assert len(sample) == 401 and sample[1].startswith("natural/br/breakfast.jpg,natural/br/breakfast,breakfast,Brazil")
+
+    upload = SimpleUploadedFile("pictures.zip", must_show(), "text/plain")
+    sent = client.post("/b/ten-countries/import/", {"stage": _stage_of("ten-countries"), "archive": upload})
+    job = Job.objects.get()
+    assert sent.headers["Location"] == f"/jobs/{job.pk}/"
+    runner.run(job.pk)
+    done = page(client, f"/jobs/{job.pk}/")
+    assert "See the items" in done and "bomb.png" in done and "Import of pictures.zip" in done
+    assert "6 rows not taken" in page(client, "/b/ten-countries/import/")
+    assert "3 items" in page(client, "/b/ten-countries/items/")
+    assert "Go to the campaigns" in page(client, "/b/ten-countries/")
+    chosen = page(client, "/b/ten-countries/items/?concept=music&condition=generated")
+    assert "1 item with what you chose" in chosen
+    assert "No item has all of this" in page(client, "/b/ten-countries/items/?concept=music&origin=Egypt")
+    item = Item.objects.get(key="one")
+    detail = page(client, f"/b/ten-countries/items/{item.pk}/")
+    assert "https://example.org/a" in detail and "CC BY 4.0" in detail and "SHA-256" in detail
+
+
+def _stage_of(slug: str) -> int:
+    return Benchmark.objects.get(slug=slug).stages.get().pk
+
+
+def test_a_blank_one_needs_a_question_and_a_free_address(world):
+    client = world.client(world.mara)
+    said = {"recipe": "blank", "name": "شاي", "team": world.team.pk}
+    assert "Write the question" in client.post("/benchmarks/new/", said).content.decode()
+    said["question"] = "Is this tea from {target}?"
+    taken = client.post("/benchmarks/new/", said | {"slug": world.other_benchmark.slug})
+    assert "This address is taken" in taken.content.decode()
+    made = client.post("/benchmarks/new/", said)
+    assert made.headers["Location"] == "/b/benchmark/"
+    assert "Is this tea from the cohort?" in page(client, "/b/benchmark/")
+    elsewhere = client.post("/benchmarks/new/", said | {"team": world.other_team.pk, "name": "X"})
+    assert elsewhere.status_code == 200 and not Benchmark.objects.filter(name="X").exists()
+
+
+def test_items_come_in_pages_by_key(world):
+    world.add_items(130)
+    client = world.client(world.reviewer)
+    url, seen = f"/b/{world.benchmark.slug}/items/", []
+    while url:
+        answer = client.get(url)
+        seen += [item.pk for item in answer.context["items"]]
+        further = answer.context["further"]
+        url = f"/b/{world.benchmark.slug}/items/?{further}" if further else ""
+    assert seen == sorted(set(seen)) and len(seen) == 130
+    assert client.get(f"/b/{world.benchmark.slug}/items/?after=x&stage__benchmark=1").status_code == 200
+    assert client.get(f"/b/{world.benchmark.slug}/items/?stage=nothing").status_code == 404
+
+
+def test_an_item_of_another_benchmark_is_not_found_here(world):
+    theirs = Item.objects.create(stage=world.other_benchmark.stages.get(), key="secret")
+    assert world.client(world.owner).get(f"/b/{world.benchmark.slug}/items/{theirs.pk}/").status_code == 404
+    assert world.client(world.rival).get(f"/b/{world.other_benchmark.slug}/items/{theirs.pk}/").status_code == 200
+
+
+def test_a_source_that_is_no_web_address_is_no_link(world):
+    (item,) = world.add_items(1, images=True)
+    item.images.update(source="javascript:alert(1)")
+    detail = page(world.client(world.mara), f"/b/{world.benchmark.slug}/items/{item.pk}/")
+    assert "javascript:alert(1)" in detail and 'href="javascript' not in detail
+
+
+WHO = {
+    # person: see, work on, roles
+    "owner": (200, 200, 200),
+    "mara": (200, 200, 404),
+    "reviewer": (200, 404, 404),
+    "team_admin": (200, 404, 200),
+    "site_admin": (200, 404, 404),
+    "stranger": (404, 404, 404),
+    "rival": (404, 404, 404),
+    "nour": (404, 404, 404),
+    "manager": (404, 404, 404),
+}
+
+
+@pytest.mark.parametrize("name", WHO)
+def test_who_finds_which_page(world, name):
+    (item,) = world.add_items(1)
+    client = world.client(getattr(world, name))
+    here = f"/b/{world.benchmark.slug}/"
+    see, work_on, roles = WHO[name]
+    for url in ("", "items/", f"items/{item.pk}/"):
+        assert client.get(here + url).status_code == see, url
+    for url in ("import/", "import/manifest.csv"):
+        assert client.get(here + url).status_code == work_on, url
+    assert client.get(f"{here}roles/").status_code == roles
+    assert (world.benchmark.name in client.get("/benchmarks/").content.decode()) == (
+        see == 200 and name != "site_admin"
+    )
+    role = world.benchmark.roles.get(user=world.reviewer)
+    posted = client.post(f"{here}roles/{role.pk}/", {"name": "researcher"})
+    assert posted.status_code == (302 if roles == 200 else 404)
+    role.refresh_from_db()
+    assert role.name == ("researcher" if roles == 200 else "reviewer")
+    if work_on == 404:
+        archive = SimpleUploadedFile("a.zip", b"x")
+        assert client.post(f"{here}import/", {"archive": archive}).status_code == 404
+        assert not Job.objects.exists()
+
+
+def test_a_visitor_is_asked_to_sign_in(world):
+    for url in ("", "items/", "import/", "roles/"):
+        answer = world.client().get(f"/b/{world.benchmark.slug}/{url}")
+        assert answer.status_code == 302 and "/sign-in" in answer.headers["Location"]
+
+
+def test_a_role_ends_with_team_membership(world):
+    TeamMember.objects.filter(user=world.mara).delete()
+    assert world.client(world.mara).get(f"/b/{world.benchmark.slug}/").status_code == 404
+    assert "left the team" in page(world.client(world.owner), f"/b/{world.benchmark.slug}/roles/")
+
+
+def test_a_site_admin_leaves_a_trace_but_not_one_for_every_refresh(world):
+    client = world.client(world.site_admin)
+    for _again in range(3):
+        page(client, f"/b/{world.benchmark.slug}/")
+    assert Event.objects.filter(verb="admin.looked", scope=world.benchmark.scope, actor=world.site_admin).count() == 1
+
+
+def test_roles_are_given_changed_and_taken(world):
+    client, here = world.client(world.owner), f"/b/{world.benchmark.slug}/roles/"
+    assert "Admin" in page(client, here)
+    client.post(here, {"user": world.team_admin.pk, "name": "reviewer"})
+    assert world.benchmark.roles.get(user=world.team_admin).name == Role.Name.REVIEWER
+    client.post(here, {"user": world.rival.pk, "name": "owner"})
+    assert not world.benchmark.roles.filter(user=world.rival).exists()
+    own = world.benchmark.roles.get(user=world.owner)
+    answer = client.post(f"{here}{own.pk}/", {"name": "none"}, follow=True)
+    assert "always has an owner" in answer.content.decode()
+    assert client.post(f"{here}{own.pk}/", {"name": "emperor"}).status_code == 404
+    other = world.other_benchmark.roles.get()
+    assert client.post(f"{here}{other.pk}/", {"name": "none"}).status_code == 404
+    mara = world.benchmark.roles.get(user=world.mara)
+    client.post(f"{here}{mara.pk}/", {"name": "none"})
+    assert not world.benchmark.roles.filter(user=world.mara).exists()
+
+
+def test_the_jobs_of_a_benchmark_are_seen_by_its_people(world):
+    job = Job.objects.create(kind="import_items", title="Import", scope=world.benchmark.scope)
+    expected = {"owner": 200, "mara": 200, "reviewer": 200, "site_admin": 200, "rival": 404, "nour": 404}
+    for name, status in expected.items():
+        assert world.client(getattr(world, name)).get(f"/jobs/{job.pk}/").status_code == status, name
+    assert world.client(world.reviewer).post(f"/jobs/{job.pk}/cancel/").status_code == 404
+    assert world.client(world.mara).post(f"/jobs/{job.pk}/cancel/").status_code == 302
