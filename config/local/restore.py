@@ -23,7 +23,7 @@ def restore(home: Home, source: Path) -> int:
     begun = time.monotonic()
     if not source.is_file():
         raise EmicError(f"There is no file {source}.")
-    if home.path.exists() and (not home.path.is_dir() or any(home.path.iterdir())):
+    if home.path.exists() and (not home.path.is_dir() or any(path.is_file() for path in home.path.rglob("*"))):
         raise EmicError(f"{home.path} is not an empty folder. Name an empty or new one: --data FOLDER")
     was_there = home.path.exists()
     with stopping_on_signals():
@@ -34,9 +34,10 @@ def restore(home: Home, source: Path) -> int:
             load(home, manifest)
         except BaseException:
             home.release()
-            shutil.rmtree(home.path, ignore_errors=True)
-            if was_there:
-                home.path.mkdir(exist_ok=True)
+            for path in home.path.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            if not was_there:
+                home.path.rmdir()
             raise
     home.release()
     rows, images = sum(manifest["rows"].values()), sum(name.startswith(MEDIA) for name in manifest["files"])
