@@ -1,4 +1,4 @@
-"""The container form, as far as it can be held without an engine: it parses, hides its secrets, refuses a default key."""
+"""The container form, as far as no engine is needed: it parses, hides its secrets, refuses a default key."""
 
 import os
 import re
