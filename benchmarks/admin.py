@@ -6,7 +6,7 @@ from jobs.admin import ReadOnly
 
 class RoleInline(admin.TabularInline):  # type: ignore[type-arg]
     model = Role
-    extra = 0
+    extra = max_num = 0
     can_delete = False
     readonly_fields = ["user", "name"]
 

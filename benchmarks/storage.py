@@ -3,6 +3,7 @@
 import os
 import tempfile
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.core.files.uploadedfile import TemporaryUploadedFile
@@ -31,6 +32,11 @@ def put(name: str, data: bytes) -> None:
         Path(path).unlink(missing_ok=True)
 
 
+def open_binary(name: str) -> BinaryIO:
+    """A stored file; FileNotFoundError if it is not there. It reads and seeks as any file does."""
+    return cast(BinaryIO, default_storage.open(name, "rb"))
+
+
 def _incoming() -> str | None:
     """A folder on the storage's own file system, where it has one."""
     storage = default_storage._wrapped if isinstance(default_storage, LazyObject) else default_storage
@@ -44,7 +50,7 @@ def _incoming() -> str | None:
 class _Moved(TemporaryUploadedFile):
     """A file of ours in the clothes of an upload: the storage moves it instead of copying."""
 
-    def __init__(self, file: object, path: str, size: int) -> None:
+    def __init__(self, file: BinaryIO, path: str, size: int) -> None:
         super(TemporaryUploadedFile, self).__init__(file, Path(path).name, "application/octet-stream", size, None)
         self._path = path
 
@@ -52,4 +58,5 @@ class _Moved(TemporaryUploadedFile):
         return self._path
 
     def close(self) -> None:
-        self.file.close()
+        if self.file:
+            self.file.close()

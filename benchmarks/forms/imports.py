@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 from typing import Any
 
 from django import forms
@@ -46,10 +48,10 @@ class ImportForm(Styled, forms.Form):
         self.fields["archive"].widget.attrs["accept"] = ".zip,application/zip"
         self.fields["manifest"].widget.attrs["accept"] = ".csv,.tsv,.jsonl,.ndjson"
 
-    def clean_archive(self) -> UploadedFile:
+    def clean_archive(self) -> UploadedFile[Any]:
         return _bounded(self.cleaned_data["archive"], settings.IMPORT_MAX_BYTES)
 
-    def clean_manifest(self) -> UploadedFile | None:
+    def clean_manifest(self) -> UploadedFile[Any] | None:
         given = self.cleaned_data["manifest"]
         return _bounded(given, MANIFEST_MOST) if given else None
 
@@ -58,7 +60,7 @@ class ImportForm(Styled, forms.Form):
         return Defaults(condition=said["condition"], source=said["source"], licence=said["licence"])
 
 
-def _bounded(upload: UploadedFile, most: int) -> UploadedFile:
+def _bounded(upload: UploadedFile[Any], most: int) -> UploadedFile[Any]:
     if (upload.size or 0) > most:
         megabytes = most // 1024**2
         raise forms.ValidationError(_("This file is larger than %(most)s MB. Split it.") % {"most": megabytes})

@@ -24,7 +24,7 @@ def derivative(sha: str, width: int) -> str:
     with _MAKING:
         if default_storage.exists(name):
             return name
-        with default_storage.open(Image(sha256=sha).original_name, "rb") as original:
+        with storage.open_binary(Image(sha256=sha).original_name) as original:
             data = pictures.derive(original, width, settings.IMAGE_MAX_PIXELS)
         storage.put(name, data)
     return name

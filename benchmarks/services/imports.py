@@ -18,6 +18,7 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.imports.records import Defaults, Record, Row
 from benchmarks.imports.sources import FolderFiles, Source, ZipFiles
@@ -112,13 +113,13 @@ def _source(params: dict[str, Any], stage: Stage) -> Iterator[Source]:
         if path and path.is_dir():
             files = FolderFiles(path)
         else:
-            opened: BinaryIO = path.open("rb") if path else default_storage.open(params["archive"], "rb")
+            opened: BinaryIO = path.open("rb") if path else storage.open_binary(params["archive"])
             files = ZipFiles(stack.enter_context(opened), settings.IMPORT_MAX_BYTES)
         manifest: BinaryIO | None = None
         if params.get("manifest_path"):
             manifest = stack.enter_context(Path(params["manifest_path"]).open("rb"))
         elif params.get("manifest"):
-            manifest = stack.enter_context(default_storage.open(params["manifest"], "rb"))
+            manifest = stack.enter_context(storage.open_binary(params["manifest"]))
         yield Source(files, vocabulary_of(stage), Defaults(**params["defaults"]), manifest)
 
 
