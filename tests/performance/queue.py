@@ -1,0 +1,123 @@
+"""What the queue costs: `python tests/performance/queue.py [--seconds 8] [--items 10000 100000]`.
+
+Prints rating cycles per second (one cycle: submit over HTTP and get the next sheet) with 1, 8 and 32 annotators, beside
+an empty signed-in page and the bare SQL of a cycle; then the buffers that one claim touches.
+"""
+
+import argparse
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path[0] = str(Path(__file__).resolve().parents[2])  # our own folder holds a queue that is not Python's
+
+from tests.performance import server  # noqa: E402
+
+CROWDS = (1, 8, 32)
+
+
+def line(name: str, rates: Sequence[str]) -> None:
+    print(f"{name:<44}" + "".join(f"{rate:>30}" for rate in rates), flush=True)
+
+
+def said(count: int, took: float, seconds: Sequence[float]) -> str:
+    ordered = sorted(seconds)
+    p50, p95 = (1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] for share in (0.5, 0.95))
+    return f"{count / took:7.1f}/s  {p50:6.1f} {p95:6.1f} ms"
+
+
+def over_http(port: int, sessions: Sequence[str], seconds: float, **plan: Any) -> str:
+    found = server.annotators(port, sessions, seconds, **plan)
+    times = [one for person in found["people"] for one in person["seconds"]]
+    refused = [one for person in found["people"] for one in person.get("refused", [])]
+    assert not refused, refused[:3]
+    return said(len(times), found["took"], times)
+
+
+def make_campaign(items: int, people: int) -> tuple[Any, list[Any]]:
+    from benchmarks.models import Image, ItemImage
+    from tests.annotation.queue import factories
+
+    stage = factories.a_stage()
+    image = Image.objects.create(
+        team=stage.benchmark.team, sha256=f"{items:064}", format="jpeg", bytes=1, width=1200, height=900
+    )
+    rows = factories.add_items(stage, items)
+    uses = (ItemImage(item=row, image=image, alt="A picture") for row in rows)
+    ItemImage.objects.bulk_create(uses, batch_size=5000)
+    cohort = factories.a_cohort(stage.benchmark.team)
+    campaign = factories.campaigns.create(stage, "Load", None, {cohort: 3}, seed=1)
+    factories.campaigns.open_campaign(campaign, None, factories.timezone.now())
+    return campaign, [factories.a_person(cohort) for _ in range(people)]
+
+
+def bare_sql(campaign: Any, people: Sequence[Any], seconds: float) -> str:
+    """The statements that decide a cycle, and nothing round them: lock, claim, count as submitted."""
+    from django.db import connection, transaction
+    from django.utils import timezone
+
+    from annotation.models import Assignment
+    from annotation.services import allocation, slots
+
+    seat = campaign.cohorts.get()
+    times: list[float] = []
+
+    def work(person: Any) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            begun, at = time.perf_counter(), timezone.now()
+            with transaction.atomic():
+                place = allocation.seat_of(person.pk, seat.pk, at)
+                claimed = slots.claim(place, in_hand=True, lease_until=at, at=at)
+                row = Assignment.objects.filter(pk=claimed)
+                slots.shift(row.values_list("slot_id", flat=True)[0] or 0, reserved=-1, submitted=1)
+                row.update(state="submitted", lease_until=None)
+            times.append(time.perf_counter() - begun)
+        connection.close()
+
+    took = together(work, people)
+    return said(len(times), took, times)
+
+
+def together(work: Callable[[Any], None], people: Sequence[Any]) -> float:
+    threads = [threading.Thread(target=work, args=[person]) for person in people]
+    begun = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return time.monotonic() - begun
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seconds", type=float, default=8)
+    options.add_argument("--items", type=int, nargs="*", default=[10_000, 100_000])
+    chosen = options.parse_args()
+    with server.database() as home:
+        from tests.performance import buffers
+
+        line("", [f"{crowd} at once: rate, p50, p95" for crowd in CROWDS])
+        touched: dict[int, dict[str, int]] = {}
+        for items in chosen.items:
+            campaign, people = make_campaign(items, 3 * max(CROWDS))
+            sessions = [server.session_of(person.user) for person in people]
+            with server.web(home) as port:
+                if items == chosen.items[0]:
+                    over_http(port, sessions[:8], 1, path="/empty")
+                    rates = [over_http(port, sessions[:n], chosen.seconds, path="/empty") for n in CROWDS]
+                    line("empty signed-in page", rates)
+                over_http(port, sessions[:4], 1, campaign=campaign.pk)
+                rates = [over_http(port, sessions[:n], chosen.seconds, campaign=campaign.pk) for n in CROWDS]
+                line(f"rating cycle, {items:,} items", rates)
+            rates = [bare_sql(campaign, people[-n:], min(3, chosen.seconds)) for n in CROWDS]
+            line(f"bare SQL of a cycle, {items:,} items", rates)
+            touched[items] = buffers.measure(campaign)
+        buffers.report(touched)
+
+
+if __name__ == "__main__":
+    main()
