@@ -52,6 +52,7 @@ class PersonForm(Styled, forms.Form):
         super().__init__(*args, **kwargs)
         field = self.fields["user"]
         assert isinstance(field, forms.ModelChoiceField)
+        field.empty_label = _("Choose")
         field.queryset = User.objects.filter(pk__in=list(people), is_active=True).order_by("name")
 
 

@@ -2,6 +2,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -16,6 +17,8 @@ from people.models import Cohort, CohortMember, Team, User
 from people.services import cohorts, consent, links, mail, memberships
 from people.tabs import tabs_for
 from people.views.asking import person
+
+SHOWN = 100  # of the latest invitations
 
 
 def _may_name_managers(user: User, team: Team) -> bool:
@@ -32,9 +35,9 @@ def _cohort_page(request: HttpRequest, cohort: Cohort, form: InviteForm, **extra
     user, at = person(request), timezone.now()
     names_managers = _may_name_managers(user, cohort.team)
     manages = names_managers or cohort.managers.filter(user=user).exists()
-    members = cohort.members.select_related("user").order_by("left_at", "user__name")
+    members = cohort.members.select_related("user").order_by(F("left_at").asc(nulls_first=True), "user__name")
     agreed = members.filter(consent.consented_filter("user_id", "cohort__team_id")).values_list("pk", flat=True)
-    invitations = cohort.invitations.select_related("created_by", "used_by").order_by("-pk") if manages else []
+    invitations = cohort.invitations.select_related("created_by", "used_by").order_by("-pk")[:SHOWN] if manages else []
     context = {
         "cohort": cohort,
         "manages": manages,

@@ -17,6 +17,8 @@ from people.services import consent, links, mail, teams
 from people.tabs import tabs_for
 from people.views.asking import person
 
+SHOWN = 100  # of the latest invitations
+
 
 @login_required
 @require_safe
@@ -50,7 +52,7 @@ def team_new(request: HttpRequest) -> HttpResponse:
 def _team_page(request: HttpRequest, team: Team, form: InviteToTeamForm, **extra: Any) -> HttpResponse:
     user, at = person(request), timezone.now()
     manages = user.is_staff or access.is_team_admin(user, team)
-    invitations = team.invitations.select_related("cohort", "created_by", "used_by").order_by("-pk") if manages else []
+    invitations = team.invitations.select_related("cohort", "created_by", "used_by").order_by("-pk")[:SHOWN]
     context = {
         "team": team,
         "manages": manages,
@@ -59,7 +61,7 @@ def _team_page(request: HttpRequest, team: Team, form: InviteToTeamForm, **extra
         "cohorts": team.cohorts.order_by("label"),
         "version": consent.current_version(team),
         "versions": team.consent_versions.prefetch_related("texts").order_by("-number"),
-        "invitations": [(invitation, links.state_of(invitation, at)) for invitation in invitations],
+        "invitations": [(invitation, links.state_of(invitation, at)) for invitation in invitations if manages],
         "form": form,
         "nav": tabs_for(user, "teams"),
         "who_place": team.name,
