@@ -47,7 +47,7 @@ class LookedAt(Kept):
 
 
 @admin.register(User)
-class PersonAdmin(Kept, UserAdmin):
+class PersonAdmin(Kept, UserAdmin):  # type: ignore[type-arg]
     """Only a superuser raises somebody, or touches the account of a site admin: staff cannot raise itself."""
 
     ordering = ("email",)

@@ -158,6 +158,35 @@ def build(world: World) -> Mapping[str, Any]:
     }
 
 
+# What an insider would send, so that a refusal is one of the person and not of an empty form. Others get ANYTHING.
+ANYTHING: Mapping[str, str] = {
+    "name": "Third round",
+    "note": "x",
+    "text": "x",
+    "reason": "unknown",
+    "do": "lift",
+    "sure": "1",
+    "client_key": "outsider",
+    "a-relevance": "5",
+}
+POSTS: Mapping[str, Mapping[str, str]] = {
+    "annotation:campaign_do": {"act": "pause"},
+    "annotation:campaign_instruct": {"text_en": "Do as I say."},
+    "benchmarks:role": {"name": "none"},
+    "evaluation:person": {"do": "exclude", "reason": "x"},
+    "people:cohort_invite": {"note": "x"},
+    "people:cohort_new": {"label": "Gulf", "direction": "ltr", "time_zone": "UTC"},
+    "people:cohort_edit": {"label": "Gulf", "direction": "ltr", "time_zone": "UTC"},
+    "people:consent_texts": {"text_en": "Agree to everything.", "publish": "1"},
+    "people:member_role": {"role": "admin"},
+    "people:team_invite": {"team_role": "admin"},
+    # What a person may do with what is their own would change it: these stay empty.
+    "people:me": {},
+    "people:password_change": {},
+    "people:team_new": {"name": "Mine", "slug": "mine"},
+    "benchmarks:create": {},
+}
+
 TEAM_ROUTES = (
     "team",
     "team_invite",

@@ -30,7 +30,7 @@ class NewPasswordForm(Styled, SetPasswordForm):  # type: ignore[type-arg]
     pass
 
 
-class ChangePasswordForm(Styled, PasswordChangeForm):  # type: ignore[type-arg]
+class ChangePasswordForm(Styled, PasswordChangeForm):
     pass
 
 

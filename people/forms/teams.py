@@ -116,7 +116,15 @@ class CohortForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
 
     @property
     def data_for_service(self) -> CohortData:
-        return CohortData(**{key: self.cleaned_data[key] for key in CohortData.__annotations__})  # type: ignore[typeddict-item]
+        said = self.cleaned_data
+        return CohortData(
+            label=said["label"],
+            names=said["names"],
+            country=said["country"],
+            languages=said["languages"],
+            direction=said["direction"],
+            time_zone=said["time_zone"],
+        )
 
 
 class ConsentTextsForm(Styled, forms.Form):

@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.contrib.auth import views
 from django.forms import Form
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse_lazy
 from django.utils import timezone
@@ -16,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from people.forms.persons import ChangePasswordForm, ForgottenForm, NewPasswordForm, SignInForm, interface_language
+from people.models import User
 from people.services import links, profiles
 from people.tabs import tabs_for
 from people.views.asking import next_url, person
@@ -32,10 +32,9 @@ class SignOut(views.LogoutView):
 
     http_method_names = ["post", "options"]
 
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        response = super().dispatch(request, *args, **kwargs)
-        if request.method == "POST":
-            response.headers["Clear-Site-Data"] = '"storage"'
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        response = super().post(request, *args, **kwargs)
+        response.headers["Clear-Site-Data"] = '"storage"'
         return response
 
 
@@ -71,8 +70,10 @@ class NewPassword(views.PasswordResetConfirmView):
     def form_valid(self, form: Form) -> HttpResponse:
         """Whoever can read the mailbox is the person: a lock-out ends, and links made before stop working."""
         response = super().form_valid(form)  # type: ignore[arg-type]
-        reset(username=self.user.email.lower())
-        links.revoke_sign_in_links(self.user, timezone.now())
+        user = self.user
+        assert isinstance(user, User)  # a form of somebody unknown is never valid
+        reset(username=user.email.lower())
+        links.revoke_sign_in_links(user, timezone.now())
         messages.info(self.request, _("The new password is set. Sign in with it."))
         return response
 
