@@ -48,16 +48,16 @@ def run(options: Namespace) -> int:
 def serve(home: Home, supervisor: Supervisor, host: str, port: int, hosts: str, demo: bool) -> None:
     """Start the servers, bring the database up to date, start the programs, and wait for the first answer."""
     for server in embedded_servers(home):
-        with say.step(server.name):
+        with say.step(f"Starting {server.name}"):
             supervisor.start(server)
     env = environment(home, hosts)
-    with say.step("Database is up to date"):
+    with say.step("Bringing the database up to date"):
         manage(home, env, "migrate", "--no-input")
     collect_static(home, env)
     if demo:
         load_demo(home, env)
     env = environment(home, hosts)
-    with say.step("Web server and worker"):
+    with say.step("Starting the web server and the worker"):
         supervisor.start(web(home, env, host, port))
         supervisor.start(worker(home, env))
         wait_for_health(host, port, supervisor)
@@ -89,7 +89,7 @@ def collect_static(home: Home, env: dict[str, str]) -> None:
     stamp = home.path / "static" / "collected"
     if stamp.exists() and stamp.read_text() == state:
         return
-    with say.step("Static files"):
+    with say.step("Collecting static files"):
         manage(home, env, "collectstatic", "--no-input", "--clear", "-v", "0")
     stamp.parent.mkdir(exist_ok=True)
     stamp.write_text(state)
@@ -111,7 +111,7 @@ def load_demo(home: Home, env: dict[str, str]) -> None:
     if not has_command("load_demo"):
         say.line("  There is no demo in this version.")
         return
-    with say.step("Demo loaded"):
+    with say.step("Loading the demo and drawing its pictures"):
         manage(home, {**env, "EMIC_DEMO": "1"}, "load_demo")
     home.remember(demo="loaded")
 
@@ -180,8 +180,6 @@ def announce(home: Home, options: Namespace, port: int, seconds: float) -> None:
     accounts = home.path / "demo-accounts.txt"
     if home.facts().get("demo") == "loaded" and accounts.exists():
         say.line(accounts.read_text().rstrip() + "\n")
-        if not is_local(options.host):
-            say.line("These passwords are public, and so is this address: ./emic run --no-demo starts without them.\n")
     say.line(f"Data: {home.path}   E-mails and logs: {home.path / 'logs'}   Stop: Ctrl-C")
     if options.open:
         webbrowser.open(address(options.host, port))

@@ -122,7 +122,7 @@ def test_stopping_leaves_nothing_and_the_next_start_goes_on(instance: Instance) 
 
     again = Instance(instance.data)
     try:
-        assert "Static files" not in again.said  # nothing to do twice
+        assert "static files" not in again.said  # nothing to do twice
         count = "from people.models import Team; print(Team.objects.count())"
         listed = emic(again.data, "manage", "shell", "-v", "0", "-c", count)
         assert listed.stdout.strip() == "1"
