@@ -5,7 +5,7 @@ from django.db.models import F, Q
 from django.http import Http404
 
 from annotation.models import Assignment, Campaign, CampaignCohort
-from annotation.services.allocation import RELATED
+from annotation.services import loading
 from benchmarks.models import Benchmark
 from people.models import User
 
@@ -16,11 +16,10 @@ def assignment_for(user: Person, assignment_id: int) -> Assignment:
     """One's own assignment, with all that a sheet needs. It outlives membership: late work is never refused."""
     if not user.is_active:
         raise Http404
-    rows = Assignment.objects.select_related(*RELATED).prefetch_related("unit__item__images__image")
-    found = rows.filter(pk=assignment_id, rater__user_id=user.pk, participation__isnull=False).first()
-    if found is None:
+    found = loading.assignments(Q(pk=assignment_id, rater__user_id=user.pk))
+    if not found:
         raise Http404
-    return found
+    return found[0]
 
 
 def campaign_for(user: Person, benchmark: Benchmark, campaign_id: int) -> Campaign:

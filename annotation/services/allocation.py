@@ -5,25 +5,29 @@ Everything a person does in a campaign is in the order of their Participation's 
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Q
 
 from annotation.models import Assignment, CampaignCohort, Participation
-from annotation.services import slots
+from annotation.services import loading, slots
 from annotation.services.gate import SHUTS_OUT, Reason, gate
 from annotation.services.slots import Seat, fetch
 from annotation.services.transactions import in_transaction
 from people.models import Rater
 
 SEEN_EVERY = timedelta(minutes=1)
-RELATED = (
-    "unit__item",
-    "rater__user",
-    "draft",
-    "campaign__sheet_version",
-    "campaign__stage__benchmark",
-    "participation__cohort__cohort",
+
+# The one ahead comes into hand when nothing is. Told: for each that is held, whether it is in hand now.
+HELD = """
+WITH held AS MATERIALIZED (
+  SELECT id, in_hand FROM annotation_assignment WHERE participation_id = %(participation)s AND state = 'reserved'
+), came AS (
+  UPDATE annotation_assignment SET in_hand = true, lease_until = %(lease)s, shown_at = %(at)s, changed_at = %(at)s
+  WHERE id IN (SELECT id FROM held) AND %(allowed)s AND NOT EXISTS (SELECT FROM held WHERE in_hand) RETURNING id
 )
+SELECT in_hand OR id IN (SELECT id FROM came) FROM held
+"""
 
 
 @dataclass(frozen=True)
@@ -58,81 +62,76 @@ def _open_work(rater_id: int, cohort_id: int, at: datetime) -> Work:
     return work_for(seat_of(rater_id, cohort_id, at), at, wait=True)
 
 
+LOCK = """
+SELECT p.id, cc.campaign_id, p.cohort_id, p.rater_id, p.cursor, p.last_seen_at
+FROM annotation_participation p JOIN annotation_campaigncohort cc ON cc.id = p.cohort_id
+WHERE p.{} FOR NO KEY UPDATE OF p
+"""
+LOCK_BY_ID = LOCK.format("id = %s")
+LOCK_BY_PERSON = LOCK.format("rater_id = %s AND p.cohort_id = %s")
+
+
 def seat_of(rater_id: int, cohort_id: int, at: datetime) -> Seat:
     """Lock this person's Participation, making it at their first visit."""
-    found = _lock(Q(rater_id=rater_id, cohort_id=cohort_id), at)
-    if found is None:
+    rows = fetch(LOCK_BY_PERSON, [rater_id, cohort_id])
+    if not rows:
         # Holds off a pause or a close, which would not see this new row and the place it takes.
         fetch(
             """SELECT 1 FROM annotation_campaigncohort cc JOIN annotation_campaign c ON c.id = cc.campaign_id
                WHERE cc.id = %s FOR SHARE""",
             [cohort_id],
         )
-        Participation.objects.bulk_create(
-            [Participation(rater_id=rater_id, cohort_id=cohort_id, last_seen_at=at)], ignore_conflicts=True
-        )
-        found = _lock(Q(rater_id=rater_id, cohort_id=cohort_id), at)
-    assert found is not None
-    return found
+        new = Participation(rater_id=rater_id, cohort_id=cohort_id, last_seen_at=at)
+        Participation.objects.bulk_create([new], ignore_conflicts=True)
+        rows = fetch(LOCK_BY_PERSON, [rater_id, cohort_id])
+    return _seat(rows[0], at)
 
 
 def lock_seat(participation_id: int, at: datetime | None = None) -> Seat:
-    found = _lock(Q(pk=participation_id), at)
-    assert found is not None
-    return found
+    """The order of everything this person does. What was read before this lock may be old."""
+    return _seat(fetch(LOCK_BY_ID, [participation_id])[0], at)
 
 
-def _lock(which: Q, at: datetime | None) -> Seat | None:
-    """The order of everything this person does. What is read before this lock may be old."""
-    rows = Participation.objects.filter(which).select_for_update(of=("self",), no_key=True)
-    row = rows.values_list("pk", "cohort__campaign_id", "cohort_id", "rater_id", "cursor", "last_seen_at").first()
-    if row is None:
-        return None
+def _seat(row: tuple[Any, ...], at: datetime | None) -> Seat:
+    """With `at`, the person was here; written only now and then, for it moves an index entry."""
     if at is not None and row[5] < at - SEEN_EVERY:
         Participation.objects.filter(pk=row[0]).update(last_seen_at=at)
     return Seat(*row[:5])
 
 
-def work_for(seat: Seat, at: datetime, *, wait: bool) -> Work:
+def work_for(seat: Seat, at: datetime, *, wait: bool, place: CampaignCohort | None = None) -> Work:
     """One in hand, one ahead. Without `wait`, an empty answer may only mean that others held their slots locked."""
     allowed = gate(seat.cohort_id, seat.rater_id, at)
     lease = at + timedelta(minutes=allowed.lease_minutes)
-    held = {in_hand: pk for pk, in_hand in _reserved(seat)}
-    if allowed.refused:
-        if allowed.refused in SHUTS_OUT or True not in held:
-            return Work(None, None, Nothing(allowed.refused))
-    elif True not in held:
-        if False in held:
-            _take_in_hand(held[False], lease, at)
-            held = {True: held[False]}
-        else:
-            taken = slots.claim(seat, in_hand=True, lease_until=lease, at=at)
-            if taken is None and wait:
-                taken = slots.claim(seat, in_hand=True, lease_until=lease, at=at, wait=True)
-            if taken is None:
-                return Work(None, None, _why_nothing(seat))
-    if not allowed.refused and False not in held:
-        slots.claim(seat, in_hand=False, lease_until=lease, at=at)
-    return _work(seat, at, lease)
+    if allowed.refused in SHUTS_OUT:
+        return Work(None, None, Nothing(allowed.refused))
+    params = {"participation": seat.id, "lease": lease, "at": at, "allowed": not allowed.refused}
+    held = {in_hand for (in_hand,) in fetch(HELD, params)}
+    if allowed.refused and True not in held:
+        return Work(None, None, Nothing(allowed.refused))
+    if not allowed.refused:
+        if True not in held and not _claim(seat, lease, at, wait):
+            return Work(None, None, _why_nothing(seat))
+        if False not in held:
+            slots.claim(seat, in_hand=False, lease_until=lease, at=at)
+    return _work(seat, at, lease, place)
 
 
-def _reserved(seat: Seat) -> list[tuple[int, bool]]:
-    rows = Assignment.objects.filter(participation_id=seat.id, state=Assignment.State.RESERVED)
-    return list(rows.values_list("pk", "in_hand"))
+def _claim(seat: Seat, lease: datetime, at: datetime, wait: bool) -> bool:
+    taken = slots.claim(seat, in_hand=True, lease_until=lease, at=at)
+    if taken is None and wait:
+        taken = slots.claim(seat, in_hand=True, lease_until=lease, at=at, wait=True)
+    return taken is not None
 
 
-def _take_in_hand(assignment_id: int, lease: datetime, at: datetime) -> None:
-    Assignment.objects.filter(pk=assignment_id).update(in_hand=True, lease_until=lease, shown_at=at, changed_at=at)
-
-
-def _work(seat: Seat, at: datetime, lease: datetime) -> Work:
+def _work(seat: Seat, at: datetime, lease: datetime, place: CampaignCohort | None) -> Work:
     """Read both back with all that a sheet needs; a lease half gone is renewed, for the person is here."""
-    rows = Assignment.objects.filter(participation_id=seat.id, state=Assignment.State.RESERVED)
-    found = {row.in_hand: row for row in rows.select_related(*RELATED).prefetch_related("unit__item__images__image")}
+    rows = loading.assignments(Q(participation_id=seat.id, state=Assignment.State.RESERVED), place=place)
+    found = {row.in_hand: row for row in rows}
     half = at + (lease - at) / 2
-    old = [row for row in found.values() if row.lease_until is not None and row.lease_until < half]
+    old = [row.pk for row in rows if row.lease_until is not None and row.lease_until < half]
     if old:
-        Assignment.objects.filter(pk__in=[row.pk for row in old]).update(lease_until=lease)
+        Assignment.objects.filter(pk__in=old).update(lease_until=lease)
     return Work(found.get(True), found.get(False), None)
 
 

@@ -7,21 +7,22 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError
+from django.db.models import Q
 
 from annotation.displays.shown import shown_for
 from annotation.models import Annotation, Assignment, Draft, Participation, ProblemReport, Rating
-from annotation.services import slots
-from annotation.services.allocation import RELATED, Work, lock_seat, open_work, work_for
+from annotation.services import loading, slots
+from annotation.services.allocation import Work, lock_seat, open_work, work_for
 from annotation.services.leases import release
+from annotation.services.sheet_versions import sheet_of
 from annotation.services.slots import Seat, fetch
 from annotation.services.transactions import in_transaction
-from annotation.sheets import Parsed, Sheet
+from annotation.sheets import Parsed
 from jobs.models import record
 from people.models import Rater
 
 State = Assignment.State
 ANSWERED = (State.SUBMITTED, State.ACCEPTED, State.REJECTED)
-_sheets: dict[int, Sheet] = {}  # a SheetVersion never changes
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,9 @@ FROM unnest(%s::text[], %s::text[], %s::float8[]) AS c(field, code, value)
 """
 
 
-def submit(assignment_id: int, rater: Rater, submission: Submission, at: datetime) -> Submitted:
+def submit(which: Assignment | int, rater: Rater, submission: Submission, at: datetime) -> Submitted:
     """Keep a person's answers, whatever has become of their place, and give them what comes next."""
-    assignment = _own(assignment_id, rater)
+    assignment = _own(which, rater)
     parsed = _parse(assignment, submission)
     try:
         done = _submit(assignment, parsed, submission, at)
@@ -116,12 +117,15 @@ def _surely(work: Work, assignment: Assignment, rater: Rater, at: datetime) -> W
     return open_work(rater, _seated(assignment).cohort, at)
 
 
-def _own(assignment_id: int, rater: Rater) -> Assignment:
-    try:
-        rows = Assignment.objects.select_related(*RELATED).prefetch_related("unit__item__images__image")
-        return rows.get(pk=assignment_id, rater=rater, participation__isnull=False)
-    except Assignment.DoesNotExist:
-        raise Unclaimable("not_yours") from None
+def _own(assignment: Assignment | int, rater: Rater) -> Assignment:
+    """The person's assignment; one that `access.assignment_for` has just read is not read again."""
+    if isinstance(assignment, Assignment):
+        found = [assignment] if assignment.rater_id == rater.pk and assignment.participation_id else []
+    else:
+        found = loading.assignments(Q(pk=assignment, rater=rater))
+    if not found:
+        raise Unclaimable("not_yours")
+    return found[0]
 
 
 def _seated(assignment: Assignment) -> Participation:
@@ -130,8 +134,7 @@ def _seated(assignment: Assignment) -> Participation:
 
 
 def _parse(assignment: Assignment, submission: Submission) -> Parsed:
-    version = assignment.campaign.sheet_version
-    sheet = _sheets.get(version.pk) or _sheets.setdefault(version.pk, Sheet.from_json(version.definition, stored=True))
+    sheet = sheet_of(assignment.campaign.sheet_version)
     shown = shown_for(assignment.unit, _seated(assignment).cohort.cohort)
     return sheet.parse(submission.raw, shown, submission.confirmed)
 
@@ -144,7 +147,7 @@ def _submit(assignment: Assignment, parsed: Parsed, submission: Submission, at: 
         same = Annotation.objects.get(pk=before.same_key)
         if same.assignment_id != assignment.pk:
             raise AlreadyAnswered
-        return Submitted(same, work_for(seat, at, wait=False), repeated=True)
+        return Submitted(same, work_for(seat, at, wait=False, place=_seated(assignment).cohort), repeated=True)
     if before.state in ANSWERED and not before.has_draft:
         raise AlreadyAnswered
     if not parsed.ok:
@@ -155,7 +158,7 @@ def _submit(assignment: Assignment, parsed: Parsed, submission: Submission, at: 
     Assignment.objects.filter(pk=assignment.pk).update(**changed, skip_reason="", skip_note="")
     if before.has_draft:
         Draft.objects.filter(assignment_id=assignment.pk).delete()
-    work = work_for(seat, at, wait=False)
+    work = work_for(seat, at, wait=False, place=_seated(assignment).cohort)
     _record(assignment, "answer.submitted", counted=counted, version=annotation.version)
     skipped = -1 if before.state == State.SKIPPED else 0
     slots.tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=submitted, skipped=skipped)
@@ -221,9 +224,9 @@ def take_back(annotation_id: int, reason: str) -> None:
     Rating.objects.filter(annotation_id=annotation_id).update(live=False, counted=False)
 
 
-def skip(assignment_id: int, rater: Rater, reason: str, note: str, at: datetime) -> Work:
+def skip(which: Assignment | int, rater: Rater, reason: str, note: str, at: datetime) -> Work:
     """Hand a unit on to somebody else, with one of the stage's reasons. The place goes to the end of the queue."""
-    assignment = _own(assignment_id, rater)
+    assignment = _own(which, rater)
     codes = [one["code"] for one in assignment.campaign.stage.skip_reasons]
     if reason not in codes:
         raise Unclaimable("no_such_reason")
@@ -235,23 +238,23 @@ def _skip(assignment: Assignment, reason: str, note: str, at: datetime) -> Work:
     seat = lock_seat(_seated(assignment).pk, at)
     before = _before(assignment)
     if before.state == State.SKIPPED:
-        return work_for(seat, at, wait=False)
+        return work_for(seat, at, wait=False, place=_seated(assignment).cohort)
     if before.state not in (State.RESERVED, State.RELEASED):
         raise AlreadyAnswered
     changed = {"state": State.SKIPPED, "in_hand": False, "lease_until": None, "changed_at": at}
     Assignment.objects.filter(pk=assignment.pk).update(**changed, skip_reason=reason, skip_note=note)
     held = before.state == State.RESERVED and assignment.slot_id is not None
     wanted, submitted = slots.free(assignment.slot_id or 0, reserved=-1) if held else (0, 0)
-    work = work_for(seat, at, wait=False)
+    work = work_for(seat, at, wait=False, place=_seated(assignment).cohort)
     _record(assignment, "assignment.skipped", reason=reason)
     slots.tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=submitted, skipped=1)
     return work
 
 
 @in_transaction
-def undo(assignment_id: int, rater: Rater, at: datetime) -> Work:
+def undo(which: Assignment | int, rater: Rater, at: datetime) -> Work:
     """Take back what was just submitted: it is in hand again, as it was written. Its place stays taken."""
-    assignment = _own(assignment_id, rater)
+    assignment = _own(which, rater)
     seat = lock_seat(_seated(assignment).pk, at)
     before, answer = _answered(assignment)
     if at - answer.submitted_at > timedelta(seconds=settings.UNDO_SECONDS):
@@ -281,9 +284,9 @@ def _put_in_hand(assignment: Assignment, seat: Seat, at: datetime) -> None:
 
 
 @in_transaction
-def reopen(assignment_id: int, rater: Rater, at: datetime) -> Work:
+def reopen(which: Assignment | int, rater: Rater, at: datetime) -> Work:
     """Open one's own answer for a change. It stays and counts until a new one is submitted in its place."""
-    assignment = _own(assignment_id, rater)
+    assignment = _own(which, rater)
     seat = lock_seat(_seated(assignment).pk, at)
     before, answer = _answered(assignment)
     if not before.has_draft:
@@ -310,14 +313,15 @@ def _draft_from(assignment: Assignment, answer: Annotation, at: datetime) -> Non
 
 def _with_hand(assignment: Assignment, seat: Seat) -> Work:
     """The sheet to show now, whatever its state, and the one in hand or ahead behind it."""
-    rows = Assignment.objects.select_related(*RELATED).prefetch_related("unit__item__images__image")
-    held = rows.filter(participation_id=seat.id, state=State.RESERVED).exclude(pk=assignment.pk)
-    return Work(rows.get(pk=assignment.pk), held.order_by("-in_hand").first(), None)
+    concerned = Q(pk=assignment.pk) | Q(participation_id=seat.id, state=State.RESERVED)
+    rows = loading.assignments(concerned, assignment.rater, _seated(assignment).cohort)
+    rows.sort(key=lambda row: (row.pk != assignment.pk, not row.in_hand))
+    return Work(rows[0], rows[1] if len(rows) > 1 else None, None)
 
 
-def report_problem(assignment_id: int, rater: Rater, text: str, at: datetime) -> ProblemReport:
+def report_problem(which: Assignment | int, rater: Rater, text: str, at: datetime) -> ProblemReport:
     """Something is wrong with the item. The assignment stays as it is."""
-    assignment = _own(assignment_id, rater)
+    assignment = _own(which, rater)
     if not text.strip():
         raise Unclaimable("no_text")
     return _report(assignment, text.strip())

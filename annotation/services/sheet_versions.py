@@ -6,7 +6,16 @@ from annotation.models import SheetVersion
 from annotation.sheets import Sheet
 from benchmarks.models import Stage
 
+_read: dict[int, tuple[Any, Sheet]] = {}
 WORDING = frozenset({"label", "help", "definition"})
+
+
+def sheet_of(version: SheetVersion) -> Sheet:
+    """The sheet as a type. Read once in a process: a version never changes."""
+    known = _read.get(version.pk)
+    if known is None or known[0] != version.definition:
+        known = _read[version.pk] = (version.definition, Sheet.from_json(version.definition, stored=True))
+    return known[1]
 
 
 def freeze(stage: Stage) -> SheetVersion:
