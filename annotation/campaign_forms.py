@@ -5,9 +5,10 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.utils.translation import get_language_info
+from django.utils.translation import get_language, get_language_info
 from django.utils.translation import gettext_lazy as _
 
+from annotation.conditions import condition_name, in_order
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Item, Stage
 from people.models import Cohort
@@ -23,7 +24,7 @@ def languages_of(cohorts: Iterable[Cohort]) -> dict[str, str]:
 
 def _own_name(code: str) -> str:
     try:
-        return str(get_language_info(code)["name_local"])
+        return str(get_language_info({"zh": "zh-hans"}.get(code, code))["name_local"])
     except KeyError:
         return code
 
@@ -38,6 +39,19 @@ class InstructionsForm(forms.Form):
             self.fields[f"text_{code}"] = forms.CharField(
                 label=name, required=False, initial=texts.get(code, ""), max_length=20_000, widget=forms.Textarea(attrs)
             )
+
+    def text_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name.startswith("text_")]
+
+    def first_texts(self) -> list[forms.BoundField]:
+        """In the languages of the interface, and those that are written already; the rest can be unfolded."""
+        return [field for field in self.text_fields() if self._comes_first(field)]
+
+    def other_texts(self) -> list[forms.BoundField]:
+        return [field for field in self.text_fields() if not self._comes_first(field)]
+
+    def _comes_first(self, field: forms.BoundField) -> bool:
+        return field.name.removeprefix("text_") in dict(settings.LANGUAGES) or bool(field.value()) or bool(field.errors)
 
     def texts(self) -> dict[str, str]:
         return {
@@ -57,11 +71,15 @@ class CampaignForm(InstructionsForm):
         self.cohorts = sorted(Cohort.objects.filter(team=benchmark.team_id), key=lambda cohort: cohort.name)
         super().__init__(*args, languages=languages_of(self.cohorts), texts=stage.instructions, **kwargs)
         found = Item.objects.filter(stage=stage).exclude(condition="").order_by("condition")
-        conditions = list(found.values_list("condition", flat=True).distinct())
+        conditions = in_order(benchmark, found.values_list("condition", flat=True).distinct())
+        language = get_language() or "en"
         self.fields["conditions"] = forms.MultipleChoiceField(
-            label=_("Conditions"), choices=[(c, c) for c in conditions], required=False,
-            widget=forms.CheckboxSelectMultiple, initial=conditions,
-        )  # fmt: skip
+            label=_("Conditions"),
+            choices=[(c, condition_name(benchmark, c, language)) for c in conditions],
+            required=False,
+            widget=forms.CheckboxSelectMultiple,
+            initial=conditions,
+        )
         for cohort in self.cohorts:
             self.fields[f"target_{cohort.pk}"] = forms.IntegerField(
                 label=cohort.name, required=False, min_value=1, max_value=LARGEST_TARGET, initial=stage.target_answers
@@ -92,9 +110,6 @@ class CampaignForm(InstructionsForm):
 
     def target_fields(self) -> list[forms.BoundField]:
         return [self[f"target_{cohort.pk}"] for cohort in self.cohorts]
-
-    def text_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in self.fields if name.startswith("text_")]
 
 
 class TargetForm(forms.Form):

@@ -4,6 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 
+from annotation.conditions import in_order
 from annotation.models import Campaign, CampaignCohort
 from annotation.sheets import Field, Sheet
 from benchmarks.models import Benchmark, Item, Stage
@@ -30,6 +31,7 @@ class StageEntry:
     key: str
     name: str
     campaigns: tuple[CampaignEntry, ...]
+    benchmark: Benchmark
 
     @property
     def current(self) -> tuple[CampaignEntry, ...]:
@@ -45,7 +47,7 @@ class StageEntry:
     @cached_property
     def conditions(self) -> tuple[str, ...]:
         rows = Item.objects.filter(stage_id=self.id).order_by("condition")
-        return tuple(rows.values_list("condition", flat=True).distinct())
+        return tuple(in_order(self.benchmark, rows.values_list("condition", flat=True).distinct()))
 
     @cached_property
     def concepts(self) -> tuple[str, ...]:
@@ -82,7 +84,7 @@ def catalogue_of(benchmark: Benchmark) -> Catalogue:
     for campaign in campaigns:
         by_stage[campaign.stage_id].append(_entry(campaign, tuple(cohorts[campaign.pk])))
     stages = Stage.objects.filter(pk__in=by_stage).order_by("position", "pk")
-    entries = tuple(StageEntry(s.pk, s.key, s.name, tuple(by_stage[s.pk])) for s in stages)
+    entries = tuple(StageEntry(s.pk, s.key, s.name, tuple(by_stage[s.pk]), benchmark) for s in stages)
     return Catalogue(benchmark, entries, dict(sorted(people.items(), key=lambda pair: pair[1].name)))
 
 

@@ -1,7 +1,6 @@
 """Reasons in words: a short name and a sentence for every code an Estimate may give."""
 
 from django.utils.functional import Promise
-from django.utils.text import capfirst
 from django.utils.translation import gettext as now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
@@ -48,15 +47,3 @@ def reason_sentence(estimate: Estimate) -> str:
 
 def interval_sentence(estimate: Estimate) -> str:
     return str(NO_INTERVAL.get(estimate.interval_reason or "not_asked", estimate.interval_reason_text))
-
-
-# Conditions are the benchmark's own words; those the recipes use have names in every language.
-CONDITIONS: dict[str, Words] = {
-    "": _("All items"),
-    "natural": _("Natural photos"),
-    "generated": _("Generated pictures"),
-}
-
-
-def condition_name(condition: str) -> str:
-    return str(CONDITIONS.get(condition, capfirst(condition)))

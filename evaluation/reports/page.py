@@ -7,6 +7,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotation.conditions import condition_name
 from annotation.sheets import say
 from evaluation.catalogue import Catalogue
 from evaluation.metrics.estimate import Estimate
@@ -14,7 +15,7 @@ from evaluation.reports.agreement import AgreementReport, Cell
 from evaluation.reports.numbers import MINUS, shown, shown_interval, shown_share
 from evaluation.reports.renderings import to_latex
 from evaluation.selection import COUNTED_LABELS, INTERVAL_LABELS, REPEATS_LABELS, Selection, measure_labels
-from evaluation.words import condition_name, interval_sentence, reason_sentence, reason_title
+from evaluation.words import interval_sentence, reason_sentence, reason_title
 
 WIDTH = 240.0
 
@@ -72,16 +73,17 @@ def report_context(report: AgreementReport, language: str) -> dict[str, Any]:
     estimates = [e for row in report.rows for cell in row.cells for e in cell.estimates]
     axis = axis_for(estimates, from_zero=all(m.from_zero for m in report.measures))
     several = len(report.measures) > 1
+    names = {c: condition_name(report.catalogue.benchmark, c, language) for c in report.conditions}
     labels = [str(m.label) if several else "" for m in report.measures]
     count = ngettext("%(n)s rating", "%(n)s ratings", report.n_ratings) % {"n": f"{report.n_ratings:,}"}
     return {
         "axis": axis,
         "caption": ", ".join(str(m.label) for m in report.measures),
-        "columns": [condition_name(c) for c in report.conditions],
+        "columns": [names[condition] for condition in report.conditions],
         "rows": [
             {
                 "cohort": row.cohort.name,
-                "cells": [_cell(cell, axis, labels) for cell in row.cells],
+                "cells": [_cell(cell, names[cell.condition], axis, labels) for cell in row.cells],
                 "missing": shown_share(row.missing_share),
             }
             for row in report.rows
@@ -95,13 +97,13 @@ def report_context(report: AgreementReport, language: str) -> dict[str, Any]:
     }
 
 
-def _cell(cell: Cell, axis: Axis, labels: list[str]) -> dict[str, Any]:
+def _cell(cell: Cell, name: str, axis: Axis, labels: list[str]) -> dict[str, Any]:
     first, *rest = cell.estimates
     same = all(e.reason == first.reason is not None for e in rest) if rest else False
     if same:  # one reason is said once
-        return {"name": condition_name(cell.condition), "lines": [line(first, axis)]}
+        return {"name": name, "lines": [line(first, axis)]}
     lines = [line(e, axis, label) for e, label in zip(cell.estimates, labels, strict=True)]
-    return {"name": condition_name(cell.condition), "lines": lines}
+    return {"name": name, "lines": lines}
 
 
 def filters(catalogue: Catalogue, selection: Selection, language: str) -> dict[str, Any]:

@@ -1,0 +1,128 @@
+"""The people of a benchmark: how much each did, and whether it counts."""
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Annotation, Campaign, Exclusion, Slot
+from annotation.services.allocation import open_work
+from annotation.services.answers import Submission, submit
+from people.models import User
+from people.services.raters import rater_of
+from tests.evaluation.data import an_open_campaign, give
+from tests.personas import World
+
+
+@pytest.fixture
+def campaign(world: World) -> Campaign:
+    world.add_items(4)
+    return an_open_campaign(world)
+
+
+def rate_all(campaign: Campaign, user: User) -> int:
+    rater, done = rater_of(user), 0
+    row = campaign.cohorts.get(cohort__members__user=user)
+    while (work := open_work(rater, row, timezone.now())).hand:
+        submit(work.hand.pk, rater, Submission({"relevance": "4"}, f"{user.pk}-{done}"), timezone.now())
+        done += 1
+    return done
+
+
+def people(world: World, query: str = "") -> str:
+    return f"/b/{world.benchmark.slug}/people/{query}"
+
+
+def test_each_person_stands_there_with_what_they_did(world: World, campaign: Campaign) -> None:
+    give(campaign, world.egypt, world.nour, dict.fromkeys(world.items[:3], "3"))
+    give(campaign, world.egypt, world.tarek, {world.items[0]: "3"}, because="surplus")
+    page = world.client(world.mara).get(people(world)).content.decode()
+    name = world.benchmark.pseudonym(rater_of(world.nour).pk)
+    row = page.split(name, 1)[1].split("</tr>", 1)[0]
+    assert world.nour.name in row
+    assert ">3</td>" in row
+    assert ">8.5</td>" in row
+    other = page.split(world.benchmark.pseudonym(rater_of(world.tarek).pk), 1)[1].split("</tr>", 1)[0]
+    assert ">1</td>" in other
+    assert ">0</td>" in other
+    assert world.bia.name not in page
+
+
+def test_reviewers_see_names_of_this_benchmark_only(world: World, campaign: Campaign) -> None:
+    give(campaign, world.egypt, world.nour, {world.items[0]: "3"})
+    rater = rater_of(world.nour)
+    page = world.client(world.reviewer).get(people(world)).content.decode()
+    assert world.benchmark.pseudonym(rater.pk) in page
+    assert world.nour.name not in page
+    assert world.client(world.reviewer).get(people(world, f"{rater.pk}/")).status_code == 404
+    assert world.client(world.mara).get(people(world, f"{rater.pk}/")).status_code == 200
+
+
+def test_a_cohort_is_picked_and_a_foreign_one_is_not_found(world: World, campaign: Campaign) -> None:
+    give(campaign, world.egypt, world.nour, {world.items[0]: "3"})
+    give(campaign, world.brazil, world.bia, {world.items[0]: "3"})
+    client = world.client(world.mara)
+    page = client.get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
+    assert world.nour.name in page
+    assert world.bia.name not in page
+    for wrong in (world.other_cohort.pk, "x"):
+        assert client.get(people(world, f"?cohort={wrong}")).status_code == 404
+
+
+def test_excluding_says_what_it_did_and_lifting_gives_it_back(world: World, campaign: Campaign) -> None:
+    assert rate_all(campaign, world.nour) == 4
+    rater = rater_of(world.nour)
+    client = world.client(world.mara)
+    address = people(world, f"{rater.pk}/")
+    page = client.post(address, {"do": "exclude", "reason": "Asked to be left out"}, follow=True).content.decode()
+    assert "4 answers no longer count; 4 places opened." in page
+    assert "Asked to be left out" in page
+    assert set(Annotation.objects.filter(rater=rater).values_list("counted", "uncounted_because")) == {
+        (False, "excluded")
+    }
+    assert "Excluded" in client.get(people(world)).content.decode()
+    assert "4 answers count again." in client.post(address, {"do": "lift"}, follow=True).content.decode()
+    assert Annotation.objects.filter(rater=rater, counted=True).count() == 4
+    exclusion = Exclusion.objects.get()
+    assert (exclusion.by, exclusion.lifted_by) == (world.mara, world.mara)
+
+
+def test_a_waiting_answer_steps_in_so_fewer_places_open(world: World, campaign: Campaign) -> None:
+    rate_all(campaign, world.nour)
+    slot = Slot.objects.filter(cohort__cohort=world.egypt).first()
+    assert slot
+    [third] = give(campaign, world.egypt, world.tarek, {slot.unit.item: "2"}, because="surplus")
+    third.assignment.slot = slot
+    third.assignment.save()
+    rater = rater_of(world.nour)
+    page = world.client(world.mara).post(people(world, f"{rater.pk}/"), {"do": "exclude", "reason": "x"}, follow=True)
+    assert "4 answers no longer count; 3 places opened." in page.content.decode()
+    third.refresh_from_db()
+    assert third.counted
+
+
+def test_a_reason_is_needed(world: World, campaign: Campaign) -> None:
+    rate_all(campaign, world.nour)
+    reply = world.client(world.mara).post(
+        people(world, f"{rater_of(world.nour).pk}/"), {"do": "exclude", "reason": " "}
+    )
+    assert reply.status_code == 400
+    assert not Exclusion.objects.exists()
+
+
+def test_only_those_who_work_on_it_exclude(world: World, campaign: Campaign) -> None:
+    rate_all(campaign, world.nour)
+    address = people(world, f"{rater_of(world.nour).pk}/")
+    for user in (world.reviewer, world.manager, world.nour, world.stranger, world.rival):
+        assert world.client(user).post(address, {"do": "exclude", "reason": "x"}).status_code == 404, user
+    for user in (world.manager, world.nour, world.stranger, world.rival):
+        assert world.client(user).get(people(world)).status_code == 404, user
+    assert world.client().get(people(world)).status_code == 302
+    assert not Exclusion.objects.exists()
+
+
+def test_somebody_of_another_benchmark_is_not_found_here(world: World, campaign: Campaign) -> None:
+    foreign = rater_of(world.rival_rater)
+    assert world.client(world.mara).get(people(world, f"{foreign.pk}/")).status_code == 404
+    assert (
+        world.client(world.mara).post(people(world, f"{foreign.pk}/"), {"do": "exclude", "reason": "x"}).status_code
+        == 404
+    )

@@ -1,0 +1,107 @@
+"""The status page: for site admins alone; each problem says what to do."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Assignment
+from annotation.services.allocation import open_work
+from evaluation import status as module
+from jobs.models import Job
+from people.services.raters import rater_of
+from tests.evaluation.data import an_open_campaign
+from tests.personas import World
+
+
+class FakeBroker:
+    """What a Valkey would answer."""
+
+    def __init__(self, waiting: int = 0) -> None:
+        self.waiting = waiting
+        self.kept: dict[str, bytes] = {}
+
+    def info(self, section: str) -> dict[str, str]:
+        return {"server_name": "valkey", "valkey_version": "8.1.0", "redis_version": "7.2.4"}
+
+    def llen(self, key: str) -> int:
+        return self.waiting
+
+    def get(self, key: str) -> bytes | None:
+        return self.kept.get(key)
+
+    def set(self, key: str, value: str, ex: int) -> None:
+        self.kept[key] = value.encode()
+
+
+@pytest.fixture
+def broker(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
+    fake = FakeBroker()
+    monkeypatch.setattr(module, "broker", lambda do: do(fake))
+    return fake
+
+
+def page(world: World) -> str:
+    reply = world.client(world.site_admin).get("/status/")
+    assert reply.status_code == 200
+    return reply.content.decode()
+
+
+def test_all_is_well(world: World, broker: FakeBroker) -> None:
+    module.mark_beat(timezone.now())
+    text = page(world)
+    assert "All is well" in text
+    for words in ("Emic", "Django", "PostgreSQL", "Valkey", "8.1.0", "Data folder", "Jobs: Waiting"):
+        assert words in text
+
+
+def test_only_site_admins_find_it(world: World, broker: FakeBroker) -> None:
+    for user in (world.team_admin, world.owner, world.mara, world.nour, world.stranger):
+        assert world.client(user).get("/status/").status_code == 404, user
+    assert world.client().get("/status/").status_code == 302
+    assert world.client(world.site_admin).post("/status/").status_code == 405
+
+
+def test_a_silent_broker_and_a_late_beat_are_problems(world: World, broker: FakeBroker, monkeypatch: Any) -> None:
+    module.mark_beat(timezone.now() - timedelta(minutes=20))
+    assert "The beat has not been heard" in page(world)
+    monkeypatch.setattr(module, "broker", lambda do: None)
+    text = page(world)
+    assert "The broker does not answer" in text
+    assert "CELERY_BROKER_URL" in text
+
+
+def test_a_full_queue_is_a_problem(world: World, broker: FakeBroker) -> None:
+    broker.waiting = module.MANY_WAITING + 1
+    assert "Many messages wait" in page(world)
+
+
+def test_failed_and_stalled_jobs_are_named(world: World, broker: FakeBroker) -> None:
+    now = timezone.now()
+    Job.objects.create(
+        kind="k", title="Import of stamps", scope=world.benchmark.scope, state="failed", error="Disk full",
+        finished_at=now,
+    )  # fmt: skip
+    Job.objects.create(
+        kind="k", title="Stuck", scope=world.benchmark.scope, state="running", lease_until=now - timedelta(hours=1)
+    )
+    text = page(world)
+    assert "1 job failed in the last seven days." in text
+    assert "Import of stamps" in text
+    assert "Disk full" in text
+    assert "1 job stands still." in text
+
+
+def test_places_over_their_time_are_named(world: World, broker: FakeBroker) -> None:
+    world.add_items(2)
+    campaign = an_open_campaign(world)
+    open_work(rater_of(world.nour), campaign.cohorts.get(cohort=world.egypt), timezone.now())
+    assert "Places are over their time" not in page(world)
+    Assignment.objects.update(lease_until=timezone.now() - timedelta(hours=1))
+    assert "Places are over their time" in page(world)
+
+
+def test_little_space_is_a_problem(world: World, broker: FakeBroker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LITTLE_SPACE", 10**18)
+    assert "EMIC_DATA" in page(world)
