@@ -149,7 +149,8 @@ def test_outsiders_get_nothing_and_change_nothing(world: World, who: str) -> Non
     samples = build(world)
     before = snapshot()
     user = None if who == "visitor" else getattr(world, who)
-    assert list(complaints(world, samples, user)) == []
+    found = list(complaints(world, samples, user))
+    assert not found, "\n".join(found)
     after = snapshot()
     changed = [label for label, rows in before.items() if rows != after[label]]
     assert changed == [], f"{who} changed rows"

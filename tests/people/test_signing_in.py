@@ -28,6 +28,20 @@ def test_a_person_signs_in_with_any_capitals_and_goes_on_where_they_wanted(world
     assert client.get(reverse("people:me")).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("who", "page"),
+    [
+        ("nour", "annotation:work"),
+        ("stranger", "annotation:work"),
+        ("manager", "people:teams"),
+        ("mara", "benchmarks:list"),
+        ("site_admin", "benchmarks:list"),
+    ],
+)
+def test_everybody_lands_where_they_have_something_to_do(world: World, who: str, page: str) -> None:
+    assert world.client(getattr(world, who)).get("/").url == reverse(page)
+
+
 def test_the_way_on_never_leads_elsewhere(world: World) -> None:
     answer = try_password(world.client(), "nour@example.org", next="https://elsewhere.example/")
     assert answer.url == reverse("home")
