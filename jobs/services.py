@@ -3,6 +3,7 @@
 import logging
 from typing import Any
 
+from celery import current_app
 from django.db import transaction
 from django.utils import timezone
 from kombu.exceptions import OperationalError
@@ -55,10 +56,8 @@ def resume(job: Job, actor: Any) -> None:
 
 def send(job_id: int) -> bool:
     """Tell the workers. Without a broker the row stays queued and the beat sends it again."""
-    from jobs.tasks import run
-
     try:
-        run.apply_async((job_id,), retry=False)
+        current_app.send_task("jobs.run", (job_id,), retry=False)
     except (OperationalError, OSError) as error:
         log.warning("job %s waits: the broker does not answer (%s)", job_id, error)
         return False

@@ -42,12 +42,12 @@ def role(request: HttpRequest, slug: str, role_id: int) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="roles")
     found = benchmark.roles.select_related("user").filter(pk=role_id).first()
     wanted = request.POST.get("name", "")
-    if found is None or wanted not in (*Role.Name.values, "none"):
+    if found is None:
         raise Http404
     try:
         if wanted == "none":
             remove_role(benchmark, found.user, person(request))
-        else:
+        elif wanted in Role.Name.values:
             set_role(benchmark, found.user, Role.Name(wanted), person(request))
     except LastOwner:
         messages.error(request, _("A benchmark always has an owner. Make someone else owner first."))

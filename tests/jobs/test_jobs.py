@@ -3,10 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from celery import current_app
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from jobs import access, kinds, runner, services
+from jobs import access, kinds, runner, services, tasks
 from jobs.access import Place
 from jobs.models import Event, Job, JobRow
 from jobs.runner import JobFailed, LeaseLost, Work
@@ -186,18 +187,17 @@ def test_work_that_kills_every_worker_ends(counting, sent):
 def test_without_a_broker_it_waits_and_is_sent_later(counting, monkeypatch, django_capture_on_commit_callbacks):
     from kombu.exceptions import OperationalError as NoBroker
 
-    from jobs import tasks
-
     heard: list[int] = []
 
-    def down(args, **options):
+    def down(name, args, **options):
         raise NoBroker("connection refused")
 
-    monkeypatch.setattr(tasks.run, "apply_async", down)
+    monkeypatch.setattr(current_app, "send_task", down)
     with django_capture_on_commit_callbacks(execute=True):
         job = start()
     assert state(job) == "queued"
-    monkeypatch.setattr(tasks.run, "apply_async", lambda args, **options: heard.append(args[0]))
+    monkeypatch.setattr(current_app, "send_task", lambda name, args, **options: heard.append(args[0]))
+    assert tasks.run.name == "jobs.run"
     assert runner.requeue_stalled(timezone.now()) == 0
     assert runner.requeue_stalled(timezone.now() + timedelta(seconds=31)) == 1
     assert runner.requeue_stalled(timezone.now() + timedelta(seconds=61)) == 0, "not again every half minute"
