@@ -19,7 +19,7 @@ from annotation.access import assignment_for
 from annotation.models import Annotation, Assignment
 from annotation.services import allocation, answers, drafts
 from annotation.services.allocation import Work
-from annotation.sheets import Sheet
+from annotation.services.sheet_versions import sheet_of
 from annotation.views.faces import Refusal, bench_of, face_of, instructions_of, language, moment, place_of, undoable
 from people.models import User
 
@@ -72,7 +72,7 @@ def next_sheet(
 
 @of_assignment
 def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
-    sheet = Sheet.from_json(assignment.campaign.sheet_version.definition, stored=True)
+    sheet = sheet_of(assignment.campaign.sheet_version)
     submission = answers.Submission(
         raw=sheet.read_form(request.POST),
         client_key=request.POST.get("client_key", "")[:64],
@@ -82,7 +82,7 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
         confirmed=tuple(request.POST.getlist("confirmed")),
     )
     try:
-        done = answers.submit(assignment.pk, assignment.rater, submission, at)
+        done = answers.submit(assignment, assignment.rater, submission, at)
     except answers.AnswersRefused as refused:
         return not_yet(request, assignment, at, Refusal(submission.raw, refused.parsed, submission.confirmed))
     except answers.AlreadyAnswered:
@@ -116,7 +116,7 @@ def skip(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResp
     if reason not in reasons:
         return elsewhere(request, assignment, at, _("Choose a reason, then skip."))
     try:
-        work = answers.skip(assignment.pk, assignment.rater, reason, request.POST.get("note", "")[:300], at)
+        work = answers.skip(assignment, assignment.rater, reason, request.POST.get("note", "")[:300], at)
     except (answers.AlreadyAnswered, answers.Unclaimable):
         return elsewhere(request, assignment, at, _("This one was not in your hands any more. Here is the next."))
     return next_sheet(request, assignment, work, at)
@@ -125,7 +125,7 @@ def skip(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResp
 @of_assignment
 def undo(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
     try:
-        work = answers.undo(assignment.pk, assignment.rater, at)
+        work = answers.undo(assignment, assignment.rater, at)
     except (answers.AlreadyAnswered, answers.Unclaimable):
         words = _("It is too late to undo this. You can still change it from your history.")
         return elsewhere(request, assignment, at, words)
@@ -149,7 +149,7 @@ def report(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
 @of_assignment
 def draft(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
     """Save what is not submitted yet. An older window is told, and overwrites nothing."""
-    sheet = Sheet.from_json(assignment.campaign.sheet_version.definition, stored=True)
+    sheet = sheet_of(assignment.campaign.sheet_version)
     base = request.POST.get("draft_version", "")
     version = int(base) if base.isdecimal() and len(base) < 9 else 0
     try:

@@ -17,7 +17,8 @@ from annotation.fields.form import Choice, Speech, choices
 from annotation.models import Annotation, Assignment, CampaignCohort, Draft, InstructionVersion
 from annotation.progress import Progress, progress_of
 from annotation.services.allocation import Work
-from annotation.sheets import Parsed, Sheet
+from annotation.services.sheet_versions import sheet_of
+from annotation.sheets import Parsed
 from annotation.words import Why, why_nothing, zone_of
 from people.models import Cohort, User
 
@@ -91,7 +92,7 @@ def face_of(assignment: Assignment, at: datetime, refusal: Refusal | None = None
     cohort = place_of(assignment).cohort
     shown = shown_for(assignment.unit, cohort)
     speech = Speech(language(), shown.target_name)
-    sheet = Sheet.from_json(assignment.campaign.sheet_version.definition, stored=True)
+    sheet = sheet_of(assignment.campaign.sheet_version)
     draft: Draft | None = getattr(assignment, "draft", None)
     raw = refusal.raw if refusal else (draft.answers if draft else {})
     parsed = refusal.parsed if refusal else Parsed()
@@ -137,7 +138,7 @@ def undoable(assignment: Assignment, live: Annotation | None, at: datetime) -> U
     grace = timedelta(seconds=settings.UNDO_SECONDS)
     if live is None or not live.live or at - live.submitted_at > grace:
         return None
-    sheet = Sheet.from_json(assignment.campaign.sheet_version.definition, stored=True)
+    sheet = sheet_of(assignment.campaign.sheet_version)
     speech = speech_for(place_of(assignment).cohort)
     left = (live.submitted_at + grace - at).total_seconds()
     return Undoable(assignment.pk, answered(sheet.fields, speech, live.answers), max(1, int(left)))

@@ -20,7 +20,7 @@ from django.views.decorators.http import require_safe
 from annotation.fields.bound import Answered, answered
 from annotation.models import Annotation, Assignment
 from annotation.services import answers
-from annotation.sheets import Sheet
+from annotation.services.sheet_versions import sheet_of
 from annotation.views.answers import of_assignment, person, to_sheet
 from annotation.views.faces import skip_options, speech_for
 from annotation.words import Chip, chip_of, note_of, zone_of
@@ -94,7 +94,7 @@ def _past(user: User, row: Assignment) -> Past:
     live = lives[0] if lives else None
     cohort = row.participation.cohort.cohort if row.participation else None
     speech = speech_for(cohort)
-    sheet = Sheet.from_json(live.sheet_version.definition, stored=True) if live else None
+    sheet = sheet_of(live.sheet_version) if live else None
     reasons = {option.code: speech.say(option.label) for option in skip_options(row.campaign.stage.skip_reasons)}
     closed = row.campaign.state == row.campaign.State.CLOSED
     return Past(
