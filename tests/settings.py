@@ -11,3 +11,5 @@ EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 CELERY_BROKER_URL = "memory://"
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "testserver"]
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}  # noqa: F405
+MEDIA_URL = "/media/"  # the live server would otherwise look for every address, "/", among the media
+WHITENOISE_USE_FINDERS = True  # nothing is collected for tests

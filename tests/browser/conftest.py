@@ -1,0 +1,161 @@
+"""A real Chromium before a live server. Screenshots go to EMIC_SHOTS, if it is set."""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from django.utils import timezone
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from annotation.models import Assignment, Campaign
+from annotation.services import campaigns
+from benchmarks.models import Image, Item, ItemImage
+from people.models import User
+from tests.personas import World
+
+CHROMIUM = os.environ.get("EMIC_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+ARGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+DESKTOP = {"viewport": {"width": 1280, "height": 800}}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+LABELS = [
+    ("1", "Not relevant", "The picture has nothing to do with the culture."),
+    ("2", "Minimally relevant", "There is a slight link. It may be vague, or one thing alone that seems out of place."),
+    ("3", "Somewhat relevant", "Some things belong to it, and are found elsewhere too. The link could be stronger."),
+    ("4", "Relevant", "Much of it belongs to the culture, and rightly. There may be room for more depth."),
+    ("5", "Highly relevant", "It could hardly be from anywhere else. All of it feels natural and known."),
+]
+ARABIC = ["لا صلة لها", "صلة ضعيفة", "ذات صلة إلى حد ما", "ذات صلة", "وثيقة الصلة"]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    # Playwright's own loop runs in this thread; Django would refuse the database because of it.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_as(chromium: Browser, live_server: Any, world: World) -> Iterator[Callable[..., Page]]:
+    """A window in which this person is signed in. Errors on the page fail the test."""
+    contexts: list[BrowserContext] = []
+    faults: list[str] = []
+
+    def opened(user: User, **how: Any) -> Page:
+        cookie = world.client(user).cookies[django_settings.SESSION_COOKIE_NAME].value
+        context = chromium.new_context(base_url=live_server.url, locale="en-GB", **{**DESKTOP, **how})
+        context.add_cookies([{"name": django_settings.SESSION_COOKIE_NAME, "value": cookie, "url": live_server.url}])
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda line: faults.append(line.text) if "Content Security" in line.text else None)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not faults
+
+
+@pytest.fixture
+def shot() -> Callable[..., None]:
+    def take(page: Page, name: str, **how: Any) -> None:
+        folder = os.environ.get("EMIC_SHOTS")
+        if folder:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=str(Path(folder) / f"{name}.png"), **how)
+
+    return take
+
+
+@pytest.fixture
+def campaign(world: World, live_server: Any, settings: Any, tmp_path: Path) -> Campaign:
+    """Open to Egypt and Brazil, with drawn pictures."""
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}},
+    }
+    dress(world)
+    made = campaigns.create(
+        world.stage,
+        "Relevance, natural photos",
+        world.owner,
+        {world.egypt: 3, world.brazil: 1},
+        summary="Say how much a picture has to do with {target}, 1 to 5.",
+        instructions={
+            "en": "Look at the whole picture first.\n\nThen say how much it has to do with your culture.",
+            "ar": "انظر إلى الصورة كلها أولاً.\n\nثم قل ما مدى صلتها بثقافتك.",
+        },
+        seed=5,
+    )
+    campaigns.open_campaign(made, world.owner, timezone.now())
+    return made
+
+
+def dress(world: World, count: int = 8) -> None:
+    """Definitions of several sentences in two languages, and pictures as the demo draws them."""
+    stage = world.stage
+    field = stage.sheet["fields"][0]
+    field["config"]["points"] = [
+        {"code": code, "label": {"en": label, "ar": arabic}, "definition": {"en": words}}
+        for (code, label, words), arabic in zip(LABELS, ARABIC, strict=True)
+    ]
+    stage.skip_reasons = [
+        {"code": "unknown", "label": {"en": "I do not know what it shows", "ar": "لا أعرف ما تعرضه"}},
+        {"code": "unclear", "label": {"en": "It cannot be judged", "ar": "لا يمكن الحكم عليها"}},
+        {"code": "broken", "label": {"en": "It is broken or unreadable", "ar": "معطوبة أو غير مقروءة"}},
+    ]
+    stage.save()
+    for item, picture in zip(world.add_items(count), drawings(count), strict=True):
+        attach(item, picture)
+
+
+def drawings(count: int) -> list[bytes]:
+    """Drawn once in a session: it takes longer than all the rest."""
+    import io
+
+    from benchmarks.demo.draw import draw
+    from benchmarks.demo.register import CONCEPTS, CULTURES
+
+    while len(DRAWN) < count:
+        number = len(DRAWN)
+        size = (1000, 750) if number != 2 else (600, 900)
+        picture = draw(CONCEPTS[number * 3 % len(CONCEPTS)], CULTURES[0], "natural", number, size)
+        buffer = io.BytesIO()
+        picture.convert("RGB").save(buffer, "JPEG", quality=88)
+        DRAWN.append(buffer.getvalue())
+    return DRAWN[:count]
+
+
+DRAWN: list[bytes] = []
+
+
+def attach(item: Item, data: bytes) -> None:
+    import hashlib
+    import io
+
+    from django.core.files.base import ContentFile
+    from django.core.files.storage import default_storage
+    from PIL import Image as Pillow
+
+    width, height = Pillow.open(io.BytesIO(data)).size
+    image = Image.objects.create(
+        team=item.stage.benchmark.team, sha256=hashlib.sha256(data).hexdigest(), format="jpeg", bytes=len(data),
+        width=width, height=height,
+    )  # fmt: skip
+    default_storage.save(image.original_name, ContentFile(data))
+    ItemImage.objects.create(item=item, image=image, role="image", alt=f"Drawing: a {item.concept}")
+
+
+def hand_of(user: User) -> Assignment:
+    return Assignment.objects.get(rater__user=user, state="reserved", in_hand=True)
