@@ -63,6 +63,21 @@ SKIP_REASONS = [
 ]
 
 
+EGYPT: dict[str, Any] = {
+    "names": {"ar": "مصر"},
+    "country": "EG",
+    "languages": ["ar"],
+    "direction": "rtl",
+    "time_zone": "Africa/Cairo",
+}
+BRAZIL: dict[str, Any] = {
+    "names": {"ar": "البرازيل", "pt": "Brasil"},
+    "country": "BR",
+    "languages": ["pt"],
+    "time_zone": "America/Sao_Paulo",
+}
+
+
 def make_user(name: str, **extra: Any) -> User:
     return User.objects.create_user(f"{name.lower()}@example.org", name, PASSWORD, **extra)
 
@@ -215,27 +230,8 @@ def make_world() -> World:
     rival_rater = make_user("Rolf")
     staff = {name: make_user(name) for name in ("Reviewer", "Manager", "Mara", "Owner", "Admin", "Stranger", "Rival")}
     site_admin = make_user("Siteadmin", is_staff=True, is_superuser=True)
-    egypt = make_cohort(
-        team,
-        "Egypt",
-        raters["Nour"],
-        raters["Tarek"],
-        names={"ar": "مصر"},
-        country="EG",
-        languages=["ar"],
-        direction="rtl",
-        time_zone="Africa/Cairo",
-    )
-    brazil = make_cohort(
-        team,
-        "Brazil",
-        raters["Bia"],
-        raters["Caio"],
-        names={"ar": "البرازيل", "pt": "Brasil"},
-        country="BR",
-        languages=["pt"],
-        time_zone="America/Sao_Paulo",
-    )
+    egypt = make_cohort(team, "Egypt", raters["Nour"], raters["Tarek"], **EGYPT)
+    brazil = make_cohort(team, "Brazil", raters["Bia"], raters["Caio"], **BRAZIL)
     other_cohort = make_cohort(other_team, "Norway", rival_rater, country="NO", languages=["nb"])
     CohortManager.objects.create(cohort=egypt, user=staff["Manager"])
     for name, role in (("Mara", "member"), ("Owner", "member"), ("Reviewer", "member"), ("Admin", "admin")):

@@ -145,17 +145,15 @@ def build(world: World) -> Mapping[str, Any]:
         "number": world.consent_version.number,
         "people:manager_remove user_id": world.manager.pk,
         **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
-        # Public doors: a token nobody has.
-        "token": "unknown-token",
-        "uidb64": "MQ",
-        "signed": "unsigned",
-        # Django's admin
+        **PUBLIC_DOORS,
+        **DJANGO_ADMIN,
         "object_id": world.nour.pk,
         "id": world.nour.pk,
-        "app_label": "people",
-        "content_type_id": 1,
-        "url": "nothing",
     }
+
+
+PUBLIC_DOORS = {"token": "unknown-token", "uidb64": "MQ", "signed": "unsigned"}
+DJANGO_ADMIN = {"app_label": "people", "content_type_id": 1, "url": "nothing"}
 
 
 # What an insider would send, so that a refusal is one of the person and not of an empty form. Others get ANYTHING.
