@@ -44,8 +44,8 @@ class Instance:
 
 
 @pytest.fixture(scope="module")
-def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    running = Instance(tmp_path_factory.mktemp("instance") / "data")
+def instance(module_folder: Path) -> Iterator[Instance]:
+    running = Instance(module_folder / "data")
     yield running
     if running.program.poll() is None:
         running.stop()

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,27 +74,19 @@ def test_a_long_path_gets_a_short_socket_folder(tmp_path: Path) -> None:
         server.socket.parent.rmdir()
 
 
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that another account may enter; pytest's own are closed to all others."""
-    with tempfile.TemporaryDirectory(prefix="emic-test-") as folder:
-        Path(folder).chmod(0o711)
-        yield Path(folder)
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has to become somebody else")
 def test_where_namespaces_are_refused_root_runs_postgres_as_another_account(
-    open_folder: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(servers, "root_runs_as", lambda: "nobody")
-    server = Postgres(open_folder)
+    server = Postgres(tmp_path)
     server.start()
     try:
         assert sql(server.url, "SELECT 1") == "1"
     finally:
         server.stop()
     monkeypatch.undo()
-    again = Postgres(open_folder)  # namespaces are back, but the cluster keeps its owner
+    again = Postgres(tmp_path)  # namespaces are back, but the cluster keeps its owner
     again.start()
     assert again.user == "nobody"
     again.stop()
