@@ -1,7 +1,8 @@
 """Who and what is counted: built once from a query string, passed down, printed beside the number, stored with it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as attribute
 from typing import Any, Protocol
 
 from django.utils.functional import Promise
@@ -63,7 +64,7 @@ class Selection:
     counted: str = "counted"
     repeats: str = "latest"
     interval: str = "units-and-raters"
-    asked: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    asked: tuple[tuple[str, str], ...] = attribute(default=(), compare=False)
 
     @property
     def measures(self) -> tuple[Measure, ...]:

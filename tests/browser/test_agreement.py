@@ -1,0 +1,145 @@
+"""The agreement page in a browser: it moves while ratings come in, rests when hidden, and its axes never mirror."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotation.models import Campaign
+from annotation.services.allocation import open_work
+from annotation.services.answers import Submission, submit
+from people.models import User
+from people.services.raters import rater_of
+from tests.browser.conftest import PHONE
+from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.personas import World
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Open = Callable[..., Page]
+# Where the middle of an element's text is; the element itself has no width.
+MIDDLE = """(e) => {
+  const range = document.createRange();
+  range.selectNodeContents(e);
+  const box = range.getBoundingClientRect();
+  return box.x + box.width / 2;
+}"""
+
+
+@pytest.fixture
+def campaign(world: World) -> Campaign:
+    """Egypt agrees well on natural photos, has no variation in generated pictures; Brazil has hardly begun."""
+    world.add_items(40)
+    campaign = an_open_campaign(world, target=6)
+    natural, generated = of_condition(world.items, "natural"), of_condition(world.items, "generated")
+    people = [world.nour, world.tarek, *world.add_annotators(world.egypt, 2)]
+    digits = ["12345123451234512345", "12344123552234512345", "22345123451134512344", "12335223451234512355"]
+    table(campaign, world.egypt, natural, dict(zip(people, digits, strict=True)))
+    table(campaign, world.egypt, generated[:5], dict.fromkeys(people[:2], "11111"))
+    table(campaign, world.brazil, natural[:3], {world.bia: "345"})
+    return campaign
+
+
+def rate(campaign: Campaign, user: User, code: str = "3") -> None:
+    rater = rater_of(user)
+    work = open_work(rater, campaign.cohorts.get(cohort__members__user=user), timezone.now())
+    assert work.hand
+    submit(work.hand.pk, rater, Submission({"relevance": code}, f"key-{work.hand.pk}"), timezone.now())
+
+
+def address(world: World, query: str = "") -> str:
+    return f"/b/{world.benchmark.slug}/agreement/{query}"
+
+
+def counts(number: int) -> str:
+    return f"Live, {number} ratings, looked"
+
+
+def test_n_grows_without_reloading(world: World, campaign: Campaign, open_as: Open, shot: Any) -> None:
+    page = open_as(world.mara)
+    page.goto(address(world))
+    expect(page.locator("#live")).to_contain_text(counts(93))
+    row = page.locator("tr", has_text="Brazil")
+    expect(row).to_contain_text("1 person so far")
+    page.evaluate("window.stays = true")
+    rate(campaign, world.caio)
+    expect(page.locator("#live")).to_contain_text(counts(94))
+    assert page.evaluate("window.stays") is True
+    shot(page, "agreement-desktop", full_page=True)
+
+
+def test_it_rests_while_hidden_and_goes_on_afterwards(world: World, campaign: Campaign, open_as: Open) -> None:
+    page = open_as(world.mara)
+    looks: list[str] = []
+    page.on("request", lambda request: looks.append(request.url) if "/live/" in request.url else None)
+    hide = """(hidden) => { Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+                            document.dispatchEvent(new Event("visibilitychange")); }"""
+    page.goto(address(world))
+    expect(page.locator("#live")).to_contain_text("Live")
+    page.evaluate(hide, True)
+    expect(page.locator("#live")).to_contain_text("Resting")
+    page.wait_for_timeout(500)  # a look that was on its way
+    before = len(looks)
+    page.wait_for_timeout(4_000)
+    assert len(looks) == before
+    page.evaluate(hide, False)
+    expect(page.locator("#live")).to_contain_text("Live")
+    assert len(looks) == before + 1
+
+
+def test_a_server_that_is_away_is_said_and_found_again(world: World, campaign: Campaign, open_as: Open) -> None:
+    page = open_as(world.mara)
+    page.goto(address(world))
+    page.route("**/live/**", lambda route: route.abort())
+    expect(page.locator("#live")).to_contain_text("Not reached since")
+    page.unroute("**/live/**")
+    expect(page.locator("#live")).to_contain_text("Live")
+
+
+def test_who_is_signed_out_is_told_so(world: World, campaign: Campaign, open_as: Open) -> None:
+    page = open_as(world.mara)
+    page.goto(address(world))
+    page.context.clear_cookies()
+    expect(page.locator("#live")).to_contain_text("You are signed out")
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_numbers_run_from_low_to_high_and_stand_over_their_lines(
+    world: World, campaign: Campaign, open_as: Open, shot: Any, language: str
+) -> None:
+    world.mara.language = language
+    world.mara.save()
+    page = open_as(world.mara)
+    page.goto(address(world))
+    assert page.locator("html").get_attribute("dir") == ("rtl" if language == "ar" else "ltr")
+    labels = page.locator("thead .axis").last.locator("span")
+    written = [(text, labels.nth(n).evaluate(MIDDLE)) for n, text in enumerate(labels.all_text_contents())]
+    assert [place for _text, place in written] == sorted(place for _text, place in written)
+    svg = page.locator("svg.range").first.bounding_box()
+    assert svg
+    zero = next(place for text, place in written if text == "0")
+    share = 1 / 6 if len(written) == 7 else 0.5
+    assert abs(zero - (svg["x"] + svg["width"] * share)) < 2
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    shot(page, f"agreement-desktop-{language}", full_page=True)
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_a_phone_shows_cards(world: World, campaign: Campaign, open_as: Open, shot: Any, language: str) -> None:
+    world.mara.language = language
+    world.mara.save()
+    page = open_as(world.mara, **PHONE)
+    page.goto(address(world))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator("tbody tr").first.evaluate("(row) => getComputedStyle(row).display") == "grid"
+    shot(page, f"agreement-phone-{language}", full_page=True)
+
+
+def test_filters_work_without_scripts(world: World, campaign: Campaign, open_as: Open) -> None:
+    page = open_as(world.mara, java_script_enabled=False)
+    page.goto(address(world))
+    page.get_by_label("Measure").select_option("percent")
+    page.get_by_role("button", name="Show").click()
+    assert "measure=percent" in page.url
+    expect(page.locator("table caption")).to_contain_text("Percent agreement")
