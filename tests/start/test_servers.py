@@ -2,8 +2,11 @@
 
 import os
 import signal
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -116,3 +119,35 @@ def test_the_supervisor_restarts_what_died_and_says_so_in_one_line(
     finally:
         supervisor.stop()
     assert not server.is_ready()
+
+
+@pytest.mark.slow
+def test_every_acknowledged_row_survives_ten_kills_under_load(postgres: Postgres) -> None:
+    sql(postgres.url, "CREATE TABLE kept (n int PRIMARY KEY)")
+    acknowledged: set[str] = set()
+    over = threading.Event()
+
+    def write(first: int) -> None:
+        for number in range(first, first + 1_000_000):
+            if over.is_set():
+                return
+            answer = sql(postgres.url, f"INSERT INTO kept VALUES ({number}) RETURNING n")
+            if answer:
+                acknowledged.add(answer)
+
+    writers = [threading.Thread(target=write, args=(part * 1_000_000,)) for part in range(4)]
+    for writer in writers:
+        writer.start()
+    rng = Random(20261120)
+    for _ in range(10):
+        time.sleep(rng.uniform(0.3, 1.0))
+        assert postgres.child
+        os.kill(postgres.child.pid, signal.SIGKILL)
+        postgres.child.wait()
+        postgres.start()
+    over.set()
+    for writer in writers:
+        writer.join()
+    stored = set(sql(postgres.url, "SELECT n FROM kept").split())
+    assert len(acknowledged) > 20
+    assert acknowledged <= stored
