@@ -5,20 +5,23 @@ Everything goes through the same services as real work, in one transaction: an i
 
 import secrets
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from io import BytesIO
+from multiprocessing import get_context
 from random import Random
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Campaign, CampaignCohort
 import annotation.services.allocation as allocation
 import annotation.services.answers as answers
 import annotation.services.campaigns as campaigns
-from benchmarks.demo.draw import CONCEPTS, describe, draw
+from annotation.models import Campaign, CampaignCohort
+from benchmarks.demo import CONCEPTS, describe, draw
+from benchmarks.demo.scene import Condition
 from benchmarks.models import Benchmark, Item, ItemImage, Role
 from benchmarks.services.benchmarks import create_from_recipe
 from benchmarks.services.images import store_image
@@ -37,9 +40,13 @@ from people.models import (
 from people.services.raters import rater_of
 
 Say = Callable[[str], None]
+Picture = tuple[str, str, Condition]
 SEED = 20261120
 TARGET = 8
-CONDITIONS = {"natural": "Relevance, natural photos", "generated": "Relevance, generated pictures"}
+CONDITIONS: dict[Condition, str] = {
+    "natural": "Relevance, natural photos",
+    "generated": "Relevance, generated pictures",
+}
 # label, other names, ISO country, languages, direction, time zone
 COHORTS = [
     ("Egypt", {"ar": "مصر"}, "EG", ["ar"], "rtl", "Africa/Cairo"),
@@ -56,8 +63,8 @@ ACCOUNTS = [
     ("wei", "Wei", "China", "annotator in China", "en"),
 ]
 CONSENT = {
-    "en": "Your answers are used for research on how pictures relate to cultures. They are published under a pseudonym, "
-    "never with your name or address. You may stop at any time, and you may ask that your answers be taken out.",
+    "en": "Your answers are used for research on how pictures relate to cultures. They are published under a "
+    "pseudonym, never with your name or address. You may stop at any time, and you may ask that your answers be taken out.",
     "ar": "تُستخدم إجاباتك في بحث عن صلة الصور بالثقافات. تُنشر باسم مستعار، ولا تُنشر أبدًا مع اسمك أو عنوانك. "
     "يمكنك التوقف في أي وقت، ويمكنك أن تطلب حذف إجاباتك.",
 }
@@ -84,7 +91,9 @@ def load(say: Say, *, now: datetime | None = None) -> str:
         benchmark = create_from_recipe(
             demo.team, "caire-universal", name="CAIRE universal, demo", slug="caire-demo", actor=demo.users["mara"]
         )
-        Role.objects.get_or_create(benchmark=benchmark, user=demo.users["admin"], defaults={"name": Role.Name.RESEARCHER})
+        Role.objects.get_or_create(
+            benchmark=benchmark, user=demo.users["admin"], defaults={"name": Role.Name.RESEARCHER}
+        )
         make_items(benchmark, demo.team, pictures)
         raters = make_simulated(demo, now)
         for condition, name in CONDITIONS.items():
@@ -95,17 +104,24 @@ def load(say: Say, *, now: datetime | None = None) -> str:
     return "\n".join([f"Demo accounts, all with the password  {password}", *lines]) + "\n"
 
 
-def draw_all(say: Say) -> dict[tuple[str, str, str], bytes]:
-    """(concept, culture, condition) -> JPEG bytes."""
-    drawn: dict[tuple[str, str, str], bytes] = {}
-    wanted = [(concept, label, condition) for concept in CONCEPTS for label, *_ in COHORTS for condition in CONDITIONS]
-    for number, (concept, label, condition) in enumerate(wanted):
-        buffer = BytesIO()
-        draw(concept, label, condition, SEED + number).convert("RGB").save(buffer, "JPEG", quality=88)  # type: ignore[arg-type]
-        drawn[concept, label, condition] = buffer.getvalue()
-        if (number + 1) % 12 == 0:
-            say(f"Drew {number + 1} of {len(wanted)} pictures")
+def draw_all(say: Say) -> dict[Picture, bytes]:
+    """(concept, culture, condition) -> JPEG bytes, drawn on all cores."""
+    wanted: list[Picture] = [
+        (concept, label, condition) for concept in CONCEPTS for label, *_ in COHORTS for condition in CONDITIONS
+    ]
+    drawn: dict[Picture, bytes] = {}
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        for name, data in zip(wanted, pool.map(draw_one, wanted, range(len(wanted)), chunksize=4), strict=True):
+            drawn[name] = data
+            if len(drawn) % 24 == 0:
+                say(f"Drew {len(drawn)} of {len(wanted)} pictures")
     return drawn
+
+
+def draw_one(name: Picture, number: int) -> bytes:
+    buffer = BytesIO()
+    draw(*name, SEED + number).save(buffer, "JPEG", quality=88)
+    return buffer.getvalue()
 
 
 def make_people(password: str) -> Demo:
@@ -113,7 +129,13 @@ def make_people(password: str) -> Demo:
     cohorts = {}
     for label, names, country, languages, direction, zone in COHORTS:
         cohorts[label] = Cohort.objects.create(
-            team=team, label=label, names=names, country=country, languages=languages, direction=direction, time_zone=zone
+            team=team,
+            label=label,
+            names=names,
+            country=country,
+            languages=languages,
+            direction=direction,
+            time_zone=zone,
         )
     version = ConsentVersion.objects.create(team=team, number=1, published_at=timezone.now())
     for language, body in CONSENT.items():
@@ -133,7 +155,7 @@ def make_people(password: str) -> Demo:
     return Demo(team, cohorts, users)
 
 
-def make_items(benchmark: Benchmark, team: Team, pictures: dict[tuple[str, str, str], bytes]) -> None:
+def make_items(benchmark: Benchmark, team: Team, pictures: dict[Picture, bytes]) -> None:
     stage = benchmark.stages.get()
     for (concept, label, condition), data in pictures.items():
         image, _ = store_image(team, data, name=f"{concept}-{label}-{condition}.jpg")
@@ -141,7 +163,7 @@ def make_items(benchmark: Benchmark, team: Team, pictures: dict[tuple[str, str, 
             stage=stage, key=f"{condition}/{label}/{concept}", concept=concept, origin=label, condition=condition
         )
         ItemImage.objects.create(
-            item=item, image=image, alt=describe(concept, label, condition)[:300],  # type: ignore[arg-type]
+            item=item, image=image, alt=describe(concept, label, condition)[:300],
             source="Drawn by Emic for its demo", licence="Apache-2.0",
         )  # fmt: skip
 
@@ -163,9 +185,14 @@ def make_simulated(demo: Demo, now: datetime) -> dict[str, list[Rater]]:
 def open_campaign(benchmark: Benchmark, demo: Demo, condition: str, name: str, now: datetime) -> Campaign:
     actor = demo.users["mara"]
     campaign = campaigns.create(
-        benchmark.stages.get(), name, actor, cohorts=dict.fromkeys(demo.cohorts.values(), TARGET), conditions=[condition],
-        summary="Say how much a picture has to do with your own country, 1 to 5.", seed=SEED,
-    )  # fmt: skip
+        benchmark.stages.get(),
+        name,
+        actor,
+        cohorts=dict.fromkeys(demo.cohorts.values(), TARGET),
+        conditions=[condition],
+        summary="Say how much a picture has to do with your own country, 1 to 5.",
+        seed=SEED,
+    )
     campaigns.open_campaign(campaign, actor, now)
     return campaign
 
@@ -202,14 +229,14 @@ def answer(rater: Rater, place: CampaignCohort, noise: float, rng: Random, at: d
     own = item.origin == place.cohort.label
     taste = Random(f"{item.concept}/{item.origin}/{place.cohort.label}").gauss(0, 0.7)
     code = min(5, max(1, round((4.2 if own else 1.7) + taste + noise)))
-    answers.submit(
-        hand.pk, rater,
-        answers.Submission(
-            raw={"relevance": str(code)}, client_key=secrets.token_hex(16), shown_at=at - timedelta(seconds=rng.uniform(4, 15)),
-            active_seconds=round(rng.uniform(4, 15), 1), language="en", confirmed=(),
-        ),
-        at,
-    )  # fmt: skip
+    seconds = rng.uniform(4, 15)
+    submission = answers.Submission(
+        raw={"relevance": str(code)},
+        client_key=secrets.token_hex(16),
+        shown_at=at - timedelta(seconds=seconds),
+        active_seconds=round(seconds, 1),
+    )
+    answers.submit(hand.pk, rater, submission, at)
     return True
 
 

@@ -32,7 +32,9 @@ class Slot(models.Model):
     reserved = models.SmallIntegerField(default=0)
     submitted = models.SmallIntegerField(default=0)
     open = models.GeneratedField(
-        expression=Q(wanted__gt=F("reserved") + F("submitted")), output_field=models.BooleanField(), db_persist=True
+        expression=Q(wanted__gt=F("reserved") + F("submitted")),  # type: ignore[arg-type]  # a condition is one, too
+        output_field=models.BooleanField(),
+        db_persist=True,
     )
 
     class Meta:
