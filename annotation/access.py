@@ -16,10 +16,10 @@ def assignment_for(user: Person, assignment_id: int) -> Assignment:
     """One's own assignment, with all that a sheet needs. It outlives membership: late work is never refused."""
     if not user.is_active:
         raise Http404
-    found = loading.assignments(Q(pk=assignment_id, rater__user_id=user.pk))
-    if not found:
+    found = loading.own(assignment_id, user.pk)
+    if found is None:
         raise Http404
-    return found[0]
+    return found
 
 
 def campaign_for(user: Person, benchmark: Benchmark, campaign_id: int) -> Campaign:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q
-
 from annotation.models import Assignment, CampaignCohort, Participation
 from annotation.services import loading, slots
 from annotation.services.gate import SHUTS_OUT, Reason, gate
-from annotation.services.slots import Seat, fetch
+from annotation.services.slots import Seat
+from annotation.services.sql import fetch
 from annotation.services.transactions import in_transaction
 from people.models import Rater
 
@@ -126,7 +125,7 @@ def _claim(seat: Seat, lease: datetime, at: datetime, wait: bool) -> bool:
 
 def _work(seat: Seat, at: datetime, lease: datetime, place: CampaignCohort | None) -> Work:
     """Read both back with all that a sheet needs; a lease half gone is renewed, for the person is here."""
-    rows = loading.assignments(Q(participation_id=seat.id, state=Assignment.State.RESERVED), place=place)
+    rows = loading.reserved(seat.id, place)
     found = {row.in_hand: row for row in rows}
     half = at + (lease - at) / 2
     old = [row.pk for row in rows if row.lease_until is not None and row.lease_until < half]

@@ -7,16 +7,17 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError
-from django.db.models import Q
 
 from annotation.displays.shown import shown_for
-from annotation.models import Annotation, Assignment, Draft, Participation, ProblemReport, Rating
+from annotation.models import Annotation, Assignment, Draft, Participation, ProblemReport
 from annotation.services import loading, slots
 from annotation.services.allocation import Work, lock_seat, open_work, work_for
 from annotation.services.leases import release
 from annotation.services.sheet_versions import sheet_of
-from annotation.services.slots import Seat, fetch
+from annotation.services.slots import Seat
+from annotation.services.sql import fetch
 from annotation.services.transactions import in_transaction
+from annotation.services.writing import take_back, write
 from annotation.sheets import Parsed
 from jobs.models import record
 from people.models import Rater
@@ -90,13 +91,6 @@ FROM annotation_assignment a LEFT JOIN annotation_annotation live ON live.assign
 WHERE a.id = %(assignment)s FOR NO KEY UPDATE OF a
 """
 
-RATINGS = """
-INSERT INTO annotation_rating
-  (annotation_id, campaign_id, cohort_id, unit_id, rater_id, field, code, value, live, counted)
-SELECT %s, %s, %s, %s, %s, c.field, c.code, c.value, true, %s
-FROM unnest(%s::text[], %s::text[], %s::float8[]) AS c(field, code, value)
-"""
-
 
 def submit(which: Assignment | int, rater: Rater, submission: Submission, at: datetime) -> Submitted:
     """Keep a person's answers, whatever has become of their place, and give them what comes next."""
@@ -120,12 +114,12 @@ def _surely(work: Work, assignment: Assignment, rater: Rater, at: datetime) -> W
 def _own(assignment: Assignment | int, rater: Rater) -> Assignment:
     """The person's assignment; one that `access.assignment_for` has just read is not read again."""
     if isinstance(assignment, Assignment):
-        found = [assignment] if assignment.rater_id == rater.pk and assignment.participation_id else []
+        found = assignment if assignment.rater_id == rater.pk and assignment.participation_id else None
     else:
-        found = loading.assignments(Q(pk=assignment, rater=rater))
-    if not found:
+        found = loading.own(assignment, rater.user_id)
+    if found is None:
         raise Unclaimable("not_yours")
-    return found[0]
+    return found
 
 
 def _seated(assignment: Assignment) -> Participation:
@@ -154,8 +148,6 @@ def _submit(assignment: Assignment, parsed: Parsed, submission: Submission, at: 
         raise AnswersRefused(parsed)
     counted, wanted, submitted = _take_place(assignment, before)
     annotation = _write(assignment, before, parsed, submission, counted, at)
-    changed = {"state": State.SUBMITTED, "in_hand": False, "lease_until": None, "changed_at": at}
-    Assignment.objects.filter(pk=assignment.pk).update(**changed, skip_reason="", skip_note="")
     if before.has_draft:
         Draft.objects.filter(assignment_id=assignment.pk).delete()
     work = work_for(seat, at, wait=False, place=_seated(assignment).cohort)
@@ -193,7 +185,7 @@ def _write(
 ) -> Annotation:
     if before.live is not None:
         take_back(before.live, "superseded")
-    annotation = Annotation.objects.create(
+    annotation = Annotation(
         assignment_id=assignment.pk,
         rater_id=assignment.rater_id,
         version=before.version + 1,
@@ -211,17 +203,7 @@ def _write(
         counted=counted,
         uncounted_because="" if counted else ("excluded" if before.excluded else "surplus"),
     )
-    codes = parsed.codes
-    columns = [[code.field for code in codes], [code.code for code in codes], [code.value for code in codes]]
-    whose = [annotation.pk, assignment.campaign_id, annotation.cohort_id, assignment.unit_id, assignment.rater_id]
-    slots.change(RATINGS, [*whose, counted, *columns])
-    return annotation
-
-
-def take_back(annotation_id: int, reason: str) -> None:
-    """An answer that is superseded or undone stays, and is neither live nor counted."""
-    Annotation.objects.filter(pk=annotation_id).update(live=False, counted=False, uncounted_because=reason)
-    Rating.objects.filter(annotation_id=annotation_id).update(live=False, counted=False)
+    return write(annotation, parsed.codes, assignment.campaign_id, assignment.unit_id)
 
 
 def skip(which: Assignment | int, rater: Rater, reason: str, note: str, at: datetime) -> Work:
@@ -313,10 +295,10 @@ def _draft_from(assignment: Assignment, answer: Annotation, at: datetime) -> Non
 
 def _with_hand(assignment: Assignment, seat: Seat) -> Work:
     """The sheet to show now, whatever its state, and the one in hand or ahead behind it."""
-    concerned = Q(pk=assignment.pk) | Q(participation_id=seat.id, state=State.RESERVED)
-    rows = loading.assignments(concerned, assignment.rater, _seated(assignment).cohort)
-    rows.sort(key=lambda row: (row.pk != assignment.pk, not row.in_hand))
-    return Work(rows[0], rows[1] if len(rows) > 1 else None, None)
+    found = loading.own(assignment.pk, assignment.rater.user_id)
+    assert found is not None
+    held = {row.in_hand: row for row in loading.reserved(seat.id, _seated(found).cohort) if row.pk != found.pk}
+    return Work(found, held.get(True) or held.get(False), None)
 
 
 def report_problem(which: Assignment | int, rater: Rater, text: str, at: datetime) -> ProblemReport:

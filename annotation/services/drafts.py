@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.models import Assignment, Draft
 from annotation.services.answers import ANSWERED, AlreadyAnswered, Unclaimable
-from annotation.services.slots import fetch
+from annotation.services.sql import fetch
 from annotation.services.transactions import in_transaction
 from people.models import Rater
 

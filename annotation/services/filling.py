@@ -6,6 +6,7 @@ from django.db import transaction
 
 from annotation.models import Campaign, CampaignCohort
 from annotation.services import slots
+from annotation.services.sql import change, fetch
 from annotation.services.transactions import in_transaction
 
 BATCH = 5000
@@ -68,8 +69,8 @@ def _fill(campaign: Campaign, cohort: CampaignCohort) -> int:
         "target": cohort.cohort.label if campaign.stage.has_target else "", "all": not campaign.conditions,
         "conditions": list(campaign.conditions), "batch": 2**31 if first else BATCH,
     }  # fmt: skip
-    slots.change(UNITS, params)
-    made = slots.change(SLOTS, params)
+    change(UNITS, params)
+    made = change(SLOTS, params)
     if made:
         slots.tally(cohort.pk, 0, wanted=made * target)
     return made
@@ -77,6 +78,6 @@ def _fill(campaign: Campaign, cohort: CampaignCohort) -> int:
 
 @transaction.atomic
 def _close_withdrawn(cohort: CampaignCohort) -> None:
-    [(places,)] = slots.fetch(WITHDRAWN, [cohort.pk])
+    [(places,)] = fetch(WITHDRAWN, [cohort.pk])
     if places:
         slots.tally(cohort.pk, 0, wanted=-int(places))

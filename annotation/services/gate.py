@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from annotation.services.slots import fetch
+from annotation.services.sql import fetch
 
 Reason = Literal[
     "all_done", "all_reserved", "cohort_paused", "campaign_paused", "campaign_closed", "not_started", "ended",

@@ -1,38 +1,90 @@
+# ruff: noqa: S608  (only names of columns are put into the statements)
 """Assignments as a sheet needs them. What those of one campaign's cohort share is read once, not joined to each."""
 
-from collections.abc import Sequence
+from typing import Any
 
-from django.db.models import Prefetch, Q, prefetch_related_objects
+from django.db.models import QuerySet
 
-from annotation.models import Assignment, CampaignCohort
-from benchmarks.models import ItemImage
-from people.models import Rater
+from annotation.models import Assignment, Campaign, CampaignCohort, Draft, Participation, SheetVersion, Unit
+from annotation.services.sql import Joined, fetch
+from benchmarks.models import Benchmark, Image, Item, ItemImage, Stage
+from people.models import Cohort, Rater, User
 
-ROW = ("participation", "unit__item", "draft")
-PLACE = ("cohort", "campaign__stage__benchmark", "campaign__sheet_version")
+PLACE = Joined(
+    cc=CampaignCohort, c=Campaign, co=Cohort, st=Stage, b=Benchmark, v=SheetVersion
+)  # fmt: skip
+PLACE_SQL = f"""
+SELECT {PLACE.sql} FROM annotation_campaigncohort cc
+  JOIN annotation_campaign c ON c.id = cc.campaign_id JOIN people_cohort co ON co.id = cc.cohort_id
+  JOIN benchmarks_stage st ON st.id = c.stage_id JOIN benchmarks_benchmark b ON b.id = st.benchmark_id
+  JOIN annotation_sheetversion v ON v.id = c.sheet_version_id
+WHERE cc.id = %s
+"""
+ROW = Joined(
+    a=Assignment, p=Participation, u=Unit, i=Item, r=Rater, us=User, d=Draft, x=ItemImage, m=Image
+)  # fmt: skip
+ROW_SQL = f"""
+SELECT {ROW.sql} FROM annotation_assignment a
+  JOIN annotation_participation p ON p.id = a.participation_id
+  JOIN annotation_unit u ON u.id = a.unit_id JOIN benchmarks_item i ON i.id = u.item_id
+  JOIN people_rater r ON r.id = a.rater_id JOIN people_user us ON us.id = r.user_id
+  LEFT JOIN annotation_draft d ON d.assignment_id = a.id
+  LEFT JOIN benchmarks_itemimage x ON x.item_id = i.id LEFT JOIN benchmarks_image m ON m.id = x.image_id
+"""
+OWN = ROW_SQL + "WHERE a.id = %s AND r.user_id = %s"
+RESERVED = ROW_SQL + "WHERE a.participation_id = %s AND a.state = 'reserved'"
 
 
 def place_of(cohort_id: int) -> CampaignCohort:
     """A campaign's cohort with the campaign, its stage, benchmark and sheet."""
-    return CampaignCohort.objects.select_related(*PLACE).get(pk=cohort_id)
+    found = PLACE.read(fetch(PLACE_SQL, [cohort_id])[0])
+    place: CampaignCohort = found["cc"]
+    place.cohort, place.campaign = found["co"], found["c"]
+    place.campaign.stage, place.campaign.sheet_version = found["st"], found["v"]
+    place.campaign.stage.benchmark = found["b"]
+    return place
 
 
-def assignments(which: Q, rater: Rater | None = None, place: CampaignCohort | None = None) -> list[Assignment]:
-    """People's assignments with unit, item, pictures, draft, rater, and their place."""
-    related = ROW if rater is not None else (*ROW, "rater__user")
-    rows = list(Assignment.objects.filter(which, participation__isnull=False).select_related(*related))
-    for row in rows:
-        assert row.participation is not None
-        if place is None or place.pk != row.participation.cohort_id:
-            place = place_of(row.participation.cohort_id)
-        row.participation.cohort, row.campaign = place, place.campaign
-        if rater is not None:
-            row.rater = rater
-    add_pictures(rows)
-    return rows
+def own(assignment_id: int, user_id: int | None) -> Assignment | None:
+    """A person's own assignment, if it is one of a person."""
+    rows = _read(OWN, [assignment_id, user_id])
+    return rows[0] if rows else None
 
 
-def add_pictures(rows: Sequence[Assignment]) -> None:
-    if rows:
-        images = Prefetch("unit__item__images", queryset=ItemImage.objects.select_related("image"))
-        prefetch_related_objects(rows, images)
+def reserved(participation_id: int, place: CampaignCohort | None = None) -> list[Assignment]:
+    """What a person has in hand and ahead."""
+    return _read(RESERVED, [participation_id], place)
+
+
+def _read(sql: str, params: list[int | None], place: CampaignCohort | None = None) -> list[Assignment]:
+    """One object for each assignment; its pictures come in rows of their own."""
+    found: dict[int, Assignment] = {}
+    uses: dict[int, list[ItemImage]] = {}
+    for raw in fetch(sql, params):
+        row = ROW.read(raw)
+        assignment: Assignment = row["a"]
+        if assignment.pk not in found:
+            place = place or place_of(row["p"].cohort_id)
+            found[assignment.pk] = _joined(row, place)
+            uses[assignment.pk] = []
+        if row["x"] is not None:
+            row["x"].image = row["m"]
+            uses[assignment.pk].append(row["x"])
+    for pk, assignment in found.items():
+        pictures: QuerySet[ItemImage] = QuerySet(ItemImage)
+        pictures._result_cache, pictures._prefetch_done = uses[pk], True  # type: ignore[attr-defined]
+        assignment.unit.item._prefetched_objects_cache = {"images": pictures}  # type: ignore[attr-defined]
+    return list(found.values())
+
+
+def _joined(row: dict[str, Any], place: CampaignCohort) -> Assignment:
+    """The same as select_related would make."""
+    assignment: Assignment = row["a"]
+    assignment.participation, assignment.unit, assignment.rater = row["p"], row["u"], row["r"]
+    assignment.unit.item, assignment.rater.user = row["i"], row["us"]
+    row["p"].cohort, assignment.campaign = place, place.campaign
+    if row["d"] is None:
+        Assignment._meta.get_field("draft").set_cached_value(assignment, None)  # type: ignore[attr-defined]
+    else:
+        row["d"].assignment = assignment
+    return assignment

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
-from annotation.services.slots import change, fetch
+from annotation.services.sql import change, fetch
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,9 @@ acts for (bulk changes, which act for nobody, take slots in the order of their i
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
-
-from django.db import connection
 
 from annotation.models import Tally
+from annotation.services.sql import change, fetch
 from annotation.services.transactions import Again
 
 ACTIVE = timedelta(minutes=5)
@@ -122,12 +120,6 @@ class Seat:
     cursor: int
 
 
-def fetch(sql: str, params: dict[str, Any] | Sequence[Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        return cursor.fetchall() if cursor.description else []
-
-
 def claim(seat: Seat, *, in_hand: bool, lease_until: datetime, at: datetime, wait: bool = False) -> int | None:
     """Take a place for this person: the new or renewed assignment's id, or None if there is none.
 
@@ -168,8 +160,7 @@ def tally(cohort_id: int, shard_of: int, *, wanted: int = 0, submitted: int = 0,
     """The last lock of a transaction, for many people share these rows."""
     sql = """UPDATE annotation_tally SET wanted = wanted + %s, submitted = submitted + %s, skipped = skipped + %s,
              changes = changes + 1 WHERE cohort_id = %s AND shard = %s"""
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [wanted, submitted, skipped, cohort_id, shard_of % Tally.SHARDS])
+    fetch(sql, [wanted, submitted, skipped, cohort_id, shard_of % Tally.SHARDS])
 
 
 def lock(slot_ids: Sequence[int]) -> None:
@@ -177,15 +168,9 @@ def lock(slot_ids: Sequence[int]) -> None:
     fetch("SELECT id FROM annotation_slot WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE", [list(slot_ids)])
 
 
-def change(sql: str, params: dict[str, Any] | Sequence[Any]) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        return int(cursor.rowcount)
-
-
 def analyze() -> None:
     """After a bulk change: the claim's plan depends on knowing that there are many slots."""
-    fetch("ANALYZE annotation_slot, annotation_unit", [])
+    change("ANALYZE annotation_slot, annotation_unit", [])
 
 
 RETARGET = f"""
