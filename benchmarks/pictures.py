@@ -1,6 +1,7 @@
 """What is in these bytes, and how does it look at another width. Pillow only: no Django, no database."""
 
 import io
+import re
 import struct
 import warnings
 import zlib
@@ -40,12 +41,12 @@ BROKEN = (
 
 
 class NotAPicture(Exception):
-    """`code` is one of markup, text, unknown, too_many_pixels, damaged; `size` is known for too many pixels."""
+    """`code` is one of markup, text, unknown, too_many_pixels, damaged; `pixels` is how many are too many."""
 
-    def __init__(self, code: str, size: tuple[int, int] | None = None) -> None:
+    def __init__(self, code: str, pixels: int = 0) -> None:
         super().__init__(code)
         self.code = code
-        self.size = size
+        self.pixels = pixels
 
 
 @dataclass(frozen=True)
@@ -117,11 +118,12 @@ def _open(source: bytes | BinaryIO, most_pixels: int) -> Image.Image:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             picture = Image.open(file, formats=FORMATS)
     except Image.DecompressionBombError as error:
-        raise NotAPicture("too_many_pixels") from error
+        told = re.search(r"\d+", str(error))
+        raise NotAPicture("too_many_pixels", int(told[0]) if told else 2 * most_pixels) from error
     except BROKEN as error:
         raise NotAPicture(_what(head)) from error
     if picture.size[0] * picture.size[1] > most_pixels:
-        raise NotAPicture("too_many_pixels", picture.size)
+        raise NotAPicture("too_many_pixels", picture.size[0] * picture.size[1])
     return picture
 
 

@@ -25,6 +25,7 @@ class StageView:
     conditions: list[tuple[str, int]]
     cells: int
     expected: int
+    strip: list[ItemImage]
 
 
 def listed(benchmarks: QuerySet[Benchmark], user: User) -> QuerySet[Benchmark]:
@@ -57,7 +58,20 @@ def _stage_view(stage: Stage, recipe: Recipe | None) -> StageView:
         conditions=conditions,
         cells=cells,
         expected=len(expected),
+        strip=strip(stage),
     )
+
+
+def condition_names(benchmark: Benchmark) -> dict[str, Mapping[str, str]]:
+    """The recipe's names for its conditions, by key."""
+    recipe = find(benchmark.recipe)
+    return {one.key: one.name for one in recipe.conditions} if recipe else {}
+
+
+def strip(stage: Stage, most: int = 6) -> list[ItemImage]:
+    """A few of a stage's pictures, to see at a glance what it is about."""
+    found = ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).select_related("image", "item")
+    return list(found.order_by("pk")[:most])
 
 
 def recipe_cohorts(benchmark: Benchmark) -> list[tuple[str, bool]]:

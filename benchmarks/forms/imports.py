@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from benchmarks.imports.records import Defaults
 from benchmarks.models import Stage
 from benchmarks.recipes.registry import find
+from benchmarks.templatetags.texts import say
 from people.forms.base import Styled
 
 MANIFEST_MOST = 256 * 1024**2
@@ -39,7 +40,7 @@ class ImportForm(Styled, forms.Form):
             self.fields["stage"].initial = stages[0].pk
         recipe = find(benchmark.recipe)
         if recipe and recipe.conditions:
-            known = [(one.key, one.name["en"]) for one in recipe.conditions]
+            known = [(one.key, say(one.name)) for one in recipe.conditions]
             choices = [("", _("As each row says")), *known]
             self.fields["condition"] = forms.ChoiceField(
                 label=_("Condition"), choices=choices, required=False, widget=forms.Select(attrs={"class": "in"})

@@ -60,13 +60,10 @@ def _bounded(content: BinaryIO | bytes) -> bytes:
 
 
 def _sentence(problem: pictures.NotAPicture, name: str) -> str:
-    millions = settings.IMAGE_MAX_PIXELS // 1_000_000
-    if problem.code == "too_many_pixels" and problem.size:
-        text = _("%(width)s × %(height)s pixels are more than the %(most)s million allowed. Export it smaller.")
-        return text % {"width": problem.size[0], "height": problem.size[1], "most": millions}
+    counts = {"has": problem.pixels // 1_000_000, "most": settings.IMAGE_MAX_PIXELS // 1_000_000}
     return {
-        "too_many_pixels": _("The picture has more than %(most)s million pixels. Export it smaller.")
-        % {"most": millions},
+        "too_many_pixels": _("It has %(has)s million pixels; at most %(most)s million are taken. Export it smaller.")
+        % counts,
         "markup": _("This is an SVG or a web page, not a picture of pixels. Export it as PNG or JPEG."),
         "text": _("“%(name)s” holds text, not a picture. Put the picture itself there.") % {"name": name},
         "unknown": _("This is no JPEG, PNG, WebP, GIF or AVIF. Export the picture in one of these formats."),

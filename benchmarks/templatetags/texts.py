@@ -18,6 +18,12 @@ def say(text: Mapping[str, str]) -> str:
 
 
 @register.filter
+def called(key: str, names: Mapping[str, Mapping[str, str]]) -> str:
+    """A stored key by its name, where it has one: {{ item.condition|called:condition_names }}."""
+    return say(names[key]) if key in names else key
+
+
+@register.filter
 def is_web_address(text: str) -> bool:
     """Only these become links: a source is whatever somebody wrote into a manifest."""
     return text.startswith(("https://", "http://")) and " " not in text

@@ -22,6 +22,7 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
     kept = {name: value for name, value in chosen.items() if value} | {"stage": stage.key}
     context = {
         "benchmark": benchmark,
+        "condition_names": readers.condition_names(benchmark),
         "stage": stage,
         "stages": benchmark.stages.all(),
         "facets": [(name, values, chosen[name]) for name, values in readers.facets(stage).items() if values],
@@ -46,6 +47,7 @@ def item(request: HttpRequest, slug: str, item_id: int) -> HttpResponse:
     before, after = readers.neighbours(found)
     context = {
         "benchmark": benchmark,
+        "condition_names": readers.condition_names(benchmark),
         "item": found,
         "pictures": found.images.select_related("image").order_by("role"),
         "facts": found.facts.order_by("key", "source", "pk"),

@@ -57,6 +57,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "items": sum(one.total for one in stages),
         "roles": readers.roles(benchmark),
         "cohorts": readers.recipe_cohorts(benchmark),
+        "condition_names": readers.condition_names(benchmark),
         "works": may(request.user, benchmark, "work_on"),
         "names_roles": may(request.user, benchmark, "roles"),
         "nav": tabs_for(request.user, benchmark, "overview"),

@@ -1,0 +1,122 @@
+"""What an import costs: `python tests/performance/imports.py [--pictures 300] [--folder FOLDER]`.
+
+Draws 12-megapixel JPEGs that lie in all eight EXIF orientations, packs them into a zip with a manifest, and imports
+it as a worker would: items per second and the most memory the process held. With --folder, that folder afterwards
+(for instance the stamps of Tux Paint). Then the same again, which must add nothing.
+"""
+
+import argparse
+import io
+import resource
+import sys
+import threading
+import time
+import zipfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+sys.path[0] = str(Path(__file__).resolve().parents[2])
+
+from tests.performance import server  # noqa: E402
+
+SIZE = (4000, 3000)
+
+
+def photograph(number: int) -> bytes:
+    """A page with grain and shapes, so that it weighs what a camera's picture does; stored turned."""
+    from PIL import Image, ImageDraw
+
+    from tests.pictures import UNDO
+
+    orientation = number % 8 + 1
+    grain = Image.effect_noise((SIZE[0] // 4, SIZE[1] // 4), 40).resize(SIZE, Image.Resampling.BILINEAR)
+    page = Image.merge("RGB", (grain, grain.point(lambda v: 255 - v), grain.transpose(Image.Transpose.ROTATE_180)))
+    pen = ImageDraw.Draw(page)
+    for step in range(12):
+        x, y = (number * 97 + step * 331) % SIZE[0], (number * 53 + step * 257) % SIZE[1]
+        pen.ellipse((x, y, x + 500, y + 400), fill=(step * 20, number * 7 % 256, 255 - step * 20))
+    page = page.transpose(UNDO[orientation]) if orientation in UNDO else page
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    out = io.BytesIO()
+    page.save(out, "JPEG", quality=88, exif=exif)
+    return out.getvalue()
+
+
+def pack(path: Path, count: int) -> None:
+    rows = ["file,concept,country,condition"]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for number in range(count):
+            archive.writestr(f"photos/{number:03}.jpg", photograph(number))
+            rows.append(f"photos/{number:03}.jpg,market,Egypt,natural")
+        archive.writestr("manifest.csv", "\n".join(rows))
+
+
+def measure(name: str, job: Any) -> None:
+    """Run it here, looking at its row from outside as its page does."""
+    from jobs import runner
+    from jobs.models import Job
+
+    seen: list[int] = []
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.5):
+            seen.append(Job.objects.get(pk=job.pk).done)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    began, cpu = time.perf_counter(), time.process_time()
+    runner.run(job.pk)
+    took, cpu = time.perf_counter() - began, time.process_time() - cpu
+    over.set()
+    watcher.join()
+    job.refresh_from_db()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(
+        f"{name:<28}{job.state:>8}  {job.done:>5} rows  {took:7.1f} s  {job.done / took:6.1f}/s  "
+        f"cpu {cpu:6.1f} s  peak {peak:5.0f} MB  {len(set(seen))} different progress values  {job.result['counts']}",
+        flush=True,
+    )
+    reasons = Counter(job.rows.filter(outcome="error").values_list("reason", flat=True))
+    if reasons:
+        print("    not taken:", dict(reasons))
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--pictures", type=int, default=300)
+    options.add_argument("--folder", type=Path)
+    said = options.parse_args()
+    with server.database() as home:
+        from benchmarks.imports.records import Defaults
+        from benchmarks.models import Image
+        from benchmarks.services import imports
+        from benchmarks.services.benchmarks import create_blank
+        from benchmarks.services.derivatives import derivative
+        from people.models import Team, User
+
+        archive = home / "photos.zip"
+        pack(archive, said.pictures)
+        print(f"{said.pictures} JPEGs of 12 megapixels, {archive.stat().st_size / 1024**2:.0f} MB, orientations 1 to 8")
+        actor = User.objects.create_user("a@example.org", "A")
+        team = Team.objects.create(name="A", slug="a")
+        stage = create_blank(team, "Load", "load", actor, question="Is it?").stages.get()
+        for again in ("", ", again"):
+            job = imports.start_path(stage, actor, path=archive, manifest=None, defaults=Defaults())
+            measure(f"12-megapixel JPEGs{again}", job)
+        for again in ("", ", again") if said.folder else ():
+            job = imports.start_path(stage, actor, path=said.folder, manifest=None, defaults=Defaults())
+            measure(f"{said.folder.name}{again}", job)
+        turned = Counter(Image.objects.values_list("orientation", flat=True))
+        print("orientations stored:", dict(sorted(turned.items())))
+        some = list(Image.objects.filter(width__gte=3000)[:16])
+        began = time.perf_counter()
+        for image in some:
+            derivative(image.sha256, 960)
+        print(f"derivative 960 wide of 12 megapixels: {1000 * (time.perf_counter() - began) / len(some):.0f} ms each")
+
+
+if __name__ == "__main__":
+    main()
