@@ -20,7 +20,7 @@ CROWDS = (1, 8, 32)
 
 
 def line(name: str, rates: Sequence[str]) -> None:
-    print(f"{name:<44}" + "".join(f"{rate:>30}" for rate in rates), flush=True)
+    print(f"{name:<44}" + "".join(f"{rate:>41}" for rate in rates), flush=True)
 
 
 def said(count: int, took: float, seconds: Sequence[float]) -> str:
@@ -29,12 +29,15 @@ def said(count: int, took: float, seconds: Sequence[float]) -> str:
     return f"{count / took:7.1f}/s  {p50:6.1f} {p95:6.1f} ms"
 
 
-def over_http(port: int, sessions: Sequence[str], seconds: float, **plan: Any) -> str:
+def over_http(home: Path, port: int, sessions: Sequence[str], seconds: float, **plan: Any) -> str:
+    before = [server.cpu_seconds(mark) for mark in (f":{port}", str(home))]
     found = server.annotators(port, sessions, seconds, **plan)
+    after = [server.cpu_seconds(mark) for mark in (f":{port}", str(home))]
     times = [one for person in found["people"] for one in person["seconds"]]
     refused = [one for person in found["people"] for one in person.get("refused", [])]
     assert not refused, refused[:3]
-    return said(len(times), found["took"], times)
+    spent = "+".join(f"{1000 * (b - a) / len(times):.1f}" for a, b in zip(before, after, strict=True))
+    return f"{said(len(times), found['took'], times)}  {spent:>8}"
 
 
 def make_campaign(items: int, people: int) -> tuple[Any, list[Any]]:
@@ -100,18 +103,18 @@ def main() -> None:
     with server.database() as home:
         from tests.performance import buffers
 
-        line("", [f"{crowd} at once: rate, p50, p95" for crowd in CROWDS])
+        line("", [f"{crowd} at once: rate, p50 p95, cpu web+db" for crowd in CROWDS])
         touched: dict[int, dict[str, int]] = {}
         for items in chosen.items:
             campaign, people = make_campaign(items, 3 * max(CROWDS))
             sessions = [server.session_of(person.user) for person in people]
             with server.web(home) as port:
                 if items == chosen.items[0]:
-                    over_http(port, sessions[:8], 1, path="/empty")
-                    rates = [over_http(port, sessions[:n], chosen.seconds, path="/empty") for n in CROWDS]
+                    over_http(home, port, sessions[:8], 1, path="/empty")
+                    rates = [over_http(home, port, sessions[:n], chosen.seconds, path="/empty") for n in CROWDS]
                     line("empty signed-in page", rates)
-                over_http(port, sessions[:4], 1, campaign=campaign.pk)
-                rates = [over_http(port, sessions[:n], chosen.seconds, campaign=campaign.pk) for n in CROWDS]
+                over_http(home, port, sessions[:4], 1, campaign=campaign.pk)
+                rates = [over_http(home, port, sessions[:n], chosen.seconds, campaign=campaign.pk) for n in CROWDS]
                 line(f"rating cycle, {items:,} items", rates)
             rates = [bare_sql(campaign, people[-n:], min(3, chosen.seconds)) for n in CROWDS]
             line(f"bare SQL of a cycle, {items:,} items", rates)
