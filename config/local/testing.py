@@ -14,7 +14,8 @@ from .binaries import ROOT
 from .errors import EmicError
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PACKAGES = ("chromium", "fonts-noto-core", "fonts-noto-cjk", "fonts-noto-color-emoji")
+# The driver that steers the browser needs libatomic1, which a bare Debian lacks.
+PACKAGES = ("chromium", "libatomic1", "fonts-noto-core", "fonts-noto-cjk", "fonts-noto-color-emoji")
 BIN = setup.VENV / "bin"
 CHECKS = {
     "Lint": [BIN / "ruff", "check", "--quiet", "."],
