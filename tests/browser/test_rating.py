@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Annotation, Assignment, Campaign, Draft, ProblemReport
 from people.models import User
-from tests.browser.conftest import PHONE, hand_of
+from tests.browser.conftest import PHONE, hand_of, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
@@ -23,7 +23,7 @@ def answered(page: Page, then: Callable[[], None]) -> None:
     """Do something that brings the next sheet, and wait for it."""
     before = assignment_on(page)
     then()
-    page.wait_for_function("before => document.getElementById('bench').dataset.assignment !== before", arg=before)
+    until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
 
 
 def codes() -> list[str]:
@@ -32,7 +32,7 @@ def codes() -> list[str]:
 
 
 def loaded(page: Page) -> None:
-    page.wait_for_function("[...document.querySelectorAll('.view img')].every(i => i.complete && i.naturalWidth)")
+    until(page, "[...document.querySelectorAll('.view img')].every(i => i.complete && i.naturalWidth)")
 
 
 def test_five_pictures_by_keyboard_alone(open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot) -> None:
@@ -135,7 +135,7 @@ def test_five_pictures_by_touch(open_as: OpenAs, campaign: Campaign, nour: User,
     shot(page, "sheet-phone")
     assert codes() == list("42513")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.get_by_role("link", name="Skip").tap()
+    page.locator(".acts [data-dialog=why]").tap()
     expect(page.locator("#why")).to_be_visible()
     shot(page, "skip-phone")
     page.get_by_role("button", name="Keep working").tap()
@@ -189,7 +189,7 @@ def test_without_a_line_answers_wait_and_go_out_once(
     expect(page.locator("#line")).to_contain_text("go out when the line is back")
     assert codes() == []
     page.context.set_offline(False)
-    page.wait_for_function("document.getElementById('line').hidden && !document.querySelector('.sends')")
+    until(page, "document.getElementById('line').hidden && !document.querySelector('.sends')")
     assert codes() == ["4", "2"]
     assert Annotation.objects.count() == 2
     assert assignment_on(page) == str(hand_of(nour).pk)
@@ -213,7 +213,7 @@ def test_a_reply_that_is_lost_is_asked_for_again_with_the_same_key(
     page.route("**/submit", lose_first)
     page.keyboard.press("4")
     answered(page, lambda: page.keyboard.press("Enter"))
-    page.wait_for_function("document.getElementById('line').hidden")
+    until(page, "document.getElementById('line').hidden")
     assert len(lost) == 2 and lost[0] == lost[1]
     assert Annotation.objects.count() == 1
 
@@ -229,7 +229,7 @@ def test_answers_that_wait_survive_a_closed_tab(open_as: OpenAs, campaign: Campa
     page.close()
     again = context.new_page()
     again.goto(f"/work/{campaign.pk}/")
-    again.wait_for_function("!document.querySelector('.sends') && document.getElementById('undo')")
+    until(again, "!document.querySelector('.sends') && document.getElementById('undo')")
     assert codes() == ["5"]
 
 
@@ -267,7 +267,7 @@ def test_signing_out_leaves_nothing_on_the_device(open_as: OpenAs, campaign: Cam
     page = open_as(nour)
     page.goto(f"/work/{campaign.pk}/")
     page.keyboard.press("3")
-    page.wait_for_function("Object.keys(localStorage).some(key => key.startsWith('emic:'))")
+    until(page, "Object.keys(localStorage).some(key => key.startsWith('emic:'))")
     page.goto("/work/")
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url("**/sign-in**")
@@ -285,9 +285,9 @@ def test_without_a_script_all_of_it_works(open_as: OpenAs, campaign: Campaign, n
     assert assignment_on(page) == str(first.pk)
     expect(page.locator("#main [value='5']")).to_be_checked()
     page.get_by_role("button", name="Submit").click()
-    page.get_by_role("link", name="Skip").click()
+    page.locator(".acts [data-dialog=why]").click()
     shot(page, "noscript-skip-desktop")
-    page.locator("#why").get_by_text("It cannot be judged").click()
+    page.locator("#why .opt", has_text="It cannot be judged").click()
     page.locator("#why").get_by_role("button", name="Skip").click()
     assert Assignment.objects.get(state="skipped").skip_reason == "unclear"
 
