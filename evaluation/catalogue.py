@@ -22,6 +22,11 @@ class CampaignEntry:
     conditions: tuple[str, ...]
     cohorts: tuple[int, ...]
 
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Questions that some measure can be computed for."""
+        return tuple(field for field in self.sheet.fields if offered(self.sheet.level(field.key)))
+
 
 @dataclass(frozen=True)
 class StageEntry:
@@ -37,12 +42,6 @@ class StageEntry:
     def current(self) -> tuple[CampaignEntry, ...]:
         """Campaigns that asked with the same codes as the newest one: only these can be counted together."""
         return tuple(c for c in self.campaigns if c.major == self.campaigns[0].major)
-
-    @cached_property
-    def fields(self) -> tuple[Field, ...]:
-        """Fields of the newest sheet that some measure can be computed for."""
-        sheet = self.campaigns[0].sheet
-        return tuple(field for field in sheet.fields if offered(sheet.level(field.key)))
 
     @cached_property
     def conditions(self) -> tuple[str, ...]:

@@ -1,6 +1,8 @@
 """Ratings out of the database: one streamed query into numpy arrays, never an object per row."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,15 +50,43 @@ _CODES = """
 """
 
 
-def ratings(selection: Selection) -> dict[Cell, Ratings]:
-    """The ratings of every (cohort, condition) selected, also of those that have none yet."""
+_ASKED = """
+  SELECT cc.cohort_id, i.condition, count(DISTINCT s.unit_id)
+  FROM annotation_slot s
+  JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id
+  JOIN annotation_unit u ON u.id = s.unit_id
+  JOIN benchmarks_item i ON i.id = u.item_id
+  WHERE cc.campaign_id = ANY(%(campaigns)s) AND cc.cohort_id = ANY(%(cohorts)s) AND i.condition = ANY(%(conditions)s)
+    AND (%(all_concepts)s OR i.concept = ANY(%(concepts)s))
+  GROUP BY cc.cohort_id, i.condition
+"""
+
+
+@dataclass(frozen=True)
+class Read:
+    """`cells`: every (cohort, condition) selected, also those without ratings yet; `raters`: how many, by cohort."""
+
+    cells: dict[Cell, Ratings]
+    raters: dict[int, int]
+
+
+def ratings(selection: Selection) -> Read:
     rows = _rows(selection)
     cells: dict[Cell, Ratings] = {}
+    raters: dict[int, int] = {}
     for cohort in selection.cohorts:
         of_cohort = rows[rows["cohort"] == cohort]
+        raters[cohort] = int(np.unique(of_cohort["rater"]).size)
         for place, condition in enumerate(selection.conditions, start=1):
             cells[cohort, condition] = _numbered(of_cohort[of_cohort["condition"] == place], selection.repeats)
-    return cells
+    return Read(cells, raters)
+
+
+def asked_units(selection: Selection) -> dict[Cell, int]:
+    """How many units each cohort was asked to answer under each condition."""
+    with connection.cursor() as cursor:
+        cursor.execute(_ASKED, _params(selection))
+        return {(cohort, condition): count for cohort, condition, count in cursor.fetchall()}
 
 
 def _rows(selection: Selection) -> npt.NDArray[np.void]:
@@ -66,7 +96,12 @@ def _rows(selection: Selection) -> npt.NDArray[np.void]:
         join="JOIN codes ON codes.code = r.code" if nominal else "",
         value="codes.number" if nominal else "r.value",
     )
-    params = {
+    blocks = list(_blocks(query, _params(selection)))
+    return np.concatenate(blocks) if blocks else np.empty(0, _KEPT)
+
+
+def _params(selection: Selection) -> dict[str, Any]:
+    return {
         "conditions": list(selection.conditions),
         "campaigns": list(selection.campaigns),
         "field": selection.field,
@@ -76,11 +111,9 @@ def _rows(selection: Selection) -> npt.NDArray[np.void]:
         "all_concepts": not selection.concepts,
         "concepts": list(selection.concepts),
     }
-    blocks = list(_blocks(query, params))
-    return np.concatenate(blocks) if blocks else np.empty(0, _KEPT)
 
 
-def _blocks(query: str, params: dict[str, object]) -> Iterator[npt.NDArray[np.void]]:
+def _blocks(query: str, params: dict[str, Any]) -> Iterator[npt.NDArray[np.void]]:
     with connection.cursor() as cursor:
         statement = cursor.mogrify(query, params)  # COPY takes no parameters; psycopg quotes them here
         begun, buffer = False, bytearray()

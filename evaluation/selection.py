@@ -123,7 +123,7 @@ def select(catalogue: Catalogue, params: Params) -> Selection:
     """Check a query string against what the benchmark has. Raises SelectionError; `catalogue` must have a stage."""
     stage = _stage(catalogue, params)
     campaigns = _campaigns(stage, params)
-    fields = {f.key: f.key for f in stage.fields}
+    fields = {f.key: f.key for f in campaigns[0].fields}
     if not fields:
         raise SelectionError("field", _("No question of this stage has a measure of agreement."))
     field_key = _one(params, "field", fields, next(iter(fields)))

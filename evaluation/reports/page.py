@@ -115,8 +115,9 @@ def filters(catalogue: Catalogue, selection: Selection, language: str) -> dict[s
     selects.append(_select("counted", _("Counted"), COUNTED_LABELS, selection.counted))
     if len(catalogue.stages) > 1:
         selects.append(_select("stage", _("Stage"), {s.key: s.name for s in catalogue.stages}, selection.stage))
-    if len(stage.fields) > 1:
-        questions = {f.key: say(f.label, language).replace("{target}", "…") for f in stage.fields}
+    fields = next(c for c in stage.campaigns if c.id in selection.campaigns).fields
+    if len(fields) > 1:
+        questions = {f.key: say(f.label, language).replace("{target}", "…") for f in fields}
         selects.append(_select("field", _("Question"), questions, selection.field))
     if len(stage.campaigns) > 1:
         every = {"": _("All"), **{str(c.id): c.name for c in stage.campaigns}}

@@ -28,6 +28,7 @@ def to_json(report: AgreementReport, language: str) -> dict[str, Any]:
 def _row(row: Row, report: AgreementReport) -> dict[str, Any]:
     return {
         "cohort": {"id": row.cohort.pk, "label": row.cohort.label, "country": row.cohort.country},
+        "n_raters": row.n_raters,
         "missing_share": row.missing_share,
         "cells": [_cell(cell, report) for cell in row.cells],
     }
@@ -36,6 +37,7 @@ def _row(row: Row, report: AgreementReport) -> dict[str, Any]:
 def _cell(cell: Cell, report: AgreementReport) -> dict[str, Any]:
     return {
         "condition": cell.condition,
+        "n_units_asked": cell.n_asked,
         "n_units": cell.n_units,
         "n_raters": cell.n_raters,
         "n_ratings": cell.n_ratings,
@@ -53,7 +55,7 @@ def _shown(estimate: Estimate) -> str:
 
 CSV_COLUMNS = (
     "cohort", "condition", "measure", "value", "low", "high", "shown", "shown_interval",
-    "n_units", "n_raters", "n_ratings",
+    "n_units_asked", "n_units", "n_raters", "n_ratings",
     "missing_share", "confidence", "resampled", "method", "reason", "interval_reason",
     "stage", "field", "level", "counted", "watermark", "computed_at",
 )  # fmt: skip
@@ -69,9 +71,9 @@ def _csv_rows(report: AgreementReport) -> Iterator[list[Any]]:
     for row, cell, measure, estimate in _each(report):
         yield [
             row.cohort.label, cell.condition, measure.key, estimate.value, estimate.low, estimate.high,
-            _shown(estimate), shown_interval(estimate), estimate.n_units, estimate.n_raters, estimate.n_ratings,
-            estimate.missing_share, estimate.level, estimate.resampled, estimate.method, estimate.reason,
-            estimate.interval_reason, s.stage, s.field, s.level, s.counted, report.watermark,
+            _shown(estimate), shown_interval(estimate), cell.n_asked, estimate.n_units, estimate.n_raters,
+            estimate.n_ratings, estimate.missing_share, estimate.level, estimate.resampled, estimate.method,
+            estimate.reason, estimate.interval_reason, s.stage, s.field, s.level, s.counted, report.watermark,
             report.computed_at.isoformat(),
         ]  # fmt: skip
 

@@ -64,6 +64,18 @@ def test_the_number_is_the_one_worked_out_by_hand(world: World, rated: Campaign)
     assert percent["value"] == pytest.approx(3 / 5)
 
 
+def test_missing_is_said_of_what_was_asked(world: World, rated: Campaign) -> None:
+    report = read_json(world)
+    rows = {row["cohort"]["label"]: row for row in report["rows"]}
+    # Egypt: 20 units asked, 2 people, 10 + 6 ratings. Brazil: 20 units, 1 person, 2 ratings.
+    assert rows["Egypt"]["missing_share"] == pytest.approx(1 - 16 / 40)
+    assert rows["Brazil"]["missing_share"] == pytest.approx(1 - 2 / 20)
+    assert cells(report)["Brazil", "generated"]["n_units_asked"] == 10
+    page = world.client(world.mara).get(url(world)).content.decode()
+    assert '<bdi dir="ltr">60 %</bdi>' in page
+    assert '<bdi dir="ltr">90 %</bdi>' in page
+
+
 def test_every_undefined_cell_says_why(world: World, rated: Campaign) -> None:
     found = cells(read_json(world))
     reasons = {key: cell["estimates"]["alpha_ordinal"]["reason"] for key, cell in found.items()}

@@ -117,5 +117,5 @@ def test_a_million_ratings_are_read_into_arrays(world: World) -> None:
     with Peak() as peak:
         read = ratings(selection)
     print(f"\n1,000,000 ratings: {time.perf_counter() - began:.1f} s, {peak.grown / 2**20:.0f} MiB")
-    assert sum(cell.n_ratings for cell in read.values()) == 1_000_000
+    assert sum(cell.n_ratings for cell in read.cells.values()) == 1_000_000
     assert peak.grown < 400 * 2**20

@@ -1,0 +1,141 @@
+"""The level of a question decides which measures are offered, and which is taken when none is asked for."""
+
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+from django.utils import timezone, translation
+
+from annotation.models import Annotation, Campaign, Rating
+from evaluation.catalogue import catalogue_of
+from evaluation.measures import MEASURES, chosen, default_measure, offered
+from evaluation.metrics.estimate import REASONS, Estimate
+from evaluation.reports.agreement import agreement
+from evaluation.reports.numbers import shown, shown_share
+from evaluation.reports.page import FULL, SHORT, axis_for, line
+from evaluation.selection import SelectionError, select
+from evaluation.words import NO_INTERVAL, NO_VALUE, interval_sentence, reason_sentence, reason_title
+from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.personas import World
+
+CHOICE: dict[str, Any] = {
+    "key": "sort", "kind": "choice", "version": 1, "label": {"en": "What is it?"}, "help": {}, "required": True,
+    "config": {"many": False, "options": [{"code": code, "label": {"en": code}} for code in ("food", "dress", "-")]},
+}  # fmt: skip
+TEXT: dict[str, Any] = {
+    "key": "note", "kind": "text", "version": 1, "label": {"en": "Say more"}, "help": {}, "required": False,
+    "config": {"long": True, "max_length": 200},
+}  # fmt: skip
+
+
+def keys(level: str) -> set[str]:
+    return {measure.key for measure in offered(level)}
+
+
+def test_only_what_the_level_allows_is_offered() -> None:
+    assert keys("nominal") == {"alpha_nominal", "percent"}
+    assert keys("ordinal") == {measure.key for measure in MEASURES}
+    assert keys("text") == keys("box") == keys("partition") == set()
+
+
+def test_the_default_fits_and_needs_no_warning() -> None:
+    for level in ("nominal", "ordinal", "interval", "ratio"):
+        [measure] = chosen(default_measure(level), level)
+        assert level in measure.levels
+        assert not measure.warning(level)
+    assert [m.key for m in chosen("table", "ordinal")] == ["alpha_ordinal", "spearman", "pearson"]
+
+
+def with_sheet(world: World, *fields: dict[str, Any]) -> Campaign:
+    stage = world.stage
+    stage.sheet = {"fields": list(fields)}
+    stage.save()
+    world.add_items(8)
+    return an_open_campaign(world)
+
+
+def test_codes_without_an_order_are_compared_as_they_are(world: World) -> None:
+    campaign = with_sheet(world, CHOICE)
+    natural = of_condition(world.items, "natural")
+    table(campaign, world.egypt, natural, {world.nour: "1123", world.tarek: "1223"})
+    names = {"1": "food", "2": "dress", "3": "-"}
+    for rating in Rating.objects.all():
+        Rating.objects.filter(pk=rating.pk).update(field="sort", code=names[rating.code], value=None)
+    catalogue = catalogue_of(world.benchmark)
+    selection = select(catalogue, QueryDict(""))
+    assert (selection.level, selection.measure) == ("nominal", "alpha_nominal")
+    report = agreement(catalogue, selection, timezone.now())
+    cell = next(c for row in report.rows for c in row.cells if row.cohort == world.egypt and c.condition == "natural")
+    # 1 of 4 pairs disagrees: D_o = 2 / 8. Codes 3, 3, 2: D_e = (64 - 9 - 9 - 4) / (8 x 7) = 42 / 56. alpha = 2/3.
+    assert cell.estimates[0].value == pytest.approx(2 / 3)
+    with pytest.raises(SelectionError, match="spearman"):
+        select(catalogue, QueryDict("measure=spearman"))
+
+
+def test_a_question_without_a_measure_is_not_offered(world: World) -> None:
+    with_sheet(world, TEXT)
+    with pytest.raises(SelectionError, match="No question"):
+        select(catalogue_of(world.benchmark), QueryDict(""))
+    page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/agreement/")
+    assert page.status_code == 400
+    assert "No question of this stage has a measure of agreement." in page.content.decode()
+
+
+def test_rounds_with_different_codes_are_not_mixed(world: World) -> None:
+    world.add_items(4)
+    first = an_open_campaign(world)
+    world.stage.refresh_from_db()
+    second = with_sheet(world, CHOICE)
+    catalogue = catalogue_of(world.benchmark)
+    assert select(catalogue, QueryDict("")).campaigns == (second.pk,)
+    with pytest.raises(SelectionError, match="different codes"):
+        select(catalogue, QueryDict(f"campaign={first.pk}&campaign={second.pk}"))
+
+
+def test_an_older_round_is_read_by_its_own_sheet(world: World) -> None:
+    world.add_items(4)
+    first = an_open_campaign(world)
+    with_sheet(world, CHOICE)
+    selection = select(catalogue_of(world.benchmark), QueryDict(f"campaign={first.pk}"))
+    assert (selection.field, selection.level) == ("relevance", "ordinal")
+
+
+def test_a_selection_carries_what_was_asked_and_no_more(world: World) -> None:
+    world.add_items(4)
+    an_open_campaign(world)
+    selection = select(catalogue_of(world.benchmark), QueryDict("measure=percent&someone=else&cohort="))
+    assert selection.to_params() == [("measure", "percent")]
+    assert select(catalogue_of(world.benchmark), QueryDict("measure=percent")) == selection
+    assert Annotation.objects.count() == 0
+
+
+def test_every_reason_has_words() -> None:
+    assert set(NO_VALUE) | set(NO_INTERVAL) == set(REASONS)
+    for language in ("en", "ar"):
+        with translation.override(language):
+            for reason in NO_VALUE:
+                estimate = Estimate.undefined(reason=reason, method="x", n_raters=1)
+                assert reason_title(estimate)
+                assert reason_sentence(estimate)
+            for reason in set(NO_INTERVAL) - {"no_value", "not_asked"}:
+                some = Estimate.of(0.5, interval_reason=reason, method="x", n_units=1, n_raters=1, n_ratings=1)
+                assert interval_sentence(some)
+
+
+def test_numbers_are_shown_so_that_none_says_more_than_it_knows() -> None:
+    assert [shown(x) for x in (0.415, -0.114, -0.001, 1.0)] == ["0.41", "−0.11", "0.00", "1.00"]
+    assert [shown_share(x) for x in (None, 0.0, 0.0004, 0.015, 0.5, 0.9996, 1.0)] == [
+        "", "0 %", "0.1 %", "1.5 %", "50 %", "99.9 %", "100 %",
+    ]  # fmt: skip
+
+
+def estimate(value: float, low: float, high: float) -> Estimate:
+    return Estimate.of(value, interval=(low, high), method="x", n_units=9, n_raters=3, n_ratings=27)
+
+
+def test_the_axis_holds_what_it_shows_and_says_what_it_cuts() -> None:
+    assert axis_for([estimate(0.5, -0.1, 0.7)]) is SHORT
+    assert axis_for([estimate(0.5, -0.3, 0.7)]) is FULL
+    drawn = line(estimate(-0.5, -3.0, 0.2), FULL)
+    assert (drawn["low"], drawn["at"], drawn["cut"]) == ("0.0", "60.0", True)
+    assert not line(estimate(0.5, 0.4, 0.6), SHORT)["cut"]
