@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import say
+from . import packages, say
 from .binaries import ROOT
 from .errors import EmicError
 from .home import sha256
@@ -74,12 +74,18 @@ def _make() -> None:
         _quietly([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(VENV)], "make .venv")
         return
     if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
-        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        _add_venv(f"python{sys.version_info.major}.{sys.version_info.minor}-venv")
+    _quietly([sys.executable, "-m", "venv", "--clear", str(VENV)], "make .venv")
+
+
+def _add_venv(package: str) -> None:
+    """Debian ships Python without what makes virtual environments; where we may, we add it."""
+    if not packages.may_install():
         raise EmicError(
-            f"This Python cannot make virtual environments. On Debian and Ubuntu: apt-get install python{version}-venv "
+            f"This Python cannot make virtual environments. On Debian and Ubuntu: apt-get install {package} "
             "(or install uv), then run ./emic again."
         )
-    _quietly([sys.executable, "-m", "venv", "--clear", str(VENV)], "make .venv")
+    packages.apt_install([package])
 
 
 def _install(lock: Path) -> None:

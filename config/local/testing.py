@@ -4,12 +4,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-from . import say, setup
+from . import packages, say, setup
 from .binaries import ROOT
 from .errors import EmicError
 
@@ -30,7 +29,6 @@ def test(arguments: list[str]) -> int:
     """Without arguments everything; with a path or other options of pytest only those tests."""
     slow = "--slow" in arguments
     chosen = [argument for argument in arguments if argument != "--slow"]
-    ensure_python_can_install()
     setup.ensure(setup.DEV)
     ensure_browser()
     passed, failed = (0, []) if chosen else run_checks()
@@ -110,28 +108,18 @@ def run_performance() -> tuple[int, list[str]]:
     return len(scripts) - len(failed), failed
 
 
-def ensure_python_can_install() -> None:
-    """Debian ships Python without ensurepip; here, where we may, we add it."""
-    from importlib.util import find_spec
-
-    if find_spec("ensurepip") is None and not setup.PYTHON.exists() and not shutil.which("uv") and may_install():
-        version = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
-        with say.step(f"Installing {version}"):
-            apt_install([version])
-
-
 def ensure_browser() -> None:
     """Chromium and fonts: installed by apt as root, else named for somebody who may."""
     missing = missing_packages()
     if not missing:
         return
-    if not may_install():
+    if not packages.may_install():
         raise EmicError(
             "The browser tests need Chromium and fonts, which only root can install: "
             f"sudo apt-get install -y --no-install-recommends {' '.join(missing)}"
         )
     with say.step("Installing Chromium and fonts"):
-        apt_install(missing)
+        packages.apt_install(missing)
 
 
 def missing_packages() -> list[str]:
@@ -145,17 +133,3 @@ def missing_packages() -> list[str]:
     if any(map(shutil.which, BROWSERS)):
         installed.add("chromium")
     return [name for name in PACKAGES if name not in installed]
-
-
-def may_install() -> bool:
-    return os.geteuid() == 0 and shutil.which("apt-get") is not None
-
-
-def apt_install(packages: list[str]) -> None:
-    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    commands = (["apt-get", "update", "-q"], ["apt-get", "install", "-qy", "--no-install-recommends", *packages])
-    for command in commands:
-        done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise EmicError(f"apt-get could not install {' '.join(packages)}: {last}")
