@@ -49,7 +49,8 @@ _DONE = """
   SELECT a.rater_id, a.cohort_id, count(*), count(*) FILTER (WHERE a.counted),
          percentile_cont(0.5) WITHIN GROUP (ORDER BY a.active_seconds)
   FROM annotation_annotation a JOIN annotation_assignment s ON s.id = a.assignment_id
-  WHERE s.campaign_id = ANY(%s) AND a.live AND a.cohort_id IS NOT NULL GROUP BY a.rater_id, a.cohort_id
+  WHERE a.rater_id = ANY(%s) AND s.campaign_id = ANY(%s) AND a.live AND a.cohort_id IS NOT NULL
+  GROUP BY a.rater_id, a.cohort_id
 """
 
 
@@ -72,9 +73,9 @@ def raters_of(
         (row["rater"], row["cohort__cohort"]): row["seen"]
         for row in taking_part.values("rater", "cohort__cohort").annotate(seen=Max("last_seen_at"))
     }
-    done = _done(campaigns)
-    skipped = _skipped(campaigns)
-    raters = Rater.objects.filter(pk__in={r for r, _c in seen}).select_related("user").in_bulk()
+    ids = sorted({r for r, _c in seen})
+    done, skipped = _done(ids, campaigns), _skipped(ids, campaigns)
+    raters = Rater.objects.filter(pk__in=ids).select_related("user").in_bulk()
     cohorts = Cohort.objects.filter(pk__in={c for _r, c in seen}).in_bulk()
     excluded = {e.rater_id: e for e in Exclusion.objects.filter(benchmark=benchmark, lifted_at__isnull=True)}
     lines = [
@@ -117,15 +118,15 @@ def _line(
     )
 
 
-def _done(campaigns: Sequence[int]) -> dict[tuple[int, int], Done]:
+def _done(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, int], Done]:
     with connection.cursor() as cursor:
-        cursor.execute(_DONE, [list(campaigns)])
+        cursor.execute(_DONE, [list(raters), list(campaigns)])
         return {(rater, cohort): Done(*rest) for rater, cohort, *rest in cursor.fetchall()}
 
 
-def _skipped(campaigns: Sequence[int]) -> dict[tuple[int, int], int]:
+def _skipped(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, int], int]:
     rows = (
-        Assignment.objects.filter(campaign__in=campaigns, participation__isnull=False)
+        Assignment.objects.filter(rater__in=raters, campaign__in=campaigns, participation__isnull=False)
         .values("rater", "participation__cohort__cohort")
         .annotate(n=Count("pk", filter=Q(state=Assignment.State.SKIPPED)))
     )

@@ -11,7 +11,9 @@ import pytest
 from django.test import Client
 
 from annotation.models import Annotation, Campaign, Rating
+from annotation.sheets import Sheet
 from benchmarks.models import Item
+from evaluation.exports.rows import rows
 from jobs.models import Event
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, give, of_condition, table
@@ -156,3 +158,26 @@ def test_a_stage_of_another_team_cannot_be_named(world: World, campaign: Campaig
     foreign = world.other_benchmark.stages.get()
     reply = world.client(world.mara).post(f"/b/{world.benchmark.slug}/export/", {"stage": foreign.pk, "form": "csv"})
     assert reply.status_code == 400
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_export_that_is_broken_off_leaves_the_connection_usable(world: World) -> None:
+    world.add_items(8)
+    campaign = an_open_campaign(world)
+    table(campaign, world.egypt, world.items, {world.nour: "12345123", world.tarek: "12345123"})
+    found = rows([campaign.pk], world.benchmark.pseudonym, {campaign.sheet_version_id: sheet_of(campaign)})
+    assert next(found)["codes"] == {"relevance": "1"}
+    found.close()
+    assert Annotation.objects.count() == 16
+    with pytest.raises(ZeroDivisionError):
+        for _row in rows([campaign.pk], lambda rater: str(1 // 0), {}):
+            pass
+    assert Annotation.objects.count() == 16
+    address = f"/b/{world.benchmark.slug}/export/"
+    reply = world.client(world.mara).post(address, {"stage": world.stage.pk, "form": "csv"})
+    reply.close()
+    assert len(take(world.client(world.mara), world)["ratings.jsonl"].splitlines()) == 16
+
+
+def sheet_of(campaign: Campaign) -> Sheet:
+    return Sheet.from_json(campaign.sheet_version.definition)
