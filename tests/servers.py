@@ -21,6 +21,7 @@ def ensure() -> None:
         atexit.register(shutil.rmtree, home, ignore_errors=True)
     home = Path(os.environ["EMIC_TEST_DATA"])
     os.environ["EMIC_DATA"] = str(home / "data")
+    (home / "data" / "static").mkdir(parents=True, exist_ok=True)
     os.environ["EMIC_DB_POOL"] = "0"
     if "DATABASE_URL" not in os.environ:
         server = Postgres(home, options=THROWAWAY)
