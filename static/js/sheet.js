@@ -94,6 +94,7 @@ function submit() {
     announce(holes[0].querySelector("[data-missing]").textContent);
     return;
   }
+  tick();
   form.elements.active_seconds.value = (active / 1000).toFixed(1);
   deliver(form.action, new FormData(form), form.elements.client_key.value);
 }
@@ -163,7 +164,7 @@ async function lookAgain() {
 // ---- the line ----------------------------------------------------------------------------------------------------
 
 function banner(words) {
-  const time = new Date(awaySince).toLocaleTimeString(`${locale}-u-nu-latn`, { hour: "2-digit", minute: "2-digit" });
+  const time = new Date(awaySince).toLocaleTimeString(`${locale}-u-nu-latn`, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const line = $("line");
   line.textContent = words.replace("TIME", time);
   line.hidden = false;
@@ -255,7 +256,7 @@ function tell() {
   if (!saved) return;
   const seconds = Math.max(0, Math.round((Date.now() - saved.at) / 1000));
   const [n, unit] = seconds < 60 ? [seconds, "second"] : seconds < 3600 ? [seconds / 60, "minute"] : [seconds / 3600, "hour"];
-  const ago = new Intl.RelativeTimeFormat(`${locale}-u-nu-latn`, { style: "narrow" }).format(-Math.floor(n), unit);
+  const ago = new Intl.RelativeTimeFormat(`${locale}-u-nu-latn`, { style: "narrow", numeric: seconds ? "always" : "auto" }).format(-Math.floor(n), unit);
   const words = $("saved").dataset[saved.words].replace("WHEN", ago);
   if ($("saved").textContent !== words) $("saved").textContent = words;
   $("saved").classList.toggle("off", saved.words === "here");
@@ -295,10 +296,15 @@ async function undoLast(undo) {
   else lineAway();
 }
 
-setInterval(() => {
+/** Time counts while the page is seen and somebody moved in the last half minute. */
+function tick() {
   const now = Date.now();
   if (!document.hidden && now - moved <= IDLE) active += Math.min(now - ticked, 2000);
   ticked = now;
+}
+
+setInterval(() => {
+  tick();
   tell();
 }, 1000);
 for (const type of ["pointerdown", "pointermove", "keydown", "wheel", "scroll"])
@@ -477,6 +483,7 @@ addEventListener("pagehide", () => draftTimer && form && device.keep(assignment,
 addEventListener("pageshow", (event) => event.persisted && load());
 
 begin();
+performance.mark("sheet-ready");
 if (outbox.waiting.length) {
   sending = outbox.has(assignment);
   outbox.flush();
