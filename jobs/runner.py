@@ -59,6 +59,11 @@ class Work:
         """How much there is to do, once it is known."""
         self._write(total=total)
 
+    def note(self, sentence: str) -> None:
+        """Something that belongs to no row, for the job's page."""
+        notes = [*self.job.result.get("notes", []), sentence]
+        self._write(result={**self.job.result, "notes": notes})
+
     def step(self, *, done: int, cursor: dict[str, Any], rows: Iterable[JobRow] = ()) -> None:
         """Write progress, and report rows; the lease is renewed. Raises LeaseLost.
 

@@ -11,11 +11,17 @@ from typing import Any, BinaryIO, Protocol
 from django.utils.translation import gettext as _
 
 from benchmarks.imports import manifest
-from benchmarks.imports.archive import Archive, plain
+from benchmarks.imports.archive import NESTED, Archive, plain
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.imports.records import Defaults, Row, from_manifest, from_path
 from benchmarks.imports.vocabulary import Vocabulary
 
+# Without a manifest only these become rows; the sounds and notes that lie beside pictures are passed over and counted.
+# What they really are is decided by content.
+LOOKED_AT = {
+    "", "jpg", "jpeg", "jpe", "jfif", "png", "webp", "gif", "avif", "heic", "heif", "bmp", "tif", "tiff", "jxl", "svg",
+    *(ending.lstrip(".") for ending in NESTED),
+}  # fmt: skip
 MANIFESTS = ("manifest.csv", "manifest.jsonl", "manifest.ndjson", "manifest.tsv")
 
 
@@ -91,6 +97,11 @@ class Source:
     def count(self) -> int:
         return sum(1 for _row in self._found())
 
+    def passed_over(self) -> int:
+        """Files that become no row, where no manifest says which should."""
+        listed = bool(self._separate or self._inner)
+        return 0 if listed else sum(not _is_looked_at(name) for name in self._files.names())
+
     def rows(self, skip: int = 0) -> Iterator[Row]:
         for index, row in enumerate(self._all()):
             if index >= skip:
@@ -106,13 +117,12 @@ class Source:
             if listed:
                 yield from_manifest(number, found, self._words, self._defaults)
             else:
-                # Everything that is there: what is no picture is reported, not passed over.
                 yield from_path(number, found, self._words, self._defaults)
 
     def _found(self) -> Iterator[tuple[int, Any]]:
         """Numbers with manifest rows, or with paths."""
         if not (self._separate or self._inner):
-            yield from enumerate(self._files.names(), start=1)
+            yield from enumerate(filter(_is_looked_at, self._files.names()), start=1)
             return
         try:
             with self._manifest() as file:
@@ -133,6 +143,11 @@ class Source:
         """At the top, or in the one folder that holds everything."""
         found = [name for name in self._files.names() if name.count("/") <= 1 and name.rpartition("/")[2] in MANIFESTS]
         return min(found, key=lambda name: (name.count("/"), name), default=None)
+
+
+def _is_looked_at(name: str) -> bool:
+    base = name.rpartition("/")[2]
+    return (base.rpartition(".")[2].lower() if "." in base else "") in LOOKED_AT
 
 
 def missing(name: str, near: str | None) -> RowProblem:

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,7 +17,9 @@ from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
@@ -34,6 +37,7 @@ from people.models import Team, User
 KIND = "import_items"
 STEP_ROWS = 25
 STEP_SECONDS = 2.0
+KEPT = timedelta(days=7)
 Outcome = JobRow.Outcome
 
 
@@ -51,6 +55,7 @@ def start_upload(
 ) -> Job:
     """Keep the uploaded files until the work is done, and queue it."""
     params = {"archive": _keep(archive), "manifest": _keep(manifest) if manifest else "", "defaults": asdict(defaults)}
+    _sweep()
     title = _("Import of %(file)s") % {"file": archive.name}
     return _start(stage, actor, title, params, here=False)
 
@@ -71,7 +76,7 @@ def run(work: Work) -> None:
         if work.job.total is None or work.job.done < work.job.total:
             with _source(work.params, stage) as source:
                 if work.job.total is None:
-                    work.expect(source.count())
+                    _measure(work, source)
                 _take(work, stage, source)
     except SourceProblem as problem:
         raise JobFailed(str(problem)) from problem
@@ -83,9 +88,7 @@ def run(work: Work) -> None:
         raise
     counts = work.job.result.get("counts", {})
     record(work.job.created_by, "items.imported", scope=work.job.scope, target=stage.key, implied=True, counts=counts)
-    for name in (work.params.get("archive"), work.params.get("manifest")):
-        if name:
-            default_storage.delete(name)
+    _forget(work.job)
 
 
 def after(job: Job) -> Next | None:
@@ -105,6 +108,20 @@ def _keep(upload: File[bytes]) -> str:
     return default_storage.save(f"uploads/{uuid.uuid4().hex}", upload)
 
 
+def _sweep() -> None:
+    """Files of imports that nobody went on with for a week."""
+    old = Job.objects.filter(kind=KIND, state__in=(Job.State.CANCELLED, Job.State.FAILED))
+    for job in old.filter(finished_at__lt=timezone.now() - KEPT, params__archive__gt="")[:20]:
+        _forget(job)
+        Job.objects.filter(pk=job.pk).update(params=job.params | {"archive": "", "manifest": ""})
+
+
+def _forget(job: Job) -> None:
+    for name in (job.params.get("archive"), job.params.get("manifest")):
+        if name:
+            default_storage.delete(name)
+
+
 @contextmanager
 def _source(params: dict[str, Any], stage: Stage) -> Iterator[Source]:
     with ExitStack() as stack:
@@ -112,6 +129,8 @@ def _source(params: dict[str, Any], stage: Stage) -> Iterator[Source]:
         path = Path(params["path"]) if params.get("path") else None
         if path and path.is_dir():
             files = FolderFiles(path)
+        elif not path and not params["archive"]:
+            raise SourceProblem(_("The file is no longer there. Start a new import."))
         else:
             opened: BinaryIO = path.open("rb") if path else storage.open_binary(params["archive"])
             files = ZipFiles(stack.enter_context(opened), settings.IMPORT_MAX_BYTES)
@@ -121,6 +140,18 @@ def _source(params: dict[str, Any], stage: Stage) -> Iterator[Source]:
         elif params.get("manifest"):
             manifest = stack.enter_context(storage.open_binary(params["manifest"]))
         yield Source(files, vocabulary_of(stage), Defaults(**params["defaults"]), manifest)
+
+
+def _measure(work: Work, source: Source) -> None:
+    work.expect(source.count())
+    others = source.passed_over()
+    if others:
+        text = ngettext(
+            "%(n)s file that is no picture was passed over.",
+            "%(n)s files that are no pictures were passed over.",
+            others,
+        )
+        work.note(text % {"n": others})
 
 
 def _take(work: Work, stage: Stage, source: Source) -> None:

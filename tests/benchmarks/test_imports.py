@@ -88,6 +88,21 @@ def test_the_upload_is_removed_once_the_work_is_done(stage):
     assert not default_storage.exists(job.params["archive"])
 
 
+def test_files_of_an_import_that_nobody_goes_on_with_are_removed_after_a_week(stage, world):
+    job = bring(stage, b"no zip")
+    name = job.params["archive"]
+    assert job.state == "failed"
+    bring(stage, b"no zip either")
+    assert default_storage.exists(name)
+    Job.objects.filter(pk=job.pk).update(finished_at=timezone.now() - timedelta(days=8))
+    bring(stage, b"a third")
+    assert not default_storage.exists(name)
+    services.resume(job, world.mara)
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert job.state == "failed" and "no longer there" in job.error
+
+
 def test_a_kill_between_two_steps_loses_nothing_and_repeats_nothing(stage, monkeypatch):
     monkeypatch.setattr(imports, "STEP_ROWS", 3)
     writes = []
@@ -145,8 +160,10 @@ def test_paths_say_what_a_picture_is(stage, blank):
     assert (first.origin, first.concept, first.condition) == ("Egypt", "head coverings", "natural")
     assert (second.origin, second.concept, second.condition) == ("Egypt", "dance", "generated")
     assert first.key == "set/natural/Egypt/head_coverings/1" and first.images.get().licence == "CC0"
-    job = bring(blank, packed({"birds/owl.png": draw.png(seed=4), "read me.txt": b"hello"}))
-    assert report(job) == {1: ("created", ""), 2: ("error", "text")}
+    beside = {"read me.txt": b"hello", "birds/owl.ogg": b"Ogg", "note.jpg": b"hello", "README": b"hello"}
+    job = bring(blank, packed({"birds/owl.png": draw.png(seed=4)} | beside))
+    assert report(job) == {1: ("created", ""), 2: ("error", "text"), 3: ("error", "text")}
+    assert job.result["notes"] == ["2 files that are no pictures were passed over."]
     assert blank.items.get().concept == "birds"
 
 
@@ -279,13 +296,13 @@ def test_the_command_takes_a_folder_a_zip_or_a_manifest_beside_its_files(blank, 
     folder = tmp_path / "pictures"
     (folder / "birds").mkdir(parents=True)
     (folder / "birds" / "owl.png").write_bytes(draw.png(seed=1))
-    (folder / "birds" / "notes.txt").write_text("hello")
+    (folder / "birds" / "notes.jpg").write_text("hello")
     (folder / "birds" / "away.png").symlink_to("/etc/hostname")
     call_command("import_items", "stamps", "rating", str(folder), condition="natural")
     assert list(blank.items.values_list("key", "concept", "condition")) == [("birds/owl", "birds", "natural")]
     out = capsys.readouterr().out
     assert "1 added" in out.lower() or "Added: 1" in out
-    assert "notes.txt" in out
+    assert "notes.jpg" in out
     listed = folder / "list.csv"
     listed.write_bytes(manifest("birds/owl.png,,owls", "../secret.png", head="file,key,concept"))
     call_command("import_items", "stamps", "rating", str(listed))
