@@ -93,9 +93,8 @@ def measure(base: str, campaign: Any, session: str, kbit: int, latency: int) -> 
         page.goto(f"/work/{campaign.pk}/", wait_until="commit")
         ready, picture, paint = when(page, READY), when(page, PICTURE), when(page, PAINT)
         print(f"first sheet at {kbit} kbit/s and {latency} ms, telephone of 390 pixels")
-        print(
-            f"  drawn after {paint / 1000:.2f} s, interactive after {ready / 1000:.2f} s, picture {picture / 1000:.2f} s"
-        )
+        spans = zip(("drawn", "interactive", "picture there"), (paint, ready, picture), strict=True)
+        print("  " + ", ".join(f"{name} after {span / 1000:.2f} s" for name, span in spans))
         when(page, "document.querySelector('[data-loaded]').textContent ? 1 : 0")
         print(f"  {wire.said()}")
         wire.each()
