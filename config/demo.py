@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from io import BytesIO
 from multiprocessing import get_context
 from random import Random
 
@@ -20,7 +19,8 @@ import annotation.services.allocation as allocation
 import annotation.services.answers as answers
 import annotation.services.campaigns as campaigns
 from annotation.models import Campaign, CampaignCohort
-from benchmarks.demo import CONCEPTS, describe, draw
+from benchmarks.demo import CONCEPTS, describe
+from benchmarks.demo.jpeg import draw_jpeg
 from benchmarks.demo.scene import Condition
 from benchmarks.models import Benchmark, Item, ItemImage, Role
 from benchmarks.services.benchmarks import create_from_recipe
@@ -112,17 +112,13 @@ def draw_all(say: Say) -> dict[Picture, bytes]:
     ]
     drawn: dict[Picture, bytes] = {}
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        for name, data in zip(wanted, pool.map(draw_one, wanted, range(len(wanted)), chunksize=4), strict=True):
+        for name, data in zip(
+            wanted, pool.map(draw_jpeg, wanted, range(SEED, SEED + len(wanted)), chunksize=4), strict=True
+        ):
             drawn[name] = data
             if len(drawn) % 24 == 0:
                 say(f"Drew {len(drawn)} of {len(wanted)} pictures")
     return drawn
-
-
-def draw_one(name: Picture, number: int) -> bytes:
-    buffer = BytesIO()
-    draw(*name, SEED + number).save(buffer, "JPEG", quality=88)
-    return buffer.getvalue()
 
 
 def make_people(password: str) -> Demo:
