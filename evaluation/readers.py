@@ -82,6 +82,13 @@ def ratings(selection: Selection) -> Read:
     return Read(cells, raters)
 
 
+def cohort_ratings(selection: Selection, cohort: int) -> tuple[Ratings, list[int]]:
+    """One cohort's ratings under all conditions together, and the ids of its raters in the order of their numbers."""
+    rows = _rows(selection)
+    of_cohort = rows[rows["cohort"] == cohort]
+    return _numbered(of_cohort, selection.repeats), [int(r) for r in np.unique(of_cohort["rater"])]
+
+
 def asked_units(selection: Selection) -> dict[Cell, int]:
     """How many units each cohort was asked to answer under each condition."""
     with connection.cursor() as cursor:

@@ -13,8 +13,10 @@ from annotation.services.exclusions import exclude, lift
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
+from evaluation.catalogue import catalogue_of
 from evaluation.forms import ReasonForm
 from evaluation.raters import RaterLine, cohorts_of, effect_words, raters_of
+from evaluation.reports.people import numbers, people_context
 from people.models import Cohort
 
 
@@ -26,6 +28,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     cohorts = cohorts_of(benchmark)
     cohort = _cohort(request.GET.get("cohort", ""), cohorts)
+    lines = raters_of(benchmark, timezone.now(), cohort=cohort.pk if cohort else None)
     context = {
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "people"),
@@ -33,8 +36,10 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "works": may(request.user, benchmark, "work_on"),
         "cohorts": cohorts,
         "cohort": cohort,
-        "lines": raters_of(benchmark, timezone.now(), cohort=cohort.pk if cohort else None),
+        "rows": [(line, None) for line in lines],
     }
+    if cohort:
+        context |= people_context(numbers(catalogue_of(benchmark), cohort), lines)
     return render(request, "evaluation/people.html", context)
 
 

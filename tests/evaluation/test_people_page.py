@@ -67,6 +67,20 @@ def test_a_cohort_is_picked_and_a_foreign_one_is_not_found(world: World, campaig
         assert client.get(people(world, f"?cohort={wrong}")).status_code == 404
 
 
+def test_in_a_cohort_each_person_stands_against_the_rest(world: World, campaign: Campaign) -> None:
+    codes = {world.nour: "1234", world.tarek: "2134"}  # ranks differ by 1, 1, 0, 0: rho = 1 - 6 x 2 / (4 x 15) = 0.8
+    for user, digits in codes.items():
+        give(campaign, world.egypt, user, dict(zip(world.items, digits, strict=True)))
+    [third] = world.add_annotators(world.egypt, 1)
+    give(campaign, world.egypt, third, {world.items[0]: "5"}, because="surplus")
+    client = world.client(world.mara)
+    page = client.get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
+    assert page.count("0.80</bdi></b>") == 2
+    assert "n = 4<" in page
+    assert page.count("no answers that count") == 1
+    assert "Agreement with the rest" not in client.get(people(world)).content.decode()
+
+
 def test_excluding_says_what_it_did_and_lifting_gives_it_back(world: World, campaign: Campaign) -> None:
     assert rate_all(campaign, world.nour) == 4
     rater = rater_of(world.nour)

@@ -1,0 +1,47 @@
+"""One rater against the rest: Spearman's rho between a rater's codes and the mean of the others' codes.
+
+    rho_j = Spearman(x_uj, (S_u - x_uj) / (n_u - 1))   over the units u that j and at least one other have rated
+
+S_u and n_u are sum and number of the ratings of unit u, so the means come from one pass. Mid-ranks for ties. The mean
+treats the codes as numbers, which an ordinal scale does not promise; the ranks only look at its order.
+Interval: t interval on Fisher's z around the jackknife over units: it speaks of other units and the same people.
+Undefined: no ratings by this rater; no unit shared with anybody, or fewer than ``MIN_SHARED``; either side constant.
+Source: the leave-one-annotator-out ceiling of ValueGround's Table 4, for one annotator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from evaluation.metrics.correlation import mean_pairwise_spearman
+from evaluation.metrics.counts import Ratings
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import Interval
+
+OTHER_UNITS = Interval(over="units")
+METHOD = "Spearman with the mean of the others"
+
+
+def with_the_rest(ratings: Ratings, rater: int, *, interval: Interval = OTHER_UNITS) -> Estimate:
+    """How one rater, numbered as in ``ratings``, agrees with the mean of the others. ``n_units`` are shared ones.
+
+    >>> ratings = Ratings.from_matrix([[1, 1, 2], [2, 2, 2], [3, 4, 4], [4, 5, 5]])
+    >>> round(with_the_rest(ratings, 0).value, 3)
+    1.0
+    """
+    if not 0 <= rater < ratings.n_raters:
+        raise ValueError(f"rater must lie in 0..{ratings.n_raters - 1}, got {rater}")
+    if interval.over not in ("units", "none"):
+        raise ValueError(f"only units are resampled here, got over={interval.over!r}")
+    sums = np.bincount(ratings.unit, weights=ratings.value, minlength=ratings.n_units)
+    counts = np.bincount(ratings.unit, minlength=ratings.n_units)
+    mine = (ratings.rater == rater) & (counts[ratings.unit] > 1)
+    own, unit = ratings.value[mine], ratings.unit[mine]
+    rest = (sums[unit] - own) / (counts[unit] - 1)
+    place = np.arange(own.size)
+    side = np.repeat([0, 1], own.size)
+    pair = Ratings(np.tile(place, 2), side, np.concatenate([own, rest]), int(own.size), 2)
+    found = mean_pairwise_spearman(pair, interval=interval)
+    return replace(found, method=METHOD, n_raters=ratings.n_raters, n_ratings=int(own.size), missing_share=None)
