@@ -20,7 +20,17 @@ from annotation.models import Annotation, Assignment
 from annotation.services import allocation, answers, drafts
 from annotation.services.allocation import Work
 from annotation.services.sheet_versions import sheet_of
-from annotation.views.faces import Refusal, bench_of, face_of, instructions_of, language, moment, place_of, undoable
+from annotation.views.faces import (
+    Refusal,
+    bench_of,
+    face_of,
+    instructions_of,
+    language,
+    moment,
+    place_of,
+    reasons_of,
+    undoable,
+)
 from people.models import User
 
 MAX_SECONDS = 12 * 3600.0
@@ -100,7 +110,7 @@ def not_yet(request: HttpRequest, assignment: Assignment, at: datetime, refusal:
     context: dict[str, Any] = {"bench": bench}
     if scripted(request):
         return render(request, "annotation/sheet/fragment.html", context, status=422)
-    context["instructions"] = instructions_of(assignment.campaign_id)
+    context |= {"instructions": instructions_of(assignment.campaign_id), "reasons": reasons_of(place)}
     return render(request, "annotation/sheet/page.html", context, status=422)
 
 

@@ -4,17 +4,21 @@ import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
+from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone, translation
+from django.utils.safestring import SafeString
 
 from annotation.displays import Shown, display
 from annotation.displays.shown import shown_for
 from annotation.fields.bound import Answered, Bound, answered, bind
 from annotation.fields.contract import Option
 from annotation.fields.form import Choice, Speech, choices
-from annotation.models import Annotation, Assignment, CampaignCohort, Draft, InstructionVersion
+from annotation.models import Annotation, Assignment, CampaignCohort, Draft, InstructionVersion, SheetVersion
 from annotation.progress import Progress, progress_of
 from annotation.services.allocation import Work
 from annotation.services.sheet_versions import sheet_of
@@ -28,10 +32,10 @@ class Face:
     """One sheet. The one ahead is drawn too, so that a person can go on without a line."""
 
     assignment_id: int
+    base: str
     shown: Shown
     display: str
-    fields: list[Bound]
-    skip_reasons: list[Choice]
+    fields: str
     client_key: str
     shown_at: datetime
     draft_version: int
@@ -91,24 +95,45 @@ def face_of(assignment: Assignment, at: datetime, refusal: Refusal | None = None
     """`assignment` comes joined with what a sheet needs: see access.assignment_for."""
     cohort = place_of(assignment).cohort
     shown = shown_for(assignment.unit, cohort)
-    speech = Speech(language(), shown.target_name)
-    sheet = sheet_of(assignment.campaign.sheet_version)
     draft: Draft | None = getattr(assignment, "draft", None)
-    raw = refusal.raw if refusal else (draft.answers if draft else {})
-    parsed = refusal.parsed if refusal else Parsed()
-    stage = assignment.campaign.stage
     return Face(
         assignment_id=assignment.pk,
+        base=reverse("annotation:submit", args=[assignment.pk]).removesuffix("submit"),
         shown=shown,
-        display=display(stage.display).template,
-        fields=bind(sheet.fields, speech, raw, parsed.errors, parsed.warnings, refusal.confirmed if refusal else ()),
-        skip_reasons=choices(skip_options(stage.skip_reasons), (), speech),
+        display=display(assignment.campaign.stage.display).template,
+        fields=drawn_fields(assignment.campaign.sheet_version, shown.target_name, draft, refusal),
         client_key=str(uuid.uuid4()),
         shown_at=at,
         draft_version=draft.version if draft else 0,
         draft_saved_at=draft.saved_at if draft else None,
         refused=refusal is not None,
     )
+
+
+def drawn_fields(version: SheetVersion, target: str, draft: Draft | None, refusal: Refusal | None) -> str:
+    """The fields as HTML. Nearly always they are empty, and then the same for everybody of a culture."""
+    if draft is None and refusal is None:
+        return _empty_fields(version, language(), target)
+    sheet = sheet_of(version)
+    parsed = refusal.parsed if refusal else Parsed()
+    raw = refusal.raw if refusal else (draft.answers if draft else {})
+    confirmed = refusal.confirmed if refusal else ()
+    return _drawn(bind(sheet.fields, Speech(language(), target), raw, parsed.errors, parsed.warnings, confirmed))
+
+
+@lru_cache(maxsize=256)
+def _empty_fields(version: SheetVersion, spoken: str, target: str) -> str:
+    """A sheet version never changes; it is told from others by its id."""
+    return _drawn(bind(sheet_of(version).fields, Speech(spoken, target), {}))
+
+
+def _drawn(fields: list[Bound]) -> str:
+    return SafeString("".join(render_to_string(field.input, {"field": field}) for field in fields))
+
+
+def reasons_of(place: CampaignCohort) -> list[Choice]:
+    """Why one may skip, with their keys."""
+    return choices(skip_options(place.campaign.stage.skip_reasons), (), speech_for(place.cohort))
 
 
 def skip_options(rows: Any) -> list[Option]:

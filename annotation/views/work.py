@@ -1,6 +1,7 @@
 """The annotator's home, and the sheet page."""
 
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -48,10 +49,11 @@ def sheet(request: HttpRequest, campaign_id: int) -> HttpResponse:
     if changed is not None and not (given.nothing and given.nothing.reason in SHUTS_OUT):
         given = Work(changed, given.hand if given.hand != changed else given.ahead, None)
     undo = given_before(user, campaign_id, request.GET.get("after", ""), at)
-    context = {"bench": faces.bench_of(user, place, given, at, undo=undo), "asked": request.GET.get("open", "")}
+    context: dict[str, Any] = {"bench": faces.bench_of(user, place, given, at, undo=undo)}
+    context["asked"] = request.GET.get("open", "")
     if scripted(request):
         return render(request, "annotation/sheet/fragment.html", context)
-    context["instructions"] = faces.instructions_of(campaign_id)
+    context |= {"instructions": faces.instructions_of(campaign_id), "reasons": faces.reasons_of(place)}
     return render(request, "annotation/sheet/page.html", context)
 
 

@@ -210,7 +210,7 @@ async function saveDraft() {
   if (!form || sending || newer) return;
   const [of, answers] = [assignment, answersOf()];
   const body = new URLSearchParams([...answers, ["draft_version", form.elements.draft_version.value]]);
-  const reply = await send(bench.dataset.draftUrl, body);
+  const reply = await send(`${bench.dataset.base}draft`, body);
   if (of !== assignment || sending) return;
   if (reply.state === "away") return lineAway();
   if (reply.state === "out") return signedOut();
@@ -409,10 +409,11 @@ addEventListener("submit", async (event) => {
   } else if (sent.closest("#why")) {
     event.preventDefault();
     sent.closest("dialog").close();
-    if (!sending) deliver(sent.action, new FormData(sent));
+    if (form && !sending) deliver(`${bench.dataset.base}skip`, new FormData(sent));
+    sent.reset();
   } else if (sent.closest("#report")) {
     event.preventDefault();
-    const reply = await send(sent.action, new URLSearchParams(new FormData(sent)));
+    const reply = await send(`${bench.dataset.base}report`, new URLSearchParams(new FormData(sent)));
     if (reply.state === "away") return lineAway();
     if (reply.state === "out") return signedOut();
     sent.closest("dialog").close();
