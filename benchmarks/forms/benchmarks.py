@@ -51,7 +51,7 @@ class CreateForm(Styled, forms.Form):
         if given:
             return given
         made = slugify(self.cleaned_data.get("name", ""))[:40] or "benchmark"
-        taken = made == "new" or Benchmark.objects.filter(slug=made).exists()
+        taken = Benchmark.objects.filter(slug=made).exists()
         return f"{made}-{secrets.token_hex(3)}" if taken else made
 
     def clean_question(self) -> str:

@@ -147,9 +147,7 @@ def _measure(work: Work, source: Source) -> None:
     others = source.passed_over()
     if others:
         text = ngettext(
-            "%(n)s file that is no picture was passed over.",
-            "%(n)s files that are no pictures were passed over.",
-            others,
+            "%(n)s file is no picture and was passed over.", "%(n)s files are no pictures and were passed over.", others
         )
         work.note(text % {"n": others})
 

@@ -83,6 +83,15 @@ def test_it_runs_to_the_end_and_keeps_a_report(counting):
     assert counting.done == list(range(1, 11))
 
 
+def test_the_tasks_that_messages_and_the_beat_name_do_the_work(counting, settings):
+    assert tasks.run.name == "jobs.run"
+    assert tasks.requeue_stalled.name in {one["task"] for one in settings.CELERY_BEAT_SCHEDULE.values()}
+    job = start()
+    tasks.run.apply((job.pk,), throw=True)
+    assert state(job) == "done"
+    assert tasks.requeue_stalled.apply(throw=True).get() == 0
+
+
 def test_one_of_many_claimers_gets_it():
     job = start()
     now = timezone.now()
@@ -197,7 +206,6 @@ def test_without_a_broker_it_waits_and_is_sent_later(counting, monkeypatch, djan
         job = start()
     assert state(job) == "queued"
     monkeypatch.setattr(current_app, "send_task", lambda name, args, **options: heard.append(args[0]))
-    assert tasks.run.name == "jobs.run"
     assert runner.requeue_stalled(timezone.now()) == 0
     assert runner.requeue_stalled(timezone.now() + timedelta(seconds=31)) == 1
     assert runner.requeue_stalled(timezone.now() + timedelta(seconds=61)) == 0, "not again every half minute"

@@ -2,12 +2,14 @@
 
 Draws 12-megapixel JPEGs that lie in all eight EXIF orientations, packs them into a zip with a manifest, and imports
 it as a worker would: items per second and the most memory the process held. With --folder, that folder afterwards
-(for instance the stamps of Tux Paint). Then the same again, which must add nothing.
+(for instance the stamps of Tux Paint). Each a second time, which must add nothing; and once more into an empty
+benchmark, by workers that are killed three times.
 """
 
 import argparse
 import io
 import resource
+import subprocess
 import sys
 import threading
 import time
@@ -84,6 +86,33 @@ def measure(name: str, job: Any) -> None:
         print("    not taken:", dict(reasons))
 
 
+def killed(stage: Any, actor: Any, archive: Path, expected: int) -> None:
+    """The same import by workers that are shot: nothing may be missing, twice, or told twice."""
+    from django.utils import timezone
+
+    from benchmarks.imports.records import Defaults
+    from benchmarks.services import imports
+    from jobs.models import Job
+
+    job = imports.start_path(stage, actor, path=archive, manifest=None, defaults=Defaults())
+    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", f"from jobs import runner; runner.run({job.pk})"]
+    shots, done = 0, []
+    for wait in (2.5, 4.5, 3.5, None):
+        worker = subprocess.Popen(command, cwd=server.ROOT)
+        try:
+            worker.wait(wait)
+        except subprocess.TimeoutExpired:
+            worker.kill()
+            worker.wait()
+            shots += 1
+        done.append(Job.objects.get(pk=job.pk).done)
+        Job.objects.filter(pk=job.pk, state="running").update(lease_until=timezone.now())  # instead of waiting
+    job.refresh_from_db()
+    items, rows = stage.items.count(), job.rows.count()
+    print(f"killed {shots} times at rows {done[:-1]}: {job.state}, {items} items, {rows} rows, {job.result['counts']}")
+    assert (job.state, items, rows, sum(job.result["counts"].values())) == ("done", expected, expected, expected)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--pictures", type=int, default=300)
@@ -109,6 +138,8 @@ def main() -> None:
         for again in ("", ", again") if said.folder else ():
             job = imports.start_path(stage, actor, path=said.folder, manifest=None, defaults=Defaults())
             measure(f"{said.folder.name}{again}", job)
+        other = create_blank(Team.objects.create(name="B", slug="b"), "Shot", "shot", actor, question="Is it?")
+        killed(other.stages.get(), actor, archive, said.pictures)
         turned = Counter(Image.objects.values_list("orientation", flat=True))
         print("orientations stored:", dict(sorted(turned.items())))
         some = list(Image.objects.filter(width__gte=3000)[:16])
