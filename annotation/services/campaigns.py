@@ -201,7 +201,7 @@ def change_target(campaign_cohort: CampaignCohort, target: int, actor: User | No
     if target < 1:
         raise Refused(["target_too_small"])
     _tell_target(campaign_cohort, target, actor)
-    last = 0
+    last: int | None = 0
     while last is not None:
         last = _retarget(campaign_cohort.pk, last)
 
@@ -262,7 +262,9 @@ def current_instructions(campaign: Campaign) -> dict[str, str]:
 def progress(campaign: Campaign) -> list[CohortProgress]:
     """From the tallies, 16 rows a cohort: constant work however many units there are."""
     rows = campaign.cohorts.select_related("cohort").order_by("cohort__label")
-    sums = rows.annotate(**{f"all_{name}": Sum(f"tallies__{name}") for name in ("wanted", "submitted", "skipped")})
+    sums = rows.annotate(
+        all_wanted=Sum("tallies__wanted"), all_submitted=Sum("tallies__submitted"), all_skipped=Sum("tallies__skipped")
+    )
     held = _reserved(campaign)
     return [
         CohortProgress(row, row.cohort, row.all_wanted or 0, row.all_submitted or 0, row.all_skipped or 0, held[row.pk])

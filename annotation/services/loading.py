@@ -84,7 +84,7 @@ def _joined(row: dict[str, Any], place: CampaignCohort) -> Assignment:
     assignment.unit.item, assignment.rater.user = row["i"], row["us"]
     row["p"].cohort, assignment.campaign = place, place.campaign
     if row["d"] is None:
-        Assignment._meta.get_field("draft").set_cached_value(assignment, None)  # type: ignore[attr-defined]
+        Assignment._meta.get_field("draft").set_cached_value(assignment, None)
     else:
         row["d"].assignment = assignment
     return assignment

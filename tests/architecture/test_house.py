@@ -71,7 +71,14 @@ def test_rule_holds_and_can_fail(
 
 def test_nothing_names_a_machine_or_a_registry() -> None:
     """Paths of machines and hosts of registries have no place in the repository."""
-    suspects = ("/" + "work/main", "/" + "work/shared", "/" + "farm/", "file" + ":///opt", "pypi." + "org", "--index" + "-url")
+    suspects = (
+        "/" + "work/main",
+        "/" + "work/shared",
+        "/" + "farm/",
+        "file" + ":///opt",
+        "pypi." + "org",
+        "--index" + "-url",
+    )
     found = [
         f"{path}: {word}"
         for path in tracked()
