@@ -7,8 +7,7 @@ from typing import Any, Protocol
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-from django.utils.translation import pgettext_lazy as in_context
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from annotation.sheets import say
 from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry
@@ -26,7 +25,7 @@ INTERVAL_LABELS: Labels = {
     "units-and-raters": gettext_lazy("Units and raters, 95 %"),
     "units": gettext_lazy("Units only, 95 %"),
     "raters": gettext_lazy("Raters only, 95 %"),
-    "none": in_context("interval", "None"),
+    "none": pgettext_lazy("interval", "None"),
 }
 COUNTED_LABELS: Labels = {"counted": gettext_lazy("Counted ratings"), "all": gettext_lazy("All submitted")}
 REPEATS_LABELS: Labels = {"latest": gettext_lazy("Latest answer"), "first": gettext_lazy("First answer")}

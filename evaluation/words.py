@@ -1,9 +1,8 @@
 """Reasons in words: a short name and a sentence for every code an Estimate may give."""
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as now
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
 from evaluation.metrics.estimate import REASONS, Estimate
 
@@ -39,7 +38,7 @@ def reason_sentence(estimate: Estimate) -> str:
             "%(n)s person so far; two are needed.", "%(n)s people so far; two are needed.", estimate.n_raters
         ) % {"n": estimate.n_raters}
     if estimate.reason == "no_variation":
-        return now("All %(n)s ratings that can be compared are the same; percent agreement 100 %%.") % {
+        return gettext("All %(n)s ratings that can be compared are the same; percent agreement 100 %%.") % {
             "n": estimate.extras.get("n_ratings_pairable", estimate.n_ratings)
         }
     return str(NO_VALUE[estimate.reason][1]) if estimate.reason in NO_VALUE else REASONS[estimate.reason]
