@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
@@ -143,3 +144,21 @@ def test_filters_work_without_scripts(world: World, campaign: Campaign, open_as:
     page.get_by_role("button", name="Show").click()
     assert "measure=percent" in page.url
     expect(page.locator("table caption")).to_contain_text("Percent agreement")
+
+
+@pytest.mark.parametrize("how", [{}, PHONE], ids=["desktop", "phone"])
+def test_axe_finds_nothing_and_no_page_is_too_wide(
+    world: World, campaign: Campaign, open_as: Open, how: dict[str, Any]
+) -> None:
+    page = open_as(world.mara, **how)
+    home = f"/b/{world.benchmark.slug}"
+    own = f"{home}/campaigns/{campaign.pk}"
+    for path in (
+        f"{home}/agreement/", f"{home}/agreement/?measure=table", f"{home}/people/",
+        f"{home}/people/?cohort={world.egypt.pk}", f"{home}/people/{rater_of(world.nour).pk}/", f"{home}/export/",
+        f"{home}/campaigns/", f"{own}/", f"{own}/close/", f"{home}/campaigns/new/",
+    ):  # fmt: skip
+        page.goto(path)
+        found = Axe().run(page)
+        assert not found.response["violations"], (path, found.generate_report())
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
