@@ -5,6 +5,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.views.decorators.http import require_safe
 
 from benchmarks import image_urls
+from benchmarks.pictures import NotAPicture
 from benchmarks.services.derivatives import derivative
 
 
@@ -21,7 +22,7 @@ def image(request: HttpRequest, signed: str) -> HttpResponseBase:
     else:
         try:
             name = derivative(grant.sha, grant.width)
-        except FileNotFoundError as error:
+        except (FileNotFoundError, NotAPicture) as error:
             raise Http404 from error
         response = FileResponse(default_storage.open(name, "rb"), content_type="image/webp")
         response.headers["Content-Disposition"] = "inline"

@@ -136,6 +136,20 @@ def test_odd_modes_become_plain_pictures(world):
     assert opened(derivative(image.sha256, 64)).mode == "RGB"
 
 
+def test_colours_are_turned_to_srgb_and_the_profile_is_left_behind(world):
+    from PIL import ImageCms
+
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    data = draw.saved(Pillow.new("RGB", (64, 64), (200, 40, 90)), "PNG", icc_profile=profile)
+    image, _made = store_image(world.team, data, name="a.png")
+    shown = opened(derivative(image.sha256, 64))
+    assert "icc_profile" not in shown.info
+    assert all(abs(a - b) <= 6 for a, b in zip(shown.getpixel((32, 32)), (200, 40, 90), strict=True))
+    broken = draw.saved(draw.plain(64), "PNG", icc_profile=b"no profile at all")
+    image, _made = store_image(world.team, broken, name="b.png")
+    assert opened(derivative(image.sha256, 64)).size == (64, 90)
+
+
 def test_an_animation_shows_its_first_frame(world):
     frames = [Pillow.new("RGB", (50, 50), colour) for colour in ("red", "blue")]
     out = io.BytesIO()
@@ -196,6 +210,10 @@ class TestAddress:
         assert client.get(f"/image/{packed}/").status_code == 404
         assert client.get("/image/nonsense/").status_code == 404
         assert client.post(good).status_code == 405
+
+    def test_an_original_that_can_no_longer_be_read_is_not_found(self, world, image, settings):
+        settings.IMAGE_MAX_PIXELS = 1000
+        assert world.client().get(image_urls.image_url(image, 480)).status_code == 404
 
     def test_a_lost_original_is_not_found(self, world, image):
         default_storage.delete(image.original_name)

@@ -28,7 +28,10 @@ def own_storage(live_server: Any, settings: Any, tmp_path: Path) -> None:
 
 def whole(page: Page) -> None:
     """Nothing sticks out sideways, and pictures are there."""
-    page.wait_for_function("[...document.images].every(i => i.loading === 'lazy' || (i.complete && i.naturalWidth))")
+    page.evaluate("for (const image of document.images) image.loading = 'eager'")
+    for image in page.locator("img").all():
+        expect(image).to_have_js_property("complete", True)
+        assert image.evaluate("image => image.naturalWidth > 0")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
     found = Axe().run(page).response["violations"]
     assert not found, [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found]
@@ -77,8 +80,8 @@ def test_every_page_stands(open_as: OpenAs, world: World, shot: Shot, how: str) 
     for name in ("benchmarks/", "benchmarks/new/", "b/ten/", "b/ten/items/", f"b/ten/items/{item.pk}/", "b/ten/roles/"):
         page.goto(f"/{name}")
         label = name.strip("/").replace(str(item.pk), "one").replace("/", "-")
-        shot(page, f"{label}-{how}", full_page=True)
         whole(page)
+        shot(page, f"{label}-{how}", full_page=True)
 
 
 def test_filters_act_at_once(open_as: OpenAs, world: World) -> None:
