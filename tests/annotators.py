@@ -31,10 +31,12 @@ class Browser:
             "Content-Type": "application/x-www-form-urlencoded",
         }
         self.line: http.client.HTTPConnection | None = None
+        self.spans: list[tuple[float, float]] = []  # when each request was in flight, by the clock on the wall
 
     def ask(self, method: str, path: str, form: dict[str, str] | None = None) -> tuple[int, str]:
         """Raises one of LOST when there was no whole answer; the next request then dials anew."""
         self.line = self.line or http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        begun = time.time()
         try:
             self.line.request(method, path, urllib.parse.urlencode(form) if form else None, self.headers)
             reply = self.line.getresponse()
@@ -43,6 +45,8 @@ class Browser:
             self.line.close()
             self.line = None
             raise
+        finally:
+            self.spans.append((begun, time.time()))
 
 
 @dataclass
@@ -103,7 +107,7 @@ class Annotator:
         while True:
             try:
                 status, page = self.browser.ask(method, path, form)
-                if status < 500 or not self.patient:
+                if status < 500 or not self.patient or time.monotonic() > self.deadline:
                     return status, page
             except LOST:
                 if not self.patient or time.monotonic() > self.deadline:
@@ -143,7 +147,8 @@ def main() -> None:
         thread.join()
     took = time.monotonic() - begun
     rows = [{key: value for key, value in vars(one).items() if key != "browser"} for one in people]
-    json.dump({"took": took, "people": rows}, sys.stdout)
+    spans = [span for one in browsers for span in one.spans] if plan.get("spans") else []
+    json.dump({"took": took, "people": rows, "spans": spans}, sys.stdout)
 
 
 if __name__ == "__main__":

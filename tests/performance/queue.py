@@ -14,7 +14,7 @@ from typing import Any
 
 sys.path[0] = str(Path(__file__).resolve().parents[2])  # our own folder holds a queue that is not Python's
 
-from tests.performance import server  # noqa: E402
+from tests.load import server  # noqa: E402
 
 CROWDS = (1, 8, 32)
 
@@ -41,16 +41,11 @@ def over_http(home: Path, port: int, sessions: Sequence[str], seconds: float, **
 
 
 def make_campaign(items: int, people: int) -> tuple[Any, list[Any]]:
-    from benchmarks.models import Image, ItemImage
     from tests.annotation.queue import factories
+    from tests.load.world import pictured
 
     stage = factories.a_stage()
-    image = Image.objects.create(
-        team=stage.benchmark.team, sha256=f"{items:064}", format="jpeg", bytes=1, width=1200, height=900
-    )
-    rows = factories.add_items(stage, items)
-    uses = (ItemImage(item=row, image=image, alt="A picture") for row in rows)
-    ItemImage.objects.bulk_create(uses, batch_size=5000)
+    pictured(stage, items)
     cohort = factories.a_cohort(stage.benchmark.team)
     campaign = factories.campaigns.create(stage, "Load", None, {cohort: 3}, seed=1)
     factories.campaigns.open_campaign(campaign, None, factories.timezone.now())
@@ -101,7 +96,7 @@ def main() -> None:
     options.add_argument("--items", type=int, nargs="*", default=[10_000, 100_000])
     chosen = options.parse_args()
     with server.database() as home:
-        from tests.performance import buffers
+        from tests.load import buffers
 
         line("", [f"{crowd} at once: rate, p50 p95, cpu web+db" for crowd in CROWDS])
         touched: dict[int, dict[str, int]] = {}

@@ -2,4 +2,4 @@
 
 from config.settings import *  # noqa: F403
 
-ROOT_URLCONF = "tests.performance.urls"
+ROOT_URLCONF = "tests.load.urls"

@@ -31,7 +31,7 @@ def database() -> Iterator[Path]:
         EMIC_DATA=str(home / "data"),
         EMIC_SECRET_KEY="only for this measurement, long enough to be let through the checks",
         EMIC_DB_POOL="0",
-        DJANGO_SETTINGS_MODULE="tests.performance.settings",
+        DJANGO_SETTINGS_MODULE="tests.load.settings",
     )
     try:
         import django
