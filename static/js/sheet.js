@@ -2,6 +2,7 @@
 import { Device, Outbox, send } from "./sheet-outbox.js";
 
 const DRAFT_AFTER = 700; // ms without typing
+const DRAFT_AGAIN = 5000; // ms after one that did not get through
 const IDLE = 30_000; // ms after which time does not count as work
 const $ = (id) => document.getElementById(id);
 const page = document.body;
@@ -28,7 +29,7 @@ function begin({ fresh = true, focus = false } = {}) {
   if (fresh && bench.dataset.now) clock = Date.parse(bench.dataset.now) - Date.now();
   watchUndo();
   if (bench.dataset.again) againTimer = setTimeout(lookAgain, bench.dataset.again * 1000);
-  if (!form) return;
+  if (!form) return focus && rest();
   form.noValidate = true;
   form.elements.shown_at.value = new Date(Date.now() + clock).toISOString();
   if (crypto.randomUUID) form.elements.client_key.value = crypto.randomUUID();
@@ -44,6 +45,13 @@ function begin({ fresh = true, focus = false } = {}) {
     if (first === form) scrollTo(0, 0);
     else first.scrollIntoView({ block: "nearest" });
   }
+}
+
+/** There is nothing to do: say so to those who listen. */
+function rest() {
+  const why = bench.querySelector("h2");
+  why.tabIndex = -1;
+  why.focus();
 }
 
 const answersOf = () => [...new FormData(form)].filter(([name]) => name.startsWith("a-"));
@@ -120,8 +128,18 @@ function arrived(entry, reply, left) {
   if (left && reply.status === 200) return;
   const next = parts(reply.data);
   const goesOn = reply.status === 200 && next.bench.dataset.assignment === assignment && entry.assignment !== assignment;
-  if (goesOn) swapRest(next, true); // the person is at this sheet already
-  else swap(next, reply.status === 422);
+  if (!goesOn) return swap(next, reply.status === 422);
+  swapRest(next, true); // the person is at this sheet already
+  $("undo")?.remove();
+  const undo = next.bench.querySelector("#undo");
+  if (undo) bench.querySelector(".stage").append(undo);
+  watchUndo();
+}
+
+async function ask(url, body) {
+  const reply = await send(url, body);
+  if (reply.state === "here") lineBack();
+  return reply;
 }
 
 function parts(html) {
@@ -146,7 +164,7 @@ function swap(next, keepAhead = false) {
 }
 
 async function load() {
-  const reply = await send(location.pathname);
+  const reply = await ask(location.pathname);
   if (reply.state === "out") signedOut();
   else if (reply.state === "here" && reply.status === 200) swap(parts(reply.data));
   else if (reply.state === "here") location.assign(location.pathname);
@@ -154,7 +172,7 @@ async function load() {
 }
 
 async function lookAgain() {
-  const reply = document.hidden ? { state: "away" } : await send(location.pathname);
+  const reply = document.hidden ? { state: "away" } : await ask(location.pathname);
   if (reply.state !== "here" || reply.status !== 200) return begin();
   const next = parts(reply.data);
   if (next.bench.dataset.assignment || next.bench.textContent !== bench.textContent) swap(next);
@@ -184,6 +202,7 @@ function lineAway() {
 }
 
 function lineBack() {
+  if (outbox.waiting.length) return void outbox.flush();
   awaySince = 0;
   $("line").hidden = true;
 }
@@ -210,11 +229,13 @@ async function saveDraft() {
   if (!form || sending || newer) return;
   const [of, answers] = [assignment, answersOf()];
   const body = new URLSearchParams([...answers, ["draft_version", form.elements.draft_version.value]]);
-  const reply = await send(`${bench.dataset.base}draft`, body);
+  const reply = await ask(`${bench.dataset.base}draft`, body);
   if (of !== assignment || sending) return;
-  if (reply.state === "away") return lineAway();
+  if (reply.state === "away") {
+    draftTimer = setTimeout(saveDraft, DRAFT_AGAIN);
+    return lineAway();
+  }
   if (reply.state === "out") return signedOut();
-  if (awaySince) lineBack();
   if (reply.status === 409) return conflict(reply.data.version);
   if (reply.status === 410) return load();
   if (reply.status !== 200) return;
@@ -289,7 +310,7 @@ function watchUndo() {
 async function undoLast(undo) {
   if (sending) return;
   sending = true;
-  const reply = await send(undo.action, new URLSearchParams());
+  const reply = await ask(undo.action, new URLSearchParams());
   sending = false;
   if (reply.state === "here" && reply.status === 200) swap(parts(reply.data));
   else if (reply.state === "out") signedOut();
@@ -413,7 +434,7 @@ addEventListener("submit", async (event) => {
     sent.reset();
   } else if (sent.closest("#report")) {
     event.preventDefault();
-    const reply = await send(`${bench.dataset.base}report`, new URLSearchParams(new FormData(sent)));
+    const reply = await ask(`${bench.dataset.base}report`, new URLSearchParams(new FormData(sent)));
     if (reply.state === "away") return lineAway();
     if (reply.state === "out") return signedOut();
     sent.closest("dialog").close();
@@ -479,7 +500,7 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-addEventListener("online", () => draftTimer === 0 && awaySince && !outbox.waiting.length && saveDraft());
+addEventListener("online", () => awaySince && !outbox.waiting.length && saveDraft());
 addEventListener("pagehide", () => draftTimer && form && device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) }));
 addEventListener("pageshow", (event) => event.persisted && load());
 
