@@ -30,7 +30,7 @@ class AssignmentAdmin(ReadOnly):
 
 @admin.register(Annotation)
 class AnnotationAdmin(ReadOnly):
-    list_display = ["id", "assignment_id", "rater_id", "version", "live", "counted", "uncounted_because", "submitted_at"]
+    list_display = ["id", "assignment_id", "rater_id", "version", "live", "counted", "submitted_at"]
     list_filter = ["live", "counted"]
     show_full_result_count = False
 
