@@ -160,7 +160,7 @@ def _open(
 
 def pace(seconds: Iterable[float | None]) -> str:
     """How long one takes this person today; empty while that is not known."""
-    known = [one for one in seconds if one]
+    known = [one for one in seconds if one is not None and one >= 1]
     return duration(median(known)) if len(known) >= FEW else ""
 
 
