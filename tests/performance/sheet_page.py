@@ -11,7 +11,7 @@ from typing import Any
 
 sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from tests.performance import server  # noqa: E402
+from tests.load import server  # noqa: E402
 
 READY = "performance.getEntriesByName('sheet-ready')[0]?.startTime ?? 0"
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
