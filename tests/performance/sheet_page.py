@@ -98,6 +98,7 @@ def measure(base: str, campaign: Any, session: str, kbit: int, latency: int) -> 
         when(page, "document.querySelector('[data-loaded]').textContent ? 1 : 0")
         print(f"  {wire.said()}")
         wire.each()
+        page.wait_for_timeout(2000)  # for the icon, which the browser asks for when it likes
         for number in range(2):
             wire.rows.clear()
             before, start = page.evaluate(SHEET), page.evaluate("performance.now()")
