@@ -5,7 +5,7 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpRe
 from django.views.decorators.http import require_safe
 
 from benchmarks import image_urls
-from benchmarks.pictures import NotAPicture
+from benchmarks.pictures import ENCODER, NotAPicture
 from benchmarks.services.derivatives import derivative
 
 
@@ -16,7 +16,7 @@ def image(request: HttpRequest, signed: str) -> HttpResponseBase:
     if grant is None:
         raise Http404
     response: HttpResponseBase
-    tag = f'"{grant.sha[:24]}-{grant.width}"'
+    tag = f'"{ENCODER}-{grant.sha[:24]}-{grant.width}"'
     if request.headers.get("If-None-Match") == tag:
         response = HttpResponse(status=304)
     else:
