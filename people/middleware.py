@@ -23,6 +23,8 @@ class PersonLocaleMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path_info.startswith("/image/"):  # says nothing to anybody, so it need not ask who is there
+            return self.get_response(request)
         chosen, zone = "", None
         if request.user.is_authenticated:
             chosen, zone = request.user.language, zone_named(request.user.time_zone)

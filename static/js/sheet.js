@@ -1,7 +1,7 @@
 // The sheet page. It works without this file; with it, one request per answer, keys, drafts, and work without a line.
 import { Device, Outbox, send } from "./sheet-outbox.js";
 
-const DRAFT_AFTER = 700; // ms without typing
+const DRAFT_AFTER = 2000; // ms without a change: most answers are sent before, so a rating takes one request
 const DRAFT_AGAIN = 5000; // ms after one that did not get through
 const IDLE = 30_000; // ms after which time does not count as work
 const $ = (id) => document.getElementById(id);

@@ -131,7 +131,7 @@ def test_unknown_names_are_refused_with_the_allowed_ones(arguments: tuple[object
 
 def test_the_drawing_folder_imports_neither_django_nor_the_project() -> None:
     allowed = {"PIL", "numpy", "benchmarks"}
-    stdlib = {"__future__", "collections", "contextlib", "dataclasses", "math", "random", "typing", "zlib"}
+    stdlib = {"__future__", "collections", "contextlib", "dataclasses", "io", "math", "random", "typing", "zlib"}
     for file in Path(benchmarks.demo.__path__[0]).glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
