@@ -11,11 +11,13 @@ from annotation.services.transactions import in_transaction
 
 BATCH = 5000
 
+# "Not there yet" is a scalar subquery, an index probe for each row. After a large import the planner's figures are old,
+# and as NOT EXISTS it may choose to compare every item with every slot: minutes for what takes seconds.
 UNITS = """
 INSERT INTO annotation_unit (item_id, target)
 SELECT i.id, %(target)s FROM benchmarks_item i
 WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND (%(all)s OR i.condition = ANY(%(conditions)s))
-  AND NOT EXISTS (SELECT FROM annotation_unit u WHERE u.item_id = i.id AND u.target = %(target)s)
+  AND (SELECT u.id FROM annotation_unit u WHERE u.item_id = i.id AND u.target = %(target)s) IS NULL
 ON CONFLICT DO NOTHING
 """
 
@@ -26,7 +28,7 @@ WITH due AS (
   FROM annotation_unit u JOIN benchmarks_item i ON i.id = u.item_id
   WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND (%(all)s OR i.condition = ANY(%(conditions)s))
     AND u.target = %(target)s
-    AND NOT EXISTS (SELECT FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.unit_id = u.id)
+    AND (SELECT s.id FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.unit_id = u.id) IS NULL
 )
 INSERT INTO annotation_slot (cohort_id, unit_id, position, wanted, reserved, submitted)
 SELECT %(cohort)s, id, CASE WHEN %(first)s THEN 0 ELSE {slots.END} END + rank, %(wanted)s, 0, 0 FROM due
@@ -54,6 +56,8 @@ def fill(campaign: Campaign) -> int:
     for cohort in campaign.cohorts.select_related("cohort").order_by("pk"):
         while batch := _fill(campaign, cohort):
             made += batch
+            if batch < BATCH or campaign.state == Campaign.State.DRAFT:
+                break
         _close_withdrawn(cohort)
     if made:
         slots.analyze()
@@ -70,6 +74,8 @@ def _fill(campaign: Campaign, cohort: CampaignCohort) -> int:
         "conditions": list(campaign.conditions), "batch": 2**31 if first else BATCH,
     }  # fmt: skip
     change(UNITS, params)
+    if first:
+        slots.analyze()
     made = change(SLOTS, params)
     if made:
         slots.tally(cohort.pk, 0, wanted=made * target)

@@ -170,7 +170,7 @@ def lock(slot_ids: Sequence[int]) -> None:
 
 def analyze() -> None:
     """After a bulk change: the claim's plan depends on knowing that there are many slots."""
-    change("ANALYZE annotation_slot, annotation_unit", [])
+    change("ANALYZE benchmarks_item, annotation_unit, annotation_slot", [])
 
 
 RETARGET = f"""
