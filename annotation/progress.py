@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Sum
+from annotation.services.sql import fetch
 
-from annotation.models import Tally
+SUMS = """SELECT cohort_id, sum(submitted), sum(wanted) FROM annotation_tally
+          WHERE cohort_id = ANY(%s) GROUP BY cohort_id"""
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,5 @@ class Progress:
 def progress_of(cohort_ids: Iterable[int]) -> dict[int, Progress]:
     """By campaign cohort; one that was never filled is at nothing of nothing."""
     ids = list(cohort_ids)
-    sums = Tally.objects.filter(cohort_id__in=ids).values("cohort_id").annotate(s=Sum("submitted"), w=Sum("wanted"))
-    found = {row["cohort_id"]: Progress(row["s"], row["w"]) for row in sums}
+    found = {cohort: Progress(int(given), int(asked)) for cohort, given, asked in fetch(SUMS, [ids])}
     return {one: found.get(one, Progress()) for one in ids}

@@ -25,7 +25,8 @@ def fetch(sql: str, params: Params) -> list[tuple[Any, ...]]:
         line.prepare_threshold = ONLY_WHEN_TOLD
     with connection.wrap_database_errors, psycopg.Cursor(line) as cursor:
         cursor.execute(sql, params, prepare=True)
-        return cursor.fetchall() if cursor.description else []
+        answer = cursor.pgresult  # `description` would make an object for each of some eighty columns
+        return cursor.fetchall() if answer is not None and answer.nfields else []
 
 
 def change(sql: str, params: Params) -> int:
