@@ -253,6 +253,7 @@ def test_paths_that_leave_links_locks_and_archives_inside_are_refused_by_row(bla
         (packed({"a.png": b"x"}), b"file,image\na,b\n", "names a column twice"),
         (packed({"a.png": b"x"}), b'[{"file": "a.png"}]', "one JSON object per line"),
     ],
+    ids=["no-zip", "empty", "cut-short", "column-missing", "column-twice", "not-lines"],
 )
 def test_what_cannot_be_read_at_all_says_so_and_takes_nothing(blank, archive, listed, sentence):
     job = bring(blank, archive, listed)
