@@ -79,7 +79,12 @@ LOOKS = {
     Assignment.State.ACCEPTED: "ok",
     Assignment.State.REJECTED: "no",
 }
-UNCOUNTED = {"surplus": gettext_lazy("Kept; it came after the wanted number was reached.")}
+UNCOUNTED = {
+    "surplus": gettext_lazy("Kept; it came after the wanted number was reached."),
+    "closed": gettext_lazy("Kept; the campaign was closed when it came."),
+    "no_consent": gettext_lazy("Kept; your agreement was missing when it came."),
+    "not_a_member": gettext_lazy("Kept; you were no longer in the cohort when it came."),
+}
 
 
 def chip_of(assignment: Assignment, live: Annotation | None) -> Chip:

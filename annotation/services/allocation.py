@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.models import Assignment, CampaignCohort, Participation
 from annotation.services import loading, slots
-from annotation.services.gate import SHUTS_OUT, Reason, gate
+from annotation.services.gate import SHUTS_OUT, Gate, Reason, gate
 from annotation.services.slots import Seat
 from annotation.services.sql import fetch
 from annotation.services.transactions import in_transaction
@@ -98,9 +98,11 @@ def _seat(row: tuple[Any, ...], at: datetime | None) -> Seat:
     return Seat(*row[:5])
 
 
-def work_for(seat: Seat, at: datetime, *, wait: bool, place: CampaignCohort | None = None) -> Work:
+def work_for(
+    seat: Seat, at: datetime, *, wait: bool, place: CampaignCohort | None = None, allowed: Gate | None = None
+) -> Work:
     """One in hand, one ahead. Without `wait`, an empty answer may only mean that others held their slots locked."""
-    allowed = gate(seat.cohort_id, seat.rater_id, at)
+    allowed = allowed or gate(seat.cohort_id, seat.rater_id, at)
     lease = at + timedelta(minutes=allowed.lease_minutes)
     if allowed.refused in SHUTS_OUT:
         return Work(None, None, Nothing(allowed.refused))

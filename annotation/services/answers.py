@@ -1,7 +1,7 @@
 """Submit, skip, undo, reopen, report: what a person does with what they have in hand."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,18 +12,29 @@ from annotation.displays.shown import shown_for
 from annotation.models import Annotation, Assignment, Draft, Participation, ProblemReport
 from annotation.services import loading, slots
 from annotation.services.allocation import Work, lock_seat, open_work, work_for
+from annotation.services.gate import SHUTS_OUT, Gate, gate
 from annotation.services.leases import release
 from annotation.services.sheet_versions import sheet_of
 from annotation.services.slots import Seat
 from annotation.services.sql import fetch
 from annotation.services.transactions import in_transaction
-from annotation.services.writing import take_back, write
+from annotation.services.writing import bring_back, take_back, write
 from annotation.sheets import Parsed
 from jobs.models import record
 from people.models import Rater
 
 State = Assignment.State
 ANSWERED = (State.SUBMITTED, State.ACCEPTED, State.REJECTED)
+MAX_SECONDS = 3600.0
+MOST_REPORTS = 5
+
+# Why an answer is kept and does not count. Late work is never refused, but these have no say in the numbers.
+KEPT_ONLY = {
+    "campaign_closed": "closed",
+    "excluded": "excluded",
+    "no_consent": "no_consent",
+    "not_a_member": "not_a_member",
+}
 
 
 @dataclass(frozen=True)
@@ -40,9 +51,12 @@ class Submission:
 
 @dataclass(frozen=True)
 class Submitted:
+    """`changed`: it took the place of an earlier answer of the same person."""
+
     annotation: Annotation
     work: Work
     repeated: bool
+    changed: bool = False
 
 
 class AnswersRefused(Exception):
@@ -101,7 +115,7 @@ def submit(which: Assignment | int, rater: Rater, submission: Submission, at: da
     except IntegrityError:
         # The same key arrived at the same moment by another way, and won: now it is found.
         done = _submit(assignment, parsed, submission, at)
-    return Submitted(done.annotation, _surely(done.work, assignment, rater, at), done.repeated)
+    return replace(done, work=_surely(done.work, assignment, rater, at))
 
 
 def _surely(work: Work, assignment: Assignment, rater: Rater, at: datetime) -> Work:
@@ -141,20 +155,37 @@ def _submit(assignment: Assignment, parsed: Parsed, submission: Submission, at: 
         same = Annotation.objects.get(pk=before.same_key)
         if same.assignment_id != assignment.pk:
             raise AlreadyAnswered
-        return Submitted(same, work_for(seat, at, wait=False, place=_seated(assignment).cohort), repeated=True)
+        work = work_for(seat, at, wait=False, place=_seated(assignment).cohort)
+        changed = same.version > 1 and _superseded(assignment, same.version) is not None
+        return Submitted(same, work, repeated=True, changed=changed)
     if before.state in ANSWERED and not before.has_draft:
         raise AlreadyAnswered
-    if not parsed.ok:
-        raise AnswersRefused(parsed)
-    counted, wanted, submitted = _take_place(assignment, before)
-    annotation = _write(assignment, before, parsed, submission, counted, at)
+    allowed = gate(seat.cohort_id, seat.rater_id, at)
+    barred = _barred(allowed, before, parsed)
+    counted, wanted, submitted = _take_place(assignment, before, barred)
+    annotation = _write(assignment, before, parsed, submission, counted, barred, at)
     if before.has_draft:
         Draft.objects.filter(assignment_id=assignment.pk).delete()
-    work = work_for(seat, at, wait=False, place=_seated(assignment).cohort)
+    work = work_for(seat, at, wait=False, place=_seated(assignment).cohort, allowed=allowed)
     _record(assignment, "answer.submitted", counted=counted, version=annotation.version)
     skipped = -1 if before.state == State.SKIPPED else 0
     slots.tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=submitted, skipped=skipped)
-    return Submitted(annotation, work, repeated=False)
+    return Submitted(annotation, work, repeated=False, changed=before.live is not None)
+
+
+def _barred(allowed: Gate, before: Before, parsed: Parsed) -> str:
+    """Why the answer will not count whatever its place; empty if nothing speaks against it.
+
+    A first answer is kept all the same. A change is refused, for it would take an answer out of the numbers; so is a
+    sheet with mistakes, for it cannot be shown again.
+    """
+    refused = "excluded" if before.excluded else allowed.refused or ""
+    shut = refused in KEPT_ONLY
+    if shut and (not parsed.ok or (before.live is not None and refused != "excluded")):
+        raise Unclaimable(refused)
+    if not parsed.ok:
+        raise AnswersRefused(parsed)
+    return KEPT_ONLY.get(refused, "")
 
 
 def _before(assignment: Assignment, client_key: str = "") -> Before:
@@ -164,27 +195,34 @@ def _before(assignment: Assignment, client_key: str = "") -> Before:
     return Before(*fetch(BEFORE, params)[0])
 
 
-def _take_place(assignment: Assignment, before: Before) -> tuple[bool, int, int]:
+def _take_place(assignment: Assignment, before: Before, barred: str) -> tuple[bool, int, int]:
     """Whether the answer counts, and what that changes in `wanted` and `submitted` of the tally."""
     slot = assignment.slot_id
     if slot is None:
-        return not before.excluded, 0, 0
+        return not barred, 0, 0
     if before.state == State.RESERVED:
-        if before.excluded:
+        if barred:
             return False, *slots.free(slot, reserved=-1)
         return True, slots.shift(slot, reserved=-1, submitted=1) or 0, 1
     if before.live_counted:
         return True, 0, 0
-    if before.excluded or slots.shift(slot, submitted=1, if_open=True) is None:
+    if barred or slots.shift(slot, submitted=1, if_open=True) is None:
         return False, 0, 0
     return True, 0, 1
 
 
 def _write(
-    assignment: Assignment, before: Before, parsed: Parsed, submission: Submission, counted: bool, at: datetime
+    assignment: Assignment,
+    before: Before,
+    parsed: Parsed,
+    submission: Submission,
+    counted: bool,
+    barred: str,
+    at: datetime,
 ) -> Annotation:
     if before.live is not None:
         take_back(before.live, "superseded")
+    shown_at = min(submission.shown_at or assignment.shown_at or assignment.reserved_at, at)
     annotation = Annotation(
         assignment_id=assignment.pk,
         rater_id=assignment.rater_id,
@@ -196,14 +234,19 @@ def _write(
         rule_version=assignment.campaign.stage.acceptance,
         cohort_id=_seated(assignment).cohort.cohort_id,
         language=submission.language,
-        shown_at=min(submission.shown_at or assignment.shown_at or assignment.reserved_at, at),
+        shown_at=shown_at,
         submitted_at=at,
-        active_seconds=submission.active_seconds,
+        active_seconds=_possible(submission.active_seconds, at - shown_at),
         confirmed=list(submission.confirmed),
         counted=counted,
-        uncounted_because="" if counted else ("excluded" if before.excluded else "surplus"),
+        uncounted_because="" if counted else barred or "surplus",
     )
     return write(annotation, parsed.codes, assignment.campaign_id, assignment.unit_id)
+
+
+def _possible(seconds: float | None, on_screen: timedelta) -> float | None:
+    """What a browser says of its time is no more than the sheet was there, nor than an hour."""
+    return None if seconds is None else min(seconds, on_screen.total_seconds(), MAX_SECONDS)
 
 
 def skip(which: Assignment | int, rater: Rater, reason: str, note: str, at: datetime) -> Work:
@@ -235,21 +278,34 @@ def _skip(assignment: Assignment, reason: str, note: str, at: datetime) -> Work:
 
 @in_transaction
 def undo(which: Assignment | int, rater: Rater, at: datetime) -> Work:
-    """Take back what was just submitted: it is in hand again, as it was written. Its place stays taken."""
+    """Take back what was just submitted: it is in hand again, as it was written. Its place stays taken.
+
+    If it had taken the place of an earlier answer, that one is back, and counts as the later one did.
+    """
     assignment = _own(which, rater)
     seat = lock_seat(_seated(assignment).pk, at)
-    before, answer = _answered(assignment)
+    before, answer = _answered(assignment, seat, at)
     if at - answer.submitted_at > timedelta(seconds=settings.UNDO_SECONDS):
         raise Unclaimable("too_late")
     take_back(answer.pk, "undone")
     _draft_from(assignment, answer, at)
-    if before.live_counted and assignment.slot_id is not None:
+    earlier = _superseded(assignment, answer.version)
+    if earlier is not None:
+        bring_back(earlier, answer)
+    elif before.live_counted and assignment.slot_id is not None:
         _put_in_hand(assignment, seat, at)
     else:  # it never had a place: written again, it goes in as late work does
         Assignment.objects.filter(pk=assignment.pk).update(state=State.RELEASED, changed_at=at)
     _record(assignment, "answer.undone", version=answer.version)
-    slots.tally(seat.cohort_id, assignment.pk, submitted=-1 if before.live_counted else 0)
+    fewer = before.live_counted and earlier is None
+    slots.tally(seat.cohort_id, assignment.pk, submitted=-1 if fewer else 0)
     return _with_hand(assignment, seat)
+
+
+def _superseded(assignment: Assignment, version: int) -> Annotation | None:
+    """The answer that this version took the place of."""
+    rows = Annotation.objects.filter(assignment_id=assignment.pk, version__lt=version, live=False)
+    return rows.filter(uncounted_because="superseded").order_by("-version").first()
 
 
 def _put_in_hand(assignment: Assignment, seat: Seat, at: datetime) -> None:
@@ -270,20 +326,32 @@ def reopen(which: Assignment | int, rater: Rater, at: datetime) -> Work:
     """Open one's own answer for a change. It stays and counts until a new one is submitted in its place."""
     assignment = _own(which, rater)
     seat = lock_seat(_seated(assignment).pk, at)
-    before, answer = _answered(assignment)
+    before, answer = _answered(assignment, seat, at)
     if not before.has_draft:
         _draft_from(assignment, answer, at)
         _record(assignment, "answer.reopened", version=answer.version)
     return _with_hand(assignment, seat)
 
 
-def _answered(assignment: Assignment) -> tuple[Before, Annotation]:
+@in_transaction
+def leave(which: Assignment | int, rater: Rater, at: datetime) -> None:
+    """Leave an answer that was opened for a change as it is."""
+    assignment = _own(which, rater)
+    lock_seat(_seated(assignment).pk, at)
+    if _before(assignment).live is None:
+        raise Unclaimable("not_submitted")
+    if Draft.objects.filter(assignment_id=assignment.pk).delete()[0]:
+        _record(assignment, "answer.left")
+
+
+def _answered(assignment: Assignment, seat: Seat, at: datetime) -> tuple[Before, Annotation]:
     """The live answer, if it is still the person's to change."""
     before = _before(assignment)
     if before.state != State.SUBMITTED or before.live is None:
         raise Unclaimable("not_submitted")
-    if assignment.campaign.state == assignment.campaign.State.CLOSED:
-        raise Unclaimable("campaign_closed")
+    refused = gate(seat.cohort_id, seat.rater_id, at).refused
+    if refused in SHUTS_OUT:
+        raise Unclaimable(str(refused))
     return before, Annotation.objects.get(pk=before.live)
 
 
@@ -306,6 +374,8 @@ def report_problem(which: Assignment | int, rater: Rater, text: str, at: datetim
     assignment = _own(which, rater)
     if not text.strip():
         raise Unclaimable("no_text")
+    if ProblemReport.objects.filter(assignment_id=assignment.pk, rater=rater).count() >= MOST_REPORTS:
+        raise Unclaimable("enough_reports")
     return _report(assignment, text.strip())
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from annotation.models import Annotation, Rating
+from annotation.models import Annotation, Assignment, Rating
 from annotation.services.sql import fetch
 from annotation.sheets import Code
 
@@ -53,3 +53,12 @@ def take_back(annotation_id: int, reason: str) -> None:
     """An answer that is superseded or undone stays, and is neither live nor counted."""
     Annotation.objects.filter(pk=annotation_id).update(live=False, counted=False, uncounted_because=reason)
     Rating.objects.filter(annotation_id=annotation_id).update(live=False, counted=False)
+
+
+def bring_back(earlier: Annotation, later: Annotation) -> None:
+    """The superseded answer is live again, counted or not as the one that was taken back. Its place never changed."""
+    flags = {"live": True, "counted": later.counted}
+    because = later.uncounted_because
+    Annotation.objects.filter(pk=earlier.pk).update(**flags, uncounted_because=because)
+    Rating.objects.filter(annotation_id=earlier.pk).update(**flags)
+    Assignment.objects.filter(pk=earlier.assignment_id).update(changed_at=earlier.submitted_at)

@@ -17,6 +17,9 @@ UNCOUNTED = {
     "surplus": "The unit had all the answers it needed when this one came.",
     "excluded": "The rater was excluded from the benchmark; the reason is kept there.",
     "rejected": "The answer was not accepted in review.",
+    "closed": "The campaign was closed when the answer came.",
+    "no_consent": "The rater had not agreed to the team's text in force when the answer came.",
+    "not_a_member": "The rater was no longer in the cohort when the answer came.",
 }
 
 

@@ -238,20 +238,6 @@ def test_an_answer_opened_from_the_history_counts_until_the_new_one_takes_its_pl
         rate(hand, "5", at=NOON)  # not opened again
 
 
-def test_a_closed_campaign_changes_no_answer_and_still_takes_late_ones() -> None:
-    campaign = an_open_campaign(items=2)
-    seat = the_seat(campaign)
-    one, two = a_person(seat.cohort), a_person(seat.cohort)
-    done, drafted = allocation.open_work(one, seat, NOON).hand, allocation.open_work(two, seat, NOON).hand
-    assert done
-    rate(done, at=NOON)
-    campaigns.close(campaign, None, NOON)
-    with pytest.raises(answers.Unclaimable):
-        answers.reopen(done.pk, one, NOON)
-    assert drafted is None or rate(drafted, at=NOON).annotation.counted
-    assert not Assignment.objects.filter(state="reserved").exists()
-
-
 def test_a_problem_is_reported_and_the_item_stays_in_hand() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)

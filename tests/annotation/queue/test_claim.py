@@ -105,7 +105,7 @@ def test_only_members_of_the_cohort() -> None:
     assert allocation.open_work(member, seat, NOON).hand
 
 
-def test_leaving_stops_new_work_and_not_the_answer_in_hand() -> None:
+def test_leaving_stops_new_work_and_keeps_the_answer_in_hand() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
     hand = allocation.open_work(person, seat, NOON).hand
@@ -113,7 +113,7 @@ def test_leaving_stops_new_work_and_not_the_answer_in_hand() -> None:
     assert reason(allocation.open_work(person, seat, NOON)) == "not_a_member"
     assert hand
     done = rate(hand, at=NOON)
-    assert done.annotation.counted
+    assert (done.annotation.live, done.annotation.uncounted_because) == (True, "not_a_member")
     assert reason(done.work) == "not_a_member"
 
 
@@ -140,7 +140,7 @@ def test_consent_to_the_version_in_force() -> None:
     assert reason(allocation.open_work(person, seat, NOON)) == "no_consent"
 
 
-def test_withdrawing_consent_stops_new_work_and_not_the_answer_in_hand() -> None:
+def test_withdrawing_consent_stops_new_work_and_keeps_the_answer_in_hand() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
     version = ConsentVersion.objects.create(team=seat.cohort.team, number=1, published_at=NOON)
@@ -148,7 +148,7 @@ def test_withdrawing_consent_stops_new_work_and_not_the_answer_in_hand() -> None
     hand = allocation.open_work(person, seat, NOON).hand
     consent.withdrawn_at = NOON
     consent.save()
-    assert hand and rate(hand, at=NOON).annotation.counted
+    assert hand and rate(hand, at=NOON).annotation.uncounted_because == "no_consent"
     assert reason(allocation.open_work(person, seat, NOON)) == "no_consent"
 
 

@@ -1,0 +1,210 @@
+"""Answers that come when their author or their campaign has no say any more, and changes taken back."""
+
+from datetime import timedelta
+
+import pytest
+
+from annotation.models import Annotation, Assignment, CampaignCohort, Draft, ProblemReport, Rating, Slot, Tally
+from annotation.services import allocation, answers, campaigns, drafts, exclusions, recount
+from annotation.services.answers import Submission
+from people.models import CohortMember, Consent, ConsentVersion, Rater
+from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
+
+pytestmark = pytest.mark.django_db
+SOON = NOON + timedelta(seconds=20)
+
+
+@pytest.fixture(autouse=True)
+def counters_stay_true(db: None) -> object:
+    yield
+    assert list(recount.differences()) == []
+
+
+def in_hand(person: Rater, seat: CampaignCohort) -> Assignment:
+    hand = allocation.open_work(person, seat, NOON).hand
+    assert hand
+    return hand
+
+
+def numbers() -> tuple[int, list[str]]:
+    """What the tally says, and the codes that count."""
+    codes = Rating.objects.filter(counted=True, live=True).order_by("code").values_list("code", flat=True)
+    return sum(Tally.objects.values_list("submitted", flat=True)), list(codes)
+
+
+def leaves(seat: CampaignCohort, person: Rater) -> None:
+    CohortMember.objects.filter(cohort=seat.cohort, user=person.user).update(left_at=NOON)
+
+
+def withdraws(seat: CampaignCohort, person: Rater) -> None:
+    """A text is published and the person, who had agreed, takes it back."""
+    version = ConsentVersion.objects.create(team=seat.cohort.team, number=1, published_at=NOON)
+    assert person.user
+    Consent.objects.create(user=person.user, version=version, language="en", withdrawn_at=NOON)
+
+
+def closes(seat: CampaignCohort, person: Rater) -> None:
+    campaigns.close(seat.campaign, None, NOON)
+
+
+ENDS = {"not_a_member": leaves, "no_consent": withdraws, "closed": closes}
+
+
+def test_a_change_taken_back_leaves_the_first_answer_standing() -> None:
+    seat = the_seat(an_open_campaign(items=2))
+    person = a_person(seat.cohort)
+    hand = in_hand(person, seat)
+    following = rate(hand, "2", at=NOON).work.hand
+    answers.reopen(hand.pk, person, SOON)
+    rate(hand, "5", at=SOON)
+    assert numbers() == (1, ["5"])
+    work = answers.undo(hand.pk, person, SOON)
+    assert (work.hand, work.ahead) == (hand, following)
+    first = Annotation.objects.get(version=1)
+    assert (first.live, first.counted, first.uncounted_because) == (True, True, "")
+    assert Annotation.objects.get(version=2).uncounted_because == "undone"
+    assert numbers() == (1, ["2"])
+    assert Draft.objects.get().answers == {"relevance": "5"}
+    stored = Assignment.objects.get(pk=hand.pk)
+    assert (stored.state, stored.changed_at) == ("submitted", first.submitted_at)
+    assert Slot.objects.values_list("reserved", "submitted").get(pk=hand.slot_id) == (0, 1)
+    again = rate(hand, "4", at=SOON)
+    assert (again.annotation.version, again.changed) == (3, True)
+    assert numbers() == (1, ["4"])
+
+
+def test_a_first_answer_taken_back_leaves_none() -> None:
+    seat = the_seat(an_open_campaign(items=2))
+    person = a_person(seat.cohort)
+    hand = in_hand(person, seat)
+    assert not rate(hand, "2", at=NOON).changed
+    answers.undo(hand.pk, person, NOON)
+    assert numbers() == (0, [])
+    assert not rate(hand, "3", at=NOON).changed
+
+
+def test_an_uncounted_change_taken_back_stays_uncounted() -> None:
+    seat = the_seat(an_open_campaign(items=1))
+    person = a_person(seat.cohort)
+    hand = in_hand(person, seat)
+    rate(hand, "2", at=NOON)
+    answers.reopen(hand.pk, person, SOON)
+    rate(hand, "5", at=SOON)
+    benchmark = seat.campaign.stage.benchmark
+    by = a_person().user
+    assert by
+    exclusions.exclude(benchmark, person, "two accounts", by, SOON)
+    with pytest.raises(answers.Unclaimable):
+        answers.undo(hand.pk, person, SOON)  # it would show the picture
+    assert numbers() == (0, [])
+    exclusions.lift(benchmark, person, by, SOON)
+    answers.undo(hand.pk, person, SOON)
+    assert numbers() == (1, ["2"])
+
+
+@pytest.mark.parametrize("why", ENDS)
+def test_what_is_in_hand_is_kept_and_does_not_count(why: str) -> None:
+    seat = the_seat(an_open_campaign(items=3))
+    person = a_person(seat.cohort)
+    done = in_hand(person, seat)
+    hand = rate(done, "1", at=NOON).work.hand
+    assert hand
+    ENDS[why](seat, person)
+    given = rate(hand, "5", at=SOON)
+    assert (given.annotation.counted, given.annotation.uncounted_because) == (False, why)
+    assert given.annotation.live and not given.annotation.ratings.get().counted
+    assert (given.work.hand, given.work.ahead) == (None, None)
+    assert numbers() == (1, ["1"])
+    hand.refresh_from_db()
+    assert hand.state == "submitted"
+    again = rate(hand, "5", key=given.annotation.client_key, at=SOON)
+    assert again.repeated and again.work.hand is None
+
+
+@pytest.mark.parametrize("why", ENDS)
+def test_nothing_that_was_given_is_changed_then(why: str) -> None:
+    seat = the_seat(an_open_campaign(items=3))
+    person = a_person(seat.cohort)
+    done, opened = in_hand(person, seat), None
+    opened = rate(done, "1", at=NOON).work.hand
+    assert opened
+    rate(opened, "2", at=NOON)
+    answers.reopen(opened.pk, person, NOON)
+    ENDS[why](seat, person)
+    for deed in (answers.undo, answers.reopen):
+        with pytest.raises(answers.Unclaimable):
+            deed(done.pk, person, SOON)
+    with pytest.raises(answers.Unclaimable) as refused:
+        rate(opened, "5", at=SOON)  # its sheet was still open
+    assert refused.value.reason in {why, "campaign_closed"}
+    assert numbers() == (2, ["1", "2"])
+
+
+@pytest.mark.parametrize("why", ENDS)
+def test_a_sheet_with_mistakes_does_not_come_back_then(why: str) -> None:
+    seat = the_seat(an_open_campaign(items=1))
+    person = a_person(seat.cohort)
+    hand = in_hand(person, seat)
+    with pytest.raises(answers.AnswersRefused):
+        rate(hand, "9", at=SOON)
+    ENDS[why](seat, person)
+    with pytest.raises(answers.Unclaimable):
+        rate(hand, "9", at=SOON)
+
+
+def test_a_place_freed_by_a_late_answer_goes_to_the_next() -> None:
+    seat = the_seat(an_open_campaign(items=1))
+    gone, other = a_person(seat.cohort), a_person(seat.cohort)
+    hand = in_hand(gone, seat)
+    leaves(seat, gone)
+    rate(hand, at=SOON)
+    theirs = in_hand(other, seat)
+    assert theirs.unit_id == hand.unit_id
+    assert rate(theirs, "3", at=SOON).annotation.counted
+
+
+def test_a_change_can_be_left() -> None:
+    seat = the_seat(an_open_campaign(items=2))
+    person = a_person(seat.cohort)
+    hand = in_hand(person, seat)
+    with pytest.raises(answers.Unclaimable):
+        answers.leave(hand.pk, person, NOON)  # there is no answer to leave as it is
+    rate(hand, "2", at=NOON)
+    answers.reopen(hand.pk, person, NOON)
+    drafts.save(hand.pk, person, {"relevance": "5"}, Draft.objects.get().version, NOON)
+    answers.leave(hand.pk, person, NOON)
+    assert not Draft.objects.exists()
+    assert numbers() == (1, ["2"])
+    with pytest.raises(answers.AlreadyAnswered):
+        rate(hand, "5", at=NOON)
+
+
+@pytest.mark.parametrize(("said", "kept"), [(None, None), (12.5, 12.5), (40000.0, 20.0)])
+def test_time_at_work_is_no_more_than_the_sheet_was_there(said: float | None, kept: float | None) -> None:
+    seat = the_seat(an_open_campaign(items=1))
+    person = a_person(seat.cohort)
+    hand = in_hand(person, seat)
+    done = answers.submit(hand.pk, person, Submission({"relevance": "1"}, "k", NOON, said), SOON)
+    assert done.annotation.active_seconds == kept
+
+
+def test_time_at_work_is_no_more_than_an_hour() -> None:
+    seat = the_seat(an_open_campaign(items=1))
+    person = a_person(seat.cohort)
+    hand = in_hand(person, seat)
+    done = answers.submit(hand.pk, person, Submission({"relevance": "1"}, "k", NOON, 9e4), NOON + timedelta(days=2))
+    assert done.annotation.active_seconds == 3600
+
+
+def test_a_person_reports_an_item_five_times_at_most() -> None:
+    seat = the_seat(an_open_campaign(items=2))
+    person = a_person(seat.cohort)
+    hand = in_hand(person, seat)
+    for _time in range(5):
+        answers.report_problem(hand.pk, person, "It is dark", NOON)
+    with pytest.raises(answers.Unclaimable):
+        answers.report_problem(hand.pk, person, "It is dark", NOON)
+    assert ProblemReport.objects.count() == 5
+    other = rate(hand, at=NOON).work.hand
+    assert other
+    answers.report_problem(other.pk, person, "This one, too", NOON)
