@@ -31,22 +31,32 @@ BROKEN = (
     ValueError,
     EOFError,
     TypeError,
-    KeyError,
-    IndexError,
-    OverflowError,
-    NotImplementedError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    AssertionError,
+    BufferError,
+    RuntimeError,
+    MemoryError,
+    Image.DecompressionBombError,
     struct.error,
     zlib.error,
 )
+# What one pixel takes in memory at the peak of decoding and shrinking, measured; a picture may take this much in all.
+MOST_MEMORY = 400_000_000
+PIXEL_OF_FORMAT = {"WEBP": 16, "AVIF": 14}  # their decoders hold the whole picture several times over
+PIXEL_OF_MODE = {"1": 2, "L": 2, "RGB": 5, "P": 6, "LA": 14}
+PIXEL = 10  # with transparency, or 16 bits deep: converted as a whole before it is shrunk
 
 
 class NotAPicture(Exception):
-    """`code` is one of markup, text, unknown, too_many_pixels, damaged; `pixels` is how many are too many."""
+    """`code` is one of markup, text, unknown, too_many_pixels, damaged; of `pixels`, only `most` would be taken."""
 
-    def __init__(self, code: str, pixels: int = 0) -> None:
+    def __init__(self, code: str, pixels: int = 0, most: int = 0) -> None:
         super().__init__(code)
         self.code = code
         self.pixels = pixels
+        self.most = most
 
 
 @dataclass(frozen=True)
@@ -86,9 +96,26 @@ def orientation(picture: Image.Image) -> int:
     return found if found in TURNS else 1
 
 
-def derive(source: BinaryIO, width: int, most_pixels: int) -> bytes:
-    """A WebP at most `width` wide: upright, sRGB, on white, first frame, never enlarged, nothing but pixels."""
+def memory(source: BinaryIO, most_pixels: int) -> int:
+    """About how many bytes deriving from this takes at its peak; nothing is decoded. Raises NotAPicture."""
     picture = _open(source, most_pixels)
+    source.seek(0)
+    return picture.size[0] * picture.size[1] * _pixel(picture)
+
+
+def derive(source: BinaryIO, width: int, most_pixels: int) -> bytes:
+    """A WebP at most `width` wide: upright, sRGB, on white, first frame, never enlarged, nothing but pixels.
+
+    Raises NotAPicture for what cannot be read after all.
+    """
+    picture = _open(source, most_pixels)
+    try:
+        return _derived(picture, width)
+    except BROKEN as error:
+        raise NotAPicture("damaged") from error
+
+
+def _derived(picture: Image.Image, width: int) -> bytes:
     turn = orientation(picture)
     profile = picture.info.get("icc_profile")
     across, down = picture.size if turn < 5 else picture.size[::-1]
@@ -119,12 +146,26 @@ def _open(source: bytes | BinaryIO, most_pixels: int) -> Image.Image:
             picture = Image.open(file, formats=FORMATS)
     except Image.DecompressionBombError as error:
         told = re.search(r"\d+", str(error))
-        raise NotAPicture("too_many_pixels", int(told[0]) if told else 2 * most_pixels) from error
+        raise NotAPicture("too_many_pixels", int(told[0]) if told else 2 * most_pixels, most_pixels) from error
     except BROKEN as error:
         raise NotAPicture(_what(head)) from error
-    if picture.size[0] * picture.size[1] > most_pixels:
-        raise NotAPicture("too_many_pixels", picture.size[0] * picture.size[1])
+    most = min(most_pixels, MOST_MEMORY // _pixel(picture))
+    if picture.size[0] * picture.size[1] > most:
+        raise NotAPicture("too_many_pixels", picture.size[0] * picture.size[1], most)
     return picture
+
+
+def _pixel(picture: Image.Image) -> int:
+    """Bytes of memory for one pixel."""
+    if picture.format in ("JPEG", "MPO"):
+        # A progressive one is held whole as well, at two bytes a coefficient.
+        layers = getattr(picture, "layer", [])
+        largest = max((across * down for _id, across, down, _table in layers), default=1)
+        held = sum(2 * across * down for _id, across, down, _table in layers)
+        return 5 + (-(-held // largest) if "progressive" in picture.info else 0)
+    if picture.format not in PIXEL_OF_FORMAT and "transparency" in picture.info:
+        return PIXEL
+    return PIXEL_OF_FORMAT.get(str(picture.format)) or PIXEL_OF_MODE.get(picture.mode, PIXEL)
 
 
 def _what(head: bytes) -> str:

@@ -1,6 +1,8 @@
 """Smaller pictures, made when first asked for."""
 
-from threading import BoundedSemaphore
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Condition, Lock
 
 from django.conf import settings
 from django.core.files.storage import default_storage
@@ -8,8 +10,31 @@ from django.core.files.storage import default_storage
 from benchmarks import pictures, storage
 from benchmarks.models import Image
 
-# Decoding is heavy: two at a time per process bounds its memory, whatever a page asks for at once.
-_MAKING = BoundedSemaphore(2)
+
+class Room:
+    """Decoding within a bound of memory: small pictures side by side, large ones alone, everybody in turn."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._used = 0
+        self._door = Lock()  # whoever waits for room keeps it: a large picture is not overtaken for ever
+        self._changed = Condition()
+
+    @contextmanager
+    def taken(self, size: int) -> Iterator[None]:
+        size = min(size, self._most)
+        with self._door, self._changed:
+            self._changed.wait_for(lambda: self._used + size <= self._most)
+            self._used += size
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._used -= size
+                self._changed.notify_all()
+
+
+_ROOM = Room(pictures.MOST_MEMORY)
 
 
 def derivative_name(sha: str, width: int) -> str:
@@ -21,10 +46,12 @@ def derivative(sha: str, width: int) -> str:
     name = derivative_name(sha, width)
     if default_storage.exists(name):
         return name
-    with _MAKING:
+    with (
+        storage.open_binary(Image(sha256=sha).original_name) as original,
+        _ROOM.taken(pictures.memory(original, settings.IMAGE_MAX_PIXELS)),
+    ):
         if default_storage.exists(name):
             return name
-        with storage.open_binary(Image(sha256=sha).original_name) as original:
-            data = pictures.derive(original, width, settings.IMAGE_MAX_PIXELS)
-        storage.put(name, data)
+        data = pictures.derive(original, width, settings.IMAGE_MAX_PIXELS)
+    storage.put(name, data)
     return name

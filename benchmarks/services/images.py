@@ -60,7 +60,7 @@ def _bounded(content: BinaryIO | bytes) -> bytes:
 
 
 def _sentence(problem: pictures.NotAPicture, name: str) -> str:
-    counts = {"has": problem.pixels // 1_000_000, "most": settings.IMAGE_MAX_PIXELS // 1_000_000}
+    counts = {"has": problem.pixels // 1_000_000, "most": problem.most // 1_000_000}
     return {
         "too_many_pixels": _("It has %(has)s million pixels; at most %(most)s million are taken. Export it smaller.")
         % counts,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import time
 import uuid
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Any, BinaryIO
 from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import default_storage
+from django.db import Error as DatabaseFailure
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -33,6 +35,8 @@ from jobs.kinds import Kind, Next
 from jobs.models import Job, JobRow, record
 from jobs.runner import JobFailed, Work
 from people.models import Team, User
+
+log = logging.getLogger(__name__)
 
 KIND = "import_items"
 STEP_ROWS = 25
@@ -173,6 +177,12 @@ def _prepare(team: Team, source: Source, row: Row) -> Prepared:
         image, _created = store_image(team, data, name=row.found.file.rpartition("/")[2])
     except (RowProblem, ImageRefused) as problem:
         return Prepared(row, problem=problem)
+    except (DatabaseFailure, OSError):
+        raise  # of the house, not of the picture
+    except Exception:
+        log.exception("import: row %s could not be read", row.number)
+        message = _("The picture is damaged or ends early. Copy or export it again.")
+        return Prepared(row, problem=RowProblem("damaged", message))
     return Prepared(row, image)
 
 

@@ -2,6 +2,7 @@
 
 import io
 import struct
+import threading
 import zlib
 
 import pytest
@@ -10,7 +11,7 @@ from PIL import Image as Pillow
 
 from benchmarks import image_urls, pictures
 from benchmarks.models import Image
-from benchmarks.services.derivatives import derivative, derivative_name
+from benchmarks.services.derivatives import Room, derivative, derivative_name
 from benchmarks.services.images import ImageRefused, store_image
 from tests import pictures as draw
 
@@ -89,6 +90,73 @@ def test_a_bomb_is_refused_before_it_is_decoded(world, monkeypatch):
     assert refused(world, bomb).message.startswith("It has 400 million pixels; at most 80 million")
     assert refused(world, draw.bomb(10_000, 9_000)).message.startswith("It has 90 million pixels")
     assert decoded == []
+
+
+def test_formats_that_take_much_memory_to_decode_may_have_fewer_pixels(world, monkeypatch):
+    small = draw.saved(Pillow.new("RGB", (6000, 6000), "red"), "WEBP", lossless=True, method=0)
+    assert len(small) < 1_000
+    deep = draw.saved(Pillow.new("I;16", (7000, 7000)), "PNG", compress_level=1)
+    decoded = []
+    with monkeypatch.context() as patch:
+        patch.setattr(Pillow.Image, "load", lambda self: decoded.append(self))
+        assert refused(world, small).message.startswith("It has 36 million pixels; at most 25 million")
+        assert refused(world, deep).code == "too_many_pixels"
+        assert decoded == []
+    image, _made = store_image(world.team, draw.saved(Pillow.new("L", (8000, 6000)), "JPEG"), name="camera.jpg")
+    assert (image.width, opened(derivative(image.sha256, 240)).size) == (8000, (240, 180))
+
+
+def test_what_a_progressive_jpeg_holds_is_counted():
+    def took(**options):
+        data = draw.saved(draw.noise(200, 100), "JPEG", **options)
+        return pictures.memory(io.BytesIO(data), 10**6) // 20_000
+
+    assert took() == 5
+    assert took(progressive=True, subsampling=2) == 8
+    assert took(progressive=True, subsampling=0) == 11
+
+
+def test_a_decoder_that_breaks_in_any_way_means_a_damaged_picture(world, monkeypatch):
+    whole = draw.saved(draw.noise(64, 48), "AVIF")
+    broken = bytearray(whole)
+    broken[whole.index(b"mdat") + 5] ^= 0xFF
+    with pytest.raises(RuntimeError):
+        Pillow.open(io.BytesIO(bytes(broken))).load()
+    assert refused(world, bytes(broken)).code == "damaged"
+    assert pictures.inspect(whole, 10**6).width == 64
+    for fault in (RuntimeError("Failed to decode image"), MemoryError(), Pillow.DecompressionBombError("400 pixels")):
+
+        def breaking(self, fault=fault):
+            raise fault
+
+        monkeypatch.setattr("PIL.ImageFile.ImageFile.load", breaking)
+        assert refused(world, draw.png()).code == "damaged"
+        with pytest.raises(pictures.NotAPicture):
+            pictures.derive(io.BytesIO(draw.png()), 60, 10**6)
+
+
+def test_large_pictures_wait_until_there_is_room():
+    room, order = Room(100), []
+    inside, leave = threading.Event(), threading.Event()
+
+    def first():
+        with room.taken(60):
+            inside.set()
+            leave.wait(10)
+            order.append("first is done")
+
+    def second():
+        with room.taken(1000):
+            order.append("second begins")
+
+    threads = [threading.Thread(target=first), threading.Thread(target=second)]
+    threads[0].start()
+    assert inside.wait(10)
+    threads[1].start()
+    leave.set()
+    for thread in threads:
+        thread.join(10)
+    assert order == ["first is done", "second begins"]
 
 
 def test_a_picture_at_the_bound_is_taken_and_one_byte_more_is_not(world, settings):

@@ -1,5 +1,6 @@
 """Items come in row by row: what is good is taken, what is not says why, and twice adds nothing."""
 
+import errno
 import json
 from datetime import timedelta
 
@@ -279,6 +280,28 @@ def test_a_damaged_member_is_one_row(blank):
     data[200] ^= 0xFF
     job = bring(blank, bytes(data))
     assert report(job) == {1: ("error", "damaged"), 2: ("created", "")}
+
+
+def test_a_picture_that_breaks_its_reader_is_one_row_and_a_full_disk_is_not(blank, monkeypatch, caplog):
+    pictures_ = packed({"a.png": draw.png(seed=1), "b.png": draw.png(seed=2), "c.png": draw.png(seed=3)})
+    real = imports.store_image
+
+    def breaking(fault):
+        def store(team, data, *, name):
+            if name == "b.png":
+                raise fault
+            return real(team, data, name=name)
+
+        return store
+
+    monkeypatch.setattr(imports, "store_image", breaking(ReferenceError("a decoder's own fault")))
+    job = bring(blank, pictures_)
+    assert job.state == "done"
+    assert report(job) == {1: ("created", ""), 2: ("error", "damaged"), 3: ("created", "")}
+    assert "row 2 could not be read" in caplog.text
+    monkeypatch.setattr(imports, "store_image", breaking(OSError(errno.ENOSPC, "no space")))
+    job = bring(blank, pictures_)
+    assert job.state == "failed" and "disk is full" in job.error
 
 
 def test_two_imports_at_once_do_not_make_an_item_twice(blank):
