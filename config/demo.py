@@ -134,9 +134,10 @@ def make_people(password: str) -> Demo:
             direction=direction,
             time_zone=zone,
         )
-    version = ConsentVersion.objects.create(team=team, number=1, published_at=timezone.now())
+    version = ConsentVersion.objects.create(team=team, number=1)
     for language, body in CONSENT.items():
         ConsentText.objects.create(version=version, language=language, body=body)
+    ConsentVersion.objects.filter(pk=version.pk).update(published_at=timezone.now())  # from now on it never changes
     users = {}
     for key, name, place, _, language in ACCOUNTS:
         user = User.objects.create_user(f"{key}@demo.emic", name, password, language=language)

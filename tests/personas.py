@@ -89,9 +89,11 @@ def make_cohort(team: Team, label: str, *members: User, **extra: Any) -> Cohort:
 
 
 def make_consent_version(team: Team, number: int = 1) -> ConsentVersion:
-    version = ConsentVersion.objects.create(team=team, number=number, published_at=timezone.now())
+    version = ConsentVersion.objects.create(team=team, number=number)
     ConsentText.objects.create(version=version, language="en", body=f"We keep your answers. Version {number}.")
     ConsentText.objects.create(version=version, language="ar", body=f"نحتفظ بإجاباتك. النسخة {number}.")
+    version.published_at = timezone.now()  # texts first: the database keeps those of a version in force
+    version.save()
     return version
 
 

@@ -34,6 +34,7 @@ class SignInLink(Link):
     """Lets one annotator in without e-mail: a manager makes it and passes it on."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="sign_in_links")
+    cohort = models.ForeignKey("people.Cohort", models.PROTECT, null=True, related_name="sign_in_links")
 
     def __str__(self) -> str:
         return f"sign-in link {self.pk}"

@@ -67,12 +67,21 @@ def draft(team: Team, texts: Mapping[str, str], actor: User) -> ConsentVersion:
 @transaction.atomic
 def publish(version: ConsentVersion, actor: User, at: datetime) -> None:
     """Put a draft in force. From then on it never changes, and everybody is asked again."""
+    Team.objects.select_for_update().get(pk=version.team_id)  # no draft is written meanwhile
+    if not ConsentVersion.objects.filter(pk=version.pk, published_at__isnull=True).exists():
+        raise ConsentRefused("published")
     if not version.texts.exists():
         raise ConsentRefused("empty")
-    changed = ConsentVersion.objects.filter(pk=version.pk, published_at__isnull=True).update(published_at=at)
-    if not changed:
-        raise ConsentRefused("published")
+    ConsentVersion.objects.filter(pk=version.pk).update(published_at=at)
     record(actor, "consent.published", scope=f"team:{version.team_id}", target=f"consent_version:{version.pk}")
+
+
+@transaction.atomic
+def put_in_force(team: Team, texts: Mapping[str, str], actor: User, at: datetime) -> ConsentVersion:
+    """Draft and publish as one: what comes into force is what this person wrote, whoever else drafts just now."""
+    version = draft(team, texts, actor)
+    publish(version, actor, at)
+    return version
 
 
 @transaction.atomic

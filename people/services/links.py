@@ -13,8 +13,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from jobs.models import record
-from people.models import Cohort, Invitation, SignInLink, Team, TeamMember, User
-from people.services import memberships, teams
+from people.models import Cohort, Invitation, Rater, SignInLink, Team, TeamMember, User
+from people.services import keys, memberships, teams
 
 INVITATION_DAYS = 14
 SIGN_IN_HOURS = 24
@@ -154,19 +154,39 @@ def may_sign_in_by_link(user: User, team: Team) -> bool:
         return False
     if user.team_memberships.exists() or user.managed_cohorts.exists() or user.benchmark_roles.exists():
         return False
-    here = user.cohort_memberships.filter(left_at__isnull=True)
-    return here.filter(cohort__team=team).exists() and not here.exclude(cohort__team=team).exists()
+    here = user.cohort_memberships.filter(left_at__isnull=True, cohort__team=team)
+    return here.exists() and not _known_elsewhere(user, team)
+
+
+def _known_elsewhere(user: User, team: Team) -> bool:
+    """Whether the account leads to anything of another team, however long ago: that team never agreed to the link."""
+    if user.cohort_memberships.exclude(cohort__team=team).exists():
+        return True
+    if user.consents.exclude(version__team=team).exists():
+        return True
+    if Invitation.objects.filter(used_by=user).exclude(team=team).exists():
+        return True
+    rater = Rater.objects.filter(user=user).first()
+    return rater is not None and rater.assignments.exclude(campaign__stage__benchmark__team=team).exists()
+
+
+def _fits(user: User, cohort: Cohort) -> bool:
+    return may_sign_in_by_link(user, cohort.team) and memberships.active_members(cohort).filter(user=user).exists()
 
 
 @transaction.atomic
 def make_sign_in_link(user: User, cohort: Cohort, actor: User, at: datetime) -> tuple[SignInLink, str]:
     """A link with which a member of the cohort signs in once. Earlier unused ones stop working."""
-    if not may_sign_in_by_link(user, cohort.team) or not memberships.active_members(cohort).filter(user=user).exists():
+    if not _fits(user, cohort):
         raise LinkRefused("not_for_links")
-    revoke_sign_in_links(user, at)
+    keys.sign_in_links_of(user, at)
     token = secrets.token_urlsafe(32)
     link = SignInLink.objects.create(
-        user=user, token_hash=hash_of(token), created_by=actor, expires_at=at + timedelta(hours=SIGN_IN_HOURS)
+        user=user,
+        cohort=cohort,
+        token_hash=hash_of(token),
+        created_by=actor,
+        expires_at=at + timedelta(hours=SIGN_IN_HOURS),
     )
     record(actor, "sign_in_link.made", scope=f"team:{cohort.team_id}", target=f"user:{user.pk}", cohort=cohort.pk)
     return link, token
@@ -174,12 +194,13 @@ def make_sign_in_link(user: User, cohort: Cohort, actor: User, at: datetime) -> 
 
 def find_sign_in_link(token: str, at: datetime) -> SignInLink:
     """The open link of this token. Looking does not use it up: previews of messengers look too."""
-    link = SignInLink.objects.select_related("user").filter(token_hash=hash_of(token)).first()
+    link = SignInLink.objects.select_related("user", "cohort__team").filter(token_hash=hash_of(token)).first()
     if link is None:
         raise LinkRefused("unknown")
     _require_open(link, at)
-    cohort = memberships.active_cohorts(link.user).first()
-    if cohort is None or not may_sign_in_by_link(link.user, cohort.team):
+    if link.cohort is None:  # made before links knew their cohort
+        raise LinkRefused("revoked")
+    if not _fits(link.user, link.cohort):
         raise LinkRefused("not_for_links")
     return link
 
@@ -190,7 +211,3 @@ def use_sign_in_link(link: SignInLink, at: datetime) -> User:
     _take(link, at)
     record(link.user, "sign_in_link.used", target=f"user:{link.user_id}", link=link.pk, made_by=link.created_by_id)
     return link.user
-
-
-def revoke_sign_in_links(user: User, at: datetime) -> int:
-    return SignInLink.objects.filter(user=user, used_at=None, revoked_at=None).update(revoked_at=at)

@@ -3,10 +3,11 @@
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from jobs.models import record
-from people.models import Cohort, CohortManager, CohortMember, SignInLink, User
+from people.models import Cohort, CohortManager, CohortMember, User
+from people.services import keys
 
 
 def active_cohorts(user: User) -> QuerySet[Cohort]:
@@ -35,12 +36,13 @@ def join(cohort: Cohort, user: User, actor: User) -> CohortMember:
 
 @transaction.atomic
 def end(member: CohortMember, actor: User, at: datetime) -> bool:
-    """End a membership; answers keep their cohort. False when it had ended before."""
+    """End a membership; answers keep their cohort, open links end. False when it had ended before."""
     ended = CohortMember.objects.filter(pk=member.pk, left_at__isnull=True).update(left_at=at)
     if not ended:
         return False
-    SignInLink.objects.filter(user_id=member.user_id, used_at=None, revoked_at=None).update(revoked_at=at)
     cohort = member.cohort
+    keys.sign_in_links_of(member.user, at)
+    keys.take_back(member.user, cohort.team, actor, at, waiting=Q(cohort=cohort))
     record(actor, "cohort.left", scope=f"team:{cohort.team_id}", target=f"user:{member.user_id}", cohort=cohort.pk)
     return True
 
@@ -55,9 +57,11 @@ def add_manager(cohort: Cohort, user: User, actor: User) -> CohortManager:
 
 
 @transaction.atomic
-def remove_manager(cohort: Cohort, user: User, actor: User) -> bool:
+def remove_manager(cohort: Cohort, user: User, actor: User, at: datetime) -> bool:
+    """The person manages the cohort no longer, and the open links they made for it end."""
     removed, _by_model = CohortManager.objects.filter(cohort=cohort, user=user).delete()
     if removed:
+        keys.take_back(user, cohort.team, actor, at)
         target = f"user:{user.pk}"
         record(actor, "cohort.manager_removed", scope=f"team:{cohort.team_id}", target=target, cohort=cohort.pk)
     return bool(removed)

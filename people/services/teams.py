@@ -1,11 +1,23 @@
+from datetime import datetime
+
 from django.db import transaction
+from django.db.models import Q
 
 from jobs.models import record
-from people.models import Team, TeamMember, User
+from people.models import CohortManager, Team, TeamMember, User
+from people.services import keys
 
 
 class LastAdmin(Exception):
     """A team keeps at least one admin."""
+
+
+class LastOwner(Exception):
+    """A benchmark keeps at least one owner. `benchmarks` are the names of those that would have none."""
+
+    def __init__(self, benchmarks: list[str]) -> None:
+        super().__init__(", ".join(benchmarks))
+        self.benchmarks = benchmarks
 
 
 @transaction.atomic
@@ -37,22 +49,44 @@ def _keep_an_admin(team: Team, member: TeamMember) -> None:
         raise LastAdmin
 
 
+def _keep_owners(team: Team, user: User) -> None:
+    """Locks the benchmarks, as whoever changes roles in them does."""
+    owned = team.benchmarks.select_for_update().filter(roles__in=user.benchmark_roles.filter(name="owner"))
+    alone = [
+        benchmark.name
+        for benchmark in owned.order_by("pk")
+        if not benchmark.roles.filter(name="owner").exclude(user=user).exists()
+    ]
+    if alone:
+        raise LastOwner(alone)
+
+
 @transaction.atomic
-def change_role(member: TeamMember, role: TeamMember.Role, actor: User) -> None:
+def change_role(member: TeamMember, role: TeamMember.Role, actor: User, at: datetime) -> None:
+    """Raises LastAdmin. Who is lowered keeps no link that only an admin makes."""
     team = Team.objects.select_for_update().get(pk=member.team_id)
     if role != TeamMember.Role.ADMIN:
         _keep_an_admin(team, member)
     TeamMember.objects.filter(pk=member.pk).update(role=role)
+    if role != TeamMember.Role.ADMIN:
+        keys.take_back(member.user, team, actor, at, waiting=Q(team_role=TeamMember.Role.ADMIN))
     target = f"user:{member.user_id}"
     record(actor, "team.role_changed", scope=f"team:{team.pk}", target=target, role=str(role))
 
 
 @transaction.atomic
-def remove_member(member: TeamMember, actor: User) -> None:
-    """Take a person out of the team, and out of the roles they hold in its benchmarks."""
+def remove_member(member: TeamMember, actor: User, at: datetime) -> None:
+    """Take a person out of the team, its benchmarks and its cohorts' management. Raises LastAdmin, LastOwner.
+
+    Their membership of a cohort, if they also rate, stays: it is ended on the cohort's page.
+    """
     team = Team.objects.select_for_update().get(pk=member.team_id)
     _keep_an_admin(team, member)
+    _keep_owners(team, member.user)
     roles, _by_model = member.user.benchmark_roles.filter(benchmark__team=team).delete()
+    managed, _by_model = CohortManager.objects.filter(user=member.user, cohort__team=team).delete()
     target = f"user:{member.user_id}"
     member.delete()
-    record(actor, "team.member_removed", scope=f"team:{team.pk}", target=target, roles=roles)
+    keys.sign_in_links_of(member.user, at)
+    keys.take_back(member.user, team, actor, at, waiting=~Q(team_role=""))
+    record(actor, "team.member_removed", scope=f"team:{team.pk}", target=target, roles=roles, managed=managed)

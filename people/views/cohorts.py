@@ -155,5 +155,5 @@ def manager_remove(request: HttpRequest, cohort_id: int, user_id: int) -> HttpRe
     manager = found.managers.select_related("user").filter(user_id=user_id).first()
     if manager is None:
         raise Http404
-    memberships.remove_manager(found, manager.user, person(request))
+    memberships.remove_manager(found, manager.user, person(request), timezone.now())
     return redirect("people:cohort", found.pk)

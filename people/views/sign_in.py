@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 
 from people.forms.persons import ChangePasswordForm, ForgottenForm, NewPasswordForm, SignInForm, interface_language
 from people.models import User
-from people.services import links, profiles
+from people.services import keys, profiles
 from people.tabs import tabs_for
 from people.views.asking import next_url, person
 
@@ -73,7 +73,7 @@ class NewPassword(views.PasswordResetConfirmView):
         user = self.user
         assert isinstance(user, User)  # a form of somebody unknown is never valid
         reset(username=user.email.lower())
-        links.revoke_sign_in_links(user, timezone.now())
+        keys.sign_in_links_of(user, timezone.now())
         messages.info(self.request, _("The new password is set. Sign in with it."))
         return response
 
@@ -85,7 +85,7 @@ class ChangePassword(views.PasswordChangeView):
 
     def form_valid(self, form: Form) -> HttpResponse:
         response = super().form_valid(form)  # type: ignore[arg-type]
-        links.revoke_sign_in_links(person(self.request), timezone.now())
+        keys.sign_in_links_of(person(self.request), timezone.now())
         messages.info(self.request, _("The new password is set. Other devices have to sign in again."))
         return response
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from people import access
 from people.forms.teams import ConsentTextsForm, InviteToTeamForm, TeamForm
-from people.models import ConsentVersion, Team, TeamMember, User
+from people.models import Team, TeamMember, User
 from people.services import consent, links, mail, teams
 from people.tabs import tabs_for
 from people.views.asking import person
@@ -103,7 +103,7 @@ def member_role(request: HttpRequest, slug: str, user_id: int) -> HttpResponse:
     if role not in TeamMember.Role.values:
         raise BadRequest
     try:
-        teams.change_role(_member(team, user_id), TeamMember.Role(role), person(request))
+        teams.change_role(_member(team, user_id), TeamMember.Role(role), person(request), timezone.now())
     except teams.LastAdmin:
         messages.warning(request, _("A team needs an admin. Make somebody else admin first."))
     return redirect("people:team", team.slug)
@@ -113,11 +113,17 @@ def member_role(request: HttpRequest, slug: str, user_id: int) -> HttpResponse:
 @require_POST
 def member_remove(request: HttpRequest, slug: str, user_id: int) -> HttpResponse:
     team = access.team_for(request.user, slug, admin=True)
+    member = _member(team, user_id)
     try:
-        teams.remove_member(_member(team, user_id), person(request))
+        teams.remove_member(member, person(request), timezone.now())
     except teams.LastAdmin:
         messages.warning(request, _("A team needs an admin. Make somebody else admin first."))
-    if user_id == request.user.pk:
+    except teams.LastOwner as refused:
+        said = {"name": member.user, "benchmarks": ", ".join(refused.benchmarks)}
+        messages.warning(
+            request, _("%(name)s is the only owner of %(benchmarks)s. Make somebody else owner there first.") % said
+        )
+    if user_id == request.user.pk and member.pk is None:
         return redirect("people:teams")
     return redirect("people:team", team.slug)
 
@@ -144,20 +150,20 @@ def consent_texts(request: HttpRequest, slug: str) -> HttpResponse:
     spoken = {code for cohort in team.cohorts.all() for code in cohort.languages}
     form = ConsentTextsForm(request.POST or None, texts=texts, languages=sorted(spoken))
     if request.method == "POST" and form.is_valid():
-        draft = consent.draft(team, form.texts(), user)
         if "publish" not in request.POST:
+            consent.draft(team, form.texts(), user)
             messages.info(request, _("The draft is kept. Nobody is asked yet."))
             return redirect("people:consent_texts", team.slug)
-        if _publish(request, draft, user):
+        if _put_in_force(request, team, form.texts(), user):
             return redirect("people:team", team.slug)
     drafted = version is not None and version.published_at is None
     context = {"team": team, "form": form, "drafted": drafted, "version": version, "nav": tabs_for(user, "teams")}
     return render(request, "people/consent_texts.html", context)
 
 
-def _publish(request: HttpRequest, draft: ConsentVersion, user: User) -> bool:
+def _put_in_force(request: HttpRequest, team: Team, texts: dict[str, str], user: User) -> bool:
     try:
-        consent.publish(draft, user, timezone.now())
+        consent.put_in_force(team, texts, user, timezone.now())
     except consent.ConsentRefused:
         messages.warning(request, _("There is no text yet. Write it in one language at least."))
         return False

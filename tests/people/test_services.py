@@ -114,12 +114,12 @@ def test_cohort_for_finds_for_managers_and_the_team(world: World) -> None:
 
 
 def test_a_team_keeps_an_admin_and_a_removed_member_loses_the_roles(world: World) -> None:
-    admin = TeamMember.objects.get(user=world.team_admin)
+    admin, at = TeamMember.objects.get(user=world.team_admin), timezone.now()
     with pytest.raises(teams.LastAdmin):
-        teams.remove_member(admin, world.team_admin)
+        teams.remove_member(admin, world.team_admin, at)
     with pytest.raises(teams.LastAdmin):
-        teams.change_role(admin, TeamMember.Role.MEMBER, world.team_admin)
-    teams.remove_member(TeamMember.objects.get(user=world.mara), world.team_admin)
+        teams.change_role(admin, TeamMember.Role.MEMBER, world.team_admin, at)
+    teams.remove_member(TeamMember.objects.get(user=world.mara), world.team_admin, at)
     assert not world.mara.benchmark_roles.exists()
     with pytest.raises(Http404):
         access.team_for(world.mara, "nile-lab")

@@ -1,0 +1,38 @@
+"""What somebody who lost a role could still open doors with: links they made, and links that wait for them."""
+
+from datetime import datetime
+
+from django.db.models import Q
+
+from jobs.models import record
+from people.models import CohortManager, Invitation, SignInLink, Team, TeamMember, User
+
+NOBODY = Q(pk__in=[])
+
+
+def take_back(user: User, team: Team, actor: User, at: datetime, *, waiting: Q = NOBODY) -> None:
+    """Revoke the open links of this team that the person made and could not make any more.
+
+    With `waiting`, also the invitations to their e-mail that fit it: else an earlier one would bring the role back.
+    """
+    mine = Q(created_by=user) & ~_still(user, team)
+    to_them = Q(email__iexact=user.email) & waiting
+    opened = Invitation.objects.filter(team=team, used_at=None, revoked_at=None).filter(mine | to_them)
+    for invitation in opened.select_for_update(of=("self",)):
+        Invitation.objects.filter(pk=invitation.pk).update(revoked_at=at)
+        record(actor, "invitation.revoked", scope=f"team:{team.pk}", target=f"invitation:{invitation.pk}", implied=True)
+    links = SignInLink.objects.filter(used_at=None, revoked_at=None)
+    links.filter(mine, cohort__team=team).update(revoked_at=at)
+
+
+def _still(user: User, team: Team) -> Q:
+    """The links this person may make: all of the team's as its admin, else those of the cohorts they manage."""
+    if TeamMember.objects.filter(team=team, user=user, role=TeamMember.Role.ADMIN).exists():
+        return ~NOBODY
+    managed = CohortManager.objects.filter(user=user, cohort__team=team).values("cohort")
+    return Q(cohort__in=managed)
+
+
+def sign_in_links_of(user: User, at: datetime) -> int:
+    """Revoke the open links with which this person could be signed in. Says how many there were."""
+    return SignInLink.objects.filter(user=user, used_at=None, revoked_at=None).update(revoked_at=at)
