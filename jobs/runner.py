@@ -82,6 +82,11 @@ class Work:
         if Job.objects.filter(pk=self.job.pk, cancel_asked=True).exists():
             raise Cancelled
 
+    def beat(self) -> None:
+        """In long stretches without a step: keeps the lease. Raises Cancelled, LeaseLost."""
+        self.check()
+        self._write()
+
     def _write(self, **values: Any) -> None:
         held = Job.objects.filter(pk=self.job.pk, state=Job.State.RUNNING, attempts=self.job.attempts)
         if not held.update(lease_until=timezone.now() + LEASE, **values):

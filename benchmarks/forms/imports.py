@@ -7,13 +7,12 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
+from benchmarks.imports.manifest import MOST_BYTES
 from benchmarks.imports.records import Defaults
 from benchmarks.models import Stage
 from benchmarks.recipes.registry import find
 from benchmarks.templatetags.texts import say
 from people.forms.base import Styled
-
-MANIFEST_MOST = 256 * 1024**2
 
 
 class ImportForm(Styled, forms.Form):
@@ -54,7 +53,7 @@ class ImportForm(Styled, forms.Form):
 
     def clean_manifest(self) -> UploadedFile[Any] | None:
         given = self.cleaned_data["manifest"]
-        return _bounded(given, MANIFEST_MOST) if given else None
+        return _bounded(given, MOST_BYTES) if given else None
 
     def defaults(self) -> Defaults:
         said = self.cleaned_data

@@ -5,6 +5,7 @@ import struct
 import unicodedata
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -15,7 +16,11 @@ from benchmarks.imports.problems import RowProblem, SourceProblem
 MOST_MEMBERS = 100_000
 LONGEST_DIRECTORY = 64 * 1024**2
 MOST_RATIO = 200  # pictures hardly shrink in a zip; text does, up to here
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others take as much memory to unpack as they like
 END = struct.Struct("<4s4H2LH")
+LOCATOR = struct.Struct("<4sLQL")
+BIG_END = struct.Struct("<4sQ2H2L4Q")
+ENTRY = struct.Struct("<4s24x3H12x")
 NESTED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst")
 
 
@@ -26,13 +31,17 @@ class Archive:
         _check_directory(file)
         try:
             self._zip = zipfile.ZipFile(file)
-        except (zipfile.BadZipFile, struct.error, ValueError, OSError) as error:
-            raise SourceProblem(_("This is not a zip file, or it is damaged. Pack it again.")) from error
+        except (zipfile.BadZipFile, struct.error, ValueError, OSError, NotImplementedError) as error:
+            raise _not_a_zip() from error
+        if len(self._zip.infolist()) > MOST_MEMBERS:
+            raise _too_many()
         members = [info for info in self._zip.infolist() if not info.is_dir() and not _is_litter(info.filename)]
         if sum(info.file_size for info in members) > most_bytes:
             text = _("Unpacked it is larger than %(most)s GB. Split it into several archives.")
             raise SourceProblem(text % {"most": most_bytes // 1024**3 or 1})
         self._members = {plain(info.filename): info for info in members}
+        counts = Counter(plain(info.filename) for info in members)
+        self._twice = {name for name, number in counts.items() if number > 1}
         self._by_base = {name.rsplit("/", 1)[-1].lower(): name for name in self._members}
 
     def names(self) -> Iterator[str]:
@@ -47,18 +56,26 @@ class Archive:
 
     def open(self, name: str) -> BinaryIO:
         """A stream of one member; errors while reading are zipfile's own. Raises RowProblem."""
-        _check_member(self._members[name])
+        self._check(name)
         return self._zip.open(self._members[name])  # type: ignore[return-value]
+
+    def size(self, name: str) -> int:
+        """What it says of itself; reading never gives more."""
+        return self._members[name].file_size
 
     def read(self, name: str, most: int) -> bytes:
         """The bytes of one member, at most `most` + 1 of them. Raises RowProblem."""
-        info = self._members[name]
-        _check_member(info)
+        self._check(name)
         try:
-            with self._zip.open(info) as file:
+            with self._zip.open(self._members[name]) as file:
                 return file.read(most + 1)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError) as error:
             raise RowProblem("damaged", _("The archive is damaged at this file. Pack it again.")) from error
+
+    def _check(self, name: str) -> None:
+        _check_member(self._members[name])
+        if name in self._twice:
+            raise RowProblem("twice", _("The archive holds several files of this name. Keep one, or rename them."))
 
 
 def plain(name: str) -> str:
@@ -83,6 +100,8 @@ def _check_member(info: zipfile.ZipInfo) -> None:
         raise RowProblem("nested", _("Archives inside archives are not opened. Put the pictures in directly."))
     if info.flag_bits & 1:
         raise RowProblem("encrypted", _("The file is locked with a password. Pack it again without one."))
+    if info.compress_type not in METHODS:
+        raise RowProblem("method", _("The file is packed in an unusual way. Pack it again as an ordinary zip."))
     if info.file_size > 1024**2 and info.file_size > MOST_RATIO * max(info.compress_size, 1):
         raise RowProblem("ratio", _("The file unpacks to far more than its size. It is not opened."))
 
@@ -94,32 +113,62 @@ def _is_litter(name: str) -> bool:
 
 
 def _check_directory(file: BinaryIO) -> None:
-    """The number of members and the size of their list, before Python reads all of it into memory."""
-    file.seek(0, 2)
-    size = file.tell()
-    file.seek(max(0, size - 66_000))
+    """Walk the list of members as Python would read it, before Python makes an object of each.
+
+    The counts an archive states of itself are not believed: only the entries that are there are counted.
+    """
+    start, length = _directory(file)
+    if length > LONGEST_DIRECTORY:
+        raise _too_many()
+    if start < 0:
+        raise _not_a_zip()
+    file.seek(start)
+    listed = file.read(length)
+    file.seek(0)
+    at = members = 0
+    while at + ENTRY.size <= len(listed):
+        _mark, name, extra, comment = ENTRY.unpack_from(listed, at)
+        at += ENTRY.size + name + extra + comment
+        members += 1
+        if members > MOST_MEMBERS:
+            raise _too_many()
+
+
+def _directory(file: BinaryIO) -> tuple[int, int]:
+    """Where the list of members begins, and its length; found in the same places where Python's zipfile looks."""
+    size = file.seek(0, 2)
+    tail_start = max(0, size - END.size - 2**16)
+    file.seek(tail_start)
     tail = file.read()
-    file.seek(0)
-    at = tail.rfind(b"PK\x05\x06")
+    at = len(tail) - END.size
+    if at < 0 or not (tail.startswith(b"PK\x05\x06", at) and tail.endswith(b"\x00\x00")):
+        at = tail.rfind(b"PK\x05\x06")
     if at < 0 or len(tail) - at < END.size:
-        raise SourceProblem(_("This is not a zip file, or it is damaged. Pack it again."))
-    _mark, _disk, _start, _here, members, length, _offset, _comment = END.unpack_from(tail, at)
-    if members == 0xFFFF or length == 0xFFFFFFFF:
-        members, length = _big_directory(file, tail, at, members, length)
-    if members > MOST_MEMBERS or length > LONGEST_DIRECTORY:
-        text = _("The archive holds more than %(most)s files. Split it into several.")
-        raise SourceProblem(text % {"most": MOST_MEMBERS})
+        raise _not_a_zip()
+    length: int = END.unpack_from(tail, at)[5]
+    end = tail_start + at
+    big = _big_directory(file, end)
+    return (end - length, length) if big is None else (end - LOCATOR.size - BIG_END.size - big, big)
 
 
-def _big_directory(file: BinaryIO, tail: bytes, at: int, members: int, length: int) -> tuple[int, int]:
-    """The zip64 form of the same two numbers, where there is one."""
-    locator = tail.rfind(b"PK\x06\x07", 0, at)
-    if locator < 0 or len(tail) < locator + 16:
-        return members, length
-    (offset,) = struct.unpack_from("<Q", tail, locator + 8)
-    file.seek(min(offset, 2**62))
-    record = file.read(56)
-    file.seek(0)
-    if len(record) < 56 or record[:4] != b"PK\x06\x06":
-        raise SourceProblem(_("This is not a zip file, or it is damaged. Pack it again."))
-    return struct.unpack_from("<Q", record, 32)[0], struct.unpack_from("<Q", record, 40)[0]
+def _big_directory(file: BinaryIO, end: int) -> int | None:
+    """The length in its zip64 form, which wins wherever there is one."""
+    if end < LOCATOR.size:
+        return None
+    file.seek(end - LOCATOR.size)
+    if file.read(4) != b"PK\x06\x07":
+        return None
+    file.seek(max(0, end - LOCATOR.size - BIG_END.size))
+    record = file.read(BIG_END.size)
+    if len(record) < BIG_END.size or record[:4] != b"PK\x06\x06":
+        raise _not_a_zip()
+    return int(BIG_END.unpack(record)[8])
+
+
+def _not_a_zip() -> SourceProblem:
+    return SourceProblem(_("This is not a zip file, or it is damaged. Pack it again."))
+
+
+def _too_many() -> SourceProblem:
+    text = _("The archive holds more than %(most)s files. Split it into several.")
+    return SourceProblem(text % {"most": MOST_MEMBERS})

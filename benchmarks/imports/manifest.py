@@ -3,14 +3,16 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, BinaryIO, TypeVar
 
 from django.utils.translation import gettext as _
 
 from benchmarks.imports.problems import RowProblem, SourceProblem
 
 LONGEST_LINE = 1024**2
+MOST_BYTES = 256 * 1024**2
+MOST_LINES = 1_000_000
 ALIASES = {
     "filename": "file",
     "image": "file",
@@ -20,27 +22,35 @@ ALIASES = {
     "description": "alt",
 }
 Row = tuple[int, Mapping[str, Any] | RowProblem]
+Line = TypeVar("Line", str, bytes)
 
 
-def read(file: BinaryIO) -> Iterator[Row]:
-    """Row numbers as a person sees them (a spreadsheet's head is row 1), and the row or what is wrong with it."""
+def still() -> None:
+    """Nothing has to be done while lines go by."""
+
+
+def read(file: BinaryIO, pulse: Callable[[], None] = still) -> Iterator[Row]:
+    """Row numbers as a person sees them (a spreadsheet's head is row 1), and the row or what is wrong with it.
+
+    `pulse` is called again and again, also where many lines make no row.
+    """
     start = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
     file.seek(0)
     if start.startswith(b"["):
         raise SourceProblem(_("The manifest is a JSON list. Write one JSON object per line instead."))
-    return _json_lines(file) if start.startswith(b"{") else _csv(file)
+    return _json_lines(file, pulse) if start.startswith(b"{") else _csv(file, pulse)
 
 
-def _csv(file: BinaryIO) -> Iterator[Row]:
+def _csv(file: BinaryIO, pulse: Callable[[], None]) -> Iterator[Row]:
     # Bytes that are not UTF-8 become lone surrogates here, so that one bad row does not end the reading.
     text = io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline="")
     try:
-        yield from _csv_rows(text)
+        yield from _csv_rows(text, pulse)
     finally:
         text.detach()
 
 
-def _csv_rows(text: io.TextIOWrapper) -> Iterator[Row]:
+def _csv_rows(text: io.TextIOWrapper, pulse: Callable[[], None]) -> Iterator[Row]:
     first = text.readline(LONGEST_LINE)
     separator = max(",;\t", key=first.count)
     head = [_column(name) for name in next(csv.reader([first], delimiter=separator), [])]
@@ -48,7 +58,7 @@ def _csv_rows(text: io.TextIOWrapper) -> Iterator[Row]:
         raise SourceProblem(_("The manifest has no column “file”. Its first line must name the columns."))
     if len(set(head)) < len(head):
         raise SourceProblem(_("The manifest names a column twice. Rename one of them."))
-    rows = csv.reader(_bounded(text), delimiter=separator)
+    rows = csv.reader(_lines(text.readline, pulse), delimiter=separator)
     number = 1
     while True:
         number += 1
@@ -68,10 +78,8 @@ def _csv_rows(text: io.TextIOWrapper) -> Iterator[Row]:
         yield number, _checked(dict(zip(head, cells, strict=False)))
 
 
-def _json_lines(file: BinaryIO) -> Iterator[Row]:
-    number = 0
-    while line := file.readline(LONGEST_LINE):
-        number += 1
+def _json_lines(file: BinaryIO, pulse: Callable[[], None]) -> Iterator[Row]:
+    for number, line in enumerate(_lines(file.readline, pulse), start=1):
         if not line.strip():
             continue
         try:
@@ -88,8 +96,15 @@ def _json_lines(file: BinaryIO) -> Iterator[Row]:
         yield number, {_column(str(name)): value for name, value in found.items()}
 
 
-def _bounded(text: io.TextIOWrapper) -> Iterator[str]:
-    while line := text.readline(LONGEST_LINE):
+def _lines(readline: Callable[[int], Line], pulse: Callable[[], None]) -> Iterator[Line]:
+    number = 0
+    while line := readline(LONGEST_LINE):
+        number += 1
+        if number > MOST_LINES:
+            text = _("The manifest has more than %(most)s lines. Split it into several.")
+            raise SourceProblem(text % {"most": f"{MOST_LINES:,}"})
+        if number % 1000 == 0:
+            pulse()
         yield line
 
 

@@ -1,9 +1,10 @@
 """Where rows and pictures come from: an archive or a folder, with or without a manifest."""
 
 import os
+import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -31,6 +32,7 @@ class Files(Protocol):
     def names(self) -> Iterator[str]: ...
     def read(self, name: str, most: int) -> bytes: ...
     def open(self, name: str) -> BinaryIO: ...
+    def size(self, name: str) -> int: ...
 
 
 class ZipFiles:
@@ -42,6 +44,9 @@ class ZipFiles:
 
     def open(self, name: str) -> BinaryIO:
         return self._archive.open(name)
+
+    def size(self, name: str) -> int:
+        return self._archive.size(name)
 
     def read(self, name: str, most: int) -> bytes:
         if name not in self._archive:
@@ -67,6 +72,9 @@ class FolderFiles:
     def open(self, name: str) -> BinaryIO:
         return self._inside(name).open("rb")
 
+    def size(self, name: str) -> int:
+        return self._inside(name).stat().st_size
+
     def read(self, name: str, most: int) -> bytes:
         try:
             with self._inside(name).open("rb") as file:
@@ -86,11 +94,19 @@ class FolderFiles:
 class Source:
     """Rows in a fixed order, so that a count of them is a place to go on from."""
 
-    def __init__(self, files: Files, words: Vocabulary, defaults: Defaults, separate: BinaryIO | None = None) -> None:
+    def __init__(
+        self,
+        files: Files,
+        words: Vocabulary,
+        defaults: Defaults,
+        separate: BinaryIO | None = None,
+        pulse: Callable[[], None] = manifest.still,
+    ) -> None:
         self._files = files
         self._words = words
         self._defaults = defaults
         self._separate = separate
+        self._pulse = pulse
         self._inner = None if separate else self._find_manifest()
         self._base = self._inner.rpartition("/")[0] if self._inner else ""
 
@@ -126,10 +142,10 @@ class Source:
             return
         try:
             with self._manifest() as file:
-                yield from manifest.read(file)
+                yield from manifest.read(file, self._pulse)
         except RowProblem as problem:
             raise SourceProblem(problem.message) from problem
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, struct.error) as error:
             raise SourceProblem(_("The manifest is damaged inside the archive. Pack it again.")) from error
 
     def _manifest(self) -> AbstractContextManager[BinaryIO]:
@@ -137,6 +153,9 @@ class Source:
             self._separate.seek(0)
             return nullcontext(self._separate)
         assert self._inner
+        if self._files.size(self._inner) > manifest.MOST_BYTES:
+            text = _("The manifest is larger than %(most)s MB. Split it into several.")
+            raise SourceProblem(text % {"most": manifest.MOST_BYTES // 1024**2})
         return closing(self._files.open(self._inner))
 
     def _find_manifest(self) -> str | None:

@@ -6,7 +6,7 @@ import errno
 import logging
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -78,7 +78,7 @@ def run(work: Work) -> None:
     stage = Stage.objects.select_related("benchmark__team").get(pk=work.params["stage"])
     try:
         if work.job.total is None or work.job.done < work.job.total:
-            with _source(work.params, stage) as source:
+            with _source(work, stage) as source:
                 if work.job.total is None:
                     _measure(work, source)
                 _take(work, stage, source)
@@ -127,7 +127,8 @@ def _forget(job: Job) -> None:
 
 
 @contextmanager
-def _source(params: dict[str, Any], stage: Stage) -> Iterator[Source]:
+def _source(work: Work, stage: Stage) -> Iterator[Source]:
+    params = work.params
     with ExitStack() as stack:
         files: ZipFiles | FolderFiles
         path = Path(params["path"]) if params.get("path") else None
@@ -143,7 +144,20 @@ def _source(params: dict[str, Any], stage: Stage) -> Iterator[Source]:
             manifest = stack.enter_context(Path(params["manifest_path"]).open("rb"))
         elif params.get("manifest"):
             manifest = stack.enter_context(storage.open_binary(params["manifest"]))
-        yield Source(files, vocabulary_of(stage), Defaults(**params["defaults"]), manifest)
+        yield Source(files, vocabulary_of(stage), Defaults(**params["defaults"]), manifest, _pulse(work))
+
+
+def _pulse(work: Work) -> Callable[[], None]:
+    """While lines are only counted or passed by: keep the work, and hear if it is to stop."""
+    last = time.monotonic()
+
+    def beat() -> None:
+        nonlocal last
+        if time.monotonic() - last >= STEP_SECONDS:
+            work.beat()
+            last = time.monotonic()
+
+    return beat
 
 
 def _measure(work: Work, source: Source) -> None:
