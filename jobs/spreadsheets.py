@@ -4,13 +4,15 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# The wide forms are typed in East Asian text, and some spreadsheets read them as the plain ones.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
+BLANKS = " \u00a0\u3000\ufeff\u200b"
 
 
 def neutral(value: Any) -> str:
     """Text that a spreadsheet would run gets an apostrophe before it; numbers stay numbers."""
     text = "" if value is None else str(value)
-    risky = isinstance(value, str) and text.lstrip(" ").startswith(FORMULA_STARTS)
+    risky = isinstance(value, str) and text.lstrip(BLANKS).startswith(FORMULA_STARTS)
     return f"'{text}" if risky else text
 
 

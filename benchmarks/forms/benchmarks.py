@@ -11,7 +11,7 @@ from people.forms.base import Styled
 from people.models import Team
 
 BLANK = "blank"
-TAKEN = _("This address is taken. Choose another.")
+TAKEN = _("This address cannot be used. Choose another.")
 
 
 class CreateForm(Styled, forms.Form):
@@ -46,16 +46,23 @@ class CreateForm(Styled, forms.Form):
     def clean_slug(self) -> str:
         """A given address must be free; one made of the name gets a tail if it is not."""
         given: str = self.cleaned_data["slug"].lower()
-        if given and Benchmark.objects.filter(slug=given).exists():
-            raise forms.ValidationError(TAKEN)
-        if given:
-            return given
-        made = slugify(self.cleaned_data.get("name", ""))[:40] or "benchmark"
-        taken = Benchmark.objects.filter(slug=made).exists()
-        return f"{made}-{secrets.token_hex(3)}" if taken else made
+        if given and not _is_free(given):
+            text = _("This address cannot be used; “%(free)s” is free.")
+            raise forms.ValidationError(text, params={"free": _free(given)})
+        return given or _free(slugify(self.cleaned_data.get("name", ""))[:40] or "benchmark")
 
     def clean_question(self) -> str:
         question: str = self.cleaned_data["question"].strip()
         if self.cleaned_data.get("recipe") == BLANK and not question:
             raise forms.ValidationError(_("Write the question that people will answer."))
         return question
+
+
+def _is_free(slug: str) -> bool:
+    return not Benchmark.objects.filter(slug=slug).exists()
+
+
+def _free(wanted: str) -> str:
+    """The address itself, or with the first number behind it that is free."""
+    tried = [wanted, *(f"{wanted[:45]}-{number}" for number in range(2, 10))]
+    return next(filter(_is_free, tried), f"{wanted[:40]}-{secrets.token_hex(3)}")

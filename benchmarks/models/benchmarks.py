@@ -37,7 +37,7 @@ class Benchmark(models.Model):
     def pseudonym(self, rater_id: int) -> str:
         """The rater's name in this benchmark's pages and exports: stable inside it, unlinkable outside."""
         digest = hmac.new(self.pseudonym_key.encode(), str(rater_id).encode(), hashlib.sha256).hexdigest()
-        return f"R-{digest[:8]}"
+        return f"R-{digest[:12]}"
 
 
 class Role(models.Model):

@@ -7,6 +7,7 @@ from django.views.decorators.http import require_safe
 
 from benchmarks import readers
 from benchmarks.access import benchmark_for, may
+from benchmarks.imports.records import clean
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.tabs import tabs_for
 
@@ -15,8 +16,8 @@ from benchmarks.tabs import tabs_for
 @require_safe
 def items(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
-    stage = _stage(benchmark, request.GET.get("stage"))
-    chosen = {name: request.GET.get(name, "") for name in readers.FACETS}
+    stage = _stage(benchmark, clean(request.GET.get("stage")))
+    chosen = {name: clean(request.GET.get(name)) for name in readers.FACETS}
     found = readers.items(stage, chosen)
     rows, further = readers.page(found, _whole(request.GET.get("after")))
     kept = {name: value for name, value in chosen.items() if value} | {"stage": stage.key}
@@ -59,7 +60,7 @@ def item(request: HttpRequest, slug: str, item_id: int) -> HttpResponse:
     return render(request, "benchmarks/item.html", context)
 
 
-def _stage(benchmark: Benchmark, key: str | None) -> Stage:
+def _stage(benchmark: Benchmark, key: str) -> Stage:
     """The stage asked for, or the first; 404 if there is no such stage."""
     stages = benchmark.stages.filter(key=key) if key else benchmark.stages.all()
     found = stages.first()

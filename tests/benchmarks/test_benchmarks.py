@@ -1,5 +1,7 @@
 """Benchmarks are made whole: stages, an owner, an event, a secret of their own."""
 
+import re
+
 import pytest
 
 from benchmarks.access import benchmark_for
@@ -30,6 +32,7 @@ def test_two_benchmarks_give_one_person_two_names(world):
     one = create_from_recipe(world.team, "caire-universal", "One", "one", world.mara)
     two = create_from_recipe(world.team, "caire-universal", "Two", "two", world.mara)
     assert one.pseudonym(7) == one.pseudonym(7) != two.pseudonym(7)
+    assert re.fullmatch(r"R-[0-9a-f]{12}", one.pseudonym(7)), "long enough that thousands of people do not collide"
 
 
 def test_a_taken_address_and_an_unknown_recipe_leave_nothing_behind(world):

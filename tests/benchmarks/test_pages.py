@@ -60,8 +60,11 @@ def test_a_blank_one_needs_a_question_and_a_free_address(world):
     said = {"recipe": "blank", "name": "شاي", "team": world.team.pk}
     assert "Write the question" in client.post("/benchmarks/new/", said).content.decode()
     said["question"] = "Is this tea from {target}?"
-    taken = client.post("/benchmarks/new/", said | {"slug": world.other_benchmark.slug})
-    assert "This address is taken" in taken.content.decode()
+    other = world.other_benchmark.slug
+    taken = client.post("/benchmarks/new/", said | {"slug": other}).content.decode()
+    assert f"“{other}-2” is free" in taken and "This address is taken" not in taken
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(slug=f"{other}-2")
+    assert f"“{other}-3” is free" in client.post("/benchmarks/new/", said | {"slug": other}).content.decode()
     made = client.post("/benchmarks/new/", said)
     assert made.headers["Location"] == "/b/benchmark/"
     assert "Is this tea from the cohort?" in page(client, "/b/benchmark/")
@@ -81,6 +84,9 @@ def test_items_come_in_pages_by_key(world):
     assert seen == sorted(set(seen)) and len(seen) == 130
     assert client.get(f"/b/{world.benchmark.slug}/items/?after=x&stage__benchmark=1").status_code == 200
     assert client.get(f"/b/{world.benchmark.slug}/items/?stage=nothing").status_code == 404
+    for name in ("stage", "concept", "origin", "condition", "after"):
+        answer = client.get(f"/b/{world.benchmark.slug}/items/?{name}=%00")
+        assert (answer.status_code, answer.context["total"]) == (200, 130), name
 
 
 def test_an_item_of_another_benchmark_is_not_found_here(world):

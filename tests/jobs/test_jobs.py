@@ -277,4 +277,8 @@ def test_cells_that_a_spreadsheet_would_run_are_made_text():
         "-3",
         "2.5",
     ]
+    for wide in "＝＋－＠":
+        assert neutral(f"{wide}1+1") == f"'{wide}1+1"
+        assert neutral(f"\u3000{wide}1") == f"'\u3000{wide}1"
+        assert neutral(f"a{wide}1") == f"a{wide}1"
     assert list(csv_lines(["a"], [['x"y']]))[1] == '"x""y"\r\n'
