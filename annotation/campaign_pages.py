@@ -1,12 +1,15 @@
 """What the campaign pages show."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign, CampaignCohort, ProblemReport
 from annotation.progress import Progress, progress_of
+from annotation.services.campaigns import items_of
 from benchmarks.models import Benchmark
 
 REFUSALS: dict[str, Any] = {
@@ -37,25 +40,61 @@ class CohortLine:
 
 
 @dataclass(frozen=True)
+class Problems:
+    """How many were reported in a campaign, and how many of them wait for an answer."""
+
+    all: int = 0
+    waiting: int = 0
+
+
+@dataclass(frozen=True)
 class CampaignLine:
     campaign: Campaign
     look: str
     cohorts: list[CohortLine]
+    problems: Problems
+    items: int | None
+
+    @property
+    def state(self) -> str:
+        return state_words(self.campaign)
 
 
 def look_of(campaign: Campaign) -> str:
     return LOOKS[Campaign.State(campaign.state)]
 
 
+def state_words(campaign: Campaign) -> str:
+    """A draft that was given up is closed like any other; the page says which it was."""
+    if campaign.state == Campaign.State.CLOSED and campaign.opened_at is None:
+        return str(_("Discarded draft"))
+    return str(campaign.get_state_display())
+
+
+def wanted_items(campaign: Campaign) -> int | None:
+    """How many items a campaign would ask about; None once it was opened, since then the tallies say it."""
+    return items_of(campaign).count() if campaign.opened_at is None else None
+
+
+def problem_counts(campaigns: Iterable[Campaign]) -> dict[int, Problems]:
+    rows = ProblemReport.objects.filter(assignment__campaign__in=list(campaigns)).values("assignment__campaign")
+    counted = rows.annotate(all=Count("pk"), waiting=Count("pk", filter=Q(answered_at=None)))
+    return {row["assignment__campaign"]: Problems(row["all"], row["waiting"]) for row in counted}
+
+
 def listed(benchmark: Benchmark) -> list[CampaignLine]:
-    """Newest first, each with a ruler per cohort; two queries for all of them, and one for their tallies."""
+    """Newest first, each with a ruler per cohort; as many queries for all as for one, and one more for each draft."""
     campaigns = list(Campaign.objects.filter(stage__benchmark=benchmark).select_related("stage").order_by("-pk"))
     rows = CampaignCohort.objects.filter(campaign__in=campaigns).select_related("cohort").order_by("cohort__label")
     progress = progress_of(row.pk for row in rows)
     by_campaign: dict[int, list[CohortLine]] = {campaign.pk: [] for campaign in campaigns}
     for row in rows:
         by_campaign[row.campaign_id].append(CohortLine(row, progress[row.pk]))
-    return [CampaignLine(campaign, look_of(campaign), by_campaign[campaign.pk]) for campaign in campaigns]
+    problems = problem_counts(campaigns)
+    return [
+        CampaignLine(one, look_of(one), by_campaign[one.pk], problems.get(one.pk, Problems()), wanted_items(one))
+        for one in campaigns
+    ]
 
 
 @dataclass(frozen=True)

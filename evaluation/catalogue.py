@@ -66,10 +66,10 @@ class Catalogue:
 
 
 def catalogue_of(benchmark: Benchmark) -> Catalogue:
-    """Stages with at least one campaign that is no longer a draft."""
+    """Stages with at least one campaign that was ever opened; a discarded draft was not."""
     campaigns = (
         Campaign.objects.filter(stage__benchmark=benchmark)
-        .exclude(state=Campaign.State.DRAFT)
+        .exclude(opened_at=None)
         .select_related("sheet_version")
         .order_by("-pk")
     )

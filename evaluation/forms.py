@@ -22,7 +22,7 @@ class ExportForm(forms.Form):
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.opened = Campaign.objects.filter(stage__benchmark=benchmark).exclude(state=Campaign.State.DRAFT)
+        self.opened = Campaign.objects.filter(stage__benchmark=benchmark).exclude(opened_at=None)
         self.fields["stage"].queryset = (  # type: ignore[attr-defined]
             Stage.objects.filter(benchmark=benchmark, campaigns__in=self.opened).distinct().select_related("benchmark")
         )

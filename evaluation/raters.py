@@ -1,6 +1,6 @@
 """Who answers in a benchmark: how much, how fast, and whether it counts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from annotation.models import Assignment, Campaign, Exclusion, Participation
 from benchmarks.models import Benchmark
 from evaluation.reports.numbers import shown_share
 from jobs.models import Event
-from people.models import Cohort, Rater
+from people.models import Cohort, CohortMember, Rater
 
 IDLE = timedelta(days=3)
 
@@ -33,6 +33,11 @@ class RaterLine:
     seen_at: datetime
     exclusion: Exclusion | None
     idle: bool
+    left: bool = False
+
+    @property
+    def at_work(self) -> bool:
+        return not (self.idle or self.left or self.exclusion)
 
     @property
     def skipped_share(self) -> float | None:
@@ -78,8 +83,19 @@ def raters_of(
     raters = Rater.objects.filter(pk__in=ids).select_related("user").in_bulk()
     cohorts = Cohort.objects.filter(pk__in={c for _r, c in seen}).in_bulk()
     excluded = {e.rater_id: e for e in Exclusion.objects.filter(benchmark=benchmark, lifted_at__isnull=True)}
+    members = _members(ids, cohorts)
     lines = [
-        _line(benchmark, raters[r], cohorts[c], done.get((r, c), NOTHING), skipped.get((r, c), 0), last, at, excluded)
+        RaterLine(
+            rater=raters[r],
+            cohort=cohorts[c],
+            pseudonym=benchmark.pseudonym(r),
+            **done.get((r, c), NOTHING)._asdict(),
+            skipped=skipped.get((r, c), 0),
+            seen_at=last,
+            exclusion=excluded.get(r),
+            idle=last < at - IDLE,
+            left=(r, c) not in members,
+        )
         for (r, c), last in seen.items()
     ]
     return sorted(lines, key=lambda line: (line.cohort.name, line.pseudonym))
@@ -94,28 +110,10 @@ class Done(NamedTuple):
 NOTHING = Done(0, 0, None)
 
 
-def _line(
-    benchmark: Benchmark,
-    rater: Rater,
-    cohort: Cohort,
-    done: Done,
-    skipped: int,
-    seen_at: datetime,
-    at: datetime,
-    excluded: dict[int, Exclusion],
-) -> RaterLine:
-    return RaterLine(
-        rater=rater,
-        cohort=cohort,
-        pseudonym=benchmark.pseudonym(rater.pk),
-        done=done.done,
-        counted=done.counted,
-        skipped=skipped,
-        pace=done.pace,
-        seen_at=seen_at,
-        exclusion=excluded.get(rater.pk),
-        idle=seen_at < at - IDLE,
-    )
+def _members(raters: Iterable[int], cohorts: Iterable[int]) -> set[tuple[int, int]]:
+    """Who belongs to which of the cohorts now."""
+    rows = CohortMember.objects.filter(user__rater__in=list(raters), cohort__in=list(cohorts), left_at=None)
+    return set(rows.values_list("user__rater", "cohort"))
 
 
 def _done(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, int], Done]:
@@ -131,6 +129,12 @@ def _skipped(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int,
         .annotate(n=Count("pk", filter=Q(state=Assignment.State.SKIPPED)))
     )
     return {(row["rater"], row["participation__cohort__cohort"]): row["n"] for row in rows}
+
+
+def exclusions_of(benchmark: Benchmark, rater: Rater) -> list[Exclusion]:
+    """All of them, also those that were lifted; the newest first."""
+    rows = Exclusion.objects.filter(benchmark=benchmark, rater=rater).select_related("by", "lifted_by")
+    return list(rows.order_by("-pk"))
 
 
 def effect_words(benchmark: Benchmark, rater: Rater) -> str:

@@ -12,6 +12,7 @@ import django
 from celery import current_app
 from django.conf import settings
 from django.db import connection
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from kombu.exceptions import OperationalError
@@ -25,6 +26,8 @@ LITTLE_SPACE = 2 * GIB
 MANY_WAITING = 1_000
 BEAT_LATE = timedelta(minutes=5)
 BEAT_KEY = "emic:beat"
+SETTLING = timedelta(minutes=3)  # it beats every minute, and the worker starts after the pages
+STARTED = timezone.now()  # of this process
 
 
 @dataclass(frozen=True)
@@ -101,9 +104,13 @@ def _queue(found: Status) -> None:
 
 def _beat(found: Status, last: datetime | None) -> None:
     ago = found.at - last if last else None
+    fresh = ago is not None and ago <= BEAT_LATE
+    if not fresh and found.at - STARTED < SETTLING:
+        found.figures.append((_("Last beat"), _("not yet since the start")))
+        return
     said = _("never") if ago is None else _("%(n)s s ago") % {"n": max(0, round(ago.total_seconds()))}
     found.figures.append((_("Last beat"), said))
-    if ago is None or ago > BEAT_LATE:
+    if not fresh:
         found.problems.append(
             Problem(
                 _("The beat has not been heard for five minutes: places that were given up are not handed on."),

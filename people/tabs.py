@@ -24,6 +24,7 @@ def tabs_for(user: User, current: str = "") -> list[Tab]:
         ("history", "annotation:history", _("History"), works),
         ("benchmarks", "benchmarks:list", _("Benchmarks"), in_team),
         ("teams", "people:teams", _("Teams and cohorts"), manages),
+        ("status", "evaluation:status", _("Status"), user.is_staff),
         ("me", "people:me", _("Me"), True),
     ]
     return [Tab(url=reverse(name), label=label, current=key == current) for key, name, label, shown in tabs if shown]

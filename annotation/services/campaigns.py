@@ -117,7 +117,7 @@ def open_campaign(campaign: Campaign, actor: User | None, at: datetime) -> None:
     reasons = []
     if not campaign.cohorts.exists():
         reasons.append("no_cohorts")
-    if not _items(campaign).exists():
+    if not items_of(campaign).exists():
         reasons.append("no_items")
     if campaign.closes_on and (campaign.closes_on < at.date() or campaign.closes_on < (campaign.opens_on or at.date())):
         reasons.append("closes_before_it_opens")
@@ -130,7 +130,8 @@ def open_campaign(campaign: Campaign, actor: User | None, at: datetime) -> None:
     _event(campaign, actor, "campaign.opened")
 
 
-def _items(campaign: Campaign) -> Any:
+def items_of(campaign: Campaign) -> Any:
+    """What a campaign asks about: items of its conditions that were not withdrawn."""
     items = campaign.stage.items.filter(withdrawn_at=None)
     return items.filter(condition__in=campaign.conditions) if campaign.conditions else items
 
@@ -155,7 +156,7 @@ def resume(campaign: Campaign, actor: User | None) -> None:
 
 
 def close(campaign: Campaign, actor: User | None, at: datetime) -> None:
-    """End it: places go back. Drafts can still be sent, and count where there is a place."""
+    """End it: places go back. Drafts can still be sent; they are kept, and the numbers stay as they are."""
     _close(campaign, actor, at)
     held = Assignment.objects.filter(campaign=campaign, state=Assignment.State.RESERVED, participation__isnull=False)
     for participation_id in sorted(set(held.values_list("participation_id", flat=True))):

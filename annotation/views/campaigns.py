@@ -23,7 +23,16 @@ from annotation.campaign_forms import (
     clone_name,
     languages_of,
 )
-from annotation.campaign_pages import REFUSALS, listed, look_of, problems_of
+from annotation.campaign_pages import (
+    REFUSALS,
+    Problems,
+    listed,
+    look_of,
+    problem_counts,
+    problems_of,
+    state_words,
+    wanted_items,
+)
 from annotation.models import Campaign, ProblemReport
 from annotation.services import campaigns as services
 from annotation.services.campaigns import Refused
@@ -125,6 +134,9 @@ def _detail(
         form=form or InstructionsForm(languages=languages, texts=texts),
         clone_name=clone_name(campaign),
         problems=problems_of(benchmark, campaign),
+        state=state_words(campaign),
+        items=wanted_items(campaign),
+        reported=problem_counts([campaign]).get(campaign.pk, Problems()),
     )
     return render(request, "annotation/campaigns/detail.html", context, status=400 if form else 200)
 
@@ -194,7 +206,9 @@ def close(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
         return render(request, "annotation/campaigns/close.html", context)
     try:
         services.close(campaign, request.user, timezone.now())  # type: ignore[arg-type]
-        messages.success(request, _("The campaign is closed. All answers are kept."))
+        opened = campaign.opened_at is not None
+        closed = _("The campaign is closed. All answers are kept.")
+        messages.success(request, closed if opened else _("The draft is discarded. Nobody had seen it."))
     except Refused as refused:
         _refused(request, refused)
     return _back(slug, campaign)

@@ -41,7 +41,7 @@ class Row:
     n_raters: int
 
     @property
-    def missing_share(self) -> float | None:
+    def missing_of_asked(self) -> float | None:
         """1 - ratings / (units asked x raters of the cohort), over the row's conditions together."""
         places = sum(max(cell.n_asked, cell.n_units) for cell in self.cells) * self.n_raters
         return 1 - sum(cell.n_ratings for cell in self.cells) / places if places else None

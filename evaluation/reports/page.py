@@ -18,6 +18,12 @@ from evaluation.selection import COUNTED_LABELS, INTERVAL_LABELS, REPEATS_LABELS
 from evaluation.words import interval_sentence, reason_sentence, reason_title
 
 WIDTH = 240.0
+# What another stage, campaign or question need not have.
+CLEARS = {
+    "stage": "campaign field measure cohort condition concept",
+    "campaign": "field measure cohort condition",
+    "field": "measure",
+}
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,7 @@ def report_context(report: AgreementReport, language: str) -> dict[str, Any]:
             {
                 "cohort": row.cohort.name,
                 "cells": [_cell(cell, names[cell.condition], axis, labels) for cell in row.cells],
-                "missing": shown_share(row.missing_share),
+                "missing": shown_share(row.missing_of_asked),
             }
             for row in report.rows
         ],
@@ -109,28 +115,45 @@ def _cell(cell: Cell, name: str, axis: Axis, labels: list[str]) -> dict[str, Any
 def filters(catalogue: Catalogue, selection: Selection, language: str) -> dict[str, Any]:
     """The form above the table: selects where there is something to choose, the rest carried along."""
     stage = next(s for s in catalogue.stages if s.key == selection.stage)
-    asked = dict(selection.asked)
     selects = [_select("measure", _("Measure"), measure_labels(selection.level), selection.measure)]
     selects.append(_select("interval", _("Interval"), INTERVAL_LABELS, selection.interval))
     selects.append(_select("counted", _("Counted"), COUNTED_LABELS, selection.counted))
     if len(catalogue.stages) > 1:
         selects.append(_select("stage", _("Stage"), {s.key: s.name for s in catalogue.stages}, selection.stage))
-    fields = next(c for c in stage.campaigns if c.id in selection.campaigns).fields
+    campaigns = [c for c in stage.campaigns if c.id in selection.campaigns]
+    fields = campaigns[0].fields
     if len(fields) > 1:
         questions = {f.key: say(f.label, language).replace("{target}", "…") for f in fields}
         selects.append(_select("field", _("Question"), questions, selection.field))
     if len(stage.campaigns) > 1:
-        every = {"": _("All"), **{str(c.id): c.name for c in stage.campaigns}}
-        selects.append(_select("campaign", _("Campaign"), every, asked.get("campaign", "")))
+        selects += _some(selection, "campaign", _("Campaign"), {str(c.id): c.name for c in stage.campaigns})
+    in_campaigns = {one for c in campaigns for one in c.cohorts}
+    asked = {one for c in campaigns for one in (c.conditions or stage.conditions)}
+    cohorts = {str(pk): cohort.name for pk, cohort in catalogue.cohorts.items() if pk in in_campaigns}
+    conditions = {c: condition_name(catalogue.benchmark, c, language) for c in stage.conditions if c and c in asked}
+    selects += _some(selection, "cohort", _("Cohort"), cohorts)
+    selects += _some(selection, "condition", _("Condition"), conditions)
     if len(selection.campaigns) > 1:
         selects.append(_select("repeats", _("Answered twice"), REPEATS_LABELS, selection.repeats))
-    if len(stage.concepts) > 1:
-        every = {"": _("All %(n)s") % {"n": len(stage.concepts)}, **{c: capfirst(c) for c in stage.concepts}}
-        selects.append(_select("concept", _("Concepts"), every, asked.get("concept", "")))
+    selects += _some(selection, "concept", _("Concepts"), {c: capfirst(c) for c in stage.concepts})
     names = {select["name"] for select in selects}
     carried = [(name, value) for name, value in selection.asked if name not in names]
     return {"selects": selects, "carried": carried}
 
 
+def _some(selection: Selection, name: str, label: str, labels: dict[str, Any]) -> list[dict[str, Any]]:
+    """All or one of them; nothing where there is no choice, or where the address asks for several."""
+    asked = [value for one, value in selection.asked if one == name]
+    if len(labels) < 2 or len(asked) > 1:
+        return []
+    every = {"": _("All %(n)s") % {"n": len(labels)}, **labels}
+    return [_select(name, label, every, asked[0] if asked else "")]
+
+
 def _select(name: str, label: str, labels: dict[str, Any], chosen: str) -> dict[str, Any]:
-    return {"name": name, "label": label, "options": [(v, text, v == chosen) for v, text in labels.items()]}
+    return {
+        "name": name,
+        "label": label,
+        "clears": CLEARS.get(name, ""),
+        "options": [(v, text, v == chosen) for v, text in labels.items()],
+    }

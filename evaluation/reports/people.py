@@ -46,7 +46,7 @@ def people_context(found: CohortNumbers | None, lines: list[RaterLine]) -> dict[
     paces = [one.pace for one in lines if one.pace is not None]
     shown = sum(one.done + one.skipped for one in lines)
     context: dict[str, Any] = {
-        "active": sum(not one.idle and not one.exclusion for one in lines),
+        "active": sum(one.at_work for one in lines),
         "pace": median(paces) if paces else None,
         "skipped": shown_share(sum(one.skipped for one in lines) / shown) if shown else "",
         "shown": shown,

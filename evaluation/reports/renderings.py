@@ -29,7 +29,7 @@ def _row(row: Row, report: AgreementReport) -> dict[str, Any]:
     return {
         "cohort": {"id": row.cohort.pk, "label": row.cohort.label, "country": row.cohort.country},
         "n_raters": row.n_raters,
-        "missing_share": row.missing_share,
+        "missing_of_asked": row.missing_of_asked,
         "cells": [_cell(cell, report) for cell in row.cells],
     }
 
@@ -56,7 +56,7 @@ def _shown(estimate: Estimate) -> str:
 CSV_COLUMNS = (
     "cohort", "condition", "measure", "value", "low", "high", "shown", "shown_interval",
     "n_units_asked", "n_units", "n_raters", "n_ratings",
-    "missing_share", "confidence", "resampled", "method", "reason", "interval_reason",
+    "missing_share", "missing_of_asked", "confidence", "resampled", "method", "reason", "interval_reason",
     "stage", "field", "level", "counted", "watermark", "computed_at",
 )  # fmt: skip
 
@@ -72,9 +72,9 @@ def _csv_rows(report: AgreementReport) -> Iterator[list[Any]]:
         yield [
             row.cohort.label, cell.condition, measure.key, estimate.value, estimate.low, estimate.high,
             _shown(estimate), shown_interval(estimate), cell.n_asked, estimate.n_units, estimate.n_raters,
-            estimate.n_ratings, estimate.missing_share, estimate.level, estimate.resampled, estimate.method,
-            estimate.reason, estimate.interval_reason, s.stage, s.field, s.level, s.counted, report.watermark,
-            report.computed_at.isoformat(),
+            estimate.n_ratings, estimate.missing_share, row.missing_of_asked, estimate.level, estimate.resampled,
+            estimate.method, estimate.reason, estimate.interval_reason, s.stage, s.field, s.level, s.counted,
+            report.watermark, report.computed_at.isoformat(),
         ]  # fmt: skip
 
 

@@ -40,6 +40,6 @@ def _show(request: HttpRequest, benchmark: Benchmark, form: ExportForm) -> HttpR
         "nav": tabs_for(request.user, benchmark, "export"),
         "who_place": benchmark.name,
         "form": form,
-        "something": Campaign.objects.filter(stage__benchmark=benchmark).exclude(state=Campaign.State.DRAFT).exists(),
+        "something": Campaign.objects.filter(stage__benchmark=benchmark).exclude(opened_at=None).exists(),
     }
     return render(request, "evaluation/export.html", context, status=400 if form.errors else 200)

@@ -15,7 +15,7 @@ from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
 from evaluation.catalogue import catalogue_of
 from evaluation.forms import ReasonForm
-from evaluation.raters import RaterLine, cohorts_of, effect_words, raters_of
+from evaluation.raters import RaterLine, cohorts_of, effect_words, exclusions_of, raters_of
 from evaluation.reports.people import numbers, people_context
 from people.models import Cohort
 
@@ -70,6 +70,8 @@ def person(request: HttpRequest, slug: str, rater_id: int) -> HttpResponse:
         "lines": lines,
         "line": lines[0],
         "form": form,
+        "lifting": "lift" in request.GET,
+        "past": exclusions_of(benchmark, lines[0].rater),
         "effect": effect_words(benchmark, lines[0].rater) if lines[0].exclusion else "",
     }
     return render(request, "evaluation/person.html", context, status=400 if form.errors else 200)

@@ -6,6 +6,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from evaluation.status import status
+from people.tabs import tabs_for
 
 
 @login_required
@@ -16,4 +17,5 @@ def page(request: HttpRequest) -> HttpResponse:
     assert request.user.is_authenticated
     if not request.user.is_staff:
         raise Http404
-    return render(request, "evaluation/status.html", {"status": status(timezone.now())})
+    context = {"status": status(timezone.now()), "nav": tabs_for(request.user, "status")}
+    return render(request, "evaluation/status.html", context)

@@ -20,10 +20,30 @@ document.addEventListener("submit", (event) => {
   form.dataset.sent = "1";
 });
 
-// A select or checkbox with data-submits sends its form when it changes.
+// A select or checkbox with data-submits sends its form when it changes, without the fields that data-clears names.
 document.addEventListener("change", (event) => {
-  if (event.target.matches("[data-submits]")) event.target.form.requestSubmit();
+  if (!event.target.matches("[data-submits]")) return;
+  const form = event.target.form;
+  for (const name of event.target.dataset.clears?.split(" ") ?? []) {
+    for (const field of form.querySelectorAll(`[name="${name}"]`)) field.disabled = true;
+  }
+  form.requestSubmit();
 });
+
+// A page found again by Back says what its address says: browsers keep what was chosen before leaving, and a sent form.
+window.addEventListener("pageshow", () => {
+  for (const field of document.querySelectorAll("[data-submits]")) {
+    field.disabled = false;
+    field.form.reset();
+  }
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
+
+// The tabs may be wider than a phone: the present one stands in the middle. (scrollIntoView would move the page, too.)
+for (const tab of document.querySelectorAll(".bar nav [aria-current]")) {
+  const [own, row] = [tab.getBoundingClientRect(), tab.parentElement.getBoundingClientRect()];
+  tab.parentElement.scrollLeft += own.left + own.width / 2 - row.left - row.width / 2;
+}
 
 // Nothing of a person stays on the device when they sign out.
 document.addEventListener("submit", (event) => {

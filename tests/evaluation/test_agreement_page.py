@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotation.models import Campaign
 from annotation.readers import watermark
+from annotation.services import campaigns
 from annotation.services.allocation import open_work
 from annotation.services.answers import Submission, submit
 from people.services.raters import rater_of
@@ -68,12 +69,59 @@ def test_missing_is_said_of_what_was_asked(world: World, rated: Campaign) -> Non
     report = read_json(world)
     rows = {row["cohort"]["label"]: row for row in report["rows"]}
     # Egypt: 20 units asked, 2 people, 10 + 6 ratings. Brazil: 20 units, 1 person, 2 ratings.
-    assert rows["Egypt"]["missing_share"] == pytest.approx(1 - 16 / 40)
-    assert rows["Brazil"]["missing_share"] == pytest.approx(1 - 2 / 20)
+    assert rows["Egypt"]["missing_of_asked"] == pytest.approx(1 - 16 / 40)
+    assert rows["Brazil"]["missing_of_asked"] == pytest.approx(1 - 2 / 20)
+    assert "missing_share" not in rows["Egypt"]
     assert cells(report)["Brazil", "generated"]["n_units_asked"] == 10
     page = world.client(world.mara).get(url(world)).content.decode()
     assert '<bdi dir="ltr">60 %</bdi>' in page
     assert '<bdi dir="ltr">90 %</bdi>' in page
+    assert "Missing of asked" in page
+
+
+def test_the_two_shares_that_are_missing_have_two_names(world: World, campaign: Campaign) -> None:
+    natural = of_condition(world.items, "natural")
+    table(campaign, world.egypt, natural[:4], {world.nour: "1234", world.tarek: "12.."})
+    # Of the table of 4 units x 2 people, 2 of 8 are missing; of the 20 units asked x 2 people, 34 of 40.
+    text = world.client(world.mara).get(url(world, "agreement.csv")).content.decode("utf-8-sig")
+    line = next(r for r in csv.DictReader(io.StringIO(text)) if (r["cohort"], r["condition"]) == ("Egypt", "natural"))
+    assert (float(line["missing_share"]), float(line["missing_of_asked"])) == (0.25, pytest.approx(34 / 40))
+    report = read_json(world)
+    cell = cells(report)["Egypt", "natural"]
+    assert cell["missing_share"] == cell["estimates"]["alpha_ordinal"]["missing_share"] == 0.25
+    assert "missing_of_asked" not in cell
+    row = next(row for row in report["rows"] if row["cohort"]["label"] == "Egypt")
+    assert row["missing_of_asked"] == pytest.approx(34 / 40)
+    page = world.client(world.mara).get(url(world)).content.decode()
+    assert '<bdi dir="ltr">85 %</bdi>' in page
+
+
+def test_a_cohort_and_a_condition_can_be_chosen_on_the_page(world: World, rated: Campaign) -> None:
+    client = world.client(world.mara)
+    page = client.get(url(world)).content.decode()
+    for name in ("cohort", "condition"):
+        assert f'<select class="in" name="{name}"' in page
+    chosen = client.get(url(world) + f"?cohort={world.egypt.pk}&condition=natural").content.decode()
+    assert f'<option value="{world.egypt.pk}" selected>' in chosen
+    assert '<option value="natural" selected>' in chosen
+    assert "Brazil</bdi></th>" in page
+    assert "Brazil</bdi></th>" not in chosen
+    # Two of a kind are more than a select can say: they are carried along instead.
+    several = client.get(url(world) + f"?cohort={world.egypt.pk}&cohort={world.brazil.pk}").content.decode()
+    assert '<select class="in" name="cohort"' not in several
+    assert several.count('<input type="hidden" name="cohort"') == 2
+
+
+def test_a_discarded_draft_takes_no_part(world: World, rated: Campaign) -> None:
+    draft = campaigns.create(world.stage, "Never opened", world.owner, {world.egypt: 2})
+    campaigns.close(draft, world.owner, timezone.now())
+    assert read_json(world)["selection"]["campaigns"] == [rated.pk]
+    client = world.client(world.mara)
+    assert client.get(url(world, f"agreement.json?campaign={draft.pk}")).status_code == 400
+    for rest in ("agreement/", "export/"):
+        page = client.get(url(world, rest)).content.decode()
+        assert "Round one" in page
+        assert "Never opened" not in page
 
 
 def test_every_undefined_cell_says_why(world: World, rated: Campaign) -> None:

@@ -1,5 +1,7 @@
 """The people of a benchmark: how much each did, and whether it counts."""
 
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
@@ -97,6 +99,59 @@ def test_excluding_says_what_it_did_and_lifting_gives_it_back(world: World, camp
     assert Annotation.objects.filter(rater=rater, counted=True).count() == 4
     exclusion = Exclusion.objects.get()
     assert (exclusion.by, exclusion.lifted_by) == (world.mara, world.mara)
+
+
+def test_an_exclusion_stays_on_the_page_after_it_was_lifted(world: World, campaign: Campaign) -> None:
+    rate_all(campaign, world.nour)
+    address = people(world, f"{rater_of(world.nour).pk}/")
+    client, owner = world.client(world.mara), world.client(world.owner)
+    assert "Exclusions so far" not in client.get(address).content.decode()
+    first = client.post(address, {"do": "exclude", "reason": "Too fast"}, follow=True).content.decode()
+    assert "It holds now." in first
+    owner.post(address, {"do": "lift"})
+    owner.post(address, {"do": "exclude", "reason": "Still too fast"})
+    past = client.get(address).content.decode().split("Exclusions so far", 1)[1]
+    assert past.index("Still too fast") < past.index("Too fast")
+    assert f"Excluded by {world.mara.name}" in past
+    assert f"Lifted by {world.owner.name}" in past
+    assert past.count("It holds now.") == past.count("Lifted by") == 1
+
+
+def test_lifting_is_asked_once_more(world: World, campaign: Campaign) -> None:
+    rate_all(campaign, world.nour)
+    address = people(world, f"{rater_of(world.nour).pk}/")
+    client = world.client(world.mara)
+    client.post(address, {"do": "exclude", "reason": "Too fast"})
+    page = client.get(address).content.decode()
+    assert 'href="?lift=1#lifting"' in page
+    assert 'value="lift"' not in page
+    asked = client.get(address + "?lift=1").content.decode()
+    assert "Lift the exclusion?" in asked
+    assert 'value="lift"' in asked
+    assert Exclusion.objects.filter(lifted_at=None).count() == 1
+
+
+def test_who_left_is_not_called_active(world: World, campaign: Campaign) -> None:
+    now = timezone.now()
+    for user in (world.nour, world.tarek):
+        give(campaign, world.egypt, user, {world.items[0]: "3"}, at=now)
+    world.tarek.cohort_memberships.update(left_at=now)
+    page = world.client(world.mara).get(people(world)).content.decode()
+    gone, stays = (
+        page.split(world.benchmark.pseudonym(rater_of(user).pk), 1)[1].split("</tr>", 1)[0]
+        for user in (world.tarek, world.nour)
+    )
+    assert ("Left" in gone, "Active" in gone) == (True, False)
+    assert ("Left" in stays, "Active" in stays) == (False, True)
+    cohort = world.client(world.mara).get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
+    assert "<dd>1 <small>of 2 who took part" in cohort
+
+
+def test_when_a_person_was_seen_is_said_as_a_time_ago(world: World, campaign: Campaign) -> None:
+    give(campaign, world.egypt, world.nour, {world.items[0]: "3"}, at=timezone.now() - timedelta(days=2, hours=8))
+    page = world.client(world.mara).get(people(world)).content.decode()
+    assert "Last seen" in page
+    assert "2\xa0days, 8\xa0hours ago</time>" in page
 
 
 def test_a_waiting_answer_steps_in_so_fewer_places_open(world: World, campaign: Campaign) -> None:

@@ -39,6 +39,7 @@ class FakeBroker:
 def broker(monkeypatch: pytest.MonkeyPatch) -> FakeBroker:
     fake = FakeBroker()
     monkeypatch.setattr(module, "broker", lambda do: do(fake))
+    monkeypatch.setattr(module, "STARTED", timezone.now() - timedelta(days=1))
     return fake
 
 
@@ -70,6 +71,36 @@ def test_a_silent_broker_and_a_late_beat_are_problems(world: World, broker: Fake
     text = page(world)
     assert "The broker does not answer" in text
     assert "CELERY_BROKER_URL" in text
+
+
+def test_right_after_a_start_the_beat_is_only_not_there_yet(
+    world: World, broker: FakeBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "The beat has not been heard" in page(world)
+    monkeypatch.setattr(module, "STARTED", timezone.now())
+    for last in (None, timezone.now() - timedelta(hours=9)):  # never, and before the site was stopped
+        if last:
+            module.mark_beat(last)
+        text = page(world)
+        assert "not yet since the start" in text
+        assert "The beat has not been heard" not in text
+
+
+def test_site_admins_find_it_in_the_tabs_and_the_tables_from_there(world: World, broker: FakeBroker) -> None:
+    client = world.client(world.site_admin)
+    tab = '<a href="/status/">Status</a>'
+    assert tab in client.get("/benchmarks/").content.decode()
+    for user in (world.team_admin, world.nour):
+        assert "/status/" not in world.client(user).get("/me").content.decode()
+    text = page(world)
+    assert '<a href="/status/" aria-current="page">Status</a>' in text
+    assert '<a href="/benchmarks/">Benchmarks</a>' in text
+    assert 'href="/admin/"' in text
+    tables = client.get("/admin/").content.decode()
+    for name in ("campaign", "annotation", "assignment"):
+        assert f'href="/admin/annotation/{name}/"' in tables
+        assert client.get(f"/admin/annotation/{name}/").status_code == 200
+    assert world.client(world.team_admin).get("/admin/").status_code == 302
 
 
 def test_a_full_queue_is_a_problem(world: World, broker: FakeBroker) -> None:
