@@ -130,7 +130,7 @@ def test_pause_go_on_and_close(world: World, mara_client: Client, opened: Campai
     do(mara_client, world, opened, "resume")
     assert open_work(rater_of(world.nour), opened.cohorts.get(), timezone.now()).hand
     asked = mara_client.get(page_of(world, opened, "close/"))
-    assert "does not open again" in asked.content.decode()
+    assert "cannot be undone" in asked.content.decode()
     opened.refresh_from_db()
     assert opened.state == "open"
     mara_client.post(page_of(world, opened, "close/"))
@@ -208,6 +208,61 @@ def test_progress_stands_on_the_list(world: World, mara_client: Client, opened: 
     page = mara_client.get(home(world)).content.decode()
     assert "<b>1</b> of 16" in page
     assert "Round one" in page
+
+
+def test_the_list_and_the_top_of_the_page_say_that_problems_wait(
+    world: World, mara_client: Client, opened: Campaign
+) -> None:
+    for address in (home(world), page_of(world, opened)):
+        assert "reported problem" not in mara_client.get(address).content.decode()
+    assignment = rate_one(world, opened)
+    report_problem(assignment.pk, rater_of(world.nour), "It is upside down", timezone.now())
+    assert (
+        f'href="{page_of(world, opened)}#problems">1 reported problem waits'
+        in mara_client.get(home(world)).content.decode()
+    )
+    assert 'href="#problems">1 reported problem waits' in mara_client.get(page_of(world, opened)).content.decode()
+    problem = ProblemReport.objects.get()
+    mara_client.post(page_of(world, opened, f"problems/{problem.pk}/"), {"answer": "We turned it"})
+    for address in (home(world), page_of(world, opened)):
+        assert "1 reported problem, answered" in mara_client.get(address).content.decode()
+
+
+def test_a_draft_says_what_it_would_ask_and_offers_only_what_it_can(world: World, mara_client: Client) -> None:
+    campaign = make(world, mara_client, conditions=["natural"])
+    page = mara_client.get(page_of(world, campaign)).content.decode()
+    for text in (page, mara_client.get(home(world)).content.decode()):
+        assert "4 items; answers to each: 2" in text
+        assert "of 0" not in text
+    for missing in ('value="pause"', "Close…"):
+        assert missing not in page
+    assert "Discard the draft…" in page
+    do(mara_client, world, campaign, "open")
+    page = mara_client.get(page_of(world, campaign)).content.decode()
+    assert "<b>0</b> of 8" in page
+    assert "answers to each" not in page
+    assert page.count('value="pause"') == 2
+    assert "Close…" in page
+
+
+def test_a_draft_is_discarded_and_never_called_closed(world: World, mara_client: Client, opened: Campaign) -> None:
+    draft = make(world, mara_client, name="Mistake")
+    asked = mara_client.get(page_of(world, draft, "close/")).content.decode()
+    assert "Discard the draft “Mistake”?" in asked
+    assert "cannot be undone" in asked
+    said = mara_client.post(page_of(world, draft, "close/"), follow=True).content.decode()
+    assert "The draft is discarded." in said
+    assert "Discarded draft" in said
+    assert "Discarded draft" in mara_client.get(home(world)).content.decode()
+    assert "The campaign is closed" in do(mara_client, world, draft, "open")
+    mara_client.post(page_of(world, opened, "close/"))
+    assert "Discarded draft" not in mara_client.get(page_of(world, opened)).content.decode()
+
+
+def test_closing_is_no_green_button(world: World, mara_client: Client, opened: Campaign) -> None:
+    asked = mara_client.get(page_of(world, opened, "close/")).content.decode().split("<main", 1)[1]
+    assert '<button class="btn halt">Close it for good</button>' in asked
+    assert "btn go" not in asked
 
 
 Ask = Callable[[Client, str], Any]
