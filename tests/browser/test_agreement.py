@@ -8,9 +8,11 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation.models import Campaign
+from annotation.models import Assignment, Campaign
+from annotation.services import campaigns
 from annotation.services.allocation import open_work
-from annotation.services.answers import Submission, submit
+from annotation.services.answers import Submission, report_problem, submit
+from annotation.services.exclusions import exclude
 from people.models import User
 from people.services.raters import rater_of
 from tests.browser.conftest import PHONE
@@ -47,6 +49,10 @@ def rate(campaign: Campaign, user: User, code: str = "3") -> None:
     work = open_work(rater, campaign.cohorts.get(cohort__members__user=user), timezone.now())
     assert work.hand
     submit(work.hand.pk, rater, Submission({"relevance": code}, f"key-{work.hand.pk}"), timezone.now())
+
+
+def hand_before(user: User) -> int:
+    return Assignment.objects.filter(rater__user=user, state="submitted").latest("pk").pk
 
 
 def address(world: World, query: str = "") -> str:
@@ -137,6 +143,73 @@ def test_a_phone_shows_cards(world: World, campaign: Campaign, open_as: Open, sh
     shot(page, f"agreement-phone-{language}", full_page=True)
 
 
+def test_back_shows_the_choice_that_belongs_to_the_numbers(world: World, campaign: Campaign, open_as: Open) -> None:
+    """Browsers put back what was chosen before leaving: the label of one measure over the numbers of another."""
+    page = open_as(world.mara)
+    page.goto(address(world))
+    measure = page.get_by_label("Measure")
+    for key, words in (("percent", "Percent agreement"), ("alpha_nominal", "Alpha, nominal")):
+        measure.select_option(key)
+        page.wait_for_url(f"**measure={key}**")
+        expect(page.locator("table caption")).to_contain_text(words)
+    page.go_back()
+    expect(page.locator("table caption")).to_contain_text("Percent agreement")
+    expect(measure).to_have_value("percent")
+    page.go_back()
+    expect(page.locator("table caption")).to_contain_text("Alpha, ordinal")
+    expect(measure).to_have_value("alpha_ordinal")
+    page.go_forward()
+    expect(page.locator("table caption")).to_contain_text("Percent agreement")
+    expect(measure).to_have_value("percent")
+
+
+def test_another_campaign_drops_the_cohort_it_may_not_have(world: World, campaign: Campaign, open_as: Open) -> None:
+    other = an_open_campaign(world, name="Brazil alone", cohorts=[world.brazil])
+    page = open_as(world.mara)
+    page.goto(address(world, f"?cohort={world.egypt.pk}&interval=units"))
+    page.get_by_label("Campaign").select_option(str(other.pk))
+    page.wait_for_url(f"**campaign={other.pk}**")
+    expect(page.locator("tbody th")).to_have_text(["Brazil"])
+    assert "cohort=" not in page.url
+    assert "interval=units" in page.url
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_a_phone_shows_the_present_tab_whole(
+    world: World, campaign: Campaign, open_as: Open, shot: Any, language: str
+) -> None:
+    world.mara.language = language
+    world.mara.save()
+    page = open_as(world.mara, **{**PHONE, "viewport": {"width": 320, "height": 640}})
+    for place in ("export", "agreement", ""):
+        page.goto(f"/b/{world.benchmark.slug}/{place}")
+        row, tab = page.locator(".bar nav").bounding_box(), page.locator(".bar nav [aria-current]").bounding_box()
+        assert row
+        assert tab
+        assert row["x"] - 1 <= tab["x"]
+        assert tab["x"] + tab["width"] <= row["x"] + row["width"] + 1
+        assert page.evaluate("scrollY") == 0
+    shot(page, f"tabs-phone-{language}")
+
+
+@pytest.mark.parametrize("how", [{}, PHONE], ids=["desktop", "phone"])
+def test_asking_for_a_copy_moves_no_button(
+    world: World, campaign: Campaign, open_as: Open, shot: Any, how: dict[str, Any]
+) -> None:
+    page = open_as(world.mara, **how)
+    page.goto(f"/b/{world.benchmark.slug}/campaigns/{campaign.pk}/")
+    buttons = page.locator(".acts-row > form .btn, .acts-row > a, .acts-row summary")
+    before = [buttons.nth(n).bounding_box() for n in range(buttons.count())]
+    assert len(before) == 4
+    page.get_by_text("Copy…").click()
+    expect(page.get_by_role("button", name="Make a copy")).to_be_visible()
+    assert [buttons.nth(n).bounding_box() for n in range(buttons.count())] == before
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    shot(page, f"copy-{len(how)}")
+    page.get_by_role("button", name="Make a copy").click()
+    expect(page.get_by_text("This is the copy")).to_be_visible()
+
+
 def test_filters_work_without_scripts(world: World, campaign: Campaign, open_as: Open) -> None:
     page = open_as(world.mara, java_script_enabled=False)
     page.goto(address(world))
@@ -153,10 +226,16 @@ def test_axe_finds_nothing_and_no_page_is_too_wide(
     page = open_as(world.mara, **how)
     home = f"/b/{world.benchmark.slug}"
     own = f"{home}/campaigns/{campaign.pk}"
+    draft = campaigns.clone(campaign, world.mara, "Round two")
+    rate(campaign, world.caio)
+    report_problem(hand_before(world.caio), rater_of(world.caio), "It is upside down", timezone.now())
+    exclude(world.benchmark, rater_of(world.nour), "Too fast", world.owner, timezone.now())
+    person = f"{home}/people/{rater_of(world.nour).pk}/"
     for path in (
         f"{home}/agreement/", f"{home}/agreement/?measure=table", f"{home}/people/",
-        f"{home}/people/?cohort={world.egypt.pk}", f"{home}/people/{rater_of(world.nour).pk}/", f"{home}/export/",
+        f"{home}/people/?cohort={world.egypt.pk}", person, f"{person}?lift=1", f"{home}/export/",
         f"{home}/campaigns/", f"{own}/", f"{own}/close/", f"{home}/campaigns/new/",
+        f"{home}/campaigns/{draft.pk}/", f"{home}/campaigns/{draft.pk}/close/", "/nowhere",
     ):  # fmt: skip
         page.goto(path)
         found = Axe().run(page)
