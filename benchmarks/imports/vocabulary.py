@@ -69,7 +69,11 @@ def _known(text: str, known: Mapping[str, str], code: str, what: str) -> str:
     if _folded(text) in known:
         return known[_folded(text)]
     near = get_close_matches(_folded(text), known, n=3, cutoff=0.6)
-    raise _unknown(f"bad_{code}", what, text, list(dict.fromkeys(known[one] for one in near)) or known.values())
+    if near:
+        raise _unknown(f"bad_{code}", what, text, (known[one] for one in near))
+    choices = ", ".join(dict.fromkeys(known.values()))
+    message = _("“%(text)s” is no %(what)s known here. Use one of: %(choices)s.")
+    raise RowProblem(f"bad_{code}", message % {"text": text[:80], "what": what, "choices": choices})
 
 
 def _unknown(code: str, what: str, text: str, near: Iterable[str]) -> RowProblem:

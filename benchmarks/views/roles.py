@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from benchmarks import readers
-from benchmarks.access import benchmark_for
+from benchmarks.access import benchmark_for, may
 from benchmarks.forms.roles import AddRoleForm
 from benchmarks.models import Role
 from benchmarks.services.roles import LastOwner, NotATeamMember, remove_role, set_role
@@ -53,4 +53,4 @@ def role(request: HttpRequest, slug: str, role_id: int) -> HttpResponse:
         messages.error(request, _("A benchmark always has an owner. Make someone else owner first."))
     except NotATeamMember:
         messages.error(request, _("This person is no longer in the team. The role can only be taken away."))
-    return redirect("benchmarks:list") if found.user_id == request.user.pk else redirect("benchmarks:roles", slug)
+    return redirect("benchmarks:roles", slug) if may(request.user, benchmark, "roles") else redirect("benchmarks:list")

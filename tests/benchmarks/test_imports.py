@@ -76,6 +76,15 @@ def test_each_fault_is_told_by_row_and_the_rest_is_taken(stage):
     assert items["nine"].images.get().image.orientation == 6
 
 
+def test_a_word_without_near_ones_is_answered_with_what_may_stand_there(stage):
+    rows = [f"a.png,{n},dance,{country},natural" for n, country in enumerate(("Brasil", "Atlantis"))]
+    listed = manifest(*rows, head="file,key,concept,country,condition")
+    job = bring(stage, packed({"a.png": draw.png(seed=1)}), listed)
+    near, far = (row.message for row in job.rows.order_by("number"))
+    assert near.endswith("Perhaps: Brazil.")
+    assert "Perhaps" not in far and "Use one of: Brazil, " in far and "Egypt" in far
+
+
 def test_twice_adds_nothing(stage):
     bring(stage, must_show())
     before = list(Item.objects.order_by("pk").values_list("pk", "key"))

@@ -3,7 +3,8 @@
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from benchmarks.models import Benchmark, Item, Role
+from benchmarks.models import Benchmark, Item, ItemImage, Role
+from benchmarks.services.roles import set_role
 from jobs import runner
 from jobs.models import Event, Job
 from people.models import TeamMember
@@ -169,7 +170,7 @@ def test_roles_are_given_changed_and_taken(world):
     assert not world.benchmark.roles.filter(user=world.rival).exists()
     own = world.benchmark.roles.get(user=world.owner)
     answer = client.post(f"{here}{own.pk}/", {"name": "none"}, follow=True)
-    assert "always has an owner" in answer.content.decode()
+    assert answer.redirect_chain == [(here, 302)] and "always has an owner" in answer.content.decode()
     assert client.post(f"{here}{own.pk}/", {"name": "emperor"}).status_code == 302
     assert set(world.benchmark.roles.values_list("name", flat=True)) == {"owner", "researcher", "reviewer"}
     other = world.other_benchmark.roles.get()
@@ -177,6 +178,34 @@ def test_roles_are_given_changed_and_taken(world):
     mara = world.benchmark.roles.get(user=world.mara)
     client.post(f"{here}{mara.pk}/", {"name": "none"})
     assert not world.benchmark.roles.filter(user=world.mara).exists()
+
+
+def test_who_gives_up_the_own_role_is_led_where_there_is_still_something_to_see(world):
+    here = f"/b/{world.benchmark.slug}/roles/"
+    set_role(world.benchmark, world.mara, Role.Name.OWNER, world.owner)
+    own = world.benchmark.roles.get(user=world.owner)
+    answer = world.client(world.owner).post(f"{here}{own.pk}/", {"name": "none"}, follow=True)
+    assert answer.redirect_chain == [("/benchmarks/", 302)] and answer.status_code == 200
+
+
+def test_where_nobody_has_a_role_the_page_says_so(world):
+    here = f"/b/{world.benchmark.slug}/roles/"
+    admin = world.client(world.team_admin)
+    assert "Nobody has a role here yet" not in page(admin, here)
+    world.benchmark.roles.all().delete()
+    assert "Nobody has a role here yet" in page(admin, here)
+
+
+def test_pictures_that_lead_somewhere_say_where_and_cards_differ(world):
+    one, two = world.add_items(2, images=True)
+    Item.objects.filter(pk__in=[one.pk, two.pk]).update(concept="dance", origin="Egypt", condition="natural")
+    ItemImage.objects.update(alt="")
+    client, here = world.client(world.mara), f"/b/{world.benchmark.slug}/"
+    overview = page(client, here)
+    for item in (one, two):
+        assert f'<a href="{here}items/{item.pk}/" aria-label="dance, Egypt, natural">' in overview
+    items = page(client, f"{here}items/")
+    assert all(f'<bdi class="key" dir="ltr">{item.key}</bdi>' in items for item in (one, two))
 
 
 def test_the_jobs_of_a_benchmark_are_seen_by_its_people(world):
