@@ -119,7 +119,16 @@ class Sheet:
 
     def read_form(self, posted: Posted) -> dict[str, Any]:
         """Raw answers out of a posted web form."""
-        return {one.key: one.form.read(posted, one.name) for one in self.fields}
+        return {one.key: storable(one.form.read(posted, one.name)) for one in self.fields}
+
+    def warned(self, raw: Mapping[str, Any], shown: Shown, marks: Collection[str]) -> tuple[str, ...]:
+        """Of the confirmations a page sent, those of warnings that these answers do bring."""
+        if not marks:
+            return ()
+        warnings = self.parse(raw, shown).warnings
+        return tuple(
+            f"{key}:{one.code}" for key, all in warnings.items() for one in all if f"{key}:{one.code}" in marks
+        )
 
     def parse(self, raw: Mapping[str, Any], shown: Shown, confirmed: Collection[str] = ()) -> Parsed:
         """Every door ends here. `confirmed` names warnings as "field:code"."""
@@ -152,6 +161,13 @@ class Sheet:
     def rubric(self, field_key: str, language: str = "en", target: str = "") -> Rubric:
         one = self.field(field_key)
         return one.spec.rubric(say(one.label, language, target), one.config, language)
+
+
+def storable(raw: Any) -> Any:
+    """Without the character that the database cannot keep."""
+    if isinstance(raw, str):
+        return raw.replace("\x00", "")
+    return [storable(one) for one in raw] if isinstance(raw, list) else raw
 
 
 def _parse_field(one: Field, raw: Any, shown: Shown, confirmed: Collection[str], parsed: Parsed) -> None:

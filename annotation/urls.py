@@ -13,5 +13,6 @@ urlpatterns = [
     path("work/<int:assignment_id>/draft", answers.draft, name="draft"),
     path("work/<int:assignment_id>/report", answers.report, name="report"),
     path("work/<int:assignment_id>/change", history.change, name="change"),
+    path("work/<int:assignment_id>/leave", history.leave, name="leave"),
     path("work/history/", history.history, name="history"),
 ]

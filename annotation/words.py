@@ -1,10 +1,12 @@
 """What pages say about work and answers: one place for each reason's and state's words."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -96,6 +98,23 @@ def chip_of(assignment: Assignment, live: Annotation | None) -> Chip:
 
 def note_of(live: Annotation | None) -> str:
     return str(UNCOUNTED.get(live.uncounted_because, "")) if live is not None and not live.counted else ""
+
+
+def when(at: datetime, zone: ZoneInfo) -> str:
+    """The time today, then yesterday, then the date."""
+    local, today = at.astimezone(zone), timezone.now().astimezone(zone).date()
+    if local.date() == today:
+        return f"{local:%H:%M}"
+    if local.date() == today - timedelta(days=1):
+        return _("Yesterday")
+    return date_format(local.date(), "j M" if local.year == today.year else "j M Y")
+
+
+def moment_of(at: datetime, zone: ZoneInfo) -> str:
+    """To stand within a sentence: the time today, else the date and the time."""
+    local = at.astimezone(zone)
+    same = local.date() == timezone.now().astimezone(zone).date()
+    return f"{local:%H:%M}" if same else f"{date_format(local.date(), 'j M')}, {local:%H:%M}"
 
 
 def zone_of(user: User, cohort: Cohort | None = None) -> ZoneInfo:

@@ -136,6 +136,31 @@ def _work(seat: Seat, at: datetime, lease: datetime, place: CampaignCohort | Non
     return Work(found.get(True), found.get(False), None)
 
 
+# As the claim finds: what the person has, what they lost and may have again, the first open slot they never had.
+LEFT = f"""
+WITH seat AS MATERIALIZED (
+  SELECT id, cursor FROM annotation_participation WHERE cohort_id = %(cohort)s AND rater_id = %(rater)s
+)
+SELECT EXISTS (SELECT FROM annotation_assignment a
+    WHERE a.participation_id = (SELECT id FROM seat) AND a.state = 'reserved')
+  OR EXISTS (SELECT FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
+    WHERE a.participation_id = (SELECT id FROM seat) AND a.state = 'released' AND s.open)
+  OR (SELECT s.id FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open
+      AND s.position >= coalesce((SELECT cursor FROM seat), 0) AND {slots.NOT_HAD}
+    ORDER BY s.position LIMIT 1) IS NOT NULL
+"""  # noqa: S608  (a constant)
+
+
+def nothing_left(rater: Rater, place: CampaignCohort, at: datetime) -> Nothing | None:
+    """Why opening this now would bring no work. Takes no place and no lock."""
+    params = {"cohort": place.pk, "campaign": place.campaign_id, "rater": rater.pk}
+    [(some,)] = fetch(LEFT, params)
+    if some:
+        return None
+    why = _why_nothing(Seat(0, place.campaign_id, place.pk, rater.pk, 0))
+    return None if why.until is not None and why.until <= at else why
+
+
 def _why_nothing(seat: Seat) -> Nothing:
     """Told apart by what is true in this transaction: others' reservations first, for those may come back."""
     [(until,)] = fetch(

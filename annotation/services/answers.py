@@ -109,7 +109,7 @@ WHERE a.id = %(assignment)s FOR NO KEY UPDATE OF a
 def submit(which: Assignment | int, rater: Rater, submission: Submission, at: datetime) -> Submitted:
     """Keep a person's answers, whatever has become of their place, and give them what comes next."""
     assignment = _own(which, rater)
-    parsed = _parse(assignment, submission)
+    parsed, submission = _parse(assignment, submission)
     try:
         done = _submit(assignment, parsed, submission, at)
     except IntegrityError:
@@ -141,10 +141,11 @@ def _seated(assignment: Assignment) -> Participation:
     return assignment.participation
 
 
-def _parse(assignment: Assignment, submission: Submission) -> Parsed:
+def _parse(assignment: Assignment, submission: Submission) -> tuple[Parsed, Submission]:
     sheet = sheet_of(assignment.campaign.sheet_version)
     shown = shown_for(assignment.unit, _seated(assignment).cohort.cohort)
-    return sheet.parse(submission.raw, shown, submission.confirmed)
+    confirmed = sheet.warned(submission.raw, shown, submission.confirmed)
+    return sheet.parse(submission.raw, shown, confirmed), replace(submission, confirmed=confirmed)
 
 
 @in_transaction

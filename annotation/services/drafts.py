@@ -1,5 +1,6 @@
 """What a person has typed is kept as they type."""
 
+import json
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,12 +11,18 @@ from annotation.services.sql import fetch
 from annotation.services.transactions import in_transaction
 from people.models import Rater
 
+MOST_BYTES = 64 * 1024
+
 UNDER_LOCK = """
 SELECT a.state, a.lease_until, c.lease_minutes, d.version
 FROM annotation_assignment a JOIN annotation_campaign c ON c.id = a.campaign_id
   LEFT JOIN annotation_draft d ON d.assignment_id = a.id
 WHERE a.id = %s AND a.rater_id = %s FOR NO KEY UPDATE OF a
 """
+
+
+class DraftTooLong(Exception):
+    """More than a draft may hold; nothing was kept of it."""
 
 
 class DraftConflict(Exception):
@@ -29,6 +36,8 @@ class DraftConflict(Exception):
 @in_transaction
 def save(assignment_id: int, rater: Rater, answers: Mapping[str, Any], base_version: int, at: datetime) -> Draft:
     """Save over version `base_version` (0: the first), which must be the current one. Typing renews the lease."""
+    if len(json.dumps(dict(answers), ensure_ascii=False).encode()) > MOST_BYTES:
+        raise DraftTooLong
     rows = fetch(UNDER_LOCK, [assignment_id, rater.pk])
     if not rows:
         raise Unclaimable("not_yours")

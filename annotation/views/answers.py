@@ -1,5 +1,7 @@
 """What a person does with the sheet before them. A script gets the next sheet; without one, a redirect to it."""
 
+import math
+import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -12,6 +14,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -20,6 +23,7 @@ from annotation.models import Annotation, Assignment
 from annotation.services import allocation, answers, drafts
 from annotation.services.allocation import Work
 from annotation.services.sheet_versions import sheet_of
+from annotation.sheets import storable
 from annotation.views.faces import (
     Refusal,
     bench_of,
@@ -33,7 +37,7 @@ from annotation.views.faces import (
 )
 from people.models import User
 
-MAX_SECONDS = 12 * 3600.0
+STAYS = gettext_lazy("This work is closed. Your answer stays as it was.")
 View = Callable[[HttpRequest, int], HttpResponse]
 
 
@@ -85,7 +89,7 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
     sheet = sheet_of(assignment.campaign.sheet_version)
     submission = answers.Submission(
         raw=sheet.read_form(request.POST),
-        client_key=request.POST.get("client_key", "")[:64],
+        client_key=said(request, "client_key")[:64] or str(uuid.uuid4()),
         shown_at=moment(request.POST.get("shown_at", ""), at, assignment.reserved_at),
         active_seconds=seconds(request.POST.get("active_seconds", "")),
         language=language(),
@@ -97,9 +101,25 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
         return not_yet(request, assignment, at, Refusal(submission.raw, refused.parsed, submission.confirmed))
     except answers.AlreadyAnswered:
         return elsewhere(request, assignment, at, _("This was already answered in another window. Here is the next."))
-    except answers.Unclaimable:
-        return elsewhere(request, assignment, at, _("The last answer could not be taken. Here is what is open now."))
+    except answers.Unclaimable as refused:
+        return elsewhere(request, assignment, at, not_taken(assignment, refused.reason))
+    if done.changed:
+        return to_history(request, _("Your new answer is saved."))
     return next_sheet(request, assignment, done.work, at, gave=done.annotation)
+
+
+def not_taken(assignment: Assignment, reason: str) -> str:
+    """Why an answer was not taken. Only a change leaves one that stays."""
+    if assignment.state != Assignment.State.SUBMITTED:
+        return _("The last answer could not be taken. Here is what is open now.")
+    return str(STAYS) if reason == "campaign_closed" else _("Your answer stays as it was.")
+
+
+def to_history(request: HttpRequest, words: str) -> HttpResponse:
+    """Where a change began. A script is told to go there."""
+    messages.info(request, words)
+    to = reverse("annotation:history")
+    return JsonResponse({"go": to}) if scripted(request) else redirect(to)
 
 
 def not_yet(request: HttpRequest, assignment: Assignment, at: datetime, refusal: Refusal) -> HttpResponse:
@@ -110,7 +130,7 @@ def not_yet(request: HttpRequest, assignment: Assignment, at: datetime, refusal:
     context: dict[str, Any] = {"bench": bench}
     if scripted(request):
         return render(request, "annotation/sheet/fragment.html", context, status=422)
-    context |= {"instructions": instructions_of(assignment.campaign_id), "reasons": reasons_of(place)}
+    context |= {"instructions": instructions_of(place), "reasons": reasons_of(place)}
     return render(request, "annotation/sheet/page.html", context, status=422)
 
 
@@ -122,11 +142,11 @@ def elsewhere(request: HttpRequest, assignment: Assignment, at: datetime, notice
 @of_assignment
 def skip(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
     reasons = [row["code"] for row in assignment.campaign.stage.skip_reasons]
-    reason = request.POST.get("reason", "")
+    reason, note = request.POST.get("reason", ""), said(request, "note")
     if reason not in reasons:
         return elsewhere(request, assignment, at, _("Choose a reason, then skip."))
     try:
-        work = answers.skip(assignment, assignment.rater, reason, request.POST.get("note", "")[:300], at)
+        work = answers.skip(assignment, assignment.rater, reason, note[:300], at)
     except (answers.AlreadyAnswered, answers.Unclaimable):
         return elsewhere(request, assignment, at, _("This one was not in your hands any more. Here is the next."))
     return next_sheet(request, assignment, work, at)
@@ -136,8 +156,10 @@ def skip(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResp
 def undo(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
     try:
         work = answers.undo(assignment, assignment.rater, at)
-    except (answers.AlreadyAnswered, answers.Unclaimable):
+    except answers.Unclaimable as refused:
         words = _("It is too late to undo this. You can still change it from your history.")
+        if refused.reason in answers.KEPT_ONLY:
+            words = _("This can no longer be undone. Your answer stays as it was.")
         return elsewhere(request, assignment, at, words)
     if not scripted(request):
         return to_sheet(assignment, f"?change={assignment.pk}")
@@ -146,12 +168,15 @@ def undo(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResp
 
 @of_assignment
 def report(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
-    text = request.POST.get("text", "").strip()[:4000]
-    if text:
-        answers.report_problem(assignment.pk, assignment.rater, text, at)
-    words = _("Thank you. The researchers will look at it.") if text else _("Say in a few words what is wrong.")
+    try:
+        answers.report_problem(assignment, assignment.rater, said(request, "text").strip()[:4000], at)
+        words, status = _("Thank you. The researchers will look at it."), 200
+    except answers.Unclaimable as refused:
+        words, status = _("Say in a few words what is wrong."), 422
+        if refused.reason == "enough_reports":
+            words = _("You have reported this one several times. The researchers will look at it.")
     if scripted(request):
-        return JsonResponse({"words": words}, status=200 if text else 422)
+        return JsonResponse({"words": words}, status=status)
     messages.info(request, words)
     return to_sheet(assignment)
 
@@ -167,14 +192,22 @@ def draft(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRes
     except drafts.DraftConflict as conflict:
         newer = conflict.current
         return JsonResponse({"version": newer.version, "saved_at": newer.saved_at.isoformat()}, status=409)
+    except drafts.DraftTooLong:
+        return JsonResponse({"words": _("This is too long to be kept as a draft. Make it shorter.")}, status=413)
     except (answers.AlreadyAnswered, answers.Unclaimable):
-        return JsonResponse({}, status=410)
+        words = _("This one was answered in another window. Here is the next.")
+        return JsonResponse({"words": words}, status=410)
     return JsonResponse({"version": saved.version, "saved_at": saved.saved_at.isoformat()})
 
 
+def said(request: HttpRequest, name: str) -> str:
+    return str(storable(request.POST.get(name, "")))
+
+
 def seconds(value: str) -> float | None:
+    """What a browser measured; the service keeps it to what is possible."""
     try:
-        said = float(value)
+        number = float(value)
     except ValueError:
         return None
-    return said if 0 <= said <= MAX_SECONDS else None
+    return number if math.isfinite(number) and number >= 0 else None

@@ -21,9 +21,10 @@ from annotation.fields.form import Choice, Speech, choices
 from annotation.models import Annotation, Assignment, CampaignCohort, Draft, InstructionVersion, SheetVersion
 from annotation.progress import Progress, progress_of
 from annotation.services.allocation import Work
+from annotation.services.answers import KEPT_ONLY
 from annotation.services.sheet_versions import sheet_of
 from annotation.sheets import Parsed
-from annotation.words import Why, why_nothing, zone_of
+from annotation.words import Why, moment_of, why_nothing, zone_of
 from people.models import Cohort, User
 
 
@@ -41,6 +42,7 @@ class Face:
     draft_version: int
     draft_saved_at: datetime | None
     refused: bool
+    changing: str
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,15 @@ def face_of(assignment: Assignment, at: datetime, refusal: Refusal | None = None
         draft_version=draft.version if draft else 0,
         draft_saved_at=draft.saved_at if draft else None,
         refused=refusal is not None,
+        changing=changing(assignment, cohort) if draft else "",
     )
+
+
+def changing(assignment: Assignment, cohort: Cohort) -> str:
+    """When the answer was given that is open for a change; empty for new work."""
+    if assignment.state != Assignment.State.SUBMITTED:
+        return ""
+    return moment_of(assignment.changed_at, zone_of(assignment.rater.user or User(), cohort))
 
 
 def drawn_fields(version: SheetVersion, target: str, draft: Draft | None, refusal: Refusal | None) -> str:
@@ -159,9 +169,11 @@ def bench_of(
 
 
 def undoable(assignment: Assignment, live: Annotation | None, at: datetime) -> Undoable | None:
-    """None once the grace time is over."""
+    """None once the grace time is over, and where `answers.undo` would refuse."""
     grace = timedelta(seconds=settings.UNDO_SECONDS)
     if live is None or not live.live or at - live.submitted_at > grace:
+        return None
+    if live.uncounted_because in KEPT_ONLY.values():
         return None
     sheet = sheet_of(assignment.campaign.sheet_version)
     speech = speech_for(place_of(assignment).cohort)
@@ -176,8 +188,9 @@ class Instructions:
     language: str
 
 
-def instructions_of(campaign_id: int) -> Instructions | None:
-    """The latest version, in the page's language, else English, else any."""
+def instructions_of(place: CampaignCohort) -> Instructions | None:
+    """The latest version, in the page's language, else English, else any; the cohort is named as on the sheet."""
+    campaign_id = place.campaign_id
     version = (
         InstructionVersion.objects.filter(campaign_id=campaign_id).prefetch_related("texts").order_by("-number").first()
     )
@@ -186,15 +199,17 @@ def instructions_of(campaign_id: int) -> Instructions | None:
     texts = {text.language: text for text in version.texts.all()}
     own = language()
     found = texts.get(own) or texts.get(own.split("-")[0]) or texts.get("en") or next(iter(texts.values()), None)
-    return Instructions(version.number, found.body, found.language) if found else None
+    if found is None:
+        return None
+    return Instructions(version.number, found.body.replace("{target}", place.cohort.name), found.language)
 
 
-def moment(value: str, at: datetime, earliest: datetime) -> datetime:
-    """A time a browser says, kept between what is possible; its clock may be wrong."""
+def moment(value: str, at: datetime, earliest: datetime) -> datetime | None:
+    """A time a browser says, kept between what is possible; its clock may be wrong. None: it said none."""
     try:
         said = datetime.fromisoformat(value)
     except ValueError:
-        return at
+        return None
     if timezone.is_naive(said):
-        return at
+        return None
     return min(max(said, earliest), at)

@@ -1,9 +1,9 @@
 """What a person has answered and skipped, newest first; and opening an answer for a change."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from urllib.parse import quote
-from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -11,25 +11,28 @@ from django.db.models import Prefetch, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from annotation.displays.shown import shown_for
 from annotation.fields.bound import Answered, answered
+from annotation.fields.contract import ShownImage
 from annotation.models import Annotation, Assignment
 from annotation.services import answers
+from annotation.services.gate import SHUTS_OUT, gate
 from annotation.services.sheet_versions import sheet_of
-from annotation.views.answers import of_assignment, person, to_sheet
+from annotation.views.answers import STAYS, of_assignment, person, to_sheet
 from annotation.views.faces import skip_options, speech_for
-from annotation.words import Chip, chip_of, note_of, zone_of
+from annotation.words import Chip, chip_of, note_of, when, zone_of
 from people.models import User
 from people.tabs import tabs_for
 
 PAGE = 50
 State = Assignment.State
 LISTED = (State.SUBMITTED, State.RETURNED, State.ACCEPTED, State.REJECTED, State.SKIPPED)
+UNSEEN = SHUTS_OUT - {"campaign_closed"}  # what was answered is still listed; its picture is not
 CHANGE = {State.SUBMITTED: gettext_lazy("Change"), State.RETURNED: gettext_lazy("Correct")}
 
 
@@ -46,6 +49,7 @@ class Past:
     note: str
     chip: Chip
     change: str
+    picture: ShownImage | None
 
 
 @dataclass(frozen=True)
@@ -80,23 +84,32 @@ def past_of(user: User, limit: int, before: Cursor | None = None) -> tuple[list[
     if before is not None:
         rows = rows.filter(changed_at__lte=before.at).filter(Q(changed_at__lt=before.at) | Q(pk__lt=before.id))
     live = Annotation.objects.filter(live=True).select_related("sheet_version")
-    rows = rows.select_related("campaign__stage", "participation__cohort__cohort").prefetch_related(
-        Prefetch("annotations", queryset=live, to_attr="live_ones")
+    rows = rows.select_related("campaign__stage", "participation__cohort__cohort", "unit__item").prefetch_related(
+        Prefetch("annotations", queryset=live, to_attr="live_ones"), "unit__item__images__image"
     )
     found = list(rows[: limit + 1])
-    shown = [_past(user, row) for row in found[:limit]]
+    refused = _refused(found)
+    shown = [_past(user, row, refused) for row in found[:limit]]
     more = Cursor(found[limit - 1].changed_at, found[limit - 1].pk) if len(found) > limit else None
     return shown, more
 
 
-def _past(user: User, row: Assignment) -> Past:
+def _refused(rows: Sequence[Assignment]) -> dict[int, str | None]:
+    """By campaign cohort: why this person may not work there now."""
+    at = timezone.now()
+    seats = {row.participation.cohort_id: row.rater_id for row in rows if row.participation}
+    return {cohort: gate(cohort, rater, at).refused for cohort, rater in seats.items()}
+
+
+def _past(user: User, row: Assignment, refusals: Mapping[int, str | None]) -> Past:
     lives: list[Annotation] = getattr(row, "live_ones", [])
     live = lives[0] if lives else None
     cohort = row.participation.cohort.cohort if row.participation else None
     speech = speech_for(cohort)
     sheet = sheet_of(live.sheet_version) if live else None
     reasons = {option.code: speech.say(option.label) for option in skip_options(row.campaign.stage.skip_reasons)}
-    closed = row.campaign.state == row.campaign.State.CLOSED
+    refused = refusals[row.participation.cohort_id] if row.participation else None
+    pictures = () if refused in UNSEEN else shown_for(row.unit, cohort).images
     return Past(
         assignment_id=row.pk,
         at=row.changed_at,
@@ -106,18 +119,9 @@ def _past(user: User, row: Assignment) -> Past:
         skipped=reasons.get(row.skip_reason, row.skip_reason) if row.state == State.SKIPPED else "",
         note=note_of(live),
         chip=chip_of(row, live),
-        change="" if closed else str(CHANGE.get(State(row.state), "")),
+        change="" if refused in SHUTS_OUT else str(CHANGE.get(State(row.state), "")),
+        picture=pictures[0] if pictures else None,
     )
-
-
-def when(at: datetime, zone: ZoneInfo) -> str:
-    """The time today, then yesterday, then the date."""
-    local, today = at.astimezone(zone), timezone.now().astimezone(zone).date()
-    if local.date() == today:
-        return f"{local:%H:%M}"
-    if local.date() == today - timedelta(days=1):
-        return _("Yesterday")
-    return date_format(local.date(), "j M" if local.year == today.year else "j M Y")
 
 
 @never_cache
@@ -136,7 +140,19 @@ def change(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
     """Open one's own answer again. It counts as it is until the new one is submitted."""
     try:
         answers.reopen(assignment.pk, assignment.rater, at)
-    except answers.Unclaimable:
-        messages.info(request, _("This answer cannot be changed any more."))
+    except answers.Unclaimable as refused:
+        closed = refused.reason == "campaign_closed"
+        messages.info(request, STAYS if closed else _("This answer cannot be changed any more."))
         return redirect("annotation:history")
     return to_sheet(assignment, f"?change={assignment.pk}")
+
+
+@of_assignment
+def leave(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
+    """Back from a change, with the answer as it was."""
+    try:
+        answers.leave(assignment, assignment.rater, at)
+    except answers.Unclaimable:
+        return to_sheet(assignment)
+    messages.info(request, _("Your answer stays as it was."))
+    return redirect("annotation:history")

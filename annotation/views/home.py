@@ -1,4 +1,7 @@
-"""What the annotator's home shows: the day, what is open, the last answers. Constant work, and nothing is claimed."""
+"""What the annotator's home shows: the day, what is open, the last answers. Nothing is claimed.
+
+Its work does not grow with the campaigns, only with what the person answered.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,15 +9,17 @@ from datetime import datetime, timedelta
 from statistics import median
 from zoneinfo import ZoneInfo
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from annotation.models import Annotation, Campaign, CampaignCohort, Participation, Slot
 from annotation.progress import Progress, progress_of
+from annotation.services.allocation import Nothing, nothing_left
+from annotation.services.answers import ANSWERED
 from annotation.services.gate import gate
 from annotation.views.history import Past, past_of
 from annotation.words import Why, duration, greeting, why_nothing, zone_of
 from benchmarks.models import ItemImage
-from people.models import Cohort, User
+from people.models import Cohort, CohortMember, Rater, User
 from people.services.memberships import active_cohorts
 from people.services.raters import rater_of
 
@@ -49,6 +54,7 @@ class Open:
     picture: ItemImage | None
     why: Why | None
     begun: bool
+    own: int
     consent_team: int | None
 
 
@@ -56,6 +62,7 @@ class Open:
 class Home:
     greeting: str
     cohorts: list[Cohort]
+    left: bool
     day: Day
     open: list[Open]
     past: list[Past]
@@ -77,6 +84,7 @@ def home_of(user: User, at: datetime) -> Home:
     return Home(
         greeting=greeting(at.astimezone(zone).hour),
         cohorts=cohorts,
+        left=not cohorts and CohortMember.objects.filter(user=user).exists(),
         day=day_of(given, at.astimezone(zone)),
         open=open_for(user, cohorts, given, zone, at),
         past=past,
@@ -130,20 +138,37 @@ def open_for(user: User, cohorts: Iterable[Cohort], given: Sequence[Given], zone
     if not places:
         return []
     rater = rater_of(user)
-    begun = set(Participation.objects.filter(rater=rater, cohort__in=places).values_list("cohort_id", flat=True))
+    own = own_answers(rater, places)
     progress = progress_of(place.pk for place in places)
     rows = [
-        _open(place, progress[place.pk], place.pk in begun, given, zone, gate(place.pk, rater.pk, at).refused)
+        _open(place, progress[place.pk], own.get(place.pk), given, zone, why_not(rater, place, at))
         for place in places
+        if place.pk in own or place.campaign.state != Campaign.State.CLOSED
     ]
     return sorted(rows, key=lambda row: (row.why is not None, not row.begun))
 
 
+def own_answers(rater: Rater, places: Sequence[CampaignCohort]) -> dict[int, int]:
+    """How much this person has answered in each that they have begun."""
+    seats = Participation.objects.filter(rater=rater, cohort__in=places)
+    answered = Count("assignments", filter=Q(assignments__state__in=ANSWERED))
+    return dict(seats.annotate(answered=answered).values_list("cohort_id", "answered"))
+
+
+def why_not(rater: Rater, place: CampaignCohort, at: datetime) -> Nothing | None:
+    """Why there is no work for this person there now, as opening it would say."""
+    refused = gate(place.pk, rater.pk, at).refused
+    return Nothing(refused) if refused else nothing_left(rater, place, at)
+
+
 def _open(
-    place: CampaignCohort, progress: Progress, begun: bool, given: Sequence[Given], zone: ZoneInfo, refused: str | None
+    place: CampaignCohort,
+    progress: Progress,
+    own: int | None,
+    given: Sequence[Given],
+    zone: ZoneInfo,
+    nothing: Nothing | None,
 ) -> Open:
-    full = progress.wanted > 0 and progress.submitted >= progress.wanted
-    reason = refused or ("cohort_full" if full else None)
     return Open(
         campaign_id=place.campaign_id,
         name=place.campaign.name,
@@ -152,9 +177,10 @@ def _open(
         cohort_name=place.cohort.name,
         progress=progress,
         picture=picture_of(place),
-        why=why_nothing(reason, None, zone) if reason else None,
-        begun=begun,
-        consent_team=place.cohort.team_id if reason == "no_consent" else None,
+        why=why_nothing(nothing.reason, nothing.until, zone) if nothing else None,
+        begun=own is not None,
+        own=own or 0,
+        consent_team=place.cohort.team_id if nothing and nothing.reason == "no_consent" else None,
     )
 
 

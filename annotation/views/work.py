@@ -53,7 +53,7 @@ def sheet(request: HttpRequest, campaign_id: int) -> HttpResponse:
     context["asked"] = request.GET.get("open", "")
     if scripted(request):
         return render(request, "annotation/sheet/fragment.html", context)
-    context |= {"instructions": faces.instructions_of(campaign_id), "reasons": faces.reasons_of(place)}
+    context |= {"instructions": faces.instructions_of(place), "reasons": faces.reasons_of(place)}
     return render(request, "annotation/sheet/page.html", context)
 
 

@@ -39,12 +39,16 @@ function begin({ fresh = true, focus = false } = {}) {
   picture();
   if (focus) {
     const first = form.querySelector(".msg.err:not([hidden])")?.closest("[data-field]") ?? form;
-    const ask = first.querySelector("legend, .ask") ?? form;
-    ask.tabIndex = -1;
-    ask.focus({ preventScroll: true });
+    focusOn(first);
     if (first === form) scrollTo(0, 0);
     else first.scrollIntoView({ block: "nearest" });
   }
+}
+
+function focusOn(part) {
+  const ask = part.querySelector("legend, .ask") ?? form;
+  ask.tabIndex = -1;
+  ask.focus({ preventScroll: true });
 }
 
 /** There is nothing to do: say so to those who listen. */
@@ -124,8 +128,9 @@ function arrived(entry, reply, left) {
   lineBack();
   if (reply.status === 200) device.keep(entry.assignment, null);
   if (reply.status !== 200 && reply.status !== 422) return load();
-  if (reply.status === 200) say("saved", Date.now());
+  if (reply.status === 200) say(entry.url.endsWith("skip") ? "skipped" : "saved", Date.now());
   if (left && reply.status === 200) return;
+  if (reply.data.go) return entry.assignment === assignment ? location.assign(reply.data.go) : undefined;
   const next = parts(reply.data);
   const goesOn = reply.status === 200 && next.bench.dataset.assignment === assignment && entry.assignment !== assignment;
   if (!goesOn) return swap(next, reply.status === 422);
@@ -237,7 +242,12 @@ async function saveDraft() {
   }
   if (reply.state === "out") return signedOut();
   if (reply.status === 409) return conflict(reply.data.version);
-  if (reply.status === 410) return load();
+  if (reply.status === 410) {
+    device.keep(of, null);
+    await load();
+    return notice(reply.data.words);
+  }
+  if (reply.status === 413) return notice(reply.data.words);
   if (reply.status !== 200) return;
   form.elements.draft_version.value = reply.data.version;
   device.keep(of, { answers, version: reply.data.version });
@@ -288,6 +298,14 @@ function announce(words) {
   $("said").textContent = words;
 }
 
+/** Stays until the next sheet, for it says why this one is here. */
+function notice(words) {
+  $("notice")?.remove();
+  const note = Object.assign(document.createElement("div"), { id: "notice", className: "msg info", textContent: words });
+  (bench.querySelector(".body") ?? $("main")).prepend(note);
+  announce(words);
+}
+
 function toast(words) {
   const note = Object.assign(document.createElement("p"), { className: "toast", textContent: words });
   $("undo")?.setAttribute("hidden", "");
@@ -312,8 +330,11 @@ async function undoLast(undo) {
   sending = true;
   const reply = await ask(undo.action, new URLSearchParams());
   sending = false;
-  if (reply.state === "here" && reply.status === 200) swap(parts(reply.data));
-  else if (reply.state === "out") signedOut();
+  if (reply.state === "here" && reply.status === 200) {
+    const next = parts(reply.data);
+    if (next.bench.dataset.assignment === undo.dataset.of) say("taken", Date.now());
+    swap(next);
+  } else if (reply.state === "out") signedOut();
   else lineAway();
 }
 
@@ -424,6 +445,10 @@ addEventListener("submit", async (event) => {
   if (sent === form) {
     event.preventDefault();
     submit();
+  } else if (sent.id === "leave") {
+    clearTimeout(draftTimer);
+    device.keep(assignment, null);
+    sending = true; // nothing typed here is kept any more
   } else if (sent.id === "undo") {
     event.preventDefault();
     undoLast(sent);
@@ -438,6 +463,7 @@ addEventListener("submit", async (event) => {
     if (reply.state === "away") return lineAway();
     if (reply.state === "out") return signedOut();
     sent.closest("dialog").close();
+    if (document.activeElement === page && form) focusOn(form);
     if (reply.data.words) toast(reply.data.words);
     sent.reset();
   }

@@ -9,9 +9,8 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Draft, Rating
 from annotation.services import campaigns
-from annotation.views.history import when
 from annotation.views.home import day_of
-from annotation.words import duration, greeting, zone_of
+from annotation.words import duration, greeting, when, zone_of
 from people.models import User
 from tests.annotation.pages.conftest import in_hand
 from tests.annotation.pages.test_sheet import SCRIPT
@@ -23,6 +22,7 @@ ClientOf = Callable[[User], Client]
 def rate(client: Client, campaign: Campaign, user: User, code: str = "4", seconds: str = "12") -> Assignment:
     client.get(f"/work/{campaign.pk}/")
     hand = in_hand(campaign, user)
+    Assignment.objects.filter(pk=hand.pk).update(shown_at=hand.reserved_at - timedelta(hours=1))
     posted = {"a-relevance": code, "client_key": f"key-{hand.pk}", "active_seconds": seconds}
     assert client.post(f"/work/{hand.pk}/submit", posted, **SCRIPT).status_code == 200
     return hand

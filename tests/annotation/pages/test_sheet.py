@@ -62,6 +62,7 @@ def test_without_a_script_an_answer_leads_to_the_next_sheet(
 ) -> None:
     first = in_hand(campaign, nour)
     html = browser.get(page).content.decode()
+    Assignment.objects.filter(pk=first.pk).update(shown_at=first.reserved_at - timedelta(minutes=1))
     posted = {"a-relevance": "4", "client_key": key_in(html), "active_seconds": "7.5", "shown_at": ""}
     answer = browser.post(f"/work/{first.pk}/submit", posted, follow=True)
     assert answer.redirect_chain == [(f"{page}?after={first.pk}", 302)]
@@ -236,7 +237,7 @@ def test_a_signed_out_person_is_asked_to_sign_in(client: Client, page: str) -> N
         assert client.get(url)["Location"].startswith("/sign-in?next=")
 
 
-DEEDS = ["submit", "skip", "undo", "draft", "report", "change"]
+DEEDS = ["submit", "skip", "undo", "draft", "report", "change", "leave"]
 
 
 @pytest.mark.parametrize("deed", DEEDS)

@@ -1,0 +1,212 @@
+"""Changing an answer, working when one may not any more, and what browsers should not send."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import Annotation, Assignment, Campaign, Draft, ProblemReport
+from annotation.services import campaigns
+from people.models import CohortMember, User
+from tests.annotation.pages.conftest import in_hand
+from tests.annotation.pages.test_sheet import SCRIPT
+from tests.personas import World, make_consent_version
+
+ClientOf = Callable[[User], Client]
+
+
+@pytest.fixture
+def browser(client_of: ClientOf, nour: User, campaign: Campaign) -> Client:
+    client = client_of(nour)
+    client.get(f"/work/{campaign.pk}/")
+    return client
+
+
+def give(browser: Client, hand: Assignment, code: str, **more: str) -> Any:
+    posted = {"a-relevance": code, "client_key": f"k-{hand.pk}-{code}", **more}
+    return browser.post(f"/work/{hand.pk}/submit", posted, **SCRIPT)
+
+
+@pytest.fixture
+def given(browser: Client, campaign: Campaign, nour: User) -> Assignment:
+    hand = in_hand(campaign, nour)
+    assert give(browser, hand, "2").status_code == 200
+    return hand
+
+
+def test_a_change_says_what_it_is_and_new_work_does_not(browser: Client, given: Assignment) -> None:
+    html = browser.post(f"/work/{given.pk}/change", follow=True).content.decode()
+    assert re.search(r"You are changing your answer of \d\d:\d\d\.", html)
+    assert f'action="/work/{given.pk}/leave"' in html
+    html = browser.get(f"/work/{given.campaign_id}/").content.decode()
+    assert "You are changing" not in html and "/leave" not in html
+
+
+def test_a_change_with_a_mistake_still_says_what_it_is(browser: Client, given: Assignment) -> None:
+    browser.post(f"/work/{given.pk}/change")
+    reply = give(browser, given, "9")
+    assert reply.status_code == 422
+    assert "You are changing your answer of" in reply.content.decode()
+
+
+def test_a_change_ends_in_the_history(browser: Client, given: Assignment) -> None:
+    browser.post(f"/work/{given.pk}/change")
+    for _time in range(2):  # sent again, because the reply was lost
+        assert give(browser, given, "5").json() == {"go": "/work/history/"}
+    assert "Your new answer is saved." in browser.get("/work/history/").content.decode()
+    browser.post(f"/work/{given.pk}/change")
+    posted = {"a-relevance": "4", "client_key": "no-script"}
+    assert browser.post(f"/work/{given.pk}/submit", posted)["Location"] == "/work/history/"
+    assert Annotation.objects.get(live=True).answers == {"relevance": "4"}
+
+
+def test_a_change_can_be_left(browser: Client, given: Assignment) -> None:
+    browser.post(f"/work/{given.pk}/change")
+    browser.post(f"/work/{given.pk}/draft", {"a-relevance": "5", "draft_version": "1000"})
+    reply = browser.post(f"/work/{given.pk}/leave", follow=True)
+    assert reply.redirect_chain == [("/work/history/", 302)]
+    assert "Your answer stays as it was." in reply.content.decode()
+    assert not Draft.objects.exists()
+    assert Annotation.objects.get().answers == {"relevance": "2"}
+
+
+def test_new_work_cannot_be_left(browser: Client, campaign: Campaign, nour: User) -> None:
+    hand = in_hand(campaign, nour)
+    browser.post(f"/work/{hand.pk}/draft", {"a-relevance": "5", "draft_version": "0"})
+    browser.post(f"/work/{hand.pk}/leave")
+    assert Draft.objects.exists()
+
+
+def test_after_the_close_a_change_is_refused_with_words(
+    browser: Client, campaign: Campaign, world: World, given: Assignment
+) -> None:
+    browser.post(f"/work/{given.pk}/change")
+    campaigns.close(campaign, world.owner, timezone.now())
+    words = "This work is closed. Your answer stays as it was."
+    html = give(browser, given, "5").content.decode()
+    assert words in html and "data-assignment" not in html
+    assert words in browser.post(f"/work/{given.pk}/change", follow=True).content.decode()
+    assert "Your answer stays as it was." in browser.post(f"/work/{given.pk}/undo", **SCRIPT).content.decode()
+    assert Annotation.objects.get(live=True).answers == {"relevance": "2"}
+
+
+def closes(world: World, campaign: Campaign) -> None:
+    campaigns.close(campaign, world.owner, timezone.now())
+
+
+def leaves(world: World, campaign: Campaign) -> None:
+    CohortMember.objects.filter(user=world.nour).update(left_at=timezone.now())
+
+
+def withdraws(world: World, campaign: Campaign) -> None:
+    make_consent_version(world.team, 2)
+
+
+@pytest.mark.parametrize(
+    ("ends", "note"),
+    [
+        (closes, "Kept; the campaign was closed when it came."),
+        (leaves, "Kept; you were no longer in the cohort when it came."),
+        (withdraws, "Kept; your agreement was missing when it came."),
+    ],
+)
+def test_late_work_is_kept_and_no_picture_comes_back(
+    browser: Client,
+    campaign: Campaign,
+    world: World,
+    given: Assignment,
+    ends: Callable[[World, Campaign], None],
+    note: str,
+) -> None:
+    hand = in_hand(campaign, world.nour)
+    ends(world, campaign)
+    for code in ("9", "5"):  # refused, then taken
+        html = give(browser, hand, code).content.decode()
+        assert "<img" not in html and "data-assignment" not in html and 'id="undo"' not in html
+    for deed in ("undo", "change"):
+        html = browser.post(f"/work/{given.pk}/{deed}", **SCRIPT, follow=True).content.decode()
+        assert "data-assignment" not in html
+    html = browser.get("/work/history/").content.decode()
+    assert note in html
+    assert "/change" not in html
+    assert Annotation.objects.filter(counted=True).count() == 1
+
+
+def test_a_character_that_cannot_be_stored_is_left_out(browser: Client, campaign: Campaign, nour: User) -> None:
+    hand = in_hand(campaign, nour)
+    assert browser.post(f"/work/{hand.pk}/report", {"text": "up\x00side"}, **SCRIPT).status_code == 200
+    assert ProblemReport.objects.get().text == "upside"
+    assert browser.post(f"/work/{hand.pk}/report", {"text": "\x00"}, **SCRIPT).status_code == 422
+    assert browser.post(f"/work/{hand.pk}/draft", {"a-relevance": "\x004", "draft_version": "0"}).status_code == 200
+    assert Draft.objects.get().answers == {"relevance": "4"}
+    reply = browser.post(
+        f"/work/{hand.pk}/submit",
+        {"a-relevance": "4", "client_key": "k\x00", "confirmed": "relevance:\x00", "shown_at": "\x00"},
+        **SCRIPT,
+    )
+    assert reply.status_code == 200
+    assert Annotation.objects.get().client_key == "k"
+    following = in_hand(campaign, nour)
+    browser.post(f"/work/{following.pk}/skip", {"reason": "broken", "note": "a\x00b"}, **SCRIPT)
+    following.refresh_from_db()
+    assert (following.state, following.skip_note) == ("skipped", "ab")
+
+
+def test_answers_without_a_key_are_two_answers(browser: Client, campaign: Campaign, nour: User) -> None:
+    for _time in range(2):
+        hand = in_hand(campaign, nour)
+        reply = browser.post(f"/work/{hand.pk}/submit", {"a-relevance": "4", "client_key": ""}, **SCRIPT)
+        assert "already answered" not in reply.content.decode()
+    assert Annotation.objects.count() == 2
+
+
+def test_only_warnings_that_there_were_are_kept_as_confirmed(browser: Client, campaign: Campaign, nour: User) -> None:
+    give(browser, in_hand(campaign, nour), "4", confirmed="relevance:made_up")
+    assert Annotation.objects.get().confirmed == []
+
+
+def test_a_draft_has_an_end(browser: Client, campaign: Campaign, nour: User) -> None:
+    hand = in_hand(campaign, nour)
+    reply = browser.post(f"/work/{hand.pk}/draft", {"a-relevance": "x" * 70_000, "draft_version": "0"})
+    assert reply.status_code == 413
+    assert "too long" in reply.json()["words"]
+    assert not Draft.objects.exists()
+
+
+def test_a_draft_for_what_another_window_answered_says_so(browser: Client, given: Assignment) -> None:
+    reply = browser.post(f"/work/{given.pk}/draft", {"a-relevance": "5", "draft_version": "0"}, **SCRIPT)
+    assert reply.status_code == 410
+    assert reply.json()["words"] == "This one was answered in another window. Here is the next."
+
+
+def test_a_sixth_report_is_not_taken(browser: Client, campaign: Campaign, nour: User) -> None:
+    url = f"/work/{in_hand(campaign, nour).pk}/report"
+    assert [browser.post(url, {"text": "dark"}, **SCRIPT).status_code for _time in range(6)] == [200] * 5 + [422]
+    assert "several times" in browser.post(url, {"text": "dark"}, **SCRIPT).json()["words"]
+    assert ProblemReport.objects.count() == 5
+
+
+def test_time_at_work_is_kept_to_what_is_possible(browser: Client, campaign: Campaign, nour: User) -> None:
+    hand = in_hand(campaign, nour)
+    Assignment.objects.filter(pk=hand.pk).update(reserved_at=timezone.now() - timedelta(minutes=2))
+    minute = (timezone.now() - timedelta(minutes=1)).isoformat()
+    give(browser, hand, "4", shown_at=minute, active_seconds="40000")
+    seconds = Annotation.objects.get().active_seconds
+    assert seconds is not None and 60 <= seconds < 100
+
+
+@pytest.mark.parametrize(("language", "name"), [("en", "Egypt"), ("ar", "مصر")])
+def test_instructions_name_the_culture(
+    client_of: ClientOf, campaign: Campaign, world: World, language: str, name: str
+) -> None:
+    texts = {"en": "Think of {target} today.", "ar": "فكّر في {target} اليوم."}
+    campaigns.set_instructions(campaign, texts, world.owner)
+    world.nour.language = language
+    world.nour.save()
+    html = client_of(world.nour).get(f"/work/{campaign.pk}/").content.decode()
+    assert "{target}" not in html
+    assert texts[language].replace("{target}", name) in html
