@@ -34,7 +34,8 @@ document.addEventListener("change", (event) => {
 window.addEventListener("pageshow", () => {
   for (const field of document.querySelectorAll("[data-submits]")) {
     field.disabled = false;
-    field.form.reset();
+    if (field.options) for (const option of field.options) option.selected = option.defaultSelected;
+    else field.checked = field.defaultChecked;
   }
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
