@@ -1,7 +1,15 @@
+import codecs
+from collections.abc import Callable
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.conf import settings
+from django.core.exceptions import BadRequest
+from django.core.handlers.wsgi import WSGIRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.utils.translation import gettext as _
+
+UNREADABLE = "?"
 
 
 class Compress(GZipMiddleware):
@@ -12,3 +20,50 @@ class Compress(GZipMiddleware):
         if response.streaming or not kind.startswith(("text/", "application/json")):
             return response  # type: ignore[no-any-return]
         return super().process_response(request, response)
+
+
+class Request(WSGIRequest):
+    """A request whose Content-Type cannot be read is refused by `Bodies`, where Django would stop with an error."""
+
+    def _set_content_type_params(self, meta: dict[str, Any]) -> None:
+        try:
+            super()._set_content_type_params(meta)  # type: ignore[misc]
+        except (LookupError, ValueError):
+            self.content_type, self.content_params, self._encoding = "", {"charset": UNREADABLE}, None
+
+
+class Bodies:
+    """Refuses what no form of the site sends, before it is read: another character set, or too much at once."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        charset = (request.content_params or {}).get("charset")
+        if charset and not _is_utf8(charset):
+            request.encoding = "utf-8"  # so that the page that refuses it can be made
+            raise BadRequest
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
+        """Runs before the CSRF check, which reads the body. Who imports says who they are first."""
+        if _length(request) <= settings.BODY_MAX_BYTES:
+            return None
+        if request.path_info.endswith("/import/") and request.user.is_authenticated:
+            return None
+        return HttpResponse(_("This is too much at once. Send less than 5 MB."), "text/plain; charset=utf-8", 413)
+
+
+def _is_utf8(charset: str) -> bool:
+    try:
+        return codecs.lookup(charset).name == "utf-8"
+    except LookupError:
+        return charset != UNREADABLE  # Django passes over a name nobody knows
+
+
+def _length(request: HttpRequest) -> int:
+    """What is not a number is read as nothing by Django as well."""
+    try:
+        return int(request.META.get("CONTENT_LENGTH") or 0)
+    except ValueError:
+        return 0

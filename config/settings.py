@@ -16,6 +16,7 @@ DEBUG = env.bool("EMIC_DEBUG", False)
 ALLOWED_HOSTS = env.list("EMIC_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("EMIC_ORIGINS", default=[])
 HTTPS = env.bool("EMIC_HTTPS", False)
+PROXY = env.bool("EMIC_PROXY", False)
 DEMO = env.bool("EMIC_DEMO", False)
 
 INSTALLED_APPS = [
@@ -43,6 +44,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "config.middleware.Bodies",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "people.middleware.PersonLocaleMiddleware",
@@ -121,6 +123,7 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "people:sign_in"
 AXES_USERNAME_FORM_FIELD = "username"  # its own guess is the model field, which no sign-in form uses
 AXES_USERNAME_CALLABLE = "people.guessing.name_of"
+AXES_CLIENT_IP_CALLABLE = "people.guessing.address_of"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
@@ -169,6 +172,7 @@ STORAGES = {
 }
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
+BODY_MAX_BYTES = 5 * 1024 * 1024  # of any request but an import
 
 # Images: bounds on what is accepted, and the widths that pages ask for.
 IMAGE_MAX_BYTES = 40 * 1024 * 1024

@@ -1,4 +1,5 @@
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,8 +10,17 @@ from people.countries import is_country
 from people.forms.base import Styled, language_choices, zone_choices
 from people.models import Cohort, Invitation, Team, TeamMember, User
 from people.services.cohorts import CohortData
+from people.services.memberships import belonged
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+LANGUAGE_LENGTH, LANGUAGES = 12, 20  # of a code, as consent texts keep it; and of a cohort
+
+
+def one_line(text: str) -> str:
+    """A name as it is put into the subject of a mail. Refuses line ends and other control characters."""
+    if any(unicodedata.category(sign) in ("Cc", "Zl", "Zp") for sign in text):
+        raise forms.ValidationError(_("Write it in one line, without control characters."))
+    return text
 
 
 class TeamForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
@@ -19,6 +29,9 @@ class TeamForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
         fields = ["name", "slug"]
         labels = {"slug": _("Short name for addresses")}
         help_texts = {"slug": _("Letters, digits and hyphens. It stays as it is.")}
+
+    def clean_name(self) -> str:
+        return one_line(str(self.cleaned_data["name"]))
 
     def clean_slug(self) -> str:
         """`new` is the address of this very form."""
@@ -44,16 +57,32 @@ class InviteToTeamForm(InviteForm):
 
 
 class PersonForm(Styled, forms.Form):
-    """One of the team's people, for instance as a manager."""
+    """One of the team's people, for instance as a manager: chosen, or named by e-mail if they left."""
 
-    user = forms.ModelChoiceField(User.objects.none(), label=_("Person"))
+    user = forms.ModelChoiceField(User.objects.none(), label=_("Person"), required=False)
+    email = forms.EmailField(
+        label=_("Or an e-mail"), required=False, help_text=_("Of somebody who belonged to this team before.")
+    )
 
-    def __init__(self, *args: Any, people: Iterable[int], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, people: Iterable[int], team: Team, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.team = team
         field = self.fields["user"]
         assert isinstance(field, forms.ModelChoiceField)
         field.empty_label = _("Choose")
         field.queryset = User.objects.filter(pk__in=list(people), is_active=True).order_by("name")
+
+    def clean(self) -> dict[str, Any]:
+        """Either way of naming, and the same refusal for strangers as for addresses without an account."""
+        cleaned = super().clean() or self.cleaned_data
+        chosen, email = cleaned.get("user"), cleaned.get("email")
+        somebody = chosen if chosen and not email else None
+        if email and not chosen:
+            somebody = User.objects.filter(email__iexact=email, is_active=True).first()
+            somebody = somebody if somebody and belonged(somebody, self.team) else None
+        if somebody is None:
+            raise forms.ValidationError("", code="nobody")
+        return cleaned | {"somebody": somebody}
 
 
 class CohortForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
@@ -85,7 +114,7 @@ class CohortForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
         self.initial["languages"] = " ".join(self.instance.languages)
 
     def clean_label(self) -> str:
-        label = str(self.cleaned_data["label"]).strip()
+        label = one_line(str(self.cleaned_data["label"]).strip())
         if Cohort.objects.filter(team=self.team, label=label).exclude(pk=self.instance.pk).exists():
             raise forms.ValidationError(_("The team has a cohort with this label. Choose another."))
         return label
@@ -104,7 +133,7 @@ class CohortForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
             code, colon, name = line.partition(":")
             if not colon or not LANGUAGE.fullmatch(code.strip()) or not name.strip():
                 raise forms.ValidationError(_("“%(line)s” is not “code: name”."), params={"line": line})
-            names[code.strip()] = name.strip()
+            names[code.strip()] = one_line(name.strip())
         return names
 
     def clean_languages(self) -> list[str]:
@@ -112,7 +141,11 @@ class CohortForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
         for code in filter(None, codes):
             if not LANGUAGE.fullmatch(code):
                 raise forms.ValidationError(_("“%(code)s” is not a language code."), params={"code": code})
-        return [code for code in codes if code]
+            if len(code) > LANGUAGE_LENGTH:
+                raise forms.ValidationError(_("“%(code)s” is too long for a language code."), params={"code": code})
+        if len(codes) > LANGUAGES:
+            raise forms.ValidationError(_("At most %(count)s languages, please."), params={"count": LANGUAGES})
+        return list(dict.fromkeys(code for code in codes if code))
 
     @property
     def data_for_service(self) -> CohortData:
@@ -133,7 +166,7 @@ class ConsentTextsForm(Styled, forms.Form):
     def __init__(self, *args: Any, texts: dict[str, str], languages: Iterable[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         own = dict(language_choices())
-        codes = dict.fromkeys([*own, *languages, *texts])
+        codes = [code for code in dict.fromkeys([*own, *languages, *texts]) if len(code) <= LANGUAGE_LENGTH]
         for code in codes:
             self.fields[f"text_{code}"] = forms.CharField(
                 label=f"{own[code]} ({code})" if code in own else code,

@@ -3,7 +3,7 @@
 import logging
 from smtplib import SMTPException
 
-from django.core.mail import send_mail
+from django.core.mail import BadHeaderError, send_mail
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -23,7 +23,7 @@ def send_invitation(request: HttpRequest, invitation: Invitation, token: str) ->
     body = render_to_string("people/mail/invitation.txt", {"invitation": invitation, "place": place, "url": url})
     try:
         send_mail(_("An invitation to %(place)s") % {"place": place}, body, None, [invitation.email])
-    except (SMTPException, OSError) as error:
+    except (SMTPException, OSError, BadHeaderError) as error:
         log.warning("An invitation could not be mailed: %s", error)
         return url, False
     return url, True

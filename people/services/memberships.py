@@ -5,8 +5,8 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from jobs.models import record
-from people.models import Cohort, CohortManager, CohortMember, User
+from jobs.models import Event, record
+from people.models import Cohort, CohortManager, CohortMember, Team, User
 from people.services import keys
 
 
@@ -17,6 +17,15 @@ def active_cohorts(user: User) -> QuerySet[Cohort]:
         .select_related("team")
         .order_by("label")
     )
+
+
+def belonged(user: User, team: Team) -> bool:
+    """Whether the person is or was of this team: as its member, in one of its cohorts, or managing one."""
+    cohorts = Q(members__user=user) | Q(managers__user=user)
+    if team.members.filter(user=user).exists() or team.cohorts.filter(cohorts).exists():
+        return True
+    verbs = ("team.member_added", "team.member_removed", "cohort.manager_added", "cohort.manager_removed")
+    return Event.objects.filter(scope=f"team:{team.pk}", target=f"user:{user.pk}", verb__in=verbs).exists()
 
 
 def active_members(cohort: Cohort) -> QuerySet[CohortMember]:

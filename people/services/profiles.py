@@ -1,9 +1,14 @@
 """What a person says about themselves."""
 
+from datetime import datetime, timedelta
+
 from django.db import transaction
+from django.db.models import Q
 
 from jobs.models import record
 from people.models import User
+
+PASSWORD_MAIL_MINUTES = 5
 
 
 @transaction.atomic
@@ -15,6 +20,12 @@ def change(user: User, *, name: str, language: str, time_zone: str) -> None:
     User.objects.filter(pk=user.pk).update(**new)
     if changed:
         record(user, "person.changed", target=f"user:{user.pk}", fields=changed)
+
+
+def may_be_mailed(user: User, at: datetime) -> bool:
+    """Take the turn for a password mail: one in five minutes, however many ask at once."""
+    waited = Q(password_mailed_at=None) | Q(password_mailed_at__lte=at - timedelta(minutes=PASSWORD_MAIL_MINUTES))
+    return bool(User.objects.filter(waited, pk=user.pk).update(password_mailed_at=at))
 
 
 @transaction.atomic

@@ -17,6 +17,7 @@ from people.models import Cohort, CohortMember, Team, User
 from people.services import cohorts, consent, links, mail, memberships
 from people.tabs import tabs_for
 from people.views.asking import person
+from people.views.fresh import Fresh, forget, show_once, shown_now
 
 SHOWN = 100  # of the latest invitations
 
@@ -26,7 +27,7 @@ def _may_name_managers(user: User, team: Team) -> bool:
 
 
 def _people_of(cohort: Cohort) -> set[int]:
-    """Who can become a manager: people of the team, and of the cohort."""
+    """Who is offered as manager: people of the team, and of the cohort. Others of the team are named by e-mail."""
     members = cohort.team.members.values_list("user_id", flat=True)
     return {*members, *memberships.active_members(cohort).values_list("user_id", flat=True)}
 
@@ -48,17 +49,22 @@ def _cohort_page(request: HttpRequest, cohort: Cohort, form: InviteForm, **extra
         "managers": cohort.managers.select_related("user").order_by("user__name"),
         "invitations": [(invitation, links.state_of(invitation, at)) for invitation in invitations],
         "form": form,
-        "manager_form": PersonForm(people=_people_of(cohort)) if names_managers else None,
+        "manager_form": PersonForm(people=_people_of(cohort), team=cohort.team) if names_managers else None,
         "nav": tabs_for(user, "teams"),
         "who_place": cohort.team.name,
     }
     return render(request, "people/cohort.html", context | extra)
 
 
+def _page(cohort: Cohort) -> str:
+    return reverse("people:cohort", args=[cohort.pk])
+
+
 @login_required
 @require_safe
 def cohort(request: HttpRequest, cohort_id: int) -> HttpResponse:
-    return _cohort_page(request, access.cohort_for(request.user, cohort_id), InviteForm())
+    found = access.cohort_for(request.user, cohort_id)
+    return forget(request, _cohort_page(request, found, InviteForm(), **shown_now(request)))
 
 
 @login_required
@@ -87,10 +93,12 @@ def cohort_edit(request: HttpRequest, cohort_id: int) -> HttpResponse:
 
 @never_cache
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def cohort_invite(request: HttpRequest, cohort_id: int) -> HttpResponse:
-    """The link is in this answer and nowhere else."""
+    """The link is on the page that follows, once, and nowhere else."""
     found = access.cohort_for(request.user, cohort_id, manage=True)
+    if request.method != "POST":
+        return redirect("people:cohort", found.pk)
     form = InviteForm(request.POST)
     if not form.is_valid():
         return _cohort_page(request, found, form)
@@ -98,15 +106,17 @@ def cohort_invite(request: HttpRequest, cohort_id: int) -> HttpResponse:
     at = timezone.now()
     invitation, token = links.invite(found.team, person(request), at, cohort=found, email=email, note=note)
     url, sent = mail.send_invitation(request, invitation, token)
-    return _cohort_page(request, found, InviteForm(), fresh=url, fresh_for=invitation, sent=sent)
+    return show_once(request, _page(found), Fresh(url=url, kind="invitation", pk=invitation.pk, sent=sent))
 
 
 @never_cache
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_link(request: HttpRequest, member_id: int) -> HttpResponse:
     """A link with which a member signs in once, for people who lost their password and read no e-mail."""
     member = access.membership_for(request.user, member_id)
+    if request.method != "POST":
+        return redirect("people:cohort", member.cohort_id)
     try:
         _link, token = links.make_sign_in_link(member.user, member.cohort, person(request), timezone.now())
     except links.LinkRefused:
@@ -116,7 +126,7 @@ def sign_in_link(request: HttpRequest, member_id: int) -> HttpResponse:
         )
         return redirect("people:cohort", member.cohort_id)
     url = request.build_absolute_uri(reverse("people:link", args=[token]))
-    return _cohort_page(request, member.cohort, InviteForm(), fresh=url, fresh_for=member)
+    return show_once(request, _page(member.cohort), Fresh(url=url, kind="member", pk=member.pk, sent=False))
 
 
 @login_required
@@ -140,11 +150,13 @@ def _cohort_to_staff(request: HttpRequest, cohort_id: int) -> Cohort:
 @require_POST
 def manager_add(request: HttpRequest, cohort_id: int) -> HttpResponse:
     found = _cohort_to_staff(request, cohort_id)
-    form = PersonForm(request.POST, people=_people_of(found))
+    form = PersonForm(request.POST, people=_people_of(found), team=found.team)
     if form.is_valid():
-        memberships.add_manager(found, form.cleaned_data["user"], person(request))
+        memberships.add_manager(found, form.cleaned_data["somebody"], person(request))
     else:
-        messages.warning(request, _("Choose somebody of this team or cohort."))
+        messages.warning(
+            request, _("Choose one person, or write the e-mail of somebody who belongs or belonged to this team.")
+        )
     return redirect("people:cohort", found.pk)
 
 

@@ -84,7 +84,13 @@ def _register(request: HttpRequest, form: JoinForm, found: Invitation) -> User |
     except links.LinkRefused as refused:
         if refused.reason != "registered":
             raise
-        form.add_error("email", _("There is an account with this e-mail. Sign in first, then open this link again."))
+        form.add_error(
+            "email",
+            _(
+                "This address cannot be used with this invitation. If it is yours, sign in first, "
+                "then open this link again."
+            ),
+        )
         return None
     login(request, user, backend=BACKEND)
     return user

@@ -1,6 +1,7 @@
 """Sign in, sign out, and passwords."""
 
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from axes.utils import reset
 from django.conf import settings
@@ -25,6 +26,11 @@ class SignIn(views.LoginView):
     template_name = "people/sign_in.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True
+
+    def get_redirect_url(self) -> str:
+        """The way on never leads back to this page: who is signed in would go round in a circle."""
+        wanted = super().get_redirect_url()
+        return "" if unquote(urlsplit(wanted).path) == self.request.path else wanted
 
 
 class SignOut(views.LogoutView):

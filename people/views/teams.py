@@ -5,6 +5,7 @@ from django.contrib.auth.decorators import login_required
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -16,6 +17,7 @@ from people.models import Team, TeamMember, User
 from people.services import consent, links, mail, teams
 from people.tabs import tabs_for
 from people.views.asking import person
+from people.views.fresh import Fresh, forget, show_once, shown_now
 
 SHOWN = 100  # of the latest invitations
 
@@ -72,15 +74,18 @@ def _team_page(request: HttpRequest, team: Team, form: InviteToTeamForm, **extra
 @login_required
 @require_safe
 def team(request: HttpRequest, slug: str) -> HttpResponse:
-    return _team_page(request, access.team_for(request.user, slug), InviteToTeamForm())
+    found = access.team_for(request.user, slug)
+    return forget(request, _team_page(request, found, InviteToTeamForm(), **shown_now(request)))
 
 
 @never_cache
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def team_invite(request: HttpRequest, slug: str) -> HttpResponse:
-    """The link is in this answer and nowhere else."""
+    """The link is on the page that follows, once, and nowhere else."""
     found = access.team_for(request.user, slug, admin=True)
+    if request.method != "POST":
+        return redirect("people:team", found.slug)
     form = InviteToTeamForm(request.POST)
     if not form.is_valid():
         return _team_page(request, found, form)
@@ -88,7 +93,8 @@ def team_invite(request: HttpRequest, slug: str) -> HttpResponse:
     role = form.cleaned_data["team_role"]
     invitation, token = links.invite(found, person(request), timezone.now(), team_role=role, email=email, note=note)
     url, sent = mail.send_invitation(request, invitation, token)
-    return _team_page(request, found, InviteToTeamForm(), fresh=url, fresh_for=invitation, sent=sent)
+    page = reverse("people:team", args=[found.slug])
+    return show_once(request, page, Fresh(url=url, kind="invitation", pk=invitation.pk, sent=sent))
 
 
 def _member(team: Team, user_id: int) -> TeamMember:

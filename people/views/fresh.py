@@ -1,0 +1,58 @@
+"""A link is shown once, after a redirect: loading the page again makes no second one, and shows none.
+
+Between the two requests the link travels in a signed cookie of this browser, for a minute and for one page. It is
+never written to the database, which knows only hashes of tokens.
+"""
+
+from typing import Any, TypedDict
+
+from django.conf import settings
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.cache import add_never_cache_headers
+
+from people.models import CohortMember, Invitation
+from people.views.asking import person
+
+COOKIE = "fresh_link"
+SECONDS = 60
+
+
+class Fresh(TypedDict):
+    url: str
+    kind: str  # "invitation" or "member"
+    pk: int
+    sent: bool
+
+
+def show_once(request: HttpRequest, page: str, link: Fresh) -> HttpResponse:
+    """Go to `page`, which shows the link to this person."""
+    response = redirect(page)
+    value = signing.dumps([link, person(request).pk], salt=page)
+    response.set_cookie(
+        COOKIE, value, SECONDS, path=page, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Strict"
+    )
+    return response
+
+
+def shown_now(request: HttpRequest) -> dict[str, Any]:
+    """What the page's template needs to show the link; nothing where there is none."""
+    try:
+        value = request.COOKIES.get(COOKIE, "")
+        link, reader = signing.loads(value, salt=request.path, max_age=SECONDS)
+    except signing.BadSignature:
+        return {}
+    if reader != person(request).pk:
+        return {}
+    made_for = Invitation if link["kind"] == "invitation" else CohortMember
+    found = made_for.objects.filter(pk=link["pk"]).first()
+    return {"fresh": link["url"], "fresh_for": found, "sent": link["sent"]} if found else {}
+
+
+def forget(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """The page was shown: the browser forgets the link."""
+    if COOKIE in request.COOKIES:
+        response.delete_cookie(COOKIE, path=request.path, samesite="Strict")
+        add_never_cache_headers(response)
+    return response
