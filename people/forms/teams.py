@@ -144,7 +144,7 @@ class CohortForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
             if len(code) > LANGUAGE_LENGTH:
                 raise forms.ValidationError(_("“%(code)s” is too long for a language code."), params={"code": code})
         if len(codes) > LANGUAGES:
-            raise forms.ValidationError(_("At most %(count)s languages, please."), params={"count": LANGUAGES})
+            raise forms.ValidationError(_("Name at most %(count)s languages."), params={"count": LANGUAGES})
         return list(dict.fromkeys(code for code in codes if code))
 
     @property

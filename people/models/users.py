@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
@@ -32,6 +33,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
     password_mailed_at = models.DateTimeField(null=True, blank=True, editable=False)
+    sessions_ended = models.PositiveIntegerField(default=0, editable=False)
 
     objects: ClassVar[UserManager] = UserManager()
     USERNAME_FIELD = "email"
@@ -42,6 +44,16 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def __str__(self) -> str:
         return self.name or self.email
+
+    def get_session_auth_hash(self) -> str:
+        """A session is good while the password and the count of endings stay as they were."""
+        return self._counted(super().get_session_auth_hash())
+
+    def get_session_auth_fallback_hash(self) -> Iterator[str]:
+        return map(self._counted, super().get_session_auth_fallback_hash())
+
+    def _counted(self, digest: str) -> str:
+        return f"{digest}.{self.sessions_ended}" if self.sessions_ended else digest
 
 
 class Rater(models.Model):

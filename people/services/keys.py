@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from django.db.models import Q
+from django.db.models import F, Q
 
 from jobs.models import record
 from people.models import CohortManager, Invitation, SignInLink, Team, TeamMember, User
@@ -31,6 +31,17 @@ def _still(user: User, team: Team) -> Q:
         return ~NOBODY
     managed = CohortManager.objects.filter(user=user, cohort__team=team).values("cohort")
     return Q(cohort__in=managed)
+
+
+def end_sessions_by_link(user: User, team: Team | None = None) -> None:
+    """Whoever was let in by a link is let out: what the person may see from now on is not for the link's maker.
+
+    With `team`, the new thing is membership of one of its cohorts, and links made in that team are no concern.
+    """
+    used = SignInLink.objects.filter(user=user, used_at__isnull=False)
+    used = used.exclude(cohort__team=team) if team else used
+    if used.exists():
+        User.objects.filter(pk=user.pk).update(sessions_ended=F("sessions_ended") + 1)
 
 
 def sign_in_links_of(user: User, at: datetime) -> int:

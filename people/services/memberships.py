@@ -39,6 +39,7 @@ def join(cohort: Cohort, user: User, actor: User) -> CohortMember:
     if made or member.left_at is not None:
         member.left_at = None
         member.save(update_fields=["left_at"])
+        keys.end_sessions_by_link(user, cohort.team)
         record(actor, "cohort.joined", scope=f"team:{cohort.team_id}", target=f"user:{user.pk}", cohort=cohort.pk)
     return member
 
@@ -60,6 +61,7 @@ def end(member: CohortMember, actor: User, at: datetime) -> bool:
 def add_manager(cohort: Cohort, user: User, actor: User) -> CohortManager:
     manager, made = CohortManager.objects.get_or_create(cohort=cohort, user=user)
     if made:
+        keys.end_sessions_by_link(user)
         target = f"user:{user.pk}"
         record(actor, "cohort.manager_added", scope=f"team:{cohort.team_id}", target=target, cohort=cohort.pk)
     return manager

@@ -38,6 +38,7 @@ def add_member(team: Team, user: User, role: TeamMember.Role, actor: User) -> Te
         member.role = role
         member.save(update_fields=["role"])
     if made or raised:
+        keys.end_sessions_by_link(user)
         record(actor, "team.member_added", scope=f"team:{team.pk}", target=f"user:{user.pk}", role=str(role))
     return member
 
@@ -68,7 +69,9 @@ def change_role(member: TeamMember, role: TeamMember.Role, actor: User, at: date
     if role != TeamMember.Role.ADMIN:
         _keep_an_admin(team, member)
     TeamMember.objects.filter(pk=member.pk).update(role=role)
-    if role != TeamMember.Role.ADMIN:
+    if role == TeamMember.Role.ADMIN:
+        keys.end_sessions_by_link(member.user)
+    else:
         keys.take_back(member.user, team, actor, at, waiting=Q(team_role=TeamMember.Role.ADMIN))
     target = f"user:{member.user_id}"
     record(actor, "team.role_changed", scope=f"team:{team.pk}", target=target, role=str(role))

@@ -3,7 +3,7 @@
 from functools import wraps
 from typing import Any, Protocol
 
-from django.contrib.auth import login
+from django.contrib.auth import login, update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone, translation
@@ -65,6 +65,8 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if known:
             links.accept(found, person(request), at)
+            person(request).refresh_from_db(fields=["sessions_ended"])
+            update_session_auth_hash(request, person(request))  # whoever accepts stays signed in
             return _welcome(request, person(request), text)
         user = _register(request, form, found)
         if user is not None:

@@ -27,7 +27,7 @@ class SignIn(views.LoginView):
     authentication_form = SignInForm
     redirect_authenticated_user = True
 
-    def get_redirect_url(self) -> str:
+    def get_redirect_url(self, *args: Any) -> str:
         """The way on never leads back to this page: who is signed in would go round in a circle."""
         wanted = super().get_redirect_url()
         return "" if unquote(urlsplit(wanted).path) == self.request.path else wanted

@@ -72,7 +72,9 @@ def test_another_character_set_is_refused_and_not_a_crash(world: World, kind: st
     assert client.generic("POST", SIGN_IN, body, f"{kind}; charset=utf-8").status_code == 200
 
 
-@pytest.mark.parametrize("kind", ["text/plain; charset=hex", "multipart/form-data; boundary*=nosuch''%41", "x; charset=?"])
+@pytest.mark.parametrize(
+    "kind", ["text/plain; charset=hex", "multipart/form-data; boundary*=nosuch''%41", "x; charset=?"]
+)
 def test_a_content_type_that_cannot_be_read_is_refused_by_the_server(world: World, kind: str) -> None:
     """Through the web server's own entrance: with an address that asks something, Django reads it very early."""
     from config.wsgi import application

@@ -88,6 +88,47 @@ def test_a_link_is_for_the_cohort_it_was_made_in(world: World) -> None:
         links.find_sign_in_link(token, at)
 
 
+def let_in(world: World) -> Client:
+    """A browser in which a manager pressed the button of a link made for Nour."""
+    _link, token = links.make_sign_in_link(world.nour, world.egypt, world.manager, timezone.now())
+    client = Client()
+    assert client.post(reverse("people:link", args=[token])).status_code == 302
+    return client
+
+
+def signed_in(client: Client) -> bool:
+    return client.get(reverse("people:me")).status_code == 200
+
+
+def rises_as_member(world: World) -> None:
+    teams.add_member(world.team, world.nour, TeamMember.Role.MEMBER, world.team_admin)
+
+
+def rises_as_manager(world: World) -> None:
+    memberships.add_manager(world.egypt, world.nour, world.team_admin)
+
+
+def joins_another_team(world: World) -> None:
+    memberships.join(world.other_cohort, world.nour, world.nour)
+
+
+@pytest.mark.parametrize("rise", [rises_as_member, rises_as_manager, joins_another_team])
+def test_who_was_let_in_by_a_link_is_let_out_when_the_person_gets_more(world: World, rise: Any) -> None:
+    browser, other = let_in(world), world.client(world.tarek)
+    memberships.join(world.brazil, world.nour, world.team_admin)
+    assert signed_in(browser), "another cohort of the same team is nothing new to its managers"
+    rise(world)
+    assert not signed_in(browser)
+    assert signed_in(other)
+
+
+def test_the_browser_that_accepts_an_invitation_stays_signed_in(world: World) -> None:
+    left_open, own = let_in(world), world.client(world.nour)
+    _i, token = links.invite(world.other_team, world.rival, timezone.now(), cohort=world.other_cohort)
+    assert own.post(reverse("people:invitation", args=[token]), {"agree": "on"}).status_code == 302
+    assert signed_in(own) and not signed_in(left_open)
+
+
 # Consent texts in force
 
 
