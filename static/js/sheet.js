@@ -447,6 +447,7 @@ addEventListener("submit", async (event) => {
     submit();
   } else if (sent.id === "leave") {
     clearTimeout(draftTimer);
+    draftTimer = 0;
     device.keep(assignment, null);
     sending = true; // nothing typed here is kept any more
   } else if (sent.id === "undo") {
@@ -463,7 +464,7 @@ addEventListener("submit", async (event) => {
     if (reply.state === "away") return lineAway();
     if (reply.state === "out") return signedOut();
     sent.closest("dialog").close();
-    if (document.activeElement === page && form) focusOn(form);
+    if (form && !bench.contains(document.activeElement)) focusOn(form);
     if (reply.data.words) toast(reply.data.words);
     sent.reset();
   }
@@ -493,7 +494,7 @@ function choose(key, dialog) {
 }
 
 const ACTS = {
-  s: () => form && open("why"),
+  s: () => bench.querySelector("[data-dialog=why]") && open("why"), // not for an answer that is being changed
   r: () => form && open("report"),
   "?": () => open("help"),
   u: () => $("undo")?.requestSubmit(),

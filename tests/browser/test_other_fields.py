@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from annotation.models import Annotation, Campaign, SheetVersion
 from people.models import User
 from tests.browser.conftest import PHONE, until
-from tests.browser.test_rating import answered, assignment_on, look
+from tests.browser.test_rating import assignment_on, look
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
@@ -112,21 +112,3 @@ def test_a_second_person_on_the_device_finds_nothing_of_the_first(
     until(page, "performance.getEntriesByName('sheet-ready').length > 0")
     assert page.evaluate("Object.keys(localStorage)") == []
     expect(page.locator("#main :checked")).to_have_count(0)
-
-
-def test_an_answer_changed_from_history(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
-    page = open_as(nour)
-    page.goto(f"/work/{campaign.pk}/")
-
-    def rate() -> None:
-        page.keyboard.press("2")
-        page.keyboard.press("Enter")
-
-    answered(page, rate)
-    page.goto("/work/history/")
-    page.get_by_role("button", name="Change").click()
-    expect(page.locator("#main [value='2']")).to_be_checked()
-    page.keyboard.press("5")
-    answered(page, lambda: page.keyboard.press("Enter"))
-    assert Annotation.objects.get(live=True).answers == {"relevance": "5"}
-    assert "change=" not in page.url
