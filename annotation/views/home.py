@@ -16,7 +16,7 @@ from annotation.progress import Progress, progress_of
 from annotation.services.allocation import Nothing, nothing_left
 from annotation.services.answers import ANSWERED
 from annotation.services.gate import gate
-from annotation.views.history import Past, past_of
+from annotation.views.history import UNSEEN, Past, past_of
 from annotation.words import Why, duration, greeting, why_nothing, zone_of
 from benchmarks.models import ItemImage
 from people.models import Cohort, CohortMember, Rater, User
@@ -176,7 +176,7 @@ def _open(
         pace=pace(seconds for _at, seconds, campaign in given if campaign == place.campaign_id),
         cohort_name=place.cohort.name,
         progress=progress,
-        picture=picture_of(place),
+        picture=None if nothing and nothing.reason in UNSEEN else picture_of(place),
         why=why_nothing(nothing.reason, nothing.until, zone) if nothing else None,
         begun=own is not None,
         own=own or 0,

@@ -14,7 +14,7 @@ from people.models import CohortMember, User
 from tests.annotation.pages.conftest import in_hand
 from tests.annotation.pages.test_home import rate
 from tests.annotation.pages.test_sheet import SCRIPT
-from tests.personas import World
+from tests.personas import World, make_consent_version
 
 ClientOf = Callable[[User], Client]
 
@@ -97,6 +97,16 @@ def test_who_left_every_cohort_is_told_so(client_of: ClientOf, campaign: Campaig
     html = home(client)
     assert "You are no longer in a cohort." in html
     assert "not in a cohort yet" not in html
+
+
+def test_home_shows_no_picture_before_there_is_consent(
+    client_of: ClientOf, world: World, campaign: Campaign, nour: User
+) -> None:
+    client = client_of(nour)
+    assert "<img" in home(client)
+    make_consent_version(world.team, 2)
+    html = home(client)
+    assert "Read and decide" in html and "<img" not in html
 
 
 def test_history_shows_which_picture_and_tells_its_buttons_apart(
