@@ -180,7 +180,7 @@ def _barred(allowed: Gate, before: Before, parsed: Parsed) -> str:
     A first answer is kept all the same. A change is refused, for it would take an answer out of the numbers; so is a
     sheet with mistakes, for it cannot be shown again.
     """
-    refused = "excluded" if before.excluded else allowed.refused or ""
+    refused = "excluded" if before.excluded else "" if allowed.only_text_is_new else allowed.refused or ""
     shut = refused in KEPT_ONLY
     if shut and (not parsed.ok or (before.live is not None and refused != "excluded")):
         raise Unclaimable(refused)

@@ -24,7 +24,9 @@ SELECT c.state, c.opens_on, c.closes_on, c.lease_minutes, cc.paused, co.time_zon
   coalesce((SELECT EXISTS (SELECT FROM people_consent given
       WHERE given.version_id = v.id AND given.user_id = u.id AND given.withdrawn_at IS NULL)
     FROM people_consentversion v
-    WHERE v.team_id = co.team_id AND v.published_at IS NOT NULL ORDER BY v.number DESC LIMIT 1), true)
+    WHERE v.team_id = co.team_id AND v.published_at IS NOT NULL ORDER BY v.number DESC LIMIT 1), true),
+  EXISTS (SELECT FROM people_consent older JOIN people_consentversion v ON v.id = older.version_id
+    WHERE v.team_id = co.team_id AND older.user_id = u.id AND older.withdrawn_at IS NULL)
 FROM annotation_campaigncohort cc
   JOIN annotation_campaign c ON c.id = cc.campaign_id
   JOIN benchmarks_stage st ON st.id = c.stage_id
@@ -39,12 +41,14 @@ WHERE cc.id = %s
 class Gate:
     refused: Reason | None
     lease_minutes: int
+    only_text_is_new: bool = False
+    """Consent is missing only because a newer text was published: what was begun under the older one counts."""
 
 
 def gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
     """Consent is to the team of the cohort: it speaks for its people."""
     row = fetch(GATE, [rater_id, cohort_id])[0]
-    state, opens_on, closes_on, minutes, paused, cohort_zone, own_zone, member, excluded, consented = row
+    state, opens_on, closes_on, minutes, paused, cohort_zone, own_zone, member, excluded, consented, to_older = row
     today = at.astimezone(_zone(own_zone or cohort_zone)).date()
     refusals: list[tuple[Reason, Any]] = [
         ("not_a_member", not member),
@@ -56,7 +60,8 @@ def gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
         ("campaign_paused", state == "paused"),
         ("cohort_paused", paused),
     ]
-    return Gate(next((reason for reason, holds in refusals if holds), None), minutes)
+    refused = next((reason for reason, holds in refusals if holds), None)
+    return Gate(refused, minutes, only_text_is_new=refused == "no_consent" and to_older)
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -152,6 +152,18 @@ def test_withdrawing_consent_stops_new_work_and_keeps_the_answer_in_hand() -> No
     assert reason(allocation.open_work(person, seat, NOON)) == "no_consent"
 
 
+def test_a_new_consent_text_stops_new_work_and_what_was_begun_under_the_older_one_counts() -> None:
+    seat = the_seat(an_open_campaign())
+    person = a_person(seat.cohort)
+    first = ConsentVersion.objects.create(team=seat.cohort.team, number=1, published_at=NOON)
+    Consent.objects.create(user=person.user, version=first, language="en")
+    hand = allocation.open_work(person, seat, NOON).hand
+    ConsentVersion.objects.create(team=seat.cohort.team, number=2, published_at=NOON)
+    given = rate(hand, at=NOON) if hand else None
+    assert given and given.annotation.counted
+    assert reason(given.work) == "no_consent"
+
+
 def test_the_excluded_are_told_so() -> None:
     campaign = an_open_campaign()
     seat = the_seat(campaign)
