@@ -52,7 +52,8 @@ def open_as(chromium: Browser, live_server: Any, world: World) -> Iterator[Calla
 
     def opened(user: User, **how: Any) -> Page:
         cookie = world.client(user).cookies[django_settings.SESSION_COOKIE_NAME].value
-        context = chromium.new_context(base_url=live_server.url, locale="en-GB", **{**DESKTOP, **how})
+        still = {"reduced_motion": "reduce"}  # a colour half way between two is nobody's choice
+        context = chromium.new_context(base_url=live_server.url, locale="en-GB", **{**DESKTOP, **still, **how})
         context.add_cookies([{"name": django_settings.SESSION_COOKIE_NAME, "value": cookie, "url": live_server.url}])
         context.set_default_timeout(15_000)
         contexts.append(context)

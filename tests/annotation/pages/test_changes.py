@@ -11,10 +11,10 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, Draft, ProblemReport
 from annotation.services import campaigns
-from people.models import CohortMember, User
+from people.models import CohortMember, Consent, User
 from tests.annotation.pages.conftest import in_hand
 from tests.annotation.pages.test_sheet import SCRIPT
-from tests.personas import World, make_consent_version
+from tests.personas import World
 
 ClientOf = Callable[[User], Client]
 
@@ -103,7 +103,7 @@ def leaves(world: World, campaign: Campaign) -> None:
 
 
 def withdraws(world: World, campaign: Campaign) -> None:
-    make_consent_version(world.team, 2)
+    assert Consent.objects.filter(user=world.nour).update(withdrawn_at=timezone.now())
 
 
 @pytest.mark.parametrize(
