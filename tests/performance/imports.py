@@ -20,7 +20,7 @@ from typing import Any
 
 sys.path[0] = str(Path(__file__).resolve().parents[2])
 
-from tests.performance import server  # noqa: E402
+from tests.load import server  # noqa: E402
 
 SIZE = (4000, 3000)
 
