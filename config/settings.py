@@ -113,6 +113,7 @@ vars().update(env.email("EMAIL_URL", default="consolemail://"))
 DEFAULT_FROM_EMAIL = env.str("EMIC_FROM_EMAIL", "Emic <emic@localhost>")
 
 AUTH_USER_MODEL = "people.User"
+SILENCED_SYSTEM_CHECKS = ["auth.W004"]  # the e-mail is unique, whatever its capitals: by a constraint on lower(email)
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
