@@ -36,7 +36,9 @@ def open_work_for(user: Person, campaign_id: int) -> CampaignCohort:
     if not user.is_active:
         raise Http404
     rows = CampaignCohort.objects.filter(campaign_id=campaign_id, cohort__members__user_id=user.pk)
-    rows = rows.exclude(Q(campaign__state=Campaign.State.DRAFT)).select_related("campaign", "cohort__team")
+    never_open = Q(campaign__state=Campaign.State.DRAFT)
+    discarded = Q(campaign__state=Campaign.State.CLOSED, campaign__opened_at=None)
+    rows = rows.exclude(never_open | discarded).select_related("campaign", "cohort__team")
     found = rows.order_by(F("cohort__members__left_at").asc(nulls_first=True), "pk").first()
     if found is None:
         raise Http404

@@ -5,12 +5,13 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.utils.translation import get_language, get_language_info
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from annotation.conditions import condition_name, in_order
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Item, Stage
+from people.languages import own_name
 from people.models import Cohort
 
 LARGEST_TARGET = 1_000
@@ -19,14 +20,7 @@ LARGEST_TARGET = 1_000
 def languages_of(cohorts: Iterable[Cohort]) -> dict[str, str]:
     """The languages instructions may be written in: those of the interface, then those of the cohorts."""
     codes = [code for code, _name in settings.LANGUAGES] + [code for c in cohorts for code in c.languages]
-    return {code: _own_name(code) for code in dict.fromkeys(codes)}
-
-
-def _own_name(code: str) -> str:
-    try:
-        return str(get_language_info({"zh": "zh-hans"}.get(code, code))["name_local"])
-    except KeyError:
-        return code
+    return {code: own_name(code) for code in dict.fromkeys(codes)}
 
 
 class InstructionsForm(forms.Form):

@@ -278,16 +278,19 @@ def _skip(assignment: Assignment, reason: str, note: str, at: datetime) -> Work:
 
 
 @in_transaction
-def undo(which: Assignment | int, rater: Rater, at: datetime) -> Work:
+def undo(which: Assignment | int, rater: Rater, at: datetime, version: int | None = None) -> Work:
     """Take back what was just submitted: it is in hand again, as it was written. Its place stays taken.
 
-    If it had taken the place of an earlier answer, that one is back, and counts as the later one did.
+    If it had taken the place of an earlier answer, that one is back, and counts as the later one did. `version` says
+    which answer is meant: asked twice, or by a window that is behind, no other one is taken back.
     """
     assignment = _own(which, rater)
     seat = lock_seat(_seated(assignment).pk, at)
     before, answer = _answered(assignment, seat, at)
     if at - answer.submitted_at > timedelta(seconds=settings.UNDO_SECONDS):
         raise Unclaimable("too_late")
+    if version is not None and answer.version != version:
+        raise Unclaimable("another_version")
     take_back(answer.pk, "undone")
     _draft_from(assignment, answer, at)
     earlier = _superseded(assignment, answer.version)

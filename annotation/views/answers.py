@@ -155,15 +155,20 @@ def skip(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResp
 @of_assignment
 def undo(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
     try:
-        work = answers.undo(assignment, assignment.rater, at)
+        work = answers.undo(assignment, assignment.rater, at, version_in(request))
     except answers.Unclaimable as refused:
         words = _("It is too late to undo this. You can still change it from your history.")
-        if refused.reason in answers.KEPT_ONLY:
+        if refused.reason in answers.KEPT_ONLY or refused.reason == "another_version":
             words = _("This can no longer be undone. Your answer stays as it was.")
         return elsewhere(request, assignment, at, words)
     if not scripted(request):
         return to_sheet(assignment, f"?change={assignment.pk}")
     return next_sheet(request, assignment, work, at)
+
+
+def version_in(request: HttpRequest) -> int | None:
+    said = request.POST.get("version", "")
+    return int(said) if said.isdecimal() and len(said) < 6 else None
 
 
 @of_assignment

@@ -50,6 +50,7 @@ class Undoable:
     """The answer just given, while it can be taken back."""
 
     assignment_id: int
+    version: int
     answers: list[Answered]
     seconds: int
 
@@ -178,7 +179,7 @@ def undoable(assignment: Assignment, live: Annotation | None, at: datetime) -> U
     sheet = sheet_of(assignment.campaign.sheet_version)
     speech = speech_for(place_of(assignment).cohort)
     left = (live.submitted_at + grace - at).total_seconds()
-    return Undoable(assignment.pk, answered(sheet.fields, speech, live.answers), max(1, int(left)))
+    return Undoable(assignment.pk, live.version, answered(sheet.fields, speech, live.answers), max(1, int(left)))
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,8 @@ def _decide(request: HttpRequest, benchmark: Benchmark, line: RaterLine, form: R
     if request.POST.get("do") == "lift":
         count = lift(benchmark, line.rater, request.user, timezone.now())
         said = ngettext("%(n)s answer counts again.", "%(n)s answers count again.", count) % {"n": count}
+    elif request.POST.get("do") != "exclude":
+        raise Http404
     else:
         exclude(benchmark, line.rater, form.cleaned_data["reason"], request.user, timezone.now())
         said = effect_words(benchmark, line.rater)

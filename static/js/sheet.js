@@ -168,11 +168,14 @@ function swap(next, keepAhead = false) {
   begin({ focus: true });
 }
 
-async function load() {
-  const reply = await ask(location.pathname);
+/** What the server has now. With the address's question ("?change="), the sheet that was asked for. */
+async function load(address = location.pathname) {
+  const reply = await ask(address);
   if (reply.state === "out") signedOut();
-  else if (reply.state === "here" && reply.status === 200) swap(parts(reply.data));
-  else if (reply.state === "here") location.assign(location.pathname);
+  else if (reply.state === "here" && reply.status === 200) {
+    swap(parts(reply.data));
+    history.replaceState(null, "", address);
+  } else if (reply.state === "here") location.assign(location.pathname);
   else lineAway();
 }
 
@@ -268,7 +271,7 @@ function settle(take) {
   newer = 0;
   if (take === "theirs") {
     device.keep(assignment, null);
-    return load();
+    return load(location.pathname + location.search);
   }
   form.elements.draft_version.value = version;
   if (kept) put(kept.answers);
@@ -328,7 +331,7 @@ function watchUndo() {
 async function undoLast(undo) {
   if (sending) return;
   sending = true;
-  const reply = await ask(undo.action, new URLSearchParams());
+  const reply = await ask(undo.action, new URLSearchParams(new FormData(undo)));
   sending = false;
   if (reply.state === "here" && reply.status === 200) {
     const next = parts(reply.data);

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from jobs.models import Event
-from people.models import Cohort, CohortManager, CohortMember, Team, TeamMember
+from people.models import Cohort, CohortManager, CohortMember, ConsentText, ConsentVersion, Team, TeamMember
 from people.services import consent, memberships
 from tests.personas import World
 
@@ -199,3 +200,14 @@ def test_the_consent_page_is_for_those_it_concerns(world: World) -> None:
         assert status(world, user, "consent", world.team.pk) == 404
         assert status(world, user, "consent_withdraw", world.team.pk, sure="1") == 404
     assert status(world, world.rival_rater, "consent", world.other_team.pk) == 200
+
+
+def test_a_consent_text_in_a_language_that_django_does_not_name_can_be_read(world: World) -> None:
+    version = ConsentVersion.objects.create(team=world.team, number=7)
+    for language in ("en", "zh", "qya"):
+        ConsentText.objects.create(version=version, language=language, body=f"The text in {language}")
+    ConsentVersion.objects.filter(pk=version.pk).update(published_at=timezone.now())
+    page = world.client(world.nour).get(reverse("people:consent", args=[world.team.pk]))
+    assert page.status_code == 200
+    html = page.content.decode()
+    assert "简体中文" in html and "Qya" in html

@@ -252,6 +252,8 @@ def test_a_draft_is_discarded_and_never_called_closed(world: World, mara_client:
     assert "cannot be undone" in asked
     said = mara_client.post(page_of(world, draft, "close/"), follow=True).content.decode()
     assert "The draft is discarded." in said
+    assert world.client(world.nour).get(f"/work/{Campaign.objects.latest('pk').pk}/").status_code == 404
+    assert world.client(world.nour).get(f"/work/{opened.pk}/").status_code == 200
     assert "Discarded draft" in said
     assert "Discarded draft" in mara_client.get(home(world)).content.decode()
     assert "The campaign is closed" in do(mara_client, world, draft, "open")

@@ -50,6 +50,19 @@ def closes(seat: CampaignCohort, person: Rater) -> None:
 ENDS = {"not_a_member": leaves, "no_consent": withdraws, "closed": closes}
 
 
+def test_an_undo_asked_twice_takes_back_one_answer() -> None:
+    seat = the_seat(an_open_campaign(items=2))
+    person = a_person(seat.cohort)
+    hand = in_hand(person, seat)
+    rate(hand, "2", at=NOON)
+    answers.reopen(hand.pk, person, SOON)
+    rate(hand, "5", at=SOON)
+    answers.undo(hand.pk, person, SOON, version=2)
+    with pytest.raises(answers.Unclaimable):
+        answers.undo(hand.pk, person, SOON, version=2)
+    assert numbers() == (1, ["2"])
+
+
 def test_a_change_taken_back_leaves_the_first_answer_standing() -> None:
     seat = the_seat(an_open_campaign(items=2))
     person = a_person(seat.cohort)
