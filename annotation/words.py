@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.models import Annotation, Assignment
 from people.models import Cohort, User
+from people.zones import zone_named
 
 NOTHING: dict[str, tuple[Any, Any]] = {
     "all_done": (
@@ -119,10 +120,7 @@ def moment_of(at: datetime, zone: ZoneInfo) -> str:
 
 def zone_of(user: User, cohort: Cohort | None = None) -> ZoneInfo:
     """The person's zone, else the cohort's."""
-    try:
-        return ZoneInfo(user.time_zone or (cohort.time_zone if cohort else "") or "UTC")
-    except (ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo("UTC")
+    return zone_named(user.time_zone or (cohort.time_zone if cohort else "")) or ZoneInfo("UTC")
 
 
 def greeting(hour: int) -> str:

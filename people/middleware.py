@@ -1,19 +1,10 @@
 from collections.abc import Callable
-from functools import lru_cache
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone, translation
 
-
-@lru_cache(maxsize=512)
-def zone_named(name: str) -> ZoneInfo | None:
-    """The zone, or none where this machine does not know it: then UTC is shown."""
-    try:
-        return ZoneInfo(name) if name else None
-    except (ZoneInfoNotFoundError, ValueError):
-        return None
+from people.zones import zone_named
 
 
 class PersonLocaleMiddleware:

@@ -1,11 +1,11 @@
 """Whether a person may be given work, and why not. Read anew in every claim, under the lock of the Participation."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from annotation.services.sql import fetch
+from people.zones import zone_named
 
 Reason = Literal[
     "all_done", "all_reserved", "cohort_paused", "campaign_paused", "campaign_closed", "not_started", "ended",
@@ -49,7 +49,7 @@ def gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
     """Consent is to the team of the cohort: it speaks for its people."""
     row = fetch(GATE, [rater_id, cohort_id])[0]
     state, opens_on, closes_on, minutes, paused, cohort_zone, own_zone, member, excluded, consented, to_older = row
-    today = at.astimezone(_zone(own_zone or cohort_zone)).date()
+    today = at.astimezone(zone_named(own_zone or cohort_zone) or UTC).date()
     refusals: list[tuple[Reason, Any]] = [
         ("not_a_member", not member),
         ("excluded", excluded),
@@ -62,10 +62,3 @@ def gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
     ]
     refused = next((reason for reason, holds in refusals if holds), None)
     return Gate(refused, minutes, only_text_is_new=refused == "no_consent" and to_older)
-
-
-def _zone(name: str) -> ZoneInfo:
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        return ZoneInfo("UTC")

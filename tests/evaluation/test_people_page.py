@@ -101,6 +101,16 @@ def test_excluding_says_what_it_did_and_lifting_gives_it_back(world: World, camp
     assert (exclusion.by, exclusion.lifted_by) == (world.mara, world.mara)
 
 
+def test_only_the_words_exclude_and_lift_decide(world: World, campaign: Campaign) -> None:
+    rate_all(campaign, world.nour)
+    address = people(world, f"{rater_of(world.nour).pk}/")
+    client = world.client(world.mara)
+    assert client.post(address, {"do": "zzz", "reason": "x"}).status_code == 404
+    assert not Exclusion.objects.exists()
+    assert client.post(address, {"do": "exclude", "reason": "x"}).status_code == 302
+    assert Exclusion.objects.count() == 1
+
+
 def test_an_exclusion_stays_on_the_page_after_it_was_lifted(world: World, campaign: Campaign) -> None:
     rate_all(campaign, world.nour)
     address = people(world, f"{rater_of(world.nour).pk}/")

@@ -135,6 +135,21 @@ def test_undo_brings_the_sheet_back_with_its_answer(browser: Client, campaign: C
     assert Annotation.objects.get(live=True).answers == {"relevance": "3"}
 
 
+def test_undo_names_the_answer_it_takes_back_and_touches_no_other(
+    browser: Client, campaign: Campaign, nour: User
+) -> None:
+    first = in_hand(campaign, nour)
+    html = browser.post(f"/work/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT).content.decode()
+    assert '<input type="hidden" name="version" value="1">' in html
+    html = browser.post(
+        f"/work/{first.pk}/undo", {"version": "2"}, **SCRIPT
+    ).content.decode()  # a window that is behind
+    assert "This can no longer be undone." in html
+    assert Annotation.objects.get().live
+    browser.post(f"/work/{first.pk}/undo", {"version": "1"}, **SCRIPT)
+    assert not Annotation.objects.get().live
+
+
 def test_undo_works_without_a_script(browser: Client, campaign: Campaign, nour: User) -> None:
     first = in_hand(campaign, nour)
     browser.post(f"/work/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"})
