@@ -108,14 +108,14 @@ def when(at: datetime, zone: ZoneInfo) -> str:
         return f"{local:%H:%M}"
     if local.date() == today - timedelta(days=1):
         return _("Yesterday")
-    return date_format(local.date(), "j M" if local.year == today.year else "j M Y")
+    return date_format(local.date(), "MONTH_DAY_FORMAT" if local.year == today.year else "DATE_FORMAT")
 
 
 def moment_of(at: datetime, zone: ZoneInfo) -> str:
     """To stand within a sentence: the time today, else the date and the time."""
     local = at.astimezone(zone)
     same = local.date() == timezone.now().astimezone(zone).date()
-    return f"{local:%H:%M}" if same else f"{date_format(local.date(), 'j M')}, {local:%H:%M}"
+    return f"{local:%H:%M}" if same else f"{date_format(local.date(), 'MONTH_DAY_FORMAT')}, {local:%H:%M}"
 
 
 def zone_of(user: User, cohort: Cohort | None = None) -> ZoneInfo:

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import environ
-from django.utils.translation import gettext_lazy as _
+
+from config import languages
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -155,9 +156,14 @@ CONTENT_SECURITY_POLICY = {
 }
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", _("English")), ("ar", _("Arabic"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGES, LANGUAGES_BIDI = languages.found(LOCALE_PATHS[0])
 FORMAT_MODULE_PATH = ["config.formats"]
+# For languages whose dates neither Django nor config/formats knows.
+DATE_FORMAT = SHORT_DATE_FORMAT = "j F Y"
+MONTH_DAY_FORMAT = "j F"
+TIME_FORMAT = "H:i"
+DATETIME_FORMAT = SHORT_DATETIME_FORMAT = "j F Y, H:i"
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"

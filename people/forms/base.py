@@ -24,10 +24,9 @@ class Styled(forms.BaseForm):
                 field.widget.attrs["dir"] = "ltr"
 
 
-def language_choices() -> list[tuple[str, object]]:
+def language_choices() -> list[tuple[str, str]]:
     """The languages of the interface, each in its own name."""
-    names = {"en": "English", "ar": "العربية"}
-    return [(code, names.get(code, name)) for code, name in settings.LANGUAGES]
+    return list(settings.LANGUAGES)
 
 
 def zone_choices(keep: str = "") -> list[tuple[str, str]]:
