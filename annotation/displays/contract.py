@@ -14,12 +14,17 @@ class Part:
 
 
 class Display(Protocol):
-    """`template` draws `shown` for a person; `to_messages` says the same to a model."""
+    """`template` draws `shown` for a person; `to_messages` says the same to a model.
+
+    `script` and `style` are files under static/ that the sheet page loads for this display; empty for none.
+    """
 
     key: str
     roles: tuple[str, ...]
     needs_text: bool
     template: str
+    script: str
+    style: str
 
     def to_messages(self, shown: Shown) -> list[Part]: ...
 

@@ -9,6 +9,8 @@ class ImageDisplay:
     roles: tuple[str, ...] = ("image",)
     needs_text = False
     template = "annotation/displays/image.html"
+    script = ""
+    style = ""
 
     def to_messages(self, shown: Shown) -> list[Part]:
         images = [Part("image", sha=image.sha) for image in shown.images if image.role in self.roles]

@@ -1,12 +1,16 @@
 """From database rows to the frozen view that displays and field kinds see."""
 
+from collections.abc import Iterable
+
 from annotation.fields.contract import Shown, ShownImage
 from annotation.models import Unit
+from benchmarks.models import Image
 from people.models import Cohort
 
 
-def shown_for(unit: Unit, cohort: Cohort | None) -> Shown:
-    """Prefetch `item__images__image` when there are many. The target is named as the cohort calls itself."""
+def shown_for(unit: Unit, cohort: Cohort | None, uploads: Iterable[Image] = ()) -> Shown:
+    """Prefetch `item__images__image` and `item__facts` when there are many. The target is named as the cohort calls
+    itself. Of several facts with one key the newest is shown."""
     item = unit.item
     own = cohort is not None and unit.target == cohort.label
     return Shown(
@@ -19,4 +23,6 @@ def shown_for(unit: Unit, cohort: Cohort | None) -> Shown:
             ShownImage(use.role, use.image_id, use.image.sha256, use.image.width, use.image.height, use.alt)
             for use in sorted(item.images.all(), key=lambda use: use.role)
         ),
+        facts={fact.key: fact.value for fact in sorted(item.facts.all(), key=lambda fact: fact.pk)},
+        uploads=tuple(ShownImage("upload", one.pk, one.sha256, one.width, one.height) for one in uploads),
     )

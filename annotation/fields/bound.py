@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from annotation.fields.contract import Problem, Spec, Text
+from annotation.fields.contract import Problem, Shown, Spec, Text
 from annotation.fields.form import FieldForm, Speech
 from annotation.fields.messages import Worded, worded
 
@@ -64,8 +64,9 @@ def bind(
     errors: Problems | None = None,
     warnings: Problems | None = None,
     confirmed: Collection[str] = (),
+    shown: Shown | None = None,
 ) -> list[Bound]:
-    """Fields for a form. `answers` may be raw ones: of a draft, or as refused."""
+    """Fields for a form. `answers` may be raw ones: of a draft, or as refused. `shown`: where a kind draws the item."""
     return [
         Bound(
             key=one.key,
@@ -74,7 +75,7 @@ def bind(
             help=speech.say(one.help),
             required=one.required,
             input=f"annotation/fields/{one.spec.key}/input.html",
-            data=one.form.context(one.config, answers.get(one.key), speech),
+            data=one.form.context(one.config, answers.get(one.key), speech, shown),
             errors=[worded(problem) for problem in (errors or {}).get(one.key, [])],
             warnings=[worded(problem) for problem in (warnings or {}).get(one.key, [])],
             confirmed=[mark for mark in confirmed if mark.startswith(f"{one.key}:")],

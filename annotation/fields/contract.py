@@ -55,7 +55,10 @@ class ShownImage:
 
 @dataclass(frozen=True)
 class Shown:
-    """The frozen view of an item, as a person or a model had it before them."""
+    """The frozen view of an item, as a person or a model had it before them.
+
+    `facts`: what detectors and filters found, by key. `uploads`: pictures this person brought for this item.
+    """
 
     item_id: int
     target: str = ""
@@ -63,6 +66,8 @@ class Shown:
     text: str = ""
     context: Mapping[str, Any] = field(default_factory=dict)
     images: tuple[ShownImage, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    uploads: tuple[ShownImage, ...] = ()
 
     def image(self, role: str) -> ShownImage | None:
         return next((image for image in self.images if image.role == role), None)

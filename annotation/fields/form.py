@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from annotation.fields.contract import Option, Text, say
+from annotation.fields.contract import Option, Shown, Text, say
 
 
 class Posted(Protocol):
@@ -37,6 +37,16 @@ class Choice:
 
 
 class FieldForm(Protocol):
+    @property
+    def script(self) -> str:
+        """A module under static/js that the sheet page loads for this kind; empty for none."""
+        ...
+
+    @property
+    def draws_item(self) -> bool:
+        """Whether input.html needs the item; if not, its drawing is the same for all items, and kept."""
+        ...
+
     def read(self, posted: Posted, name: str) -> Any:
         """The raw value that `parse` takes."""
         ...
@@ -45,8 +55,8 @@ class FieldForm(Protocol):
         """The values a browser would post for a raw value; what tests and stored drafts are put through."""
         ...
 
-    def context(self, config: Any, answer: Any, speech: Speech) -> Mapping[str, Any]:
-        """What input.html needs beside the field's own words."""
+    def context(self, config: Any, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
+        """What input.html needs beside the field's own words. `shown` is None unless `draws_item`."""
         ...
 
     def answered(self, config: Any, answer: Any, speech: Speech) -> Mapping[str, Any]:
@@ -91,6 +101,8 @@ class OptionForm:
 
     options: str
     many: str = ""
+    script: str = ""
+    draws_item: bool = False
 
     def is_many(self, config: Any) -> bool:
         return bool(self.many) and bool(getattr(config, self.many))
@@ -102,7 +114,7 @@ class OptionForm:
     def fill(self, raw: Any) -> list[str]:
         return filled(raw)
 
-    def context(self, config: Any, answer: Any, speech: Speech) -> Mapping[str, Any]:
+    def context(self, config: Any, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
         rows = choices(getattr(config, self.options), filled(answer), speech)
         short = len(rows) <= 3 and not any(row.lead for row in rows)
         return {"choices": rows, "many": self.is_many(config), "short": short}

@@ -39,13 +39,16 @@ class UnknownSpec(Spec[Mapping[str, Any], Any]):
 
 
 class UnknownForm:
+    script = ""
+    draws_item = False
+
     def read(self, posted: Posted, name: str) -> Any:
         return first(posted, name)
 
     def fill(self, raw: Any) -> list[str]:
         return filled(raw)
 
-    def context(self, config: Any, answer: Any, speech: Speech) -> Mapping[str, Any]:
+    def context(self, config: Any, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
         return {"stored": answer}
 
     def answered(self, config: Any, answer: Any, speech: Speech) -> Mapping[str, Any]:

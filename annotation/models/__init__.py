@@ -5,9 +5,21 @@ from annotation.models.campaigns import (
     Exclusion,
     InstructionText,
     InstructionVersion,
+    RuleVersion,
     SheetVersion,
     Tally,
 )
+from annotation.models.outcomes import (
+    Due,
+    ItemContributor,
+    ItemSource,
+    Outcome,
+    Review,
+    StageDraft,
+    StageVersion,
+    Upload,
+)
+from annotation.models.readiness import Readiness
 from annotation.models.slots import Assignment, Participation, Slot, Unit
 
 __all__ = [
@@ -16,14 +28,24 @@ __all__ = [
     "Campaign",
     "CampaignCohort",
     "Draft",
+    "Due",
     "Exclusion",
     "InstructionText",
     "InstructionVersion",
+    "ItemContributor",
+    "ItemSource",
+    "Outcome",
     "Participation",
     "ProblemReport",
     "Rating",
+    "Readiness",
+    "Review",
+    "RuleVersion",
     "SheetVersion",
     "Slot",
+    "StageDraft",
+    "StageVersion",
     "Tally",
     "Unit",
+    "Upload",
 ]

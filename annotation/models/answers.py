@@ -8,6 +8,7 @@ class Draft(models.Model):
 
     assignment = models.OneToOneField("annotation.Assignment", models.PROTECT, related_name="draft")
     answers = models.JSONField(default=dict)
+    trace = models.JSONField(default=dict, help_text="As Annotation.trace, so far.")
     version = models.PositiveIntegerField(default=0)
     saved_at = models.DateTimeField()
 
@@ -38,6 +39,7 @@ class Annotation(models.Model):
     submitted_at = models.DateTimeField()
     active_seconds = models.FloatField(null=True, help_text="Idle time removed; as the browser measured it.")
     confirmed = models.JSONField(default=list, help_text="Warnings the person confirmed.")
+    trace = models.JSONField(default=dict, help_text="What was opened, and when: see annotation.trace.")
     live = models.BooleanField(default=True)
     counted = models.BooleanField(default=True)
     uncounted_because = models.CharField(max_length=20, blank=True)

@@ -19,6 +19,21 @@ class SheetVersion(models.Model):
         return f"{self.major}.{self.minor}"
 
 
+class RuleVersion(models.Model):
+    """A frozen acceptance rule: answers and outcomes are stamped with its number."""
+
+    stage = models.ForeignKey("benchmarks.Stage", models.PROTECT, related_name="rule_versions")
+    number = models.PositiveSmallIntegerField()
+    definition = models.JSONField(help_text="See benchmarks.rules.acceptance.Rule.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["stage", "number"], name="rule_version_once")]
+
+    def __str__(self) -> str:
+        return f"rule {self.number}"
+
+
 class Campaign(models.Model):
     """A stage opened to cohorts, with targets, dates, an instruction version and a frozen sheet."""
 
@@ -34,6 +49,7 @@ class Campaign(models.Model):
     state = models.CharField(max_length=8, choices=State, default=State.DRAFT)
     conditions = models.JSONField(default=list, help_text="Only items of these conditions; empty means all.")
     sheet_version = models.ForeignKey(SheetVersion, models.PROTECT, related_name="campaigns")
+    rule_version = models.ForeignKey("annotation.RuleVersion", models.PROTECT, null=True, related_name="campaigns")
     opens_on = models.DateField(_("opens on"), null=True, blank=True)
     closes_on = models.DateField(_("closes on"), null=True, blank=True)
     lease_minutes = models.PositiveSmallIntegerField(default=30)
@@ -53,6 +69,8 @@ class CampaignCohort(models.Model):
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="cohorts")
     cohort = models.ForeignKey("people.Cohort", models.PROTECT, related_name="campaigns")
     target_answers = models.PositiveSmallIntegerField()
+    most_per_person = models.PositiveIntegerField(null=True, blank=True, help_text="Answers one person may give.")
+    most_per_day = models.PositiveIntegerField(null=True, blank=True, help_text="On the person's own calendar.")
     paused = models.BooleanField(default=False)
 
     class Meta:
@@ -90,6 +108,7 @@ class Tally(models.Model):
 class InstructionVersion(models.Model):
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="instruction_versions")
     number = models.PositiveSmallIntegerField()
+    required = models.BooleanField(default=False, help_text="To be gone through before work, also by those who began.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -101,12 +120,20 @@ class InstructionVersion(models.Model):
 
 
 class InstructionText(models.Model):
+    """In one language, for all cohorts or for one. `parts`: see annotation.protocol.Parts."""
+
     version = models.ForeignKey(InstructionVersion, models.PROTECT, related_name="texts")
     language = models.CharField(max_length=12)
+    cohort = models.ForeignKey("people.Cohort", models.PROTECT, null=True, blank=True, related_name="+")
     body = models.TextField()
+    parts = models.JSONField(default=dict, blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["version", "language"], name="instruction_text_once")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["version", "language", "cohort"], nulls_distinct=False, name="instruction_text_once"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.version} ({self.language})"

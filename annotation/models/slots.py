@@ -29,6 +29,10 @@ class Slot(models.Model):
     unit = models.ForeignKey(Unit, models.PROTECT, related_name="slots")
     position = models.BigIntegerField()
     wanted = models.PositiveSmallIntegerField()
+    urgent = models.BooleanField(db_default=False, default=False, help_text="Handed out before all that are not.")
+    retired = models.BooleanField(
+        db_default=False, default=False, help_text="Skipped too often in this cohort; gets no new places."
+    )
     reserved = models.SmallIntegerField(default=0)
     submitted = models.SmallIntegerField(default=0)
     open = models.GeneratedField(
@@ -49,6 +53,9 @@ class Slot(models.Model):
         indexes = [
             # The claim reads only this. `open` is a stored column, so an update that leaves it alone touches no index.
             models.Index(fields=["cohort", "position"], include=["unit"], condition=Q(open=True), name="slot_open"),
+            models.Index(
+                fields=["cohort", "position"], include=["unit"], condition=Q(open=True, urgent=True), name="slot_urgent"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -58,7 +65,7 @@ class Slot(models.Model):
 class Participation(models.Model):
     """One person in one cohort of a campaign. Its row lock orders everything that person does there.
 
-    Every open slot before `cursor` is one this person already had.
+    Every open slot before `cursor` is one this person already had, or may never have.
     """
 
     cohort = models.ForeignKey(
@@ -66,6 +73,7 @@ class Participation(models.Model):
     )
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="participations")
     cursor = models.BigIntegerField(default=0)
+    urgent_cursor = models.BigIntegerField(db_default=0, default=0, help_text="The same, among urgent slots.")
     last_seen_at = models.DateTimeField()
 
     class Meta:
@@ -117,6 +125,7 @@ class Assignment(models.Model):
             models.Index(fields=["lease_until"], condition=Q(state="reserved"), name="assignment_leases"),
             models.Index(fields=["participation"], condition=Q(state="released"), name="assignment_released"),
             models.Index(fields=["rater", "-changed_at"], name="assignment_history"),
+            models.Index(fields=["campaign", "changed_at"], condition=Q(state="submitted"), name="assignment_waiting"),
         ]
 
     def __str__(self) -> str:

@@ -3,11 +3,11 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
 from annotation.models import Assignment, Campaign, CampaignCohort, Draft, Participation, SheetVersion, Unit
 from annotation.services.sql import Joined, fetch
-from benchmarks.models import Benchmark, Image, Item, ItemImage, Stage
+from benchmarks.models import Benchmark, Image, Item, ItemFact, ItemImage, Stage
 from people.models import Cohort, Rater, User
 
 PLACE = Joined(
@@ -23,8 +23,11 @@ WHERE cc.id = %s
 ROW = Joined(
     a=Assignment, p=Participation, u=Unit, i=Item, r=Rater, us=User, d=Draft, x=ItemImage, m=Image
 )  # fmt: skip
+FACTS = (
+    """(SELECT json_agg(json_build_array(f.id, f.key, f.value)) FROM benchmarks_itemfact f WHERE f.item_id = i.id)"""
+)
 ROW_SQL = f"""
-SELECT {ROW.sql} FROM annotation_assignment a
+SELECT {ROW.sql}, {FACTS} FROM annotation_assignment a
   JOIN annotation_participation p ON p.id = a.participation_id
   JOIN annotation_unit u ON u.id = a.unit_id JOIN benchmarks_item i ON i.id = u.item_id
   JOIN people_rater r ON r.id = a.rater_id JOIN people_user us ON us.id = r.user_id
@@ -60,6 +63,7 @@ def _read(sql: str, params: list[int | None], place: CampaignCohort | None = Non
     """One object for each assignment; its pictures come in rows of their own."""
     found: dict[int, Assignment] = {}
     uses: dict[int, list[ItemImage]] = {}
+    facts: dict[int, list[ItemFact]] = {}
     for raw in fetch(sql, params):
         row = ROW.read(raw)
         assignment: Assignment = row["a"]
@@ -67,14 +71,21 @@ def _read(sql: str, params: list[int | None], place: CampaignCohort | None = Non
             place = place or place_of(row["p"].cohort_id)
             found[assignment.pk] = _joined(row, place)
             uses[assignment.pk] = []
+            facts[assignment.pk] = [ItemFact(pk=pk, key=key, value=value) for pk, key, value in raw[-1] or ()]
         if row["x"] is not None:
             row["x"].image = row["m"]
             uses[assignment.pk].append(row["x"])
     for pk, assignment in found.items():
-        pictures: QuerySet[ItemImage] = QuerySet(ItemImage)
-        pictures._result_cache, pictures._prefetch_done = uses[pk], True  # type: ignore[attr-defined]
-        assignment.unit.item._prefetched_objects_cache = {"images": pictures}  # type: ignore[attr-defined]
+        read = {"images": _fetched(ItemImage, uses[pk]), "facts": _fetched(ItemFact, facts[pk])}
+        assignment.unit.item._prefetched_objects_cache = read  # type: ignore[attr-defined]
     return list(found.values())
+
+
+def _fetched(model: type[Model], rows: list[Any]) -> QuerySet[Any]:
+    """As prefetch_related leaves it."""
+    fetched: QuerySet[Any] = QuerySet(model)
+    fetched._result_cache, fetched._prefetch_done = rows, True  # type: ignore[attr-defined]
+    return fetched
 
 
 def _joined(row: dict[str, Any], place: CampaignCohort) -> Assignment:

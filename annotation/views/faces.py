@@ -1,7 +1,7 @@
 """A sheet before a person: what its templates draw. Nothing here writes."""
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -69,6 +69,8 @@ class Bench:
     nothing: Why | None
     undo: Undoable | None
     notice: str
+    scripts: Sequence[str] = ()
+    styles: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def face_of(assignment: Assignment, at: datetime, refusal: Refusal | None = None
         base=reverse("annotation:submit", args=[assignment.pk]).removesuffix("submit"),
         shown=shown,
         display=display(assignment.campaign.stage.display).template,
-        fields=drawn_fields(assignment.campaign.sheet_version, shown.target_name, draft, refusal),
+        fields=drawn_fields(assignment.campaign.sheet_version, shown, draft, refusal),
         client_key=str(uuid.uuid4()),
         shown_at=at,
         draft_version=draft.version if draft else 0,
@@ -121,15 +123,16 @@ def changing(assignment: Assignment, cohort: Cohort) -> str:
     return moment_of(assignment.changed_at, zone_of(assignment.rater.user or User(), cohort))
 
 
-def drawn_fields(version: SheetVersion, target: str, draft: Draft | None, refusal: Refusal | None) -> str:
+def drawn_fields(version: SheetVersion, shown: Shown, draft: Draft | None, refusal: Refusal | None) -> str:
     """The fields as HTML. Nearly always they are empty, and then the same for everybody of a culture."""
-    if draft is None and refusal is None:
+    sheet, target = sheet_of(version), shown.target_name
+    if draft is None and refusal is None and not any(one.form.draws_item for one in sheet.fields):
         return _empty_fields(version, language(), target)
-    sheet = sheet_of(version)
     parsed = refusal.parsed if refusal else Parsed()
     raw = refusal.raw if refusal else (draft.answers if draft else {})
     confirmed = refusal.confirmed if refusal else ()
-    return _drawn(bind(sheet.fields, Speech(language(), target), raw, parsed.errors, parsed.warnings, confirmed))
+    speech = Speech(language(), target)
+    return _drawn(bind(sheet.fields, speech, raw, parsed.errors, parsed.warnings, confirmed, shown))
 
 
 @lru_cache(maxsize=256)
@@ -151,10 +154,18 @@ def skip_options(rows: Any) -> list[Option]:
     return [Option(str(row["code"]), dict(row["label"])) for row in rows]
 
 
+def files_of(place: CampaignCohort) -> tuple[list[str], list[str]]:
+    """Scripts and styles that this campaign's sheets need beyond those of every sheet."""
+    how = display(place.campaign.stage.display)
+    kinds = [one.form.script for one in sheet_of(place.campaign.sheet_version).fields]
+    return [one for one in dict.fromkeys([how.script, *kinds]) if one], [how.style] if how.style else []
+
+
 def bench_of(
     user: User, place: CampaignCohort, work: Work, at: datetime, *, undo: Undoable | None = None, notice: str = ""
 ) -> Bench:
     nothing = work.nothing
+    scripts, styles = files_of(place)
     return Bench(
         campaign_id=place.campaign_id,
         name=place.campaign.name,
@@ -166,6 +177,8 @@ def bench_of(
         nothing=why_nothing(nothing.reason, nothing.until, zone_of(user, place.cohort)) if nothing else None,
         undo=undo,
         notice=notice,
+        scripts=scripts,
+        styles=styles,
     )
 
 

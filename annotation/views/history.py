@@ -85,7 +85,7 @@ def past_of(user: User, limit: int, before: Cursor | None = None) -> tuple[list[
         rows = rows.filter(changed_at__lte=before.at).filter(Q(changed_at__lt=before.at) | Q(pk__lt=before.id))
     live = Annotation.objects.filter(live=True).select_related("sheet_version")
     rows = rows.select_related("campaign__stage", "participation__cohort__cohort", "unit__item").prefetch_related(
-        Prefetch("annotations", queryset=live, to_attr="live_ones"), "unit__item__images__image"
+        Prefetch("annotations", queryset=live, to_attr="live_ones"), "unit__item__images__image", "unit__item__facts"
     )
     found = list(rows[: limit + 1])
     refused = _refused(found)

@@ -63,7 +63,14 @@ class Stage(models.Model):
     """One step of a benchmark. `display`, `sheet` and `rules` are read through types, never as raw JSON."""
 
     class Acceptance(models.TextChoices):
-        ON_SUBMIT = "on_submit", _("Counted when submitted")
+        ON_SUBMIT = "on_submit", _("Accepted when submitted")
+        BY_RULE = "by_rule", _("Accepted by a rule")
+        BY_REVIEW = "by_review", _("Accepted by a reviewer")
+
+    class Staffing(models.TextChoices):
+        ANYONE = "anyone", _("Anyone")
+        OTHERS = "others", _("Only people who had no part in what the item is made of")
+        CONTRIBUTORS = "contributors", _("Only people who had a part in what the item is made of")
 
     benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="stages")
     key = models.SlugField(max_length=60)
@@ -75,7 +82,14 @@ class Stage(models.Model):
     has_target = models.BooleanField(default=True, help_text="The cohort's own label is part of the unit.")
     target_answers = models.PositiveSmallIntegerField(default=3)
     acceptance = models.CharField(max_length=12, choices=Acceptance, default=Acceptance.ON_SUBMIT)
+    acceptance_rule = models.JSONField(default=dict, blank=True, help_text="See benchmarks.rules.acceptance.Rule.")
+    review_reasons = models.JSONField(default=list, blank=True, help_text="[{code, label: {language: text}}]")
+    derivation = models.JSONField(default=dict, blank=True, help_text="See benchmarks.rules.derivations.Derivation.")
+    staffing = models.CharField(max_length=14, choices=Staffing, default=Staffing.ANYONE)
+    layout = models.JSONField(default=dict, blank=True, help_text="See annotation.displays.layout.Layout.")
+    retire_after_skips = models.PositiveSmallIntegerField(null=True, blank=True, help_text="In one cohort.")
     instructions = models.JSONField(default=dict, help_text="{language: text}, what a campaign starts with.")
+    version = models.PositiveIntegerField(default=1, help_text="Grows with every published change.")
 
     class Meta:
         ordering = ["position", "pk"]

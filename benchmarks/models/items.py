@@ -15,6 +15,7 @@ class Item(models.Model):
     text = models.TextField(blank=True)
     context = models.JSONField(default=dict)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
+    withdrawn_because = models.CharField(max_length=20, blank=True, help_text='"source": brought back with its source.')
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -1,6 +1,7 @@
 from people.models.cohorts import Cohort, CohortManager, CohortMember
 from people.models.consent import Consent, ConsentText, ConsentVersion
 from people.models.links import Invitation, SignInLink
+from people.models.messages import Message, MessageRead
 from people.models.teams import Team, TeamMember
 from people.models.users import Rater, User
 
@@ -12,6 +13,8 @@ __all__ = [
     "ConsentText",
     "ConsentVersion",
     "Invitation",
+    "Message",
+    "MessageRead",
     "Rater",
     "SignInLink",
     "Team",

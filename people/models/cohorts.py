@@ -18,6 +18,7 @@ class Cohort(models.Model):
     languages = models.JSONField(default=list, blank=True)
     direction = models.CharField(max_length=3, choices=Direction, default=Direction.LTR)
     time_zone = models.CharField(_("time zone"), max_length=60, default="UTC")
+    paused_at = models.DateTimeField(null=True, blank=True, help_text="Nobody of the cohort is given new work.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -50,6 +51,9 @@ class CohortMember(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="cohort_memberships")
     joined_at = models.DateTimeField(auto_now_add=True)
     left_at = models.DateTimeField(null=True, blank=True)
+    ended_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+", help_text="Empty: they left."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cohort", "user"], name="cohort_member_once")]

@@ -57,7 +57,10 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class Rater(models.Model):
-    """Who answers sheets: a person, or a model configuration of a team. Both are the same to every measure."""
+    """Who answers sheets: a person, or a model configuration of a team. Both are the same to every measure.
+
+    A person without a user is one whose answers came in a file.
+    """
 
     class Kind(models.TextChoices):
         PERSON = "person", _("Person")
@@ -73,6 +76,7 @@ class Rater(models.Model):
             models.CheckConstraint(
                 name="rater_is_person_or_model",
                 condition=models.Q(kind="person", user__isnull=False, team__isnull=True)
+                | models.Q(kind="person", user__isnull=True, team__isnull=False)
                 | models.Q(kind="model", user__isnull=True, team__isnull=False),
             )
         ]

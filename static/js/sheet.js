@@ -1,5 +1,6 @@
 // The sheet page. It works without this file; with it, one request per answer, keys, drafts, and work without a line.
 import { Device, Outbox, send } from "./sheet-outbox.js";
+import { begun, pressed } from "./sheet-parts.js";
 
 const DRAFT_AFTER = 2000; // ms without a change: most answers are sent before, so a rating takes one request
 const DRAFT_AGAIN = 5000; // ms after one that did not get through
@@ -35,6 +36,7 @@ function begin({ fresh = true, focus = false } = {}) {
   if (crypto.randomUUID) form.elements.client_key.value = crypto.randomUUID();
   if (bench.dataset.draftSaved && !focus) say("draft", Date.parse(bench.dataset.draftSaved) - clock);
   restore();
+  begun({ bench, form, assignment });
   ready();
   picture();
   if (focus) {
@@ -520,6 +522,7 @@ addEventListener("keydown", (event) => {
   }
   const key = event.altKey && event.code === "KeyS" ? "s" : keyOf(event);
   if ((typing && !event.altKey) || event.ctrlKey || event.metaKey || (event.altKey && key !== "s")) return;
+  if (!dialog && pressed(event, key)) return event.preventDefault();
   if (step && !dialog && ARROWS[event.key] && !event.target.matches("[type=radio]")) {
     shift = shift.map((one, axis) => one + ARROWS[event.key][axis]);
     place();

@@ -1,18 +1,22 @@
 from collections.abc import Mapping
 from typing import Any
 
+from annotation.fields.contract import Shown
 from annotation.fields.form import Posted, Speech, filled, first
 from annotation.fields.text.spec import Config
 
 
 class TextForm:
+    script = ""
+    draws_item = False
+
     def read(self, posted: Posted, name: str) -> Any:
         return first(posted, name)
 
     def fill(self, raw: Any) -> list[str]:
         return filled(raw)
 
-    def context(self, config: Config, answer: Any, speech: Speech) -> Mapping[str, Any]:
+    def context(self, config: Config, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
         return {
             "written": answer if isinstance(answer, str) else "",
             "long": config.long,

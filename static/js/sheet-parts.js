@@ -1,0 +1,30 @@
+// What a field's or a display's own script needs of the sheet page. sheet.js fills it; the modules only use it.
+
+const parts = [];
+let here = null;
+
+/** Called with { bench, form, assignment, stage } for each sheet that comes before the person; at once if one is there. */
+export function onSheet(act) {
+  parts.push(act);
+  if (here) act(here);
+}
+
+/** A sheet is on the bench. For sheet.js alone. */
+export function begun(sheet) {
+  here = sheet;
+  for (const act of parts) act(sheet);
+}
+
+const keys = [];
+
+/** `act(event, key)` is asked before the sheet's own keys, unless somebody types or a dialog is open; true: it was it. */
+export const onKey = (act) => keys.push(act);
+export const pressed = (event, key) => keys.some((act) => act(event, key) === true);
+
+/** An answer was changed by a script: it is drafted as if it had been typed. */
+export const changed = (input) => input.dispatchEvent(new Event("input", { bubbles: true }));
+
+/** Said to those who listen to the page. */
+export function announce(words) {
+  document.getElementById("said").textContent = words;
+}
