@@ -41,6 +41,11 @@ class ConditionSpec:
 
 @dataclass(frozen=True)
 class StageSpec:
+    """One step. The mappings are written as the stage stores them: see docs/reference/sheets.md.
+
+    `sample`: two or three rows of a manifest that fills the stage, where people bring its items from outside.
+    """
+
     key: str
     name: str
     display: str
@@ -48,8 +53,15 @@ class StageSpec:
     target_answers: int
     has_target: bool = True
     acceptance: str = "on_submit"
+    acceptance_rule: Mapping[str, Any] = field(default_factory=dict)
+    review_reasons: tuple[Mapping[str, Any], ...] = ()
+    derivation: Mapping[str, Any] = field(default_factory=dict)
+    staffing: str = "anyone"
+    layout: Mapping[str, Any] = field(default_factory=dict)
+    retire_after_skips: int | None = None
     skip_reasons: tuple[Mapping[str, Any], ...] = ()
     instructions: Text = field(default_factory=dict)
+    sample: tuple[Mapping[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,6 +158,11 @@ def problems(recipe: Recipe) -> Iterator[str]:
         if len(set(values)) < len(values):
             yield f"{part}: something is named twice"
     stages = {stage.key: stage for stage in recipe.stages}
+    keys = [stage.key for stage in recipe.stages]
+    for number, stage in enumerate(recipe.stages):
+        for source in stage.derivation.get("from", ()):
+            if source not in keys[:number]:
+                yield f"stages.{stage.key}.derivation: no earlier stage {source!r}"
     for task in recipe.prediction_tasks:
         if task.stage not in stages:
             yield f"prediction_tasks.{task.key}: no stage {task.stage!r}"
@@ -165,9 +182,26 @@ def texts(recipe: Recipe) -> Iterator[tuple[str, Text]]:
     for condition in recipe.conditions:
         yield f"conditions.{condition.key}.name", condition.name
     for stage in recipe.stages:
-        for reason in stage.skip_reasons:
-            yield f"stages.{stage.key}.skip_reasons.{reason['code']}", reason["label"]
-        for one in stage.sheet["fields"]:
-            yield f"stages.{stage.key}.sheet.{one['key']}.label", one["label"]
+        for part in ("skip_reasons", "review_reasons"):
+            for reason in getattr(stage, part):
+                yield f"stages.{stage.key}.{part}.{reason['code']}", reason["label"]
+        for path, said in said_in(stage.sheet, f"stages.{stage.key}.sheet"):
+            yield path, said
+        for name in ("acceptance_rule", "layout"):
+            yield from said_in(getattr(stage, name), f"stages.{stage.key}.{name}")
         if stage.instructions:
             yield f"stages.{stage.key}.instructions", stage.instructions
+
+
+def said_in(part: Any, path: str) -> Iterator[tuple[str, Text]]:
+    """Every text in a nested definition: what has an "en"."""
+    if isinstance(part, Mapping):
+        if isinstance(part.get("en"), str):
+            yield path, part
+            return
+        for key, inner in part.items():
+            yield from said_in(inner, f"{path}.{key}")
+    elif isinstance(part, (list, tuple)):
+        for inner in part:
+            name = inner.get("key") or inner.get("code") if isinstance(inner, Mapping) else None
+            yield from said_in(inner, f"{path}.{name}" if name else path)

@@ -109,5 +109,11 @@ def _stage(benchmark: Benchmark, position: int, spec: StageSpec) -> Stage:
         has_target=spec.has_target,
         target_answers=spec.target_answers,
         acceptance=spec.acceptance,
+        acceptance_rule=dict(spec.acceptance_rule),
+        review_reasons=list(spec.review_reasons),
+        derivation=dict(spec.derivation),
+        staffing=spec.staffing,
+        layout=dict(spec.layout),
+        retire_after_skips=spec.retire_after_skips,
         instructions=dict(spec.instructions),
     )
