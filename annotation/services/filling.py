@@ -17,6 +17,7 @@ UNITS = """
 INSERT INTO annotation_unit (item_id, target)
 SELECT i.id, %(target)s FROM benchmarks_item i
 WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND (%(all)s OR i.condition = ANY(%(conditions)s))
+  AND (%(own)s = '' OR i.origin = %(own)s)
   AND (SELECT u.id FROM annotation_unit u WHERE u.item_id = i.id AND u.target = %(target)s) IS NULL
 ON CONFLICT DO NOTHING
 """
@@ -27,7 +28,7 @@ WITH due AS (
   SELECT u.id, row_number() OVER (ORDER BY hashint8extended(u.id, %(seed)s), u.id) AS rank
   FROM annotation_unit u JOIN benchmarks_item i ON i.id = u.item_id
   WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND (%(all)s OR i.condition = ANY(%(conditions)s))
-    AND u.target = %(target)s
+    AND u.target = %(target)s AND (%(own)s = '' OR i.origin = %(own)s)
     AND (SELECT s.id FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.unit_id = u.id) IS NULL
 )
 INSERT INTO annotation_slot (cohort_id, unit_id, position, wanted, reserved, submitted)
@@ -71,7 +72,8 @@ def _fill(campaign: Campaign, cohort: CampaignCohort) -> int:
     params = {
         "stage": campaign.stage_id, "cohort": cohort.pk, "seed": campaign.seed, "wanted": target, "first": first,
         "target": cohort.cohort.label if campaign.stage.has_target else "", "all": not campaign.conditions,
-        "conditions": list(campaign.conditions), "batch": 2**31 if first else BATCH,
+        "conditions": list(campaign.conditions), "own": cohort.cohort.label if campaign.stage.own_items_only else "",
+        "batch": 2**31 if first else BATCH,
     }  # fmt: skip
     change(UNITS, params)
     if first:

@@ -86,6 +86,7 @@ class Stage(models.Model):
     review_reasons = models.JSONField(default=list, blank=True, help_text="[{code, label: {language: text}}]")
     derivation = models.JSONField(default=dict, blank=True, help_text="See benchmarks.rules.derivations.Derivation.")
     staffing = models.CharField(max_length=14, choices=Staffing, default=Staffing.ANYONE)
+    own_items_only = models.BooleanField(default=False, help_text="A cohort gets only items whose origin is its label.")
     layout = models.JSONField(default=dict, blank=True, help_text="See annotation.displays.layout.Layout.")
     retire_after_skips = models.PositiveSmallIntegerField(null=True, blank=True, help_text="In one cohort.")
     instructions = models.JSONField(default=dict, help_text="{language: text}, what a campaign starts with.")

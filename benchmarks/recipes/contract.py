@@ -57,6 +57,7 @@ class StageSpec:
     review_reasons: tuple[Mapping[str, Any], ...] = ()
     derivation: Mapping[str, Any] = field(default_factory=dict)
     staffing: str = "anyone"
+    own_items_only: bool = False
     layout: Mapping[str, Any] = field(default_factory=dict)
     retire_after_skips: int | None = None
     skip_reasons: tuple[Mapping[str, Any], ...] = ()
@@ -185,8 +186,7 @@ def texts(recipe: Recipe) -> Iterator[tuple[str, Text]]:
         for part in ("skip_reasons", "review_reasons"):
             for reason in getattr(stage, part):
                 yield f"stages.{stage.key}.{part}.{reason['code']}", reason["label"]
-        for path, said in said_in(stage.sheet, f"stages.{stage.key}.sheet"):
-            yield path, said
+        yield from said_in(stage.sheet, f"stages.{stage.key}.sheet")
         for name in ("acceptance_rule", "layout"):
             yield from said_in(getattr(stage, name), f"stages.{stage.key}.{name}")
         if stage.instructions:

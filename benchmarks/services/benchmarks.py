@@ -113,6 +113,7 @@ def _stage(benchmark: Benchmark, position: int, spec: StageSpec) -> Stage:
         review_reasons=list(spec.review_reasons),
         derivation=dict(spec.derivation),
         staffing=spec.staffing,
+        own_items_only=spec.own_items_only,
         layout=dict(spec.layout),
         retire_after_skips=spec.retire_after_skips,
         instructions=dict(spec.instructions),
