@@ -6,7 +6,7 @@ Table 9, cohorts, conditions and the 20 answers per picture and cohort from sect
     Arnav Yayavaram, Siddharth Yayavaram, Simran Khanuja, Michael Saxon, Graham Neubig.
     CAIRE: Cultural Attribution of Images by Retrieval-Augmented Evaluation. arXiv:2506.09109, 2025.
 
-Question, instructions, skip reasons and everything in Arabic are ours.
+Question, instructions, skip reasons and everything in other languages than English are ours.
 """
 
 from benchmarks.recipes.contract import CohortSpec, ConditionSpec, PredictionTask, Recipe, ReportTable, StageSpec
@@ -14,7 +14,7 @@ from benchmarks.recipes.contract import CohortSpec, ConditionSpec, PredictionTas
 CITATION = (
     "Arnav Yayavaram, Siddharth Yayavaram, Simran Khanuja, Michael Saxon, Graham Neubig. "
     "CAIRE: Cultural Attribution of Images by Retrieval-Augmented Evaluation. arXiv:2506.09109, 2025. "
-    "The definitions of the five levels are quoted from its Table 12; their Arabic translation is Emic's."
+    "The definitions of the five levels are quoted from its Table 12; their translations are Emic's."
 )
 
 CONCEPTS = (
@@ -41,18 +41,62 @@ CONCEPTS = (
 )
 
 COHORTS = (
-    CohortSpec("Brazil", {"en": "Brazil", "ar": "البرازيل"}, "BR", ("pt",), time_zone="America/Sao_Paulo"),
-    CohortSpec("China", {"en": "China", "ar": "الصين"}, "CN", ("zh",), time_zone="Asia/Shanghai"),
-    CohortSpec("Egypt", {"en": "Egypt", "ar": "مصر"}, "EG", ("ar",), "rtl", "Africa/Cairo"),
-    CohortSpec("Germany", {"en": "Germany", "ar": "ألمانيا"}, "DE", ("de",), time_zone="Europe/Berlin"),
-    CohortSpec("India", {"en": "India", "ar": "الهند"}, "IN", ("hi", "en"), time_zone="Asia/Kolkata"),
-    CohortSpec("Indonesia", {"en": "Indonesia", "ar": "إندونيسيا"}, "ID", ("id",), time_zone="Asia/Jakarta"),
-    CohortSpec("Mexico", {"en": "Mexico", "ar": "المكسيك"}, "MX", ("es",), time_zone="America/Mexico_City"),
-    CohortSpec("Nigeria", {"en": "Nigeria", "ar": "نيجيريا"}, "NG", ("en",), time_zone="Africa/Lagos"),
-    CohortSpec("Russia", {"en": "Russia", "ar": "روسيا"}, "RU", ("ru",), time_zone="Europe/Moscow"),
+    CohortSpec(
+        "Brazil",
+        {"en": "Brazil", "ar": "البرازيل", "pt": "Brasil", "am": "ብራዚል"},
+        "BR",
+        ("pt",),
+        time_zone="America/Sao_Paulo",
+    ),
+    CohortSpec(
+        "China", {"en": "China", "ar": "الصين", "pt": "China", "am": "ቻይና"}, "CN", ("zh",), time_zone="Asia/Shanghai"
+    ),
+    CohortSpec("Egypt", {"en": "Egypt", "ar": "مصر", "pt": "Egito", "am": "ግብፅ"}, "EG", ("ar",), "rtl", "Africa/Cairo"),
+    CohortSpec(
+        "Germany",
+        {"en": "Germany", "ar": "ألمانيا", "pt": "Alemanha", "am": "ጀርመን"},
+        "DE",
+        ("de",),
+        time_zone="Europe/Berlin",
+    ),
+    CohortSpec(
+        "India",
+        {"en": "India", "ar": "الهند", "pt": "Índia", "am": "ሕንድ"},
+        "IN",
+        ("hi", "en"),
+        time_zone="Asia/Kolkata",
+    ),
+    CohortSpec(
+        "Indonesia",
+        {"en": "Indonesia", "ar": "إندونيسيا", "pt": "Indonésia", "am": "ኢንዶኔዥያ"},
+        "ID",
+        ("id",),
+        time_zone="Asia/Jakarta",
+    ),
+    CohortSpec(
+        "Mexico",
+        {"en": "Mexico", "ar": "المكسيك", "pt": "México", "am": "ሜክሲኮ"},
+        "MX",
+        ("es",),
+        time_zone="America/Mexico_City",
+    ),
+    CohortSpec(
+        "Nigeria",
+        {"en": "Nigeria", "ar": "نيجيريا", "pt": "Nigéria", "am": "ናይጄሪያ"},
+        "NG",
+        ("en",),
+        time_zone="Africa/Lagos",
+    ),
+    CohortSpec(
+        "Russia",
+        {"en": "Russia", "ar": "روسيا", "pt": "Rússia", "am": "ሩሲያ"},
+        "RU",
+        ("ru",),
+        time_zone="Europe/Moscow",
+    ),
     CohortSpec(
         "United States",
-        {"en": "United States", "ar": "الولايات المتحدة"},
+        {"en": "United States", "ar": "الولايات المتحدة", "pt": "Estados Unidos", "am": "ዩናይትድ ስቴትስ"},
         "US",
         ("en",),
         time_zone="America/New_York",
@@ -60,55 +104,110 @@ COHORTS = (
 )
 
 CONDITIONS = (
-    ConditionSpec("natural", {"en": "Natural", "ar": "طبيعية"}),
-    ConditionSpec("generated", {"en": "Generated", "ar": "مولَّدة"}),
+    ConditionSpec("natural", {"en": "Natural", "ar": "طبيعية", "pt": "Natural", "am": "ፎቶግራፍ"}),
+    ConditionSpec("generated", {"en": "Generated", "ar": "مولَّدة", "pt": "Gerada", "am": "በማሽን የተሠራ"}),
 )
 
-# code, Table 12's name and description, our Arabic of both
+# code, Table 12's name and description, each with our translations
 TABLE_12 = (
     (
         "1",
-        "Not Relevant",
-        "The content does not connect with or reflect the target culture at all.",
-        "لا صلة لها",
-        "لا يرتبط المحتوى بالثقافة المقصودة ولا يعكسها على الإطلاق.",
+        {"en": "Not Relevant", "ar": "لا صلة لها", "pt": "Sem relação", "am": "ግንኙነት የለውም"},
+        {
+            "en": "The content does not connect with or reflect the target culture at all.",
+            "ar": "لا يرتبط المحتوى بالثقافة المقصودة ولا يعكسها على الإطلاق.",
+            "pt": "O conteúdo não se liga à cultura em questão nem a reflete de modo algum.",
+            "am": "ይዘቱ ከተጠቀሰው ባህል ጋር በምንም መንገድ አይገናኝም፣ ባህሉንም አያንጸባርቅም።",
+        },
     ),
     (
         "2",
-        "Minimally Relevant",
-        "The content shows slight or superficial connections to the culture but lacks depth. May include vague "
-        "references or isolated cultural elements that feel out of place or underdeveloped.",
-        "صلة ضئيلة",
-        "يُظهر المحتوى روابط طفيفة أو سطحية بالثقافة لكنه يفتقر إلى العمق. قد يتضمن إشارات مبهمة أو عناصر "
-        "ثقافية متفرقة تبدو في غير موضعها أو غير مكتملة.",
+        {"en": "Minimally Relevant", "ar": "صلة ضئيلة", "pt": "Relação mínima", "am": "በጣም ትንሽ ግንኙነት"},
+        {
+            "en": (
+                "The content shows slight or superficial connections to the culture but lacks depth. May include "
+                "vague references or isolated cultural elements that feel out of place or underdeveloped."
+            ),
+            "ar": (
+                "يُظهر المحتوى روابط طفيفة أو سطحية بالثقافة لكنه يفتقر إلى العمق. قد يتضمن إشارات مبهمة أو عناصر "
+                "ثقافية متفرقة تبدو في غير موضعها أو غير مكتملة."
+            ),
+            "pt": (
+                "O conteúdo mostra ligações leves ou superficiais com a cultura, mas sem profundidade. Pode incluir "
+                "referências vagas ou elementos culturais isolados que parecem fora do lugar ou pouco desenvolvidos."
+            ),
+            "am": (
+                "ይዘቱ ከባህሉ ጋር ጥቂት ወይም ላይ ላዩን ግንኙነት ያሳያል፣ ግን ጥልቀት የለውም። ግልጽ ያልሆኑ ጥቆማዎች፣ ወይም ቦታቸው ያልሆነ "
+                "ወይም ያልተሟሉ የሚመስሉ ነጠላ የባህል ነገሮች ሊኖሩት ይችላሉ።"
+            ),
+        },
     ),
     (
         "3",
-        "Somewhat Relevant",
-        "The content contains identifiable cultural references, but they may feel generic, inconsistent, or limited "
-        "in scope. The connection to the culture is present but could be stronger or more meaningful.",
-        "صلة إلى حدٍّ ما",
-        "يتضمن المحتوى إشارات ثقافية يمكن تمييزها، لكنها قد تبدو عامة أو غير متسقة أو محدودة النطاق. الصلة "
-        "بالثقافة موجودة، لكن كان يمكن أن تكون أقوى أو أعمق معنى.",
+        {"en": "Somewhat Relevant", "ar": "صلة إلى حدٍّ ما", "pt": "Alguma relação", "am": "በመጠኑ ግንኙነት አለው"},
+        {
+            "en": (
+                "The content contains identifiable cultural references, but they may feel generic, inconsistent, or "
+                "limited in scope. The connection to the culture is present but could be stronger or more meaningful."
+            ),
+            "ar": (
+                "يتضمن المحتوى إشارات ثقافية يمكن تمييزها، لكنها قد تبدو عامة أو غير متسقة أو محدودة النطاق. الصلة "
+                "بالثقافة موجودة، لكن كان يمكن أن تكون أقوى أو أعمق معنى."
+            ),
+            "pt": (
+                "O conteúdo tem referências culturais que se reconhecem, mas que podem parecer genéricas, incoerentes "
+                "ou limitadas. A ligação com a cultura existe, mas poderia ser mais forte ou ter mais sentido."
+            ),
+            "am": (
+                "ይዘቱ የሚለዩ የባህል ምልክቶች አሉት፤ ነገር ግን የትም የሚገኙ፣ እርስ በርስ የማይስማሙ ወይም ውስን ሊመስሉ ይችላሉ። ከባህሉ ጋር "
+                "ግንኙነት አለ፤ ሆኖም የበለጠ ጠንካራ ወይም ትርጉም ያለው ሊሆን ይችል ነበር።"
+            ),
+        },
     ),
     (
         "4",
-        "Relevant",
-        "The content reflects a reasonable understanding of the culture, including accurate and appropriate "
-        "references. It integrates cultural aspects well, though there may still be areas where more depth could "
-        "be added.",
-        "ذات صلة",
-        "يعكس المحتوى فهمًا معقولًا للثقافة، ويتضمن إشارات دقيقة ومناسبة. ويدمج الجوانب الثقافية جيدًا، وإن "
-        "بقيت جوانب يمكن أن تُعرض بعمق أكبر.",
+        {"en": "Relevant", "ar": "ذات صلة", "pt": "Com relação", "am": "ግንኙነት አለው"},
+        {
+            "en": (
+                "The content reflects a reasonable understanding of the culture, including accurate and appropriate "
+                "references. It integrates cultural aspects well, though there may still be areas where more depth "
+                "could be added."
+            ),
+            "ar": (
+                "يعكس المحتوى فهمًا معقولًا للثقافة، ويتضمن إشارات دقيقة ومناسبة. ويدمج الجوانب الثقافية جيدًا، وإن "
+                "بقيت جوانب يمكن أن تُعرض بعمق أكبر."
+            ),
+            "pt": (
+                "O conteúdo reflete um entendimento razoável da cultura, com referências corretas e adequadas. "
+                "Integra bem os aspectos culturais, embora ainda possa haver pontos em que caberia mais profundidade."
+            ),
+            "am": (
+                "ይዘቱ ስለ ባህሉ በቂ ግንዛቤን ያንጸባርቃል፤ ትክክለኛና ተገቢ ምልክቶችም አሉት። የባህሉን ገጽታዎች በሚገባ ያዋህዳል፤ ሆኖም ተጨማሪ "
+                "ጥልቀት ሊኖራቸው የሚችሉ ነገሮች ሊቀሩ ይችላሉ።"
+            ),
+        },
     ),
     (
         "5",
-        "Highly Relevant",
-        "The content is deeply connected to the target culture, showing an immersive, accurate, and respectful "
-        "understanding. Cultural references feel natural, meaningful, and central to the content.",
-        "وثيقة الصلة",
-        "يرتبط المحتوى ارتباطًا عميقًا بالثقافة المقصودة، ويُظهر فهمًا عميقًا ودقيقًا ومحترِمًا لها. وتبدو الإشارات "
-        "الثقافية فيه طبيعية وذات معنى وفي صميم المحتوى.",
+        {"en": "Highly Relevant", "ar": "وثيقة الصلة", "pt": "Muita relação", "am": "በጣም ጠንካራ ግንኙነት"},
+        {
+            "en": (
+                "The content is deeply connected to the target culture, showing an immersive, accurate, and respectful "
+                "understanding. Cultural references feel natural, meaningful, and central to the content."
+            ),
+            "ar": (
+                "يرتبط المحتوى ارتباطًا عميقًا بالثقافة المقصودة، ويُظهر فهمًا عميقًا ودقيقًا ومحترِمًا لها. وتبدو "
+                "الإشارات الثقافية فيه طبيعية وذات معنى وفي صميم المحتوى."
+            ),
+            "pt": (
+                "O conteúdo está profundamente ligado à cultura em questão e mostra um entendimento vivido, correto e "
+                "respeitoso. As referências culturais parecem naturais, cheias de sentido e centrais no conteúdo."
+            ),
+            "am": (
+                "ይዘቱ ከተጠቀሰው ባህል ጋር በጥልቀት የተሳሰረ ነው፤ ከውስጥ የሆነ፣ ትክክለኛና አክብሮት ያለው ግንዛቤ ያሳያል። የባህል ምልክቶቹ "
+                "ተፈጥሯዊ፣ ትርጉም ያላቸውና የይዘቱ ማዕከል ሆነው ይታያሉ።"
+            ),
+        },
     ),
 )
 
@@ -121,18 +220,15 @@ SHEET = {
             "label": {
                 "en": "How much does this picture have to do with {target}?",
                 "ar": "ما مدى صلة هذه الصورة بثقافة {target}؟",
+                "pt": "{target}: quanto esta imagem tem a ver com essa cultura?",
+                "am": "ይህ ምስል ከ{target} ጋር ምን ያህል ግንኙነት አለው?",
             },
             "help": {},
             "required": True,
             "config": {
                 "level": "ordinal",
                 "points": [
-                    {
-                        "code": code,
-                        "label": {"en": name, "ar": name_ar},
-                        "definition": {"en": definition, "ar": definition_ar},
-                    }
-                    for code, name, definition, name_ar, definition_ar in TABLE_12
+                    {"code": code, "label": name, "definition": definition} for code, name, definition in TABLE_12
                 ],
             },
         }
@@ -140,10 +236,37 @@ SHEET = {
 }
 
 SKIP_REASONS = (
-    {"code": "unknown", "label": {"en": "I do not know what it shows", "ar": "لا أعرف ما الذي تُظهره"}},
-    {"code": "cannot_judge", "label": {"en": "It cannot be judged", "ar": "لا يمكن الحكم عليها"}},
-    {"code": "broken", "label": {"en": "It is broken or unreadable", "ar": "الصورة معطوبة أو غير واضحة"}},
-    {"code": "offensive", "label": {"en": "It is offensive", "ar": "الصورة مسيئة"}},
+    {
+        "code": "unknown",
+        "label": {
+            "en": "I do not know what it shows",
+            "ar": "لا أعرف ما الذي تُظهره",
+            "pt": "Não sei o que ela mostra",
+            "am": "ምን እንደሚያሳይ አላውቅም",
+        },
+    },
+    {
+        "code": "cannot_judge",
+        "label": {
+            "en": "It cannot be judged",
+            "ar": "لا يمكن الحكم عليها",
+            "pt": "Não dá para avaliar",
+            "am": "ሊመዘን አይችልም",
+        },
+    },
+    {
+        "code": "broken",
+        "label": {
+            "en": "It is broken or unreadable",
+            "ar": "الصورة معطوبة أو غير واضحة",
+            "pt": "Está danificada ou ilegível",
+            "am": "ተበላሽቷል ወይም አይነበብም",
+        },
+    },
+    {
+        "code": "offensive",
+        "label": {"en": "It is offensive", "ar": "الصورة مسيئة", "pt": "É ofensiva", "am": "አስነዋሪ ነው"},
+    },
 )
 
 INSTRUCTIONS = {
@@ -166,6 +289,25 @@ INSTRUCTIONS = {
         "وبأماكن أخرى أيضًا.\n\n"
         "إذا لم تعرف ما الذي تُظهره الصورة فتجاوزها واذكر السبب."
     ),
+    "pt": (
+        "Você vai ver imagens de coisas do dia a dia: comida, roupas, música, lavoura, um casamento. Para cada uma, "
+        "diga quanto ela tem a ver com esta cultura: {target}.\n\n"
+        "Primeiro olhe a imagem: os objetos, as pessoas, o lugar, o jeito de fazer as coisas. Depois escolha o nível "
+        "cuja descrição combina melhor. Julgue pela sua própria vida e pelo que você sabe; não há resposta para "
+        "procurar, e as pessoas podem discordar.\n\n"
+        "Algumas imagens são fotografias, outras foram feitas por uma máquina. Avalie o que você vê, não se está bem "
+        "feito. Uma imagem pode ter muito a ver com esta cultura e com outros lugares também.\n\n"
+        "Se não der para saber o que uma imagem mostra, pule e diga por quê."
+    ),
+    "am": (
+        "የዕለት ተዕለት ነገሮችን ምስሎች ያያሉ፦ ምግብ፣ ልብስ፣ ሙዚቃ፣ እርሻ፣ ሠርግ። ለእያንዳንዱ ምስል ከ{target} ጋር ምን ያህል ግንኙነት "
+        "እንዳለው ይናገሩ።\n\n"
+        "በመጀመሪያ ምስሉን ይመልከቱ፦ ዕቃዎቹን፣ ሰዎቹን፣ ቦታውን፣ ነገሮች የሚደረጉበትን መንገድ። ከዚያ መግለጫው ከሁሉም የሚስማማውን ደረጃ "
+        "ይምረጡ። ከራስዎ ሕይወትና እውቀት ተነስተው ይፍረዱ፤ የሚፈለግ መልስ የለም፣ ሰዎችም ሊለያዩ ይችላሉ።\n\n"
+        "አንዳንዶቹ ምስሎች ፎቶግራፎች ናቸው፤ አንዳንዶቹን ማሽን ሠርቷቸዋል። የሚያዩትን ይመዝኑ እንጂ እንዴት እንደተሠራ አይደለም። አንድ ምስል "
+        "ከ{target} ጋርም ከሌሎች ቦታዎች ጋርም ብዙ ግንኙነት ሊኖረው ይችላል።\n\n"
+        "ምስሉ ምን እንደሚያሳይ መለየት ካልቻሉ ይለፉትና ምክንያቱን ይናገሩ።"
+    ),
 }
 
 UNIVERSAL = Recipe(
@@ -180,6 +322,14 @@ UNIVERSAL = Recipe(
         "ar": (
             "عشرون مفهومًا تعرفها كل ثقافة، مصوَّرة لعشرة بلدان، صورًا فوتوغرافية وصورًا مولَّدة. ويقول أهل كل بلد ما مدى "
             "صلة كل صورة ببلدهم."
+        ),
+        "pt": (
+            "Vinte conceitos que toda cultura conhece, em imagens de dez países, fotografadas e geradas. As pessoas de "
+            "cada país dizem quanto cada imagem tem a ver com o seu."
+        ),
+        "am": (
+            "ሁሉም ባህል የሚያውቃቸው ሃያ ጽንሰ ሐሳቦች፣ ለዐሥር አገሮች በፎቶግራፍና በማሽን በተሠሩ ምስሎች። የየአገሩ ሰዎች እያንዳንዱ ምስል ከአገራቸው "
+            "ጋር ምን ያህል ግንኙነት እንዳለው ይናገራሉ።"
         ),
     },
     citation=CITATION,

@@ -7,6 +7,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from benchmarks.models import Benchmark, Role, Stage
+from benchmarks.recipes import caire
 from benchmarks.recipes.contract import StageSpec
 from benchmarks.recipes.registry import recipe
 from jobs.models import record
@@ -15,16 +16,14 @@ from people.models import Team, User
 Text = Mapping[str, str]
 
 BLANK_POINTS: tuple[tuple[str, Text], ...] = (
-    ("1", {"en": "Not at all", "ar": "لا مطلقًا"}),
-    ("2", {"en": "A little", "ar": "قليلًا"}),
-    ("3", {"en": "Somewhat", "ar": "إلى حدٍّ ما"}),
-    ("4", {"en": "Much", "ar": "كثيرًا"}),
-    ("5", {"en": "Very much", "ar": "كثيرًا جدًّا"}),
+    ("1", {"en": "Not at all", "ar": "لا مطلقًا", "pt": "De modo algum", "am": "በጭራሽ"}),
+    ("2", {"en": "A little", "ar": "قليلًا", "pt": "Um pouco", "am": "ጥቂት"}),
+    ("3", {"en": "Somewhat", "ar": "إلى حدٍّ ما", "pt": "Mais ou menos", "am": "በመጠኑ"}),
+    ("4", {"en": "Much", "ar": "كثيرًا", "pt": "Muito", "am": "ብዙ"}),
+    ("5", {"en": "Very much", "ar": "كثيرًا جدًّا", "pt": "Muitíssimo", "am": "እጅግ በጣም"}),
 )
-BLANK_REASONS: tuple[Mapping[str, Any], ...] = (
-    {"code": "unknown", "label": {"en": "I do not know what it shows", "ar": "لا أعرف ما الذي تُظهره"}},
-    {"code": "cannot_judge", "label": {"en": "It cannot be judged", "ar": "لا يمكن الحكم عليها"}},
-    {"code": "broken", "label": {"en": "It is broken or unreadable", "ar": "الصورة معطوبة أو غير واضحة"}},
+BLANK_REASONS: tuple[Mapping[str, Any], ...] = tuple(
+    reason for reason in caire.SKIP_REASONS if reason["code"] != "offensive"
 )
 
 

@@ -2,6 +2,8 @@
 
 import ast
 import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
@@ -46,8 +48,41 @@ def test_its_items_have_keys_of_their_own_and_always_the_same(one):
     assert len(items) == len(one.concepts) * len(one.cohorts) * len(one.conditions)
 
 
+LANGUAGES = {"en", "ar", "pt", "am"}  # a language that is added to the interface later asks nothing of a recipe
+
+
+def texts_within(value, path):
+    """Every text in languages that lies anywhere in a part of a recipe: labels, definitions, reasons, instructions."""
+    if isinstance(value, Mapping) and isinstance(value.get("en"), str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from texts_within(inner, f"{path}.{key}")
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from texts_within(inner, f"{path}[{number}]")
+    elif is_dataclass(value):
+        yield from texts_within({part.name: getattr(value, part.name) for part in fields(value)}, path)
+
+
 @every
-def test_every_text_speaks_every_language_of_the_interface(one):
+def test_what_people_are_asked_is_said_in_four_languages(one):
+    texts = [found for part in ("cohorts", "stages") for found in texts_within(getattr(one, part), part)]
+    assert len(texts) > len(one.cohorts) + len(one.stages)
+    lacking = [f"{where}: {sorted(LANGUAGES - set(text))}" for where, text in texts if LANGUAGES - set(text)]
+    assert not lacking, "\n".join(lacking)
+    empty = [where for where, text in texts if not all(said.strip() for said in text.values())]
+    assert not empty
+
+
+@every
+def test_a_placeholder_stands_in_every_language_or_in_none(one):
+    for where, text in texts_within(one, one.key):
+        assert len({"{target}" in said for said in text.values()}) == 1, where
+
+
+@every
+def test_what_researchers_read_is_there_in_english_and_arabic(one):
     for where, text in contract.texts(one):
         assert set(text) >= {"en", "ar"}, where
 
