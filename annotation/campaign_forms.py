@@ -4,14 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from annotation.conditions import condition_name, in_order
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Item, Stage
-from people.languages import own_name
+from people.languages import own_name, written
 from people.models import Cohort
 
 LARGEST_TARGET = 1_000
@@ -19,8 +18,7 @@ LARGEST_TARGET = 1_000
 
 def languages_of(cohorts: Iterable[Cohort]) -> dict[str, str]:
     """The languages instructions may be written in: those of the interface, then those of the cohorts."""
-    codes = [code for code, _name in settings.LANGUAGES] + [code for c in cohorts for code in c.languages]
-    return {code: own_name(code) for code in dict.fromkeys(codes)}
+    return written() | {code: own_name(code) for cohort in cohorts for code in cohort.languages}
 
 
 class InstructionsForm(forms.Form):
@@ -45,7 +43,7 @@ class InstructionsForm(forms.Form):
         return [field for field in self.text_fields() if not self._comes_first(field)]
 
     def _comes_first(self, field: forms.BoundField) -> bool:
-        return field.name.removeprefix("text_") in dict(settings.LANGUAGES) or bool(field.value()) or bool(field.errors)
+        return field.name.removeprefix("text_") in written() or bool(field.value()) or bool(field.errors)
 
     def texts(self) -> dict[str, str]:
         return {

@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.utils.translation import get_language_info
 
 NARROWER = {"zh": "zh-hans"}  # Django knows the scripts, people say the language
@@ -9,3 +10,9 @@ def own_name(code: str) -> str:
         return str(get_language_info(NARROWER.get(code, code))["name_local"])
     except KeyError:
         return code
+
+
+def written() -> dict[str, str]:
+    """What texts of a team are written in at least: the languages of the interface, without their countries."""
+    codes = dict.fromkeys(code.split("-")[0] for code, _name in settings.LANGUAGES)
+    return {code: own_name(code) for code in codes}

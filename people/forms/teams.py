@@ -7,7 +7,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from people.countries import is_country
-from people.forms.base import Styled, language_choices, zone_choices
+from people.forms.base import Styled, zone_choices
+from people.languages import own_name, written
 from people.models import Cohort, Invitation, Team, TeamMember, User
 from people.services.cohorts import CohortData
 from people.services.memberships import belonged
@@ -165,11 +166,12 @@ class ConsentTextsForm(Styled, forms.Form):
 
     def __init__(self, *args: Any, texts: dict[str, str], languages: Iterable[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        own = dict(language_choices())
+        own = written()
         codes = [code for code in dict.fromkeys([*own, *languages, *texts]) if len(code) <= LANGUAGE_LENGTH]
         for code in codes:
+            name = own_name(code)
             self.fields[f"text_{code}"] = forms.CharField(
-                label=f"{own[code]} ({code})" if code in own else code,
+                label=code if name == code else f"{name} ({code})",
                 required=False,
                 initial=texts.get(code, ""),
                 widget=forms.Textarea(attrs={"class": "in", "rows": 8, "dir": "auto", "lang": code}),
