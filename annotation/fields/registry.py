@@ -1,17 +1,24 @@
 """Every field kind there is. A new kind: its folder, its templates, and one line here."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
+
 from annotation.fields import unknown
 from annotation.fields.choice import form as choice_form
+from annotation.fields.choice import settings as choice_settings
 from annotation.fields.choice import spec as choice_spec
 from annotation.fields.contract import Spec
 from annotation.fields.form import FieldForm
 from annotation.fields.rating import form as rating_form
+from annotation.fields.rating import settings as rating_settings
 from annotation.fields.rating import spec as rating_spec
+from annotation.fields.settings import Setting
 from annotation.fields.text import form as text_form
+from annotation.fields.text import settings as text_settings
 from annotation.fields.text import spec as text_spec
 
 
@@ -29,6 +36,12 @@ class UnknownKind(LookupError):
 class Kind:
     spec: Spec[Any, Any]
     form: FieldForm
+    name: Any = ""
+    """What the composer calls it."""
+    settings: tuple[Setting, ...] = ()
+    """The composer's form of its config; what is not among them is edited as JSON."""
+    start: Mapping[str, Any] = field(default_factory=dict)
+    """The config that a new field begins with."""
 
     @property
     def key(self) -> str:
@@ -36,9 +49,9 @@ class Kind:
 
 
 KINDS: tuple[Kind, ...] = (
-    Kind(rating_spec.SPEC, rating_form.FORM),
-    Kind(choice_spec.SPEC, choice_form.FORM),
-    Kind(text_spec.SPEC, text_form.FORM),
+    Kind(rating_spec.SPEC, rating_form.FORM, _("Rating on a scale"), rating_settings.SETTINGS, rating_settings.START),
+    Kind(choice_spec.SPEC, choice_form.FORM, _("Choice"), choice_settings.SETTINGS, choice_settings.START),
+    Kind(text_spec.SPEC, text_form.FORM, _("Text"), text_settings.SETTINGS, text_settings.START),
 )
 UNKNOWN = Kind(unknown.SPEC, unknown.FORM)
 BY_KEY = {kind.key: kind for kind in KINDS}

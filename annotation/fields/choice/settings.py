@@ -1,0 +1,14 @@
+from django.utils.translation import gettext_lazy as _
+
+from annotation.fields.settings import Setting, options
+
+SETTINGS = (
+    options("options", _("Options")),
+    Setting("many", "bool", _("Several may be chosen")),
+    Setting("least", "int", _("At least"), optional=True),
+    Setting("most", "int", _("At most"), optional=True),
+)
+START = {
+    "many": False,
+    "options": [{"code": "yes", "label": {"en": "Yes"}}, {"code": "no", "label": {"en": "No"}}],
+}
