@@ -1,11 +1,39 @@
 """The recipes there are. To add one: write its module, name it here; tests/contracts/test_recipes.py does the rest."""
 
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
 
 from benchmarks.recipes.caire import UNIVERSAL
 from benchmarks.recipes.contract import Recipe
+from benchmarks.recipes.culturalvqa import CULTURALVQA
+from benchmarks.recipes.globalrg import GROUNDING, RETRIEVAL
+from benchmarks.recipes.valueground import VALUEGROUND
+from benchmarks.recipes.xcm import XCM
 
-RECIPES: tuple[Recipe, ...] = (UNIVERSAL,)
+WRITTEN: tuple[Recipe, ...] = (UNIVERSAL, CULTURALVQA, RETRIEVAL, GROUNDING, VALUEGROUND, XCM)
+# Recipes are written in English. A language more is one file: English sentence to its translation.
+WORDS: dict[str, Mapping[str, str]] = {
+    file.stem: json.loads(file.read_text("utf-8")) for file in sorted(Path(__file__).with_name("words").glob("*.json"))
+}
+
+
+def _translated(part: Any) -> Any:
+    """The same part, each of its texts in every language there are words for."""
+    if is_dataclass(part) and not isinstance(part, type):
+        return replace(part, **{one.name: _translated(getattr(part, one.name)) for one in fields(part)})
+    if isinstance(part, Mapping):
+        if isinstance(part.get("en"), str):
+            found = {language: words[part["en"]] for language, words in WORDS.items() if part["en"] in words}
+            return {**found, **part}
+        return {key: _translated(value) for key, value in part.items()}
+    return type(part)(_translated(one) for one in part) if isinstance(part, (list, tuple)) else part
+
+
+RECIPES: tuple[Recipe, ...] = tuple(_translated(one) for one in WRITTEN)
 
 
 class UnknownRecipe(KeyError):

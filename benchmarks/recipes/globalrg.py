@@ -1,0 +1,279 @@
+"""GlobalRG: which cultures do models find for a universal word, and do they see where a thing of a culture is?
+
+The universals, regions and countries, the rules for pictures and boxes and the limits of the gates follow
+
+    Mehar Bhatia, Sahithya Ravi, Aditya Chinchure, Eunjeong Hwang, Vered Shwartz. From Local Concepts to Universals:
+    Evaluating the Multicultural Understanding of Vision-Language Models. EMNLP 2024.
+
+The sentences are ours. The paper's retrieval set covers fifty countries in ten regions; a team adds the cohorts it has.
+"""
+
+from benchmarks.recipes.contract import PredictionTask, Recipe, StageSpec
+from benchmarks.recipes.parts import BROKEN, CANNOT_JUDGE, OFFENSIVE, UNFAMILIAR, field, one_of, option
+from benchmarks.recipes.places import places
+
+CITATION = (
+    "Mehar Bhatia, Sahithya Ravi, Aditya Chinchure, Eunjeong Hwang, Vered Shwartz. From Local Concepts to Universals: "
+    "Evaluating the Multicultural Understanding of Vision-Language Models. EMNLP 2024."
+)
+UNIVERSALS = (
+    "breakfast", "clothing", "dance", "dessert", "dinner", "drinks", "eating habits", "farming", "festival", "funeral",
+    "greetings", "head coverings", "instrument", "lunch", "marriage", "music", "religion", "ritual", "sports", "transport",
+)  # fmt: skip
+GROUNDED = (
+    "Argentina", "Brazil", "Mexico", "Canada", "China", "South Korea", "India", "Pakistan", "Israel", "Philippines",
+    "Vietnam", "Nigeria", "South Africa", "Poland", "Russia",
+)  # fmt: skip
+MAX_AREA = 0.3
+LEAST_OBJECTS = 3
+YES_NO = (option("yes", {"en": "Yes"}), option("no", {"en": "No"}))
+
+SCREENING_SHEET = {
+    "fields": [
+        one_of(
+            "keep",
+            {"en": "Does the picture show this, as it is in {target}?"},
+            YES_NO,
+            rules=[
+                {
+                    "en": "Yes only if the word above names what the picture is about, and people of {target} would say so."
+                }
+            ],
+        ),
+        one_of(
+            "reason",
+            {"en": "What is wrong with it?"},
+            (
+                option("low_resolution", {"en": "Too small or blurred"}),
+                option("text", {"en": "It contains text"}),
+                option("several_scenes", {"en": "Several scenes, or a grid"}),
+                option("wrong_concept", {"en": "It shows something else"}),
+                option("wrong_country", {"en": "It is from another culture"}),
+            ),
+            show_if={"field": "keep", "in": ["no"]},
+        ),
+    ]
+}
+FINDING_SHEET = {
+    "fields": [
+        field(
+            "picture",
+            "picture",
+            {"en": "Your picture"},
+            {},
+            rules=[
+                {"en": "Sharp and large. What is asked can be seen, and other things as well."},
+                {"en": "Say where it comes from and what its licence allows."},
+            ],
+        ),
+        one_of(
+            "prevalent",
+            {"en": "Is this common in {target} today?"},
+            (*YES_NO, option("not_sure", {"en": "Not sure"})),
+        ),
+    ]
+}
+ONE_BOX = {"least": 1, "most": 1, "max_area": MAX_AREA}
+BOX_SHEET = {
+    "fields": [
+        field(
+            "box",
+            "box",
+            {"en": "Draw one box round it"},
+            {
+                **ONE_BOX,
+                "facts": [
+                    {"key": "objects", "at_least": LEAST_OBJECTS, "label": {"en": "Things found in the picture"}},
+                ],
+            },
+            rules=[{"en": "Close to its edges. If there are several, choose the one that shows best."}],
+        )
+    ]
+}
+VERIFYING_SHEET = {
+    "fields": [
+        field(
+            "box",
+            "box",
+            {"en": "Draw one box round it"},
+            {"least": 1, "most": 1},
+            rules=[{"en": "Close to its edges. If there are several, choose the one that shows best."}],
+        )
+    ]
+}
+KEYWORD = {"show": [{"key": "concept", "label": {"en": "What to look for"}}]}
+
+RETRIEVAL = Recipe(
+    key="globalrg-retrieval",
+    version="1",
+    name="GlobalRG, retrieval across universals",
+    summary={
+        "en": (
+            "Pictures of twenty universal things from many countries, each confirmed by a person of that country: the set "
+            "on which the diversity of what models find is measured."
+        )
+    },
+    citation=CITATION,
+    licence="Each picture keeps the licence of its source.",
+    cohorts=places(
+        "Brazil", "China", "Egypt", "Ethiopia", "Germany", "India", "Indonesia", "Mexico", "Nigeria", "Turkey"
+    ),
+    concepts=UNIVERSALS,
+    conditions=(),
+    stages=(
+        StageSpec(
+            key="screening",
+            name="Image screening",
+            display="image",
+            sheet=SCREENING_SHEET,
+            target_answers=1,
+            has_target=True,
+            own_items_only=True,
+            acceptance="by_rule",
+            acceptance_rule={
+                "clauses": [
+                    {
+                        "key": "depicts",
+                        "expression": 'keep == "yes"',
+                        "words": {"en": "The picture shows what it is said to show"},
+                    }
+                ],
+                "over": "majority",
+            },
+            layout=KEYWORD,
+            skip_reasons=(UNFAMILIAR, BROKEN, OFFENSIVE),
+            instructions={
+                "en": (
+                    "You will see pictures that were found for a word and your country. Say whether each shows that, as it is "
+                    "in {target}. A picture stays if it is clear, has no text in it and shows one scene."
+                )
+            },
+            sample=(
+                {
+                    "file": "brazil/breakfast-1.jpg",
+                    "key": "brazil-breakfast-1",
+                    "country": "Brazil",
+                    "concept": "breakfast",
+                    "query": "Pão de queijo is eaten at breakfast in Brazil",
+                    "rank": "1",
+                    "source": "https://example.org/page",
+                    "licence": "CC BY-SA 4.0",
+                },
+            ),
+        ),
+    ),
+    prediction_tasks=(
+        PredictionTask(
+            "retrieval",
+            "All pictures scored for each universal",
+            "screening",
+            ("dual-encoder", "imported"),
+            "Section 3",
+        ),
+    ),
+)
+
+GROUNDING = Recipe(
+    key="globalrg-grounding",
+    version="1",
+    name="GlobalRG, cultural visual grounding",
+    summary={
+        "en": (
+            "People find a picture for a word of their culture and draw a box round what it names; others of the culture "
+            "draw it again. Models are asked for the same box."
+        )
+    },
+    citation=CITATION,
+    licence="Each picture keeps the licence of its source.",
+    cohorts=places(*GROUNDED),
+    concepts=(),
+    conditions=(),
+    stages=(
+        StageSpec(
+            key="finding",
+            name="Image finding",
+            display="words",
+            sheet=FINDING_SHEET,
+            target_answers=1,
+            has_target=True,
+            own_items_only=True,
+            acceptance="by_rule",
+            acceptance_rule={
+                "clauses": [
+                    {
+                        "key": "prevalent",
+                        "expression": 'prevalent == "yes"',
+                        "words": {"en": "It is common in the culture today"},
+                    }
+                ],
+                "over": "majority",
+            },
+            layout={**KEYWORD, "pictures": "none"},
+            skip_reasons=(UNFAMILIAR, {"code": "not_found", "label": {"en": "I found no good picture"}}),
+            instructions={
+                "en": (
+                    "You will see a word of your culture. Find a picture of it, in your own collection or on the web, and bring "
+                    "it here: as a file, or by its address.\n\n"
+                    "It should be of high quality. What the word names must be visible, but not alone: other things should be "
+                    "in the picture too, and it should fill less than a third of it."
+                )
+            },
+            sample=(
+                {
+                    "key": "pakistan-ajrak",
+                    "country": "Pakistan",
+                    "concept": "ajrak",
+                    "text": "Ajrak, a block-printed shawl",
+                },
+            ),
+        ),
+        StageSpec(
+            key="boxes",
+            name="Box drawing",
+            display="image",
+            sheet=BOX_SHEET,
+            target_answers=1,
+            has_target=True,
+            own_items_only=True,
+            staffing="contributors",
+            derivation={
+                "kind": "promote",
+                "from": ["finding"],
+                "params": {"image": "picture", "text": "item.text", "context": {"prevalent": "prevalent"}},
+            },
+            layout=KEYWORD,
+            skip_reasons=(BROKEN, CANNOT_JUDGE),
+            instructions={
+                "en": (
+                    "Draw one box round what the word names, in the picture you found. The box must be smaller than three tenths "
+                    "of the picture."
+                )
+            },
+        ),
+        StageSpec(
+            key="verification",
+            name="Box verification",
+            display="image",
+            sheet=VERIFYING_SHEET,
+            target_answers=1,
+            has_target=True,
+            own_items_only=True,
+            staffing="others",
+            derivation={
+                "kind": "promote",
+                "from": ["boxes"],
+                "params": {"image": "item", "text": "item.text", "context": {"first_box": "box"}},
+            },
+            layout=KEYWORD,
+            skip_reasons=(UNFAMILIAR, BROKEN, {"code": "not_there", "label": {"en": "It is not in the picture"}}),
+            instructions={
+                "en": "Draw one box round what the word names. Somebody else did so before; you do not see theirs."
+            },
+        ),
+    ),
+    prediction_tasks=(
+        PredictionTask(
+            "grounding", "One box for a picture and a word", "boxes", ("grounding", "detector"), "Section 4"
+        ),
+    ),
+)

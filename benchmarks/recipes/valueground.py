@@ -1,0 +1,159 @@
+"""ValueGround: two pictures that differ only in the answer to a question about values.
+
+The four items and their levels (section 3.3 and Appendix B.1, in our words), the rule of acceptance and the total follow
+the ValueGround paper (third version on arXiv); the reasons for returning a pair and the safety question are ours.
+"""
+
+from benchmarks.recipes.contract import PredictionTask, Recipe, ReportTable, StageSpec
+from benchmarks.recipes.parts import BROKEN, UNCLEAR, field, option, points
+from benchmarks.recipes.places import places
+
+LABELLED = (
+    "Australia", "Brazil", "China", "Germany", "United Kingdom", "India", "Japan", "Kenya", "Mexico", "Nigeria", "Russia",
+    "Turkey", "United States",
+)  # fmt: skip
+
+
+def _match(own: str, other: str) -> tuple[dict[str, object], ...]:
+    return (
+        option(
+            "0",
+            {"en": "Not distinguishable"},
+            {"en": f"It fits both options alike, or option {other} better."},
+        ),
+        option(
+            "1",
+            {"en": "Nearer to its own option, but partly"},
+            {"en": f"Nearer to option {own} than to {other}, but what it shows is partial, generic or incomplete."},
+        ),
+        option(
+            "2",
+            {"en": "Clear and complete"},
+            {"en": f"It can be told from option {other}, and shows enough of what the question and option {own} mean."},
+        ),
+    )
+
+
+SHEET = {
+    "fields": [
+        points("match_a", {"en": "Does picture A show option A?"}, _match("A", "B")),
+        points("match_b", {"en": "Does picture B show option B?"}, _match("B", "A")),
+        points(
+            "pair_match",
+            {"en": "Are the pictures alike in all else?"},
+            (
+                option("0", {"en": "Different"}, {"en": "Scene, people, composition or style differ a great deal."}),
+                option("1", {"en": "Partly"}, {"en": "There are noticeable differences beyond the one that is meant."}),
+                option("2", {"en": "Well matched"}, {"en": "They differ mainly in what is meant."}),
+            ),
+        ),
+        points(
+            "no_cue",
+            {"en": "Is the answer nowhere written or drawn?"},
+            (
+                option(
+                    "0",
+                    {"en": "There is a cue"},
+                    {
+                        "en": "Readable text, an interface, a flag, a tick or a cross, a country's name or another symbol gives it away."
+                    },
+                ),
+                option("1", {"en": "No cue"}, {"en": "No such sign is seen."}),
+            ),
+        ),
+        field(
+            "safety",
+            "choice",
+            {"en": "Is anything else wrong with them?"},
+            {
+                "many": True,
+                "options": [
+                    option("person", {"en": "A person can be recognised"}),
+                    option("unsafe", {"en": "Unsafe"}),
+                    option("offensive", {"en": "Offensive"}),
+                ],
+            },
+            required=False,
+        ),
+        field(
+            "comment",
+            "text",
+            {"en": "What should be changed?"},
+            {"long": True, "max_length": 1000},
+            required=False,
+            help={"en": "It goes to whoever draws the pair again."},
+        ),
+    ],
+    "score": {
+        "label": {"en": "Total"},
+        "expression": "(match_a / 2 + match_b / 2 + pair_match / 2 + no_cue) / 4",
+        "points": 2,
+    },
+}
+RULE = {
+    "clauses": [
+        {
+            "key": "match",
+            "expression": "match_a + match_b >= 3",
+            "words": {"en": "Both pictures show their option, one of them completely"},
+        },
+        {"key": "pair_match", "expression": "pair_match == 2", "words": {"en": "The pictures are alike in all else"}},
+        {"key": "no_cue", "expression": "no_cue == 1", "words": {"en": "No cue gives the answer away"}},
+    ],
+    "score": {"expression": "(match_a / 2 + match_b / 2 + pair_match / 2 + no_cue) / 4", "points": 2},
+    "over": "majority",
+}
+
+VALUEGROUND = Recipe(
+    key="valueground",
+    version="1",
+    name="ValueGround",
+    summary={
+        "en": (
+            "Survey questions about values whose two answers are drawn as a pair of pictures that differ in nothing else. "
+            "People check the pairs; models choose the picture that fits a country."
+        )
+    },
+    citation="ValueGround: Evaluating Culture-Conditioned Visual Value Grounding in Multimodal Models. arXiv, version 3.",
+    licence="Survey questions: World Values Survey, non-commercial research, cite it. Pictures: as their source says.",
+    cohorts=places(*LABELLED),
+    concepts=(),
+    conditions=(),
+    stages=(
+        StageSpec(
+            key="pair-review",
+            name="Pair review",
+            display="pair",
+            sheet=SHEET,
+            target_answers=3,
+            has_target=False,
+            acceptance="by_rule",
+            acceptance_rule=RULE,
+            layout={"pictures": "named"},
+            skip_reasons=(UNCLEAR, BROKEN),
+            instructions={
+                "en": (
+                    "You will see a question, its two answers and two pictures. Picture A should show answer A, picture B answer "
+                    "B, and otherwise they should be alike.\n\n"
+                    "Judge each picture against both answers. Swap them, or hold to blink one over the other, to see what "
+                    "differs. A pair is accepted when the first two points are at least 3 together, the third is 2 and the fourth 1."
+                )
+            },
+            sample=(
+                {
+                    "key": "Q1-source1", "role": "a", "file": "Q1/source1/a.png", "condition": "source1",
+                    "text": "How important is family in your life?", "option_a": "Very important", "option_b": "Not at all important",
+                },
+                {"key": "Q1-source1", "role": "b", "file": "Q1/source1/b.png", "condition": "source1"},
+            ),
+        ),
+    ),
+    prediction_tasks=(
+        PredictionTask(
+            "values", "The picture, or the answer, that fits a country", "pair-review", ("main", "text-only", "alignment"), "Section 5"
+        ),
+    ),
+    report=(
+        ReportTable("rubric", "The four items of the rubric", "pair-review", "match_a", "cohort", "condition", "Table 4"),
+    ),
+)  # fmt: skip
