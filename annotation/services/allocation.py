@@ -91,6 +91,15 @@ def lock_seat(participation_id: int, at: datetime | None = None) -> Seat:
     return _seat(fetch(LOCK_BY_ID, [participation_id])[0], at)
 
 
+def hold_everyone(cohort_id: int) -> None:
+    """Wait until nobody of a campaign's cohort is in the middle of a deed, and let nobody begin one.
+
+    A statement that waits for a slot reads what else it needs as it was when the statement began: a target that was
+    told and carried out in the meantime, it would never see. Holds off first visits, too: take the cohort's row first.
+    """
+    fetch("SELECT id FROM annotation_participation WHERE cohort_id = %s ORDER BY id FOR NO KEY UPDATE", [cohort_id])
+
+
 def _seat(row: tuple[Any, ...], at: datetime | None) -> Seat:
     """With `at`, the person was here; written only now and then, for it moves an index entry."""
     if at is not None and row[5] < at - SEEN_EVERY:

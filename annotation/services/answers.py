@@ -294,15 +294,16 @@ def undo(which: Assignment | int, rater: Rater, at: datetime, version: int | Non
     take_back(answer.pk, "undone")
     _draft_from(assignment, answer, at)
     earlier = _superseded(assignment, answer.version)
+    wanted = 0
     if earlier is not None:
         bring_back(earlier, answer)
     elif before.live_counted and assignment.slot_id is not None:
-        _put_in_hand(assignment, seat, at)
+        wanted = _put_in_hand(assignment, seat, at)
     else:  # it never had a place: written again, it goes in as late work does
         Assignment.objects.filter(pk=assignment.pk).update(state=State.RELEASED, changed_at=at)
     _record(assignment, "answer.undone", version=answer.version)
     fewer = before.live_counted and earlier is None
-    slots.tally(seat.cohort_id, assignment.pk, submitted=-1 if fewer else 0)
+    slots.tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=-1 if fewer else 0)
     return _with_hand(assignment, seat)
 
 
@@ -312,17 +313,18 @@ def _superseded(assignment: Assignment, version: int) -> Annotation | None:
     return rows.filter(uncounted_because="superseded").order_by("-version").first()
 
 
-def _put_in_hand(assignment: Assignment, seat: Seat, at: datetime) -> None:
-    """The one ahead is given back, the one in hand becomes the one ahead."""
+def _put_in_hand(assignment: Assignment, seat: Seat, at: datetime) -> int:
+    """The one ahead is given back, the one in hand becomes the one ahead. Says what changes in `wanted`."""
     assert assignment.slot_id is not None
     held = Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED).values_list("slot_id", flat=True)
     slots.lock([assignment.slot_id, *(slot for slot in held if slot is not None)])
     release(seat.id, at, ahead_only=True)
     Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED).update(in_hand=False)
-    slots.shift(assignment.slot_id, reserved=1, submitted=-1)
+    wanted = slots.shift(assignment.slot_id, reserved=1, submitted=-1) or 0
     lease = at + timedelta(minutes=assignment.campaign.lease_minutes)
     changed = {"state": State.RESERVED, "in_hand": True, "lease_until": lease, "changed_at": at}
     Assignment.objects.filter(pk=assignment.pk).update(**changed)
+    return wanted
 
 
 @in_transaction

@@ -17,7 +17,7 @@ from annotation.models import (
     Tally,
 )
 from annotation.services import filling, sheet_versions, slots
-from annotation.services.allocation import lock_seat
+from annotation.services.allocation import hold_everyone, lock_seat
 from annotation.services.leases import release
 from annotation.services.transactions import in_transaction
 from annotation.sheets import SheetError
@@ -197,7 +197,8 @@ def change_target(campaign_cohort: CampaignCohort, target: int, actor: User | No
     """Ask a cohort for more or fewer answers per unit, also while people work.
 
     More: answers over the old target count first, then slots open. Fewer: slots keep what is reserved or submitted.
-    Told first, carried out in batches; broken off, the same change again completes it.
+    Told first, when nobody of the cohort is in the middle of a deed; carried out in batches; broken off, the same
+    change again completes it.
     """
     if target < 1:
         raise Refused(["target_too_small"])
@@ -210,6 +211,7 @@ def change_target(campaign_cohort: CampaignCohort, target: int, actor: User | No
 @in_transaction
 def _tell_target(campaign_cohort: CampaignCohort, target: int, actor: User | None) -> None:
     row = CampaignCohort.objects.select_for_update(no_key=True).get(pk=campaign_cohort.pk)
+    hold_everyone(row.pk)
     campaign_cohort.target_answers = target
     campaign_cohort.save(update_fields=["target_answers"])
     data = {"cohort": row.cohort_id, "old": row.target_answers, "new": target}

@@ -1,0 +1,94 @@
+"""A target that changes while people are in the middle of something: the counters stay true, step by step."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from annotation.models import Assignment, CampaignCohort
+from annotation.services import allocation, answers, campaigns, leases, recount, slots
+from annotation.services.sql import fetch
+from tests.annotation.queue.factories import a_person, an_open_campaign, rate, the_seat
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def counters_stay_true(transactional_db: None) -> Iterator[None]:
+    yield
+    assert list(recount.differences()) == []
+
+
+def carried_out(seat: CampaignCohort) -> None:
+    last: int | None = 0
+    while last is not None:
+        last = campaigns._retarget(seat.pk, last)
+
+
+def in_the_background(deed: Callable[[], object]) -> threading.Thread:
+    def one() -> None:
+        try:
+            deed()
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=one)
+    thread.start()
+    return thread
+
+
+def waiting() -> int:
+    """How many connections wait for somebody's lock."""
+    return int(fetch("SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted", [])[0][0])
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("target", [2, 5])
+def test_an_undo_between_telling_a_target_and_carrying_it_out(target: int) -> None:
+    seat = the_seat(an_open_campaign(items=4, target=3))
+    person = a_person(seat.cohort)
+    hand = allocation.open_work(person, seat, timezone.now()).hand
+    assert hand
+    rate(hand)
+    campaigns._tell_target(seat, target, None)
+    answers.undo(hand.pk, person, timezone.now())
+    carried_out(seat)
+
+
+@pytest.mark.parametrize(("before", "told"), [(2, 4), (3, 1)])
+def test_a_place_given_back_while_a_target_is_told_and_carried_out(before: int, told: int) -> None:
+    """The giving back waits for a slot that the change holds, and began before the change was told."""
+    seat = the_seat(an_open_campaign(items=1, target=before))
+    people = [a_person(seat.cohort) for _ in range(before)]
+    hands = [allocation.open_work(person, seat, timezone.now()).hand for person in people]
+    assert all(hands) and Assignment.objects.filter(state="reserved").count() == before
+    gives = allocation.Participation.objects.get(rater=people[0]).pk
+
+    @transaction.atomic
+    def give_back() -> None:
+        allocation.lock_seat(gives)
+        leases.release(gives, timezone.now())
+
+    with transaction.atomic():
+        [slot] = fetch("SELECT id FROM annotation_slot", [])[0]
+        slots.lock([slot])
+        giving = in_the_background(give_back)
+        until(lambda: waiting() == 1)
+        telling = in_the_background(lambda: campaigns._tell_target(seat, told, None))
+        until(lambda: waiting() == 2 or not telling.is_alive())
+        early = not telling.is_alive()
+        if early:  # nothing held it off
+            carried_out(seat)
+    giving.join()
+    telling.join()
+    if not early:
+        carried_out(seat)
