@@ -24,4 +24,6 @@ class PersonLocaleMiddleware:
         with translation.override(language), timezone.override(zone):
             response = self.get_response(request)
             response.headers.setdefault("Content-Language", translation.get_language() or "en")
+            if request.headers.get("X-Requested-With") == "emic" and request.user.is_authenticated:
+                response.headers["X-Emic-Person"] = str(request.user.pk)  # a page that is another's goes away
         return response

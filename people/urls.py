@@ -1,10 +1,11 @@
 from django.urls import path
 
-from people.views import cohorts, joining, me, sign_in, teams
+from people.views import cohorts, joining, me, session, sign_in, teams
 
 app_name = "people"
 urlpatterns = [
     path("sign-in", sign_in.SignIn.as_view(), name="sign_in"),
+    path("sign-in/here", session.here, name="sign_in_here"),
     path("sign-out", sign_in.SignOut.as_view(), name="sign_out"),
     path("language/", sign_in.language, name="language"),
     path("password/forgotten", sign_in.Forgotten.as_view(), name="password_forgotten"),

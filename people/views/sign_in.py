@@ -34,13 +34,13 @@ class SignIn(views.LoginView):
 
 
 class SignOut(views.LogoutView):
-    """By POST only. The browser forgets what it kept for this person: drafts, answers that wait."""
+    """By POST only. The browser forgets what it kept for this person: drafts, answers that wait, pictures."""
 
     http_method_names = ["post", "options"]
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         response = super().post(request, *args, **kwargs)
-        response.headers["Clear-Site-Data"] = '"storage"'
+        response.headers["Clear-Site-Data"] = '"cache", "storage"'
         return response
 
 

@@ -46,8 +46,15 @@ for (const tab of document.querySelectorAll(".bar nav [aria-current]")) {
   tab.parentElement.scrollLeft += own.left + own.width / 2 - row.left - row.width / 2;
 }
 
-// Nothing of a person stays on the device when they sign out.
+// Nothing of a person stays on the device when they sign out, and their other windows go away.
+const SIGNED_OUT = "emic-signed-out";
 document.addEventListener("submit", (event) => {
   if (!event.target.matches('form[action*="sign-out"]')) return;
-  for (const key of Object.keys(localStorage)) if (key.startsWith("emic:")) localStorage.removeItem(key);
+  localStorage.setItem(SIGNED_OUT, Date.now()); // the other windows hear it
+  for (const key of Object.keys(localStorage)) if (key.startsWith("emic")) localStorage.removeItem(key);
+});
+window.addEventListener("storage", (event) => {
+  if (event.key !== SIGNED_OUT || !event.newValue) return;
+  document.body.hidden = true;
+  setTimeout(() => location.replace("/"), 1500); // once the server knows it, too
 });

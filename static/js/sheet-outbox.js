@@ -1,35 +1,10 @@
 // What waits on this device until the line is back: answers in their order, and the draft of the sheet in hand.
 // Kept under the person's own name; another person's is wiped when the page opens, and all of it at sign-out.
 
+import { closed, send } from "./sheet-session.js";
+
 const PREFIX = "emic:";
 const WAITS = [1, 2, 4, 8, 15, 30]; // seconds between tries; then every 30
-
-export const csrf = () =>
-  document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value;
-
-/** One request as this page makes them. "away" when there is no line, "out" when the person is signed out. */
-export async function send(url, body, seconds = 20) {
-  let response;
-  try {
-    response = await fetch(url, {
-      method: body === undefined ? "GET" : "POST",
-      body,
-      redirect: "manual",
-      headers: { "X-Requested-With": "emic", "X-CSRFToken": csrf() },
-      signal: AbortSignal.timeout(seconds * 1000),
-    });
-  } catch {
-    return { state: "away" };
-  }
-  if (response.type === "opaqueredirect" || response.status === 403) return { state: "out" };
-  if (response.status >= 500 || response.status === 429) return { state: "away" };
-  try {
-    const json = response.headers.get("content-type")?.includes("json");
-    return { state: "here", status: response.status, data: json ? await response.json() : await response.text() };
-  } catch {
-    return { state: "away" }; // cut off in the middle: the same key brings the same reply
-  }
-}
 
 const DRAFTS = 5;
 
@@ -53,6 +28,7 @@ export class Device {
   }
 
   set(name, value) {
+    if (closed) return;
     try {
       localStorage.setItem(this.mine + name, JSON.stringify(value));
       this.memory.delete(name);
@@ -120,5 +96,58 @@ export class Outbox {
     this.timer = setTimeout(() => this.flush(), wait * 1000 * (0.8 + Math.random() * 0.4));
     this.away();
     return false;
+  }
+}
+
+const AFTER = 2000; // ms without a change: most answers are sent before, so a rating takes one request
+const EVERY = 4000; // ms after the first change, though somebody goes on typing: nobody may lose five seconds
+const AGAIN = 3000; // ms after one that did not get through
+
+/**
+ * Saves what is typed: one request at a time. A save whose reply was lost is sent again as it was, which changes nothing
+ * if it had arrived; only then what was typed since. So a poor line never looks like a second window.
+ *
+ * `read()` gives { of, url, body }, or null when nothing may be saved now; `saved(sent, reply)` hears every reply to it.
+ */
+export class Autosave {
+  constructor({ read, saved }) {
+    Object.assign(this, { read, saved, timer: 0, since: 0, busy: false, lost: null });
+  }
+
+  get waits() {
+    return this.timer !== 0;
+  }
+
+  changed() {
+    const now = Date.now();
+    this.since ||= now;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.save(), Math.max(0, Math.min(AFTER, this.since + EVERY - now)));
+  }
+
+  /** Forget what was to be saved: it is submitted, or another sheet is here. */
+  stop() {
+    clearTimeout(this.timer);
+    Object.assign(this, { timer: 0, since: 0, lost: null });
+  }
+
+  async save() {
+    clearTimeout(this.timer);
+    this.timer = 0;
+    if (this.busy) return this.changed();
+    const now = this.read();
+    if (!now) return;
+    const sent = this.lost?.of === now.of ? this.lost : now;
+    Object.assign(this, { busy: true, since: 0, lost: null });
+    const reply = await send(sent.url, new URLSearchParams(sent.body));
+    this.busy = false;
+    if (this.read()?.of !== sent.of) return;
+    if (reply.state === "away") {
+      this.lost = sent;
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.save(), AGAIN);
+    }
+    this.saved(sent, reply);
+    if (sent !== now && reply.status === 200 && !this.timer) await this.save();
   }
 }

@@ -1,19 +1,19 @@
 // The sheet page. It works without this file; with it, one request per answer, keys, drafts, and work without a line.
-import { Device, Outbox, send } from "./sheet-outbox.js";
+import { Autosave, Device, Outbox } from "./sheet-outbox.js";
 import { begun, pressed } from "./sheet-parts.js";
+import { onReturn, send, signIn } from "./sheet-session.js";
 
-const DRAFT_AFTER = 2000; // ms without a change: most answers are sent before, so a rating takes one request
-const DRAFT_AGAIN = 5000; // ms after one that did not get through
 const IDLE = 30_000; // ms after which time does not count as work
 const $ = (id) => document.getElementById(id);
 const page = document.body;
 const device = new Device(page.dataset.person);
-const outbox = new Outbox(device, { arrived, away: lineAway, out: signedOut });
+const outbox = new Outbox(device, { arrived, away: lineAway, out: () => signedOut(true) });
+const autosave = new Autosave({ read: draftNow, saved: draftSaved });
 const locale = document.documentElement.lang;
 
 let bench, form, assignment, clock = 0;
 let active = 0, ticked = 0, moved = 0;
-let draftTimer = 0, newer = 0, undoTimer = 0, againTimer = 0, awaySince = 0;
+let newer = 0, undoTimer = 0, againTimer = 0, awaySince = 0;
 let saved = null; // { words, at }
 let sending = false;
 
@@ -23,7 +23,8 @@ function begin({ fresh = true, focus = false } = {}) {
   bench = $("bench");
   form = $("main").matches("form") ? $("main") : null;
   assignment = bench.dataset.assignment ?? null;
-  [draftTimer, againTimer].forEach(clearTimeout);
+  autosave.stop();
+  clearTimeout(againTimer);
   active = 0;
   ticked = moved = Date.now();
   sending = false;
@@ -79,7 +80,7 @@ function restore() {
   const version = Number(form.elements.draft_version.value);
   if (kept.version >= version) {
     put(kept.answers);
-    draftTimer = setTimeout(saveDraft, DRAFT_AFTER);
+    autosave.changed();
   } else conflict(version);
 }
 
@@ -115,7 +116,7 @@ function submit() {
 
 /** First to the device, then out: a closed tab or a lost line loses nothing. */
 function deliver(url, data, key = `${Date.now()}-${Math.random()}`) {
-  clearTimeout(draftTimer);
+  autosave.stop();
   sending = true;
   bench.classList.add("sends");
   data.delete("csrfmiddlewaretoken");
@@ -217,11 +218,19 @@ function lineBack() {
   $("line").hidden = true;
 }
 
-function signedOut() {
+/** `asked`: the person is waiting for it. */
+function signedOut(asked = false) {
   awaySince ||= Date.now();
   banner($("line").dataset.signedOut);
   say("here", 0);
+  signIn(asked);
 }
+
+onReturn(() => {
+  const waits = outbox.waiting.length > 0;
+  lineBack();
+  if (form && !waits) autosave.save();
+});
 
 // ---- drafts ------------------------------------------------------------------------------------------------------
 
@@ -229,23 +238,20 @@ function typed() {
   ready();
   if (sending) return;
   device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) });
-  clearTimeout(draftTimer);
-  draftTimer = setTimeout(saveDraft, DRAFT_AFTER);
+  autosave.changed();
 }
 
-async function saveDraft() {
-  clearTimeout(draftTimer);
-  draftTimer = 0;
-  if (!form || sending || newer) return;
-  const [of, answers] = [assignment, answersOf()];
-  const body = new URLSearchParams([...answers, ["draft_version", form.elements.draft_version.value]]);
-  const reply = await ask(`${bench.dataset.base}draft`, body);
-  if (of !== assignment || sending) return;
-  if (reply.state === "away") {
-    draftTimer = setTimeout(saveDraft, DRAFT_AGAIN);
-    return lineAway();
-  }
+function draftNow() {
+  if (!form || sending || newer) return null;
+  const answers = answersOf();
+  const body = [...answers, ["draft_version", form.elements.draft_version.value]];
+  return { of: assignment, url: `${bench.dataset.base}draft`, body, answers };
+}
+
+async function draftSaved({ of, answers }, reply) {
+  if (reply.state === "away") return lineAway();
   if (reply.state === "out") return signedOut();
+  lineBack();
   if (reply.status === 409) return conflict(reply.data.version);
   if (reply.status === 410) {
     device.keep(of, null);
@@ -255,7 +261,7 @@ async function saveDraft() {
   if (reply.status === 413) return notice(reply.data.words);
   if (reply.status !== 200) return;
   form.elements.draft_version.value = reply.data.version;
-  device.keep(of, { answers, version: reply.data.version });
+  device.keep(of, { answers: answersOf(), version: reply.data.version });
   say("draft", Date.now());
 }
 
@@ -278,7 +284,7 @@ function settle(take) {
   form.elements.draft_version.value = version;
   if (kept) put(kept.answers);
   ready();
-  return saveDraft();
+  return autosave.save();
 }
 
 // ---- words that tell ---------------------------------------------------------------------------------------------
@@ -339,7 +345,7 @@ async function undoLast(undo) {
     const next = parts(reply.data);
     if (next.bench.dataset.assignment === undo.dataset.of) say("taken", Date.now());
     swap(next);
-  } else if (reply.state === "out") signedOut();
+  } else if (reply.state === "out") signedOut(true);
   else lineAway();
 }
 
@@ -359,68 +365,36 @@ for (const type of ["pointerdown", "pointermove", "keydown", "wheel", "scroll"])
 
 // ---- the picture -------------------------------------------------------------------------------------------------
 
-const STEPS = [1, 1.6, 2.5, 4];
-let step = 0, shift = [0, 0], grip = null;
-const image = () => bench.querySelector(".view img");
+const images = () => [...bench.querySelectorAll(".view img")];
 
 function picture() {
-  step = 0;
-  shift = [0, 0];
-  const img = image();
-  if (!img) return;
   const broken = bench.querySelector(".broken");
-  img.addEventListener("error", () => (broken.hidden = false));
-  img.addEventListener("load", () => ((broken.hidden = true), preload()));
-  if (img.complete) img.naturalWidth ? preload() : (broken.hidden = false);
+  for (const img of images()) {
+    const look = () => ((broken.hidden = images().every((one) => !one.complete || one.naturalWidth)), preload());
+    img.addEventListener("error", look);
+    img.addEventListener("load", look);
+    if (img.complete) look();
+  }
 }
 
-/** The picture of the sheet ahead, once this one is there: it must not wait for what nobody looks at yet. */
+/** The pictures of the sheet ahead, once these are there: they must not wait for what nobody looks at yet. */
 function preload() {
-  const next = $("ahead")?.content.querySelector("img");
-  const now = image();
-  if (!next || !now?.complete) return;
-  const loader = new Image();
-  loader.onload = () => {
-    const note = bench.querySelector("[data-loaded]");
-    if (note) note.textContent = note.dataset.loaded;
-  };
-  loader.sizes = next.sizes;
-  loader.srcset = next.srcset;
-  loader.src = next.src;
+  const ahead = $("ahead");
+  if (!ahead || "begun" in ahead.dataset || !images().every((one) => one.complete || one.loading === "lazy")) return;
+  ahead.dataset.begun = "";
+  const next = [...ahead.content.querySelectorAll(".view img:not([loading=lazy])")];
+  let left = next.length;
+  for (const one of next) {
+    const loader = new Image();
+    loader.onload = () => {
+      const note = bench.querySelector("[data-loaded]");
+      if (note && !--left) note.textContent = note.dataset.loaded;
+    };
+    loader.sizes = one.sizes;
+    loader.srcset = one.srcset;
+    loader.src = one.src;
+  }
 }
-
-function place() {
-  const [img, view] = [image(), $("view")];
-  const scale = STEPS[step];
-  const room = [img.offsetWidth * scale - view.clientWidth, img.offsetHeight * scale - view.clientHeight];
-  shift = shift.map((one, axis) => Math.max(-Math.max(0, room[axis]) / 2, Math.min(Math.max(0, room[axis]) / 2, one)));
-  img.style.transform = step ? `translate(${shift[0]}px, ${shift[1]}px) scale(${scale})` : "";
-  view.classList.toggle("close", step > 0);
-}
-
-function zoom(by) {
-  if (!image()) return;
-  step = by < 0 ? 0 : Math.min(STEPS.length - 1, step + 1);
-  place();
-}
-
-addEventListener("pointerdown", (event) => {
-  if (step && event.target.closest("#view")) grip = [event.clientX - shift[0], event.clientY - shift[1]];
-  if (grip) $("view").classList.add("drags");
-});
-addEventListener("pointermove", (event) => {
-  if (!grip) return;
-  shift = [event.clientX - grip[0], event.clientY - grip[1]];
-  place();
-});
-for (const type of ["pointerup", "pointercancel"])
-  addEventListener(type, () => {
-    grip = null;
-    $("view")?.classList.remove("drags");
-  });
-addEventListener("dragstart", (event) => event.target.closest?.("#view") && event.preventDefault());
-addEventListener("dblclick", (event) => event.target.closest("#view") && zoom(step ? -1 : 1));
-addEventListener("resize", () => step && place());
 
 // ---- hands -------------------------------------------------------------------------------------------------------
 
@@ -432,13 +406,12 @@ function open(id) {
 }
 
 addEventListener("click", (event) => {
-  const target = event.target.closest?.("[data-dialog], [data-zoom], [data-reload], [data-take], dialog");
+  const target = event.target.closest?.("[data-dialog], [data-reload], [data-take], dialog");
   if (!target) return;
   if (target.dataset.dialog) {
     event.preventDefault();
     open(target.dataset.dialog);
-  } else if (target.dataset.zoom) zoom(target.dataset.zoom === "in" ? 1 : -1);
-  else if ("reload" in target.dataset) image().src = image().src;
+  } else if ("reload" in target.dataset) for (const one of images()) one.complete && !one.naturalWidth && (one.src = one.src);
   else if (target.dataset.take) settle(target.dataset.take);
 });
 
@@ -451,8 +424,7 @@ addEventListener("submit", async (event) => {
     event.preventDefault();
     submit();
   } else if (sent.id === "leave") {
-    clearTimeout(draftTimer);
-    draftTimer = 0;
+    autosave.stop();
     device.keep(assignment, null);
     sending = true; // nothing typed here is kept any more
   } else if (sent.id === "undo") {
@@ -467,7 +439,7 @@ addEventListener("submit", async (event) => {
     event.preventDefault();
     const reply = await ask(`${bench.dataset.base}report`, new URLSearchParams(new FormData(sent)));
     if (reply.state === "away") return lineAway();
-    if (reply.state === "out") return signedOut();
+    if (reply.state === "out") return signedOut(true);
     sent.closest("dialog").close();
     if (form && !bench.contains(document.activeElement)) focusOn(form);
     if (reply.data.words) toast(reply.data.words);
@@ -504,11 +476,7 @@ const ACTS = {
   "?": () => open("help"),
   u: () => $("undo")?.requestSubmit(),
   t: () => bench.querySelector(".broken:not([hidden]) [data-reload]")?.click(),
-  "+": () => zoom(1),
-  "=": () => zoom(1),
-  "-": () => zoom(-1),
 };
-const ARROWS = { ArrowLeft: [90, 0], ArrowRight: [-90, 0], ArrowUp: [0, 90], ArrowDown: [0, -90] };
 
 addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing || event.repeat) return;
@@ -523,18 +491,15 @@ addEventListener("keydown", (event) => {
   const key = event.altKey && event.code === "KeyS" ? "s" : keyOf(event);
   if ((typing && !event.altKey) || event.ctrlKey || event.metaKey || (event.altKey && key !== "s")) return;
   if (!dialog && pressed(event, key)) return event.preventDefault();
-  if (step && !dialog && ARROWS[event.key] && !event.target.matches("[type=radio]")) {
-    shift = shift.map((one, axis) => one + ARROWS[event.key][axis]);
-    place();
-  } else if (!choose(key, dialog)) {
+  if (!choose(key, dialog)) {
     if (dialog || !ACTS[key]) return;
     ACTS[key]();
   }
   event.preventDefault();
 });
 
-addEventListener("online", () => awaySince && !outbox.waiting.length && saveDraft());
-addEventListener("pagehide", () => draftTimer && form && device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) }));
+addEventListener("online", () => awaySince && !outbox.waiting.length && autosave.save());
+addEventListener("pagehide", () => autosave.waits && form && device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) }));
 addEventListener("pageshow", (event) => event.persisted && load());
 
 begin();
