@@ -27,6 +27,7 @@ PUBLIC = {
     "admin:login",
     "admin:logout",
     "people:sign_in",
+    "people:sign_in_here",
     "people:sign_out",
     "people:language",
     "people:password_forgotten",
