@@ -1,0 +1,164 @@
+"""Which pictures of a set look alike, by a perceptual hash of their own. numpy, scipy and Pillow only: no Django.
+
+A window of a picture is shrunk to 32 x 32 grey levels; its hash has one bit for each of the 16 x 16 lowest frequencies
+of the discrete cosine transform but the mean: above their median or not (after pHash, Zauner 2010). A crop or a shift
+has another hash than the whole, so each picture is hashed through several windows as well, and two pictures are as
+alike as the best match between the whole of one and any window of the other, in both directions.
+
+Similarity = 1 - 2 x Hamming distance / bits, in [0, 1]: 0 is what chance gives, 1 the same picture. Of it goes up to
+TONE for another mean colour, so that night lies beside night: the hash alone does not see the hour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
+from scipy import fft
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import squareform
+
+Floats = npt.NDArray[np.float64]
+Bytes = npt.NDArray[np.uint8]
+
+ALIKE = 0.4  # from here on two pictures are shown in one group
+NEAR_EXACT = 0.9  # proposed for removing without a person: a copy in another size or compression
+MOST = 1_000  # pictures of one set: the similarities of all pairs are held in memory, 8 MB
+NEIGHBOURS = 8  # of each picture, kept with the item
+SMALL, LOW = 32, 16
+BITS = LOW * LOW - 1
+TONE = 0.3
+# Shares of the width that a window shows, and how many places it takes along each side.
+WINDOWS = ((1.0, 1), (0.9, 3), (0.8, 4), (0.7, 4), (0.6, 4))
+
+
+class TooMany(ValueError):
+    """More pictures than one set may have."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f"{count} pictures in one set; there may be {MOST}")
+        self.count = count
+
+
+def _boxes() -> list[tuple[float, float, float, float]]:
+    """The windows as fractions of the picture, the whole first."""
+    found = []
+    for share, places in WINDOWS:
+        starts = [(1 - share) * place / max(places - 1, 1) for place in range(places)]
+        found += [(left, top, left + share, top + share) for top, left in product(starts, starts)]
+    return found
+
+
+BOXES = _boxes()
+
+
+@dataclass(frozen=True, eq=False)
+class Print:
+    """`bits` (windows, 32): packed bits of all windows, the whole first. `tone` (3,): the mean colour, 0 to 255."""
+
+    bits: Bytes
+    tone: Floats
+
+
+def fingerprint(picture: Image.Image) -> Print:
+    """About 2 kB that stand for a picture, which is not changed."""
+    colours = picture.convert("RGB").resize((SMALL * 4, SMALL * 4), Image.Resampling.BOX)
+    grey = colours.convert("L")
+    windows = np.empty((len(BOXES), SMALL, SMALL))
+    for number, (left, top, right, bottom) in enumerate(BOXES):
+        box = (left * grey.width, top * grey.height, right * grey.width, bottom * grey.height)
+        windows[number] = np.asarray(grey.resize((SMALL, SMALL), Image.Resampling.BILINEAR, box=box), np.float64)
+    low = fft.dctn(windows, axes=(1, 2), norm="ortho")[:, :LOW, :LOW].reshape(len(windows), -1)[:, 1:]
+    bits = np.packbits(low > np.median(low, axis=1, keepdims=True), axis=1)
+    return Print(bits, np.asarray(colours, np.float64).mean(axis=(0, 1)))
+
+
+def similarities(prints: Sequence[Print], *, whole: bool = False) -> Floats:
+    """(n, n) symmetric, 1 on the diagonal. `whole`: without the windows, for copies of one file. Raises TooMany."""
+    count = len(prints)
+    if count > MOST:
+        raise TooMany(count)
+    if not count:
+        return np.ones((0, 0))
+    wholes = np.stack([one.bits[0] for one in prints])
+    nearest = np.empty((count, count))
+    for row, one in enumerate(prints):  # the windows of one picture against the whole of every other
+        windows = one.bits[:1] if whole else one.bits
+        nearest[row] = np.bitwise_count(windows[:, None, :] ^ wholes[None, :, :]).sum(axis=2).min(axis=0)
+    alike = np.clip(1 - 2 * np.minimum(nearest, nearest.T) / BITS, 0, 1)
+    tones = np.stack([one.tone for one in prints]) / 255
+    apart = np.abs(tones[:, None, :] - tones[None, :, :]).mean(axis=2)
+    alike *= 1 - TONE * np.minimum(2 * apart, 1)
+    np.fill_diagonal(alike, 1)
+    return np.asarray(alike)
+
+
+def clusters(alike: Floats, threshold: float = ALIKE) -> list[list[int]]:
+    """Single-linkage groups of what is at least `threshold` alike, nearest together; larger groups do not come first.
+
+    The order is that of the leaves of the tree, turned so that neighbours are as alike as the tree allows (Bar-Joseph
+    et al. 2001): within a group, and from one group to the next.
+    """
+    count = alike.shape[0]
+    if count < 2:
+        return [[0]] if count else []
+    distance = squareform(1 - alike, checks=False)
+    tree = hierarchy.linkage(distance, "single", optimal_ordering=True)
+    label = hierarchy.fcluster(tree, 1 - threshold + 1e-9, "distance")
+    order = [int(leaf) for leaf in hierarchy.leaves_list(tree)]
+    groups = [[order[0]]]
+    for before, leaf in pairwise(order):
+        if label[leaf] == label[before]:
+            groups[-1].append(leaf)
+        else:
+            groups.append([leaf])
+    return groups
+
+
+def arranged(names: Sequence[str], prints: Sequence[Print], threshold: float = ALIKE) -> dict[str, object]:
+    """What an item's context keeps: `groups` of names, nearest together, and for each its nearest with how alike."""
+    alike = similarities(prints)
+    groups = [[names[at] for at in group] for group in clusters(alike, threshold)]
+    near = {name: nearest(names, alike, at) for at, name in enumerate(names)}
+    return {"groups": groups, "near": near}
+
+
+def nearest(names: Sequence[str], alike: Floats, at: int, most: int = NEIGHBOURS) -> list[list[object]]:
+    """The most alike of one picture, nearest first: [[name, similarity], ...]; ties in the order of `names`."""
+    order = [int(one) for one in np.argsort(-alike[at], kind="stable") if one != at][:most]
+    return [[names[one], round(float(alike[at, one]), 2)] for one in order]
+
+
+@dataclass(frozen=True)
+class Pair:
+    first: str
+    second: str
+    alike: float
+
+
+def near_exact(names: Sequence[str], prints: Sequence[Print], threshold: float = NEAR_EXACT) -> Mapping[str, str]:
+    """Which pictures may go without a person's look: name to the name of the one that stays, the first of the set."""
+    alike = similarities(prints, whole=True)
+    stays: dict[str, str] = {}
+    for at, name in enumerate(names):
+        kept = [one for one in range(at) if names[one] not in stays and alike[at, one] >= threshold]
+        if kept:
+            stays[name] = names[max(kept, key=lambda one: (alike[at, one], -one))]
+    return stays
+
+
+def beside_threshold(
+    names: Sequence[str], prints: Sequence[Print], threshold: float = NEAR_EXACT, most: int = 4
+) -> tuple[list[Pair], list[Pair]]:
+    """Examples on both sides: the pairs just at or above the threshold, and those just below, nearest to it first."""
+    alike = similarities(prints, whole=True)
+    first, second = np.triu_indices(len(names), 1)
+    values = alike[first, second]
+    pairs = [Pair(names[i], names[j], round(float(v), 3)) for i, j, v in zip(first, second, values, strict=True)]
+    over = sorted((p for p, v in zip(pairs, values, strict=True) if v >= threshold), key=lambda pair: pair.alike)
+    under = sorted((p for p, v in zip(pairs, values, strict=True) if v < threshold), key=lambda pair: -pair.alike)
+    return over[:most], under[:most]
