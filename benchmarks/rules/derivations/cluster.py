@@ -1,0 +1,98 @@
+"""Many pictures on one contact sheet. Pure.
+
+params: by (one sheet for each value; the concept if not said), most (pictures on a sheet), title and rank (what stands
+under a picture), near ({key: [[key, similarity], ...]}), groups ([[key, ...], ...], look-alikes nearest together).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from benchmarks.rules.derivations.contract import (
+    DerivationError,
+    Draft,
+    Result,
+    first_picture,
+    grouped,
+    need_where,
+    read,
+    short,
+    sources_of,
+)
+
+KNOWN = ("by", "most", "title", "rank", "near", "groups")
+MOST = 200
+
+
+def check(params: Mapping[str, Any]) -> None:
+    for key in params:
+        if key not in KNOWN:
+            raise DerivationError(f"params.{key}", "is not known")
+    for key in ("by", "title", "rank"):
+        if key in params:
+            need_where(params[key], f"params.{key}")
+    if not isinstance(params.get("most", 1), int) or not 1 <= params.get("most", 1) <= 999:
+        raise DerivationError("params.most", "must be a number from 1 to 999")
+
+
+def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[Draft]:
+    """What looks alike stays on one sheet, unless a group alone is larger than a sheet may be."""
+    drafts = []
+    for value, found in sorted(grouped(results, params.get("by", "item.concept")).items()):
+        shown = {one.item.key: one for one in found if one.item.images}
+        sheets = _sheets(_ordered(shown, params.get("groups", ())), params.get("most", MOST))
+        for number, groups in enumerate(sheets, start=1):
+            name = value if len(sheets) == 1 else f"{value}/{number}"
+            drafts.append(_draft(name, groups, shown, params))
+    return drafts
+
+
+def _ordered(shown: Mapping[str, Result], groups: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Groups in their order; what is in none stands alone behind them."""
+    left = dict.fromkeys(sorted(shown))
+    found = []
+    for group in groups:
+        here = [key for key in group if left.pop(key, 0) is None]
+        if here:
+            found.append(here)
+    return found + [[key] for key in left]
+
+
+def _sheets(groups: Iterable[list[str]], most: int) -> list[list[list[str]]]:
+    sheets: list[list[list[str]]] = []
+    held = most
+    for group in groups:
+        for start in range(0, len(group), most):
+            part = group[start : start + most]
+            if held + len(part) > most:
+                sheets.append([])
+                held = 0
+            sheets[-1].append(part)
+            held += len(part)
+    return sheets
+
+
+def _draft(name: str, groups: Sequence[Sequence[str]], shown: Mapping[str, Result], params: Mapping[str, Any]) -> Draft:
+    keys = [key for group in groups for key in group]
+    roles = {key: f"p{number:03}" for number, key in enumerate(keys, start=1)}
+    pictures = {}
+    for key, role in roles.items():
+        said = {part: read(params[part], shown[key]) for part in ("title", "rank") if part in params}
+        pictures[role] = {"key": key} | {part: value for part, value in said.items() if value is not None}
+    near = {
+        roles[key]: [[roles[other], alike] for other, alike in params.get("near", {}).get(key, ()) if other in roles]
+        for key in keys
+    }
+    first = shown[keys[0]].item
+    return Draft(
+        key=short(name),
+        sources=sources_of(shown[key] for key in keys),
+        concept=first.concept,
+        origin=first.origin if len({shown[key].item.origin for key in keys}) == 1 else "",
+        condition=first.condition if len({shown[key].item.condition for key in keys}) == 1 else "",
+        context={
+            "pictures": pictures,
+            "groups": [[roles[key] for key in group] for group in groups if len(group) > 1],
+            "near": {role: others for role, others in near.items() if others},
+        },
+        images={role: one for key, role in roles.items() if (one := first_picture(shown[key].item)) is not None},
+    )

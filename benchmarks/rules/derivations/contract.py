@@ -1,0 +1,154 @@
+"""What derivations read and write. Pure."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+KEY_LENGTH = 190  # of the 200 that an item's key may have: the rest tells apart what has the same key
+OF_ITEM = ("text", "key", "concept", "origin", "condition")
+
+
+class DerivationError(ValueError):
+    """A derivation is written wrongly: where, and why."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Picture:
+    image: int
+    alt: str = ""
+    source: str = ""
+    licence: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """An item of an earlier stage."""
+
+    id: int
+    stage: str
+    key: str
+    concept: str = ""
+    origin: str = ""
+    condition: str = ""
+    text: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)
+    images: Mapping[str, Picture] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One accepted answer, or an item as such (`annotation` None).
+
+    `pictures`: those brought with the answer, by field. `passes`: its own sheet satisfies the stage's rule; where more
+    than one sheet decides, others may not.
+    """
+
+    item: Source
+    target: str = ""
+    cohort: str = ""
+    rater: str = ""
+    annotation: int | None = None
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    score: float | None = None
+    passes: bool = True
+
+    @property
+    def name(self) -> str:
+        """The same for the same person's answer to the same item, whatever its version."""
+        return "/".join(part for part in (self.item.key, self.rater) if part)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An item to be. `sources`: items, each with the answer that was used or None."""
+
+    key: str
+    sources: tuple[tuple[int, int | None], ...]
+    concept: str = ""
+    origin: str = ""
+    condition: str = ""
+    text: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)
+    images: Mapping[str, Picture] = field(default_factory=dict)
+
+
+def read(where: str, result: Result) -> Any:
+    """`item.text`, `item.context.<name>`, `unit.target`, `unit.cohort`, `rule.score`; else an answer's field."""
+    head, _dot, rest = where.partition(".")
+    if where.startswith("item.context."):
+        return result.item.context.get(where.removeprefix("item.context."))
+    if head == "item" and rest in OF_ITEM:
+        return getattr(result.item, rest)
+    if where in ("unit.target", "unit.cohort"):
+        return getattr(result, rest)
+    return result.score if where == "rule.score" else result.answers.get(where)
+
+
+def of_answer(where: str) -> bool:
+    """Whether it names a field of an answer."""
+    return "." not in where and where != "item"
+
+
+def need_where(where: Any, path: str) -> str:
+    head, _dot, rest = where.partition(".") if isinstance(where, str) else ("", "", "")
+    known = (
+        where in ("unit.target", "unit.cohort", "rule.score")
+        or (head == "item" and (rest in OF_ITEM or (rest.startswith("context.") and len(rest) > 8)))
+        or (bool(head) and not rest and head != "item")
+    )
+    if not known:
+        raise DerivationError(path, f"{where!r} names nothing that can be read")
+    return str(where)
+
+
+def words(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def first_picture(item: Source) -> Picture | None:
+    return item.images[min(item.images)] if item.images else None
+
+
+def short(key: str) -> str:
+    """A key that fits, told apart by its digest where it had to be cut."""
+    return key if len(key) <= KEY_LENGTH else f"{key[: KEY_LENGTH - 13]}~{digest(key)}"
+
+
+def digest(*parts: str) -> str:
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:12]
+
+
+def dice(seed: int, name: str) -> float:
+    """A number in (0, 1) that belongs to this name under this seed, whatever else there is."""
+    drawn = int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:8], "big")
+    return (drawn + 1) / (2**64 + 2)
+
+
+def sources_of(results: Iterable[Result]) -> tuple[tuple[int, int | None], ...]:
+    found = {(one.item.id, one.annotation) for one in results}
+    return tuple(sorted(found, key=lambda one: (one[0], one[1] or 0)))
+
+
+def grouped(results: Iterable[Result], by: str) -> dict[str, list[Result]]:
+    """By a value that is there; in the order of their names."""
+    groups: dict[str, list[Result]] = {}
+    for result in sorted(results, key=lambda one: one.name):
+        value = words(read(by, result)) if by else "all"
+        if value:
+            groups.setdefault(value, []).append(result)
+    return groups
+
+
+def once_for_items(results: Sequence[Result]) -> list[list[Result]]:
+    """The results of each item and target together, in the order of their keys."""
+    found: dict[tuple[str, str], list[Result]] = {}
+    for result in sorted(results, key=lambda one: one.name):
+        found.setdefault((result.item.key, result.target), []).append(result)
+    return [found[key] for key in sorted(found)]

@@ -1,0 +1,76 @@
+"""What belongs together becomes one item, once all its parts are accepted. Pure.
+
+params: by (what they have in common), parts (what tells the parts apart; else their stage), needs (which parts there
+must be; else each stage), least (answers of each part), roles {new role: "<part>.<role>"}, and promote's text, concept,
+origin, condition, context, read from the first result; `all.<where>` in context lists the values of all results.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.rules.derivations import promote
+from benchmarks.rules.derivations.contract import (
+    DerivationError,
+    Draft,
+    Picture,
+    Result,
+    grouped,
+    need_where,
+    read,
+    short,
+    sources_of,
+    words,
+)
+
+OWN = frozenset({"by", "parts", "needs", "least"})
+ALL = "all."
+
+
+def check(params: Mapping[str, Any]) -> None:
+    need_where(params.get("by"), "params.by")
+    if "parts" in params:
+        need_where(params["parts"], "params.parts")
+    least = params.get("least", 1)
+    if not isinstance(least, int) or least < 1:
+        raise DerivationError("params.least", "must be a number from 1")
+    plain = {name: str(where).removeprefix(ALL) for name, where in params.get("context", {}).items()}
+    promote.check({**params, "context": plain}, OWN)
+
+
+def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[Draft]:
+    needs = [str(one) for one in params.get("needs", ())] or sorted({one.item.stage for one in results})
+    found = (_draft(value, group, params, needs) for value, group in sorted(grouped(results, params["by"]).items()))
+    return [draft for draft in found if draft is not None]
+
+
+def part_of(result: Result, params: Mapping[str, Any]) -> str:
+    return words(read(params["parts"], result)) if "parts" in params else result.item.stage
+
+
+def _draft(value: str, group: Sequence[Result], params: Mapping[str, Any], needs: Sequence[str]) -> Draft | None:
+    parts: dict[str, list[Result]] = {}
+    for result in group:
+        parts.setdefault(part_of(result, params), []).append(result)
+    if any(len(parts.get(need, ())) < params.get("least", 1) for need in needs):
+        return None
+    used = [result for need in needs for result in parts[need]]
+    first = used[0]
+    images: dict[str, Picture] = dict(first.item.images)
+    if params.get("roles"):
+        images = {}
+        for role, where in params["roles"].items():
+            part, _dot, old = str(where).rpartition(".")
+            found = parts[part][0].item.images.get(old) if part in parts else None
+            if found is None:
+                return None
+            images[role] = found
+    members = {key: words(read(params.get(key, f"item.{key}"), first)) for key in promote.MEMBERS}
+    context = {name: _said(where, used) for name, where in params.get("context", {}).items()}
+    return Draft(key=short(value), sources=sources_of(used), context=context, images=images, **members)
+
+
+def _said(where: str, used: Sequence[Result]) -> Any:
+    if not where.startswith(ALL):
+        return read(where, used[0])
+    values = [read(where.removeprefix(ALL), result) for result in used]
+    return [value for value in values if value is not None]

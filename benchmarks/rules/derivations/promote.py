@@ -1,0 +1,85 @@
+"""Each accepted answer, or each accepted item, becomes an item. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.rules.derivations.contract import (
+    DerivationError,
+    Draft,
+    Picture,
+    Result,
+    need_where,
+    of_answer,
+    once_for_items,
+    read,
+    short,
+    sources_of,
+    words,
+)
+
+MEMBERS = ("text", "concept", "origin", "condition")
+PARAMS = frozenset({*MEMBERS, "image", "roles", "context", "per"})
+
+
+def check(params: Mapping[str, Any], others: frozenset[str] = frozenset()) -> None:
+    for key in params:
+        if key not in PARAMS | others:
+            raise DerivationError(f"params.{key}", "is not known")
+    for key in MEMBERS:
+        if key in params:
+            need_where(params[key], f"params.{key}")
+    for key in ("context", "roles"):
+        if not isinstance(params.get(key, {}), Mapping):
+            raise DerivationError(f"params.{key}", "must be an object")
+    for name, where in params.get("context", {}).items():
+        need_where(where, f"params.context.{name}")
+    if params.get("per", "item") not in ("item", "answer"):
+        raise DerivationError("params.per", "must be item or answer")
+
+
+def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[Draft]:
+    """An item for each answer where a field of the answer is used; else one for each item and target."""
+    if _per_answer(params):
+        drafts = (draft_of([one], params, one.name) for one in results if one.passes)
+    else:
+        drafts = (draft_of(group, params, _name(group[0])) for group in once_for_items(results))
+    return [draft for draft in drafts if draft is not None]
+
+
+def _per_answer(params: Mapping[str, Any]) -> bool:
+    if "per" in params:
+        return bool(params["per"] == "answer")
+    used = [params[key] for key in (*MEMBERS, "image") if key in params]
+    used += [*params.get("context", {}).values(), *params.get("roles", {}).values()]
+    return any(of_answer(where) for where in used)
+
+
+def _name(result: Result) -> str:
+    return "/".join(part for part in (result.item.key, result.target) if part)
+
+
+def draft_of(results: Sequence[Result], params: Mapping[str, Any], name: str) -> Draft | None:
+    """None where a picture was to come with the answer and did not."""
+    first = results[0]
+    images = _images(first, params)
+    if images is None:
+        return None
+    members = {key: words(read(params.get(key, f"item.{key}"), first)) for key in MEMBERS}
+    context = {key: read(where, first) for key, where in params.get("context", {}).items()}
+    return Draft(key=short(name), sources=sources_of(results), context=context, images=images, **members)
+
+
+def _images(result: Result, params: Mapping[str, Any]) -> Mapping[str, Picture] | None:
+    """`roles` names each picture of the new item; else it has those of the item, or the one that was brought."""
+    if not params.get("roles"):
+        image = params.get("image", "item")
+        if image == "item":
+            return dict(result.item.images)
+        return {"image": result.pictures[image]} if image in result.pictures else None
+    found = {role: _picture(result, where) for role, where in params["roles"].items()}
+    return None if None in found.values() else {role: one for role, one in found.items() if one is not None}
+
+
+def _picture(result: Result, where: str) -> Picture | None:
+    head, _dot, role = where.partition(".")
+    return result.item.images.get(role) if head == "item" else result.pictures.get(where)

@@ -1,0 +1,73 @@
+"""The derivations there are. Pure.
+
+{"kind": "promote" | "join" | "pair" | "cluster" | "sample", "from": [stage keys], "of": "results" | "items",
+ "params": {...}, "seed": number}
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks.rules.derivations import cluster, join, pair, promote, sample
+from benchmarks.rules.derivations.contract import DerivationError, Draft, Result
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`whole`: what comes of one item depends on all the others, so all are looked at again."""
+
+    derive: Callable[[Sequence[Result], Mapping[str, Any], int], list[Draft]]
+    check: Callable[[Mapping[str, Any]], None]
+    whole: bool
+
+
+KINDS = {
+    "promote": Kind(promote.derive, promote.check, whole=False),
+    "join": Kind(join.derive, join.check, whole=False),
+    "pair": Kind(pair.derive, pair.check, whole=True),
+    "cluster": Kind(cluster.derive, cluster.check, whole=True),
+    "sample": Kind(sample.derive, sample.check, whole=True),
+}
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """How the items of a stage come from those of earlier ones. `of` items: all of them, answered or not."""
+
+    kind: str
+    sources: tuple[str, ...]
+    of: str = "results"
+    params: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+
+    @classmethod
+    def from_json(cls, data: Any) -> "Derivation | None":
+        """None where items are imported. Raises DerivationError."""
+        if not data:
+            return None
+        if not isinstance(data, Mapping):
+            raise DerivationError("derivation", "must be an object")
+        for key in data:
+            if key not in ("kind", "from", "of", "params", "seed"):
+                raise DerivationError(key, "is not known")
+        kind, sources, params = data.get("kind"), data.get("from"), data.get("params", {})
+        if kind not in KINDS:
+            raise DerivationError("kind", f"must be one of {', '.join(KINDS)}, not {kind!r}")
+        if not isinstance(sources, list | tuple) or not sources or not all(isinstance(one, str) for one in sources):
+            raise DerivationError("from", "needs the key of at least one stage")
+        if data.get("of", "results") not in ("results", "items"):
+            raise DerivationError("of", "must be results or items")
+        if not isinstance(params, Mapping):
+            raise DerivationError("params", "must be an object")
+        if not isinstance(data.get("seed", 0), int):
+            raise DerivationError("seed", "must be a whole number")
+        KINDS[kind].check(params)
+        return cls(kind, tuple(sources), data.get("of", "results"), dict(params), data.get("seed", 0))
+
+    @property
+    def whole(self) -> bool:
+        return KINDS[self.kind].whole
+
+    def derive(self, results: Sequence[Result]) -> list[Draft]:
+        """The same results give the same drafts, in whatever order they come."""
+        return KINDS[self.kind].derive(results, self.params, self.seed)

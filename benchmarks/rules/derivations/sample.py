@@ -1,0 +1,51 @@
+"""A seeded draw. Pure.
+
+params: n (how many of each group), by (the groups), weight (a number: the larger, the more likely), and promote's.
+
+Each item has its own lot, u ** (1 / weight) with u from the seed and its name, and the n largest are drawn (Efraimidis
+and Spirakis 2006): what is drawn does not depend on the order of the items, and a new item moves at most one other out.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.rules.derivations import promote
+from benchmarks.rules.derivations.contract import (
+    DerivationError,
+    Draft,
+    Result,
+    dice,
+    grouped,
+    need_where,
+    once_for_items,
+    read,
+)
+
+OWN = frozenset({"n", "by", "weight"})
+
+
+def check(params: Mapping[str, Any]) -> None:
+    if not isinstance(params.get("n"), int) or params["n"] < 1:
+        raise DerivationError("params.n", "must be a number from 1")
+    for key in ("by", "weight"):
+        if key in params:
+            need_where(params[key], f"params.{key}")
+    promote.check(params, OWN)
+
+
+def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[Draft]:
+    drafts: list[Draft] = []
+    for _value, group in sorted(grouped(results, params.get("by", "")).items()):
+        drawn = sorted(once_for_items(group), key=lambda found: _lot(found[0], params, seed), reverse=True)
+        chosen = [result for found in drawn[: params["n"]] for result in found]
+        drafts += promote.derive(chosen, {key: params[key] for key in params if key not in OWN}, seed)
+    return drafts
+
+
+def _lot(result: Result, params: Mapping[str, Any], seed: int) -> float:
+    """Its logarithm. What has no weight, or none above 0, comes last."""
+    weight = read(params["weight"], result) if "weight" in params else 1
+    if not isinstance(weight, int | float) or weight <= 0:
+        return -math.inf
+    return math.log(dice(seed, f"{result.item.key}/{result.target}")) / weight
