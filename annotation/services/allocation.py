@@ -62,7 +62,7 @@ def _open_work(rater_id: int, cohort_id: int, at: datetime) -> Work:
 
 
 LOCK = """
-SELECT p.id, cc.campaign_id, p.cohort_id, p.rater_id, p.cursor, p.last_seen_at
+SELECT p.id, cc.campaign_id, p.cohort_id, p.rater_id, p.cursor, p.urgent_cursor, p.last_seen_at
 FROM annotation_participation p JOIN annotation_campaigncohort cc ON cc.id = p.cohort_id
 WHERE p.{} FOR NO KEY UPDATE OF p
 """
@@ -102,9 +102,9 @@ def hold_everyone(cohort_id: int) -> None:
 
 def _seat(row: tuple[Any, ...], at: datetime | None) -> Seat:
     """With `at`, the person was here; written only now and then, for it moves an index entry."""
-    if at is not None and row[5] < at - SEEN_EVERY:
+    if at is not None and row[6] < at - SEEN_EVERY:
         Participation.objects.filter(pk=row[0]).update(last_seen_at=at)
-    return Seat(*row[:5])
+    return Seat(*row[:6])
 
 
 def work_for(

@@ -2,11 +2,9 @@
 
 # ruff: noqa: S608  (only constants of this file are put into the statements)
 
-from django.db import transaction
-
 from annotation.models import Campaign, CampaignCohort
 from annotation.services import slots
-from annotation.services.sql import change, fetch
+from annotation.services.sql import change
 from annotation.services.transactions import in_transaction
 
 BATCH = 5000
@@ -36,20 +34,11 @@ SELECT %(cohort)s, id, CASE WHEN %(first)s THEN 0 ELSE {slots.END} END + rank, %
 WHERE rank <= %(batch)s ON CONFLICT DO NOTHING
 """
 
-WITHDRAWN = """
-WITH gone AS (
-  SELECT s.id, s.wanted - s.reserved - s.submitted AS places
-  FROM annotation_slot s JOIN annotation_unit u ON u.id = s.unit_id JOIN benchmarks_item i ON i.id = u.item_id
-  WHERE s.cohort_id = %s AND s.open AND i.withdrawn_at IS NOT NULL ORDER BY s.id FOR NO KEY UPDATE OF s
-), closed AS (
-  UPDATE annotation_slot s SET wanted = s.reserved + s.submitted FROM gone WHERE s.id = gone.id
-)
-SELECT coalesce(sum(places), 0) FROM gone
-"""
-
 
 def fill(campaign: Campaign) -> int:
-    """Make the slots that are missing and close those of withdrawn items. Says how many were made.
+    """Make the slots that are missing, close those of withdrawn items, open those of items that came back.
+
+    Says how many were made.
 
     A campaign that is not open yet is filled in one transaction, an open one in small ones: its queue is in use.
     """
@@ -59,7 +48,8 @@ def fill(campaign: Campaign) -> int:
             made += batch
             if batch < BATCH or campaign.state == Campaign.State.DRAFT:
                 break
-        _close_withdrawn(cohort)
+        while _follow_items(cohort) == BATCH:
+            pass
     if made:
         slots.analyze()
     return made
@@ -84,8 +74,9 @@ def _fill(campaign: Campaign, cohort: CampaignCohort) -> int:
     return made
 
 
-@transaction.atomic
-def _close_withdrawn(cohort: CampaignCohort) -> None:
-    [(places,)] = fetch(WITHDRAWN, [cohort.pk])
-    if places:
-        slots.tally(cohort.pk, 0, wanted=-int(places))
+@in_transaction
+def _follow_items(cohort: CampaignCohort) -> int:
+    found, wanted, submitted = slots.follow_items(cohort.pk, BATCH)
+    if wanted or submitted:
+        slots.tally(cohort.pk, 0, wanted=wanted, submitted=submitted)
+    return found

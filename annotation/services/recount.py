@@ -34,8 +34,8 @@ COUNTED = """SELECT a.slot_id, count(*) AS n FROM annotation_annotation an
              WHERE an.counted AND a.slot_id IS NOT NULL GROUP BY a.slot_id"""
 TRUE_SLOTS = f"""
 SELECT s.id, s.cohort_id, s.reserved, s.submitted, s.wanted, coalesce(h.n, 0) AS held, coalesce(c.n, 0) AS counted,
-  CASE WHEN i.withdrawn_at IS NULL THEN greatest(cc.target_answers, coalesce(h.n, 0) + coalesce(c.n, 0))
-  ELSE least(s.wanted, coalesce(h.n, 0) + coalesce(c.n, 0)) END AS places
+  greatest(CASE WHEN s.retired OR i.withdrawn_at IS NOT NULL THEN 0 ELSE cc.target_answers END,
+    coalesce(h.n, 0) + coalesce(c.n, 0)) AS places
 FROM annotation_slot s JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id
   JOIN annotation_unit u ON u.id = s.unit_id JOIN benchmarks_item i ON i.id = u.item_id
   LEFT JOIN ({HELD}) h ON h.slot_id = s.id LEFT JOIN ({COUNTED}) c ON c.slot_id = s.id
@@ -58,6 +58,7 @@ WHERE NOT EXISTS (SELECT FROM annotation_assignment a
   WHERE a.campaign_id = cc.campaign_id AND a.unit_id = s.unit_id AND a.rater_id = p.rater_id)
 GROUP BY p.id, p.cursor
 """
+MISSED_URGENT = MISSED.replace("AND s.open AND", "AND s.open AND s.urgent AND").replace("cursor", "urgent_cursor")
 
 CHECKS = (
     Check(
@@ -92,6 +93,11 @@ CHECKS = (
         "cursor past work never had",
         f"SELECT id, cursor::text, first::text FROM ({MISSED}) m",
         f"UPDATE annotation_participation p SET cursor = m.first FROM ({MISSED}) m WHERE p.id = m.id",
+    ),
+    Check(
+        "urgent cursor past work never had",
+        f"SELECT id, urgent_cursor::text, first::text FROM ({MISSED_URGENT}) m",
+        f"UPDATE annotation_participation p SET urgent_cursor = m.first FROM ({MISSED_URGENT}) m WHERE p.id = m.id",
     ),
 )
 

@@ -25,9 +25,14 @@ HORIZON = "((extract(epoch FROM clock_timestamp()) - 120) * 1000000)::bigint"
 NOT_HAD = """(SELECT had.id FROM annotation_assignment had WHERE had.campaign_id = %(campaign)s
               AND had.unit_id = s.unit_id AND had.rater_id = %(rater)s LIMIT 1) IS NULL"""
 
-# One statement, in this order: a place the person once had and gave back, else the first open slot from the cursor that
-# they never had; take a place in it, write the assignment, move the cursor to the first open slot not had *whether
-# locked or not*. NOT_HAD is a scalar subquery because the planner would turn NOT EXISTS into a join over all slots.
+ANY = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.position >= %(cursor)s"
+URGENT = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.urgent AND s.position >= %(urgent_cursor)s"
+
+# One statement, in this order: a place the person once had and gave back, else the first urgent slot from the urgent
+# cursor that they never had, else the first of all open slots from the cursor; take a place in it, write the
+# assignment, move the cursors to the first such slots not had *whether locked or not*. Urgent slots are in the walk of
+# all open ones too, so no cursor loses them when they are urgent no longer; where none is urgent, that costs one look
+# at an empty index. NOT_HAD is a scalar subquery because the planner would turn NOT EXISTS into a join over all slots.
 CLAIM = f"""
 WITH people AS MATERIALIZED (
   SELECT count(*) AS n FROM (
@@ -41,16 +46,26 @@ WITH people AS MATERIALIZED (
   SELECT s.id, s.unit_id FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
   WHERE a.participation_id = %(participation)s AND a.state = 'released' AND s.open AND (SELECT yes FROM enough)
   ORDER BY a.changed_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
-), next AS MATERIALIZED (
-  SELECT s.id, s.unit_id FROM annotation_slot s
-  WHERE s.cohort_id = %(cohort)s AND s.open AND s.position >= %(cursor)s AND (SELECT yes FROM enough)
+), hurry AS MATERIALIZED (SELECT EXISTS (SELECT FROM {URGENT}) AS yes
+), urgent AS MATERIALIZED (
+  SELECT s.id, s.unit_id FROM {URGENT} AND (SELECT yes FROM hurry) AND (SELECT yes FROM enough)
     AND (SELECT count(*) FROM own) = 0 AND {NOT_HAD}
   ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
-), picked AS MATERIALIZED (SELECT id, unit_id FROM own UNION ALL SELECT id, unit_id FROM next),
-first AS MATERIALIZED (
-  SELECT s.position FROM annotation_slot s
-  WHERE s.cohort_id = %(cohort)s AND s.open AND s.position >= %(cursor)s AND {NOT_HAD}
-  ORDER BY s.position LIMIT 1
+), next AS MATERIALIZED (
+  SELECT s.id, s.unit_id FROM {ANY} AND (SELECT yes FROM enough)
+    AND (SELECT count(*) FROM own) = 0 AND (SELECT count(*) FROM urgent) = 0 AND {NOT_HAD}
+  ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
+), picked AS MATERIALIZED (
+  SELECT id, unit_id FROM own UNION ALL SELECT id, unit_id FROM urgent UNION ALL SELECT id, unit_id FROM next
+), first AS MATERIALIZED (
+  SELECT s.position FROM {ANY} AND {NOT_HAD} ORDER BY s.position LIMIT 1
+), first_urgent AS MATERIALIZED (
+  SELECT s.position FROM {URGENT} AND (SELECT yes FROM hurry) AND {NOT_HAD} ORDER BY s.position LIMIT 1
+), ends AS MATERIALIZED (
+  SELECT least(coalesce((SELECT position FROM first), {HORIZON}), {HORIZON}) AS walked,
+    CASE WHEN (SELECT yes FROM hurry)
+      THEN least(coalesce((SELECT position FROM first_urgent), {HORIZON}), {HORIZON}) ELSE 0 END AS hurried
+  WHERE (SELECT yes FROM enough)
 ), taken AS (
   UPDATE annotation_slot s SET reserved = s.reserved + 1 FROM picked WHERE s.id = picked.id RETURNING s.id
 ), given AS (
@@ -64,22 +79,27 @@ first AS MATERIALIZED (
   WHERE annotation_assignment.state = 'released' AND annotation_assignment.slot_id = EXCLUDED.slot_id
   RETURNING id
 ), moved AS (
-  UPDATE annotation_participation p SET cursor = least(coalesce((SELECT position FROM first), {HORIZON}), {HORIZON})
-  WHERE p.id = %(participation)s AND (SELECT yes FROM enough)
-    AND p.cursor < least(coalesce((SELECT position FROM first), {HORIZON}), {HORIZON})
+  UPDATE annotation_participation p
+  SET cursor = greatest(p.cursor, e.walked), urgent_cursor = greatest(p.urgent_cursor, e.hurried)
+  FROM ends e WHERE p.id = %(participation)s AND (p.cursor < e.walked OR p.urgent_cursor < e.hurried)
 )
 SELECT (SELECT count(*) FROM picked), (SELECT id FROM given)
 """
 CLAIM_WAITING = CLAIM.replace(" SKIP LOCKED", "")
 
 
+# How many places a slot `o` should have: none beyond those in use if it is retired or its item is withdrawn.
+PLACES = """CASE WHEN o.retired OR (SELECT i.withdrawn_at FROM annotation_unit u
+  JOIN benchmarks_item i ON i.id = u.item_id WHERE u.id = o.unit_id) IS NOT NULL THEN 0 ELSE cc.target_answers END"""
+
 # Every other change of one slot. A slot keeps more places than its cohort's target only while they are used (the target
 # was lowered), and goes to the end of the queue when it opens again.
 SHIFT = f"""
 WITH old AS MATERIALIZED (
-  SELECT s.id, s.wanted, s.open, s.reserved + s.submitted + %(by)s AS used, cc.target_answers AS target
-  FROM annotation_slot s JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id
-  WHERE s.id = %(slot)s FOR NO KEY UPDATE OF s
+  SELECT o.id, o.wanted, o.open, o.reserved + o.submitted + %(by)s AS used,
+    CASE WHEN %(by)s > 0 THEN 0 ELSE {PLACES} END AS target
+  FROM annotation_slot o JOIN annotation_campaigncohort cc ON cc.id = o.cohort_id
+  WHERE o.id = %(slot)s FOR NO KEY UPDATE OF o
 ), fitting AS MATERIALIZED (SELECT id, wanted, open, used, greatest(least(wanted, target), used) AS fits FROM old)
 UPDATE annotation_slot s SET reserved = s.reserved + %(reserved)s, submitted = s.submitted + %(submitted)s,
   wanted = CASE WHEN %(by)s > 0 THEN s.wanted ELSE f.fits END,
@@ -118,6 +138,7 @@ class Seat:
     cohort_id: int
     rater_id: int
     cursor: int
+    urgent_cursor: int = 0
 
 
 def claim(seat: Seat, *, in_hand: bool, lease_until: datetime, at: datetime, wait: bool = False) -> int | None:
@@ -127,8 +148,8 @@ def claim(seat: Seat, *, in_hand: bool, lease_until: datetime, at: datetime, wai
     """
     params = {
         "participation": seat.id, "campaign": seat.campaign_id, "cohort": seat.cohort_id, "rater": seat.rater_id,
-        "cursor": seat.cursor, "in_hand": in_hand, "lease_until": lease_until, "at": at,
-        "shown_at": at if in_hand else None, "active_since": at - ACTIVE,
+        "cursor": seat.cursor, "urgent_cursor": seat.urgent_cursor, "in_hand": in_hand, "lease_until": lease_until,
+        "at": at, "shown_at": at if in_hand else None, "active_since": at - ACTIVE,
     }  # fmt: skip
     [(picked, assignment_id)] = fetch(CLAIM_WAITING if wait else CLAIM, params)
     if picked and assignment_id is None:
@@ -177,7 +198,7 @@ RETARGET = f"""
 UPDATE annotation_slot s SET wanted = t.target,
   position = CASE WHEN NOT s.open AND t.target > s.reserved + s.submitted THEN {END} ELSE s.position END
 FROM (
-  SELECT o.id, o.wanted AS old, greatest(cc.target_answers, o.reserved + o.submitted) AS target
+  SELECT o.id, o.wanted AS old, greatest({PLACES}, o.reserved + o.submitted) AS target
   FROM annotation_slot o JOIN annotation_campaigncohort cc ON cc.id = o.cohort_id WHERE o.id = ANY(%(slots)s)
 ) t WHERE s.id = t.id AND s.wanted <> t.target RETURNING s.wanted - t.old
 """
@@ -187,15 +208,55 @@ def retarget(cohort_id: int, after: int, limit: int) -> tuple[list[int], int, in
     """Bring the next slots to their cohort's target: their ids, and what changed of `wanted` and `submitted`."""
     sql = "SELECT id FROM annotation_slot WHERE cohort_id = %s AND id > %s ORDER BY id LIMIT %s FOR NO KEY UPDATE"
     ids = [pk for (pk,) in fetch(sql, [cohort_id, after, limit])]
-    wanted = sum(int(by) for (by,) in fetch(RETARGET, {"slots": ids}))
-    return ids, wanted, promote(ids)
+    return ids, *_to_target(ids)
+
+
+def _to_target(ids: Sequence[int]) -> tuple[int, int]:
+    """What changes of `wanted` and of `submitted`. Holds the slots' locks."""
+    wanted = sum(int(by) for (by,) in fetch(RETARGET, {"slots": list(ids)}))
+    return wanted, promote(ids)
+
+
+def retire(slot_ids: Sequence[int], *, retired: bool = True) -> tuple[int, int]:
+    """No new places in these slots, which are locked, or again those asked for: `wanted` and `submitted` change."""
+    fetch("UPDATE annotation_slot SET retired = %s WHERE id = ANY(%s)", [retired, list(slot_ids)])
+    return _to_target(slot_ids)
+
+
+# An urgent slot is put behind all cursors, as one that opens; it stays there when it is urgent no longer.
+HURRY = f"""
+UPDATE annotation_slot s SET urgent = %(urgent)s,
+  position = CASE WHEN %(urgent)s THEN {END} + o.rank ELSE s.position END
+FROM (
+  SELECT id, row_number() OVER (ORDER BY position, id) AS rank FROM annotation_slot WHERE id = ANY(%(slots)s)
+) o WHERE s.id = o.id AND s.urgent <> %(urgent)s RETURNING s.id
+"""
+
+
+def hurry(slot_ids: Sequence[int], *, urgent: bool = True) -> int:
+    """Hand these slots, which are locked, out before all others, or no longer; says how many that changed."""
+    return len(fetch(HURRY, {"slots": list(slot_ids), "urgent": urgent}))
+
+
+# Items that were withdrawn, or came back, since the slots were made.
+FOLLOWS = f"""
+SELECT o.id FROM annotation_slot o JOIN annotation_campaigncohort cc ON cc.id = o.cohort_id
+WHERE o.cohort_id = %(cohort)s AND o.wanted <> greatest({PLACES}, o.reserved + o.submitted)
+ORDER BY o.id LIMIT %(limit)s FOR NO KEY UPDATE OF o
+"""
+
+
+def follow_items(cohort_id: int, limit: int) -> tuple[int, int, int]:
+    """Bring slots to what is asked for now: how many, and what changes of `wanted` and `submitted`."""
+    ids = [pk for (pk,) in fetch(FOLLOWS, {"cohort": cohort_id, "limit": limit})]
+    return len(ids), *_to_target(ids)
 
 
 UNCOUNT = f"""
 UPDATE annotation_slot s SET submitted = s.submitted - 1, wanted = t.fits,
   position = CASE WHEN NOT s.open AND t.fits > s.reserved + s.submitted - 1 THEN {END} ELSE s.position END
 FROM (
-  SELECT o.id, o.wanted AS old, greatest(least(o.wanted, cc.target_answers), o.reserved + o.submitted - 1) AS fits
+  SELECT o.id, o.wanted AS old, greatest(least(o.wanted, {PLACES}), o.reserved + o.submitted - 1) AS fits
   FROM annotation_slot o JOIN annotation_campaigncohort cc ON cc.id = o.cohort_id WHERE o.id = ANY(%(slots)s)
 ) t WHERE s.id = t.id RETURNING s.wanted - t.old
 """
