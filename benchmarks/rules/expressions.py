@@ -1,0 +1,229 @@
+"""Conditions and sums over the values of a sheet, as researchers write them: `q3 == 2 and q1 + q2 >= 3`. Pure.
+
+Numbers, "texts", names (`q1`, `region.area`, `facts.objects`), + - * /, < <= > >= == !=, and, or, not, parentheses,
+`x in ("a", "b")`. A name without a value makes undefined what needs it; `and` and `or` are three-valued, as in SQL.
+A text in a sum, a division by zero, and a comparison by size of other things than numbers are undefined too.
+
+`tree` is what static/js/rules.js evaluates; tests/data/expressions.json holds examples that both must agree on.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Value = float | str | None
+Result = float | bool | str | None
+LONGEST = 500
+DEEPEST = 40
+WORDS = ("and", "or", "not", "in")
+COMPARE = ("<=", ">=", "==", "!=", "<", ">")
+TOKEN = re.compile(
+    r"""\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)?)|"(?P<text>[^"]*)"
+    |(?P<sign><=|>=|==|!=|[-+*/<>(),]))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+class ExpressionError(ValueError):
+    """An expression is written wrongly. `position`: at which character, from 0."""
+
+    def __init__(self, reason: str, position: int) -> None:
+        super().__init__(f"{reason} (at character {position + 1})")
+        self.reason = reason
+        self.position = position
+
+
+@dataclass(frozen=True)
+class Expression:
+    """`tree`: nested lists, the operator first; ["name", x] and ["is", value] are its leaves."""
+
+    text: str
+    tree: tuple[Any, ...]
+    names: frozenset[str]
+
+    @classmethod
+    def parse(cls, text: str) -> "Expression":
+        """Raises ExpressionError."""
+        if len(text) > LONGEST:
+            raise ExpressionError(f"is longer than {LONGEST} characters", LONGEST)
+        reader = _Reader(text)
+        tree = reader.either()
+        if reader.kind != "end":
+            raise ExpressionError(f"did not expect {reader.found!r}", reader.position)
+        return cls(text, tree, frozenset(_names(tree)))
+
+    def evaluate(self, values: Mapping[str, Any]) -> Result:
+        """A number (always float), true or false, a text, or None where it is undefined."""
+        return _value(self.tree, values)
+
+
+class _Reader:
+    """Reads from left to right, one token ahead. One method for each rank of binding, the loosest first."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at, self.depth = text, 0, 0
+        self.kind, self.found, self.position = "", "", 0
+        self.step()
+
+    def step(self) -> None:
+        self.position = len(self.text) - len(self.text[self.at :].lstrip())
+        if self.position == len(self.text):
+            self.kind, self.found = "end", "the end"
+            return
+        match = TOKEN.match(self.text, self.at)
+        if match is None:
+            raise ExpressionError(f"does not know {self.text[self.position]!r}", self.position)
+        self.at, self.kind = match.end(), str(match.lastgroup)
+        self.found = match.group(self.kind)
+        if self.kind == "name" and self.found in WORDS:
+            self.kind = "sign"
+
+    def takes(self, *signs: str) -> str:
+        """The sign that is next, if it is one of these; it is passed."""
+        if self.kind != "sign" or self.found not in signs:
+            return ""
+        found = self.found
+        self.step()
+        return found
+
+    def needs(self, sign: str) -> None:
+        if not self.takes(sign):
+            raise ExpressionError(f"expected {sign!r}, found {self.found!r}", self.position)
+
+    def either(self) -> tuple[Any, ...]:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise ExpressionError("has too many parentheses", self.position)
+        left = self.both()
+        while self.takes("or"):
+            left = ("or", left, self.both())
+        self.depth -= 1
+        return left
+
+    def both(self) -> tuple[Any, ...]:
+        left = self.negated()
+        while self.takes("and"):
+            left = ("and", left, self.negated())
+        return left
+
+    def negated(self) -> tuple[Any, ...]:
+        count = 0
+        while self.takes("not"):
+            count += 1
+        found = self.compared()
+        for _time in range(count):
+            found = ("not", found)
+        return found
+
+    def compared(self) -> tuple[Any, ...]:
+        left = self.added()
+        sign = self.takes(*COMPARE, "in")
+        if sign == "in":
+            return ("in", left, *self.listed())
+        return (sign, left, self.added()) if sign else left
+
+    def listed(self) -> Iterator[tuple[Any, ...]]:
+        self.needs("(")
+        found = [self.one(leaf=True)]
+        while self.takes(","):
+            found.append(self.one(leaf=True))
+        self.needs(")")
+        return iter(found)
+
+    def added(self) -> tuple[Any, ...]:
+        left = self.multiplied()
+        while sign := self.takes("+", "-"):
+            left = (sign, left, self.multiplied())
+        return left
+
+    def multiplied(self) -> tuple[Any, ...]:
+        left = self.one()
+        while sign := self.takes("*", "/"):
+            left = (sign, left, self.one())
+        return left
+
+    def one(self, *, leaf: bool = False) -> tuple[Any, ...]:
+        count = 0
+        while self.takes("-"):
+            count += 1
+        found = self._one(leaf)
+        for _time in range(count):
+            found = ("-", ("is", 0.0), found)
+        return found
+
+    def _one(self, leaf: bool) -> tuple[Any, ...]:
+        kind, found, position = self.kind, self.found, self.position
+        if not leaf and self.takes("("):
+            inner = self.either()
+            self.needs(")")
+            return inner
+        if kind not in ("number", "text", *(() if leaf else ("name",))):
+            raise ExpressionError(f"expected a value, found {found!r}", position)
+        self.step()
+        if kind == "name":
+            return ("name", found)
+        return ("is", float(found) if kind == "number" else found)
+
+
+def _names(tree: tuple[Any, ...]) -> Iterator[str]:
+    if tree[0] == "name":
+        yield tree[1]
+    elif tree[0] != "is":
+        for part in tree[1:]:
+            yield from _names(part)
+
+
+def _value(tree: tuple[Any, ...], values: Mapping[str, Any]) -> Result:
+    sign, *parts = tree
+    if sign == "is":
+        return parts[0]  # type: ignore[no-any-return]
+    if sign == "name":
+        return _given(values.get(parts[0]))
+    found = [_value(part, values) for part in parts]
+    if sign in ("and", "or"):
+        return _logic(found, decides=sign == "or")
+    if sign == "not":
+        return not found[0] if isinstance(found[0], bool) else None
+    if any(one is None for one in found):
+        return None
+    if sign in ("==", "!="):
+        return _same(found[0], found[1]) is (sign == "==")
+    if sign == "in":
+        return any(_same(found[0], one) for one in found[1:])
+    return _sum(sign, found[0], found[1])
+
+
+def _given(value: Any) -> Value:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def _logic(found: list[Result], *, decides: bool) -> bool | None:
+    if any(one is decides for one in found):
+        return decides
+    return None if any(not isinstance(one, bool) for one in found) else not decides
+
+
+def _same(left: Result, right: Result) -> bool:
+    return type(left) is type(right) and left == right
+
+
+def _sum(sign: str, left: Result, right: Result) -> Result:
+    if not _number(left) or not _number(right):
+        return None
+    a, b = float(left or 0), float(right or 0)
+    if sign == "/" and b == 0:
+        return None
+    if sign in "<=>=":
+        return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[sign]
+    done = {"+": a + b, "-": a - b, "*": a * b, "/": a / b if b else 0.0}[sign]
+    return done if math.isfinite(done) else None
+
+
+def _number(value: Result) -> bool:
+    return isinstance(value, float) and not isinstance(value, bool)
