@@ -65,11 +65,12 @@ const answersOf = () => [...new FormData(form)].filter(([name]) => name.startsWi
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 function put(answers) {
+  const nth = {}; // of several inputs of one name, each gets its own
   for (const input of form.elements) {
     if (!input.name.startsWith("a-")) continue;
     const values = answers.filter(([name]) => name === input.name).map(([, value]) => value);
     if (input.matches("[type=radio], [type=checkbox]")) input.checked = values.includes(input.value);
-    else input.value = values[0] ?? "";
+    else input.value = values[(nth[input.name] = (nth[input.name] ?? -1) + 1)] ?? "";
   }
 }
 
@@ -86,7 +87,7 @@ function restore() {
 
 const fields = () => [...form.querySelectorAll("[data-field]")];
 const isAnswered = (field) =>
-  [...field.querySelectorAll("[name^=a-]")].some((one) =>
+  [...field.querySelectorAll(field.dataset.answeredBy ?? "[name^=a-]")].some((one) =>
     one.matches("[type=radio], [type=checkbox]") ? one.checked : one.value.trim() !== "");
 const missing = () => fields().filter((field) => "required" in field.dataset && !isAnswered(field));
 
