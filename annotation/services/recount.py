@@ -53,9 +53,13 @@ STORED_TALLIES = """SELECT cohort_id AS id, sum(wanted) AS wanted, sum(submitted
 MISSED = """
 SELECT p.id, p.cursor, min(s.position) AS first FROM annotation_participation p
   JOIN annotation_campaigncohort cc ON cc.id = p.cohort_id
+  JOIN annotation_campaign c ON c.id = cc.campaign_id JOIN benchmarks_stage st ON st.id = c.stage_id
   JOIN annotation_slot s ON s.cohort_id = p.cohort_id AND s.open AND s.position < p.cursor
 WHERE NOT EXISTS (SELECT FROM annotation_assignment a
   WHERE a.campaign_id = cc.campaign_id AND a.unit_id = s.unit_id AND a.rater_id = p.rater_id)
+  AND (st.staffing = 'anyone' OR (st.staffing = 'contributors') = EXISTS (
+    SELECT FROM annotation_unit u JOIN annotation_itemcontributor k ON k.item_id = u.item_id
+    WHERE u.id = s.unit_id AND k.rater_id = p.rater_id))
 GROUP BY p.id, p.cursor
 """
 MISSED_URGENT = MISSED.replace("AND s.open AND", "AND s.open AND s.urgent AND").replace("cursor", "urgent_cursor")

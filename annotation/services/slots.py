@@ -25,13 +25,19 @@ HORIZON = "((extract(epoch FROM clock_timestamp()) - 120) * 1000000)::bigint"
 NOT_HAD = """(SELECT had.id FROM annotation_assignment had WHERE had.campaign_id = %(campaign)s
               AND had.unit_id = s.unit_id AND had.rater_id = %(rater)s LIMIT 1) IS NULL"""
 
+# Whom a stage is for: anyone; only others than those who had a part in what the item is made of; only these.
+STAFFED = """CASE WHEN %(staffing)s::text = 'anyone' THEN true ELSE (%(staffing)s::text = 'contributors') =
+  ((SELECT k.id FROM annotation_unit u JOIN annotation_itemcontributor k ON k.item_id = u.item_id
+    WHERE u.id = s.unit_id AND k.rater_id = %(rater)s LIMIT 1) IS NOT NULL) END"""
+MAY_HAVE = f"{NOT_HAD} AND {STAFFED}"
+
 ANY = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.position >= %(cursor)s"
 URGENT = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.urgent AND s.position >= %(urgent_cursor)s"
 
 # One statement, in this order: a place the person once had and gave back, else the first urgent slot from the urgent
-# cursor that they never had, else the first of all open slots from the cursor; take a place in it, write the
-# assignment, move the cursors to the first such slots not had *whether locked or not*. Urgent slots are in the walk of
-# all open ones too, so no cursor loses them when they are urgent no longer; where none is urgent, that costs one look
+# cursor that they never had and may have, else the first of all open slots from the cursor; take a place in it, write
+# the assignment, move the cursors to the first such slots *whether locked or not*. Urgent slots are in the walk of all
+# open ones too, so no cursor loses them when they are urgent no longer; where none is urgent, that costs one look
 # at an empty index. NOT_HAD is a scalar subquery because the planner would turn NOT EXISTS into a join over all slots.
 CLAIM = f"""
 WITH people AS MATERIALIZED (
@@ -45,22 +51,23 @@ WITH people AS MATERIALIZED (
 ), own AS MATERIALIZED (
   SELECT s.id, s.unit_id FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
   WHERE a.participation_id = %(participation)s AND a.state = 'released' AND s.open AND (SELECT yes FROM enough)
+    AND {STAFFED}
   ORDER BY a.changed_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
 ), hurry AS MATERIALIZED (SELECT EXISTS (SELECT FROM {URGENT}) AS yes
 ), urgent AS MATERIALIZED (
   SELECT s.id, s.unit_id FROM {URGENT} AND (SELECT yes FROM hurry) AND (SELECT yes FROM enough)
-    AND (SELECT count(*) FROM own) = 0 AND {NOT_HAD}
+    AND (SELECT count(*) FROM own) = 0 AND {MAY_HAVE}
   ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
 ), next AS MATERIALIZED (
   SELECT s.id, s.unit_id FROM {ANY} AND (SELECT yes FROM enough)
-    AND (SELECT count(*) FROM own) = 0 AND (SELECT count(*) FROM urgent) = 0 AND {NOT_HAD}
+    AND (SELECT count(*) FROM own) = 0 AND (SELECT count(*) FROM urgent) = 0 AND {MAY_HAVE}
   ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
 ), picked AS MATERIALIZED (
   SELECT id, unit_id FROM own UNION ALL SELECT id, unit_id FROM urgent UNION ALL SELECT id, unit_id FROM next
 ), first AS MATERIALIZED (
-  SELECT s.position FROM {ANY} AND {NOT_HAD} ORDER BY s.position LIMIT 1
+  SELECT s.position FROM {ANY} AND {MAY_HAVE} ORDER BY s.position LIMIT 1
 ), first_urgent AS MATERIALIZED (
-  SELECT s.position FROM {URGENT} AND (SELECT yes FROM hurry) AND {NOT_HAD} ORDER BY s.position LIMIT 1
+  SELECT s.position FROM {URGENT} AND (SELECT yes FROM hurry) AND {MAY_HAVE} ORDER BY s.position LIMIT 1
 ), ends AS MATERIALIZED (
   SELECT least(coalesce((SELECT position FROM first), {HORIZON}), {HORIZON}) AS walked,
     CASE WHEN (SELECT yes FROM hurry)
@@ -139,6 +146,7 @@ class Seat:
     rater_id: int
     cursor: int
     urgent_cursor: int = 0
+    staffing: str = "anyone"
 
 
 def claim(seat: Seat, *, in_hand: bool, lease_until: datetime, at: datetime, wait: bool = False) -> int | None:
@@ -148,8 +156,8 @@ def claim(seat: Seat, *, in_hand: bool, lease_until: datetime, at: datetime, wai
     """
     params = {
         "participation": seat.id, "campaign": seat.campaign_id, "cohort": seat.cohort_id, "rater": seat.rater_id,
-        "cursor": seat.cursor, "urgent_cursor": seat.urgent_cursor, "in_hand": in_hand, "lease_until": lease_until,
-        "at": at, "shown_at": at if in_hand else None, "active_since": at - ACTIVE,
+        "staffing": seat.staffing, "cursor": seat.cursor, "urgent_cursor": seat.urgent_cursor, "in_hand": in_hand,
+        "lease_until": lease_until, "at": at, "shown_at": at if in_hand else None, "active_since": at - ACTIVE,
     }  # fmt: skip
     [(picked, assignment_id)] = fetch(CLAIM_WAITING if wait else CLAIM, params)
     if picked and assignment_id is None:

@@ -1,0 +1,59 @@
+"""What may be accepted otherwise than before is noted in the transaction that changed it, and worked off afterwards.
+
+A row of Due says of an item: of its own stage, that its answers changed; of a later stage, that what is made of it must
+be looked at again. See annotation.services.deriving.
+"""
+
+import logging
+from collections.abc import Iterable, Sequence
+
+from celery import current_app
+from django.db import connection, transaction
+from kombu.exceptions import OperationalError
+
+from annotation.services.sql import fetch
+
+log = logging.getLogger(__name__)
+TASK = "annotation.derive"
+
+# Only where somebody waits for it: a rule of the stage itself, or a later stage that takes its items from this one.
+MATTERS = """(st.acceptance = 'by_rule' OR EXISTS (SELECT FROM benchmarks_stage later
+  WHERE later.benchmark_id = st.benchmark_id AND jsonb_exists(later.derivation -> 'from', st.key)))"""
+NOTE = f"""
+INSERT INTO annotation_due (stage_id, source_id, at)
+SELECT st.id, i.id, clock_timestamp() FROM benchmarks_item i JOIN benchmarks_stage st ON st.id = i.stage_id
+WHERE i.id = ANY(%s) AND {MATTERS} RETURNING id
+"""  # noqa: S608  (a constant)
+OF_SLOTS = """SELECT u.item_id FROM annotation_slot s JOIN annotation_unit u ON u.id = s.unit_id WHERE s.id = ANY(%s)"""
+OF_ANSWERS = """SELECT DISTINCT u.item_id FROM annotation_annotation an
+  JOIN annotation_assignment a ON a.id = an.assignment_id JOIN annotation_unit u ON u.id = a.unit_id
+  WHERE an.id = ANY(%s)"""
+
+
+def note(item_ids: Iterable[int]) -> None:
+    """The answers to these items changed, or what counts of them."""
+    ids = list(item_ids)
+    if ids and fetch(NOTE, [ids]):
+        soon()
+
+
+def note_slots(slot_ids: Sequence[int]) -> None:
+    note(item for (item,) in fetch(OF_SLOTS, [list(slot_ids)]))
+
+
+def note_answers(annotation_ids: Sequence[int]) -> None:
+    note(item for (item,) in fetch(OF_ANSWERS, [list(annotation_ids)]))
+
+
+def soon() -> None:
+    """Tell the worker when this transaction commits, once. Without a broker the beat comes round."""
+    waiting = {hook for _savepoints, hook, _robust in connection.run_on_commit}
+    if tell not in waiting:
+        transaction.on_commit(tell, robust=True)
+
+
+def tell() -> None:
+    try:
+        current_app.send_task(TASK, retry=False)
+    except OperationalError:
+        log.warning("no broker: what follows from answers waits for the beat")
