@@ -1,13 +1,19 @@
 """Sheets are frozen when a campaign takes them."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Literal
 
-from annotation.models import SheetVersion
+from annotation.models import Campaign, SheetVersion
+from annotation.services.transactions import in_transaction
 from annotation.sheets import Sheet
 from benchmarks.models import Stage
+from jobs.models import record
+from people.models import User
 
 _read: dict[int, tuple[Any, Sheet]] = {}
-WORDING = frozenset({"label", "help", "definition"})
+WORDING = frozenset({"label", "help", "definition", "rules", "words"})
+RUNNING = (Campaign.State.OPEN, Campaign.State.PAUSED)
+Change = Literal["none", "words", "codes"]
 
 
 def sheet_of(version: SheetVersion) -> Sheet:
@@ -28,11 +34,19 @@ def freeze(stage: Stage) -> SheetVersion:
     last = SheetVersion.objects.filter(stage=stage).order_by("-major", "-minor").first()
     if last is None:
         return SheetVersion.objects.create(stage=stage, major=1, minor=0, definition=definition)
-    if last.definition == definition:
+    change = changed(last.definition, definition)
+    if change == "none":
         return last
-    if bones(last.definition) == bones(definition):
+    if change == "words":
         return SheetVersion.objects.create(stage=stage, major=last.major, minor=last.minor + 1, definition=definition)
     return SheetVersion.objects.create(stage=stage, major=last.major + 1, minor=0, definition=definition)
+
+
+def changed(before: Any, after: Any) -> Change:
+    """What is different between two definitions. Only words: answers and drafts to one are answers to the other."""
+    if before == after:
+        return "none"
+    return "words" if bones(before) == bones(after) else "codes"
 
 
 def bones(definition: Any) -> Any:
@@ -40,3 +54,28 @@ def bones(definition: Any) -> Any:
     if isinstance(definition, dict):
         return {key: bones(value) for key, value in definition.items() if key not in WORDING}
     return [bones(one) for one in definition] if isinstance(definition, list) else definition
+
+
+def running(stage: Stage) -> list[Campaign]:
+    """Campaigns of the stage in which people work now."""
+    return list(stage.campaigns.filter(state__in=RUNNING).select_related("sheet_version").order_by("pk"))
+
+
+@in_transaction
+def roll_out(stage: Stage, campaigns: Iterable[int], actor: User | None) -> int:
+    """Give running campaigns the stage's sheet as it is now, where only words differ. Drafts and answers stay.
+
+    Campaigns of other stages, closed ones, and those whose codes differ are left as they are. Says how many changed.
+    """
+    newest, wanted, moved = freeze(stage), set(campaigns), 0
+    held = Campaign.objects.select_for_update(no_key=True, of=("self",)).select_related("sheet_version")
+    for campaign in held.filter(stage=stage, pk__in=wanted, state__in=RUNNING).order_by("pk"):
+        if changed(campaign.sheet_version.definition, newest.definition) != "words":
+            continue
+        old = str(campaign.sheet_version)
+        campaign.sheet_version = newest
+        campaign.save(update_fields=["sheet_version"])
+        scope, target = f"benchmark:{stage.benchmark_id}", f"campaign:{campaign.pk}"
+        record(actor, "campaign.reworded", scope=scope, target=target, old=old, new=str(newest))
+        moved += 1
+    return moved

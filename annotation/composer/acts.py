@@ -1,0 +1,193 @@
+"""What the buttons of the composer do to a stage's JSON: `<verb>:<place>`. Nothing here writes to the database."""
+
+import copy
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from annotation.composer.paths import find, join, row_of, steps
+from annotation.fields.registry import KINDS, UnknownKind, kind
+
+DROPPED = "dropped"
+Content = dict[str, Any]
+
+
+class NoSuchAct(LookupError):
+    """The button belongs to another version of the page."""
+
+
+def act(content: Content, said: str) -> str:
+    """Do it in place; says which place is to be seen next."""
+    verb, _colon, path = said.partition(":")
+    if verb not in VERBS:
+        raise NoSuchAct(said[:80])
+    return VERBS[verb](content, path)
+
+
+def _field(content: Content, key: str) -> str:
+    try:
+        found = kind(key)
+    except UnknownKind:
+        raise NoSuchAct(key[:80]) from None
+    fields = content.setdefault("sheet", {}).setdefault("fields", [])
+    config = copy.deepcopy(dict(found.start or found.spec.examples.config))
+    fields.append({"key": "", "kind": found.key, "label": {}, "required": True, "config": config})
+    return f"sheet.fields[{len(fields) - 1}]"
+
+
+def _more(content: Content, path: str) -> str:
+    place = steps(path)
+    if not place:
+        raise NoSuchAct(path[:80])
+    known = find(content, path)
+    if not isinstance(known, list):
+        outer = find(content, join(place[:-1])) if len(place) > 1 else content
+        if not isinstance(outer, dict) or not isinstance(place[-1], str):
+            raise NoSuchAct(path[:80])
+        known = outer[place[-1]] = []
+    codes = [str(row.get("code", "")) for row in known if isinstance(row, dict)]
+    numbered = bool(codes) and all(code.isdecimal() for code in codes)
+    known.append({"code": str(max(map(int, codes)) + 1)} if numbered else {})
+    return f"{path}[{len(known) - 1}]"
+
+
+def _row(content: Content, path: str) -> tuple[list[Any], int]:
+    found = row_of(content, path)
+    if found is None:
+        raise NoSuchAct(path[:80])
+    return found
+
+
+def _at(path: str, at: int) -> str:
+    return join((*steps(path)[:-1], at))
+
+
+def _move(by: int) -> Callable[[Content, str], str]:
+    def move(content: Content, path: str) -> str:
+        rows, at = _row(content, path)
+        to = min(max(at + by, 0), len(rows) - 1)
+        rows.insert(to, rows.pop(at))
+        return _at(path, to)
+
+    return move
+
+
+def _copy(content: Content, path: str) -> str:
+    rows, at = _row(content, path)
+    made = copy.deepcopy(rows[at])
+    for name in ("key", "code"):
+        if isinstance(made, dict) and made.get(name):
+            made[name] = free(str(made[name]), [str(row.get(name)) for row in rows if isinstance(row, dict)])
+    rows.insert(at + 1, made)
+    return _at(path, at + 1)
+
+
+def _drop(content: Content, path: str) -> str:
+    """The last one that was taken out can be put back."""
+    rows, at = _row(content, path)
+    content[DROPPED] = {"at": path, "what": rows.pop(at)}
+    return _at(path, min(at, len(rows) - 1)) if rows else join(steps(path)[:-1])
+
+
+def _undo(content: Content, path: str) -> str:
+    dropped = content.pop(DROPPED, None)
+    place = steps(dropped.get("at", "")) if isinstance(dropped, dict) else ()
+    rows = find(content, join(place[:-1])) if place else None
+    if not isinstance(rows, list) or not isinstance(place[-1], int):
+        raise NoSuchAct("undo")
+    rows.insert(min(place[-1], len(rows)), dropped.get("what"))
+    return join(place)
+
+
+VERBS: dict[str, Callable[[Content, str], str]] = {
+    "field": _field,
+    "more": _more,
+    "up": _move(-1),
+    "down": _move(1),
+    "copy": _copy,
+    "drop": _drop,
+    "undo": _undo,
+}
+
+
+def free(wanted: str, taken: Iterable[str]) -> str:
+    """The name itself, or with the first number behind it that nobody has."""
+    taken, stem, number = set(taken), re.sub(r"_\d+$", "", wanted), 2
+    if wanted and wanted not in taken:
+        return wanted
+    while f"{stem}_{number}" in taken:
+        number += 1
+    return f"{stem}_{number}"
+
+
+def slug(text: str, otherwise: str) -> str:
+    """A key made of words: small Latin letters, digits and _."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    words = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:40].strip("_")
+    return words if words and words[0].isalpha() else otherwise
+
+
+def tidy(content: Content) -> Content:
+    """Keys and codes that nobody wrote are made of the labels; what was left empty is left out."""
+    sheet = content.setdefault("sheet", {})
+    fields = sheet.setdefault("fields", [])
+    for number, one in enumerate(_objects(fields), start=1):
+        _named(one, "key", _objects(fields), f"question_{number}")
+        _tidy_field(one)
+    _rows_with_codes(content, ("skip_reasons", "review_reasons"))
+    for place in ("sheet.checks", "acceptance_rule.clauses"):
+        rows = _objects(find(content, place) or [])
+        for number, row in enumerate(rows, start=1):
+            _named(row, "key", rows, f"check_{number}", of="words")
+    for owner in (sheet, content.get("acceptance_rule") or {}):
+        score = owner.get("score")
+        if isinstance(score, dict) and not (score.get("expression") or any((score.get("label") or {}).values())):
+            del owner["score"]
+    if not sheet.get("checks"):
+        sheet.pop("checks", None)
+    if isinstance(content.get("derivation"), dict) and not content["derivation"].get("kind"):
+        content["derivation"] = {}
+    params = find(content, "derivation.params")
+    if isinstance(params, dict):
+        content["derivation"]["params"] = {key: value for key, value in params.items() if value not in ("", {}, [])}
+    if isinstance(content.get("layout"), dict):
+        layout = content["layout"].items()
+        content["layout"] = {key: value for key, value in layout if value not in ("", [], {}, None, False)}
+    content.setdefault("retire_after_skips", None)
+    return content
+
+
+def _tidy_field(one: dict[str, Any]) -> None:
+    if not (one.get("show_if") or {}).get("field"):
+        one.pop("show_if", None)
+    rules = [row for row in one.get("rules") or [] if row]
+    one.pop("rules", None)
+    if rules:
+        one["rules"] = rules
+    if one.get("kind") in {known.key for known in KINDS}:
+        one.pop("version", None)
+    if isinstance(one.get("config"), dict):
+        _rows_with_codes(one["config"], list(one["config"]))
+        for key in [key for key, value in one["config"].items() if value == [] and key in ("checks", "facts")]:
+            del one["config"][key]
+
+
+def _rows_with_codes(owner: dict[str, Any], keys: Iterable[str]) -> None:
+    """Lists of options: each has a code, made of its label."""
+    for key in keys:
+        rows = _objects(owner.get(key) or [])
+        if rows and all(set(row) <= {"code", "label", "definition"} for row in rows):
+            for number, row in enumerate(rows, start=1):
+                _named(row, "code", rows, f"option_{number}")
+
+
+def _named(row: dict[str, Any], name: str, rows: list[dict[str, Any]], otherwise: str, *, of: str = "label") -> None:
+    if not str(row.get(name) or "").strip():
+        text = row.get(of) or {}
+        words = str(text.get("en") or "") if isinstance(text, dict) else ""
+        row[name] = free(slug(words, otherwise), [str(other.get(name)) for other in rows if other is not row])
+
+
+def _objects(rows: Any) -> list[dict[str, Any]]:
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []

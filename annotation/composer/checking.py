@@ -1,0 +1,200 @@
+"""Every problem of a stage as it is written, each with its place. Reads no items: see services.stages for those."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.composer.paths import find
+from annotation.composer.reading import unread
+from annotation.composer.words import place, reason
+from annotation.displays import DISPLAYS, UnknownDisplay, display
+from annotation.displays.layout import Layout
+from annotation.fields.contract import ConfigError
+from annotation.sheets import Sheet, SheetError
+from benchmarks.models import Stage
+from benchmarks.rules.acceptance import Rule, RuleError
+from benchmarks.rules.derivations import Derivation
+
+FACTS = "facts."
+
+
+@dataclass(frozen=True)
+class StageProblem:
+    """`path` is a place in the stage's JSON. What does not block is a warning."""
+
+    path: str
+    words: str
+    blocks: bool = True
+
+    @property
+    def place(self) -> str:
+        return place(self.path)
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.words}" if self.place else self.words
+
+
+def problems(content: Mapping[str, Any], earlier: Mapping[str, Any]) -> list[StageProblem]:
+    """`earlier`: the stages before this one, by key. In the order of the form."""
+    broken = [StageProblem(at, _("This is not JSON. Mend it, or empty it.")) for at in unread(content)]
+    found = [*_head(content), *_sheet(content), *_rest(content, earlier)]
+    named = {one.path for one in broken}
+    return broken + [one for one in found if not any(one.path.startswith(path) for path in named)]
+
+
+def _head(content: Mapping[str, Any]) -> Iterator[StageProblem]:
+    if not str(content.get("name") or "").strip():
+        yield StageProblem("name", _("The stage needs a name."))
+    elif len(str(content["name"])) > 120:
+        yield StageProblem("name", _("Shorten it to %(most)s characters.") % {"most": 120})
+    try:
+        display(str(content.get("display")))
+    except UnknownDisplay:
+        yield StageProblem("display", _("Choose one of: %(keys)s.") % {"keys": ", ".join(one.key for one in DISPLAYS)})
+
+
+def _sheet(content: Mapping[str, Any]) -> Iterator[StageProblem]:
+    """Each question by itself first, so that one that is wrong does not hide the others."""
+    sheet = content.get("sheet")
+    rows = find(sheet, "fields", [])
+    wrong = False
+    for at, row in enumerate(rows if isinstance(rows, list) else []):
+        for error in alone(row):
+            wrong = True
+            yield _problem(error, f"sheet.fields[{at}]" + error.path.removeprefix("fields[0]"))
+    if not wrong:
+        try:
+            Sheet.from_json(sheet if isinstance(sheet, Mapping) else {})
+        except SheetError as error:
+            yield _problem(error, f"sheet.{error.path}".replace("sheet.sheet", "sheet"))
+
+
+def alone(row: Any) -> Iterator[SheetError]:
+    plain = {key: value for key, value in row.items() if key != "show_if"} if isinstance(row, Mapping) else row
+    try:
+        Sheet.from_json({"fields": [plain]})
+    except SheetError as error:
+        yield error
+
+
+def readable(content: Mapping[str, Any]) -> Sheet | None:
+    """The sheet without the questions that cannot be read yet; None when nothing is left. For a preview."""
+    sheet = content.get("sheet") or {}
+    rows = [row for row in find(sheet, "fields", []) if not list(alone(row))]
+    for tried in ({**sheet, "fields": rows}, {"fields": rows}, {"fields": [_unasked(row) for row in rows]}):
+        try:
+            return Sheet.from_json(tried)
+        except SheetError:
+            continue
+    return None
+
+
+def _unasked(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key != "show_if"}
+
+
+def _problem(error: Exception, path: str) -> StageProblem:
+    return StageProblem(path, reason(str(getattr(error, "reason", error))))
+
+
+def _rest(content: Mapping[str, Any], earlier: Mapping[str, Any]) -> Iterator[StageProblem]:
+    yield from _labelled(content.get("skip_reasons"), "skip_reasons")
+    yield from _number(content, "target_answers", 1, 1000)
+    if content.get("retire_after_skips") is not None:
+        yield from _number(content, "retire_after_skips", 1, 1000)
+    if content.get("staffing", "anyone") not in Stage.Staffing.values:
+        yield StageProblem("staffing", _("Choose one of those shown."))
+    yield from _derivation(content.get("derivation") or {}, earlier)
+    yield from _acceptance(content)
+    yield from _layout(content)
+
+
+def _labelled(rows: Any, path: str) -> Iterator[StageProblem]:
+    codes: list[str] = []
+    for at, row in enumerate(rows if isinstance(rows, list) else []):
+        here, row = f"{path}[{at}]", row if isinstance(row, Mapping) else {}
+        code = str(row.get("code") or "").strip()
+        if not code or len(code) > 40:
+            yield StageProblem(f"{here}.code", _("Write a code of at most %(most)s characters.") % {"most": 40})
+        elif code in codes:
+            yield StageProblem(f"{here}.code", _("“%(key)s” is there twice. Change one.") % {"key": code})
+        codes.append(code)
+        if not str((row.get("label") or {}).get("en", "")).strip():
+            yield StageProblem(f"{here}.label", _("Write it in English."))
+
+
+def _number(content: Mapping[str, Any], key: str, least: int, most: int) -> Iterator[StageProblem]:
+    value = content.get(key)
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        words = _("Write a number from %(least)s to %(most)s.") % {"least": least, "most": most}
+        yield StageProblem(key, words)
+
+
+def _derivation(derivation: Mapping[str, Any], earlier: Mapping[str, Any]) -> Iterator[StageProblem]:
+    if not derivation:
+        return
+    sources = derivation.get("from") or []
+    if not sources:
+        yield StageProblem("derivation.from", _("Choose the stage whose accepted answers it is made of."))
+    for key in sources:
+        if key not in earlier:
+            words = _("There is no stage “%(key)s” before this one. Choose another.") % {"key": key}
+            yield StageProblem("derivation.from", words)
+    if sources:
+        yield from _read(derivation, "derivation", "derivation", Derivation.from_json)
+
+
+def _acceptance(content: Mapping[str, Any]) -> Iterator[StageProblem]:
+    how = content.get("acceptance", Stage.Acceptance.ON_SUBMIT)
+    if how not in Stage.Acceptance.values:
+        yield StageProblem("acceptance", _("Choose one of those shown."))
+    if how == Stage.Acceptance.BY_REVIEW:
+        if not content.get("review_reasons"):
+            yield StageProblem("review_reasons", _("Reviewers need at least one reason to return or reject."))
+        yield from _labelled(content.get("review_reasons"), "review_reasons")
+    if how == Stage.Acceptance.BY_RULE:
+        yield from _rule(content)
+
+
+def _rule(content: Mapping[str, Any]) -> Iterator[StageProblem]:
+    try:
+        rule = Rule.from_json(content.get("acceptance_rule") or {})
+    except RuleError as error:
+        yield _problem(error, "acceptance_rule" + error.path.removeprefix("rule"))
+        return
+    sheet = readable(content)
+    known = {one.key for one in sheet.fields} if sheet else set()
+    for at, clause in enumerate(rule.clauses):
+        for name in sorted(clause.expression.names):
+            if not is_known(name, known):
+                words = _("There is no question “%(key)s” on the sheet.") % {"key": name}
+                yield StageProblem(f"acceptance_rule.clauses[{at}].expression", words)
+    if rule.score:
+        for name in sorted(rule.score.expression.names):
+            if not is_known(name, known):
+                words = _("There is no question “%(key)s” on the sheet.") % {"key": name}
+                yield StageProblem("acceptance_rule.score.expression", words)
+
+
+def is_known(name: str, keys: set[str]) -> bool:
+    """A question's key, a number of a question (`box.area`), or what a detector found (`facts.objects`)."""
+    return name in keys or name.startswith(FACTS) or name.partition(".")[0] in keys
+
+
+def _layout(content: Mapping[str, Any]) -> Iterator[StageProblem]:
+    layout = content.get("layout") or {}
+    yield from _read(layout, "layout", "layout", Layout.from_json)
+    gate = layout.get("gate") if isinstance(layout, Mapping) else ""
+    keys = [row.get("key") for row in find(content, "sheet.fields", []) if isinstance(row, Mapping)]
+    if gate and gate not in keys:
+        yield StageProblem("layout.gate", _("There is no question “%(key)s” on the sheet.") % {"key": gate})
+
+
+def _read(data: Any, path: str, called: str, reader: Callable[[Any], Any]) -> Iterator[StageProblem]:
+    try:
+        reader(data)
+    except (ConfigError, ValueError) as error:
+        at = str(getattr(error, "path", called))
+        yield _problem(error, path + at.removeprefix(called) if at.startswith(called) else f"{path}.{at}")

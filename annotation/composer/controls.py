@@ -1,0 +1,157 @@
+"""Settings and a JSON value become what templates/annotation/composer/control.html draws."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.composer.paths import under
+from annotation.composer.reading import MAP, UNREAD
+from annotation.fields.settings import Setting
+
+TYPES = {
+    "line": "s", "optional": "w", "long": "t", "words": "w", "long_words": "w", "lines": "l", "int": "i",
+    "number": "i", "bool": "b", "select": "s", "many": "m", "json": "j", "hidden": "j",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Languages:
+    """Those a text may be written in, by code: their own names. `beside`: the one shown next to English, or none."""
+
+    names: Mapping[str, str]
+    beside: str = ""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A text in one language, as an input."""
+
+    name: str
+    language: str
+    called: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Row:
+    path: str
+    number: int
+    controls: "list[Control]"
+    last: bool
+
+    @property
+    def first(self) -> bool:
+        return self.number == 1
+
+
+@dataclass(frozen=True)
+class Control:
+    """One setting with its value. `id` is what an error links to."""
+
+    setting: Setting
+    input: str
+    path: str
+    name: str
+    value: Any = ""
+    chosen: Sequence[str] = ()
+    choices: Sequence[tuple[str, Any]] = ()
+    texts: Sequence[Said] = ()
+    others: str = ""
+    missing: str = ""
+    rows: Sequence[Row] = field(default_factory=list)
+    controls: "Sequence[Control]" = ()
+
+    @property
+    def id(self) -> str:
+        return f"at-{self.path}"
+
+    @property
+    def short(self) -> bool:
+        return self.setting.short
+
+
+def draw(settings: Sequence[Setting], value: Any, path: str, languages: Languages) -> list[Control]:
+    """A control for each setting, and one more with whatever none of them names."""
+    known = value if isinstance(value, Mapping) else {}
+    drawn = [
+        control(one, known.get(one.key) if one.key else value, under(path, one.key), languages) for one in settings
+    ]
+    names = {one.key for one in settings}
+    rest = {key: one for key, one in known.items() if key not in names}
+    if rest and "" not in names:
+        drawn.append(others(rest, path))
+    return drawn
+
+
+def others(rest: Mapping[str, Any], path: str) -> Control:
+    from django.utils.translation import gettext as _
+
+    return control(Setting("", "json", _("Other settings, as JSON")), dict(rest), path, Languages({}))
+
+
+def control(one: Setting, value: Any, path: str, languages: Languages) -> Control:
+    if one.input in ("words", "long_words"):
+        return words(one, value, path, languages)
+    if one.input in ("rows", "map"):
+        return rows(one, value, path, languages)
+    if one.input == "object":
+        return Control(one, "object", path, "", controls=draw(one.row, value, path, languages))
+    name = f"{TYPES[one.input]}:{path}"
+    if one.input == "bool":
+        return Control(one, "bool", path, name, value=bool(one.start if value is None else value))
+    if one.input == "json":
+        return Control(one, "json", path, name, value=as_json(value))
+    if one.input == "lines":
+        return Control(one, "lines", path, name, value="\n".join(map(str, value or ())))
+    if one.input in ("select", "many"):
+        given = value if isinstance(value, list) else [] if value is None else [value]
+        chosen = [str(code) for code in given] or ([str(one.start)] if one.start is not None else [])
+        unknown = [(code, code) for code in chosen if code not in {key for key, _label in one.choices}]
+        return Control(one, one.input, path, name, chosen=chosen, choices=[*one.choices, *unknown])
+    shown = one.start if value is None and not one.optional else value
+    return Control(one, one.input, path, name, value="" if shown is None else str(shown))
+
+
+def hidden(path: str, value: Any) -> Control:
+    """What is not asked now is kept as it is."""
+    return Control(Setting("", "json", ""), "hidden", path, f"j:{path}", value=as_json(value))
+
+
+def as_json(value: Any) -> str:
+    if isinstance(value, Mapping) and UNREAD in value:
+        return str(value[UNREAD])
+    return "" if value is None else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def words(one: Setting, value: Any, path: str, languages: Languages) -> Control:
+    """English, the language beside it, and the others kept unseen."""
+    known = value if isinstance(value, Mapping) else {}
+    shown = [code for code in dict.fromkeys(("en", languages.beside)) if code]
+    texts = [
+        Said(f"w:{path}.{code}", code, languages.names.get(code, code), str(known.get(code, ""))) for code in shown
+    ]
+    kept = {code: text for code, text in known.items() if code not in shown}
+    missing = [name for code, name in languages.names.items() if not str(known.get(code, "")).strip() and code != "en"]
+    some = any(str(text).strip() for text in known.values())
+    return Control(
+        one,
+        one.input,
+        path,
+        texts[0].name,
+        texts=texts,
+        others=as_json(kept) if kept else "",
+        missing=", ".join(missing) if some else "",
+    )
+
+
+def rows(one: Setting, value: Any, path: str, languages: Languages) -> Control:
+    if one.input == "map":
+        value = [{"name": key, "value": inner} for key, inner in (value or {}).items()]
+        path += MAP
+    found = value if isinstance(value, list) else []
+    drawn = [
+        Row(f"{path}[{at}]", at + 1, draw(one.row, each, f"{path}[{at}]", languages), at + 1 == len(found))
+        for at, each in enumerate(found)
+    ]
+    return Control(one, "rows", path, f"e:{path}", value="[]", rows=drawn)

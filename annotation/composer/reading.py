@@ -1,0 +1,129 @@
+"""From a posted form to JSON. Each input is named by its type and its place: `i:sheet.fields[0].config.most`.
+
+Nothing typed is dropped: what is no number stays as it was typed, and the check of the sheet names it.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from annotation.composer.paths import Steps, steps
+
+UNREAD = "~unread"
+MAP = "~map"
+OMIT = object()
+MOST = 200
+
+
+class Posted(Protocol):
+    """Django's QueryDict, as far as it is read here."""
+
+    def __iter__(self) -> Any: ...
+    def getlist(self, key: str) -> list[Any]: ...
+
+
+def clean(text: str) -> str:
+    return text.replace("\x00", "").replace("\r\n", "\n")
+
+
+def _number(text: str) -> Any:
+    text = text.strip().replace(",", ".")
+    if not text:
+        return OMIT
+    try:
+        return int(text) if re.fullmatch(r"-?\d{1,15}", text) else float(text)
+    except ValueError:
+        return text
+
+
+def _finite(text: str) -> Any:
+    found = _number(text)
+    return text if isinstance(found, float) and (found != found or abs(found) == float("inf")) else found
+
+
+def _json(text: str) -> Any:
+    """Merged into what is there. Unreadable text is kept under a name that no check lets pass."""
+    if not text.strip():
+        return OMIT
+    try:
+        return json.loads(text)
+    except ValueError:
+        return {UNREAD: text}
+
+
+READ: dict[str, Callable[[list[str]], Any]] = {
+    "s": lambda all: clean(all[-1]).strip(),
+    "t": lambda all: clean(all[-1]),
+    "w": lambda all: clean(all[-1]).strip() or OMIT,
+    "i": lambda all: _finite(all[-1]),
+    "b": lambda all: all[-1] == "1",
+    "l": lambda all: [line.strip() for line in clean(all[-1]).split("\n") if line.strip()],
+    "m": lambda all: list(dict.fromkeys(one for one in all if one)),
+    "j": lambda all: _json(clean(all[-1])),
+    "e": lambda all: {"[]": [], "{}": {}}.get(all[-1], OMIT),
+}
+"""By type: the last value of a text, in a language, a number, a box, lines, many, JSON, an empty list or object."""
+
+
+def content_of(posted: Posted) -> dict[str, Any]:
+    """The JSON that a form describes. Lists keep the order of their numbers, which may have gaps."""
+    root: dict[Any, Any] = {}
+    for name in posted:
+        type_, _colon, path = name.partition(":")
+        place = steps(path)
+        if not place or type_ not in READ or any(isinstance(step, int) and step >= MOST for step in place):
+            continue
+        found = READ[type_]([str(one) for one in posted.getlist(name)])
+        if found is not OMIT:
+            _put(root, place, found)
+    listed: dict[str, Any] = _listed(root)
+    return listed
+
+
+def _put(root: dict[Any, Any], place: Steps, value: Any) -> None:
+    """While it is read, a list is an object with numbers for names."""
+    for step in place[:-1]:
+        inner = root.setdefault(step, {})
+        if not isinstance(inner, dict):
+            inner = root[step] = {}
+        root = inner
+    last = place[-1]
+    known = root.get(last)
+    if value == [] and known is None:
+        root[last] = _Rows()
+    elif isinstance(value, dict) and isinstance(known, dict):
+        for key, one in value.items():
+            known.setdefault(key, one)
+    elif known is None:
+        root[last] = value
+
+
+class _Rows(dict[Any, Any]):
+    """A list, perhaps an empty one."""
+
+
+def _listed(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    numbers = [key for key in value if isinstance(key, int)]
+    if numbers or isinstance(value, _Rows):
+        return [_listed(value[number]) for number in sorted(numbers)]
+    found: dict[str, Any] = {}
+    for key, one in value.items():
+        if key.endswith(MAP):
+            rows = [row for row in _listed(one) if isinstance(row, dict)]
+            found[key.removesuffix(MAP)] = {row["name"]: row.get("value", "") for row in rows if row.get("name")}
+        else:
+            found[key] = _listed(one)
+    return found
+
+
+def unread(value: Any, path: str = "") -> list[str]:
+    """The places of JSON that could not be read."""
+    if isinstance(value, dict):
+        here = [path] if UNREAD in value else []
+        return here + [at for key, one in value.items() for at in unread(one, f"{path}.{key}" if path else key)]
+    if isinstance(value, list):
+        return [at for number, one in enumerate(value) for at in unread(one, f"{path}[{number}]")]
+    return []

@@ -1,0 +1,356 @@
+"""The settings of a stage, in the sections of its form. Which are asked depends on what was chosen."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.composer.controls import Control, Languages, control, draw, hidden
+from annotation.composer.paths import find
+from annotation.composer.words import display_name, needs
+from annotation.displays import DISPLAYS
+from annotation.fields.registry import kind_or_unknown
+from annotation.fields.settings import Setting
+from benchmarks.models import Stage
+
+FIELD_KEYS = ("key", "kind", "label", "help", "required", "config", "rules", "show_if")
+
+
+@dataclass(frozen=True)
+class Section:
+    key: str
+    title: str
+    note: str
+    controls: Sequence[Control]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A field of the sheet, folded under its label."""
+
+    path: str
+    number: int
+    key: str
+    label: str
+    kind: str
+    required: bool
+    asked_if: str
+    controls: Sequence[Control]
+    config: Sequence[Control]
+    more: Sequence[Control]
+    last: bool
+
+    @property
+    def first(self) -> bool:
+        return self.number == 1
+
+
+@dataclass(frozen=True)
+class Around:
+    """What a stage's form needs to know of its benchmark: the stages before it, by key, with their JSON."""
+
+    languages: Languages
+    earlier: Mapping[str, Any]
+    """key: (name, fields)"""
+
+
+def labelled(key: str, title: Any) -> Setting:
+    code = Setting("code", "line", gettext_lazy("Code"), short=True)
+    row = (code, Setting("label", "words", gettext_lazy("Label")))
+    return Setting(key, "rows", title, row=row, add=gettext_lazy("Add a reason"))
+
+
+CHECK = (
+    Setting(
+        "expression",
+        "line",
+        gettext_lazy("Must be true"),
+        gettext_lazy("For example: match_a + match_b >= 3"),
+        short=True,
+    ),
+    Setting("words", "words", gettext_lazy("In words")),
+    Setting("key", "line", gettext_lazy("Key"), short=True),
+)
+BLOCKS = Setting("blocks", "bool", gettext_lazy("It cannot be submitted otherwise"), start=False)
+SCORE = (
+    Setting("label", "words", gettext_lazy("Name"), optional=True),
+    Setting("expression", "line", gettext_lazy("Expression"), short=True),
+    Setting("points", "number", gettext_lazy("Most points"), optional=True),
+)
+NAMED = (
+    Setting("key", "line", gettext_lazy("Name in the item's context"), short=True),
+    Setting("label", "words", gettext_lazy("Heading"), optional=True),
+)
+OVER = (
+    ("majority", gettext_lazy("More than half of the answers fulfil it")),
+    ("means", gettext_lazy("The means of the answers fulfil it")),
+)
+
+
+def sections(content: Mapping[str, Any], around: Around) -> list[Section]:
+    """After the questions, which have a place of their own."""
+    languages = around.languages
+    return [
+        Section(
+            "checks",
+            _("Checks across questions"),
+            _("Shown while answering; a score is counted live."),
+            _checks(content, languages),
+        ),
+        Section("skipping", _("Skipping"), "", draw(SKIPPING, _part(content, SKIPPING), "", languages)),
+        Section("items", _("Where its items come from"), "", _items(content, around)),
+        Section("people", _("Who answers, and how often"), "", draw(PEOPLE, _part(content, PEOPLE), "", languages)),
+        Section("acceptance", _("When an answer is accepted"), "", _acceptance(content, languages)),
+        Section("layout", _("Information beside the item"), "", _layout(content, languages)),
+        Section(
+            "instructions",
+            _("Instructions"),
+            _("What a campaign starts with. It may change them for its cohorts."),
+            draw(INSTRUCTIONS, _part(content, INSTRUCTIONS), "", languages),
+        ),
+    ]
+
+
+SKIPPING = (
+    labelled("skip_reasons", gettext_lazy("Reasons to skip")),
+    Setting(
+        "retire_after_skips",
+        "int",
+        gettext_lazy("Ask no more after so many skips"),
+        gettext_lazy("In one cohort. Empty: never."),
+        optional=True,
+    ),
+)
+PEOPLE = (
+    Setting("target_answers", "int", gettext_lazy("Answers for each item and cohort"), start=3),
+    Setting("has_target", "bool", gettext_lazy("Each cohort is asked about its own culture"), start=True),
+    Setting("own_items_only", "bool", gettext_lazy("A cohort gets only items of its own origin"), start=False),
+    Setting("staffing", "select", gettext_lazy("Who may answer"), choices=Stage.Staffing.choices, start="anyone"),
+)
+INSTRUCTIONS = (Setting("instructions", "long_words", gettext_lazy("Instructions")),)
+
+
+def _part(content: Mapping[str, Any], settings: Sequence[Setting]) -> dict[str, Any]:
+    return {one.key: content[one.key] for one in settings if one.key in content}
+
+
+def head(content: Mapping[str, Any]) -> list[Control]:
+    """Name and display: what a stage is."""
+    displays = [(one.key, f"{display_name(one.key)} – {needs(one)}") for one in DISPLAYS]
+    settings = (
+        Setting("name", "line", _("Name")),
+        Setting("display", "select", _("What is shown"), choices=displays, start="image", redraws=True),
+    )
+    return draw(settings, _part(content, settings), "", Languages({}))
+
+
+def _checks(content: Mapping[str, Any], languages: Languages) -> list[Control]:
+    sheet = content.get("sheet") or {}
+    checks = Setting("checks", "rows", _("Checks"), row=(*CHECK, BLOCKS), add=_("Add a check"))
+    score = Setting("score", "object", _("Score"), row=SCORE)
+    return [
+        control(checks, sheet.get("checks"), "sheet.checks", languages),
+        control(score, sheet.get("score"), "sheet.score", languages),
+    ]
+
+
+def _acceptance(content: Mapping[str, Any], languages: Languages) -> list[Control]:
+    chosen = content.get("acceptance") or Stage.Acceptance.ON_SUBMIT
+    how = Setting("acceptance", "select", _("An answer is"), choices=Stage.Acceptance.choices, redraws=True)
+    drawn = [control(how, chosen, "acceptance", languages)]
+    rule, reasons = content.get("acceptance_rule") or {}, content.get("review_reasons") or []
+    if chosen == Stage.Acceptance.BY_RULE:
+        clauses = Setting("clauses", "rows", _("Clauses, which must all hold"), row=CHECK, add=_("Add a clause"))
+        over = Setting("over", "select", _("Over several answers"), choices=OVER, start="majority")
+        score = Setting("score", "object", _("Score"), row=SCORE[1:])
+        drawn += draw((clauses, over, score), rule, "acceptance_rule", languages)
+    elif rule:
+        drawn.append(hidden("acceptance_rule", rule))
+    if chosen == Stage.Acceptance.BY_REVIEW:
+        why = labelled("review_reasons", _("Reasons to return or reject"))
+        drawn.append(control(why, reasons, "review_reasons", languages))
+    elif reasons:
+        drawn.append(hidden("review_reasons", reasons))
+    return drawn
+
+
+def _layout(content: Mapping[str, Any], languages: Languages) -> list[Control]:
+    layout = {**(content.get("layout") or {})}
+    for key in ("show", "fold"):
+        if isinstance(layout.get(key), list):
+            layout[key] = [{"key": row} if isinstance(row, str) else row for row in layout[key]]
+    fields = [("", _("None")), *((key, f"{key}") for key in _keys(content))]
+    settings = (
+        Setting("show", "rows", _("In view"), row=NAMED, add=_("Add information")),
+        Setting(
+            "fold",
+            "rows",
+            _("Folded"),
+            _("Opening it is recorded with the answer."),
+            row=NAMED,
+            add=_("Add information"),
+        ),
+        Setting("fold_label", "words", _("Heading of what is folded"), optional=True),
+        Setting("gate", "select", _("Opens after this question is answered"), choices=fields, start=""),
+        Setting("references", "bool", _("Show reference answers"), start=False),
+    )
+    return draw(settings, layout, "layout", languages)
+
+
+def _keys(content: Mapping[str, Any]) -> list[str]:
+    return [
+        str(one.get("key")) for one in find(content, "sheet.fields", []) if isinstance(one, dict) and one.get("key")
+    ]
+
+
+def _line(key: str, label: Any, help: Any = "") -> Setting:
+    return Setting(key, "optional", label, help, short=True)
+
+
+DERIVED = (
+    ("", gettext_lazy("They are imported")),
+    ("promote", gettext_lazy("Each accepted answer or item of an earlier stage becomes one")),
+    ("join", gettext_lazy("What belongs together in several stages is joined")),
+    ("pair", gettext_lazy("Accepted items are paired")),
+    ("cluster", gettext_lazy("Accepted items are put on sheets of many pictures")),
+    ("sample", gettext_lazy("A sample of the accepted items")),
+)
+WHERE = gettext_lazy("A question's key, item.concept, item.origin, or item.context.<name>")
+BY = _line("by", gettext_lazy("What they have in common"), WHERE)
+PARAMS: Mapping[str, tuple[Setting, ...]] = {
+    "join": (
+        BY,
+        _line("parts", gettext_lazy("What tells the parts apart"), gettext_lazy("Empty: their stage.")),
+        Setting("least", "int", gettext_lazy("Answers of each part, at least"), optional=True),
+    ),
+    "pair": (
+        BY,
+        _line("sides", gettext_lazy("What tells side a from side b"), WHERE),
+        Setting("most", "int", gettext_lazy("Most pairs of each group"), optional=True),
+    ),
+    "cluster": (
+        BY,
+        Setting("most", "int", gettext_lazy("Most pictures on a sheet"), optional=True),
+        _line("title", gettext_lazy("Words under a picture"), WHERE),
+    ),
+    "sample": (
+        Setting("n", "int", gettext_lazy("How many of each group")),
+        BY,
+        _line("weight", gettext_lazy("A number: the larger, the more likely"), WHERE),
+    ),
+}
+OF = (("results", gettext_lazy("those with accepted answers")), ("items", gettext_lazy("all, answered or not")))
+
+
+def _items(content: Mapping[str, Any], around: Around) -> list[Control]:
+    derivation = content.get("derivation") or {}
+    chosen = derivation.get("kind") or ""
+    kind = Setting("kind", "select", _("Its items"), choices=DERIVED, redraws=True)
+    if not chosen:
+        return [control(kind, "", "derivation.kind", around.languages)]
+    earlier = [(key, name) for key, (name, _fields) in around.earlier.items()]
+    settings = (
+        kind,
+        Setting("from", "many", _("From"), choices=earlier, redraws=True),
+        Setting("of", "select", _("Of its items"), choices=OF, start="results"),
+        Setting("params", "object", "", row=PARAMS.get(chosen) or _promoted(derivation, around)),
+    )
+    return draw(settings, derivation, "derivation", around.languages)
+
+
+def _promoted(derivation: Mapping[str, Any], around: Around) -> tuple[Setting, ...]:
+    """Out of what the new items may be made: the answers of the earlier stage, and the item itself."""
+    answers = [
+        (str(one["key"]), _("its answer “%(key)s”") % {"key": one["key"]})
+        for key in derivation.get("from") or []
+        for one in around.earlier.get(key, ("", []))[1]
+        if isinstance(one, dict) and one.get("key")
+    ]
+    answers = list(dict.fromkeys(answers))
+    pictures = [("item", _("the item's own pictures")), *answers]
+    value = Setting("value", "line", _("Made of"), WHERE, short=True)
+    name = Setting("name", "line", _("Name"), short=True)
+    return (
+        Setting("text", "select", _("Text"), choices=[("", _("the item's own text")), *answers], start=""),
+        Setting("image", "select", _("Picture"), choices=pictures, start="item"),
+        Setting("context", "map", _("Information it brings along"), row=(name, value), add=_("Add information")),
+    )
+
+
+def questions(content: Mapping[str, Any], languages: Languages) -> list[Question]:
+    rows = [one for one in find(content, "sheet.fields", []) if isinstance(one, dict)]
+    return [question(rows, at, languages) for at in range(len(rows))]
+
+
+def question(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> Question:
+    one, path = rows[at], f"sheet.fields[{at}]"
+    found = kind_or_unknown(str(one.get("kind")))
+    main = (
+        Setting("label", "words", _("Question"), _("Write {target} where the cohort's name belongs.")),
+        Setting("help", "words", _("Help under it"), optional=True),
+        Setting("required", "bool", _("Must be answered"), start=True),
+    )
+    label = one.get("label") if isinstance(one.get("label"), dict) else {}
+    rest = {key: value for key, value in one.items() if key not in FIELD_KEYS}
+    config = Setting("config", "object", "", row=found.settings)
+    drawn = control(config, one.get("config") or {}, f"{path}.config", languages)
+    if not found.settings and one.get("config"):
+        drawn = control(Setting("config", "json", _("Settings, as JSON")), one["config"], f"{path}.config", languages)
+    return Question(
+        path=path,
+        number=at + 1,
+        key=str(one.get("key", "")),
+        label=str((label or {}).get("en") or next(iter((label or {}).values()), "")),
+        kind=str(found.name or one.get("kind", "")),
+        required=one.get("required") is not False,
+        asked_if=str((one.get("show_if") or {}).get("field") or ""),
+        controls=[
+            hidden_text(f"{path}.kind", str(one.get("kind", ""))),
+            *draw(main, _part(one, main), path, languages),
+        ],
+        config=drawn.controls if drawn.input == "object" else [drawn],
+        more=[*_further(rows, at, languages), *([hidden(path, rest)] if rest else [])],
+        last=at + 1 == len(rows),
+    )
+
+
+def hidden_text(path: str, value: str) -> Control:
+    return Control(Setting("", "line", ""), "hidden", path, f"s:{path}", value=value)
+
+
+def _further(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> list[Control]:
+    """Key, rules beside the field, and when it is asked."""
+    one, path = rows[at], f"sheet.fields[{at}]"
+    before = [(str(row["key"]), str(row["key"])) for row in rows[:at] if row.get("key")]
+    asked = one.get("show_if") or {}
+    settings = [
+        Setting("key", "line", _("Key"), _("Its name in exports and expressions."), short=True),
+        Setting(
+            "rules", "rows", _("Rules in view beside it"), row=(Setting("", "words", _("Rule")),), add=_("Add a rule")
+        ),
+    ]
+    drawn = draw(settings, {key: one[key] for key in ("key", "rules") if key in one}, path, languages)
+    if before:
+        always = [("", _("Always")), *before]
+        field = Setting("field", "select", _("Ask it"), _("Or only after this answer"), choices=always, redraws=True)
+        drawn.append(control(field, asked.get("field", ""), f"{path}.show_if.field", languages))
+        codes = codes_of(next((row for row in rows if row.get("key") == asked.get("field")), {}))
+        if codes:
+            within = Setting("in", "many", _("When the answer is"), choices=codes)
+            drawn.append(control(within, asked.get("in"), f"{path}.show_if.in", languages))
+        elif asked.get("field"):
+            lines = Setting("in", "lines", _("When the answer is"), _("One in each line."))
+            drawn.append(control(lines, asked.get("in"), f"{path}.show_if.in", languages))
+    elif asked:
+        drawn.append(hidden(f"{path}.show_if", asked))
+    return drawn
+
+
+def codes_of(one: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The codes that a field's answer can have, out of the options in its config."""
+    config = one.get("config") if isinstance(one.get("config"), dict) else {}
+    lists = [rows for rows in (config or {}).values() if isinstance(rows, list)]
+    rows = [row for rows in lists for row in rows if isinstance(row, dict) and row.get("code")]
+    return [(str(row["code"]), str((row.get("label") or {}).get("en") or row["code"])) for row in rows]

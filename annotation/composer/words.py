@@ -1,0 +1,104 @@
+"""Places and reasons of a stage's problems, in words; names of displays and what they need."""
+
+import re
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from annotation.composer.paths import steps
+from annotation.displays import Display
+
+DISPLAY_NAMES: dict[str, Any] = {
+    "image": gettext_lazy("One picture"),
+    "pair": gettext_lazy("Two pictures side by side"),
+    "question": gettext_lazy("A picture and a question"),
+    "candidate": gettext_lazy("A picture, a question and an answer to judge"),
+    "contact": gettext_lazy("Many pictures at once"),
+    "words": gettext_lazy("Words without a picture"),
+}
+
+
+def display_name(key: str) -> str:
+    return str(DISPLAY_NAMES.get(key, key))
+
+
+def needs(display: Display) -> str:
+    """What an item must have to be shown so."""
+    parts = [_("pictures: %(roles)s") % {"roles": ", ".join(display.roles)}] if display.roles else []
+    parts += [_("text")] if display.needs_text else []
+    parts += [_("context: %(names)s") % {"names": ", ".join(display.texts)}] if display.texts else []
+    return _("needs %(what)s") % {"what": "; ".join(parts)} if parts else _("needs nothing")
+
+
+NAMES: dict[str, Any] = {
+    "name": gettext_lazy("Name"),
+    "display": gettext_lazy("What is shown"),
+    "label": gettext_lazy("Label"),
+    "help": gettext_lazy("Help"),
+    "key": gettext_lazy("Key"),
+    "code": gettext_lazy("Code"),
+    "definition": gettext_lazy("Definition"),
+    "config": "",
+    "sheet": "",
+    "fields": gettext_lazy("Question"),
+    "points": gettext_lazy("Points"),
+    "options": gettext_lazy("Options"),
+    "rules": gettext_lazy("Rules"),
+    "show_if": gettext_lazy("Ask it only when"),
+    "checks": gettext_lazy("Checks"),
+    "score": gettext_lazy("Score"),
+    "expression": gettext_lazy("Expression"),
+    "words": gettext_lazy("In words"),
+    "clauses": gettext_lazy("Clauses"),
+    "acceptance_rule": gettext_lazy("Acceptance"),
+    "review_reasons": gettext_lazy("Reasons of reviewers"),
+    "skip_reasons": gettext_lazy("Reasons to skip"),
+    "derivation": gettext_lazy("Where its items come from"),
+    "layout": gettext_lazy("Information beside the item"),
+    "instructions": gettext_lazy("Instructions"),
+    "target_answers": gettext_lazy("Answers for each item and cohort"),
+    "retire_after_skips": gettext_lazy("Ask no more after so many skips"),
+}
+QUESTION = "fields"
+
+
+def place(path: str) -> str:
+    """`sheet.fields[2].config.points[0].label` is "Question 3, Points 1, Label"."""
+    parts: list[str] = []
+    for step in steps(path):
+        if isinstance(step, int):
+            parts[-1:] = [f"{parts[-1]} {step + 1}" if parts else str(step + 1)]
+        else:
+            parts.append(str(NAMES.get(step, step)))
+    return ", ".join(part for part in parts if part)
+
+
+REASONS: tuple[tuple[str, Any], ...] = (
+    (r'needs a text in English \("en"\)', gettext_lazy("Write it in English.")),
+    (r"is missing", pgettext_lazy("setting", "It is missing.")),
+    (r"needs at least one field", gettext_lazy("The sheet asks nothing yet. Add a question.")),
+    (r"needs at least one clause", gettext_lazy("The rule has no clause yet. Add one.")),
+    (
+        r"needs (?P<least>\d+) to (?P<most>\d+) entries, has (?P<n>\d+)",
+        gettext_lazy("It needs %(least)s to %(most)s; there are %(n)s."),
+    ),
+    (r"'(?P<key>.*)' is there twice", gettext_lazy("“%(key)s” is there twice. Change one.")),
+    (r"must be int, not (str|float)", gettext_lazy("Write a whole number.")),
+    (r"must be (?P<least>-?\d+) to (?P<most>\d+), not .*", gettext_lazy("Write a number from %(least)s to %(most)s.")),
+    (
+        r"must be small letters, digits and _, and begin with a letter",
+        gettext_lazy("Use small letters, digits and _, and begin with a letter."),
+    ),
+    (r"is not a setting here; there are .*", gettext_lazy("There is no such setting. Take it out.")),
+    (r"must be an expression", gettext_lazy("Write an expression.")),
+)
+
+
+def reason(text: str) -> str:
+    """The reason of a ConfigError in the language of the page, where it is one of the common ones."""
+    for pattern, words in REASONS:
+        found = re.fullmatch(pattern, text)
+        if found:
+            return str(words) % found.groupdict() if found.groupdict() else str(words)
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
