@@ -32,6 +32,7 @@ PASSWORDS = (
     _("Old password"),
     _("New password"),
     _("New password confirmation"),
+    _("Enter the same password as before, for verification."),
     _("The two password fields didn’t match."),  # noqa: RUF001
     _("Your old password was entered incorrectly. Please enter it again."),
     _("The password is too similar to the %(verbose_name)s."),

@@ -44,13 +44,16 @@ ANNOTATORS = (
 MANAGERS = (
     "templates/annotation/campaigns/**",
     "templates/annotation/overview.html",
-    "templates/annotation/job.html",
     "templates/people/cohort*",
+    "templates/people/fresh_link.html",
     "templates/people/consent_*",
     "templates/people/invitations.html",
     "templates/people/sign_in_link.html",
     "templates/people/team*",
     "annotation/campaign*.py",
+    "annotation/fields/registry.py",
+    "annotation/fields/settings.py",
+    "annotation/fields/*/settings.py",
     "annotation/models/campaigns.py",
     "annotation/services/campaigns.py",
     "annotation/views/campaigns.py",
@@ -59,6 +62,7 @@ MANAGERS = (
     "people/models/teams.py",
     "people/services/teams.py",
     "people/views/cohorts.py",
+    "people/views/fresh.py",
     "people/views/teams.py",
 )
 

@@ -1,0 +1,133 @@
+"""The annotator's pages in Portuguese and Amharic: they speak it all through, and nothing sticks out."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Browser, Page, expect
+
+from annotation.models import Campaign
+from annotation.services import campaigns
+from benchmarks.recipes import caire
+from people.models import User
+from people.services import links
+from tests.browser.conftest import DESKTOP, PHONE, dress, until
+from tests.personas import World
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+NAMES = {"pt-br": "Camila", "am": "ሰላማዊት"}
+# What stays in Latin letters: names, addresses, key caps.
+LATIN = {"emic", "Emic", "Enter", "Ctrl", "Esc", "Português", "Brasil", "English", "Egypt", "Team", "Cairo", "nour"}
+SIZES = pytest.mark.parametrize("how", [DESKTOP, PHONE], ids=["desktop", "phone"])
+
+
+@pytest.fixture
+def asked(world: World, live_server: Any, settings: Any, tmp_path: Any) -> Campaign:
+    """CAIRE's question, put to Egypt."""
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}},
+    }
+    dress(world)
+    stage = world.stage
+    stage.sheet, stage.skip_reasons = caire.SHEET, list(caire.SKIP_REASONS)
+    stage.save()
+    world.egypt.names = dict(next(one.names for one in caire.COHORTS if one.label == "Egypt"))
+    world.egypt.save()
+    made = campaigns.create(stage, "1", world.owner, {world.egypt: 3}, instructions=dict(caire.INSTRUCTIONS), seed=5)
+    campaigns.open_campaign(made, world.owner, timezone.now())
+    return made
+
+
+def fits(page: Page) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
+    cut = page.evaluate(
+        """[...document.querySelectorAll('button, .btn, .chip, label, legend, h1, h2, th')].filter(one =>
+           one.checkVisibility() && getComputedStyle(one).overflow === 'hidden' && !one.closest('.vh') &&
+           !one.matches('.vh') && one.scrollWidth > one.clientWidth + 1).map(one => one.innerText)"""
+    )
+    assert not cut, (page.url, cut)
+
+
+def speaks(page: Page, code: str) -> None:
+    """Its language is said, and no other is read."""
+    expect(page.locator("html")).to_have_attribute("lang", code)
+    expect(page.locator("html")).to_have_attribute("dir", "ltr")
+    if code == "am":
+        said = page.evaluate("document.body.innerText")
+        foreign = set(re.findall(r"[A-Za-zÀ-ÿ]{3,}", said)) - LATIN
+        assert not foreign, (page.url, foreign)
+    fits(page)
+
+
+@SIZES
+@pytest.mark.parametrize("code", ["pt-br", "am"])
+def test_the_work_of_a_day(
+    open_as: Callable[..., Page], asked: Campaign, nour: User, shot: Callable[..., None], code: str, how: dict[str, Any]
+) -> None:
+    nour.language, nour.name = code, NAMES[code]
+    nour.save()
+    size = "phone" if how is PHONE else "desktop"
+    page = open_as(nour, **how)
+    page.goto("/work/")
+    speaks(page, code)
+    page.goto(f"/work/{asked.pk}/")
+    for key in "35":
+        before = page.locator("#bench").get_attribute("data-assignment")
+        page.keyboard.press(key)
+        page.keyboard.press("Enter")
+        until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
+    page.keyboard.press("4")
+    until(page, "[...document.querySelectorAll('.view img')].every(i => i.complete && i.naturalWidth)")
+    page.wait_for_timeout(300)
+    shot(page, f"sheet-{code}-{size}")
+    shot(page, f"sheet-{code}-{size}-whole", full_page=True)
+    speaks(page, code)
+    for dialog in ("why", "help", "report"):
+        page.goto(f"/work/{asked.pk}/?open={dialog}")
+        shot(page, f"{dialog}-{code}-{size}")
+        speaks(page, code)
+    for name, path in {
+        "home": "/work/",
+        "history": "/work/history/",
+        "me": "/me",
+        "consent": f"/consent/{asked.stage.benchmark.team_id}",
+        "password": "/me/password",
+        "missing": "/nothing/here",
+    }.items():
+        page.goto(path)
+        shot(page, f"{name}-{code}-{size}", full_page=True)
+        if name not in ("me", "consent"):  # the one lists every time zone, the other shows what the team wrote
+            speaks(page, code)
+        fits(page)
+
+
+@SIZES
+@pytest.mark.parametrize(("accepts", "code"), [("pt-BR", "pt-br"), ("am-ET", "am")])
+def test_the_way_in(
+    chromium: Browser, live_server: Any, world: World, shot: Callable[..., None],
+    accepts: str, code: str, how: dict[str, Any],
+) -> None:  # fmt: skip
+    size = "phone" if how is PHONE else "desktop"
+    world.egypt.names = dict(next(one.names for one in caire.COHORTS if one.label == "Egypt"))
+    world.egypt.save()
+    _made, token = links.invite(world.team, world.manager, timezone.now(), cohort=world.egypt)
+    context = chromium.new_context(base_url=live_server.url, locale=accepts, **how)
+    page = context.new_page()
+    for name, path in {
+        "sign-in": "/sign-in",
+        "forgotten": "/password/forgotten",
+        "sent": "/password/sent",
+        "join": f"/invitation/{token}",
+        "refused": "/invitation/nothing",
+    }.items():
+        page.goto(path)
+        shot(page, f"{name}-{code}-{size}", full_page=True)
+        if name == "join":
+            expect(page.locator("html")).to_have_attribute("lang", code)
+            fits(page)
+        else:
+            speaks(page, code)
+    context.close()
