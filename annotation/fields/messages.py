@@ -15,7 +15,27 @@ WORDS: dict[str, tuple[Any, Any]] = {
     "too_short": (_("This is %(length)s characters long."), _("Write at least %(least)s.")),
     "repeated_letters": (_("One letter is repeated many times."), _("Check it, or keep it as it is.")),
     "other_script": (_("This is in another script than asked."), _("Rewrite it, or keep it as it is.")),
+    "not_a_box": (_("This is not a box."), _("Draw it on the picture, or type its four numbers.")),
+    "box_not_numbers": (_("A side of the box is not a number."), _("Type it in percent, such as 15.8.")),
+    "box_incomplete": (_("A side of the box is missing."), _("Type all four numbers, or draw the box.")),
+    "box_outside": (_("The box reaches beyond the picture."), _("Keep its sides from 0 to 100 percent.")),
+    "box_empty": (_("The box has no area."), _("Draw it round the whole thing.")),
+    "too_few_boxes": (_("There are too few boxes."), _("Draw at least %(least)s.")),
+    "too_many_boxes": (_("There are %(found)s boxes."), _("Keep %(most)s at most.")),
+    "box_too_large": (
+        _("The box is too large."),
+        _("Draw it close round one thing. It must be less than %(limit)s %%."),
+    ),
+    "box_too_small": (
+        _("The box is too small."),
+        _("Draw it round the whole thing. It must be at least %(limit)s %%."),
+    ),
+    "too_few_found": (
+        _("This picture does not hold what is needed: %(found)s found, at least %(least)s asked."),
+        _("Take another picture, or skip it."),
+    ),
     "no_such_field": (_("There is no question “%(field)s” on this sheet."), _("Leave it out.")),
+    "check": ("%(words)s", ""),
     "unknown_kind": (_("This question cannot be answered in this version."), _("Tell your researcher.")),
 }
 ANY = (_("This answer was not understood."), _("Check it once more."))

@@ -8,6 +8,9 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from annotation.fields import unknown
+from annotation.fields.box import form as box_form
+from annotation.fields.box import settings as box_settings
+from annotation.fields.box import spec as box_spec
 from annotation.fields.choice import form as choice_form
 from annotation.fields.choice import settings as choice_settings
 from annotation.fields.choice import spec as choice_spec
@@ -52,6 +55,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(rating_spec.SPEC, rating_form.FORM, _("Rating on a scale"), rating_settings.SETTINGS, rating_settings.START),
     Kind(choice_spec.SPEC, choice_form.FORM, _("Choice"), choice_settings.SETTINGS, choice_settings.START),
     Kind(text_spec.SPEC, text_form.FORM, _("Text"), text_settings.SETTINGS, text_settings.START),
+    Kind(box_spec.SPEC, box_form.FORM, _("Boxes on the picture"), box_settings.SETTINGS, box_settings.START),
 )
 UNKNOWN = Kind(unknown.SPEC, unknown.FORM)
 BY_KEY = {kind.key: kind for kind in KINDS}

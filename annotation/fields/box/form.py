@@ -1,0 +1,153 @@
+"""Boxes as a web form: four numbers in percent for each, in whatever digits people type."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+from django.utils.translation import gettext as _
+
+from annotation.fields.box.spec import SIDES, Answer, Box, Config, area, percent, read_box
+from annotation.fields.contract import Problem, Refused, Shown
+from annotation.fields.form import Posted, Speech
+from annotation.fields.messages import Worded, worded
+
+NUMBER = re.compile(r"-?(\d{1,12}(\.\d{0,12})?|\.\d{1,12})")
+FEW = "too_few_found"
+POINTS = str.maketrans({",": ".", "\u066b": ".", "\u060c": ".", "\u2212": "-", "%": "", "\u066a": ""})
+
+
+@dataclass(frozen=True)
+class Row:
+    """The four inputs of one box. `spare`: it is out of sight until it is needed."""
+
+    number: int
+    sides: Sequence[tuple[str, str]]
+    spare: bool
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A limit, where the answer stands (None: not known), and what is said when that stops it."""
+
+    key: Literal["count", "max", "min", "fact"]
+    label: str
+    found: str | None
+    limit: str
+    stops: bool
+    words: Worded
+
+    @property
+    def at(self) -> float:
+        return float(self.found or 0)
+
+    @property
+    def bound(self) -> float:
+        return float(self.limit)
+
+
+class BoxForm:
+    script = "js/fields/box.js"
+    style = "css/box.css"
+    draws_item = True
+
+    def read(self, posted: Posted, name: str) -> Any:
+        """Fractions; what is no number stays as it was typed. Rows left empty are no boxes."""
+        typed = [str(one).strip() for one in posted.getlist(name)]
+        rows = [typed[at : at + 4] for at in range(0, len(typed), 4)]
+        return [[_fraction(one) for one in row] for row in rows if any(row)] or None
+
+    def fill(self, raw: Any) -> list[str]:
+        return [side for row in _rows(raw) for side in row]
+
+    def context(self, config: Config, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
+        rows = _rows(answer)
+        empty = [""] * len(SIDES)
+        names = [_("Left"), _("Top"), _("Right"), _("Bottom")]
+        return {
+            "rows": [
+                Row(
+                    number=at + 1,
+                    sides=list(zip(names, rows[at] if at < len(rows) else empty, strict=False)),
+                    spare=at >= max(config.least, len(rows)),
+                )
+                for at in range(max(config.most, len(rows)))
+            ],
+            "least": config.least,
+            "most": config.most,
+            "largest": "" if config.max_area is None else str(config.max_area),
+            "smallest": "" if config.min_area is None else str(config.min_area),
+            "gates": list(_gates(config, _boxes(answer), shown, speech)),
+        }
+
+    def answered(self, config: Config, answer: Answer, speech: Speech) -> Mapping[str, Any]:
+        return {"boxes": [_told(box) for box in answer], "answer": answer}
+
+
+def _fraction(typed: str) -> float | str:
+    """15.8 or "15,8" percent, in the digits of any script, is 0.158."""
+    digits = (str(unicodedata.decimal(one, one)) for one in typed)
+    plain = "".join(digits).translate(POINTS).strip()
+    return round(float(Decimal(plain) / 100), 6) if NUMBER.fullmatch(plain) else typed
+
+
+def _rows(raw: Any) -> list[list[str]]:
+    """Four texts for each box of an answer, of a draft, or of what was refused."""
+    if not isinstance(raw, (list, tuple, Mapping)):
+        return []
+    rows = [raw] if isinstance(raw, Mapping) else raw
+    lists = [[row.get(key) for key in SIDES] if isinstance(row, Mapping) else row for row in rows]
+    return [[_typed(one) for one in row] for row in lists if isinstance(row, (list, tuple))]
+
+
+def _typed(value: Any) -> str:
+    if value is None or isinstance(value, (str, bool)):
+        return str(value or "")
+    text = f"{Decimal(str(value)) * 100:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _boxes(raw: Any) -> list[Box]:
+    """Of a draft, or of what was refused, those boxes that can be measured."""
+    found = []
+    for row in [raw] if isinstance(raw, Mapping) else raw if isinstance(raw, (list, tuple)) else []:
+        with suppress(Refused):
+            found.append(read_box(row))
+    return found
+
+
+def _gates(config: Config, boxes: Sequence[Box], shown: Shown | None, speech: Speech) -> Iterator[Gate]:
+    areas, many = [area(box) for box in boxes], config.most > 1
+    if config.least > 1:
+        too_few = Problem("too_few_boxes", {"least": config.least})
+        stops = bool(boxes) and len(boxes) < config.least
+        yield Gate("count", _("Boxes"), str(len(boxes)), str(config.least), stops, worded(too_few))
+    if config.max_area is not None:
+        label = _("Size of the largest box") if many else _("Size of the box")
+        yield _size("max", label, max(areas, default=None), config.max_area, "box_too_large")
+    if config.min_area is not None:
+        label = _("Size of the smallest box") if many else _("Size of the box")
+        yield _size("min", label, min(areas, default=None), config.min_area, "box_too_small")
+    for one in config.facts:
+        found = one.found(shown)
+        known = None if found is None else f"{found:g}"
+        params = {"found": known, "least": f"{one.at_least:g}"}
+        stops = found is not None and found < one.at_least
+        yield Gate("fact", speech.say(one.label), known, params["least"] or "", stops, worded(Problem(FEW, params)))
+
+
+def _size(key: Literal["max", "min"], label: str, found: float | None, limit: float, code: str) -> Gate:
+    stops = found is not None and (found >= limit if key == "max" else found < limit)
+    words = worded(Problem(code, {"limit": f"{limit * 100:g}"}))
+    return Gate(key, label, None if found is None else percent(found), f"{limit * 100:g}", stops, words)
+
+
+def _told(box: Box) -> Mapping[str, Any]:
+    """A box in percent, as words say it."""
+    return {**{name: _typed(round(box[name], 3)) for name in SIDES}, "area": percent(area(box))}
+
+
+FORM = BoxForm()

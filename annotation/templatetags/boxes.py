@@ -1,0 +1,65 @@
+"""Boxes of several people over one picture: {% box_drawing rows picture as drawing %}."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from django import template
+
+from annotation.fields.contract import ShownImage
+from evaluation.metrics.boxes import overlap
+
+register = template.Library()
+STROKES = (("#ffd15c", ""), ("#7be0cd", "10 4"), ("#ffffff", "3 3"), ("#ff9d8a", "14 4 3 4"), ("#b9c8ff", "6 6"))
+
+
+@dataclass(frozen=True)
+class Outline:
+    """One box in pixels of the picture, and where its owner's number stands."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    text_y: float
+
+
+@dataclass(frozen=True)
+class Drawn:
+    number: int
+    who: str
+    data: Mapping[str, Any]
+    colour: str
+    dash: str
+    outlines: Sequence[Outline]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    people: Sequence[Drawn]
+    pairs: Sequence[tuple[str, str, str]]
+    letter: float
+
+
+@register.simple_tag
+def box_drawing(rows: Sequence[Mapping[str, Any]], picture: ShownImage | None) -> Drawing:
+    """`rows` have `who` and `data`, as compare.html has them. Pairs come with their IoU, two decimals."""
+    letter = max(picture.width, picture.height) * 0.035 if picture else 0
+    people = []
+    for number, row in enumerate(rows):
+        colour, dash = STROKES[number % len(STROKES)]
+        outlines = [_outline(box, picture, letter) for box in row["data"]["answer"]] if picture else []
+        people.append(Drawn(number + 1, str(row["who"]), row["data"], colour, dash, outlines))
+    pairs = [(a.who, b.who, f"{overlap(_corners(a), _corners(b)):.2f}") for a, b in combinations(people, 2)]
+    return Drawing(people, pairs, letter)
+
+
+def _corners(one: Drawn) -> list[list[float]]:
+    return [[box["x0"], box["y0"], box["x1"], box["y1"]] for box in one.data["answer"]]
+
+
+def _outline(box: Mapping[str, float], picture: ShownImage, letter: float) -> Outline:
+    x, y = box["x0"] * picture.width, box["y0"] * picture.height
+    width, height = box["x1"] * picture.width - x, box["y1"] * picture.height - y
+    return Outline(round(x, 2), round(y, 2), round(width, 2), round(height, 2), round(y + letter * 1.1, 2))
