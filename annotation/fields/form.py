@@ -43,6 +43,11 @@ class FieldForm(Protocol):
         ...
 
     @property
+    def style(self) -> str:
+        """A style sheet under static that the sheet page loads for this kind; empty for none."""
+        ...
+
+    @property
     def draws_item(self) -> bool:
         """Whether input.html needs the item; if not, its drawing is the same for all items, and kept."""
         ...
@@ -102,6 +107,7 @@ class OptionForm:
     options: str
     many: str = ""
     script: str = ""
+    style: str = ""
     draws_item: bool = False
 
     def is_many(self, config: Any) -> bool:

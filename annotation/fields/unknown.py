@@ -40,6 +40,7 @@ class UnknownSpec(Spec[Mapping[str, Any], Any]):
 
 class UnknownForm:
     script = ""
+    style = ""
     draws_item = False
 
     def read(self, posted: Posted, name: str) -> Any:

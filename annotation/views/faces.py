@@ -157,8 +157,10 @@ def skip_options(rows: Any) -> list[Option]:
 def files_of(place: CampaignCohort) -> tuple[list[str], list[str]]:
     """Scripts and styles that this campaign's sheets need beyond those of every sheet."""
     how = display(place.campaign.stage.display)
-    kinds = [one.form.script for one in sheet_of(place.campaign.sheet_version).fields]
-    return [one for one in dict.fromkeys([how.script, *kinds]) if one], [how.style] if how.style else []
+    forms = [one.form for one in sheet_of(place.campaign.sheet_version).fields]
+    scripts = dict.fromkeys([how.script, *(one.script for one in forms)])
+    styles = dict.fromkeys([how.style, *(one.style for one in forms)])
+    return [one for one in scripts if one], [one for one in styles if one]
 
 
 def bench_of(

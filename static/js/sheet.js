@@ -72,6 +72,7 @@ function put(answers) {
     if (input.matches("[type=radio], [type=checkbox]")) input.checked = values.includes(input.value);
     else input.value = values[(nth[input.name] = (nth[input.name] ?? -1) + 1)] ?? "";
   }
+  form.dispatchEvent(new Event("put")); // a kind's script draws what was put back
 }
 
 /** After a reload: what was typed here last, unless another window has saved since. */
@@ -90,10 +91,11 @@ const isAnswered = (field) =>
   [...field.querySelectorAll(field.dataset.answeredBy ?? "[name^=a-]")].some((one) =>
     one.matches("[type=radio], [type=checkbox]") ? one.checked : one.value.trim() !== "");
 const missing = () => fields().filter((field) => "required" in field.dataset && !isAnswered(field));
+const halted = () => form.querySelector("[data-field]:not([hidden]) [data-halt]:not([hidden])"); // a limit that a kind's script watches
 
 function ready() {
   const go = form.querySelector(".acts .go");
-  if (missing().length) go.setAttribute("aria-disabled", "true");
+  if (missing().length || halted()) go.setAttribute("aria-disabled", "true");
   else go.removeAttribute("aria-disabled");
   for (const field of fields()) {
     const note = field.querySelector("[data-missing]");
@@ -109,6 +111,11 @@ function submit() {
     holes[0].querySelector("[data-missing]").scrollIntoView({ block: "nearest" });
     announce(holes[0].querySelector("[data-missing]").textContent);
     return;
+  }
+  const halt = halted();
+  if (halt) {
+    halt.scrollIntoView({ block: "nearest" });
+    return announce(halt.textContent);
   }
   tick();
   form.elements.active_seconds.value = (active / 1000).toFixed(1);

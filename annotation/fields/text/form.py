@@ -8,6 +8,7 @@ from annotation.fields.text.spec import Config
 
 class TextForm:
     script = ""
+    style = ""
     draws_item = False
 
     def read(self, posted: Posted, name: str) -> Any:
