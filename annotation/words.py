@@ -27,6 +27,14 @@ NOTHING: dict[str, tuple[Any, Any]] = {
         gettext_lazy("All open places are taken by others."),
         gettext_lazy("We show it here as soon as one is free."),
     ),
+    "own_share_done": (
+        gettext_lazy("You have given all the answers that were asked of you here."),
+        gettext_lazy("Thank you. Others answer the rest."),
+    ),
+    "day_done": (
+        gettext_lazy("You have given your answers for today."),
+        gettext_lazy("Thank you. It goes on tomorrow."),
+    ),
     "cohort_paused": (
         gettext_lazy("Your cohort has a pause in this campaign."),
         gettext_lazy("Your answers are kept. It goes on when the researcher opens it again."),
@@ -65,7 +73,7 @@ class Why:
 
 def why_nothing(reason: str, until: datetime | None, zone: ZoneInfo) -> Why:
     title, advice = (str(words) for words in NOTHING[reason])
-    if until is not None:
+    if until is not None and reason == "all_reserved":
         title = _("All open places are taken until %(time)s.") % {"time": f"{until.astimezone(zone):%H:%M}"}
     return Why(reason, title, advice, again=reason in ("all_reserved", "cohort_paused", "campaign_paused"))
 

@@ -3,7 +3,7 @@
 Everything a person does in a campaign is in the order of their Participation's lock: two tabs get the same item.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -31,7 +31,7 @@ SELECT in_hand OR id IN (SELECT id FROM came) FROM held
 
 @dataclass(frozen=True)
 class Nothing:
-    """Why there is no work. `until`: when the first of the places that others hold comes back."""
+    """Why there is no work. `until`: when the first place that others hold comes back, or the person's next day."""
 
     reason: Reason
     until: datetime | None = None
@@ -111,18 +111,20 @@ def work_for(
     seat: Seat, at: datetime, *, wait: bool, place: CampaignCohort | None = None, allowed: Gate | None = None
 ) -> Work:
     """One in hand, one ahead. Without `wait`, an empty answer may only mean that others held their slots locked."""
-    allowed = allowed or gate(seat.cohort_id, seat.rater_id, at)
+    if allowed is None or allowed.room is not None:  # an answer has taken of the room since
+        allowed = gate(seat.cohort_id, seat.rater_id, at)
+    seat = replace(seat, staffing=allowed.staffing)
     lease = at + timedelta(minutes=allowed.lease_minutes)
     if allowed.refused in SHUTS_OUT:
-        return Work(None, None, Nothing(allowed.refused))
+        return Work(None, None, Nothing(allowed.refused, allowed.until))
     params = {"participation": seat.id, "lease": lease, "at": at, "allowed": not allowed.refused}
     held = {in_hand for (in_hand,) in fetch(HELD, params)}
     if allowed.refused and True not in held:
-        return Work(None, None, Nothing(allowed.refused))
+        return Work(None, None, Nothing(allowed.refused, allowed.until))
     if not allowed.refused:
         if True not in held and not _claim(seat, lease, at, wait):
             return Work(None, None, _why_nothing(seat))
-        if False not in held:
+        if False not in held and (allowed.room is None or allowed.room > 1):
             slots.claim(seat, in_hand=False, lease_until=lease, at=at)
     return _work(seat, at, lease, place)
 
@@ -155,18 +157,19 @@ SELECT EXISTS (SELECT FROM annotation_assignment a
   OR EXISTS (SELECT FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
     WHERE a.participation_id = (SELECT id FROM seat) AND a.state = 'released' AND s.open)
   OR (SELECT s.id FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open
-      AND s.position >= coalesce((SELECT cursor FROM seat), 0) AND {slots.NOT_HAD}
+      AND s.position >= coalesce((SELECT cursor FROM seat), 0) AND {slots.MAY_HAVE}
     ORDER BY s.position LIMIT 1) IS NOT NULL
 """  # noqa: S608  (a constant)
 
 
 def nothing_left(rater: Rater, place: CampaignCohort, at: datetime) -> Nothing | None:
     """Why opening this now would bring no work. Takes no place and no lock."""
-    params = {"cohort": place.pk, "campaign": place.campaign_id, "rater": rater.pk}
+    staffing = place.campaign.stage.staffing
+    params = {"cohort": place.pk, "campaign": place.campaign_id, "rater": rater.pk, "staffing": staffing}
     [(some,)] = fetch(LEFT, params)
     if some:
         return None
-    why = _why_nothing(Seat(0, place.campaign_id, place.pk, rater.pk, 0))
+    why = _why_nothing(Seat(0, place.campaign_id, place.pk, rater.pk, 0, staffing=staffing))
     return None if why.until is not None and why.until <= at else why
 
 
@@ -174,9 +177,11 @@ def _why_nothing(seat: Seat) -> Nothing:
     """Told apart by what is true in this transaction: others' reservations first, for those may come back."""
     [(until,)] = fetch(
         f"""SELECT min(a.lease_until) FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
-            WHERE a.state = 'reserved' AND s.cohort_id = %(cohort)s AND {slots.NOT_HAD}""",  # noqa: S608  (a constant)
-        {"cohort": seat.cohort_id, "campaign": seat.campaign_id, "rater": seat.rater_id},
-    )
+            WHERE a.state = 'reserved' AND s.cohort_id = %(cohort)s AND {slots.MAY_HAVE}""",  # noqa: S608  (a constant)
+        {
+            "cohort": seat.cohort_id, "campaign": seat.campaign_id, "rater": seat.rater_id, "staffing": seat.staffing
+        },
+    )  # fmt: skip
     if until is not None:
         return Nothing("all_reserved", until)
     [(full,)] = fetch(

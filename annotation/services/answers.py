@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from operator import add
 from typing import Any
 
 from django.conf import settings
@@ -18,6 +19,7 @@ from annotation.services.sheet_versions import sheet_of
 from annotation.services.slots import Seat
 from annotation.services.sql import fetch
 from annotation.services.transactions import in_transaction
+from annotation.services.units import retire_if_skipped
 from annotation.services.writing import bring_back, take_back, write
 from annotation.sheets import Parsed
 from jobs.models import record
@@ -270,7 +272,8 @@ def _skip(assignment: Assignment, reason: str, note: str, at: datetime) -> Work:
     changed = {"state": State.SKIPPED, "in_hand": False, "lease_until": None, "changed_at": at}
     Assignment.objects.filter(pk=assignment.pk).update(**changed, skip_reason=reason, skip_note=note)
     held = before.state == State.RESERVED and assignment.slot_id is not None
-    wanted, submitted = slots.free(assignment.slot_id or 0, reserved=-1) if held else (0, 0)
+    freed = slots.free(assignment.slot_id or 0, reserved=-1) if held else (0, 0)
+    wanted, submitted = map(add, freed, retire_if_skipped(assignment))
     work = work_for(seat, at, wait=False, place=_seated(assignment).cohort)
     _record(assignment, "assignment.skipped", reason=reason)
     slots.tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=submitted, skipped=1)

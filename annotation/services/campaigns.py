@@ -181,16 +181,21 @@ def _give_back(participation_id: int, at: datetime) -> None:
 @in_transaction
 def clone(campaign: Campaign, actor: User | None, name: str) -> Campaign:
     """A new draft, asked of the same cohorts in the same way, with the stage's sheet as it is now."""
-    return create(
+    rows = list(campaign.cohorts.select_related("cohort"))
+    made = create(
         campaign.stage,
         name,
         actor,
-        {row.cohort: row.target_answers for row in campaign.cohorts.select_related("cohort")},
+        {row.cohort: row.target_answers for row in rows},
         campaign.conditions,
         summary=campaign.summary,
         lease_minutes=campaign.lease_minutes,
         instructions=current_instructions(campaign),
     )
+    for row in rows:
+        limits = {"most_per_person": row.most_per_person, "most_per_day": row.most_per_day}
+        made.cohorts.filter(cohort=row.cohort_id).update(**limits)
+    return made
 
 
 def change_target(campaign_cohort: CampaignCohort, target: int, actor: User | None) -> None:
@@ -224,6 +229,22 @@ def _retarget(cohort_id: int, after: int) -> int | None:
     if wanted or submitted:
         slots.tally(cohort_id, 0, wanted=wanted, submitted=submitted)
     return max(ids) if ids else None
+
+
+@in_transaction
+def set_limits(
+    campaign_cohort: CampaignCohort, most_per_person: int | None, most_per_day: int | None, actor: User | None
+) -> None:
+    """How much one person of the cohort may answer here, in all and on a day of their calendar; None: as they like.
+
+    What they have in hand they may finish all the same.
+    """
+    if any(most is not None and most < 1 for most in (most_per_person, most_per_day)):
+        raise Refused(["limit_too_small"])
+    campaign_cohort.most_per_person, campaign_cohort.most_per_day = most_per_person, most_per_day
+    campaign_cohort.save(update_fields=["most_per_person", "most_per_day"])
+    data = {"cohort": campaign_cohort.cohort_id, "in_all": most_per_person, "a_day": most_per_day}
+    _event(campaign_cohort.campaign, actor, "campaign.limits_changed", **data)
 
 
 @in_transaction

@@ -1,7 +1,7 @@
 """Whether a person may be given work, and why not. Read anew in every claim, under the lock of the Participation."""
 
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from annotation.services.sql import fetch
@@ -10,13 +10,15 @@ from people.zones import zone_named
 Reason = Literal[
     "all_done", "all_reserved", "cohort_paused", "campaign_paused", "campaign_closed", "not_started", "ended",
     "no_consent", "not_a_member", "excluded", "cohort_full",
+    "own_share_done", "day_done",
 ]  # fmt: skip
 
 # People who may not see the material now are not shown even what they have in hand.
 SHUTS_OUT: frozenset[Reason] = frozenset({"no_consent", "not_a_member", "excluded", "campaign_closed"})
 
 GATE = """
-SELECT c.state, c.opens_on, c.closes_on, c.lease_minutes, cc.paused, co.time_zone, u.time_zone,
+SELECT c.state, c.opens_on, c.closes_on, c.lease_minutes, cc.paused OR co.paused_at IS NOT NULL, cc.most_per_person,
+  cc.most_per_day, co.time_zone, u.time_zone,
   u.is_active AND EXISTS (SELECT FROM people_cohortmember m
     WHERE m.cohort_id = co.id AND m.user_id = u.id AND m.left_at IS NULL),
   EXISTS (SELECT FROM annotation_exclusion e
@@ -26,7 +28,8 @@ SELECT c.state, c.opens_on, c.closes_on, c.lease_minutes, cc.paused, co.time_zon
     FROM people_consentversion v
     WHERE v.team_id = co.team_id AND v.published_at IS NOT NULL ORDER BY v.number DESC LIMIT 1), true),
   EXISTS (SELECT FROM people_consent older JOIN people_consentversion v ON v.id = older.version_id
-    WHERE v.team_id = co.team_id AND older.user_id = u.id AND older.withdrawn_at IS NULL)
+    WHERE v.team_id = co.team_id AND older.user_id = u.id AND older.withdrawn_at IS NULL),
+  st.staffing
 FROM annotation_campaigncohort cc
   JOIN annotation_campaign c ON c.id = cc.campaign_id
   JOIN benchmarks_stage st ON st.id = c.stage_id
@@ -36,20 +39,39 @@ FROM annotation_campaigncohort cc
 WHERE cc.id = %s
 """
 
+# What this person gave here, and gave today; no more is counted than is asked for.
+GIVEN = """
+SELECT (SELECT count(*) FROM (SELECT 1 FROM annotation_assignment a
+    WHERE a.participation_id = p.id AND a.state IN ('submitted', 'returned', 'accepted', 'rejected')
+    LIMIT %(most)s) given),
+  (SELECT count(*) FROM (SELECT 1 FROM annotation_annotation an JOIN annotation_assignment a ON a.id = an.assignment_id
+    WHERE an.rater_id = p.rater_id AND an.submitted_at >= %(midnight)s AND an.version = 1
+      AND a.participation_id = p.id AND a.state IN ('submitted', 'returned', 'accepted', 'rejected')
+    LIMIT %(daily)s) today)
+FROM annotation_participation p WHERE p.cohort_id = %(cohort)s AND p.rater_id = %(rater)s
+"""
+
 
 @dataclass(frozen=True)
 class Gate:
+    """`room`: how many answers a person may still give, if there is a limit; `until`: when there may be more."""
+
     refused: Reason | None
     lease_minutes: int
     only_text_is_new: bool = False
     """Consent is missing only because a newer text was published: what was begun under the older one counts."""
+    staffing: str = "anyone"
+    room: int | None = None
+    until: datetime | None = None
 
 
 def gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
     """Consent is to the team of the cohort: it speaks for its people."""
     row = fetch(GATE, [rater_id, cohort_id])[0]
-    state, opens_on, closes_on, minutes, paused, cohort_zone, own_zone, member, excluded, consented, to_older = row
-    today = at.astimezone(zone_named(own_zone or cohort_zone) or UTC).date()
+    (state, opens_on, closes_on, minutes, paused, most, daily, cohort_zone, own_zone, member, excluded, consented,
+     to_older, staffing) = row  # fmt: skip
+    zone = zone_named(own_zone or cohort_zone) or UTC
+    today = at.astimezone(zone).date()
     refusals: list[tuple[Reason, Any]] = [
         ("not_a_member", not member),
         ("excluded", excluded),
@@ -61,4 +83,21 @@ def gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
         ("cohort_paused", paused),
     ]
     refused = next((reason for reason, holds in refusals if holds), None)
-    return Gate(refused, minutes, only_text_is_new=refused == "no_consent" and to_older)
+    if refused or (most is None and daily is None):
+        return Gate(refused, minutes, refused == "no_consent" and to_older, staffing)
+    return _within(Gate(None, minutes, staffing=staffing), cohort_id, rater_id, most, daily, at.astimezone(zone))
+
+
+def _within(allowed: Gate, cohort_id: int, rater_id: int, most: int | None, daily: int | None, local: datetime) -> Gate:
+    """The limits of the cohort: what one person may give in all, and on a day of their own calendar."""
+    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
+    params = {"cohort": cohort_id, "rater": rater_id, "most": most or 0, "daily": daily or 0, "midnight": midnight}
+    given, today = next(iter(fetch(GIVEN, params)), (0, 0))
+    left = None if most is None else most - given
+    left_today = None if daily is None else daily - today
+    room = min(one for one in (left, left_today) if one is not None)
+    if left is not None and left <= 0:
+        return replace(allowed, refused="own_share_done", room=0)
+    if room <= 0:
+        return replace(allowed, refused="day_done", room=0, until=midnight + timedelta(days=1))  # on the wall's clock
+    return replace(allowed, room=room)

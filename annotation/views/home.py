@@ -132,7 +132,7 @@ def open_for(user: User, cohorts: Iterable[Cohort], given: Sequence[Given], zone
     states = Q(campaign__state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))
     places = list(
         CampaignCohort.objects.filter(states | Q(campaign__state=Campaign.State.CLOSED) & recent, cohort__in=cohorts)
-        .select_related("campaign", "cohort")
+        .select_related("campaign__stage", "cohort")
         .order_by("-campaign__opened_at", "pk")
     )
     if not places:
@@ -157,8 +157,8 @@ def own_answers(rater: Rater, places: Sequence[CampaignCohort]) -> dict[int, int
 
 def why_not(rater: Rater, place: CampaignCohort, at: datetime) -> Nothing | None:
     """Why there is no work for this person there now, as opening it would say."""
-    refused = gate(place.pk, rater.pk, at).refused
-    return Nothing(refused) if refused else nothing_left(rater, place, at)
+    allowed = gate(place.pk, rater.pk, at)
+    return Nothing(allowed.refused, allowed.until) if allowed.refused else nothing_left(rater, place, at)
 
 
 def _open(

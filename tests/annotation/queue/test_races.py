@@ -14,7 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, CampaignCohort, Slot
-from annotation.services import allocation, answers, campaigns, exclusions, leases, recount
+from annotation.services import allocation, answers, campaigns, exclusions, leases, recount, units
 from annotation.services.allocation import Work
 from people.models import Rater
 from tests.annotation.queue.factories import a_person, an_open_campaign, rate, the_seat
@@ -167,3 +167,32 @@ def test_closing_while_people_claim_leaves_nothing_reserved() -> None:
         people = [a_person(seat.cohort) for _ in range(8)]
         at_once(partial(campaigns.close, campaign, None, timezone.now()), *(opens(person, seat) for person in people))
         assert not Assignment.objects.filter(campaign=campaign, state="reserved").exists()
+
+
+def test_urgent_units_limits_and_retiring_hold_while_all_come_at_once() -> None:
+    campaign = an_open_campaign(items=40, target=3)
+    campaign.stage.retire_after_skips = 3
+    campaign.stage.save()
+    seat = the_seat(campaign)
+    campaigns.set_limits(seat, 9, 7, None)
+    people = [a_person(seat.cohort) for _ in range(8)]
+    ids = list(Slot.objects.order_by("-position").values_list("pk", flat=True))
+
+    def meddle() -> list[int]:
+        for n in range(6):
+            units.hurry(campaign, ids[n * 6 : n * 6 + 6], None)
+            units.hurry(campaign, ids[n * 6 : n * 6 + 3], None, urgent=False)
+            units.bring_back(campaign, ids, None)
+        return []
+
+    given = at_once(meddle, *(works(person, seat, random.Random(n)) for n, person in enumerate(people)))[1:]
+    assert max(len(units_) for units_ in given) <= 7
+    assert all(len(set(units_)) == len(units_) for units_ in given)
+    answered = [person.assignments.filter(state="submitted").count() for person in people]
+    assert max(answered) == 7 and not Assignment.objects.filter(state="reserved").exists()
+    tomorrow = timezone.now() + timedelta(days=1)
+    late = at_once(*(partial(allocation.open_work, person, seat, tomorrow) for person in people))
+    for person, work in zip(people, late, strict=True):
+        while work.hand:
+            work = rate(work.hand, at=tomorrow).work
+        assert person.assignments.filter(state="submitted").count() <= 9

@@ -1,0 +1,131 @@
+"""How much one person may answer: in all, and on a day of their own calendar. Work in hand and late goes through."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from annotation.models import CampaignCohort
+from annotation.services import allocation, answers, campaigns, leases, recount
+from annotation.services.allocation import Work
+from annotation.services.campaigns import Refused
+from jobs.models import Event
+from people.models import Cohort, Rater, User
+from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def counters_stay_true(db: None) -> object:
+    yield
+    assert list(recount.differences()) == []
+
+
+def limited(in_all: int | None = None, a_day: int | None = None, items: int = 10) -> CampaignCohort:
+    seat = the_seat(an_open_campaign(items=items))
+    campaigns.set_limits(seat, in_all, a_day, None)
+    return seat
+
+
+def rates(person: Rater, seat: CampaignCohort, at: datetime = NOON, most: int = 99) -> tuple[int, Work]:
+    """Until there is nothing."""
+    work, given = allocation.open_work(person, seat, at), 0
+    while work.hand and given < most:
+        work, given = rate(work.hand, at=at).work, given + 1
+    return given, work
+
+
+def test_a_share_is_given_exactly_and_others_go_on() -> None:
+    seat = limited(in_all=4)
+    person = a_person(seat.cohort)
+    given, work = rates(person, seat)
+    assert given == 4 and work.nothing and work.nothing.reason == "own_share_done"
+    assert not work.ahead and not person.assignments.filter(state="reserved").exists()
+    assert rates(a_person(seat.cohort), seat)[0] == 4
+
+
+def test_a_day_ends_at_midnight_of_the_person() -> None:
+    seat = limited(a_day=3)
+    person = a_person(seat.cohort)
+    User.objects.filter(pk=person.user_id).update(time_zone="Asia/Tokyo")
+    given, work = rates(person, seat)  # 21:00 in Tokyo
+    assert given == 3 and work.nothing and work.nothing.reason == "day_done"
+    assert work.nothing.until == datetime(2026, 3, 1, 15, tzinfo=UTC)
+    assert rates(person, seat, NOON + timedelta(hours=2))[0] == 0
+    assert rates(person, seat, NOON + timedelta(hours=3))[0] == 3
+
+
+def test_without_a_calendar_of_their_own_the_day_is_the_cohorts() -> None:
+    seat = limited(a_day=1)
+    Cohort.objects.filter(pk=seat.cohort_id).update(time_zone="America/Sao_Paulo")
+    person = a_person(seat.cohort)
+    User.objects.filter(pk=person.user_id).update(time_zone="")
+    assert rates(person, seat, datetime(2026, 3, 1, 2, tzinfo=UTC))[0] == 1  # 23:00 of the day before
+    assert rates(person, seat, datetime(2026, 3, 1, 4, tzinfo=UTC))[0] == 1
+
+
+def test_both_limits_at_once_and_the_reason_that_lasts() -> None:
+    seat = limited(in_all=3, a_day=2)
+    person = a_person(seat.cohort)
+    assert rates(person, seat)[0] == 2
+    given, work = rates(person, seat, NOON + timedelta(days=1))
+    assert given == 1 and work.nothing and work.nothing.reason == "own_share_done"
+
+
+def test_what_is_in_hand_is_finished_when_a_limit_falls_on_it() -> None:
+    seat = limited()
+    person = a_person(seat.cohort)
+    _given, work = rates(person, seat, most=3)
+    campaigns.set_limits(seat, 2, None, None)
+    work = allocation.open_work(person, seat, NOON)
+    assert work.hand is not None
+    done = rate(work.hand, at=NOON)
+    assert done.annotation.counted
+    assert done.work.hand is None and done.work.nothing and done.work.nothing.reason == "own_share_done"
+
+
+def test_late_work_over_the_limit_is_kept_and_counts() -> None:
+    seat = limited()
+    person = a_person(seat.cohort)
+    late = allocation.open_work(person, seat, NOON).hand
+    leases.release_expired(NOON + timedelta(hours=1))
+    assert late
+    campaigns.set_limits(seat, 1, None, None)
+    other = limited()  # another campaign's answers are no part of it
+    rates(person, other, most=1)
+    assert rate(late, at=NOON).annotation.counted
+    assert allocation.open_work(person, seat, NOON).nothing.reason == "own_share_done"  # type: ignore[union-attr]
+
+
+def test_an_undone_answer_gives_its_share_back_and_a_skip_costs_none() -> None:
+    seat = limited(in_all=2)
+    person = a_person(seat.cohort)
+    hand = allocation.open_work(person, seat, NOON).hand
+    assert hand
+    answers.skip(hand.pk, person, "unknown", "", NOON)
+    given, work = rates(person, seat)
+    assert given == 2 and work.nothing
+    last = person.assignments.filter(state="submitted").latest("pk")
+    assert answers.undo(last.pk, person, NOON).hand == last
+    assert rates(person, seat)[0] == 1
+
+
+def test_a_limit_below_one_is_refused_and_a_change_is_recorded() -> None:
+    seat = limited(in_all=5, a_day=2)
+    with pytest.raises(Refused):
+        campaigns.set_limits(seat, 0, None, None)
+    assert Event.objects.get(verb="campaign.limits_changed").data["a_day"] == 2
+    copy = the_seat(campaigns.clone(seat.campaign, None, "Again"))
+    assert (copy.most_per_person, copy.most_per_day) == (5, 2)
+    campaigns.set_limits(seat, None, None, None)
+    assert rates(a_person(seat.cohort), seat)[0] == 10
+
+
+def test_a_paused_cohort_gives_no_new_work_but_lets_people_finish() -> None:
+    seat = limited()
+    person = a_person(seat.cohort)
+    hand = allocation.open_work(person, seat, NOON).hand
+    Cohort.objects.filter(pk=seat.cohort_id).update(paused_at=NOON)
+    assert hand and allocation.open_work(person, seat, NOON).hand == hand
+    done = rate(hand, at=NOON)
+    assert done.annotation.counted and done.work.nothing and done.work.nothing.reason == "cohort_paused"

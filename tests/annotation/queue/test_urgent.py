@@ -1,0 +1,128 @@
+"""Units brought to the front: handed out before all others, by the same rules, and lost by no cursor."""
+
+from datetime import timedelta
+
+import pytest
+
+from annotation.models import Assignment, CampaignCohort, Participation, Slot
+from annotation.services import allocation, answers, campaigns, leases, recount, units
+from annotation.services.allocation import Work
+from jobs.models import Event
+from people.models import Rater
+from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
+
+pytestmark = pytest.mark.django_db
+LATER = NOON + timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def counters_stay_true(db: None) -> object:
+    yield
+    assert list(recount.differences()) == []
+
+
+def opens(person: Rater, seat: CampaignCohort) -> Work:
+    return allocation.open_work(person, seat, NOON)
+
+
+def last_of(seat: CampaignCohort, n: int = 1) -> list[int]:
+    return list(Slot.objects.filter(cohort=seat).order_by("-position").values_list("pk", flat=True)[:n])
+
+
+def test_an_urgent_unit_comes_first_then_the_order_goes_on() -> None:
+    seat = the_seat(an_open_campaign(items=10))
+    [urgent] = last_of(seat)
+    first = Slot.objects.order_by("position").first()
+    assert units.hurry(seat.campaign, [urgent], None) == 1
+    work = opens(a_person(seat.cohort), seat)
+    assert work.hand and work.ahead and first
+    assert (work.hand.slot_id, work.ahead.slot_id) == (urgent, first.pk)
+    assert Event.objects.get(verb="units.brought_forward").data["slots"] == [urgent]
+
+
+def test_it_goes_to_as_many_people_as_were_asked_for_and_to_nobody_twice() -> None:
+    seat = the_seat(an_open_campaign(items=10, target=2))
+    urgent = last_of(seat, 2)
+    units.hurry(seat.campaign, urgent, None)
+    people = [a_person(seat.cohort) for _ in range(3)]
+    works = [opens(person, seat) for person in people]
+    given = [{work.hand.slot_id, work.ahead.slot_id} for work in works if work.hand and work.ahead]
+    assert given[:2] == [set(urgent)] * 2 and not given[2] & set(urgent)
+
+
+def test_one_that_reopens_or_becomes_urgent_late_is_before_every_cursor() -> None:
+    seat = the_seat(an_open_campaign(items=20))
+    one, two = a_person(seat.cohort), a_person(seat.cohort)
+    early, late = last_of(seat, 2)
+    units.hurry(seat.campaign, [early], None)
+    hand = opens(one, seat).hand
+    assert hand and hand.slot_id == early
+    work = opens(two, seat)  # walks past what is taken
+    assert work.hand and work.ahead
+    work = rate(work.hand, at=NOON).work
+    assert Participation.objects.get(rater=two).urgent_cursor == 0  # nothing urgent was open: nothing was walked
+    answers.skip(hand.pk, one, "unknown", "", NOON)
+    units.hurry(seat.campaign, [late], None)
+    assert work.hand
+    work = rate(work.hand, at=NOON).work  # the one ahead comes into hand, an urgent one ahead
+    assert work.hand and work.ahead and work.ahead.slot_id in (early, late)
+    work = rate(work.hand, at=NOON).work
+    assert {work.hand.slot_id, work.ahead.slot_id} == {early, late}  # type: ignore[union-attr]
+
+
+def test_when_the_hurry_is_taken_away_nobody_loses_the_unit() -> None:
+    seat = the_seat(an_open_campaign(items=5))
+    person = a_person(seat.cohort)
+    urgent = last_of(seat, 2)
+    units.hurry(seat.campaign, urgent, None)
+    hand = opens(person, seat).hand
+    leases.release_expired(LATER)
+    assert hand and units.hurry(seat.campaign, urgent, None, urgent=False) == 2
+    given = []
+    work = opens(person, seat)
+    while work.hand:
+        given.append(work.hand.slot_id)
+        work = rate(work.hand, at=NOON).work
+    assert len(given) == len(set(given)) == 5
+
+
+def test_people_who_had_every_urgent_unit_walk_them_once() -> None:
+    """The cursor among urgent slots moves past those a person had, also while others still owe answers to them."""
+    seat = the_seat(an_open_campaign(items=30, target=3))
+    units.hurry(seat.campaign, last_of(seat, 20), None)
+    person = a_person(seat.cohort)
+    work = opens(person, seat)
+    for _ in range(22):
+        assert work.hand
+        work = rate(work.hand, at=NOON).work
+    place = Participation.objects.get(rater=person)
+    passed = Slot.objects.filter(urgent=True, position__lt=place.urgent_cursor)
+    # 2 minutes behind the clock, as every cursor: what became urgent just now is looked at again
+    assert passed.count() in (0, 20) and place.urgent_cursor > 0
+
+
+def test_nothing_of_another_campaign_is_touched() -> None:
+    seat, other = the_seat(an_open_campaign(items=2)), the_seat(an_open_campaign(items=2))
+    assert units.hurry(seat.campaign, last_of(other, 2), None) == 0
+    assert units.bring_back(seat.campaign, last_of(other, 2), None) == 0
+    assert not Slot.objects.filter(urgent=True).exists() and not Event.objects.filter(verb__startswith="units").exists()
+
+
+def test_recount_finds_an_urgent_slot_that_a_cursor_passed() -> None:
+    seat = the_seat(an_open_campaign(items=4))
+    person = a_person(seat.cohort)
+    opens(person, seat)
+    [urgent] = last_of(seat)
+    units.hurry(seat.campaign, [urgent], None)
+    Participation.objects.update(urgent_cursor=2**62)
+    assert [one.check for one in recount.differences()] == ["urgent cursor past work never had"]
+    recount.repair()
+    assert Participation.objects.get().urgent_cursor == Slot.objects.get(pk=urgent).position
+
+
+def test_a_paused_campaign_hands_out_nothing_urgent_either() -> None:
+    campaign = an_open_campaign(items=3)
+    seat = the_seat(campaign)
+    units.hurry(campaign, last_of(seat), None)
+    campaigns.pause(campaign, None)
+    assert opens(a_person(seat.cohort), seat).hand is None and not Assignment.objects.exists()
