@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from django.utils.translation.template import templatize
@@ -47,10 +48,11 @@ class Entry:
         return any(not one <= wanted or (not self.text.plural and one != wanted) for one in got)
 
 
-def texts_of(path: Path) -> set[Text]:
+@cache
+def texts_of(path: Path) -> frozenset[Text]:
     """The texts of one Python file or template that are there to be translated."""
     source = path.read_text(encoding="utf-8")
-    return set(of_python(source) if path.suffix == ".py" else of_template(source, path.name))
+    return frozenset(of_python(source) if path.suffix == ".py" else of_template(source, path.name))
 
 
 def text_of(function: str, arguments: list[str]) -> Text:

@@ -4,6 +4,7 @@ import gettext
 import re
 import subprocess
 from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 
 import django
@@ -67,6 +68,7 @@ MANAGERS = (
 )
 
 
+@cache
 def source_files() -> list[str]:
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
