@@ -13,8 +13,8 @@ from .binaries import ROOT
 from .errors import EmicError
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# A bare Debian lacks libatomic1, which the browser's driver needs, and gettext, which the translations are tested with.
-PACKAGES = ("chromium", "libatomic1", "gettext", "fonts-noto-core", "fonts-noto-cjk", "fonts-noto-color-emoji")
+# A bare Debian lacks libatomic1, which the browser's driver needs.
+PACKAGES = ("chromium", "libatomic1", "fonts-noto-core", "fonts-noto-cjk", "fonts-noto-color-emoji")
 BIN = setup.VENV / "bin"
 CHECKS = {
     "Lint": [BIN / "ruff", "check", "--quiet", "."],
