@@ -47,11 +47,17 @@ class Bodies:
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
         """Runs before the CSRF check, which reads the body. Who imports says who they are first."""
-        if _length(request) <= settings.BODY_MAX_BYTES:
-            return None
-        if request.path_info.endswith("/import/") and request.user.is_authenticated:
+        if _length(request) <= settings.BODY_MAX_BYTES or _may_send_more(request):
             return None
         return HttpResponse(_("This is too much at once. Send less than 5 MB."), "text/plain; charset=utf-8", 413)
+
+
+def _may_send_more(request: HttpRequest) -> bool:
+    if not request.user.is_authenticated:
+        return False
+    pictures = ("/picture", "/submit")  # without a script, a picture comes with the sheet
+    most = settings.UPLOAD_MAX_BYTES + settings.BODY_MAX_BYTES
+    return request.path_info.endswith("/import/") or (request.path_info.endswith(pictures) and _length(request) <= most)
 
 
 def _is_utf8(charset: str) -> bool:

@@ -178,7 +178,7 @@ STORAGES = {
 }
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
-BODY_MAX_BYTES = 5 * 1024 * 1024  # of any request but an import
+BODY_MAX_BYTES = 5 * 1024 * 1024  # of any request but an import and a picture
 
 # Images: bounds on what is accepted, and the widths that pages ask for.
 IMAGE_MAX_BYTES = 40 * 1024 * 1024
@@ -186,6 +186,8 @@ IMAGE_MAX_PIXELS = 80_000_000
 IMAGE_WIDTHS = (240, 480, 960, 1440)
 IMAGE_URL_SECONDS = 6 * 3600
 IMPORT_MAX_BYTES = 4 * 1024**3
+UPLOAD_MAX_BYTES = 20 * 1024 * 1024  # of one picture that an annotator brings
+FETCH_ALLOW = env.list("EMIC_FETCH_ALLOW", default=[])  # private networks that pictures may be fetched from
 
 LEASE_MINUTES = 30
 UNDO_SECONDS = 30

@@ -1,0 +1,286 @@
+"""The only way in which Emic asks another server for something that a person named: one address, a few bytes, soon.
+
+Every name is resolved once, every address it has is checked, and the connection goes to the address that was checked.
+So neither a name that changes its mind, nor a redirect, nor a spelling of 127.0.0.1 leads into our own network.
+"""
+
+import http.client
+import io
+import re
+import socket
+import ssl
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotInTime
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from threading import BoundedSemaphore
+from typing import Any
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
+
+from django.conf import settings
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+Address = IPv4Address | IPv6Address
+Resolve = Callable[[str], Sequence[str]]
+Connect = Callable[[str, int, float], socket.socket]
+
+REDIRECTS = 3
+PORTS = (80, 443)
+LONGEST_URL = 2000
+BLOCK = 64 * 1024
+AGENT = "Emic (pictures for benchmarks that people bring by hand)"
+MOVED = (301, 302, 303, 307, 308)
+# Beside what `is_global` says no to. Addresses that name others within them, and so would get round every list:
+TUNNELS = ("64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16", "::/96", "192.88.99.0/24")
+# And those that are public by number, but a cloud's own to its guests.
+GUESTS = ("168.63.129.16/32", "192.0.0.0/24")
+NEVER = [ip_network(one) for one in (*TUNNELS, *GUESTS)]
+NAME = re.compile(r"(?=.{1,253}\.?$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?\.?")
+WORDS: dict[str, str | Promise] = {
+    "not_http": _("This is no web address. Copy the address of the picture; it begins with https://."),
+    "credentials": _("The address holds a name or a password. Leave them out."),
+    "port": _("The address names a port that is not asked. Use a usual address without a number after the name."),
+    "not_found": _("No server of this name was found. Check the address."),
+    "private": _("This address leads into a private network. Use one that everybody can open, or send the file."),
+    "redirects": _("The address leads on and on. Open it in a browser, and copy the address it ends at."),
+    "no_answer": _("The server did not answer as it should. Try again, or save the picture and send the file."),
+    "too_slow": _("The server took too long. Try again, or save the picture and send the file."),
+    "refused": _("The server answered %(status)s instead of a picture. Save the picture and send the file."),
+    "too_large": _("The picture is larger than %(most)s MB. Use a smaller one."),
+    "busy": _("Others are fetching pictures right now. Try again in a moment."),
+}
+
+
+class FetchRefused(Exception):
+    """`code` is for machines; `message` says what is wrong and what to do, never what the other server said."""
+
+    def __init__(self, code: str, **params: Any) -> None:
+        super().__init__(code)
+        self.code = code
+        self.message = str(WORDS[code]) % params if params else str(WORDS[code])
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """`url`: where it came from in the end, after redirects."""
+
+    data: bytes
+    url: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """A checked address to ask: `address` is a number, `host` the name that the server is told."""
+
+    url: str
+    secure: bool
+    host: str
+    port: int
+    address: str
+    path: str
+
+
+_SEATS = BoundedSemaphore(2)  # a process answers people with a few threads: strange servers may hold two of them
+_NAMES = ThreadPoolExecutor(4, thread_name_prefix="resolve")
+
+
+def fetch(
+    url: str,
+    *,
+    most_bytes: int,
+    seconds: float = 15.0,
+    resolve: Resolve | None = None,
+    connect: Connect | None = None,
+) -> Fetched:
+    """The bytes at an address, at most `most_bytes` of them, within `seconds` in all. Raises FetchRefused.
+
+    `resolve` and `connect` are for tests: names to numbers, and a number to a socket.
+    """
+    if not _SEATS.acquire(timeout=2):
+        raise FetchRefused("busy")
+    try:
+        return _fetch(url, most_bytes, time.monotonic() + seconds, resolve or _resolve, connect or _connect)
+    finally:
+        _SEATS.release()
+
+
+def _fetch(url: str, most: int, deadline: float, resolve: Resolve, connect: Connect) -> Fetched:
+    for _hop in range(REDIRECTS + 1):
+        target = checked(url, _in_time(resolve, deadline))
+        with _asked(target, deadline, connect) as response:
+            if response.status in MOVED and response.getheader("Location"):
+                url = urljoin(target.url, str(response.getheader("Location")).strip())
+                continue
+            if response.status != 200:
+                raise FetchRefused("refused", status=response.status)
+            return Fetched(_body(response, most), target.url)
+    raise FetchRefused("redirects")
+
+
+def checked(url: str, resolve: Resolve) -> Target:
+    """An address as it was typed, or as a redirect names it, with the one number that may be asked."""
+    parts = _parts(url)
+    host, secure = (parts.hostname or "").rstrip("."), parts.scheme == "https"
+    port = parts.port or (443 if secure else 80)
+    if port not in PORTS:
+        raise FetchRefused("port")
+    numbers = [host] if _literal(host) else resolve(host)
+    if not numbers:
+        raise FetchRefused("not_found")
+    if not all(may_be_asked(number) for number in numbers):
+        raise FetchRefused("private")
+    path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
+    if parts.query:
+        path += "?" + quote(parts.query, safe="/%:@!$&'()*+,;=~-._?[]")
+    return Target(parts._replace(fragment="").geturl(), secure, host, port, numbers[0], path)
+
+
+def _parts(url: str) -> SplitResult:
+    if len(url) > LONGEST_URL or re.search(r"[\x00-\x20\x7f\\]", url):
+        raise FetchRefused("not_http")
+    try:
+        parts = urlsplit(url)
+        host, _port = parts.hostname or "", parts.port
+        if parts.username is not None or parts.password is not None:
+            raise FetchRefused("credentials")
+        name = host if _literal(host) else host.encode("idna").decode().lower()
+    except ValueError as error:
+        raise FetchRefused("not_http") from error
+    # A last label of digits (2130706433, 127.1, 0x7f.0.0.1) is a number in disguise, not a name.
+    if parts.scheme not in ("http", "https") or not (_literal(host) or NAME.fullmatch(name)):
+        raise FetchRefused("not_http")
+    return parts if name == host else _renamed(parts, name)
+
+
+def _renamed(parts: SplitResult, name: str) -> SplitResult:
+    return parts._replace(netloc=name if parts.port is None else f"{name}:{parts.port}")
+
+
+def _literal(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return "%" not in host
+
+
+def may_be_asked(number: str) -> bool:
+    """Whether an address is one of the open internet, or of those a deployment names (EMIC_FETCH_ALLOW)."""
+    try:
+        address: Address = ip_address(number.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    if any(address in ip_network(allowed) for allowed in settings.FETCH_ALLOW):
+        return True
+    if any(address in network for network in NEVER):
+        return False
+    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+
+
+def _resolve(host: str) -> Sequence[str]:
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return list(dict.fromkeys(str(row[4][0]) for row in found))
+
+
+def _in_time(resolve: Resolve, deadline: float) -> Resolve:
+    """The system's resolver knows no deadline, so it is asked from a thread."""
+
+    def asked(host: str) -> Sequence[str]:
+        try:
+            return _NAMES.submit(resolve, host).result(_left(deadline))
+        except NotInTime as error:
+            raise FetchRefused("too_slow") from error
+
+    return asked
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise FetchRefused("too_slow")
+    return left
+
+
+def _connect(number: str, port: int, seconds: float) -> socket.socket:
+    return socket.create_connection((number, port), seconds)
+
+
+class _Timed(io.RawIOBase):
+    """Reads from a socket until the deadline, however few bytes come at a time."""
+
+    def __init__(self, line: socket.socket, deadline: float) -> None:
+        self.line, self.deadline = line, deadline
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self.line.settimeout(_left(self.deadline))
+        return self.line.recv_into(buffer)
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        """What http.client asks of a socket."""
+        return io.BufferedReader(self, BLOCK)
+
+
+@contextmanager
+def _asked(target: Target, deadline: float, connect: Connect) -> Iterator[http.client.HTTPResponse]:
+    try:
+        with closing(connect(target.address, target.port, _left(deadline))) as plain:
+            line = plain
+            if target.secure:
+                plain.settimeout(_left(deadline))
+                line = ssl.create_default_context().wrap_socket(plain, server_hostname=target.host)
+            with closing(line):
+                line.settimeout(_left(deadline))
+                line.sendall(_request(target))
+                response = http.client.HTTPResponse(_Timed(line, deadline), method="GET")  # type: ignore[arg-type]
+                with closing(response):
+                    response.begin()
+                    yield response
+    except TimeoutError as error:
+        raise FetchRefused("too_slow") from error
+    except (OSError, http.client.HTTPException, ValueError, zlib.error) as error:
+        raise FetchRefused("no_answer") from error
+
+
+def _request(target: Target) -> bytes:
+    host = f"[{target.host}]" if ":" in target.host else target.host
+    usual = 443 if target.secure else 80
+    lines = [
+        f"GET {target.path} HTTP/1.1",
+        f"Host: {host}" + ("" if target.port == usual else f":{target.port}"),
+        f"User-Agent: {AGENT}",
+        "Accept: image/*",
+        "Accept-Encoding: identity",
+        "Connection: close",
+    ]
+    return "\r\n".join([*lines, "", ""]).encode("ascii")
+
+
+def _body(response: http.client.HTTPResponse, most: int) -> bytes:
+    """All of it, unpacked if the server packed it unasked; never more than `most` bytes are held."""
+    if (response.length or 0) > most:
+        raise FetchRefused("too_large", most=most // 1024**2)
+    packed = (response.getheader("Content-Encoding") or "identity").strip().lower()
+    if packed not in ("identity", "gzip", "x-gzip", "deflate"):
+        raise FetchRefused("no_answer")
+    unpack = None if packed == "identity" else zlib.decompressobj(zlib.MAX_WBITS | 32)
+    data = bytearray()
+    while block := response.read(BLOCK):
+        data += unpack.decompress(block, most + 1 - len(data)) if unpack else block
+        if len(data) > most:
+            raise FetchRefused("too_large", most=most // 1024**2)
+    if response.length:  # the server promised more
+        raise FetchRefused("no_answer")
+    return bytes(data)
