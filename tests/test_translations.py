@@ -44,7 +44,9 @@ ANNOTATORS = (
 # And what of it only those see who run a team, a benchmark or a campaign.
 MANAGERS = (
     "templates/annotation/campaigns/**",
+    "templates/annotation/composer/**",
     "templates/annotation/overview.html",
+    "templates/annotation/fields/*/compare.html",
     "templates/people/cohort*",
     "templates/people/fresh_link.html",
     "templates/people/consent_*",
@@ -57,6 +59,7 @@ MANAGERS = (
     "annotation/fields/*/settings.py",
     "annotation/models/campaigns.py",
     "annotation/services/campaigns.py",
+    "annotation/services/stages.py",
     "annotation/views/campaigns.py",
     "people/tabs.py",
     "people/forms/teams.py",
