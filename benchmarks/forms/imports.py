@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.imports.manifest import MOST_BYTES
 from benchmarks.imports.records import Defaults
+from benchmarks.imports.vocabulary import pictures_of
 from benchmarks.models import Stage
 from benchmarks.recipes.registry import find
 from benchmarks.templatetags.texts import say
@@ -21,6 +22,7 @@ class ImportForm(Styled, forms.Form):
     stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
     archive = forms.FileField(
         label=_("Pictures, as a zip"),
+        required=False,
         help_text=_("JPEG, PNG, WebP, GIF or AVIF. The zip may hold its own manifest.csv or manifest.jsonl."),
     )
     manifest = forms.FileField(
@@ -48,8 +50,20 @@ class ImportForm(Styled, forms.Form):
         self.fields["archive"].widget.attrs["accept"] = ".zip,application/zip"
         self.fields["manifest"].widget.attrs["accept"] = ".csv,.tsv,.jsonl,.ndjson"
 
-    def clean_archive(self) -> UploadedFile[Any]:
-        return _bounded(self.cleaned_data["archive"], settings.IMPORT_MAX_BYTES)
+    def clean(self) -> dict[str, Any]:
+        """Items without pictures come as a manifest alone."""
+        said = super().clean() or self.cleaned_data
+        stage = said.get("stage")
+        if stage and "archive" not in self.errors and not said.get("archive"):
+            if pictures_of(stage) != "none":
+                self.add_error("archive", _("Choose a zip with the pictures."))
+            elif not said.get("manifest"):
+                self.add_error("manifest", _("Choose a manifest. Items of this stage have no pictures."))
+        return said
+
+    def clean_archive(self) -> UploadedFile[Any] | None:
+        given = self.cleaned_data["archive"]
+        return _bounded(given, settings.IMPORT_MAX_BYTES) if given else None
 
     def clean_manifest(self) -> UploadedFile[Any] | None:
         given = self.cleaned_data["manifest"]

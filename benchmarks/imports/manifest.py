@@ -54,7 +54,7 @@ def _csv_rows(text: io.TextIOWrapper, pulse: Callable[[], None]) -> Iterator[Row
     first = text.readline(LONGEST_LINE)
     separator = max(",;\t", key=first.count)
     head = [_column(name) for name in next(csv.reader([first], delimiter=separator), [])]
-    if "file" not in head:
+    if "file" not in head and "key" not in head:
         raise SourceProblem(_("The manifest has no column “file”. Its first line must name the columns."))
     if len(set(head)) < len(head):
         raise SourceProblem(_("The manifest names a column twice. Rename one of them."))

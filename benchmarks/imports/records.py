@@ -12,6 +12,7 @@ from benchmarks.imports.vocabulary import Vocabulary, recognise
 
 LENGTHS = {
     "file": 500,
+    "role": 30,
     "key": 200,
     "concept": 120,
     "country": 120,
@@ -38,6 +39,7 @@ class Defaults:
 class Record:
     file: str
     key: str
+    role: str = ""
     concept: str = ""
     origin: str = ""
     condition: str = ""
@@ -94,11 +96,8 @@ def _record(found: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> 
         if len(said[name]) > most:
             message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
             raise RowProblem("too_long", message % {"name": name, "most": most})
-    file = plain(said["file"])
-    if not file:
-        raise _no_file()
-    check_path(file)
-    key = said["key"] or file.rpartition(".")[0] or file
+    file = _file(said, words)
+    key = said["key"] or _key(file, words)
     if len(key) > LENGTHS["key"]:
         message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
         raise RowProblem("too_long", message % {"name": "key", "most": LENGTHS["key"]})
@@ -106,6 +105,7 @@ def _record(found: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> 
     return Record(
         file=file,
         key=key,
+        role=said["role"],
         concept=words.concept(said["concept"]),
         origin=country,
         condition=words.condition(said["condition"] or defaults.condition),
@@ -117,9 +117,43 @@ def _record(found: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> 
     )
 
 
-def _extra(found: Mapping[str, Any]) -> dict[str, str]:
+def _file(said: Mapping[str, str], words: Vocabulary) -> str:
+    file = plain(said["file"])
+    if words.pictures == "none":
+        if file:
+            raise RowProblem("no_pictures_here", _("Items of this stage have no picture. Leave the file out."))
+        if not said["key"]:
+            raise RowProblem("no_key", _("The row has no key. Fill in the column “key”."))
+        return ""
+    if not file:
+        raise _no_file()
+    check_path(file)
+    if words.pictures == "named" and not said["role"]:
+        raise RowProblem("no_role", _("An item of this stage has several pictures. Say the role of each: “role”."))
+    return file
+
+
+def _key(file: str, words: Vocabulary) -> str:
+    """Pictures in one folder are one item, where an item has several."""
+    if words.pictures in ("set", "named"):
+        return file.rpartition("/")[0] or _alone()
+    return file.rpartition(".")[0] or file
+
+
+def _alone() -> str:
+    raise RowProblem("no_key", _("The row does not say which item the picture belongs to. Fill in the column “key”."))
+
+
+def _kept(value: Any) -> Any:
+    """A list of words stays one; everything else is text."""
+    if isinstance(value, list):
+        return [clean(one)[:300] for one in value[:50] if isinstance(one, (str, int, float))]
+    return clean(value)[:2000]
+
+
+def _extra(found: Mapping[str, Any]) -> dict[str, Any]:
     """Columns we have no name for (a prompt, a rank, a query) stay with the item."""
-    extra = {clean(name)[:60]: clean(value)[:2000] for name, value in found.items() if name not in LENGTHS}
+    extra = {clean(name)[:60]: _kept(value) for name, value in found.items() if name not in LENGTHS}
     kept = [(name, value) for name, value in extra.items() if name and value]
     return dict(kept[:MOST_EXTRA])
 

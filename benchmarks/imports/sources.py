@@ -91,6 +91,22 @@ class FolderFiles:
         return path
 
 
+class NoFiles:
+    """A manifest alone, for items without pictures."""
+
+    def names(self) -> Iterator[str]:
+        yield from ()
+
+    def read(self, name: str, most: int) -> bytes:
+        raise missing(name, None)
+
+    def open(self, name: str) -> BinaryIO:
+        raise missing(name, None)
+
+    def size(self, name: str) -> int:
+        raise missing(name, None)
+
+
 class Source:
     """Rows in a fixed order, so that a count of them is a place to go on from."""
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Literal, get_args
 
 from django.utils.translation import gettext as _
 
@@ -10,6 +11,14 @@ from benchmarks.imports import countries
 from benchmarks.imports.problems import RowProblem
 from benchmarks.models import Stage
 from benchmarks.recipes.registry import find
+
+# How many pictures an item of a stage has: one, several with a role each, any number, or none.
+Pictures = Literal["one", "named", "set", "none"]
+
+
+def pictures_of(stage: Stage) -> Pictures:
+    said = stage.layout.get("pictures", "one")
+    return said if said in get_args(Pictures) else "one"
 
 
 @dataclass(frozen=True)
@@ -19,6 +28,8 @@ class Vocabulary:
     concepts: Mapping[str, str]
     origins: Mapping[str, str]
     conditions: Mapping[str, str]
+    pictures: Pictures = "one"
+    needs_origin: bool = True
 
     def concept(self, text: str) -> str:
         return _known(text, self.concepts, "concept", _("concept"))
@@ -29,7 +40,7 @@ class Vocabulary:
     def country(self, text: str) -> str:
         """The recipe's cohort, or the country's name. Raises RowProblem for what is no country."""
         code = countries.code_of(text)
-        if self.origins:
+        if self.origins and (text or self.needs_origin):
             return _known(countries.NAMES[code] if code else text, self.origins, "country", _("country"))
         if code or not text:
             return countries.NAMES[code] if code else ""
@@ -43,7 +54,7 @@ class Vocabulary:
 def vocabulary_of(stage: Stage) -> Vocabulary:
     recipe = find(stage.benchmark.recipe)
     if recipe is None:
-        return Vocabulary({}, {}, {})
+        return Vocabulary({}, {}, {}, pictures_of(stage))
     origins: dict[str, str] = {}
     for cohort in recipe.cohorts:
         spellings = [cohort.label, cohort.country, countries.NAMES.get(cohort.country, ""), *cohort.names.values()]
@@ -51,7 +62,9 @@ def vocabulary_of(stage: Stage) -> Vocabulary:
     conditions: dict[str, str] = {}
     for condition in recipe.conditions:
         conditions |= {_folded(one): condition.key for one in (condition.key, *condition.name.values())}
-    return Vocabulary({_folded(one): one for one in recipe.concepts}, origins, conditions)
+    concepts = {_folded(one): one for one in recipe.concepts}
+    needs_origin = stage.has_target or stage.own_items_only
+    return Vocabulary(concepts, origins, conditions, pictures_of(stage), needs_origin)
 
 
 def recognise(words: Iterable[str], known: Mapping[str, str]) -> str:

@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,14 +25,15 @@ from django.utils.translation import ngettext
 
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
-from benchmarks.imports.records import Defaults, Record, Row
-from benchmarks.imports.sources import FolderFiles, Source, ZipFiles
+from benchmarks.imports.records import Defaults, Row
+from benchmarks.imports.sources import FolderFiles, NoFiles, Source, ZipFiles
 from benchmarks.imports.vocabulary import vocabulary_of
-from benchmarks.models import Image, Item, ItemImage, Stage
+from benchmarks.models import Stage
 from benchmarks.services.images import ImageRefused, store_image
+from benchmarks.services.settling import Prepared, settle
 from jobs import services as jobs
 from jobs.kinds import Kind, Next
-from jobs.models import Job, JobRow, record
+from jobs.models import Job, record
 from jobs.runner import JobFailed, Work
 from people.models import Team, User
 
@@ -42,25 +43,21 @@ KIND = "import_items"
 STEP_ROWS = 25
 STEP_SECONDS = 2.0
 KEPT = timedelta(days=7)
-Outcome = JobRow.Outcome
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A row whose picture is stored, or what is wrong with it."""
-
-    row: Row
-    image: Image | None = None
-    problem: RowProblem | ImageRefused | None = None
 
 
 def start_upload(
-    stage: Stage, actor: User, *, archive: File[bytes], manifest: File[bytes] | None, defaults: Defaults
+    stage: Stage, actor: User, *, archive: File[bytes] | None, manifest: File[bytes] | None, defaults: Defaults
 ) -> Job:
-    """Keep the uploaded files until the work is done, and queue it."""
-    params = {"archive": _keep(archive), "manifest": _keep(manifest) if manifest else "", "defaults": asdict(defaults)}
+    """Keep the uploaded files until the work is done, and queue it. Items without pictures need no archive."""
+    named = archive or manifest
+    assert named is not None
+    params = {
+        "archive": _keep(archive) if archive else "",
+        "manifest": _keep(manifest) if manifest else "",
+        "defaults": asdict(defaults),
+    }
     _sweep()
-    title = _("Import of %(file)s") % {"file": archive.name}
+    title = _("Import of %(file)s") % {"file": named.name}
     return _start(stage, actor, title, params, here=False)
 
 
@@ -130,10 +127,12 @@ def _forget(job: Job) -> None:
 def _source(work: Work, stage: Stage) -> Iterator[Source]:
     params = work.params
     with ExitStack() as stack:
-        files: ZipFiles | FolderFiles
+        files: ZipFiles | FolderFiles | NoFiles
         path = Path(params["path"]) if params.get("path") else None
         if path and path.is_dir():
             files = FolderFiles(path)
+        elif not path and not params["archive"] and params.get("manifest"):
+            files = NoFiles()
         elif not path and not params["archive"]:
             raise SourceProblem(_("The file is no longer there. Start a new import."))
         else:
@@ -186,6 +185,8 @@ def _take(work: Work, stage: Stage, source: Source) -> None:
 def _prepare(team: Team, source: Source, row: Row) -> Prepared:
     if isinstance(row.found, RowProblem):
         return Prepared(row, problem=row.found)
+    if not row.found.file:
+        return Prepared(row)
     try:
         data = source.read(row.found.file, settings.IMAGE_MAX_BYTES)
         image, _created = store_image(team, data, name=row.found.file.rpartition("/")[2])
@@ -204,63 +205,3 @@ def _write(work: Work, stage: Stage, batch: list[Prepared], done: int) -> int:
     with transaction.atomic():
         work.step(done=done + len(batch), cursor={"rows": done + len(batch)}, rows=settle(stage, batch))
     return done + len(batch)
-
-
-def settle(stage: Stage, batch: list[Prepared]) -> list[JobRow]:
-    """Make the items that are not there yet. Needs a transaction; locks the stage, so that imports take turns."""
-    Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
-    keys = [one.row.found.key for one in batch if isinstance(one.row.found, Record)]
-    there = dict(Item.objects.filter(stage=stage, key__in=keys).values_list("key", "pk"))
-    images = [one.image.pk for one in batch if one.image]
-    uses = ItemImage.objects.filter(item__stage=stage, role="image")
-    image_of = dict(uses.filter(item__in=there.values()).values_list("item__key", "image_id"))
-    key_of = dict(uses.filter(image__in=images).order_by("-pk").values_list("image_id", "item__key"))
-    fresh: list[tuple[Record, Image]] = []
-    rows = []
-    for one in batch:
-        outcome, reason, message = _judge(one, set(there) | set(image_of), image_of, key_of)
-        if outcome == Outcome.CREATED and one.image and isinstance(one.row.found, Record):
-            fresh.append((one.row.found, one.image))
-            image_of[one.row.found.key] = one.image.pk
-            key_of[one.image.pk] = one.row.found.key
-        rows.append(
-            JobRow(number=one.row.number, name=one.row.name[:300], outcome=outcome, reason=reason, message=message)
-        )
-    _create(stage, fresh)
-    return rows
-
-
-def _judge(one: Prepared, keys: set[str], image_of: dict[str, int], key_of: dict[int, str]) -> tuple[str, str, str]:
-    """Outcome, reason code and sentence for one row, given what the stage holds."""
-    if one.problem or one.image is None or isinstance(one.row.found, RowProblem):
-        problem = one.problem
-        return Outcome.ERROR, problem.code if problem else "", problem.message if problem else ""
-    key, image = one.row.found.key, one.image.pk
-    if key in keys and image_of.get(key) == image:
-        return Outcome.UNCHANGED, "", ""
-    if key in keys:
-        message = _("“%(key)s” is there with another picture. Give this row a key of its own.") % {"key": key}
-        return Outcome.ERROR, "key_taken", message
-    if image in key_of:
-        message = _("The same picture is there as “%(key)s”.") % {"key": key_of[image]}
-        return Outcome.UNCHANGED, "same_picture", message
-    return Outcome.CREATED, "", ""
-
-
-def _create(stage: Stage, fresh: list[tuple[Record, Image]]) -> None:
-    items = Item.objects.bulk_create(
-        Item(
-            stage=stage,
-            key=found.key,
-            concept=found.concept,
-            origin=found.origin,
-            condition=found.condition,
-            text=found.text,
-            context=dict(found.context),
-        )
-        for found, _image in fresh
-    )
-    ItemImage.objects.bulk_create(
-        ItemImage(item=item, image=image, alt=found.alt, source=found.source, licence=found.licence)
-        for item, (found, image) in zip(items, fresh, strict=True)
-    )

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -16,6 +16,10 @@ from jobs.spreadsheets import csv_lines
 from people.views.asking import person
 
 COLUMNS = ("file", "key", "concept", "country", "condition", "source", "licence", "alt", "prompt")
+EXAMPLES = (
+    ("tea/01.jpg", "tea-01", "tea", "Egypt", "natural", "https://example.org/1", "CC BY 4.0", "Tea", ""),
+    ("tea/02.jpg", "tea-02", "tea", "Brazil", "generated", "a model's name", "CC0", "Tea", "A photo of tea"),
+)
 
 
 @login_required
@@ -48,18 +52,22 @@ def bring(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def sample(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """A manifest to fill in: every item the recipe expects, or two rows as an example."""
+    """A manifest to fill in: every item the recipe expects, or a few rows as an example. `?stage=` names the stage."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    response = StreamingHttpResponse(csv_lines(COLUMNS, _sample(benchmark)), content_type="text/csv; charset=utf-8")
+    head, rows = _sample(benchmark, request.GET.get("stage", ""))
+    response = StreamingHttpResponse(csv_lines(head, rows), content_type="text/csv; charset=utf-8")
     response.headers["Content-Disposition"] = 'attachment; filename="manifest.csv"'
     return response
 
 
-def _sample(benchmark: Benchmark) -> Iterator[tuple[str, ...]]:
+def _sample(benchmark: Benchmark, stage: str) -> tuple[Sequence[str], Iterable[Sequence[str]]]:
     recipe = find(benchmark.recipe)
-    if recipe is None:
-        yield ("tea/01.jpg", "tea-01", "tea", "Egypt", "natural", "https://example.org/1", "CC BY 4.0", "Tea", "")
-        yield ("tea/02.jpg", "tea-02", "tea", "Brazil", "generated", "a model's name", "CC0", "Tea", "A photo of tea")
-        return
-    for one in recipe.expected_items():
-        yield (f"{one.key}.jpg", one.key, one.concept, one.origin, one.condition, "", "", "", one.prompt)
+    written = next((one.sample for one in recipe.stages if one.sample and stage in ("", one.key)), ()) if recipe else ()
+    if written:
+        head = list(dict.fromkeys(name for row in written for name in row))
+        return head, [[row.get(name, "") for name in head] for row in written]
+    expected = recipe.expected_items() if recipe else iter(())
+    rows = (
+        (f"{one.key}.jpg", one.key, one.concept, one.origin, one.condition, "", "", "", one.prompt) for one in expected
+    )
+    return COLUMNS, rows if recipe and recipe.concepts and recipe.conditions else EXAMPLES

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from benchmarks.imports.records import Defaults
 from benchmarks.models import Item
-from benchmarks.services import imports
+from benchmarks.services import imports, settling
 from benchmarks.services.benchmarks import create_blank, create_from_recipe
 from jobs import runner, services
 from jobs.models import Job
@@ -77,7 +77,7 @@ def test_each_fault_is_told_by_row_and_the_rest_is_taken(stage):
 
 
 def test_a_word_without_near_ones_is_answered_with_what_may_stand_there(stage):
-    rows = [f"a.png,{n},dance,{country},natural" for n, country in enumerate(("Brasil", "Atlantis"))]
+    rows = [f"a.png,{n},dance,{country},natural" for n, country in enumerate(("Brasilia", "Atlantis"))]
     listed = manifest(*rows, head="file,key,concept,country,condition")
     job = bring(stage, packed({"a.png": draw.png(seed=1)}), listed)
     near, far = (row.message for row in job.rows.order_by("number"))
@@ -116,7 +116,7 @@ def test_files_of_an_import_that_nobody_goes_on_with_are_removed_after_a_week(st
 def test_a_kill_between_two_steps_loses_nothing_and_repeats_nothing(stage, monkeypatch):
     monkeypatch.setattr(imports, "STEP_ROWS", 3)
     writes = []
-    real = imports.settle
+    real = settling.settle
 
     def dying(*args):
         writes.append(1)
@@ -139,7 +139,7 @@ def test_a_kill_between_two_steps_loses_nothing_and_repeats_nothing(stage, monke
 
 def test_stopping_keeps_what_is_there_and_going_on_ends_it(stage, monkeypatch, world):
     monkeypatch.setattr(imports, "STEP_ROWS", 2)
-    real = imports.settle
+    real = settling.settle
 
     def stopping(target, batch):
         services.ask_cancel(Job.objects.latest("pk"), world.mara)
@@ -318,10 +318,10 @@ def test_two_imports_at_once_do_not_make_an_item_twice(blank):
     from benchmarks.services.images import store_image
 
     image, _made = store_image(blank.benchmark.team, draw.png(), name="a.png")
-    one = imports.Prepared(Row(1, "a.png", Record(file="a.png", key="a")), image)
+    one = settling.Prepared(Row(1, "a.png", Record(file="a.png", key="a")), image)
     with transaction.atomic():
-        first = imports.settle(blank, [one, one])
-        second = imports.settle(blank, [one])
+        first = settling.settle(blank, [one, one])
+        second = settling.settle(blank, [one])
     assert [row.outcome for row in first + second] == ["created", "unchanged", "unchanged"]
 
 

@@ -1,0 +1,121 @@
+"""Items with several pictures, with any number of them, and with none, come in by the same door."""
+
+import json
+
+import pytest
+from django.core.files.base import ContentFile
+
+from benchmarks.imports.records import Defaults
+from benchmarks.recipes.registry import RECIPES
+from benchmarks.services import imports
+from benchmarks.services.benchmarks import create_from_recipe
+from jobs import runner
+from tests import pictures as draw
+from tests.archives import packed
+
+pytestmark = pytest.mark.django_db
+
+
+def lines(*rows: dict) -> bytes:
+    return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
+
+
+def bring(stage, archive: bytes | None, listed: bytes | None = None):
+    job = imports.start_upload(
+        stage,
+        stage.benchmark.created_by,
+        archive=ContentFile(archive, "a.zip") if archive else None,
+        manifest=ContentFile(listed, "manifest.jsonl") if listed else None,
+        defaults=Defaults(),
+    )
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert job.state == "done", job.error
+    return {row.number: (row.outcome, row.reason) for row in job.rows.all()}
+
+
+def stage_of(world, recipe: str, key: str):
+    benchmark = create_from_recipe(world.team, recipe, recipe, f"b-{recipe}", world.mara)
+    return benchmark.stages.get(key=key)
+
+
+PICTURES = {f"{n}.png": draw.png(60, 40, seed=n) for n in range(4)}
+
+
+def test_a_pair_is_one_item_with_a_picture_in_each_role(world):
+    stage = stage_of(world, "valueground", "pair-review")
+    rows = (
+        {"key": "Q1", "role": "a", "file": "0.png", "text": "Family?", "option_a": "Very", "option_b": "Not"},
+        {"key": "Q1", "role": "b", "file": "1.png"},
+        {"key": "Q1", "role": "b", "file": "2.png"},
+        {"key": "Q2", "file": "3.png"},
+    )
+    first = bring(stage, packed(PICTURES), lines(*rows))
+    assert first == {1: ("created", ""), 2: ("created", ""), 3: ("error", "role_taken"), 4: ("error", "no_role")}
+    item = stage.items.get()
+    assert (item.key, item.text, item.context) == ("Q1", "Family?", {"option_a": "Very", "option_b": "Not"})
+    assert sorted(item.images.values_list("role", flat=True)) == ["a", "b"]
+    again = bring(stage, packed(PICTURES), lines(*rows[:2]))
+    assert set(again.values()) == {("unchanged", "")}
+
+
+def test_a_set_numbers_its_pictures_and_keeps_what_is_told_of_each(world, monkeypatch):
+    monkeypatch.setattr(imports, "STEP_ROWS", 2)  # the set goes on in the next step
+    stage = stage_of(world, "3xcm", "look-alikes")
+    rows = [
+        {"key": "brazil-market", "file": f"{n}.png", "concept": "market", "country": "Brazil", "rank": str(n)}
+        for n in range(3)
+    ]
+    bring(stage, packed(PICTURES), lines(*rows))
+    item = stage.items.get()
+    assert sorted(item.images.values_list("role", flat=True)) == ["p001", "p002", "p003"]
+    assert (item.concept, item.origin) == ("market", "Brazil")
+    assert item.context["pictures"] == {"p001": {"rank": "0"}, "p002": {"rank": "1"}, "p003": {"rank": "2"}}
+    more = [*rows, {**rows[0], "file": "3.png"}]
+    assert list(bring(stage, packed(PICTURES), lines(*more)).values()) == [("unchanged", "")] * 3 + [("created", "")]
+    assert stage.items.get().images.count() == 4
+
+
+def test_folders_are_sets_when_no_manifest_says_so(world):
+    stage = stage_of(world, "3xcm", "look-alikes")
+    bring(stage, packed({f"Brazil/market/{name}": data for name, data in PICTURES.items()}))
+    item = stage.items.get()
+    assert (item.key, item.origin, item.images.count()) == ("Brazil/market", "Brazil", 4)
+
+
+def test_words_come_in_as_a_manifest_alone(world):
+    stage = stage_of(world, "globalrg-grounding", "finding")
+    rows = lines(
+        {"key": "ajrak", "country": "Pakistan", "concept": "ajrak"},
+        {"country": "Pakistan", "concept": "roti"},
+        {"key": "x", "file": "0.png", "country": "Pakistan"},
+    )
+    first = bring(stage, None, rows)
+    assert first == {1: ("created", ""), 2: ("error", "no_key"), 3: ("error", "no_pictures_here")}
+    assert (stage.items.get().concept, stage.items.get().images.count()) == ("ajrak", 0)
+
+
+def test_lists_stay_lists(world):
+    stage = stage_of(world, "3xcm", "labels")
+    bring(stage, packed(PICTURES), lines({"key": "a", "file": "0.png", "labels": ["market", "fruit", 3, {"no": 1}]}))
+    assert stage.items.get().context["labels"] == ["market", "fruit", "3"]
+
+
+def test_the_page_asks_for_a_zip_where_items_have_pictures(world):
+    with_pictures = stage_of(world, "3xcm", "labels")
+    page = world.client(world.mara).post(f"/b/{with_pictures.benchmark.slug}/import/", {"stage": with_pictures.pk})
+    assert page.status_code == 200 and "Choose a zip with the pictures." in page.content.decode()
+    words = stage_of(world, "globalrg-grounding", "finding")
+    page = world.client(world.mara).post(
+        f"/b/{words.benchmark.slug}/import/",
+        {"stage": words.pk, "manifest": ContentFile(b"key,concept\na,b", "m.csv")},
+    )
+    assert page.status_code == 302
+
+
+@pytest.mark.parametrize("recipe", [one.key for one in RECIPES if any(stage.sample for stage in one.stages)])
+def test_the_sample_manifest_of_a_recipe_names_the_columns_its_stage_needs(world, recipe):
+    benchmark = create_from_recipe(world.team, recipe, recipe, f"b-{recipe}", world.mara)
+    page = world.client(world.mara).get(f"/b/{benchmark.slug}/import/manifest.csv")
+    head = b"".join(page.streaming_content).decode("utf-8-sig").splitlines()[0]
+    assert {"key"} <= set(head.split(","))
