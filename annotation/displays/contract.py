@@ -1,6 +1,7 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from annotation.displays.layout import PLAIN, Layout
 from annotation.fields.contract import Shown
 
 
@@ -14,22 +15,63 @@ class Part:
 
 
 class Display(Protocol):
-    """`template` draws `shown` for a person; `to_messages` says the same to a model.
+    """Draws `shown` for a person, and says the same to a model.
 
-    `script` and `style` are files under static/ that the sheet page loads for this display; empty for none.
+    `template` lies on the stage, `aside` at the head of the panel, `tools` in the strip under the stage; empty for
+    none. They take `shown` and `said` (a `Said`). `roles`: the pictures it needs; `texts`: what it needs of the item's
+    context. `shows`: its template draws what the layout shows, else the panel does. `script` and `style` are files
+    under static/ that the sheet page loads; empty for none.
     """
 
-    key: str
-    roles: tuple[str, ...]
-    needs_text: bool
-    template: str
-    script: str
-    style: str
+    @property
+    def key(self) -> str: ...
+    @property
+    def roles(self) -> tuple[str, ...]: ...
+    @property
+    def texts(self) -> tuple[str, ...]: ...
+    @property
+    def needs_text(self) -> bool: ...
+    @property
+    def template(self) -> str: ...
+    @property
+    def aside(self) -> str: ...
+    @property
+    def tools(self) -> str: ...
+    @property
+    def shows(self) -> bool: ...
+    @property
+    def script(self) -> str: ...
+    @property
+    def style(self) -> str: ...
 
-    def to_messages(self, shown: Shown) -> list[Part]: ...
+    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[Part]:
+        """The same to a model. What is folded for a person is left out, for nobody opens it."""
+        ...
+
+
+class Plain:
+    """What most displays do not have. A display may inherit it."""
+
+    roles: tuple[str, ...] = ("image",)
+    texts: tuple[str, ...] = ()
+    needs_text = False
+    aside = ""
+    tools = ""
+    shows = False
+    script = ""
+    style = ""
 
 
 def lacks(display: Display, shown: Shown) -> list[str]:
     """What the display needs and the item does not have; empty when it can be shown."""
     missing = [role for role in display.roles if shown.image(role) is None]
-    return missing + (["text"] if display.needs_text and not shown.text.strip() else [])
+    missing += ["text"] if display.needs_text and not shown.text.strip() else []
+    return missing + [key for key in display.texts if not str(shown.context.get(key) or "").strip()]
+
+
+def words(*texts: str) -> list[Part]:
+    return [Part("text", text=text) for text in texts if text.strip()]
+
+
+def pictures(shown: Shown, roles: tuple[str, ...]) -> list[Part]:
+    return [Part("image", sha=image.sha) for image in shown.images if image.role in roles]

@@ -18,7 +18,7 @@ def shown_for(unit: Unit, cohort: Cohort | None, uploads: Iterable[Image] = ()) 
         target=unit.target,
         target_name=cohort.name if cohort is not None and own else unit.target,
         text=item.text,
-        context=item.context,
+        context={"concept": item.concept, **item.context} if item.concept else item.context,
         images=tuple(
             ShownImage(use.role, use.image_id, use.image.sha256, use.image.width, use.image.height, use.alt)
             for use in sorted(item.images.all(), key=lambda use: use.role)

@@ -1,10 +1,13 @@
 """Every display draws a page and says the same to a model; what an item lacks is named."""
 
+from dataclasses import replace
+
 import pytest
 from django.template.loader import render_to_string
 
 from annotation.displays import DISPLAYS, Display, Shown, ShownImage, UnknownDisplay, display
 from annotation.displays.contract import lacks
+from annotation.displays.layout import PLAIN, Layout, said
 
 each_display = pytest.mark.parametrize("one", DISPLAYS, ids=lambda one: one.key)
 
@@ -13,17 +16,27 @@ def shown_for_display(one: Display) -> Shown:
     images = tuple(
         ShownImage(role, number, f"{number:064x}", 1000, 750, f"A {role}") for number, role in enumerate(one.roles, 1)
     )
-    return Shown(item_id=1, target="Egypt", target_name="Egypt", text="Some words", images=images)
+    context = {key: f"What {key} says" for key in one.texts}
+    return Shown(item_id=1, target="Egypt", target_name="Egypt", text="Some words", images=images, context=context)
+
+
+def drawn(one: Display, shown: Shown, layout: Layout = PLAIN) -> str:
+    """All of it: on the stage, at the head of the panel, in the strip of tools."""
+    data = {"shown": shown, "said": said(layout, shown, "en")}
+    return "".join(render_to_string(name, data) for name in (one.template, one.aside, one.tools) if name)
 
 
 @each_display
 def test_it_draws_every_picture_with_its_words(one: Display) -> None:
     shown = shown_for_display(one)
-    html = render_to_string(one.template, {"shown": shown})
+    html = drawn(one, shown)
     for image in shown.images:
         assert f'alt="{image.alt}"' in html
     assert html.count("<img") == len(shown.images)
-    assert 'width="1000"' in html
+    assert html.count('width="1000"') == len(shown.images)
+    for key in one.texts:
+        assert f"What {key} says" in html
+    assert not one.needs_text or "Some words" in html
 
 
 @each_display
@@ -32,12 +45,23 @@ def test_it_says_the_same_to_a_model(one: Display) -> None:
     parts = one.to_messages(shown)
     assert {part.sha for part in parts if part.type == "image"} == {image.sha for image in shown.images}
     assert "Some words" in [part.text for part in parts]
+    for key in one.texts:
+        assert any(f"What {key} says" in part.text for part in parts)
+
+
+def test_references_are_shown_only_where_the_stage_says_so() -> None:
+    one = display("candidate")
+    shown = replace(shown_for_display(one), context={"candidate": "It is tea", "references": ["Mint tea", "شاي"]})
+    open_to_see = Layout.from_json({"references": True})
+    assert "Mint tea" not in drawn(one, shown) and "شاي" in drawn(one, shown, open_to_see)
+    assert not any("Mint tea" in part.text for part in one.to_messages(shown))
+    assert any("Mint tea" in part.text for part in one.to_messages(shown, open_to_see))
 
 
 @each_display
 def test_what_is_missing_is_named(one: Display) -> None:
     assert lacks(one, shown_for_display(one)) == []
-    assert lacks(one, Shown(item_id=1)) == [*one.roles, *(["text"] if one.needs_text else [])]
+    assert lacks(one, Shown(item_id=1)) == [*one.roles, *(["text"] if one.needs_text else []), *one.texts]
 
 
 def test_an_unknown_display_names_the_nearest() -> None:

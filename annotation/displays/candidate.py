@@ -1,0 +1,22 @@
+"""A picture, a question, and an answer to be judged; reference answers where the stage shows them."""
+
+from annotation.displays.contract import Part, Plain, pictures, words
+from annotation.displays.layout import PLAIN, Layout, texts_of
+from annotation.fields.contract import Shown
+
+
+class CandidateDisplay(Plain):
+    key = "candidate"
+    texts: tuple[str, ...] = ("candidate",)
+    needs_text = True
+    template = "annotation/displays/image.html"
+    aside = "annotation/displays/candidate.html"
+
+    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[Part]:
+        parts = [*pictures(shown, self.roles), *words(shown.text)]
+        parts += words(f"Answer to judge: {shown.context.get('candidate') or ''}")
+        references = texts_of(shown.context.get("references")) if layout.references else ()
+        return [*parts, *words(*(f"Reference answer: {one}" for one in references))]
+
+
+DISPLAY = CandidateDisplay()

@@ -1,0 +1,18 @@
+"""A picture, and a question about it."""
+
+from annotation.displays.contract import Part, Plain, pictures, words
+from annotation.displays.layout import PLAIN, Layout
+from annotation.fields.contract import Shown
+
+
+class QuestionDisplay(Plain):
+    key = "question"
+    needs_text = True
+    template = "annotation/displays/image.html"
+    aside = "annotation/displays/question.html"
+
+    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[Part]:
+        return [*pictures(shown, self.roles), *words(shown.text)]
+
+
+DISPLAY = QuestionDisplay()
