@@ -1,6 +1,5 @@
 """A sheet asks: an ordered set of fields. It works on JSON, and every door to an answer ends in `Sheet.parse`."""
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -22,10 +21,9 @@ from annotation.fields.contract import (
 )
 from annotation.fields.form import FieldForm, Posted
 from annotation.fields.registry import Kind, UnknownKind, kind, kind_or_unknown
+from annotation.sheet_rules import FACTS, KEY, CrossCheck, Score, ShowIf, read_checks, read_score, read_show_if
 
 __all__ = ["Code", "Field", "Parsed", "Problem", "Sheet", "SheetError", "Text", "say"]
-
-KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
 
 class SheetError(ConfigError):
@@ -51,6 +49,8 @@ class Field:
     config: Any
     spec: Spec[Any, Any]
     form: FieldForm
+    rules: tuple[Text, ...] = ()
+    show_if: ShowIf | None = None
 
     @property
     def name(self) -> str:
@@ -58,7 +58,7 @@ class Field:
         return f"a-{self.key}"
 
     def to_json(self) -> dict[str, Any]:
-        return {
+        data = {
             "key": self.key,
             "kind": self.kind,
             "version": self.version,
@@ -67,11 +67,16 @@ class Field:
             "required": self.required,
             "config": self.spec.config_json(self.config),
         }
+        data |= {"rules": [dict(one) for one in self.rules]} if self.rules else {}
+        return data | ({"show_if": self.show_if.to_json()} if self.show_if else {})
 
 
 @dataclass
 class Parsed:
-    """What became of raw answers. Warnings are those the person has not confirmed."""
+    """What became of raw answers. Warnings are those the person has not confirmed.
+
+    Errors and warnings stand under the key of their field, or of the check between fields.
+    """
 
     answers: dict[str, Any] = field(default_factory=dict)
     codes: list[Code] = field(default_factory=list)
@@ -86,26 +91,26 @@ class Parsed:
 @dataclass(frozen=True)
 class Sheet:
     fields: tuple[Field, ...]
+    checks: tuple[CrossCheck, ...] = ()
+    score: Score | None = None
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], *, stored: bool = False) -> "Sheet":
         """Read a sheet. `stored`: it was valid once, so a kind that is gone since is kept as unknown."""
         try:
-            refuse_others(data, ("fields",), "sheet")
-            rows = need(data, "fields", list, "sheet")
-            fields = tuple(_field(row, f"fields[{number}]", stored) for number, row in enumerate(rows))
+            refuse_others(data, ("fields", "checks", "score"), "sheet")
+            fields = _fields(need(data, "fields", list, "sheet"), stored)
+            keys = [one.key for one in fields]
+            checks = read_checks(data.get("checks", []), "checks", keys)
+            score = read_score(data.get("score"), "score", keys)
         except ConfigError as error:
             raise SheetError(error.path, error.reason) from None
-        if not fields:
-            raise SheetError("fields", "needs at least one field")
-        keys = [one.key for one in fields]
-        for number, key in enumerate(keys):
-            if key in keys[:number]:
-                raise SheetError(f"fields[{number}].key", f"{key!r} is there twice")
-        return cls(fields)
+        return cls(fields, checks, score)
 
     def to_json(self) -> dict[str, Any]:
-        return {"fields": [one.to_json() for one in self.fields]}
+        data: dict[str, Any] = {"fields": [one.to_json() for one in self.fields]}
+        data |= {"checks": [one.to_json() for one in self.checks]} if self.checks else {}
+        return data | ({"score": self.score.to_json()} if self.score else {})
 
     def field(self, key: str) -> Field:
         for one in self.fields:
@@ -137,16 +142,42 @@ class Sheet:
             if all(one.key != key for one in self.fields):
                 parsed.errors[key] = [Problem("no_such_field", {"field": key[:60]})]
         for one in self.fields:
-            _parse_field(one, raw.get(one.key), shown, confirmed, parsed)
+            if one.show_if is None or one.show_if.holds(parsed.answers):
+                _parse_field(one, raw.get(one.key), shown, confirmed, parsed)
+        values = self.values(parsed.answers, shown) if self.checks else {}
+        for check in self.checks:
+            if check.expression.evaluate(values) is False:
+                problem = Problem("check", {"words": say(check.words, "en")})
+                if check.blocks:
+                    parsed.errors[check.key] = [problem]
+                elif f"{check.key}:{problem.code}" not in confirmed:
+                    parsed.warnings[check.key] = [problem]
         return parsed
+
+    def values(self, answers: Mapping[str, Any], shown: Shown | None = None) -> dict[str, float | str]:
+        """What expressions may name: answers by field, with what is measured of them, and facts of the item."""
+        found: dict[str, float | str] = {}
+        for one in self.fields:
+            if answers.get(one.key) is not None:
+                for suffix, value in one.spec.values(answers[one.key], one.config).items():
+                    found[one.key + suffix] = value
+        facts = shown.facts if shown else {}
+        return found | {f"{FACTS}.{key}": value for key, value in facts.items() if isinstance(value, int | float | str)}
 
     def columns(self) -> list[Column]:
         """Of an export; the suffix is the whole name here."""
-        return [
+        columns = [
             Column(one.key + column.suffix, column.type, column.meaning)
             for one in self.fields
             for column in one.spec.columns(one.config)
         ]
+        return columns + ([self.score_column()] if self.score else [])
+
+    def score_column(self) -> Column:
+        """Of an export: the score as the person saw it."""
+        assert self.score is not None
+        meaning = f"{say(self.score.label, 'en')}: {self.score.expression.text}, to {self.score.points} decimals"
+        return Column("score", "number", meaning)
 
     def cells(self, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Stored answers under the names of `columns`; an unanswered field has None in each."""
@@ -156,7 +187,7 @@ class Sheet:
             cells = {} if answer is None else one.spec.cells(answer, one.config)
             for column in one.spec.columns(one.config):
                 row[one.key + column.suffix] = cells.get(column.suffix)
-        return row
+        return row | ({"score": self.score.of(self.values(answers))} if self.score else {})
 
     def rubric(self, field_key: str, language: str = "en", target: str = "") -> Rubric:
         one = self.field(field_key)
@@ -191,15 +222,32 @@ def _parse_field(one: Field, raw: Any, shown: Shown, confirmed: Collection[str],
         parsed.codes.append(Code(one.key, coded.code, coded.value))
 
 
-def _field(row: Any, path: str, stored: bool) -> Field:
+def _fields(rows: list[Any], stored: bool) -> tuple[Field, ...]:
+    if not rows:
+        raise ConfigError("fields", "needs at least one field")
+    fields: list[Field] = []
+    for number, row in enumerate(rows):
+        one = _field(row, f"fields[{number}]", stored, fields)
+        if any(other.key == one.key for other in fields):
+            raise ConfigError(f"fields[{number}].key", f"{one.key!r} is there twice")
+        fields.append(one)
+    return tuple(fields)
+
+
+FIELD = ("key", "kind", "version", "label", "help", "required", "config", "rules", "show_if")
+
+
+def _field(row: Any, path: str, stored: bool, before: list[Field]) -> Field:
     if not isinstance(row, Mapping):
         raise SheetError(path, "must be an object")
-    refuse_others(row, ("key", "kind", "version", "label", "help", "required", "config"), path)
+    refuse_others(row, FIELD, path)
     key = need(row, "key", str, path)
     if not KEY.fullmatch(key):
         raise SheetError(f"{path}.key", "must be small letters, digits and _, and begin with a letter")
     found = _kind(need(row, "kind", str, path), path, stored)
     version = need(row, "version", int, path) if "version" in row else found.spec.version
+    rules = need(row, "rules", list, path) if "rules" in row else []
+    earlier = {one.key: (one.spec, one.config) for one in before}
     if not stored and version != found.spec.version:
         raise SheetError(f"{path}.version", f"is {version}; this is version {found.spec.version}")
     return Field(
@@ -212,6 +260,8 @@ def _field(row: Any, path: str, stored: bool) -> Field:
         config=found.spec.config(need(row, "config", dict, path) if "config" in row else {}, f"{path}.config"),
         spec=found.spec,
         form=found.form,
+        rules=tuple(need_text({"rule": rule}, "rule", f"{path}.rules[{at}]") for at, rule in enumerate(rules)),
+        show_if=read_show_if(row["show_if"], f"{path}.show_if", earlier) if row.get("show_if") else None,
     )
 
 

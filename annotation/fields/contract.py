@@ -116,10 +116,13 @@ class Faulty:
 
 @dataclass(frozen=True)
 class Examples:
+    """`shown`: what they are answers to, where a kind looks at it; else a bare item."""
+
     config: Mapping[str, Any]
     valid: Sequence[Valid]
     invalid: Sequence[Faulty]
     borderline: Sequence[Faulty] = ()
+    shown: Shown | None = None
 
 
 ConfigT = TypeVar("ConfigT")
@@ -154,6 +157,11 @@ class Spec(ABC, Generic[ConfigT, AnswerT]):
     @abstractmethod
     def code(self, answer: AnswerT, config: ConfigT) -> Coded | None:
         """The comparable value, or None when answers of this kind are not compared by equality."""
+
+    def values(self, answer: AnswerT, config: ConfigT) -> dict[str, float | str]:
+        """What expressions of a sheet may name, by suffix: a number where the level is ordered, else the code."""
+        coded = self.code(answer, config)
+        return {} if coded is None else {"": coded.code if coded.value is None else coded.value}
 
     @abstractmethod
     def columns(self, config: ConfigT) -> tuple[Column, ...]: ...

@@ -1,31 +1,34 @@
 """A sheet before a person: what its templates draw. Nothing here writes."""
 
+import json
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
-from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone, translation
-from django.utils.safestring import SafeString
 
-from annotation.displays import Shown, display
+from annotation.displays import Display, Shown, display
+from annotation.displays.layout import Layout, Said, said
 from annotation.displays.shown import shown_for
-from annotation.fields.bound import Answered, Bound, answered, bind
+from annotation.fields.bound import Answered, answered
 from annotation.fields.contract import Option
 from annotation.fields.form import Choice, Speech, choices
-from annotation.models import Annotation, Assignment, CampaignCohort, Draft, InstructionVersion, SheetVersion
+from annotation.models import Annotation, Assignment, CampaignCohort, Draft, InstructionVersion
 from annotation.progress import Progress, progress_of
 from annotation.services.allocation import Work
 from annotation.services.answers import KEPT_ONLY
 from annotation.services.sheet_versions import sheet_of
 from annotation.sheets import Parsed
+from annotation.views.drawing import Filled, drawn_fields, drawn_with, from_draft, rules_of
 from annotation.words import Why, moment_of, why_nothing, zone_of
 from people.models import Cohort, User
+
+RULES, FOLD = "js/rules.js", "js/fold.js"
+MANY = 3  # fields; more of them are asked in a smaller voice
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,12 @@ class Face:
     assignment_id: int
     base: str
     shown: Shown
-    display: str
+    display: Display
+    said: Said
     fields: str
+    many: bool
+    facts: str
+    trace: str
     client_key: str
     shown_at: datetime
     draft_version: int
@@ -71,6 +78,7 @@ class Bench:
     notice: str
     scripts: Sequence[str] = ()
     styles: Sequence[str] = ()
+    rules: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -101,12 +109,18 @@ def face_of(assignment: Assignment, at: datetime, refusal: Refusal | None = None
     cohort = place_of(assignment).cohort
     shown = shown_for(assignment.unit, cohort)
     draft: Draft | None = getattr(assignment, "draft", None)
+    stage, sheet = assignment.campaign.stage, sheet_of(assignment.campaign.sheet_version)
+    words = said(Layout.from_json(stage.layout), shown, language())
     return Face(
         assignment_id=assignment.pk,
         base=reverse("annotation:submit", args=[assignment.pk]).removesuffix("submit"),
         shown=shown,
-        display=display(assignment.campaign.stage.display).template,
-        fields=drawn_fields(assignment.campaign.sheet_version, shown, draft, refusal),
+        display=display(stage.display),
+        said=words,
+        fields=fields_of(assignment, shown, words, draft, refusal),
+        many=len(sheet.fields) > MANY,
+        facts=json.dumps(shown.facts) if sheet.checks and shown.facts else "",
+        trace=json.dumps(draft.trace) if draft and draft.trace else "",
         client_key=str(uuid.uuid4()),
         shown_at=at,
         draft_version=draft.version if draft else 0,
@@ -123,26 +137,15 @@ def changing(assignment: Assignment, cohort: Cohort) -> str:
     return moment_of(assignment.changed_at, zone_of(assignment.rater.user or User(), cohort))
 
 
-def drawn_fields(version: SheetVersion, shown: Shown, draft: Draft | None, refusal: Refusal | None) -> str:
+def fields_of(assignment: Assignment, shown: Shown, words: Said, draft: Draft | None, refusal: Refusal | None) -> str:
     """The fields as HTML. Nearly always they are empty, and then the same for everybody of a culture."""
-    sheet, target = sheet_of(version), shown.target_name
-    if draft is None and refusal is None and not any(one.form.draws_item for one in sheet.fields):
-        return _empty_fields(version, language(), target)
-    parsed = refusal.parsed if refusal else Parsed()
-    raw = refusal.raw if refusal else (draft.answers if draft else {})
-    confirmed = refusal.confirmed if refusal else ()
-    speech = Speech(language(), target)
-    return _drawn(bind(sheet.fields, speech, raw, parsed.errors, parsed.warnings, confirmed, shown))
-
-
-@lru_cache(maxsize=256)
-def _empty_fields(version: SheetVersion, spoken: str, target: str) -> str:
-    """A sheet version never changes; it is told from others by its id."""
-    return _drawn(bind(sheet_of(version).fields, Speech(spoken, target), {}))
-
-
-def _drawn(fields: list[Bound]) -> str:
-    return SafeString("".join(render_to_string(field.input, {"field": field}) for field in fields))
+    version, rule = assignment.campaign.sheet_version, assignment.campaign.rule_version_id
+    if draft is None and refusal is None and not any(one.form.draws_item for one in sheet_of(version).fields):
+        return drawn_fields(version, rule, words, language(), shown.target_name)
+    filled = from_draft(draft)
+    if refusal:
+        filled = Filled(refusal.raw, refusal.parsed, tuple(refusal.confirmed))
+    return drawn_with(version, rule, words, Speech(language(), shown.target_name), shown, filled)
 
 
 def reasons_of(place: CampaignCohort) -> list[Choice]:
@@ -166,7 +169,7 @@ def files_of(place: CampaignCohort) -> tuple[list[str], list[str]]:
 def bench_of(
     user: User, place: CampaignCohort, work: Work, at: datetime, *, undo: Undoable | None = None, notice: str = ""
 ) -> Bench:
-    nothing = work.nothing
+    nothing, campaign = work.nothing, place.campaign
     scripts, styles = files_of(place)
     return Bench(
         campaign_id=place.campaign_id,
@@ -181,6 +184,7 @@ def bench_of(
         notice=notice,
         scripts=scripts,
         styles=styles,
+        rules=rules_of(campaign.sheet_version, campaign.rule_version_id, language(), place.cohort.name),
     )
 
 

@@ -115,6 +115,9 @@ class TextSpec(Spec[Config, Answer]):
     def code(self, answer: Answer, config: Config) -> Coded | None:
         return None
 
+    def values(self, answer: Answer, config: Config) -> dict[str, float | str]:
+        return {"": answer}
+
     def columns(self, config: Config) -> tuple[Column, ...]:
         return (Column("", "string", f"text as written, at most {config.max_length} characters"),)
 

@@ -1,0 +1,122 @@
+"""What a sheet says of several fields at once: when one is asked, what must hold between them, what they add up to."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.fields.contract import ConfigError, Refused, Shown, Spec, Text, need, need_text, refuse_others
+from benchmarks.rules.expressions import Expression, ExpressionError
+
+KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
+FACTS = "facts"
+MOST_POINTS = 6
+
+
+@dataclass(frozen=True)
+class ShowIf:
+    """The field is asked only when an earlier one has one of these codes."""
+
+    field: str
+    codes: tuple[str, ...]
+
+    def holds(self, answers: Mapping[str, Any]) -> bool:
+        given = answers.get(self.field)
+        return any(one in self.codes for one in (given if isinstance(given, list) else [given]))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"field": self.field, "in": list(self.codes)}
+
+
+@dataclass(frozen=True)
+class CrossCheck:
+    """Must hold between fields. Where a value it needs is missing there is no remark."""
+
+    key: str
+    expression: Expression
+    words: Text
+    blocks: bool
+
+    def to_json(self) -> dict[str, Any]:
+        said = {"key": self.key, "expression": self.expression.text, "words": dict(self.words)}
+        return {**said, "blocks": self.blocks}
+
+
+@dataclass(frozen=True)
+class Score:
+    """A number made of the answers. `points`: its decimals."""
+
+    label: Text
+    expression: Expression
+    points: int
+
+    def of(self, values: Mapping[str, Any]) -> float | None:
+        found = self.expression.evaluate(values)
+        return round(found, self.points) if isinstance(found, float) else None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"label": dict(self.label), "expression": self.expression.text, "points": self.points}
+
+
+def read_show_if(row: Any, path: str, earlier: Mapping[str, tuple[Spec[Any, Any], Any]]) -> ShowIf:
+    """A code that the field cannot take would hide this one for ever, so it is refused."""
+    if not isinstance(row, Mapping):
+        raise ConfigError(path, "must be an object with field and in")
+    refuse_others(row, ("field", "in"), path)
+    key, codes = need(row, "field", str, path), need(row, "in", list, path)
+    if key not in earlier:
+        raise ConfigError(f"{path}.field", f"{key!r} is no field that stands before this one")
+    if not codes or not all(isinstance(code, str) for code in codes):
+        raise ConfigError(f"{path}.in", "needs one code or more")
+    spec, config = earlier[key]
+    for code in codes:
+        try:
+            spec.parse(code, config, Shown(item_id=0))
+        except Refused:
+            raise ConfigError(f"{path}.in", f"{key!r} has no code {code!r}") from None
+    return ShowIf(key, tuple(codes))
+
+
+def read_checks(rows: Any, path: str, fields: Collection[str]) -> tuple[CrossCheck, ...]:
+    if not isinstance(rows, Sequence) or isinstance(rows, str):
+        raise ConfigError(path, "must be a list")
+    checks: list[CrossCheck] = []
+    for number, row in enumerate(rows):
+        where = f"{path}[{number}]"
+        if not isinstance(row, Mapping):
+            raise ConfigError(where, "must be an object with key, expression and words")
+        refuse_others(row, ("key", "expression", "words", "blocks"), where)
+        key = need(row, "key", str, where)
+        if not KEY.fullmatch(key):
+            raise ConfigError(f"{where}.key", "must be small letters, digits and _, and begin with a letter")
+        if key in fields or any(one.key == key for one in checks):
+            raise ConfigError(f"{where}.key", f"{key!r} is there twice")
+        blocks = need(row, "blocks", bool, where) if "blocks" in row else False
+        expression = read_expression(row, where, {*fields, FACTS})
+        checks.append(CrossCheck(key, expression, need_text(row, "words", where), blocks))
+    return tuple(checks)
+
+
+def read_score(row: Any, path: str, fields: Collection[str]) -> Score | None:
+    if row is None:
+        return None
+    if not isinstance(row, Mapping):
+        raise ConfigError(path, "must be an object with label and expression")
+    refuse_others(row, ("label", "expression", "points"), path)
+    if "score" in fields:
+        raise ConfigError(path, 'has the column "score"; give the field of that key another one')
+    points = need(row, "points", int, path) if "points" in row else 2
+    if not 0 <= points <= MOST_POINTS:
+        raise ConfigError(f"{path}.points", f"is the number of decimals, 0 to {MOST_POINTS}, not {points}")
+    return Score(need_text(row, "label", path), read_expression(row, path, fields), points)
+
+
+def read_expression(row: Mapping[str, Any], path: str, known: Collection[str]) -> Expression:
+    try:
+        found = Expression.parse(need(row, "expression", str, path))
+    except ExpressionError as error:
+        raise ConfigError(f"{path}.expression", str(error)) from None
+    for name in sorted(found.names):
+        if name.split(".")[0] not in known:
+            raise ConfigError(f"{path}.expression", f"{name!r} is no field of this sheet")
+    return found

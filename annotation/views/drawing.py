@@ -1,0 +1,132 @@
+"""The fields of a sheet as HTML, with what stands between them. Nothing here writes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from annotation.displays.layout import Said
+from annotation.fields.bound import Bound, bind
+from annotation.fields.contract import Shown
+from annotation.fields.form import Speech
+from annotation.models import Draft, RuleVersion, SheetVersion
+from annotation.services.sheet_versions import sheet_of
+from annotation.sheets import Parsed, Sheet
+from benchmarks.rules.acceptance import Rule
+
+Pieces = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What does not fit between fields: it blocks, or may be confirmed under `mark`."""
+
+    key: str
+    words: str
+    blocks: bool
+    mark: str
+
+
+@dataclass(frozen=True)
+class Filled:
+    """What is in the fields already, and what became of it. Nothing of it: the sheet is empty."""
+
+    raw: Mapping[str, Any]
+    parsed: Parsed
+    confirmed: tuple[str, ...] = ()
+
+
+def drawn_fields(version: SheetVersion, rule: int | None, said: Said, spoken: str, target: str) -> str:
+    """An empty sheet's fields. They are the same for everybody of a culture, and kept."""
+    return joined(_empty(version, rule, spoken, target), said)
+
+
+def drawn_with(
+    version: SheetVersion, rule: int | None, said: Said, speech: Speech, shown: Shown, filled: Filled
+) -> str:
+    """The fields with what is in them, or as they depend on the item."""
+    sheet, parsed = sheet_of(version), filled.parsed
+    bound = bind(sheet.fields, speech, filled.raw, parsed.errors, parsed.warnings, filled.confirmed, shown)
+    pieces = _drawn(sheet, bound, rule, speech)
+    remarks = _remarks(sheet, speech, parsed)
+    marks = [mark for mark in filled.confirmed if any(mark.startswith(f"{check.key}:") for check in sheet.checks)]
+    end = render_to_string("annotation/sheet/remarks.html", {"remarks": remarks, "marks": marks})
+    return joined((*pieces, ("", end)), said)
+
+
+def from_draft(draft: Draft | None) -> Filled:
+    return Filled(draft.answers if draft else {}, Parsed())
+
+
+@lru_cache(maxsize=256)
+def _empty(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Pieces:
+    """A sheet version never changes; it is told from others by its id."""
+    sheet, speech = sheet_of(version), Speech(spoken, target)
+    return _drawn(sheet, bind(sheet.fields, speech, {}), rule, speech)
+
+
+def _drawn(sheet: Sheet, fields: list[Bound], rule: int | None, speech: Speech) -> Pieces:
+    pieces = []
+    after = _last_counted(sheet, rule)
+    for one, field in zip(sheet.fields, fields, strict=True):
+        html = render_to_string(field.input, {"field": field})
+        if one.show_if is not None:
+            html = format_html('<div class="when" data-when="{}">{}</div>', one.key, SafeString(html))
+        if one.key == after:
+            label = speech.say(sheet.score.label) if sheet.score else ""
+            html += render_to_string("annotation/sheet/readout.html", {"label": label})
+        pieces.append((one.key, html))
+    return tuple(pieces)
+
+
+def joined(pieces: Pieces, said: Said) -> str:
+    """With the fold behind its gate; without one, before all fields."""
+    fold = render_to_string("annotation/displays/fold.html", {"said": said}) if said.part else ""
+    at = next((number for number, (key, _html) in enumerate(pieces, start=1) if key and key == said.gate), 0)
+    html = [html for _key, html in pieces]
+    return SafeString("".join([*html[:at], fold, *html[at:]]))
+
+
+def _remarks(sheet: Sheet, speech: Speech, parsed: Parsed) -> list[Remark]:
+    found = [check for check in sheet.checks if check.key in {**parsed.errors, **parsed.warnings}]
+    return [Remark(one.key, speech.say(one.words), one.key in parsed.errors, f"{one.key}:check") for one in found]
+
+
+def _last_counted(sheet: Sheet, rule: int | None) -> str:
+    """The field behind which the score and the verdict stand: the last that they read."""
+    names = set(sheet.score.expression.names) if sheet.score else set()
+    names |= rule_of(rule)[1].names if rule else set()
+    counted = [one.key for one in sheet.fields if any(name.split(".")[0] == one.key for name in names)]
+    return counted[-1] if counted else ""
+
+
+@lru_cache(maxsize=128)
+def rule_of(version: int) -> tuple[int, Rule]:
+    """A frozen rule with its number; it never changes."""
+    row = RuleVersion.objects.get(pk=version)
+    return row.number, Rule.from_json(row.definition)
+
+
+@lru_cache(maxsize=256)
+def rules_of(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Mapping[str, Any]:
+    """What static/js/rules.js needs; nothing where the sheet has no rules."""
+    sheet, speech = sheet_of(version), Speech(spoken, target)
+    data: dict[str, Any] = {}
+    if shown := {one.key: one.show_if.to_json() for one in sheet.fields if one.show_if}:
+        data["show"] = shown
+    if sheet.checks:
+        data["checks"] = [
+            {"key": one.key, "tree": one.expression.tree, "words": speech.say(one.words), "blocks": one.blocks}
+            for one in sheet.checks
+        ]
+    if sheet.score:
+        data["score"] = {"tree": sheet.score.expression.tree, "points": sheet.score.points}
+    if rule:
+        number, found = rule_of(rule)
+        clauses = [{"tree": one.expression.tree, "words": speech.say(one.words)} for one in found.clauses]
+        data["rule"] = {"number": number, "clauses": clauses}
+    return data
