@@ -1,8 +1,10 @@
+from datetime import timedelta
+
 from celery import shared_task
 from django.utils import timezone
 
 from annotation.models import Campaign
-from annotation.services import campaigns, leases
+from annotation.services import campaigns, deriving, leases
 
 
 @shared_task(name="annotation.release_expired")
@@ -15,3 +17,16 @@ def fill_open_campaigns() -> int:
     """Slots for items that were imported while a campaign is open; none anew for those that were withdrawn."""
     open_ones = Campaign.objects.filter(state__in=(Campaign.State.OPEN, Campaign.State.PAUSED)).order_by("pk")
     return sum(campaigns.fill_slots(campaign) for campaign in open_ones.select_related("stage"))
+
+
+@shared_task(name="annotation.derive")
+def derive() -> int:
+    """Told when something may be accepted otherwise than before; the beat comes round for what was not told."""
+    return deriving.work_off(timezone.now())
+
+
+@shared_task(name="annotation.derive_unnoticed")
+def derive_unnoticed() -> int:
+    at = timezone.now()
+    deriving.notice(at - timedelta(minutes=10))
+    return deriving.work_off(at)

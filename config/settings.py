@@ -104,6 +104,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_BEAT_SCHEDULE = {
     "release-expired-leases": {"task": "annotation.release_expired", "schedule": 60.0},
     "slots-for-new-items": {"task": "annotation.fill_open_campaigns", "schedule": 60.0},
+    "derived-items": {"task": "annotation.derive_unnoticed", "schedule": 60.0},
     "requeue-stalled-jobs": {"task": "jobs.requeue_stalled", "schedule": 30.0},
     "show-that-it-beats": {"task": "evaluation.beat", "schedule": 60.0},
 }

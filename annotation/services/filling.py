@@ -2,12 +2,15 @@
 
 # ruff: noqa: S608  (only constants of this file are put into the statements)
 
+from collections.abc import Sequence
+
 from annotation.models import Campaign, CampaignCohort
 from annotation.services import slots
 from annotation.services.sql import change
 from annotation.services.transactions import in_transaction
 
 BATCH = 5000
+MANY = 1000  # from here on the planner must hear of it
 
 # "Not there yet" is a scalar subquery, an index probe for each row. After a large import the planner's figures are old,
 # and as NOT EXISTS it may choose to compare every item with every slot: minutes for what takes seconds.
@@ -15,7 +18,7 @@ UNITS = """
 INSERT INTO annotation_unit (item_id, target)
 SELECT i.id, %(target)s FROM benchmarks_item i
 WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND (%(all)s OR i.condition = ANY(%(conditions)s))
-  AND (%(own)s = '' OR i.origin = %(own)s)
+  AND (%(only)s::bigint[] IS NULL OR i.id = ANY(%(only)s)) AND (%(own)s = '' OR i.origin = %(own)s)
   AND (SELECT u.id FROM annotation_unit u WHERE u.item_id = i.id AND u.target = %(target)s) IS NULL
 ON CONFLICT DO NOTHING
 """
@@ -26,6 +29,7 @@ WITH due AS (
   SELECT u.id, row_number() OVER (ORDER BY hashint8extended(u.id, %(seed)s), u.id) AS rank
   FROM annotation_unit u JOIN benchmarks_item i ON i.id = u.item_id
   WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND (%(all)s OR i.condition = ANY(%(conditions)s))
+    AND (%(only)s::bigint[] IS NULL OR i.id = ANY(%(only)s))
     AND u.target = %(target)s AND (%(own)s = '' OR i.origin = %(own)s)
     AND (SELECT s.id FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.unit_id = u.id) IS NULL
 )
@@ -35,35 +39,35 @@ WHERE rank <= %(batch)s ON CONFLICT DO NOTHING
 """
 
 
-def fill(campaign: Campaign) -> int:
+def fill(campaign: Campaign, only: Sequence[int] | None = None) -> int:
     """Make the slots that are missing, close those of withdrawn items, open those of items that came back.
 
-    Says how many were made.
+    `only` these items, if they are known. Says how many were made.
 
     A campaign that is not open yet is filled in one transaction, an open one in small ones: its queue is in use.
     """
     made = 0
     for cohort in campaign.cohorts.select_related("cohort").order_by("pk"):
-        while batch := _fill(campaign, cohort):
+        while batch := _fill(campaign, cohort, only):
             made += batch
             if batch < BATCH or campaign.state == Campaign.State.DRAFT:
                 break
-        while _follow_items(cohort) == BATCH:
+        while _follow_items(cohort, only) == BATCH:
             pass
-    if made:
+    if made > MANY or (made and only is None):
         slots.analyze()
     return made
 
 
 @in_transaction
-def _fill(campaign: Campaign, cohort: CampaignCohort) -> int:
+def _fill(campaign: Campaign, cohort: CampaignCohort, only: Sequence[int] | None) -> int:
     target = CampaignCohort.objects.select_for_update(no_key=True).get(pk=cohort.pk).target_answers
     first = campaign.state == Campaign.State.DRAFT
     params = {
         "stage": campaign.stage_id, "cohort": cohort.pk, "seed": campaign.seed, "wanted": target, "first": first,
         "target": cohort.cohort.label if campaign.stage.has_target else "", "all": not campaign.conditions,
         "conditions": list(campaign.conditions), "own": cohort.cohort.label if campaign.stage.own_items_only else "",
-        "batch": 2**31 if first else BATCH,
+        "batch": 2**31 if first else BATCH, "only": None if only is None else list(only),
     }  # fmt: skip
     change(UNITS, params)
     if first:
@@ -75,8 +79,8 @@ def _fill(campaign: Campaign, cohort: CampaignCohort) -> int:
 
 
 @in_transaction
-def _follow_items(cohort: CampaignCohort) -> int:
-    found, wanted, submitted = slots.follow_items(cohort.pk, BATCH)
+def _follow_items(cohort: CampaignCohort, only: Sequence[int] | None) -> int:
+    found, wanted, submitted = slots.follow_items(cohort.pk, BATCH, only)
     if wanted or submitted:
         slots.tally(cohort.pk, 0, wanted=wanted, submitted=submitted)
     return found

@@ -47,8 +47,7 @@ def note_answers(annotation_ids: Sequence[int]) -> None:
 
 def soon() -> None:
     """Tell the worker when this transaction commits, once. Without a broker the beat comes round."""
-    waiting = {hook for _savepoints, hook, _robust in connection.run_on_commit}
-    if tell not in waiting:
+    if all(hook[1] is not tell for hook in connection.run_on_commit):
         transaction.on_commit(tell, robust=True)
 
 

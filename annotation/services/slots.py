@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from annotation.models import Tally
+from annotation.services import outbox
 from annotation.services.sql import change, fetch
 from annotation.services.transactions import Again
 
@@ -176,7 +177,10 @@ def shift(slot_id: int, *, reserved: int = 0, submitted: int = 0, if_open: bool 
 
 def promote(slot_ids: Sequence[int]) -> int:
     """Count waiting surplus answers where these slots have places free; says how many. Holds the slots' locks."""
-    return sum(int(n) for (n,) in fetch(PROMOTE, {"slots": list(slot_ids)}))
+    count = sum(int(n) for (n,) in fetch(PROMOTE, {"slots": list(slot_ids)}))
+    if count:
+        outbox.note_slots(slot_ids)
+    return count
 
 
 def free(slot_id: int, *, reserved: int = 0, submitted: int = 0) -> tuple[int, int]:
@@ -252,12 +256,32 @@ SELECT o.id FROM annotation_slot o JOIN annotation_campaigncohort cc ON cc.id = 
 WHERE o.cohort_id = %(cohort)s AND o.wanted <> greatest({PLACES}, o.reserved + o.submitted)
 ORDER BY o.id LIMIT %(limit)s FOR NO KEY UPDATE OF o
 """
+FOLLOWS_OF = FOLLOWS.replace(
+    "ORDER BY", "AND o.unit_id IN (SELECT id FROM annotation_unit WHERE item_id = ANY(%(only)s)) ORDER BY"
+)
 
 
-def follow_items(cohort_id: int, limit: int) -> tuple[int, int, int]:
-    """Bring slots to what is asked for now: how many, and what changes of `wanted` and `submitted`."""
-    ids = [pk for (pk,) in fetch(FOLLOWS, {"cohort": cohort_id, "limit": limit})]
+def follow_items(cohort_id: int, limit: int, only: Sequence[int] | None = None) -> tuple[int, int, int]:
+    """Bring slots (of `only` these items) to what is asked for now: how many, and what changes of `wanted` and
+    `submitted`."""
+    params = {"cohort": cohort_id, "limit": limit, "only": list(only or ())}
+    ids = [pk for (pk,) in fetch(FOLLOWS if only is None else FOLLOWS_OF, params)]
     return len(ids), *_to_target(ids)
+
+
+# Somebody who has a part in an item now may be given it: then it must not lie behind their cursor.
+TO_END = f"""
+WITH due AS MATERIALIZED (
+  SELECT s.id FROM annotation_slot s JOIN annotation_unit u ON u.id = s.unit_id
+  WHERE u.item_id = ANY(%s) AND s.open ORDER BY s.id FOR NO KEY UPDATE OF s
+)
+UPDATE annotation_slot s SET position = {END} FROM due WHERE s.id = due.id
+"""
+
+
+def to_end(item_ids: Sequence[int]) -> None:
+    """Put what is open of these items behind all cursors."""
+    fetch(TO_END, [list(item_ids)])
 
 
 UNCOUNT = f"""

@@ -54,6 +54,7 @@ class Result:
     cohort: str = ""
     rater: str = ""
     annotation: int | None = None
+    version: int = 1
     answers: Mapping[str, Any] = field(default_factory=dict)
     pictures: Mapping[str, Picture] = field(default_factory=dict)
     score: float | None = None
@@ -67,10 +68,14 @@ class Result:
 
 @dataclass(frozen=True)
 class Draft:
-    """An item to be. `sources`: items, each with the answer that was used or None."""
+    """An item to be. `sources`: items, each with the answer that was used or None.
+
+    `mark` is put behind the key where an item of this key says something else: of a corrected answer its version.
+    """
 
     key: str
     sources: tuple[tuple[int, int | None], ...]
+    mark: str = ""
     concept: str = ""
     origin: str = ""
     condition: str = ""

@@ -66,7 +66,8 @@ def draft_of(results: Sequence[Result], params: Mapping[str, Any], name: str) ->
         return None
     members = {key: words(read(params.get(key, f"item.{key}"), first)) for key in MEMBERS}
     context = {key: read(where, first) for key, where in params.get("context", {}).items()}
-    return Draft(key=short(name), sources=sources_of(results), context=context, images=images, **members)
+    mark = f"v{first.version}" if len(results) == 1 and first.version > 1 else ""
+    return Draft(short(name), sources_of(results), mark, context=context, images=images, **members)
 
 
 def _images(result: Result, params: Mapping[str, Any]) -> Mapping[str, Picture] | None:
