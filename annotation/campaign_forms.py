@@ -14,6 +14,7 @@ from people.languages import own_name, written
 from people.models import Cohort
 
 LARGEST_TARGET = 1_000
+LARGEST_LIMIT = 100_000
 
 
 def languages_of(cohorts: Iterable[Cohort]) -> dict[str, str]:
@@ -106,6 +107,13 @@ class CampaignForm(InstructionsForm):
 
 class TargetForm(forms.Form):
     target = forms.IntegerField(min_value=1, max_value=LARGEST_TARGET)
+
+
+class LimitsForm(forms.Form):
+    """What one person may answer; empty is no limit."""
+
+    most_per_person = forms.IntegerField(min_value=1, max_value=LARGEST_LIMIT, required=False)
+    most_per_day = forms.IntegerField(min_value=1, max_value=LARGEST_LIMIT, required=False)
 
 
 class CloneForm(forms.Form):

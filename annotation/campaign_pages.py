@@ -18,6 +18,7 @@ REFUSALS: dict[str, Any] = {
     "closes_before_it_opens": _("Its last day is over or lies before the first. Make a copy with other dates."),
     "sheet_wrong": _("The stage's sheet is not complete, so it cannot be frozen."),
     "target_too_small": _("At least one answer is wanted, and at most 1000."),
+    "limit_too_small": _("A limit is a number from 1 to 100,000. Leave it empty for no limit."),
     "cohort_of_another_team": _("A cohort belongs to another team."),
     "is_draft": _("The campaign has not been opened yet."),
     "is_open": _("The campaign is open already."),

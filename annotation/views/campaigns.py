@@ -19,6 +19,7 @@ from annotation.campaign_forms import (
     CampaignForm,
     CloneForm,
     InstructionsForm,
+    LimitsForm,
     TargetForm,
     clone_name,
     languages_of,
@@ -33,7 +34,7 @@ from annotation.campaign_pages import (
     state_words,
     wanted_items,
 )
-from annotation.models import Campaign, ProblemReport
+from annotation.models import Campaign, CampaignCohort, ProblemReport
 from annotation.services import campaigns as services
 from annotation.services.campaigns import Refused
 from annotation.services.problems import answer_problem
@@ -233,11 +234,13 @@ def instruct(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
 def cohort(request: HttpRequest, slug: str, campaign_id: int, row_id: int) -> HttpResponse:
     """Ask a cohort for more or fewer answers, or let it rest; also while people work."""
     _benchmark, campaign = _found(request, slug, campaign_id, "work_on")
-    row = get_object_or_404(campaign.cohorts.select_related("cohort", "campaign__stage"), pk=row_id)
+    row = get_object_or_404(campaign.cohorts.select_related("cohort", "campaign__stage__benchmark"), pk=row_id)
     form = TargetForm(request.POST)
     wish = request.POST.get("do")
     if wish in ("pause", "resume"):
         services.pause_cohort(row, request.user, paused=wish == "pause")  # type: ignore[arg-type]
+    elif wish == "limits":
+        _limit(request, row)
     elif form.is_valid():
         services.change_target(row, form.cleaned_data["target"], request.user)  # type: ignore[arg-type]
         said = ngettext(
@@ -248,6 +251,15 @@ def cohort(request: HttpRequest, slug: str, campaign_id: int, row_id: int) -> Ht
     else:
         messages.error(request, str(REFUSALS["target_too_small"]))
     return _back(slug, campaign)
+
+
+def _limit(request: HttpRequest, row: CampaignCohort) -> None:
+    form = LimitsForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, str(REFUSALS["limit_too_small"]))
+        return
+    services.set_limits(row, **form.cleaned_data, actor=request.user)  # type: ignore[arg-type]
+    messages.success(request, _("The limits hold from now on. What people have in hand they may finish."))
 
 
 @login_required

@@ -160,6 +160,22 @@ def test_targets_change_while_people_work(world: World, mara_client: Client, ope
     )
 
 
+def test_what_one_person_may_answer_is_limited_while_people_work(
+    world: World, mara_client: Client, opened: Campaign
+) -> None:
+    row = opened.cohorts.get()
+    address = page_of(world, opened, f"cohorts/{row.pk}/")
+    limits = {"do": "limits", "most_per_person": "20", "most_per_day": "5"}
+    page = mara_client.post(address, limits, follow=True).content.decode()
+    assert "20 answers in all, 5 a day" in page and "What people have in hand they may finish." in page
+    wrong = mara_client.post(address, limits | {"most_per_day": "0"}, follow=True).content.decode()
+    assert "A limit is a number from 1" in wrong and "20 answers in all, 5 a day" in wrong
+    mara_client.post(address, {"do": "limits", "most_per_person": "", "most_per_day": ""})
+    row.refresh_from_db()
+    assert (row.most_per_person, row.most_per_day) == (None, None)
+    assert world.client(world.reviewer).post(address, limits).status_code == 404
+
+
 def test_a_cohort_rests_alone(world: World, mara_client: Client) -> None:
     campaign = make(world, mara_client, **{f"target_{world.brazil.pk}": "2"})
     do(mara_client, world, campaign, "open")
