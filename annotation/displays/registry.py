@@ -2,7 +2,7 @@
 
 from difflib import get_close_matches
 
-from annotation.displays import candidate, image, pair, question, words
+from annotation.displays import candidate, contact, image, pair, question, words
 from annotation.displays.contract import Display
 
 
@@ -14,7 +14,14 @@ class UnknownDisplay(LookupError):
         super().__init__(f"no display {key!r}; {hint}")
 
 
-DISPLAYS: tuple[Display, ...] = (image.DISPLAY, pair.DISPLAY, question.DISPLAY, candidate.DISPLAY, words.DISPLAY)
+DISPLAYS: tuple[Display, ...] = (
+    image.DISPLAY,
+    pair.DISPLAY,
+    question.DISPLAY,
+    candidate.DISPLAY,
+    words.DISPLAY,
+    contact.DISPLAY,
+)
 
 
 def display(key: str) -> Display:

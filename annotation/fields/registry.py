@@ -16,6 +16,9 @@ from annotation.fields.choice import settings as choice_settings
 from annotation.fields.choice import spec as choice_spec
 from annotation.fields.contract import Spec
 from annotation.fields.form import FieldForm
+from annotation.fields.grouping import form as grouping_form
+from annotation.fields.grouping import settings as grouping_settings
+from annotation.fields.grouping import spec as grouping_spec
 from annotation.fields.rating import form as rating_form
 from annotation.fields.rating import settings as rating_settings
 from annotation.fields.rating import spec as rating_spec
@@ -56,6 +59,13 @@ KINDS: tuple[Kind, ...] = (
     Kind(choice_spec.SPEC, choice_form.FORM, _("Choice"), choice_settings.SETTINGS, choice_settings.START),
     Kind(text_spec.SPEC, text_form.FORM, _("Text"), text_settings.SETTINGS, text_settings.START),
     Kind(box_spec.SPEC, box_form.FORM, _("Boxes on the picture"), box_settings.SETTINGS, box_settings.START),
+    Kind(
+        grouping_spec.SPEC,
+        grouping_form.FORM,
+        _("Groups of look-alikes"),
+        grouping_settings.SETTINGS,
+        grouping_settings.START,
+    ),
 )
 UNKNOWN = Kind(unknown.SPEC, unknown.FORM)
 BY_KEY = {kind.key: kind for kind in KINDS}

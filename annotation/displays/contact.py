@@ -1,0 +1,68 @@
+"""Any number of pictures as a contact sheet: groups of look-alikes, nearest together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.displays.contract import Part, Plain, words
+from annotation.displays.layout import PLAIN, Layout
+from annotation.fields.contract import Shown, ShownImage
+from annotation.fields.grouping.spec import clusters, in_order
+
+
+@dataclass(frozen=True)
+class Picture:
+    """`near`: the numbers of the nearest pictures with how alike they are, as "4:0.95 2:0.93"."""
+
+    number: int
+    image: ShownImage
+    near: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """`number` 0: pictures that look like no other. `low`, `high`: how alike its pictures are, where that is known."""
+
+    number: int
+    pictures: Sequence[Picture]
+    low: str = ""
+    high: str = ""
+
+
+class ContactDisplay(Plain):
+    key = "contact"
+    roles: tuple[str, ...] = ()
+    template = "annotation/displays/contact.html"
+    script = "js/displays/contact.js"
+    style = "css/contact.css"
+
+    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[Part]:
+        """The pictures by name and in role order, so that what a person saw together gives a model no hint."""
+        parts = words(shown.text)
+        for image in shown.images:
+            parts += [Part("text", text=f"{image.role}:"), Part("image", sha=image.sha)]
+        return parts
+
+
+def groups_of(shown: Shown) -> list[Group]:
+    """The sheet as it is drawn; pictures that look like no other come last, together."""
+    order = in_order(shown)
+    number = {name: at for at, name in enumerate(order, start=1)}
+    images = {image.role: image for image in shown.images}
+    near: Mapping[str, Any] = shown.context.get("near") or {}
+
+    def picture(name: str) -> Picture:
+        beside = [f"{number[other]}:{alike:.2f}" for other, alike in near.get(name) or [] if other in number]
+        return Picture(number[name], images[name], " ".join(beside))
+
+    groups = []
+    for at, names in enumerate((one for one in clusters(shown) if len(one) > 1), start=1):
+        own = set(names)
+        alike = [value for name in names for other, value in near.get(name) or [] if other in own]
+        ends = (f"{min(alike):.2f}", f"{max(alike):.2f}") if alike else ("", "")
+        groups.append(Group(at, [picture(name) for name in names], *ends))
+    alone = [one[0] for one in clusters(shown) if len(one) == 1]
+    return [*groups, Group(0, [picture(name) for name in alone])] if alone else groups
+
+
+DISPLAY = ContactDisplay()

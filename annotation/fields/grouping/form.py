@@ -1,0 +1,163 @@
+"""A grouping as a web form: one hidden input that a script writes; without a script, a select for each picture."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.fields.contract import Shown
+from annotation.fields.form import Posted, Speech
+from annotation.fields.grouping.spec import PARTS, Answer, Config, counted, in_order, role_keys
+
+OFFERED = 6  # pictures that "same as" names in a select: those beside it; "same as" is transitive
+
+
+@dataclass(frozen=True)
+class Option:
+    value: str
+    label: str
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """One picture without a script: what is done with it, and what it is to the one that is kept."""
+
+    number: int
+    name: str
+    acts: Sequence[Option]
+    roles: Sequence[Option]
+
+
+@dataclass(frozen=True)
+class Key:
+    """A role as the sheet's script needs it."""
+
+    code: str
+    label: str
+    key: str
+    keeps: bool
+
+
+class GroupingForm:
+    script = "js/fields/grouping.js"
+    style = ""
+    draws_item = True
+
+    def read(self, posted: Posted, name: str) -> Any:
+        """The JSON that the script wrote; else the acts of the selects. What is no grouping stays as it came."""
+        values = [str(one) for one in posted.getlist(name) if one]
+        written = next((one for one in values if one.startswith("{")), None)
+        if written is not None:
+            return _tidy(written)
+        return values[0] if len(values) == 1 and ":" not in values[0] else values or None
+
+    def fill(self, raw: Any) -> list[str]:
+        if raw is None:
+            return []
+        if isinstance(raw, Mapping):
+            return [json.dumps(raw, ensure_ascii=False, separators=(",", ":"))]
+        return [str(one) for one in raw] if isinstance(raw, (list, tuple)) else [str(raw)]
+
+    def context(self, config: Config, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
+        order = in_order(shown) if shown is not None else []
+        acts = _acts(answer)
+        keys = role_keys(config)
+        near = shown.context.get("near", {}) if shown is not None else {}
+        return {
+            "written": self.fill(answer)[0] if isinstance(answer, Mapping) and answer else "",
+            "rows": [_row(name, order, acts, near, config, speech) for name in order],
+            "roles": [Key(one.code, speech.say(one.label), keys[one.code], one.keeps) for one in config.roles],
+            "not_sure": config.not_sure,
+            "keep_one": speech.say(config.keep_one),
+            "keep_both": speech.say(config.keep_both),
+            "count": len(order),
+        }
+
+    def answered(self, config: Config, answer: Answer, speech: Speech) -> Mapping[str, Any]:
+        labels = {role.code: speech.say(role.label) for role in config.roles}
+        groups = [
+            [(name, name in group["kept"], labels.get(group["roles"].get(name, ""), "")) for name in group["images"]]
+            for group in answer["groups"]
+        ]
+        several = [group for group in groups if len(group) > 1]
+        alone = [group[0] for group in groups if len(group) == 1]
+        return {
+            **counted(answer),
+            "several": several,
+            "alone": alone,
+            "out": answer["dropped"],
+            "open": answer["unsure"],
+        }
+
+
+def _tidy(written: str) -> Any:
+    """The JSON of a partition and nothing else; text that is something else stays text, for it is kept in drafts."""
+    try:
+        data = json.loads(written)
+        written.encode()
+        json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):  # a lone surrogate is a ValueError too
+        return written[:200]
+    shaped = isinstance(data, dict) and set(data) <= set(PARTS) and "\\u0000" not in written
+    return data if shaped else written[:200]
+
+
+def _acts(answer: Any) -> dict[str, tuple[str, str]]:
+    """Of each picture, the value of its select and its role, out of a whole, a partial or a refused answer."""
+    acts: dict[str, tuple[str, str]] = {}
+    if isinstance(answer, Mapping):
+        for group in answer.get("groups") or []:
+            if isinstance(group, Mapping):
+                acts |= _group_acts(group)
+        for part, act in (("dropped", "drop"), ("unsure", "unsure")):
+            acts |= {str(name): (f"{act}:{name}", "") for name in answer.get(part) or []}
+    elif isinstance(answer, (list, tuple)):
+        for one in answer:
+            act, name, *rest = [*str(one).split(":", 3), ""]
+            said, role = acts.get(name, ("", ""))
+            if act == "role":
+                acts[name] = (said, rest[0])
+            else:
+                acts[name] = (":".join([act, name, *rest[:1]]) if act == "same" else f"{act}:{name}", role)
+    return acts
+
+
+def _group_acts(group: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    images, roles = list(group.get("images") or []), group.get("roles") or {}
+    kept = list(group.get("kept") or images[:1])
+    first = kept[0] if kept else ""
+    return {
+        name: (f"keep:{name}" if name == first else f"same:{name}:{first}", str(roles.get(name, ""))) for name in images
+    }
+
+
+def _row(
+    name: str,
+    order: list[str],
+    acts: Mapping[str, tuple[str, str]],
+    near: Mapping[str, Any],
+    config: Config,
+    speech: Speech,
+) -> Row:
+    said, role = acts.get(name, ("", ""))
+    at = order.index(name)
+    beside = [one for one, _alike in near.get(name, [])] + order[max(0, at - OFFERED) : at]
+    target = said.split(":")[2] if said.startswith("same:") else ""
+    others = dict.fromkeys([*([target] if target else []), *beside[:OFFERED]])
+    offered = [("keep", _("Keep")), ("drop", _("Drop"))] + ([("unsure", _("Not sure"))] if config.not_sure else [])
+    rows = [("", _("Not decided")), *((f"{act}:{name}", label) for act, label in offered)]
+    same = _("Same as %(number)s")
+    rows += [(f"same:{name}:{one}", same % {"number": order.index(one) + 1}) for one in others if one in order]
+    roles = [("", "–"), *((f"role:{name}:{one.code}", speech.say(one.label)) for one in config.roles)]
+    return Row(
+        at + 1,
+        name,
+        [Option(value, label, value == said) for value, label in rows],
+        [Option(value, label, value == f"role:{name}:{role}") for value, label in roles] if config.roles else [],
+    )
+
+
+FORM = GroupingForm()

@@ -1,0 +1,32 @@
+from django.utils.translation import gettext_lazy as _
+
+from annotation.fields.settings import Setting
+
+SETTINGS = (
+    Setting(
+        "roles",
+        "rows",
+        _("What a picture can be to the one that is kept"),
+        _("Such as a crop or a zoom; and what is kept too, such as another time of day."),
+        row=(
+            Setting("code", "line", _("Code"), short=True),
+            Setting("label", "words", _("Label")),
+            Setting("keeps", "bool", _("Is kept too")),
+        ),
+        add=_("Add one"),
+        optional=True,
+    ),
+    Setting("not_sure", "bool", _("People may say that they are not sure"), start=True),
+    Setting("keep_one", "words", _("The rule: when to keep one"), optional=True),
+    Setting("keep_both", "words", _("The rule: when to keep both"), optional=True),
+)
+START = {
+    "roles": [
+        {"code": "crop", "label": {"en": "Crop"}, "keeps": False},
+        {"code": "zoom", "label": {"en": "Zoom"}, "keeps": False},
+        {"code": "shift", "label": {"en": "Shift"}, "keeps": False},
+        {"code": "time", "label": {"en": "Other time of day"}, "keeps": True},
+        {"code": "angle", "label": {"en": "Other angle"}, "keeps": True},
+    ],
+    "not_sure": True,
+}

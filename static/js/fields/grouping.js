@@ -1,0 +1,221 @@
+// De-duplicating a contact sheet: one key for each picture, the next open one comes by itself, everything can be taken
+// back. All of it happens in the page; drafts and the answer travel in one hidden input.
+import { alike, choosesWith, compareWith, contact, moveTo, onMove, say } from "../displays/contact.js";
+import { changed, onKey, onSheet } from "../sheet-parts.js";
+import { count, drawn, pace } from "./pace.js";
+import { Partition } from "./partition.js";
+
+let field = null, input = null, words = {}, roles = new Map(), partition = null;
+let pressed = 0; // keys since the last decision
+let late = 0; // a timer for what need not be there before the next paint
+
+const fill = (key, values = {}) =>
+  Object.entries(values).reduce((text, [name, value]) => text.replaceAll(`{${name}}`, value), words[key] ?? "");
+
+function begin({ form, bench }) {
+  field = form?.querySelector(".grouping") ?? null;
+  const sheet = contact();
+  partition = null;
+  if (!field || !sheet?.pics.length) return;
+  input = field.querySelector("[data-partition]");
+  field.querySelector("[data-plain]").remove();
+  words = Object.fromEntries([...field.querySelector("[data-words]").content.children].map((one) => [one.dataset.w, one.textContent]));
+  roles = new Map([...field.querySelectorAll("[data-role]")].map((one) =>
+    [one.dataset.role, { label: one.querySelector("bdi").textContent, keeps: "keeps" in one.dataset, key: one.dataset.keyOf }]));
+  for (const part of field.querySelectorAll("[data-pace], [data-done], [data-facing]")) part.hidden = false;
+  const tools = bench.querySelector(".tools");
+  tools.prepend(field.querySelector("[data-tools]").content.cloneNode(true));
+  partition = new Partition(sheet.pics.map((pic) => pic.name));
+  partition.load(parsed(input.value));
+  sheet.pics.forEach((_pic, index) => caption(index));
+  pressed = 0;
+  const open = partition.nextOpen(-1);
+  moveTo(Math.max(0, open), { focus: false });
+  tell();
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+// ---- which one it is compared with ---------------------------------------------------------------------------------
+
+/** The kept picture that is most alike: of its own group of look-alikes, else of those known to be near, else before. */
+function nearestKept(index) {
+  const { pics } = contact();
+  const kept = (one) => one !== index && partition.get(one).act === "keep";
+  const own = (one) => pics[one].group === pics[index].group && pics[index].group !== "0";
+  const near = pics[index].near.map(([one]) => one);
+  const beside = near.filter(own);
+  const group = pics.flatMap((_pic, one) => (own(one) && one !== index ? [one] : []));
+  return beside.find(kept) ?? group.find(kept) ?? beside[0] ?? group[0] ?? near.find(kept) ?? near[0] ?? -1;
+}
+choosesWith((index) => {
+  if (!partition) return contact().pics[index].near[0]?.[0] ?? -1;
+  const { act } = partition.get(index);
+  return act === "same" ? partition.keptOf(index) : nearestKept(index);
+});
+
+// ---- what a picture says -------------------------------------------------------------------------------------------
+
+function stateOf(index) {
+  const { act, role } = partition.get(index);
+  const label = roles.get(role)?.label;
+  const n = contact().pics[partition.keptOf(index)].number;
+  if (act === "keep") return label ? fill("kept_as", { role: label }) : words.keep;
+  if (act === "same") return label ? fill("same_as", { role: label, n }) : fill("same", { n });
+  return act ? words[act] : words.open;
+}
+
+function caption(index) {
+  const { el } = contact().pics[index];
+  const { act } = partition.get(index);
+  el.className = act ? { keep: "kept", same: "dropped twin", drop: "dropped", unsure: "unsure" }[act] : "";
+  const text = stateOf(index);
+  const state = el.querySelector("[data-state]");
+  if (state.textContent !== text) state.textContent = text;
+}
+
+onMove(({ pics, at, against }) => {
+  if (!partition) return;
+  if (pics[onMove.last]) caption(onMove.last);
+  onMove.last = at;
+  const [n, m] = [pics[at].number, pics[against]?.number];
+  if (m && !partition.get(at).act) pics[at].el.querySelector("[data-state]").textContent = fill("maybe", { n: m });
+  field.querySelector("[data-looking]").textContent = m ? fill("looking", { n, m }) : fill("alone", { n });
+  field.querySelector("[data-hint]").textContent = m ? fill(alike() ? "hint" : "hint_plain", { n, m, a: alike() }) : "";
+  const target = contact().bench.querySelector("[data-target]");
+  if (target) target.textContent = m ?? "";
+});
+
+// ---- deciding ------------------------------------------------------------------------------------------------------
+
+const ACTS = {
+  keep: (at) => partition.keep(at),
+  drop: (at) => partition.drop(at),
+  unsure: (at) => partition.unsure(at),
+  same: (at, against) => partition.same(at, against),
+  rest: (at) => {
+    const { pics } = contact();
+    return partition.keepAll(pics.flatMap((pic, one) => (pic.group === pics[at].group && !partition.get(one).act ? [one] : [])));
+  },
+};
+
+/** One act at the picture at hand, and on to the next that is open. */
+function decide(act, role = "") {
+  const { pics, at, against } = contact();
+  pressed += 1;
+  if (act === "same" && against < 0) return say(words.first, {});
+  const before = partition.decided;
+  const changes = role && act === "keep" ? partition.keep(at, role) : role ? partition.same(at, against, role) : ACTS[act](at, against);
+  for (const one of changes || []) caption(one);
+  const next = partition.nextOpen(at);
+  const said = `${pics[at].number}: ${stateOf(at)}.`;
+  if (next >= 0) moveTo(next);
+  else if (at < pics.length - 1 && before === pics.length) moveTo(at + 1); // going over all of it once more
+  else compareWith(partition.get(at).act === "same" ? partition.keptOf(at) : against);
+  const now = contact();
+  say(next < 0 ? `${said} ${words.all}` : `${said} ${now.root.dataset.at}`, { n: now.pics[now.at].number, g: now.pics[now.at].group });
+  if (changes) count(partition.decided - before, pressed);
+  pressed = changes ? 0 : pressed;
+  soon();
+}
+
+function undo() {
+  pressed += 1;
+  const back = partition.undo();
+  if (!back) return say(words.nothing, {});
+  for (const one of back.changed) caption(one);
+  moveTo(back.index);
+  say(words.undone, { n: contact().pics[back.index].number });
+  count(-back.count, pressed);
+  pressed = 0;
+  soon();
+}
+
+/** The hidden input, the draft and the figures come after the paint: no key waits for them. */
+function soon() {
+  if (late) return;
+  late = setTimeout(write, 60);
+}
+
+function write() {
+  clearTimeout(late);
+  late = 0;
+  if (!partition || !input.isConnected) return;
+  const said = partition.toJSON();
+  input.value = said && JSON.stringify(said);
+  changed(input);
+  tell();
+}
+
+// ---- figures -------------------------------------------------------------------------------------------------------
+
+function tell() {
+  const [done, all] = [partition.decided, partition.names.length];
+  field.querySelector("[data-count]").textContent = fill("count", { done, all });
+  const ruler = field.querySelector("[data-done] .ruler");
+  const share = ((100 * done) / all).toFixed(2);
+  ruler.setAttribute("aria-valuenow", Math.round(share));
+  ruler.querySelector(".fill").setAttribute("width", `${share}%`);
+  ruler.querySelector(".needle").setAttribute("x", `${share}%`);
+  const now = pace();
+  const box = field.querySelector("[data-pace]");
+  box.querySelector("[data-rate]").textContent = now ? Math.round(now.rate) : "–";
+  box.querySelector("[data-note]").textContent = now
+    ? fill("pace", { minutes: Math.max(1, Math.round(now.minutes)), keys: now.keys.toFixed(2), all: Math.round(now.all) })
+    : words.pace_first;
+  if (!now) return;
+  const { path, end } = drawn(now);
+  box.querySelector(".line").setAttribute("d", path);
+  box.querySelector(".now").setAttribute("cx", Math.min(end[0], 295));
+  box.querySelector(".now").setAttribute("cy", end[1]);
+}
+
+setInterval(() => partition && !document.hidden && input.isConnected && tell(), 5000);
+
+// ---- hands ---------------------------------------------------------------------------------------------------------
+
+const KEYS = { k: "keep", d: "drop", s: "same", n: "unsure", a: "rest" };
+
+onSheet(begin);
+onKey((event, key) => {
+  if (!partition || event.altKey || event.target.matches("[type=radio], [type=checkbox]")) return false;
+  if (key === "u") return partition.steps.length ? (undo(), true) : false; // then the sheet's own: the answer before
+  const role = [...roles].find(([, one]) => one.key === key);
+  if (role) return decide(role[1].keeps ? "keep" : "same", role[0]), true;
+  if (KEYS[key] === "unsure" && !contact().bench.querySelector("[data-act=unsure]")) return false;
+  if (KEYS[key]) return decide(KEYS[key]), true;
+  return false;
+});
+addEventListener("click", (event) => {
+  const button = event.target.closest?.(".bench [data-act], .bench [data-role]");
+  if (!button || !partition) return;
+  const role = roles.get(button.dataset.role);
+  if (role) decide(role.keeps ? "keep" : "same", button.dataset.role);
+  else if (button.dataset.act === "undo") undo();
+  else decide(button.dataset.act);
+});
+// Arrows and numbers are keys, too.
+addEventListener("keydown", (event) => {
+  if (partition && !event.repeat && /^(Arrow|\d$)/.test(event.key) && !event.target.matches("input, select, textarea")) pressed += 1;
+});
+// Before the sheet looks at its form: what is decided is written, and what is open is named.
+addEventListener("submit", (event) => {
+  if (!partition || event.target !== input.form || event.submitter?.formMethod === "dialog") return;
+  write();
+  const open = partition.nextOpen(-1);
+  if (open < 0 || !partition.decided) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  moveTo(open);
+  say(words.left, { count: partition.names.length - partition.decided, n: contact().pics[open].number });
+  const note = field.querySelector("[data-left]") ?? field.insertBefore(document.createElement("p"), field.children[1]);
+  note.dataset.left = "";
+  note.className = "msg err";
+  note.textContent = fill("left", { count: partition.names.length - partition.decided, n: contact().pics[open].number });
+}, { capture: true });
