@@ -10,14 +10,14 @@ from django.conf import settings
 from django.db import IntegrityError
 
 from annotation.displays.shown import shown_for
-from annotation.models import Annotation, Assignment, Draft, Participation, ProblemReport
-from annotation.services import loading, slots
+from annotation.models import Annotation, Assignment, Draft, Participation, ProblemReport, Review
+from annotation.services import loading, outbox, rules, slots
 from annotation.services.allocation import Work, lock_seat, open_work, work_for
+from annotation.services.before import Before, before_of
 from annotation.services.gate import SHUTS_OUT, Gate, gate
 from annotation.services.leases import release
 from annotation.services.sheet_versions import sheet_of
 from annotation.services.slots import Seat
-from annotation.services.sql import fetch
 from annotation.services.transactions import in_transaction
 from annotation.services.units import retire_if_skipped
 from annotation.services.writing import bring_back, take_back, write
@@ -26,7 +26,9 @@ from jobs.models import record
 from people.models import Rater
 
 State = Assignment.State
-ANSWERED = (State.SUBMITTED, State.ACCEPTED, State.REJECTED)
+ANSWERED = (State.SUBMITTED, State.RETURNED, State.ACCEPTED, State.REJECTED)
+DECIDED = (State.ACCEPTED, State.REJECTED)
+OWN = (State.SUBMITTED, State.RETURNED)  # still the author's to change
 MAX_SECONDS = 3600.0
 MOST_REPORTS = 5
 
@@ -81,33 +83,6 @@ class Unclaimable(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True)
-class Before:
-    """The assignment as it is under its lock."""
-
-    state: str
-    has_draft: bool
-    version: int
-    live: int | None
-    live_counted: bool
-    excluded: bool
-    instructions: int | None
-    same_key: int | None
-
-
-BEFORE = """
-SELECT a.state, EXISTS (SELECT FROM annotation_draft d WHERE d.assignment_id = a.id),
-  coalesce((SELECT max(version) FROM annotation_annotation v WHERE v.assignment_id = a.id), 0),
-  live.id, coalesce(live.counted, false),
-  EXISTS (SELECT FROM annotation_exclusion e
-    WHERE e.benchmark_id = %(benchmark)s AND e.rater_id = a.rater_id AND e.lifted_at IS NULL),
-  (SELECT i.id FROM annotation_instructionversion i WHERE i.campaign_id = a.campaign_id ORDER BY i.number DESC LIMIT 1),
-  (SELECT k.id FROM annotation_annotation k WHERE k.rater_id = a.rater_id AND k.client_key = %(key)s)
-FROM annotation_assignment a LEFT JOIN annotation_annotation live ON live.assignment_id = a.id AND live.live
-WHERE a.id = %(assignment)s FOR NO KEY UPDATE OF a
-"""
-
-
 def submit(which: Assignment | int, rater: Rater, submission: Submission, at: datetime) -> Submitted:
     """Keep a person's answers, whatever has become of their place, and give them what comes next."""
     assignment = _own(which, rater)
@@ -153,7 +128,7 @@ def _parse(assignment: Assignment, submission: Submission) -> tuple[Parsed, Subm
 @in_transaction
 def _submit(assignment: Assignment, parsed: Parsed, submission: Submission, at: datetime) -> Submitted:
     seat = lock_seat(_seated(assignment).pk, at)
-    before = _before(assignment, submission.client_key)
+    before = before_of(assignment, submission.client_key)
     if before.same_key is not None:
         same = Annotation.objects.get(pk=before.same_key)
         if same.assignment_id != assignment.pk:
@@ -163,6 +138,8 @@ def _submit(assignment: Assignment, parsed: Parsed, submission: Submission, at: 
         return Submitted(same, work, repeated=True, changed=changed)
     if before.state in ANSWERED and not before.has_draft:
         raise AlreadyAnswered
+    if before.state in DECIDED:
+        raise Unclaimable("decided")
     allowed = gate(seat.cohort_id, seat.rater_id, at)
     barred = _barred(allowed, before, parsed)
     counted, wanted, submitted = _take_place(assignment, before, barred)
@@ -170,6 +147,7 @@ def _submit(assignment: Assignment, parsed: Parsed, submission: Submission, at: 
     if before.has_draft:
         Draft.objects.filter(assignment_id=assignment.pk).delete()
     work = work_for(seat, at, wait=False, place=_seated(assignment).cohort, allowed=allowed)
+    _tell(assignment, before)
     _record(assignment, "answer.submitted", counted=counted, version=annotation.version)
     skipped = -1 if before.state == State.SKIPPED else 0
     slots.tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=submitted, skipped=skipped)
@@ -189,13 +167,6 @@ def _barred(allowed: Gate, before: Before, parsed: Parsed) -> str:
     if not parsed.ok:
         raise AnswersRefused(parsed)
     return KEPT_ONLY.get(refused, "")
-
-
-def _before(assignment: Assignment, client_key: str = "") -> Before:
-    params = {
-        "assignment": assignment.pk, "key": client_key, "benchmark": assignment.campaign.stage.benchmark_id
-    }  # fmt: skip
-    return Before(*fetch(BEFORE, params)[0])
 
 
 def _take_place(assignment: Assignment, before: Before, barred: str) -> tuple[bool, int, int]:
@@ -234,7 +205,7 @@ def _write(
         answers=parsed.answers,
         sheet_version_id=assignment.campaign.sheet_version_id,
         instruction_version_id=before.instructions,
-        rule_version=assignment.campaign.stage.acceptance,
+        rule_version=rules.stamp(assignment.campaign),
         cohort_id=_seated(assignment).cohort.cohort_id,
         language=submission.language,
         shown_at=shown_at,
@@ -264,7 +235,7 @@ def skip(which: Assignment | int, rater: Rater, reason: str, note: str, at: date
 @in_transaction
 def _skip(assignment: Assignment, reason: str, note: str, at: datetime) -> Work:
     seat = lock_seat(_seated(assignment).pk, at)
-    before = _before(assignment)
+    before = before_of(assignment)
     if before.state == State.SKIPPED:
         return work_for(seat, at, wait=False, place=_seated(assignment).cohort)
     if before.state not in (State.RESERVED, State.RELEASED):
@@ -289,7 +260,7 @@ def undo(which: Assignment | int, rater: Rater, at: datetime, version: int | Non
     """
     assignment = _own(which, rater)
     seat = lock_seat(_seated(assignment).pk, at)
-    before, answer = _answered(assignment, seat, at)
+    before, answer = _answered(assignment, seat, at, State.SUBMITTED)
     if at - answer.submitted_at > timedelta(seconds=settings.UNDO_SECONDS):
         raise Unclaimable("too_late")
     if version is not None and answer.version != version:
@@ -304,6 +275,7 @@ def undo(which: Assignment | int, rater: Rater, at: datetime, version: int | Non
         wanted = _put_in_hand(assignment, seat, at)
     else:  # it never had a place: written again, it goes in as late work does
         Assignment.objects.filter(pk=assignment.pk).update(state=State.RELEASED, changed_at=at)
+    _tell(assignment, before)
     _record(assignment, "answer.undone", version=answer.version)
     fewer = before.live_counted and earlier is None
     slots.tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=-1 if fewer else 0)
@@ -335,7 +307,8 @@ def reopen(which: Assignment | int, rater: Rater, at: datetime) -> Work:
     """Open one's own answer for a change. It stays and counts until a new one is submitted in its place."""
     assignment = _own(which, rater)
     seat = lock_seat(_seated(assignment).pk, at)
-    before, answer = _answered(assignment, seat, at)
+    before, answer = _answered(assignment, seat, at, *OWN)
+    Review.objects.filter(annotation=answer, undone_at=None, seen_at=None).update(seen_at=at)
     if not before.has_draft:
         _draft_from(assignment, answer, at)
         _record(assignment, "answer.reopened", version=answer.version)
@@ -347,16 +320,16 @@ def leave(which: Assignment | int, rater: Rater, at: datetime) -> None:
     """Leave an answer that was opened for a change as it is."""
     assignment = _own(which, rater)
     lock_seat(_seated(assignment).pk, at)
-    if _before(assignment).live is None:
+    if before_of(assignment).live is None:
         raise Unclaimable("not_submitted")
     if Draft.objects.filter(assignment_id=assignment.pk).delete()[0]:
         _record(assignment, "answer.left")
 
 
-def _answered(assignment: Assignment, seat: Seat, at: datetime) -> tuple[Before, Annotation]:
+def _answered(assignment: Assignment, seat: Seat, at: datetime, *states: str) -> tuple[Before, Annotation]:
     """The live answer, if it is still the person's to change."""
-    before = _before(assignment)
-    if before.state != State.SUBMITTED or before.live is None:
+    before = before_of(assignment)
+    if before.state not in states or before.live is None:
         raise Unclaimable("not_submitted")
     refused = gate(seat.cohort_id, seat.rater_id, at).refused
     if refused in SHUTS_OUT:
@@ -393,6 +366,12 @@ def _report(assignment: Assignment, text: str) -> ProblemReport:
     report = ProblemReport.objects.create(assignment=assignment, rater=assignment.rater, text=text)
     _record(assignment, "problem.reported", report=report.pk)
     return report
+
+
+def _tell(assignment: Assignment, before: Before) -> None:
+    """What follows from this answer is worked out afterwards."""
+    if before.matters:
+        outbox.note([assignment.unit.item_id])
 
 
 def _record(assignment: Assignment, verb: str, **data: Any) -> None:

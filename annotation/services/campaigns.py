@@ -14,14 +14,16 @@ from annotation.models import (
     CampaignCohort,
     InstructionText,
     InstructionVersion,
+    RuleVersion,
     Tally,
 )
-from annotation.services import filling, sheet_versions, slots
+from annotation.services import filling, outbox, rules, sheet_versions, slots
 from annotation.services.allocation import hold_everyone, lock_seat
 from annotation.services.leases import release
 from annotation.services.transactions import in_transaction
 from annotation.sheets import SheetError
 from benchmarks.models import Stage
+from benchmarks.rules.acceptance import RuleError
 from jobs.models import record
 from people.models import Cohort, User
 
@@ -104,6 +106,13 @@ def _frozen(stage: Stage) -> Any:
         raise Refused(["sheet_wrong"]) from error
 
 
+def _frozen_rule(stage: Stage) -> RuleVersion | None:
+    try:
+        return rules.freeze(stage)
+    except RuleError as error:
+        raise Refused(["rule_wrong"]) from error
+
+
 def _add_cohort(campaign: Campaign, cohort: Cohort, target: int) -> CampaignCohort:
     row = CampaignCohort.objects.create(campaign=campaign, cohort=cohort, target_answers=target)
     Tally.objects.bulk_create(Tally(cohort=row, shard=shard) for shard in range(Tally.SHARDS))
@@ -117,16 +126,17 @@ def open_campaign(campaign: Campaign, actor: User | None, at: datetime) -> None:
     reasons = []
     if not campaign.cohorts.exists():
         reasons.append("no_cohorts")
-    if not items_of(campaign).exists():
+    if not campaign.stage.derivation and not items_of(campaign).exists():  # derived ones may come later
         reasons.append("no_items")
     if campaign.closes_on and (campaign.closes_on < at.date() or campaign.closes_on < (campaign.opens_on or at.date())):
         reasons.append("closes_before_it_opens")
     if reasons:
         raise Refused(reasons)
     campaign.sheet_version = _frozen(campaign.stage)
+    campaign.rule_version = _frozen_rule(campaign.stage)
     filling.fill(campaign)
     campaign.state, campaign.opened_at = State.OPEN, at
-    campaign.save(update_fields=["sheet_version", "state", "opened_at"])
+    campaign.save(update_fields=["sheet_version", "rule_version", "state", "opened_at"])
     _event(campaign, actor, "campaign.opened")
 
 
@@ -219,6 +229,8 @@ def _tell_target(campaign_cohort: CampaignCohort, target: int, actor: User | Non
     hold_everyone(row.pk)
     campaign_cohort.target_answers = target
     campaign_cohort.save(update_fields=["target_answers"])
+    if row.campaign.rule_version_id is not None:  # a unit has what it needs with more answers now, or with fewer
+        outbox.note_cohort(row.pk)
     data = {"cohort": row.cohort_id, "old": row.target_answers, "new": target}
     _event(campaign_cohort.campaign, actor, "campaign.target_changed", **data)
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Q
 
 from annotation.models import Annotation, Exclusion, Participation, Rating
-from annotation.services import slots
+from annotation.services import outbox, slots
 from annotation.services.allocation import lock_seat
 from annotation.services.leases import release
 from annotation.services.transactions import in_transaction
@@ -33,6 +33,7 @@ def exclude(benchmark: Benchmark, rater: Rater, reason: str, actor: User, at: da
     Annotation.objects.filter(pk__in=[one[0] for one in waiting]).update(uncounted_because="excluded")
     counted = _answers(benchmark, rater, Q(counted=True))
     places = _uncount(counted, "excluded")
+    outbox.note_answers([one[0] for one in counted])
     _event(exclusion, actor, "rater.excluded", answers=len(counted), places=places, reason=reason.strip())
     return exclusion
 
@@ -60,6 +61,7 @@ def lift(benchmark: Benchmark, rater: Rater, actor: User, at: datetime) -> int:
     for cohort, count in counts.items():
         slots.tally(cohort, 0, submitted=count)
     count = sum(counts.values()) + len(placeless)
+    outbox.note_answers([one[0] for one in answers])
     _event(exclusion, actor, "rater.exclusion_lifted", answers=count)
     return count
 

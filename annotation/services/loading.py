@@ -5,19 +5,29 @@ from typing import Any
 
 from django.db.models import Model, QuerySet
 
-from annotation.models import Assignment, Campaign, CampaignCohort, Draft, Participation, SheetVersion, Unit
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignCohort,
+    Draft,
+    Participation,
+    RuleVersion,
+    SheetVersion,
+    Unit,
+)
 from annotation.services.sql import Joined, fetch
 from benchmarks.models import Benchmark, Image, Item, ItemFact, ItemImage, Stage
 from people.models import Cohort, Rater, User
 
 PLACE = Joined(
-    cc=CampaignCohort, c=Campaign, co=Cohort, st=Stage, b=Benchmark, v=SheetVersion
+    cc=CampaignCohort, c=Campaign, co=Cohort, st=Stage, b=Benchmark, v=SheetVersion, rv=RuleVersion
 )  # fmt: skip
 PLACE_SQL = f"""
 SELECT {PLACE.sql} FROM annotation_campaigncohort cc
   JOIN annotation_campaign c ON c.id = cc.campaign_id JOIN people_cohort co ON co.id = cc.cohort_id
   JOIN benchmarks_stage st ON st.id = c.stage_id JOIN benchmarks_benchmark b ON b.id = st.benchmark_id
   JOIN annotation_sheetversion v ON v.id = c.sheet_version_id
+  LEFT JOIN annotation_ruleversion rv ON rv.id = c.rule_version_id
 WHERE cc.id = %s
 """
 ROW = Joined(
@@ -43,7 +53,11 @@ def place_of(cohort_id: int) -> CampaignCohort:
     found = PLACE.read(fetch(PLACE_SQL, [cohort_id])[0])
     place: CampaignCohort = found["cc"]
     place.cohort, place.campaign = found["co"], found["c"]
-    place.campaign.stage, place.campaign.sheet_version = found["st"], found["v"]
+    place.campaign.stage, place.campaign.sheet_version, place.campaign.rule_version = (
+        found["st"],
+        found["v"],
+        found["rv"],
+    )
     place.campaign.stage.benchmark = found["b"]
     return place
 

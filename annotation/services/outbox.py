@@ -29,6 +29,9 @@ OF_ANSWERS = """SELECT DISTINCT u.item_id FROM annotation_annotation an
   JOIN annotation_assignment a ON a.id = an.assignment_id JOIN annotation_unit u ON u.id = a.unit_id
   WHERE an.id = ANY(%s)"""
 
+OF_COHORT = """SELECT DISTINCT u.item_id FROM annotation_slot s JOIN annotation_unit u ON u.id = s.unit_id
+  WHERE s.cohort_id = %s"""
+
 
 def note(item_ids: Iterable[int]) -> None:
     """The answers to these items changed, or what counts of them."""
@@ -43,6 +46,10 @@ def note_slots(slot_ids: Sequence[int]) -> None:
 
 def note_answers(annotation_ids: Sequence[int]) -> None:
     note(item for (item,) in fetch(OF_ANSWERS, [list(annotation_ids)]))
+
+
+def note_cohort(campaign_cohort_id: int) -> None:
+    note(item for (item,) in fetch(OF_COHORT, [campaign_cohort_id]))
 
 
 def soon() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from annotation.models import Annotation, Assignment, Rating
+from annotation.models import Annotation, Assignment, Rating, Review
 from annotation.services.sql import fetch
 from annotation.sheets import Code
 
@@ -62,4 +62,6 @@ def bring_back(earlier: Annotation, later: Annotation) -> None:
     because = later.uncounted_because
     Annotation.objects.filter(pk=earlier.pk).update(**flags, uncounted_because=because)
     Rating.objects.filter(annotation_id=earlier.pk).update(**flags)
-    Assignment.objects.filter(pk=earlier.assignment_id).update(changed_at=earlier.submitted_at)
+    returned = Review.objects.filter(annotation=earlier, decision=Review.Decision.RETURN, undone_at=None).exists()
+    state = Assignment.State.RETURNED if returned else Assignment.State.SUBMITTED
+    Assignment.objects.filter(pk=earlier.assignment_id).update(state=state, changed_at=earlier.submitted_at)
