@@ -17,6 +17,7 @@ REFUSALS: dict[str, Any] = {
     "no_items": _("There are no items to show yet. Import some, or choose other conditions."),
     "closes_before_it_opens": _("Its last day is over or lies before the first. Make a copy with other dates."),
     "sheet_wrong": _("The stage's sheet is not complete, so it cannot be frozen."),
+    "rule_wrong": _("The stage's acceptance rule is not written rightly, so it cannot be frozen."),
     "target_too_small": _("At least one answer is wanted, and at most 1000."),
     "limit_too_small": _("A limit is a number from 1 to 100,000. Leave it empty for no limit."),
     "cohort_of_another_team": _("A cohort belongs to another team."),
