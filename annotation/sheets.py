@@ -57,6 +57,11 @@ class Field:
         """Of its inputs in a web form."""
         return f"a-{self.key}"
 
+    @property
+    def draws_item(self) -> bool:
+        """Whether its drawing depends on the item."""
+        return self.form.draws_item or bool(getattr(self.config, "draws_item", False))
+
     def to_json(self) -> dict[str, Any]:
         data = {
             "key": self.key,
@@ -127,9 +132,11 @@ class Sheet:
         return {one.key: storable(one.form.read(posted, one.name)) for one in self.fields}
 
     def warned(self, raw: Mapping[str, Any], shown: Shown, marks: Collection[str]) -> tuple[str, ...]:
-        """Of the confirmations a page sent, those of warnings that these answers do bring."""
+        """Of the confirmations a page sent ("field:code,code"), those of warnings that these answers do bring."""
         if not marks:
             return ()
+        split = (mark.partition(":") for mark in marks)
+        marks = {f"{key}:{code}" for key, _colon, codes in split for code in codes.split(",")}
         warnings = self.parse(raw, shown).warnings
         return tuple(
             f"{key}:{one.code}" for key, all in warnings.items() for one in all if f"{key}:{one.code}" in marks

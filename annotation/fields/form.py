@@ -26,7 +26,7 @@ class Speech:
 
 @dataclass(frozen=True)
 class Choice:
-    """An option as a template draws it. `lead` is always in view, `more` on the chosen row."""
+    """An option as a template draws it. `lead` is always in view, `more` on the chosen row. `value`: as a number."""
 
     code: str
     key: str
@@ -34,12 +34,15 @@ class Choice:
     lead: str
     more: str
     chosen: bool
+    value: str = ""
 
 
 class FieldForm(Protocol):
     @property
     def script(self) -> str:
-        """A module under static/js that the sheet page loads for this kind; empty for none."""
+        """A module under static/js that the sheet page loads for this kind; empty for none.
+
+        `style`, which may be left out, names its css file in the same way."""
         ...
 
     @property
@@ -49,7 +52,9 @@ class FieldForm(Protocol):
 
     @property
     def draws_item(self) -> bool:
-        """Whether input.html needs the item; if not, its drawing is the same for all items, and kept."""
+        """Whether input.html needs the item; if not, its drawing is the same for all items, and kept.
+
+        A kind of which only some need it says so on its config: `draws_item` there."""
         ...
 
     def read(self, posted: Posted, name: str) -> Any:
@@ -80,13 +85,18 @@ def filled(raw: Any) -> list[str]:
     return [str(one) for one in raw] if isinstance(raw, (list, tuple)) else [str(raw)]
 
 
-def choices(options: Sequence[Option], chosen: Sequence[str], speech: Speech) -> list[Choice]:
-    """Options with their keys: the digits, as long as there are some."""
+def choices(
+    options: Sequence[Option], chosen: Sequence[str], speech: Speech, values: Mapping[str, float | None] | None = None
+) -> list[Choice]:
+    """Options with their keys: their codes, where these are digits; else the digits, as long as there are some."""
+    digits = all(len(option.code) == 1 and option.code in "0123456789" for option in options)
     rows = []
     for number, option in enumerate(options, start=1):
         lead, more = first_sentence(speech.say(option.definition))
-        key = str(number % 10) if number <= 10 else ""
-        rows.append(Choice(option.code, key, speech.say(option.label), lead, more, option.code in chosen))
+        key = option.code if digits else str(number % 10) if number <= 10 else ""
+        value = (values or {}).get(option.code)
+        said = "" if value is None else f"{value:g}"
+        rows.append(Choice(option.code, key, speech.say(option.label), lead, more, option.code in chosen, said))
     return rows
 
 
@@ -100,18 +110,23 @@ def first_sentence(words: str) -> tuple[str, str]:
     return words[: min(cuts)], words[min(cuts) :].strip()
 
 
-@dataclass(frozen=True)
 class OptionForm:
     """A form over options; shared by the kinds that have some."""
 
-    options: str
-    many: str = ""
-    script: str = ""
-    style: str = ""
-    draws_item: bool = False
+    script = ""
+    style = ""
+    draws_item = False
+
+    def rows(self, config: Any, shown: Shown | None) -> Sequence[Option]:
+        """The options; `shown` is None when they are not those of an item."""
+        raise NotImplementedError
+
+    def value(self, config: Any, code: str) -> float | None:
+        """A code as a number, where the options are ordered."""
+        return None
 
     def is_many(self, config: Any) -> bool:
-        return bool(self.many) and bool(getattr(config, self.many))
+        return False
 
     def read(self, posted: Posted, name: str) -> Any:
         values = list(posted.getlist(name))
@@ -121,10 +136,12 @@ class OptionForm:
         return filled(raw)
 
     def context(self, config: Any, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
-        rows = choices(getattr(config, self.options), filled(answer), speech)
+        options = self.rows(config, shown)
+        values = {option.code: self.value(config, option.code) for option in options}
+        rows = choices(options, filled(answer), speech, values)
         short = len(rows) <= 3 and not any(row.lead for row in rows)
         return {"choices": rows, "many": self.is_many(config), "short": short}
 
     def answered(self, config: Any, answer: Any, speech: Speech) -> Mapping[str, Any]:
         chosen = filled(answer)
-        return {"chosen": [row for row in choices(getattr(config, self.options), chosen, speech) if row.chosen]}
+        return {"chosen": [row for row in choices(self.rows(config, None), chosen, speech) if row.chosen]}

@@ -140,7 +140,7 @@ def changing(assignment: Assignment, cohort: Cohort) -> str:
 def fields_of(assignment: Assignment, shown: Shown, words: Said, draft: Draft | None, refusal: Refusal | None) -> str:
     """The fields as HTML. Nearly always they are empty, and then the same for everybody of a culture."""
     version, rule = assignment.campaign.sheet_version, assignment.campaign.rule_version_id
-    if draft is None and refusal is None and not any(one.form.draws_item for one in sheet_of(version).fields):
+    if draft is None and refusal is None and not any(one.draws_item for one in sheet_of(version).fields):
         return drawn_fields(version, rule, words, language(), shown.target_name)
     filled = from_draft(draft)
     if refusal:

@@ -14,7 +14,7 @@ PURE = (
     "predictions/prompts/",
     "annotation/fields/contract.py",
 )
-PURE_SPEC = re.compile(r"^annotation/fields/\w+/spec\.py$")
+PURE_SPEC = re.compile(r"^annotation/fields/\w+/(spec|wording)\.py$")
 PURE_NEIGHBOURS = {"annotation/fields/": "annotation.fields.contract"}
 INNER = {  # inside an app, what a module must not import
     "models": {"services", "views", "access", "readers", "tasks", "api", "admin"},

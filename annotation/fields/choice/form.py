@@ -1,3 +1,29 @@
-from annotation.fields.form import OptionForm
+from collections.abc import Mapping
+from typing import Any
 
-FORM = OptionForm(options="options", many="many")
+from annotation.fields.choice.spec import Config
+from annotation.fields.contract import Option, Shown
+from annotation.fields.form import OptionForm, Speech, filled
+
+
+class ChoiceForm(OptionForm):
+    def rows(self, config: Config, shown: Shown | None) -> tuple[Option, ...]:
+        return config.offered(shown)
+
+    def is_many(self, config: Config) -> bool:
+        return config.many
+
+    def context(self, config: Config, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
+        chosen = answer
+        if config.options_from and config.many and answer is None:
+            chosen = [option.code for option in config.offered(shown)]
+        words = {"least": config.least, "most": config.most}
+        return {**super().context(config, chosen, speech, shown), **words}
+
+    def answered(self, config: Config, answer: Any, speech: Speech) -> Mapping[str, Any]:
+        if not config.options_from:
+            return super().answered(config, answer, speech)
+        return {"chosen": [{"code": code, "label": code} for code in filled(answer)]}
+
+
+FORM = ChoiceForm()

@@ -1,11 +1,18 @@
-"""One option, or any number of them, in no order. Pure."""
+"""One option, or any number of them, in no order. Pure.
 
+The options stand in the sheet, or, with `options_from`, in the item: a list under that key of its context, such as what
+a model says it sees. Those are chosen until the person takes them away.
+"""
+
+import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from annotation.fields.contract import (
     MAX_CODE,
+    Check,
     Coded,
     Column,
     ConfigError,
@@ -13,6 +20,7 @@ from annotation.fields.contract import (
     Faulty,
     Level,
     Option,
+    Problem,
     Refused,
     Rubric,
     Shown,
@@ -27,21 +35,40 @@ from annotation.fields.contract import (
 )
 
 Answer: TypeAlias = str | list[str]
+MOST = 40
+MOST_LETTERS = 60
 
 
 @dataclass(frozen=True)
 class Config:
     many: bool
     options: tuple[Option, ...]
+    least: int = 0
+    most: int = 0
+    options_from: str = ""
+
+    @property
+    def draws_item(self) -> bool:
+        return bool(self.options_from)
+
+    def offered(self, shown: Shown | None) -> tuple[Option, ...]:
+        """The options that are there for an item."""
+        if not self.options_from:
+            return self.options
+        found = (shown.context if shown else {}).get(self.options_from) or []
+        rows = re.split(r"[|\n]", found) if isinstance(found, str) else found
+        codes = dict.fromkeys(str(row).strip()[:MOST_LETTERS] for row in rows if str(row).strip())
+        return tuple(Option(code.replace("|", "/"), {"en": code}) for code in list(codes)[:MOST])
 
 
 class ChoiceSpec(Spec[Config, Answer]):
     key: ClassVar[str] = "choice"
     version: ClassVar[int] = 1
-    problems: ClassVar[frozenset[str]] = frozenset({"not_an_option"})
+    problems: ClassVar[frozenset[str]] = frozenset({"not_an_option", "too_few_chosen", "too_many_chosen"})
     examples: ClassVar[Examples] = Examples(
         config={
             "many": True,
+            "most": 2,
             "options": [
                 {"code": "food", "label": {"en": "Food"}},
                 {"code": "dress", "label": {"en": "Dress"}, "definition": {"en": "What people wear."}},
@@ -59,36 +86,67 @@ class ChoiceSpec(Spec[Config, Answer]):
             Faulty(["food", "music"], "not_an_option"),
             Faulty({"food": True}, "not_an_option", json_only=True),
             Faulty([["food"]], "not_an_option", json_only=True),
+            Faulty(["food", "dress", "rite"], "too_many_chosen"),
         ],
     )
 
     def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
-        refuse_others(data, ("many", "options"), path)
+        refuse_others(data, ("many", "options", "least", "most", "options_from"), path)
         many = need(data, "many", bool, path) if "many" in data else False
-        options = need_options(data, "options", path, most=40)
+        told = need(data, "options_from", str, path) if "options_from" in data else ""
+        if told and "options" in data:
+            raise ConfigError(f"{path}.options_from", "takes the place of options; leave one of the two out")
+        options = () if told else need_options(data, "options", path, most=MOST)
         if many and len("|".join(option.code for option in options)) > MAX_CODE:
             raise ConfigError(f"{path}.options", f"the codes together must fit {MAX_CODE} characters; shorten them")
-        return Config(many, options)
+        limits = {key: need(data, key, int, path) if data.get(key) is not None else 0 for key in ("least", "most")}
+        room = len(options) or MOST
+        for key, limit in limits.items():
+            if limit and not many:
+                raise ConfigError(f"{path}.{key}", "is for several options; set many")
+            if not 0 <= limit <= room:
+                raise ConfigError(f"{path}.{key}", f"must be 0 to {room}, not {limit}")
+        if limits["most"] and limits["least"] > limits["most"]:
+            raise ConfigError(f"{path}.least", f"must be at most {limits['most']}, not {limits['least']}")
+        return Config(many, options, options_from=told, **limits)
 
     def config_json(self, config: Config) -> dict[str, Any]:
-        return {"many": config.many, "options": [option.to_json() for option in config.options]}
+        data: dict[str, Any] = {"many": config.many}
+        if config.options_from:
+            data["options_from"] = config.options_from
+        else:
+            data["options"] = [option.to_json() for option in config.options]
+        return data | {key: value for key, value in (("least", config.least), ("most", config.most)) if value}
 
     def parse(self, raw: Any, config: Config, shown: Shown) -> Answer | None:
         if raw is None or raw == "" or raw == []:
             return None
+        options = config.offered(shown)
         if not config.many:
-            return pick(raw, config.options)
+            return pick(raw, options)
         if isinstance(raw, Mapping):
             raise Refused("not_an_option", given="{}")
-        chosen = {pick(one, config.options) for one in (raw if isinstance(raw, (list, tuple)) else [raw])}
-        return [option.code for option in config.options if option.code in chosen]
+        chosen = {pick(one, options) for one in (raw if isinstance(raw, (list, tuple)) else [raw])}
+        return [option.code for option in options if option.code in chosen]
+
+    def checks(self, answer: Answer, config: Config, shown: Shown) -> list[Check]:
+        found = len(answer) if isinstance(answer, list) else 1
+        if config.least and found < config.least:
+            return [Check(Problem("too_few_chosen", {"found": found, "least": config.least}), blocks=True)]
+        if config.most and found > config.most:
+            return [Check(Problem("too_many_chosen", {"found": found, "most": config.most}), blocks=True)]
+        return []
 
     def level(self, config: Config) -> Level:
         return "nominal"
 
     def code(self, answer: Answer, config: Config) -> Coded:
         """Several options are one nominal value: the set. Two people agree when they chose the same set."""
-        return Coded(answer if isinstance(answer, str) else "|".join(answer))
+        code = answer if isinstance(answer, str) else "|".join(answer)
+        if len(code) <= MAX_CODE:
+            return Coded(code)
+        mark = hashlib.sha256(code.encode()).hexdigest()[:16]  # long sets of an item's own options stay apart
+        return Coded(f"{code[: MAX_CODE - 17]}~{mark}")
 
     def columns(self, config: Config) -> tuple[Column, ...]:
         meaning = 'codes of the options chosen, joined by "|"' if config.many else "code of the option chosen"
@@ -96,12 +154,15 @@ class ChoiceSpec(Spec[Config, Answer]):
 
     def cells(self, answer: Answer, config: Config) -> dict[str, Any]:
         chosen = [answer] if isinstance(answer, str) else answer
-        labels = [say(option.label, "en") for option in config.options if option.code in chosen]
-        return {"": "|".join(chosen), "_label": "|".join(labels)}
+        labels = {option.code: say(option.label, "en") for option in config.options}
+        return {"": "|".join(chosen), "_label": "|".join(labels.get(code, code) for code in chosen)}
 
     def rubric(self, label: str, config: Config, language: str = "en") -> Rubric:
-        one = {"type": "string", "enum": [option.code for option in config.options]}
-        many = {"type": "array", "items": one, "uniqueItems": True}
+        codes = [option.code for option in config.options]
+        one: dict[str, Any] = {"type": "string", **({"enum": codes} if codes else {})}
+        many: dict[str, Any] = {"type": "array", "items": one, "uniqueItems": True}
+        many |= {"minItems": config.least} if config.least else {}
+        many |= {"maxItems": config.most} if config.most else {}
         return Rubric(f"{label}\n{described(config.options, language)}", many if config.many else one)
 
 

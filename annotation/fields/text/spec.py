@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
 from annotation.fields.contract import (
@@ -23,10 +23,12 @@ from annotation.fields.contract import (
     need,
     refuse_others,
 )
+from annotation.fields.text.wording import CHECKS, remarks, word_count
 
 Answer: TypeAlias = str
 DIRECTIONS = ("auto", "ltr", "rtl")
 LONGEST = 20_000
+MOST_WORDS = 3
 # Languages written in one script only. A language that is not named here is never remarked upon.
 SCRIPTS = {
     **dict.fromkeys(("ar", "fa", "ur"), "ARABIC"),
@@ -42,6 +44,16 @@ SCRIPTS = {
 }
 
 
+TYPES = {
+    "long": bool,
+    "max_length": int,
+    "min_length": int,
+    "language": str,
+    "direction": str,
+    "most_words": int,
+}
+
+
 @dataclass(frozen=True)
 class Config:
     long: bool = False
@@ -49,16 +61,26 @@ class Config:
     min_length: int = 0
     language: str = ""
     direction: str = "auto"
+    checks: tuple[str, ...] = ()
+    most_words: int = MOST_WORDS
 
 
 class TextSpec(Spec[Config, Answer]):
     key: ClassVar[str] = "text"
     version: ClassVar[int] = 1
     problems: ClassVar[frozenset[str]] = frozenset(
-        {"not_text", "too_long", "too_short", "repeated_letters", "other_script"}
+        {"not_text", "too_long", "too_short", "repeated_letters", "other_script", *CHECKS}
     )
     examples: ClassVar[Examples] = Examples(
-        config={"long": False, "max_length": 20, "min_length": 3, "language": "ar", "direction": "rtl"},
+        config={
+            "long": False,
+            "max_length": 20,
+            "min_length": 3,
+            "language": "ar",
+            "direction": "rtl",
+            "checks": [one for one in CHECKS if one != "question_mark"],
+            "most_words": 2,
+        },
         valid=[
             Valid("شاي بالنعناع", "شاي بالنعناع"),
             Valid("  كشري \n", "كشري"),
@@ -71,13 +93,24 @@ class TextSpec(Spec[Config, Answer]):
             Faulty(["شاي"], "not_text", json_only=True),
             Faulty({"text": "شاي"}, "not_text", json_only=True),
         ],
-        borderline=[Faulty("mint tea", "other_script"), Faulty("شاااااااي", "repeated_letters")],
+        borderline=[
+            Faulty("mint tea", "other_script"),
+            Faulty("شاااااااي", "repeated_letters"),
+            Faulty("شاي أخضر بالنعناع", "words"),
+            Faulty("شاي.", "full_stop"),
+            Faulty("ثلاثة أكواب", "spelled_number"),
+            Faulty("هذا شاي", "sentence_start"),
+            Faulty("الإبريق", "in_question"),
+        ],
+        shown=Shown(item_id=1, target="Egypt", target_name="Egypt", text="ماذا في الإبريق؟"),
     )
 
     def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
-        refuse_others(data, ("long", "max_length", "min_length", "language", "direction"), path)
-        types = {"long": bool, "max_length": int, "min_length": int, "language": str, "direction": str}
-        config = Config(**{key: need(data, key, type_, path) for key, type_ in types.items() if key in data})
+        refuse_others(data, (*TYPES, "checks"), path)
+        config = Config(**{key: need(data, key, type_, path) for key, type_ in TYPES.items() if key in data})
+        config = replace(config, checks=_checks(data, path))
+        if not 1 <= config.most_words <= 200:
+            raise ConfigError(f"{path}.most_words", f"must be 1 to 200, not {config.most_words}")
         if not 1 <= config.max_length <= LONGEST:
             raise ConfigError(f"{path}.max_length", f"must be 1 to {LONGEST}, not {config.max_length}")
         if not 0 <= config.min_length <= config.max_length:
@@ -87,7 +120,13 @@ class TextSpec(Spec[Config, Answer]):
         return config
 
     def config_json(self, config: Config) -> dict[str, Any]:
-        return dict(vars(config))
+        data = dict(vars(config))
+        data["checks"] = list(config.checks)
+        if "words" not in config.checks:
+            del data["most_words"]
+        if not config.checks:
+            del data["checks"]
+        return data
 
     def parse(self, raw: Any, config: Config, shown: Shown) -> Answer | None:
         if raw is None:
@@ -107,7 +146,9 @@ class TextSpec(Spec[Config, Answer]):
             found.append(Check(Problem("repeated_letters"), blocks=False))
         if not _has_script(answer, SCRIPTS.get(config.language, "")):
             found.append(Check(Problem("other_script", {"language": config.language}), blocks=False))
-        return found
+        params = {"words": {"found": word_count(answer), "most": config.most_words}}
+        said = remarks(answer, config.checks, config.language, config.most_words, shown.text)
+        return found + [Check(Problem(code, params.get(code, {})), blocks=False) for code in said]
 
     def level(self, config: Config) -> Level:
         return "text"
@@ -127,6 +168,14 @@ class TextSpec(Spec[Config, Answer]):
     def rubric(self, label: str, config: Config, language: str = "en") -> Rubric:
         words = f"{label}\nAt most {config.max_length} characters."
         return Rubric(words, {"type": "string", "minLength": config.min_length, "maxLength": config.max_length})
+
+
+def _checks(data: Mapping[str, Any], path: str) -> tuple[str, ...]:
+    rows = need(data, "checks", list, path) if "checks" in data else []
+    for number, row in enumerate(rows):
+        if row not in CHECKS:
+            raise ConfigError(f"{path}.checks[{number}]", f"must be one of {', '.join(CHECKS)}, not {row!r}")
+    return tuple(one for one in CHECKS if one in rows)
 
 
 def _has_script(answer: str, script: str) -> bool:
