@@ -171,6 +171,9 @@ class BoxSpec(Spec[Config, Answer]):
         """Boxes are compared by their overlap, never by equality."""
         return None
 
+    def values(self, answer: Answer, config: Config) -> dict[str, float | str]:
+        return {".area": max(map(area, answer)), ".count": float(len(answer))}
+
     def columns(self, config: Config) -> tuple[Column, ...]:
         return (
             Column("", "json", "boxes as x0, y0, x1, y1: fractions of the upright picture's width and height"),
