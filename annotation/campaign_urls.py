@@ -2,9 +2,15 @@
 
 from django.urls import path
 
-from annotation.views import campaigns
+from annotation.views import campaigns, composer, composer_preview
 
 urlpatterns = [
+    path("b/<slug:slug>/coverage/", coverage.page, name="coverage"),
+    path("b/<slug:slug>/coverage/do/", coverage.act, name="coverage_do"),
+    path("b/<slug:slug>/stages/", composer.stages, name="stages"),
+    path("b/<slug:slug>/stages/<int:stage_id>/", composer.compose, name="compose"),
+    path("b/<slug:slug>/stages/<int:stage_id>/preview/", composer_preview.preview, name="compose_preview"),
+    path("b/<slug:slug>/stages/<int:stage_id>/versions/", composer.stage_versions, name="stage_versions"),
     path("b/<slug:slug>/campaigns/", campaigns.listing, name="campaigns"),
     path("b/<slug:slug>/campaigns/new/", campaigns.create, name="campaign_new"),
     path("b/<slug:slug>/campaigns/<int:campaign_id>/", campaigns.detail, name="campaign"),

@@ -8,10 +8,12 @@ from typing import Protocol
 
 from django.conf import settings
 from django.core.signing import BadSignature, Signer
+from django.templatetags.static import static
 from django.urls import reverse
 
 _SIGNER = Signer(salt="benchmarks.image")
 _SHAPE = struct.Struct(">32sHI")
+PLACEHOLDER = "0" * 64  # stands for a picture where there is none yet: in the preview of a sheet
 
 
 class Pictured(Protocol):
@@ -41,6 +43,8 @@ def image_url(image: Pictured, width: int, *, now: float | None = None) -> str:
     offered = widths(image)
     chosen = next((one for one in offered if one >= width), offered[-1])
     sha = sha_of(image)
+    if sha == PLACEHOLDER:
+        return static("img/placeholder.svg")
     expires = _expiry(sha, time.time() if now is None else now)
     packed = base64.urlsafe_b64encode(_SHAPE.pack(bytes.fromhex(sha), chosen, expires)).decode()
     return reverse("benchmarks:image", args=[_SIGNER.sign(packed)])

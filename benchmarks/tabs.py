@@ -14,7 +14,9 @@ from people.models import User
 TABS = (
     ("overview", _("Overview"), "benchmarks:detail", False),
     ("items", _("Items"), "benchmarks:items", False),
+    ("stages", _("Stages"), "annotation:stages", True),
     ("campaigns", _("Campaigns"), "annotation:campaigns", False),
+    ("coverage", _("Coverage"), "annotation:coverage", False),
     ("agreement", _("Agreement"), "evaluation:agreement", False),
     ("people", _("People"), "evaluation:people", True),
     ("export", _("Export"), "evaluation:export", True),
@@ -22,7 +24,7 @@ TABS = (
 
 
 def tabs_for(user: User | AnonymousUser, benchmark: Benchmark, current: str) -> list[dict[str, Any]]:
-    """`current` is one of overview, items, campaigns, agreement, people, export; or "" for none."""
+    """`current` is one of overview, items, stages, campaigns, agreement, people, export; or "" for none."""
     works = may(user, benchmark, "work_on")
     return [
         {"key": key, "label": label, "url": reverse(name, args=[benchmark.slug]), "current": key == current}

@@ -73,6 +73,16 @@ def _move(by: int) -> Callable[[Content, str], str]:
     return move
 
 
+def _to(content: Content, said: str) -> str:
+    """Dragged: `sheet.fields[2]:0`."""
+    path, _colon, number = said.rpartition(":")
+    rows, at = _row(content, path)
+    if not number.isdecimal() or int(number[:6]) >= len(rows):
+        raise NoSuchAct(said[:80])
+    rows.insert(int(number), rows.pop(at))
+    return _at(path, int(number))
+
+
 def _copy(content: Content, path: str) -> str:
     rows, at = _row(content, path)
     made = copy.deepcopy(rows[at])
@@ -105,6 +115,7 @@ VERBS: dict[str, Callable[[Content, str], str]] = {
     "more": _more,
     "up": _move(-1),
     "down": _move(1),
+    "to": _to,
     "copy": _copy,
     "drop": _drop,
     "undo": _undo,
@@ -152,6 +163,9 @@ def tidy(content: Content) -> Content:
     if isinstance(params, dict):
         content["derivation"]["params"] = {key: value for key, value in params.items() if value not in ("", {}, [])}
     if isinstance(content.get("layout"), dict):
+        for key in ("show", "fold"):
+            rows = content["layout"].get(key) or []
+            content["layout"][key] = [_short(row) for row in rows] if isinstance(rows, list) else rows
         layout = content["layout"].items()
         content["layout"] = {key: value for key, value in layout if value not in ("", [], {}, None, False)}
     content.setdefault("retire_after_skips", None)
@@ -169,8 +183,12 @@ def _tidy_field(one: dict[str, Any]) -> None:
         one.pop("version", None)
     if isinstance(one.get("config"), dict):
         _rows_with_codes(one["config"], list(one["config"]))
-        for key in [key for key, value in one["config"].items() if value == [] and key in ("checks", "facts")]:
-            del one["config"][key]
+        one["config"] = {key: value for key, value in one["config"].items() if value != []}
+
+
+def _short(row: Any) -> Any:
+    """A name without a heading is written as the name alone."""
+    return row["key"] if isinstance(row, dict) and row.get("key") and not row.get("label") else row
 
 
 def _rows_with_codes(owner: dict[str, Any], keys: Iterable[str]) -> None:

@@ -1,0 +1,190 @@
+"""What the composer's pages show."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotation.composer.acts import DROPPED
+from annotation.composer.checking import StageProblem, readable
+from annotation.composer.controls import Control, Languages
+from annotation.composer.stage import Around, Question, Section, head, questions, sections
+from annotation.composer.words import NAMES
+from annotation.fields.registry import KINDS
+from annotation.models import Campaign, StageDraft
+from annotation.services import sheet_versions, stages
+from annotation.words import moment_of, zone_of
+from benchmarks.models import Benchmark, Stage
+from benchmarks.recipes.registry import RECIPES
+from people.languages import own_name
+from people.models import Cohort, User
+
+REWORDED = gettext_lazy(
+    "Only words of the sheet changed. Campaigns that run keep the old ones, unless you choose them here. "
+    "Drafts and answers stay."
+)
+
+__all__ = ["NAMES", "Composed", "Line", "composed", "like_of", "likes_of", "lines_of"]
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A stage's form. `effect`: what publishing will mean for campaigns that run."""
+
+    seen: str
+    saved: str
+    head: Sequence[Control]
+    questions: Sequence[Question]
+    sections: Sequence[Section]
+    languages: Languages
+    spoken: Mapping[str, str]
+    kinds: Sequence[tuple[str, Any]]
+    problems: Sequence[StageProblem]
+    dropped: str
+    effect: str
+    reworded: Sequence[Campaign]
+    checked: bool
+    conflict: str = ""
+    newest: str = ""
+
+    @property
+    def wrong(self) -> Sequence[StageProblem]:
+        """What is shown beside the settings: once somebody tried to publish, else nothing shouts while one writes."""
+        return self.problems if self.checked else ()
+
+
+def composed(
+    stage: Stage, content: Mapping[str, Any], draft: StageDraft | None, user: User, *, beside: str = "",
+    checked: bool = False, conflict: str = "", seen: str = "",
+) -> Composed:  # fmt: skip
+    """`seen`: of the page that was sent, where it is shown again because it could not be saved."""
+    names = languages_of(stage)
+    languages = Languages(names, beside if beside in names else "")
+    found = stages.problems(stage, content)
+    effect, reworded = effect_of(stage, content, found)
+    dropped = content.get(DROPPED)
+    return Composed(
+        seen=seen or stages.mark(stage, draft),
+        saved=saved_words(draft, user),
+        head=head(content),
+        questions=questions(content, languages),
+        sections=sections(content, Around(languages, stages.earlier_of(stage))),
+        languages=languages,
+        spoken={**names, **dict(settings.LANGUAGES)},
+        kinds=[(kind.key, kind.name or kind.key) for kind in KINDS],
+        problems=found,
+        dropped=json.dumps(dropped, ensure_ascii=False) if dropped else "",
+        effect=effect,
+        reworded=reworded,
+        checked=checked,
+        conflict=conflict,
+        newest=stages.mark(stage, draft),
+    )
+
+
+def languages_of(stage: Stage) -> dict[str, str]:
+    """English, then those of the interface, then those of the team's cohorts: by what texts are written in."""
+    spoken = [code for code, _name in settings.LANGUAGES]
+    cohorts = Cohort.objects.filter(team=stage.benchmark.team_id)
+    codes = ["en", *spoken, *(code for cohort in cohorts for code in cohort.languages)]
+    return {code: own_name(code) for code in dict.fromkeys(code.split("-")[0] for code in codes)}
+
+
+def saved_words(draft: StageDraft | None, user: User) -> str:
+    if draft is None:
+        return _("Nothing is changed.")
+    return _("Draft saved %(when)s") % {"when": moment_of(draft.saved_at, zone_of(user))}
+
+
+def conflict_words(draft: StageDraft | None, user: User) -> str:
+    if draft is None:
+        return _("This stage was published or its draft discarded in another window.")
+    who, when = draft.saved_by.name, moment_of(draft.saved_at, zone_of(user))
+    return _("%(who)s saved this stage %(when)s in another window.") % {"who": who, "when": when}
+
+
+def effect_of(stage: Stage, content: Mapping[str, Any], found: Sequence[StageProblem]) -> tuple[str, list[Campaign]]:
+    """What publishing means for campaigns that run, and which of them may take the new words."""
+    campaigns = sheet_versions.running(stage)
+    sheet = readable(content)
+    if not campaigns or sheet is None or any(one.blocks for one in found):
+        return "", []
+    changes = [(one, sheet_versions.changed(one.sheet_version.definition, sheet.to_json())) for one in campaigns]
+    reworded = [one for one, change in changes if change == "words"]
+    others = sum(change == "codes" for _one, change in changes)
+    said = [str(REWORDED)] if reworded else []
+    if others:
+        words = ngettext(
+            "Questions or codes of the sheet changed. %(n)s campaign that runs keeps its sheet.",
+            "Questions or codes of the sheet changed. %(n)s campaigns that run keep their sheet.",
+            others,
+        )
+        said += [words % {"n": others}, _("Open a new campaign for this one.")]
+    return " ".join(said), reworded
+
+
+@dataclass(frozen=True)
+class Line:
+    """A stage in the list."""
+
+    stage: Stage
+    questions: int
+    items: int
+    made_of: str
+    draft: bool
+    problems: int
+    removable: bool
+
+
+def lines_of(benchmark: Benchmark) -> list[Line]:
+    rows = list(benchmark.stages.all())
+    items, names = stages.items_in(rows), {one.key: one.name for one in rows}
+    drafts = set(StageDraft.objects.filter(stage__in=rows).values_list("stage", flat=True))
+    busy = set(Campaign.objects.filter(stage__in=rows).values_list("stage", flat=True))
+    sources = {key for one in rows for key in one.derivation.get("from", ())}
+    return [
+        Line(
+            stage=one,
+            questions=len(one.sheet.get("fields", [])),
+            items=items.get(one.pk, 0),
+            made_of=", ".join(names.get(key, key) for key in one.derivation.get("from", ())),
+            draft=one.pk in drafts,
+            problems=sum(problem.blocks for problem in stages.problems(one)),
+            removable=not items.get(one.pk) and one.pk not in busy and one.key not in sources,
+        )
+        for one in rows
+    ]
+
+
+def likes_of(benchmark: Benchmark) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What a new stage can begin with, in groups: stages of the team's benchmarks, then those of recipes."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for one in stages.copies(benchmark):
+        groups.setdefault(one.benchmark.name, []).append((f"stage:{one.pk}", one.name))
+    for recipe in RECIPES:
+        name = _("Recipe: %(name)s") % {"name": recipe.name}
+        groups.setdefault(name, []).extend((f"recipe:{recipe.key}:{spec.key}", spec.name) for spec in recipe.stages)
+    return list(groups.items())
+
+
+def like_of(benchmark: Benchmark, said: str) -> dict[str, Any] | None:
+    """The content that was chosen; None for a blank sheet. Only of the team's own stages, and of recipes."""
+    source, _colon, rest = said.partition(":")
+    if source == "stage":
+        found = next((one for one in stages.copies(benchmark) if str(one.pk) == rest), None)
+        return stages.content_of(found) if found else None
+    recipe_key, _colon, stage_key = rest.partition(":")
+    for recipe in RECIPES:
+        for spec in recipe.stages:
+            if (recipe.key, spec.key) == (recipe_key, stage_key):
+                return {key: _plain(getattr(spec, key)) for key in stages.COLUMNS}
+    return None
+
+
+def _plain(value: Any) -> Any:
+    """A recipe's mappings and tuples as JSON has them."""
+    return json.loads(json.dumps(value, default=lambda one: dict(one) if isinstance(one, Mapping) else list(one)))

@@ -1,0 +1,184 @@
+"""Stages and sheets made in the browser. Only for those who work on the benchmark."""
+
+from typing import Any
+
+from csp.decorators import csp_update
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from annotation.composer.acts import NoSuchAct, act, tidy
+from annotation.composer.reading import content_of as content_posted
+from annotation.composer_pages import composed, conflict_words, like_of, likes_of, lines_of
+from annotation.models import StageVersion
+from annotation.services import sheet_versions
+from annotation.services import stages as services
+from annotation.views.answers import person, scripted
+from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark, Stage
+from benchmarks.tabs import tabs_for
+
+PLAIN = ("save", "draft", "keep", "publish", "redraw")
+BESIDE = "composer_beside"
+
+
+def found(request: HttpRequest, slug: str, stage_id: int) -> Stage:
+    """A stage of a benchmark that this person works on."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    stage = get_object_or_404(benchmark.stages, pk=stage_id)
+    stage.benchmark = benchmark
+    return stage
+
+
+def _context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[str, Any]:
+    return {
+        "benchmark": benchmark, "nav": tabs_for(request.user, benchmark, "stages"), "who_place": benchmark.name, **more,
+    }  # fmt: skip
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def stages(request: HttpRequest, slug: str) -> HttpResponse:
+    """The benchmark's stages in order; a new one, blank or like another."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    name, like = request.POST.get("name", "").strip()[:120], request.POST.get("like", "")
+    if "remove" in request.POST:
+        return _remove(request, benchmark, request.POST["remove"])
+    if request.method == "POST" and name:
+        made = services.create(benchmark, name, person(request), like_of(benchmark, like))
+        return redirect("annotation:compose", slug, made.pk)
+    context = _context(request, benchmark, lines=lines_of(benchmark), likes=likes_of(benchmark), name=name, like=like)
+    context["missing"] = request.method == "POST"
+    return render(request, "annotation/composer/stages.html", context, status=400 if context["missing"] else 200)
+
+
+def _remove(request: HttpRequest, benchmark: Benchmark, said: str) -> HttpResponse:
+    stage = get_object_or_404(benchmark.stages, pk=said if said.isdecimal() and len(said) < 19 else 0)
+    if services.remove(stage, person(request)):
+        messages.success(request, _("“%(name)s” is removed.") % {"name": stage.name})
+    else:
+        messages.error(
+            request, _("“%(name)s” has items, campaigns or stages made of it. It stays.") % {"name": stage.name}
+        )
+    return redirect("annotation:stages", benchmark.slug)
+
+
+@login_required
+@never_cache
+@csp_update({"frame-src": ["'self'"]})  # type: ignore[arg-type]
+@require_http_methods(["GET", "HEAD", "POST"])
+def compose(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
+    """The form of a stage. Every button posts all of it; what is not a button of the form is saved as the draft."""
+    stage = found(request, slug, stage_id)
+    if request.method != "POST":
+        draft = services.draft_of(stage)
+        content = draft.content if draft else services.content_of(stage)
+        return _shown(request, stage, content, checked="checked" in request.GET, opened=request.GET.get("at", ""))
+    said, seen = request.POST.get("act", "save"), request.POST.get("seen", "")
+    if "beside" in request.POST:
+        request.session[BESIDE] = request.POST["beside"][:12]
+    content = tidy(content_posted(request.POST))
+    try:
+        opened = "" if said in PLAIN else act(content, said)
+    except NoSuchAct:
+        raise Http404 from None
+    try:
+        services.save_draft(
+            stage,
+            content,
+            request.POST.get("newest", seen) if said == "keep" else seen,
+            person(request),
+            timezone.now(),
+        )
+    except services.Conflict as conflict:
+        return _conflict(request, stage, content, conflict, seen)
+    if said == "publish":
+        return _published(request, stage, content)
+    return _saved(request, stage, content, said, opened)
+
+
+def _saved(request: HttpRequest, stage: Stage, content: dict[str, Any], said: str, opened: str) -> HttpResponse:
+    if scripted(request) and said == "draft":
+        page = _page(request, stage, content)
+        state = render_to_string("annotation/composer/state.html", {"page": page}, request)
+        return JsonResponse({"seen": page.seen, "saved": page.saved, "state": state})
+    if scripted(request):
+        return _shown(request, stage, content, opened=opened)
+    where = f"?at={opened}#at-{opened}" if opened else ""
+    return redirect(reverse("annotation:compose", args=[stage.benchmark.slug, stage.pk]) + where)
+
+
+def _page(request: HttpRequest, stage: Stage, content: dict[str, Any], **more: Any) -> Any:
+    draft = services.draft_of(stage)
+    return composed(stage, content, draft, person(request), beside=request.session.get(BESIDE, ""), **more)
+
+
+def _shown(
+    request: HttpRequest, stage: Stage, content: dict[str, Any], *, opened: str = "", status: int = 200, **more: Any
+) -> HttpResponse:
+    page = _page(request, stage, content, **more)
+    context = _context(request, stage.benchmark, stage=stage, page=page, opened=opened)
+    template = "annotation/composer/form.html" if scripted(request) else "annotation/composer/stage.html"
+    return render(request, template, context, status=status)
+
+
+def _conflict(
+    request: HttpRequest, stage: Stage, content: dict[str, Any], conflict: services.Conflict, seen: str
+) -> HttpResponse:
+    """Nothing is overwritten: what was posted is shown again, and the person chooses."""
+    stage.refresh_from_db(fields=["version"])
+    words = conflict_words(conflict.draft, person(request))
+    if scripted(request) and request.POST.get("act") == "draft":
+        newest = services.mark(stage, conflict.draft)
+        html = render_to_string("annotation/composer/conflict.html", {"conflict": words, "newest": newest}, request)
+        return JsonResponse({"conflict": html}, status=409)
+    return _shown(request, stage, content, conflict=words, seen=seen, status=409)
+
+
+def _published(request: HttpRequest, stage: Stage, content: dict[str, Any]) -> HttpResponse:
+    user, at = person(request), timezone.now()
+    try:
+        version = services.publish(stage, services.mark(stage, services.draft_of(stage)), user, at)
+    except services.NotPublishable:
+        return _shown(request, stage, content, checked=True, status=422)
+    messages.success(request, _("Version %(n)s is in force. New campaigns ask it.") % {"n": version.number})
+    stage.refresh_from_db()
+    chosen = [int(one) for one in request.POST.getlist("roll") if one.isdecimal() and len(one) < 19]
+    moved = sheet_versions.roll_out(stage, chosen, user) if chosen else 0
+    if moved:
+        said = ngettext("%(n)s campaign has the new words.", "%(n)s campaigns have the new words.", moved)
+        messages.success(request, said % {"n": moved})
+    where = reverse("annotation:compose", args=[stage.benchmark.slug, stage.pk])
+    return JsonResponse({"go": where}) if scripted(request) else redirect(where)
+
+
+@login_required
+@never_cache
+@csp_update({"frame-src": ["'self'"]})  # type: ignore[arg-type]
+@require_http_methods(["GET", "HEAD", "POST"])
+def stage_versions(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
+    """What was published, to look at and to bring back as the draft."""
+    stage = found(request, slug, stage_id)
+    if request.method == "POST":
+        said = request.POST.get("number", "")
+        version = get_object_or_404(stage.versions, number=said if said.isdecimal() and len(said) < 9 else 0)
+        services.bring_back(stage, version.number, person(request), timezone.now())
+        messages.info(
+            request, _("Version %(n)s is the draft now. Publish it to put it in force.") % {"n": version.number}
+        )
+        return redirect("annotation:compose", slug, stage.pk)
+    versions = list(StageVersion.objects.filter(stage=stage).select_related("published_by").order_by("-number"))
+    chosen = next(
+        (one for one in versions if str(one.number) == request.GET.get("number")), versions[0] if versions else None
+    )
+    context = _context(request, stage.benchmark, stage=stage, versions=versions, chosen=chosen)
+    return render(request, "annotation/composer/versions.html", context)

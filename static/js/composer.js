@@ -1,0 +1,221 @@
+// The composer. Every button works without this file; with it nothing reloads, and what is written is saved and shown.
+
+const SAVE_AFTER = 1500; // ms without a change
+const SHOW_AFTER = 500;
+const AGAIN_AFTER = 5000; // ms after a save that did not get through
+const swap = document.getElementById("swap");
+const device = document.getElementById("device");
+const form = () => document.getElementById("composer");
+const opened = new Set();
+let saveTimer = 0, showTimer = 0, busy = null, dirty = false, drawn = 0;
+
+// ---- saving ------------------------------------------------------------------------------------------------------
+
+async function post(act) {
+  const data = new FormData(form());
+  data.set("act", act);
+  const reply = await fetch(location.pathname, { method: "POST", body: data, headers: { "X-Requested-With": "emic" } });
+  if (reply.redirected || reply.status >= 500) throw new Error(reply.status); // signed out, or the server stumbled
+  return reply;
+}
+
+/** One request at a time: each needs the mark that the one before it brought. */
+function inTurn(act) {
+  busy = (busy ?? Promise.resolve()).then(act, act);
+  return busy;
+}
+
+const saySaved = (words) => (document.getElementById("saved").textContent = words);
+
+async function save() {
+  if (!dirty) return;
+  clearTimeout(saveTimer);
+  dirty = false;
+  saySaved(document.getElementById("saved").dataset.saving);
+  try {
+    const reply = await post("draft");
+    const said = await reply.json();
+    if (reply.status === 409) {
+      document.getElementById("conflict").innerHTML = said.conflict;
+      saySaved("");
+      return;
+    }
+    form().elements.seen.value = said.seen;
+    saySaved(said.saved);
+    document.getElementById("state").innerHTML = said.state;
+  } catch {
+    dirty = true;
+    saySaved(document.getElementById("saved").dataset.away);
+    saveTimer = setTimeout(() => inTurn(save), AGAIN_AFTER);
+  }
+}
+
+/** A button changes the shape of the form: the server draws it anew, and what was open stays open. */
+async function act(said, focus) {
+  clearTimeout(saveTimer);
+  dirty = false;
+  let reply, text;
+  try {
+    reply = await post(said);
+    text = await reply.text();
+  } catch {
+    dirty = true;
+    saySaved(document.getElementById("saved").dataset.away);
+    return;
+  }
+  if (reply.headers.get("Content-Type")?.startsWith("application/json")) {
+    location.assign(JSON.parse(text).go);
+    return;
+  }
+  if (!reply.ok && ![409, 422].includes(reply.status)) return location.reload();
+  const height = scrollY;
+  swap.innerHTML = text;
+  for (const one of swap.querySelectorAll("details[data-key]")) if (opened.has(one.dataset.key)) one.open = true;
+  scrollTo(0, height);
+  look(said, focus, reply.status);
+  show();
+}
+
+/** Where the eye and the keyboard go after a button. */
+function look(said, focus, status) {
+  const alert = swap.querySelector("[role=alert], .problems-list li.blocks a");
+  if (status !== 200 && alert) {
+    alert.scrollIntoView({ block: "center" });
+    alert.focus?.();
+    return;
+  }
+  const fresh = swap.querySelector("#composer").dataset.opened;
+  const verb = said.split(":")[0];
+  const place = fresh && document.getElementById(`at-${fresh}`);
+  if (["up", "down"].includes(verb) && place) {
+    const button = place.querySelector(`:scope > .shift [value^="${verb}:"]:not(:disabled)`) ?? place.querySelector(":scope > .shift .btn:not(:disabled)");
+    button?.focus();
+    place.scrollIntoView({ block: "nearest" });
+  } else if (["field", "more", "copy"].includes(verb) && place) {
+    place.querySelector("input:not([type=hidden]), textarea, select")?.focus();
+    place.scrollIntoView({ block: "nearest" });
+  } else if (focus) document.getElementById(focus)?.focus();
+  else if (place) (place.querySelector("summary, input:not([type=hidden])") ?? place).focus?.();
+}
+
+document.addEventListener("submit", (event) => {
+  if (event.target !== form()) return;
+  if (event.submitter?.formAction?.includes("/preview/")) return;
+  event.preventDefault();
+  const said = event.submitter?.value ?? "save";
+  inTurn(() => act(said));
+});
+document.addEventListener("input", (event) => {
+  if (event.target.form !== form() || event.target.matches("[data-previews]")) return;
+  dirty = true;
+  clearTimeout(saveTimer);
+  clearTimeout(showTimer);
+  saveTimer = setTimeout(() => inTurn(save), SAVE_AFTER);
+  showTimer = setTimeout(show, SHOW_AFTER);
+});
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-previews]")) show();
+  if (event.target.form === form() && event.target.matches("[data-redraws]")) {
+    const id = event.target.id;
+    inTurn(() => act("redraw", id));
+  }
+});
+document.addEventListener("toggle", (event) => {
+  const key = event.target.dataset?.key;
+  if (key) opened[event.target.open ? "add" : "delete"](key);
+}, true);
+
+// Enter in a line of text is no order to save; in a row it goes nowhere.
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && event.target.matches("#composer input:not([type=checkbox])")) event.preventDefault();
+  // Alt and an arrow move the question or the row one is in.
+  if (!event.altKey || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
+  const place = event.target.closest?.(".onerow, .q");
+  const button = place?.querySelector(`:scope > .shift [value^="${event.key === "ArrowUp" ? "up" : "down"}:"]:not(:disabled)`);
+  if (!button) return;
+  event.preventDefault();
+  button.click();
+});
+
+// A problem leads to its setting, and opens what hides it.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("[data-to]");
+  if (!link) return;
+  event.preventDefault();
+  let path = link.dataset.to, place = null;
+  while (path && !(place = document.getElementById(`at-${path}`))) path = path.replace(/(\.[^.[]+|\[\d+\]|^[^.[]+)$/, "");
+  for (let up = place; up; up = up.parentElement) if (up.matches("details")) up.open = true;
+  place?.querySelector(":scope > details")?.setAttribute("open", "");
+  const input = place?.matches("input, select, textarea") ? place : place?.querySelector("input:not([type=hidden]), select, textarea, button");
+  (place ?? form()).scrollIntoView({ block: "center" });
+  input?.focus({ preventScroll: true });
+});
+
+addEventListener("beforeunload", (event) => {
+  if (!dirty) return;
+  inTurn(save);
+  event.preventDefault();
+});
+
+// ---- the telephone -----------------------------------------------------------------------------------------------
+
+/** The form goes into a new frame behind the old one, so that nothing flickers and Back knows nothing of it. */
+function show() {
+  clearTimeout(showTimer);
+  const frame = document.createElement("iframe");
+  frame.name = `preview-${++drawn}`;
+  frame.title = device.querySelector("iframe").title;
+  frame.className = "next";
+  const mine = drawn;
+  device.append(frame);
+  const sent = document.createElement("form");
+  sent.method = "post";
+  sent.action = device.dataset.action;
+  sent.target = frame.name;
+  sent.hidden = true;
+  for (const [name, value] of new FormData(form())) {
+    const input = document.createElement("textarea");
+    input.name = name;
+    input.value = value;
+    sent.append(input);
+  }
+  document.body.append(sent);
+  frame.addEventListener("load", () => {
+    if (frame.contentWindow.location.href === "about:blank") return;
+    const older = [...device.querySelectorAll("iframe")].filter((one) => one !== frame && Number(one.name.split("-")[1] ?? 0) < mine);
+    frame.contentWindow.scrollTo(0, older[0]?.contentWindow?.scrollY ?? 0);
+    frame.className = "";
+    for (const one of older) one.remove();
+  });
+  HTMLFormElement.prototype.submit.call(sent);
+  sent.remove();
+}
+
+// ---- dragging, where there is a mouse: the number of a question is its handle -------------------------------------
+
+let dragged = null;
+document.addEventListener("pointerdown", (event) => {
+  const handle = event.target.closest(".q .no");
+  if (!handle || event.pointerType !== "mouse") return;
+  dragged = { q: handle.closest(".q"), y: event.clientY, moved: false };
+});
+document.addEventListener("pointermove", (event) => {
+  if (!dragged) return;
+  if (Math.abs(event.clientY - dragged.y) > 6) dragged.moved = true;
+  dragged.q.classList.toggle("goes", dragged.moved);
+});
+document.addEventListener("pointerup", (event) => {
+  const was = dragged;
+  dragged = null;
+  if (!was) return;
+  was.q.classList.remove("goes");
+  if (!was.moved) return;
+  const stop = (click) => { click.preventDefault(); click.stopPropagation(); };
+  addEventListener("click", stop, { capture: true });
+  setTimeout(() => removeEventListener("click", stop, { capture: true }));
+  const all = [...swap.querySelectorAll(".q")];
+  const over = all.findIndex((one) => { const box = one.getBoundingClientRect(); return event.clientY < box.top + box.height / 2; });
+  const from = all.indexOf(was.q);
+  const to = over === -1 ? all.length - 1 : over > from ? over - 1 : over;
+  if (to !== from) inTurn(() => act(`to:${was.q.dataset.path}:${to}`));
+});

@@ -1,0 +1,184 @@
+"""A stage's JSON becomes a form, and the posted form the same JSON again; buttons change its shape."""
+
+import copy
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+from django.template.loader import render_to_string
+
+from annotation.composer.acts import NoSuchAct, act, tidy
+from annotation.composer.checking import problems
+from annotation.composer.controls import Languages
+from annotation.composer.paths import find, join, steps
+from annotation.composer.reading import content_of
+from annotation.composer.stage import Around, head, questions, sections
+from annotation.fields.registry import KINDS
+from annotation.sheets import Sheet
+from benchmarks.recipes.registry import RECIPES
+from tests.forms import inputs_of
+
+LANGUAGES = Languages({"en": "English", "ar": "العربية", "pt": "Português"}, "ar")
+
+
+def stage(**more: Any) -> dict[str, Any]:
+    rating = {
+        "key": "fits", "kind": "rating", "label": {"en": "Does it fit?", "ar": "هل يناسب؟"}, "required": True,
+        "config": {"level": "ordinal", "points": [
+            {"code": "1", "label": {"en": "No"}}, {"code": "2", "label": {"en": "Yes", "am": "አዎ"}},
+        ]},
+    }  # fmt: skip
+    return {"name": "First", "display": "image", "sheet": {"fields": [rating]}, "target_answers": 3, **more}
+
+
+def page_of(content: dict[str, Any], earlier: Any = None) -> str:
+    class Page:
+        pass
+
+    page: Any = Page()
+    page.__dict__ |= {"wrong": [], "languages": LANGUAGES, "kinds": [], "problems": [], "head": head(content)}
+    page.questions = questions(content, LANGUAGES)
+    page.sections = sections(content, Around(LANGUAGES, earlier or {}))
+    return render_to_string("annotation/composer/form.html", {"page": page, "opened": ""})
+
+
+def again(content: dict[str, Any], earlier: Any = None) -> dict[str, Any]:
+    """What comes back when the form is sent as it was drawn."""
+    posted = QueryDict(mutable=True)
+    for name, value in inputs_of(page_of(content, earlier)):
+        posted.appendlist(name, value)
+    return tidy(content_of(posted))
+
+
+def test_what_is_drawn_comes_back_as_it_was() -> None:
+    content = stage()
+    back = again(content)
+    assert back["sheet"] == content["sheet"]
+    assert back["name"] == "First" and back["target_answers"] == 3
+
+
+def test_a_setting_that_no_form_knows_comes_back_too() -> None:
+    content = stage(layout={"strange": {"deep": [1, {"x": None}]}})
+    content["sheet"]["fields"][0]["config"]["odd"] = 7
+    back = again(content)
+    assert back["layout"]["strange"] == {"deep": [1, {"x": None}]}
+    assert back["sheet"]["fields"][0]["config"]["odd"] == 7
+
+
+def read(sheet: Any) -> Any:
+    return Sheet.from_json(sheet, stored=True).to_json()
+
+
+def bare(value: Any) -> Any:
+    """Without what is empty, or as it is by itself."""
+    if isinstance(value, dict):
+        rows = {key: bare(one) for key, one in value.items()}
+        return {key: one for key, one in rows.items() if one and (key, one) not in DEFAULTS} or None
+    return [bare(one) for one in value] or None if isinstance(value, list) else value or None
+
+
+DEFAULTS = (("of", "results"), ("image", "item"), ("over", "majority"))
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda one: one.key)
+def test_every_stage_of_every_recipe_comes_back_as_it_was(recipe: Any) -> None:
+    from annotation.composer_pages import _plain
+    from annotation.services.stages import COLUMNS
+
+    earlier: dict[str, Any] = {}
+    for spec in recipe.stages:
+        content = {key: _plain(getattr(spec, key)) for key in COLUMNS}
+        tidied = tidy(copy.deepcopy(content))
+        back = again(copy.deepcopy(tidied), earlier)
+        assert read(back["sheet"]) == read(tidied["sheet"])
+        for key in set(COLUMNS) - {"sheet"}:
+            assert bare(back.get(key)) == bare(tidied[key]), (spec.key, key)
+        earlier[spec.key] = (spec.name, content["sheet"]["fields"])
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda one: one.key)
+def test_a_new_question_of_every_kind_can_be_used_once_it_is_named(kind: Any) -> None:
+    content = stage()
+    place = act(content, f"field:{kind.key}")
+    find(content, place)["label"] = {"en": "What is it?"}
+    back = again(tidy(content))
+    assert [one for one in problems(back, {}) if one.blocks] == []
+    assert back["sheet"]["fields"][1]["key"] == "what_is_it"
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda one: one.key)
+def test_the_settings_of_every_kind_are_there_and_name_its_config(kind: Any) -> None:
+    assert kind.name and kind.settings, f"the kind {kind.key} has no settings for the composer"
+    example = {**kind.spec.config_json(kind.spec.config(kind.spec.examples.config))}
+    named = {one.key for one in kind.settings}
+    assert set(example) <= named, "what the config has and no setting names is edited as JSON"
+
+
+def test_numbers_that_are_none_stay_as_they_were_typed_and_are_named() -> None:
+    posted = QueryDict("s:name=A&i:target_answers=three&e:sheet.fields=[]", mutable=True)
+    content = tidy(content_of(posted))
+    assert content["target_answers"] == "three"
+    assert "target_answers" in {one.path for one in problems(content, {})}
+
+
+def test_json_that_cannot_be_read_is_kept_and_named() -> None:
+    posted = QueryDict(mutable=True)
+    posted["j:layout"] = "{not json"
+    content = tidy(content_of(posted))
+    assert "{not json" in page_of(content)
+    assert any(one.path == "layout" and "JSON" in one.words for one in problems(content, {}))
+
+
+def test_moving_duplicating_deleting_and_undo() -> None:
+    content = stage()
+    act(content, "field:text")
+    act(content, "field:choice")
+    content = tidy(content)
+    first = [one["key"] for one in content["sheet"]["fields"]]
+    assert act(content, "up:sheet.fields[2]") == "sheet.fields[1]"
+    assert act(content, "copy:sheet.fields[0]") == "sheet.fields[1]"
+    assert content["sheet"]["fields"][1]["key"] == "fits_2"
+    act(content, "drop:sheet.fields[1]")
+    act(content, "down:sheet.fields[1]")
+    assert [one["key"] for one in content["sheet"]["fields"]] == first
+    before = copy.deepcopy(content["sheet"])
+    act(content, "drop:sheet.fields[0]")
+    assert content["sheet"] != before
+    act(content, "undo")
+    assert content["sheet"] == before
+
+
+@pytest.mark.parametrize("said", ["drop:sheet.fields[9]", "up:name", "fly:sheet", "field:nothing", "undo", "to:a:b"])
+def test_a_button_that_fits_nothing_is_refused(said: str) -> None:
+    with pytest.raises(NoSuchAct):
+        act(stage(), said)
+
+
+def test_every_problem_is_named_with_its_place() -> None:
+    content = stage(skip_reasons=[{"code": "a", "label": {"en": "A"}}, {"code": "a", "label": {}}])
+    fields = content["sheet"]["fields"]
+    fields[0]["config"]["points"][1]["label"] = {}
+    fields.append({"key": "x", "kind": "text", "label": {}, "config": {}})
+    found = {one.path: one.place for one in problems(content, {})}
+    assert found["sheet.fields[0].config.points[1].label"] == "Question 1, Points 2, Label"
+    assert {"sheet.fields[1].label", "skip_reasons[1].code", "skip_reasons[1].label"} <= set(found)
+
+
+def test_a_rule_that_names_an_unknown_question_is_refused() -> None:
+    rule = {"clauses": [{"key": "a", "expression": "fit >= 2", "words": {"en": "It fits"}}], "over": "majority"}
+    content = stage(acceptance="by_rule", acceptance_rule=rule)
+    assert [one.path for one in problems(content, {})] == ["acceptance_rule.clauses[0].expression"]
+    rule["clauses"][0]["expression"] = "fits >= 2"
+    assert problems(content, {}) == []
+
+
+def test_a_derivation_from_a_stage_that_is_not_before_it_is_refused() -> None:
+    content = stage(derivation={"kind": "promote", "from": ["writing"], "params": {}})
+    assert [one.path for one in problems(content, {})] == ["derivation.from"]
+    assert problems(content, {"writing": ("Writing", [])}) == []
+
+
+def test_paths_read_as_they_are_written() -> None:
+    for path in ("sheet.fields[2].config.points[0].label.en", "rules[0]", "name"):
+        assert join(steps(path)) == path
+    assert steps("a..b") == () and steps("") == () and steps("a[1") == ()
