@@ -20,7 +20,7 @@ DEEPEST = 40
 WORDS = ("and", "or", "not", "in")
 COMPARE = ("<=", ">=", "==", "!=", "<", ">")
 TOKEN = re.compile(
-    r"""\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)?)|"(?P<text>[^"]*)"
+    r"""\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)?)|"(?P<quoted>[^"]*)"
     |(?P<sign><=|>=|==|!=|[-+*/<>(),]))""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -159,7 +159,7 @@ class _Reader:
             inner = self.either()
             self.needs(")")
             return inner
-        if kind not in ("number", "text", *(() if leaf else ("name",))):
+        if kind not in ("number", "quoted", *(() if leaf else ("name",))):
             raise ExpressionError(f"expected a value, found {found!r}", position)
         self.step()
         if kind == "name":
