@@ -51,6 +51,23 @@ WORDS: dict[str, tuple[Any, Any]] = {
         _("Keep it, drop it, or say which one it is the same as."),
     ),
     "not_sure_is_off": (_("Picture %(number)s is not decided."), _("Keep it, drop it, or name the one it repeats.")),
+    "not_a_picture": (_("This is not a picture that was brought."), _("Choose a file, or give an address.")),
+    "picture_missing": (
+        _("There is no picture yet."),
+        _("Choose a file, or give an address, and wait until it is here."),
+    ),
+    "not_brought": (_("This picture was not brought for this sheet."), _("Bring it once more.")),
+    "not_an_address": (
+        _("The page it is from is no web address."),
+        _("Copy the address of the page; it begins with https://."),
+    ),
+    "source_missing": (_("The page it is from is missing."), _("Copy the address of the page you found it on.")),
+    "licence_missing": (_("The licence is missing."), _("Choose one; if you do not know it, say so.")),
+    "licence_too_long": (_("The licence is longer than %(most)s characters."), _("Write its name only.")),
+    "picture_too_small": (
+        _("The picture is %(width)s × %(height)s pixels."),
+        _("Its shorter side must have at least %(least)s. Take a larger one."),
+    ),
     "no_such_field": (_("There is no question “%(field)s” on this sheet."), _("Leave it out.")),
     "check": ("%(words)s", ""),
     "unknown_kind": (_("This question cannot be answered in this version."), _("Tell your researcher.")),

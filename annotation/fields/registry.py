@@ -19,6 +19,9 @@ from annotation.fields.form import FieldForm
 from annotation.fields.grouping import form as grouping_form
 from annotation.fields.grouping import settings as grouping_settings
 from annotation.fields.grouping import spec as grouping_spec
+from annotation.fields.picture import form as picture_form
+from annotation.fields.picture import settings as picture_settings
+from annotation.fields.picture import spec as picture_spec
 from annotation.fields.rating import form as rating_form
 from annotation.fields.rating import settings as rating_settings
 from annotation.fields.rating import spec as rating_spec
@@ -65,6 +68,13 @@ KINDS: tuple[Kind, ...] = (
         _("Groups of look-alikes"),
         grouping_settings.SETTINGS,
         grouping_settings.START,
+    ),
+    Kind(
+        picture_spec.SPEC,
+        picture_form.FORM,
+        _("Picture brought by the person"),
+        picture_settings.SETTINGS,
+        picture_settings.START,
     ),
 )
 UNKNOWN = Kind(unknown.SPEC, unknown.FORM)

@@ -1,0 +1,74 @@
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.fields.contract import Option, Refused, Shown, ShownImage
+from annotation.fields.form import Posted, Speech
+from annotation.fields.picture.spec import OTHER, Answer, Config, read
+
+
+@dataclass(frozen=True)
+class Licence:
+    code: str
+    label: str
+    chosen: bool
+
+
+class PictureForm:
+    """Five inputs of one name, in this order: sha, kind, source page, licence, and the licence in words."""
+
+    script = "js/fields/picture.js"
+    style = "css/picture.css"
+    draws_item = True
+
+    def read(self, posted: Posted, name: str) -> Any:
+        return list(posted.getlist(name)) or None
+
+    def fill(self, raw: Any) -> list[str]:
+        if isinstance(raw, Mapping):
+            return [str(raw.get("sha", "")), str(raw.get("kind", "")), str(raw.get("source", "")), OTHER,
+                    str(raw.get("licence", ""))]  # fmt: skip
+        return [str(one) for one in raw] if isinstance(raw, (list, tuple)) else []
+
+    def context(self, config: Config, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
+        given = _tolerant(answer)
+        codes = {option.code for option in config.licences}
+        licence = given.get("licence", "")
+        written = licence and licence not in codes
+        return {
+            **given,
+            "picture": _brought(given.get("sha", ""), shown),
+            "licences": [_licence(option, licence, speech) for option in config.licences],
+            "other": OTHER,
+            "written": licence if written else "",
+            "writes": bool(written) or (isinstance(answer, list) and len(answer) == 5 and answer[3] == OTHER),
+            "needs_source": config.needs_source,
+            "least_side": config.least_side,
+        }
+
+    def answered(self, config: Config, answer: Any, speech: Speech) -> Mapping[str, Any]:
+        given = _tolerant(answer)
+        said = {option.code: speech.say(option.label) for option in config.licences}
+        licence = given.get("licence", "")
+        # Its size is not part of the answer; a thumbnail needs none.
+        thumbnail = ShownImage("upload", 0, given.get("sha", ""), 240, 240)
+        return {**given, "picture": thumbnail, "licence_label": said.get(licence, licence)}
+
+
+def _tolerant(raw: Any) -> Answer:
+    """A draft may hold anything."""
+    try:
+        return read(raw) or {}
+    except Refused:
+        return {}
+
+
+def _brought(sha: str, shown: Shown | None) -> ShownImage | None:
+    return next((one for one in (shown.uploads if shown else ()) if one.sha == sha), None)
+
+
+def _licence(option: Option, chosen: str, speech: Speech) -> Licence:
+    return Licence(option.code, speech.say(option.label), option.code == chosen)
+
+
+FORM = PictureForm()

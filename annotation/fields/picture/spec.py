@@ -1,0 +1,197 @@
+"""A picture that a person brings, with where it is from and what may be done with it. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from annotation.fields.contract import (
+    Check,
+    Coded,
+    Column,
+    ConfigError,
+    Examples,
+    Faulty,
+    Level,
+    Option,
+    Problem,
+    Refused,
+    Rubric,
+    Shown,
+    ShownImage,
+    Spec,
+    Valid,
+    need,
+    need_options,
+    refuse_others,
+)
+
+Answer: TypeAlias = dict[str, str]  # sha, source, licence, kind
+KINDS = ("file", "url")
+OTHER = "other"  # in a form: the licence is written in the input behind
+LONGEST_LICENCE = 120
+LONGEST_SOURCE = 2000
+PAGE = re.compile(r"https?://[^\s/?#]+\.[^\s/?#]+[^\s]*", re.IGNORECASE)
+OWN = "own"
+LICENCES = (
+    Option(OWN, {"en": "I took it myself", "ar": "التقطتها بنفسي", "pt": "Eu mesmo tirei", "am": "እኔው ነኝ ያነሳሁት"}),
+    Option("CC0 1.0", {"en": "CC0 (no rights reserved)", "ar": "CC0 (بلا حقوق محفوظة)"}),
+    Option("Public domain", {"en": "Public domain", "ar": "ملك عام", "pt": "Domínio público", "am": "የሕዝብ ንብረት"}),
+    Option("CC BY 4.0", {"en": "CC BY 4.0"}),
+    Option("CC BY-SA 4.0", {"en": "CC BY-SA 4.0"}),
+    Option("CC BY-NC 4.0", {"en": "CC BY-NC 4.0"}),
+    Option("CC BY-NC-SA 4.0", {"en": "CC BY-NC-SA 4.0"}),
+    Option("CC BY 2.0", {"en": "CC BY 2.0"}),
+    Option("CC BY-SA 3.0", {"en": "CC BY-SA 3.0"}),
+    Option("unknown", {"en": "I do not know", "ar": "لا أعرف", "pt": "Não sei", "am": "አላውቅም"}),
+)
+SHA = "0" * 63 + "1"
+SMALL = "0" * 63 + "2"
+
+
+@dataclass(frozen=True)
+class Config:
+    """`least_side`: pixels of the shorter side. A source is never asked of one's own picture."""
+
+    needs_source: bool = True
+    needs_licence: bool = True
+    least_side: int = 0
+    licences: tuple[Option, ...] = LICENCES
+
+
+class PictureSpec(Spec[Config, Answer]):
+    key: ClassVar[str] = "picture"
+    version: ClassVar[int] = 1
+    problems: ClassVar[frozenset[str]] = frozenset(
+        {
+            "not_a_picture", "picture_missing", "not_brought", "not_an_address", "source_missing", "licence_missing",
+            "licence_too_long", "picture_too_small",
+        }
+    )  # fmt: skip
+    examples: ClassVar[Examples] = Examples(
+        config={"least_side": 300},
+        shown=Shown(
+            item_id=1,
+            target="Egypt",
+            target_name="Egypt",
+            uploads=(ShownImage("upload", 1, SHA, 1200, 900), ShownImage("upload", 2, SMALL, 1200, 200)),
+        ),
+        valid=[
+            Valid(
+                {"sha": SHA, "source": "https://example.org/tea", "licence": "CC BY 4.0", "kind": "url"},
+                {"sha": SHA, "source": "https://example.org/tea", "licence": "CC BY 4.0", "kind": "url"},
+            ),
+            Valid([SHA, "file", "", OWN, ""], {"sha": SHA, "source": "", "licence": OWN, "kind": "file"}),
+            Valid(
+                [SHA, "file", " https://example.org/شاي ", OTHER, " GFDL 1.3 "],
+                {"sha": SHA, "source": "https://example.org/شاي", "licence": "GFDL 1.3", "kind": "file"},
+            ),
+        ],
+        invalid=[
+            Faulty(["f" * 64, "file", "", OWN, ""], "not_brought"),
+            Faulty(["", "", "https://example.org/", OWN, ""], "picture_missing"),
+            Faulty([SHA, "paper", "", OWN, ""], "not_a_picture"),
+            Faulty([SHA, "url", "", "CC BY 4.0", ""], "source_missing"),
+            Faulty([SHA, "url", "javascript:alert(1)", "CC BY 4.0", ""], "not_an_address"),
+            Faulty([SHA, "url", "https://example.org/", "", ""], "licence_missing"),
+            Faulty([SHA, "url", "https://example.org/", OTHER, "x" * 121], "licence_too_long"),
+            Faulty([SMALL, "file", "", OWN, ""], "picture_too_small"),
+            Faulty("tea.jpg", "not_a_picture", json_only=True),
+            Faulty({"sha": 5}, "not_a_picture", json_only=True),
+            Faulty({"sha": SHA, "kind": "file", "colour": "red"}, "not_a_picture", json_only=True),
+        ],
+    )
+
+    def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
+        refuse_others(data, ("needs_source", "needs_licence", "least_side", "licences"), path)
+        types = {"needs_source": bool, "needs_licence": bool, "least_side": int}
+        given: dict[str, Any] = {key: need(data, key, type_, path) for key, type_ in types.items() if key in data}
+        if not 0 <= given.get("least_side", 0) <= 10_000:
+            raise ConfigError(f"{path}.least_side", f"must be 0 to 10000 pixels, not {given['least_side']}")
+        if data.get("licences"):
+            given["licences"] = need_options(data, "licences", path, most=40)
+            if any(option.code == OTHER for option in given["licences"]):
+                raise ConfigError(f"{path}.licences", f'"{OTHER}" is always there: it asks for a text')
+        return Config(**given)
+
+    def config_json(self, config: Config) -> dict[str, Any]:
+        known = {} if config.licences == LICENCES else {"licences": [one.to_json() for one in config.licences]}
+        return {**{key: value for key, value in vars(config).items() if key != "licences"}, **known}
+
+    def parse(self, raw: Any, config: Config, shown: Shown) -> Answer | None:
+        given = read(raw)
+        if given is None:
+            return None
+        if not given["sha"]:
+            if given["source"] or given["licence"]:
+                raise Refused("picture_missing")
+            return None
+        if given["kind"] not in KINDS:
+            raise Refused("not_a_picture")
+        if all(one.sha != given["sha"] for one in shown.uploads):
+            raise Refused("not_brought")
+        if (given["source"] and not PAGE.fullmatch(given["source"])) or len(given["source"]) > LONGEST_SOURCE:
+            raise Refused("not_an_address")
+        if len(given["licence"]) > LONGEST_LICENCE:
+            raise Refused("licence_too_long", most=LONGEST_LICENCE)
+        return given
+
+    def checks(self, answer: Answer, config: Config, shown: Shown) -> list[Check]:
+        found = []
+        if config.needs_source and not answer["source"] and answer["licence"] != OWN:
+            found.append(Check(Problem("source_missing"), blocks=True))
+        if config.needs_licence and not answer["licence"]:
+            found.append(Check(Problem("licence_missing"), blocks=True))
+        picture = next((one for one in shown.uploads if one.sha == answer["sha"]), None)
+        if picture is not None and min(picture.width, picture.height) < config.least_side:
+            size = {"width": picture.width, "height": picture.height, "least": config.least_side}
+            found.append(Check(Problem("picture_too_small", size), blocks=True))
+        return found
+
+    def level(self, config: Config) -> Level:
+        return "text"
+
+    def code(self, answer: Answer, config: Config) -> Coded | None:
+        return None
+
+    def columns(self, config: Config) -> tuple[Column, ...]:
+        return (
+            Column("", "string", "sha256 of the picture's file as it came"),
+            Column("_source", "string", "page it is from"),
+            Column("_licence", "string", f"licence as chosen or written; {OWN}: taken by the rater"),
+            Column("_kind", "string", "file: sent by the rater; url: fetched from an address the rater gave"),
+        )
+
+    def cells(self, answer: Answer, config: Config) -> dict[str, Any]:
+        return {"": answer["sha"], **{f"_{key}": answer[key] for key in ("source", "licence", "kind")}}
+
+    def rubric(self, label: str, config: Config, language: str = "en") -> Rubric:
+        words = f"{label}\nAnswer with a picture of those you were given, its source page and its licence."
+        text = {"type": "string"}
+        schema = {
+            "type": "object",
+            "properties": {"sha": text, "source": text, "licence": text, "kind": {"enum": list(KINDS)}},
+            "required": ["sha", "source", "licence", "kind"],
+            "additionalProperties": False,
+        }
+        return Rubric(words, schema)
+
+
+def read(raw: Any) -> Answer | None:
+    """What came, not checked yet. Of a form: sha, kind, source, licence, the other licence, in this order."""
+    if raw is None or raw == []:
+        return None
+    if isinstance(raw, list):
+        if len(raw) != 5 or not all(isinstance(one, str) for one in raw):
+            raise Refused("not_a_picture")
+        sha, kind, source, licence, other = (one.strip() for one in raw)
+        return {"sha": sha, "source": source, "licence": other if licence == OTHER else licence, "kind": kind}
+    if not isinstance(raw, Mapping) or not set(raw) <= {"sha", "source", "licence", "kind"}:
+        raise Refused("not_a_picture")
+    given = {key: raw.get(key, "") for key in ("sha", "source", "licence", "kind")}
+    if not all(isinstance(one, str) for one in given.values()):
+        raise Refused("not_a_picture")
+    return {key: one.strip() for key, one in given.items()}
+
+
+SPEC = PictureSpec()
