@@ -4,8 +4,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import F, Q
 from django.http import Http404
 
-from annotation.models import Assignment, Campaign, CampaignCohort
-from annotation.services import loading
+from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Review
+from annotation.services import loading, reviews
 from benchmarks.models import Benchmark
 from people.models import User
 
@@ -17,6 +17,31 @@ def assignment_for(user: Person, assignment_id: int) -> Assignment:
     if not user.is_active:
         raise Http404
     found = loading.own(assignment_id, user.pk)
+    if found is None:
+        raise Http404
+    return found
+
+
+def answer_for_review(user: User, benchmark: Benchmark, annotation_id: int) -> Annotation:
+    """An answer this person may decide on, whatever its state; their own are not there for them."""
+    joined = reviews.reviewable(benchmark, user).select_related(
+        "assignment__campaign__stage__benchmark",
+        "assignment__unit__item",
+        "assignment__participation__cohort__cohort",
+        "assignment__rater",
+        "sheet_version",
+        "cohort",
+    )
+    found = joined.filter(pk=annotation_id).first() if user.is_active else None
+    if found is None:
+        raise Http404
+    return found
+
+
+def review_for(user: User, benchmark: Benchmark, review_id: int) -> Review:
+    """A decision on an answer of this benchmark; who may take it back, the service says."""
+    rows = Review.objects.filter(annotation__assignment__campaign__stage__benchmark=benchmark)
+    found = rows.filter(pk=review_id).first() if user.is_active else None
     if found is None:
         raise Http404
     return found

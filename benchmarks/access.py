@@ -12,13 +12,13 @@ from benchmarks.models import Benchmark, Role
 from jobs.models import Event, record
 from people.models import TeamMember, User
 
-Can = Literal["see", "work_on", "own", "roles"]
+Can = Literal["see", "review", "work_on", "own", "roles"]
 SEEN = "admin.looked"
 
 
 def benchmark_for(user: User | AnonymousUser, slug: str, *, can: Can = "see") -> Benchmark:
-    """see: any role, team admins, site admins (which leaves an event); work_on: owner, researcher; own: owner;
-    roles: owner and team admins, so that a benchmark whose owner left is not lost."""
+    """see: any role, team admins, site admins (which leaves an event); review: any role; work_on: owner, researcher;
+    own: owner; roles: owner and team admins, so that a benchmark whose owner left is not lost."""
     if isinstance(user, AnonymousUser):
         raise Http404
     found = _allowed(user, can).filter(slug=slug).select_related("team").first()

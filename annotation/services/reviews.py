@@ -1,0 +1,220 @@
+"""People decide on the answers of others, where a stage is accepted by review. See docs/explanation/acceptance.md.
+
+Everything here is done under the locks of the answer's author, so that a correction and a decision cannot cross.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from annotation.models import Annotation, Assignment, Campaign, Exclusion, ItemContributor, Rating, Review
+from annotation.services import outbox, slots
+from annotation.services.allocation import lock_seat
+from annotation.services.transactions import in_transaction
+from benchmarks.models import Benchmark, Stage
+from jobs.models import record
+from people.models import User
+
+State = Assignment.State
+Decision = Review.Decision
+BECOMES = {Decision.ACCEPT: State.ACCEPTED, Decision.RETURN: State.RETURNED, Decision.REJECT: State.REJECTED}
+VERBS = {Decision.ACCEPT: "answer.accepted", Decision.RETURN: "answer.returned", Decision.REJECT: "answer.rejected"}
+REJECTED = "rejected"
+# Offered where a stage names no reasons of its own; annotation.review_words has their words.
+REASONS = ("rules", "unclear", "mistake", "other")
+MOST_COMMENT = 2000
+
+
+class NotReviewed(Exception):
+    """Nothing was decided; `reason` says why.
+
+    own: the reviewer's own work, or work on something they had a part in. decided: another reviewer was first. newer:
+    its author sent a new version. gone: it was taken back, or does not count. closed: nobody can correct it any more.
+    no_reason: a return and a rejection say why. not_yours: only its reviewer, and those who run the benchmark, undo.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def reasons_of(stage: Stage) -> list[str]:
+    return [str(row["code"]) for row in stage.review_reasons] or list(REASONS)
+
+
+def reviewable(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
+    """Answers in by-review stages that this person may decide on: never their own, nor on what they had a part in."""
+    mine = ItemContributor.objects.filter(item=OuterRef("assignment__unit__item"), rater__user=reviewer)
+    rows = Annotation.objects.filter(
+        assignment__campaign__stage__benchmark=benchmark,
+        assignment__campaign__stage__acceptance=Stage.Acceptance.BY_REVIEW,
+    )
+    return rows.filter(~Exists(mine)).exclude(rater__user=reviewer)
+
+
+def waiting(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
+    """What waits for a decision, the longest waiting first."""
+    rows = reviewable(benchmark, reviewer).filter(live=True, counted=True, assignment__state=State.SUBMITTED)
+    return rows.order_by("assignment__changed_at", "pk")
+
+
+def returned(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
+    """What waits for its author, the longest waiting first."""
+    rows = reviewable(benchmark, reviewer).filter(live=True, assignment__state=State.RETURNED)
+    return rows.order_by("assignment__changed_at", "pk")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """How far the answers of a by-review stage are. `waiting` counts everybody's, also the reviewer's own."""
+
+    waiting: int = 0
+    returned: int = 0
+    accepted: int = 0
+    rejected: int = 0
+
+    @property
+    def answered(self) -> int:
+        return self.waiting + self.returned + self.accepted + self.rejected
+
+    @property
+    def percent(self) -> float:
+        return 100 * (self.accepted + self.rejected) / self.answered if self.answered else 0.0
+
+
+def batches(stages: Iterable[Stage]) -> dict[int, Batch]:
+    """By stage, from the states of its assignments. Answers that do not count, and were not rejected, are left out."""
+    rows = Annotation.objects.filter(live=True, assignment__campaign__stage__in=[stage.pk for stage in stages])
+    rows = rows.filter(Q(counted=True) | Q(uncounted_because=REJECTED))
+    counts: dict[int, Counter[str]] = {}
+    grouped = rows.values_list("assignment__campaign__stage", "assignment__state").annotate(n=Count("pk"))
+    for stage, state, n in grouped.order_by():
+        counts.setdefault(stage, Counter())[state] = n
+    return {
+        stage: Batch(found[State.SUBMITTED], found[State.RETURNED], found[State.ACCEPTED], found[State.REJECTED])
+        for stage, found in counts.items()
+    }
+
+
+@in_transaction
+def decide(
+    annotation_id: int, reviewer: User, decision: str, at: datetime, *, reason: str = "", comment: str = ""
+) -> Review:
+    """Accept an answer, return it to its author, or reject it. An answer already returned can still be rejected."""
+    answer = _locked(annotation_id)
+    assignment, stage = answer.assignment, answer.assignment.campaign.stage
+    _may(answer, reviewer)
+    earlier = Review.objects.filter(annotation=answer, undone_at=None).first()
+    giving_up = earlier is not None and earlier.decision == Decision.RETURN and decision == Decision.REJECT
+    if earlier is not None and not giving_up:
+        raise NotReviewed("decided")
+    if not answer.live:
+        raise NotReviewed("newer" if answer.uncounted_because == "superseded" else "gone")
+    if not answer.counted or assignment.state not in (State.SUBMITTED, State.RETURNED):
+        raise NotReviewed("gone")
+    if decision == Decision.RETURN and assignment.campaign.state == Campaign.State.CLOSED:
+        raise NotReviewed("closed")
+    if decision != Decision.ACCEPT and reason not in reasons_of(stage):
+        raise NotReviewed("no_reason")
+    if earlier is not None:
+        Review.objects.filter(pk=earlier.pk).update(undone_at=at)
+    review = Review.objects.create(
+        annotation=answer,
+        reviewer=reviewer,
+        decision=decision,
+        reason="" if decision == Decision.ACCEPT else reason,
+        comment=comment.strip()[:MOST_COMMENT],
+        at=at,
+    )
+    _become(assignment, BECOMES[Decision(decision)], at)
+    if decision == Decision.REJECT:
+        _uncount(answer)
+    _follow(answer, reviewer, VERBS[Decision(decision)], review)
+    return review
+
+
+@in_transaction
+def undo(review_id: int, user: User, at: datetime, *, runs: bool = False) -> Review:
+    """Take a decision back: the answer waits again. By its reviewer, or by somebody who `runs` the benchmark."""
+    review = Review.objects.get(pk=review_id)
+    answer = _locked(review.annotation_id)
+    review.refresh_from_db()
+    if review.reviewer_id != user.pk and not runs:
+        raise NotReviewed("not_yours")
+    if review.undone_at is not None:
+        raise NotReviewed("gone")
+    if not answer.live:
+        raise NotReviewed("newer")
+    review.undone_at = at
+    review.save(update_fields=["undone_at"])
+    _become(answer.assignment, State.SUBMITTED, answer.submitted_at)
+    if review.decision == Decision.REJECT:
+        _count_again(answer)
+    _follow(answer, user, "answer.review_undone", review)
+    return review
+
+
+def _locked(annotation_id: int) -> Annotation:
+    """Under the locks of its author: participation, then assignment. What was read before may be old."""
+    rows = Annotation.objects.select_related("assignment__campaign__stage", "assignment__unit", "rater")
+    answer = rows.get(pk=annotation_id)
+    if answer.assignment.participation_id is not None:
+        lock_seat(answer.assignment.participation_id)
+    held = Assignment.objects.select_for_update(no_key=True).get(pk=answer.assignment_id)
+    answer.refresh_from_db(fields=["live", "counted", "uncounted_because"])
+    answer.assignment.state = held.state
+    return answer
+
+
+def _may(answer: Annotation, reviewer: User) -> None:
+    """Whoever decides comes from outside: the annotator's part in the item ends where the reviewer's begins."""
+    item = answer.assignment.unit.item_id
+    part = ItemContributor.objects.filter(item=item, rater__user=reviewer)
+    if answer.rater.user_id == reviewer.pk or part.exists():
+        raise NotReviewed("own")
+    if answer.assignment.campaign.stage.acceptance != Stage.Acceptance.BY_REVIEW:
+        raise NotReviewed("gone")
+
+
+def _become(assignment: Assignment, state: str, at: datetime) -> None:
+    Assignment.objects.filter(pk=assignment.pk).update(state=state, changed_at=at)
+
+
+def _uncount(answer: Annotation) -> None:
+    """A rejected answer is kept and does not count; its place goes to the oldest waiting answer, or opens again."""
+    Annotation.objects.filter(pk=answer.pk).update(counted=False, uncounted_because=REJECTED)
+    Rating.objects.filter(annotation_id=answer.pk).update(counted=False)
+    assignment = answer.assignment
+    if assignment.slot_id is None or assignment.participation is None:
+        return
+    slots.lock([assignment.slot_id])
+    wanted, submitted = slots.uncount([assignment.slot_id])
+    slots.tally(assignment.participation.cohort_id, assignment.pk, wanted=wanted, submitted=submitted)
+
+
+def _count_again(answer: Annotation) -> None:
+    """Where its place is still free; else it waits as surplus. One of an excluded rater stays out."""
+    assignment = answer.assignment
+    benchmark = assignment.campaign.stage.benchmark_id
+    if Exclusion.objects.filter(benchmark=benchmark, rater=answer.rater_id, lifted_at=None).exists():
+        Annotation.objects.filter(pk=answer.pk).update(uncounted_because="excluded")
+        return
+    if assignment.slot_id is None or assignment.participation is None:
+        Annotation.objects.filter(pk=answer.pk).update(counted=True, uncounted_because="")
+        Rating.objects.filter(annotation_id=answer.pk).update(counted=True)
+        return
+    Annotation.objects.filter(pk=answer.pk).update(uncounted_because="surplus")
+    slots.lock([assignment.slot_id])
+    slots.tally(assignment.participation.cohort_id, assignment.pk, submitted=slots.promote([assignment.slot_id]))
+
+
+def _follow(answer: Annotation, actor: User, verb: str, review: Review) -> None:
+    stage = answer.assignment.campaign.stage
+    outbox.note([answer.assignment.unit.item_id])
+    data: dict[str, Any] = {"review": review.pk, "version": answer.version, "reason": review.reason}
+    scope, target = f"benchmark:{stage.benchmark_id}", f"assignment:{answer.assignment_id}"
+    record(actor, verb, scope=scope, target=target, **data)
