@@ -1,0 +1,114 @@
+"""The steps that all workflows share, each through the door that people use."""
+
+import csv
+import io
+import json
+import re
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotation.models import Assignment, Campaign, Rating
+from annotation.services import campaigns
+from benchmarks.models import Benchmark, Stage
+from benchmarks.services.benchmarks import create_from_recipe
+from jobs import runner
+from jobs.models import Job
+from people.models import Cohort, User
+from tests.archives import packed
+from tests.personas import World
+
+
+def make(world: World, recipe: str) -> Benchmark:
+    return create_from_recipe(world.team, recipe, recipe, f"w-{recipe}", world.mara)
+
+
+def bring(
+    page: Page,
+    stage: Stage,
+    folder: Path,
+    rows: Sequence[Mapping[str, Any]],
+    pictures: Mapping[str, bytes] | None = None,
+) -> None:
+    """Upload on the import page, let a worker do it, and see that every row was taken."""
+    page.goto(f"/b/{stage.benchmark.slug}/import/")
+    if page.get_by_label("Stage").count():
+        page.get_by_label("Stage").select_option(str(stage.pk))
+    if pictures:
+        archive = folder / "pictures.zip"
+        archive.write_bytes(packed(dict(pictures)))
+        page.get_by_label("Pictures, as a zip").set_input_files(archive)
+    listed = folder / "manifest.jsonl"
+    listed.write_text("\n".join(json.dumps(dict(row), ensure_ascii=False) for row in rows), "utf-8")
+    page.get_by_label("Manifest").set_input_files(listed)
+    page.get_by_role("button", name="Upload and begin").click()
+    expect(page).to_have_url(re.compile("/jobs/"))
+    job = Job.objects.latest("pk")
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert job.state == "done", job.error
+    assert not job.rows.filter(outcome="error").exists(), list(job.rows.values_list("number", "message"))
+
+
+def opened(stage: Stage, actor: User, cohorts: Mapping[Cohort, int], **how: Any) -> Campaign:
+    campaign = campaigns.create(stage, stage.name, actor, cohorts, seed=7, **how)
+    campaigns.open_campaign(campaign, actor, timezone.now())
+    return campaign
+
+
+def sheet(page: Page, campaign: Campaign) -> int:
+    """Go to the sheet; says which assignment is before the person."""
+    page.goto(f"/work/{campaign.pk}/")
+    return on_bench(page)
+
+
+def on_bench(page: Page) -> int:
+    bench = page.locator("#bench[data-assignment]")
+    expect(bench).to_be_visible()
+    return int(bench.get_attribute("data-assignment") or 0)
+
+
+def drafted(page: Page, assignment: int) -> None:
+    """Wait until the server has the draft, and load the page anew."""
+    for _time in range(200):
+        draft = Assignment.objects.select_related("draft").filter(pk=assignment, draft__isnull=False).first()
+        if draft is not None and not page.evaluate("document.querySelector('#bench').classList.contains('sends')"):
+            break
+        page.wait_for_timeout(50)
+    else:
+        raise AssertionError("no draft arrived")
+    page.reload()
+    assert on_bench(page) == assignment
+
+
+def submit(page: Page) -> None:
+    """Press Submit, and wait for what comes next."""
+    before = page.locator("#bench").get_attribute("data-assignment")
+    page.locator(".acts .go").click()
+    expect(page.locator(f'#bench[data-assignment="{before}"]')).to_have_count(0)
+
+
+def exported(world: World, stage: Stage, form: str = "jsonl") -> bytes:
+    """The zip that a researcher downloads."""
+    reply = world.client(world.mara).post(f"/b/{stage.benchmark.slug}/export/", {"stage": stage.pk, "form": form})
+    assert reply.status_code == 200
+    return b"".join(reply.streaming_content)  # type: ignore[attr-defined]
+
+
+def rows_of(archive: bytes, name: str) -> list[dict[str, Any]]:
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened_:
+        inside = next(one for one in opened_.namelist() if one.endswith(name))
+        text = opened_.read(inside).decode("utf-8-sig")
+    if name.endswith(".csv"):
+        return list(csv.DictReader(io.StringIO(text)))
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def ratings(campaign: Campaign) -> list[tuple[str, str, str, float | None]]:
+    """What counts: item, field, code, value; whoever gave it."""
+    rows = Rating.objects.filter(campaign=campaign, live=True, counted=True)
+    return sorted(rows.values_list("unit__item__key", "field", "code", "value"), key=str)

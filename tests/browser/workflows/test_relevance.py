@@ -1,0 +1,40 @@
+"""Relevance rating, whole: import, claim, draft, reload, submit, next, export; two people, two web processes."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from annotation.models import Annotation
+from tests.browser.conftest import PHONE, drawings
+from tests.browser.workflows import steps
+from tests.personas import World
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_relevance(open_as: Callable[..., Page], world: World, tmp_path: Path, shot: Callable[..., None]) -> None:
+    stage = steps.make(world, "caire-universal").stages.get(key="relevance")
+    pictures = {f"{n}.jpg": data for n, data in enumerate(drawings(3))}
+    rows = [
+        {"file": name, "key": f"dance-{n}", "concept": "dance", "country": "Brazil", "condition": "natural"}
+        for n, name in enumerate(pictures)
+    ]
+    steps.bring(open_as(world.mara), stage, tmp_path, rows, pictures)
+    campaign = steps.opened(stage, world.mara, {world.brazil: 2})
+    bia, caio = open_as(world.bia), open_as(world.caio, **PHONE)
+    hand = steps.sheet(bia, campaign)
+    bia.keyboard.press("4")
+    steps.drafted(bia, hand)
+    assert bia.locator("#main input:checked").get_attribute("value") == "4"
+    shot(bia, "relevance-desktop")
+    steps.submit(bia)
+    steps.sheet(caio, campaign)
+    for code in "25":
+        caio.locator(f'label:has(input[value="{code}"])').tap()
+        steps.submit(caio)
+    assert Annotation.objects.filter(live=True, counted=True).count() == 3
+    assert {code for _key, _field, code, _value in steps.ratings(campaign)} == {"4", "2", "5"}
+    rows = steps.rows_of(steps.exported(world, stage), "ratings.jsonl")
+    assert len(rows) == 3
