@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import campaigns, composer, composer_preview
+from annotation.views import campaigns, composer, composer_preview, coverage
 
 urlpatterns = [
     path("b/<slug:slug>/coverage/", coverage.page, name="coverage"),

@@ -62,6 +62,11 @@ def cohort_for(user: Person, cohort_id: int, *, manage: bool = False) -> Cohort:
     raise Http404
 
 
+def may_manage(user: Person, cohort: Cohort) -> bool:
+    """For showing a link or not: its managers, and the admins of its team."""
+    return is_team_admin(user, cohort.team) or (user.is_active and cohort.managers.filter(user_id=user.pk).exists())
+
+
 def membership_for(user: Person, member_id: int) -> CohortMember:
     """A membership for whoever manages its cohort."""
     member = CohortMember.objects.select_related("cohort__team", "user").filter(pk=member_id).first()

@@ -169,6 +169,7 @@ ANYTHING: Mapping[str, str] = {
 }
 POSTS: Mapping[str, Mapping[str, str]] = {
     "annotation:campaign_do": {"act": "pause"},
+    "annotation:coverage_do": {"act": "hurry"},
     "annotation:campaign_instruct": {"text_en": "Do as I say."},
     "benchmarks:role": {"name": "none"},
     "evaluation:person": {"do": "exclude", "reason": "x"},

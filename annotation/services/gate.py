@@ -16,17 +16,18 @@ Reason = Literal[
 # People who may not see the material now are not shown even what they have in hand.
 SHUTS_OUT: frozenset[Reason] = frozenset({"no_consent", "not_a_member", "excluded", "campaign_closed"})
 
-GATE = """
+EXCLUDED = """EXISTS (SELECT FROM annotation_exclusion e
+  WHERE e.benchmark_id = st.benchmark_id AND e.rater_id = r.id AND e.lifted_at IS NULL)"""
+CONSENTED = """coalesce((SELECT EXISTS (SELECT FROM people_consent given
+    WHERE given.version_id = v.id AND given.user_id = u.id AND given.withdrawn_at IS NULL)
+  FROM people_consentversion v
+  WHERE v.team_id = co.team_id AND v.published_at IS NOT NULL ORDER BY v.number DESC LIMIT 1), true)"""
+GATE = f"""
 SELECT c.state, c.opens_on, c.closes_on, c.lease_minutes, cc.paused OR co.paused_at IS NOT NULL, cc.most_per_person,
   cc.most_per_day, co.time_zone, u.time_zone,
   u.is_active AND EXISTS (SELECT FROM people_cohortmember m
     WHERE m.cohort_id = co.id AND m.user_id = u.id AND m.left_at IS NULL),
-  EXISTS (SELECT FROM annotation_exclusion e
-    WHERE e.benchmark_id = st.benchmark_id AND e.rater_id = r.id AND e.lifted_at IS NULL),
-  coalesce((SELECT EXISTS (SELECT FROM people_consent given
-      WHERE given.version_id = v.id AND given.user_id = u.id AND given.withdrawn_at IS NULL)
-    FROM people_consentversion v
-    WHERE v.team_id = co.team_id AND v.published_at IS NOT NULL ORDER BY v.number DESC LIMIT 1), true),
+  {EXCLUDED}, {CONSENTED},
   EXISTS (SELECT FROM people_consent older JOIN people_consentversion v ON v.id = older.version_id
     WHERE v.team_id = co.team_id AND older.user_id = u.id AND older.withdrawn_at IS NULL),
   st.staffing
@@ -37,7 +38,7 @@ FROM annotation_campaigncohort cc
   JOIN people_rater r ON r.id = %s
   JOIN people_user u ON u.id = r.user_id
 WHERE cc.id = %s
-"""
+"""  # noqa: S608  (constants)
 
 # What this person gave here, and gave today; no more is counted than is asked for.
 GIVEN = """

@@ -1,0 +1,166 @@
+"""How much of what was asked for is there: rows of items or of concepts, one column a cohort. Reads, and nothing else.
+
+The matrix is one aggregated query over a campaign's slots; what a hole lacks, and who could fill it, is read for one
+cell at a time.
+"""
+
+# ruff: noqa: S608  (only constants of this file are put into the statements)
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from annotation.models import Campaign, CampaignCohort
+from annotation.services.sql import fetch
+
+By = Literal["concept", "item"]
+Show = Literal["", "missing", "holes"]
+PAGE = 50
+HOLE = 5  # a cell is a hole while it has less than one in five of what was asked for
+
+ASKED = "greatest(s.wanted, cc.target_answers)"
+SLOTS = """annotation_slot s JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id
+  JOIN annotation_unit u ON u.id = s.unit_id JOIN benchmarks_item i ON i.id = u.item_id"""
+CHOSEN = """cc.campaign_id = %(campaign)s AND i.withdrawn_at IS NULL
+  AND (%(condition)s = '' OR i.condition = %(condition)s) AND (%(concept)s = '' OR i.concept = %(concept)s)"""
+SHOWN = {
+    "": "true",
+    "missing": "bool_or(counted < asked)",
+    "holes": f"bool_or(counted * {HOLE} < asked)",
+}
+KEYS = {"concept": ("i.concept", "i.origin"), "item": ("i.concept", "i.key")}
+MATRIX = """
+WITH cells AS (
+  SELECT {name} AS name, {part} AS part, s.cohort_id, min(i.id) AS item, count(*) AS units, sum({asked}) AS asked,
+    sum(s.submitted) AS counted, sum(s.reserved) AS held, count(*) FILTER (WHERE s.retired) AS retired,
+    count(*) FILTER (WHERE s.urgent AND s.open) AS urgent
+  FROM {slots} WHERE {chosen} GROUP BY 1, 2, s.cohort_id
+)
+SELECT name, part, min(item), array_agg(cohort_id), array_agg(units), array_agg(asked), array_agg(counted),
+  array_agg(held), array_agg(retired), array_agg(urgent), count(*) OVER ()
+FROM cells GROUP BY name, part HAVING {shown} ORDER BY name, part LIMIT %(limit)s OFFSET %(offset)s
+"""
+MATRICES = {
+    (by, show): MATRIX.format(name=name, part=part, asked=ASKED, slots=SLOTS, chosen=CHOSEN, shown=having)
+    for by, (name, part) in KEYS.items()
+    for show, having in SHOWN.items()
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is looked at. `row` is an item: itself, or the concept and origin it stands for."""
+
+    by: By = "concept"
+    condition: str = ""
+    concept: str = ""
+    show: Show = ""
+    page: int = 1
+
+    @property
+    def params(self) -> dict[str, Any]:
+        offset = (self.page - 1) * PAGE
+        return {"condition": self.condition, "concept": self.concept, "limit": PAGE, "offset": offset}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Units of one row for one cohort: answers asked for, counted, and in people's hands."""
+
+    cohort_id: int
+    units: int
+    asked: int
+    counted: int
+    held: int
+    retired: int
+    urgent: int
+
+    @property
+    def look(self) -> str:
+        if self.counted >= self.asked:
+            return "full"
+        return "hole" if self.counted * HOLE < self.asked else "part"
+
+    @property
+    def step(self) -> int:
+        """In twentieths, for the page's policy allows no style of its own to a cell."""
+        return min(20, 20 * self.counted // self.asked) if self.asked else 20
+
+    @property
+    def classes(self) -> str:
+        """What the cell looks like."""
+        marks = (self.look, f"v{self.step}", "urgent" if self.urgent else "", "apart" if self.retired else "")
+        return " ".join(filter(None, marks))
+
+    @property
+    def missing(self) -> int:
+        return max(0, self.asked - self.counted)
+
+
+@dataclass(frozen=True)
+class Row:
+    """`item` names the row in an address."""
+
+    name: str
+    part: str
+    item: int
+    cells: list[Cell | None]
+
+    @property
+    def called(self) -> str:
+        return ", ".join(filter(None, (self.name, self.part)))
+
+
+@dataclass(frozen=True)
+class Matrix:
+    cohorts: list[CampaignCohort]
+    rows: list[Row]
+    total: int
+    page: int
+    pages: int
+
+    @property
+    def shown(self) -> list[tuple[Row, list[tuple[CampaignCohort, Cell | None]]]]:
+        """Rows, each with its cells beside their cohorts."""
+        return [(row, list(zip(self.cohorts, row.cells, strict=True))) for row in self.rows]
+
+
+def matrix_of(campaign: Campaign, choice: Choice) -> Matrix:
+    """One page of rows, and how many there are."""
+    cohorts = list(campaign.cohorts.select_related("cohort__team").order_by("cohort__label"))
+    found = fetch(MATRICES[choice.by, choice.show], {"campaign": campaign.pk, **choice.params})
+    total = found[0][-1] if found else 0
+    rows = []
+    for name, part, item, *columns, _total in found:
+        cells = {cell.cohort_id: cell for cell in (Cell(*map(int, one)) for one in zip(*columns, strict=True))}
+        rows.append(Row(name, part, item, [cells.get(one.pk) for one in cohorts]))
+    return Matrix(cohorts, rows, total, choice.page, max(1, -(-total // PAGE)))
+
+
+def facets(campaign: Campaign) -> Mapping[str, list[str]]:
+    """What can be chosen: what the campaign's items have."""
+    items = campaign.stage.items.filter(withdrawn_at=None).order_by()
+    if campaign.conditions:
+        items = items.filter(condition__in=campaign.conditions)
+    return {
+        name: sorted(filter(None, items.values_list(name, flat=True).distinct())) for name in ("condition", "concept")
+    }
+
+
+IN_CELL = f"""SELECT s.id FROM {SLOTS} WHERE {CHOSEN} AND (%(cohort)s = 0 OR cc.id = %(cohort)s) AND CASE WHEN %(one)s
+  THEN i.id = %(item)s ELSE (i.concept, i.origin) = (SELECT concept, origin FROM benchmarks_item WHERE id = %(item)s)
+  END ORDER BY s.id"""
+
+
+def slots_of(campaign: Campaign, choice: Choice, item: int, cohort: int = 0) -> list[int]:
+    """The slots of a row, of one cohort or of all."""
+    params = {"campaign": campaign.pk, **choice.params, "cohort": cohort, "one": choice.by == "item", "item": item}
+    return [pk for (pk,) in fetch(IN_CELL, params)]
+
+
+def slots_of_keys(campaign: Campaign, keys: Sequence[str]) -> tuple[list[int], list[str]]:
+    """The slots of the items with these keys, in all cohorts, and the keys the campaign does not have."""
+    sql = f"SELECT s.id, i.key FROM {SLOTS} WHERE cc.campaign_id = %s AND i.withdrawn_at IS NULL AND i.key = ANY(%s)"
+    found = fetch(sql, [campaign.pk, list(keys)])
+    known = {key for _slot, key in found}
+    return [slot for slot, _key in found], [key for key in dict.fromkeys(keys) if key not in known]

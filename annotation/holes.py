@@ -1,0 +1,148 @@
+"""One cell of the matrix: what it lacks, why people skipped it, and who of the cohort could fill it."""
+
+# ruff: noqa: S608  (only constants of this file are put into the statements)
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from annotation.coverage import ASKED, SLOTS
+from annotation.models import CampaignCohort
+from annotation.services.gate import CONSENTED, EXCLUDED
+from annotation.services.sql import fetch
+from people.zones import zone_named
+
+IDLE = timedelta(days=7)
+NOT_BEGUN = datetime(1970, 1, 1, tzinfo=UTC)
+
+# In the order in which they are told; a person is in the first that fits, read from the end.
+WHO: dict[str, tuple[str, Any]] = {
+    "room": ("ok", _("have room")),
+    "idle": ("hollow", _("have not been here for a week")),
+    "new": ("hollow", _("have not begun")),
+    "day": ("wait", _("are at their limit for today")),
+    "share": ("wait", _("have given their whole share")),
+    "had": ("hollow", _("have had it already")),
+    "authors": ("hollow", _("had a part in making it, and this stage is for others")),
+    "others": ("hollow", _("had no part in making it, and this stage is for those who did")),
+    "consent": ("back", _("have not agreed to the text in force")),
+    "excluded": ("no", _("are excluded from this benchmark")),
+}
+
+SUMS = f"""SELECT count(*), sum({ASKED}), sum(s.submitted), sum(s.reserved), count(*) FILTER (WHERE s.retired),
+  count(*) FILTER (WHERE s.urgent AND s.open) FROM {SLOTS} WHERE s.id = ANY(%s)"""
+SKIPS = """SELECT skip_reason, count(*) FROM annotation_assignment WHERE slot_id = ANY(%s) AND state = 'skipped'
+  GROUP BY skip_reason ORDER BY count(*) DESC, skip_reason"""
+
+# One row a member of the cohort: what keeps them from every unit that lacks answers, if anything does.
+PEOPLE = f"""
+WITH lacking AS MATERIALIZED (
+  SELECT s.unit_id, u.item_id FROM {SLOTS} WHERE s.id = ANY(%(slots)s) AND s.submitted < {ASKED}
+)
+SELECT coalesce(nullif(u.time_zone, ''), co.time_zone), p.id, p.last_seen_at, {EXCLUDED}, {CONSENTED},
+  x.free, x.had,
+  (SELECT count(*) FROM annotation_assignment a WHERE a.participation_id = p.id
+    AND a.state IN ('submitted', 'returned', 'accepted', 'rejected'))
+FROM annotation_campaigncohort cc JOIN annotation_campaign c ON c.id = cc.campaign_id
+  JOIN benchmarks_stage st ON st.id = c.stage_id JOIN people_cohort co ON co.id = cc.cohort_id
+  JOIN people_cohortmember m ON m.cohort_id = co.id AND m.left_at IS NULL
+  JOIN people_user u ON u.id = m.user_id AND u.is_active
+  LEFT JOIN people_rater r ON r.user_id = u.id
+  LEFT JOIN annotation_participation p ON p.cohort_id = cc.id AND p.rater_id = r.id
+  CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE a.id IS NULL AND (st.staffing = 'anyone' OR (st.staffing = 'contributors') = EXISTS (
+        SELECT FROM annotation_itemcontributor k WHERE k.item_id = l.item_id AND k.rater_id = r.id))) AS free,
+      count(a.id) AS had
+    FROM lacking l LEFT JOIN annotation_assignment a ON a.campaign_id = c.id AND a.unit_id = l.unit_id
+      AND a.rater_id = r.id AND a.state <> 'released'
+  ) x
+WHERE cc.id = %(cohort)s
+"""
+TODAY = """SELECT a.participation_id, an.submitted_at FROM annotation_annotation an
+  JOIN annotation_assignment a ON a.id = an.assignment_id JOIN annotation_participation p ON p.id = a.participation_id
+  WHERE p.cohort_id = %s AND an.submitted_at >= %s AND an.version = 1
+    AND a.state IN ('submitted', 'returned', 'accepted', 'rejected')"""
+
+
+@dataclass(frozen=True)
+class Group:
+    """So many people, and what can be said of them."""
+
+    key: str
+    look: str
+    words: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Hole:
+    slots: list[int]
+    units: int
+    asked: int
+    counted: int
+    held: int
+    retired: int
+    urgent: int
+    skips: list[tuple[str, int]]
+    who: list[Group]
+    members: int
+
+    @property
+    def percent(self) -> float:
+        return min(100.0, 100 * self.counted / self.asked) if self.asked else 0.0
+
+    @property
+    def missing(self) -> int:
+        return max(0, self.asked - self.counted)
+
+
+def hole_of(place: CampaignCohort, slots: Sequence[int], at: datetime) -> Hole:
+    """What is to be said of these slots of one cohort."""
+    [sums] = fetch(SUMS, [list(slots)])
+    skips = fetch(SKIPS, [list(slots)])
+    kinds = Counter(_kinds(place, slots, at))
+    who = [Group(key, look, str(words), kinds[key]) for key, (look, words) in WHO.items() if kinds[key]]
+    units, asked, counted, held, retired, urgent = (int(one or 0) for one in sums)
+    told = [(code, int(n)) for code, n in skips]
+    return Hole(list(slots), units, asked, counted, held, retired, urgent, told, who, kinds.total())
+
+
+def _kinds(place: CampaignCohort, slots: Sequence[int], at: datetime) -> list[str]:
+    today = _given_today(place, at) if place.most_per_day is not None else {}
+    staffing = place.campaign.stage.staffing
+    people = fetch(PEOPLE, {"cohort": place.pk, "slots": list(slots)})
+    return [_kind(row, place, staffing, today, at) for row in people]
+
+
+def _kind(
+    row: Sequence[Any], place: CampaignCohort, staffing: str, today: dict[int, list[datetime]], at: datetime
+) -> str:
+    zone_name, seat, seen, excluded, consented, free, had, given = row
+    day = at.astimezone(zone_named(zone_name) or UTC)
+    midnight = day.replace(hour=0, minute=0, second=0, microsecond=0)
+    daily = sum(one >= midnight for one in today.get(seat, ()))
+    found = [
+        ("excluded", excluded),
+        ("consent", not consented),
+        ("had", not free and had),
+        ("authors", not free and staffing == "others"),
+        ("others", not free and staffing == "contributors"),
+        ("had", not free),
+        ("share", place.most_per_person is not None and given >= place.most_per_person),
+        ("day", place.most_per_day is not None and daily >= place.most_per_day),
+        ("new", seat is None),
+        ("idle", (seen or NOT_BEGUN) < at - IDLE),
+    ]
+    return next((kind for kind, holds in found if holds), "room")
+
+
+def _given_today(place: CampaignCohort, at: datetime) -> dict[int, list[datetime]]:
+    """What was answered since the earliest midnight that can be anybody's, by participation."""
+    found: dict[int, list[datetime]] = {}
+    for seat, submitted in fetch(TODAY, [place.pk, at - timedelta(hours=25)]):
+        found.setdefault(seat, []).append(submitted)
+    return found

@@ -1,0 +1,234 @@
+"""The coverage matrix of a campaign: where the holes are, who could fill one, and what to do about it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation import coverage
+from annotation.coverage import KEYS, SHOWN, Choice, Matrix
+from annotation.holes import hole_of
+from annotation.models import Campaign
+from annotation.services import units
+from benchmarks.access import benchmark_for, may
+from benchmarks.models import Benchmark, Item
+from benchmarks.readers import condition_names
+from benchmarks.tabs import tabs_for
+from people.access import may_manage
+
+MOST_KEYS = 2_000
+OTHERS = 6
+
+
+@login_required
+@require_safe
+@never_cache
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug)
+    campaigns = _campaigns(benchmark)
+    campaign = _chosen(campaigns, request.GET) if campaigns else None
+    if campaign is None:
+        return render(request, "annotation/coverage/page.html", _bare(request, benchmark, []))
+    return _page(request, benchmark, campaigns, campaign, request.GET)
+
+
+def _campaigns(benchmark: Benchmark) -> list[Campaign]:
+    """Those that were opened, the newest first."""
+    rows = Campaign.objects.filter(stage__benchmark=benchmark, opened_at__isnull=False)
+    return list(rows.select_related("stage__benchmark").order_by("-opened_at", "-pk"))
+
+
+def _chosen(campaigns: list[Campaign], said: Mapping[str, str]) -> Campaign:
+    found = [one for one in campaigns if str(one.pk) == said.get("campaign", str(campaigns[0].pk))]
+    if not found:
+        raise Http404
+    return found[0]
+
+
+def _bare(request: HttpRequest, benchmark: Benchmark, campaigns: list[Campaign]) -> dict[str, Any]:
+    return {
+        "benchmark": benchmark,
+        "nav": tabs_for(request.user, benchmark, "coverage"),
+        "who_place": benchmark.name,
+        "works": may(request.user, benchmark, "work_on"),
+        "campaigns": campaigns,
+    }
+
+
+def _page(
+    request: HttpRequest,
+    benchmark: Benchmark,
+    campaigns: list[Campaign],
+    campaign: Campaign,
+    said: Mapping[str, str],
+    **more: Any,
+) -> HttpResponse:
+    facets = coverage.facets(campaign)
+    choice = _choice(said, facets)
+    matrix = coverage.matrix_of(campaign, choice)
+    context = _bare(request, benchmark, campaigns) | {
+        "campaign": campaign,
+        "choice": choice,
+        "matrix": matrix,
+        "facets": facets,
+        "condition_names": condition_names(benchmark),
+        "query": _query(campaign, choice),
+        "before": _query(campaign, replace(choice, page=choice.page - 1)),
+        "after": _query(campaign, replace(choice, page=choice.page + 1)),
+        "in_use": _in_use(campaign),
+        "others": _others(matrix),
+        "hole": _hole(request, campaign, choice, matrix, said),
+        **more,
+    }
+    return render(request, "annotation/coverage/page.html", context, status=400 if more else 200)
+
+
+def _in_use(campaign: Campaign) -> bool:
+    """Whether its queue is still in use."""
+    return campaign.state in (Campaign.State.OPEN, Campaign.State.PAUSED)
+
+
+def _number(said: Mapping[str, str], name: str, otherwise: int) -> int:
+    text = said.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+
+
+def _choice(said: Mapping[str, str], facets: Mapping[str, list[str]]) -> Choice:
+    """What was asked for where it exists; else the whole."""
+    by = said.get("by", "")
+    usual = "concept" if facets["concept"] else "item"
+    show = said.get("show", "")
+    chosen = {name: said.get(name, "") for name in ("condition", "concept")}
+    chosen = {name: value if value in facets[name] else "" for name, value in chosen.items()}
+    return Choice(
+        by=by if by in KEYS else usual,  # type: ignore[arg-type]
+        show=show if show in SHOWN else "",  # type: ignore[arg-type]
+        page=max(1, _number(said, "page", 1)),
+        **chosen,
+    )
+
+
+def _query(campaign: Campaign, choice: Choice, **more: int) -> str:
+    """The address of this very view."""
+    said = {"campaign": campaign.pk, "by": choice.by, "condition": choice.condition, "concept": choice.concept}
+    said |= {"show": choice.show, "page": choice.page if choice.page > 1 else ""}
+    return urlencode({name: value for name, value in (said | more).items() if value})
+
+
+def _others(matrix: Matrix) -> list[tuple[Any, Any, Any]]:
+    """The largest holes of this page: row, cohort, cell."""
+    found = [
+        (row, place, cell)
+        for row in matrix.rows
+        for place, cell in zip(matrix.cohorts, row.cells, strict=True)
+        if cell is not None and cell.look == "hole"
+    ]
+    return sorted(found, key=lambda one: -one[2].missing)[:OTHERS]
+
+
+def _hole(
+    request: HttpRequest, campaign: Campaign, choice: Choice, matrix: Matrix, said: Mapping[str, str]
+) -> dict[str, Any] | None:
+    """The cell that was opened: what it lacks, and who could fill it."""
+    row, cohort = _number(said, "row", 0), _number(said, "cohort", 0)
+    place = next((one for one in matrix.cohorts if one.pk == cohort), None)
+    item = Item.objects.filter(pk=row, stage=campaign.stage_id).first()
+    if place is None or item is None:
+        return None
+    place.campaign = campaign
+    slots = coverage.slots_of(campaign, choice, row, cohort)
+    if not slots:
+        return None
+    hole = hole_of(place, slots, timezone.now())
+    name = item.key if choice.by == "item" and not item.concept else item.concept or _("no concept")
+    labels = {one["code"]: one["label"] for one in campaign.stage.skip_reasons}
+    return {
+        "row": row,
+        "place": place,
+        "name": name,
+        "part": item.key if choice.by == "item" else item.origin,
+        "is": hole,
+        "skips": [(labels.get(code, {"en": code}), n) for code, n in hole.skips],
+        "manages": may_manage(request.user, place.cohort),
+        "paused": place.paused or place.cohort.paused_at is not None,
+    }
+
+
+@login_required
+@require_POST
+def act(request: HttpRequest, slug: str) -> HttpResponse:
+    """Bring a cell, or a list of items, to the front; put it back in line; ask again for what was set aside."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    campaigns = _campaigns(benchmark)
+    if not campaigns:
+        raise Http404
+    campaign = _chosen(campaigns, request.POST)
+    if not _in_use(campaign):
+        messages.error(request, _("This campaign is closed: nothing is handed out any more."))
+        return redirect(f"{reverse('annotation:coverage', args=[slug])}?campaign={campaign.pk}")
+    if request.POST.get("act") == "keys":
+        return _hurry_keys(request, benchmark, campaigns, campaign)
+    deed = DEEDS.get(request.POST.get("act", ""))
+    place = campaign.cohorts.filter(pk=_number(request.POST, "cohort", 0)).first()
+    if deed is None or place is None:
+        raise Http404
+    choice = _choice(request.POST, coverage.facets(campaign))
+    row = _number(request.POST, "row", 0)
+    deed(request, campaign, coverage.slots_of(campaign, choice, row, place.pk))
+    query = _query(campaign, choice, row=row, cohort=place.pk)
+    return redirect(f"{reverse('annotation:coverage', args=[slug])}?{query}#hole")
+
+
+def _hurry(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
+    n = units.hurry(campaign, slots, request.user)  # type: ignore[arg-type]
+    said = ngettext("%(n)s unit is at the front now.", "%(n)s units are at the front now.", n) % {"n": n}
+    messages.success(request, said if n else _("It is at the front already."))
+
+
+def _calm(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
+    n = units.hurry(campaign, slots, request.user, urgent=False)  # type: ignore[arg-type]
+    said = ngettext("%(n)s unit waits in line again.", "%(n)s units wait in line again.", n) % {"n": n}
+    messages.success(request, said)
+
+
+def _bring_back(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
+    n = units.bring_back(campaign, slots, request.user)  # type: ignore[arg-type]
+    said = ngettext("%(n)s unit is asked for again.", "%(n)s units are asked for again.", n) % {"n": n}
+    messages.success(request, said)
+
+
+DEEDS: dict[str, Callable[[HttpRequest, Campaign, list[int]], None]] = {
+    "hurry": _hurry, "calm": _calm, "bring_back": _bring_back,
+}  # fmt: skip
+
+
+def _hurry_keys(
+    request: HttpRequest, benchmark: Benchmark, campaigns: list[Campaign], campaign: Campaign
+) -> HttpResponse:
+    """All or nothing: what was typed stays, and each line that cannot be is named."""
+    typed = request.POST.get("keys", "")
+    lines = [line.strip() for line in typed.splitlines()]
+    keys = [line for line in lines if line]
+    slots, unknown = coverage.slots_of_keys(campaign, keys)
+    said = _("Line %(line)s: “%(key)s” is not an item of this campaign.")
+    wrong = [said % {"line": lines.index(key) + 1, "key": key} for key in unknown]
+    if len(keys) > MOST_KEYS:
+        wrong = [_("At most %(most)s items at once.") % {"most": f"{MOST_KEYS:,}"}]
+    elif not keys:
+        wrong = [_("Write the keys of items, one in a line.")]
+    if wrong:
+        return _page(request, benchmark, campaigns, campaign, request.POST, typed=typed, wrong=wrong)
+    _hurry(request, campaign, slots)
+    query = _query(campaign, _choice(request.POST, coverage.facets(campaign)))
+    return redirect(f"{reverse('annotation:coverage', args=[benchmark.slug])}?{query}")

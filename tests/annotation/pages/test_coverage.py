@@ -1,0 +1,175 @@
+"""The coverage matrix: what is there, what is missing, who could fill it; and the buttons beside it."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation import coverage
+from annotation.coverage import Choice
+from annotation.holes import hole_of
+from annotation.models import Campaign, CampaignCohort, ItemContributor, Participation, Slot
+from annotation.services import answers, campaigns, exclusions, recount, units
+from annotation.services.allocation import open_work
+from annotation.services.answers import Submission
+from benchmarks.models import Item
+from people.models import Consent
+from people.services.raters import rater_of
+from tests.personas import World
+
+
+def page_of(world: World, **said: object) -> str:
+    query = "&".join(f"{key}={value}" for key, value in said.items())
+    reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/coverage/?{query}")
+    assert reply.status_code == 200
+    return reply.content.decode()
+
+
+def place_of(campaign: Campaign, label: str = "Egypt") -> CampaignCohort:
+    return campaign.cohorts.select_related("cohort", "campaign__stage").get(cohort__label=label)
+
+
+def rates(world: World, campaign: Campaign, user: object, most: int = 99) -> list[int]:
+    """Until there is nothing; the slots that were answered."""
+    rater = rater_of(user)  # type: ignore[arg-type]
+    work = open_work(rater, place_of(campaign), timezone.now())
+    given: list[int] = []
+    while work.hand and len(given) < most:
+        sent = Submission(raw={"relevance": "4"}, client_key=f"{rater.pk}-{work.hand.pk}")
+        given.append(work.hand.slot_id or 0)
+        work = answers.submit(work.hand.pk, rater, sent, timezone.now()).work
+    return given
+
+
+def who(campaign: Campaign, slots: list[int] | None = None) -> dict[str, int]:
+    place = place_of(campaign)
+    slots = slots or list(Slot.objects.filter(cohort=place).values_list("pk", flat=True))
+    return {one.key: one.n for one in hole_of(place, slots, timezone.now()).who}
+
+
+def test_cells_say_what_was_counted_of_what_was_asked(world: World, campaign: Campaign) -> None:
+    rates(world, campaign, world.nour)
+    rows = coverage.matrix_of(campaign, Choice(by="item"))
+    assert [place.cohort.label for place in rows.cohorts] == ["Brazil", "Egypt"] and rows.total == 6
+    assert {(row.cells[1].counted, row.cells[1].asked) for row in rows.rows if row.cells[1]} == {(1, 2)}
+    grouped = coverage.matrix_of(campaign, Choice(by="concept", concept="wedding"))
+    assert [(row.name, row.part) for row in grouped.rows] == [("wedding", "Egypt")]
+    cell = grouped.rows[0].cells[1]
+    assert cell and (cell.units, cell.counted, cell.asked, cell.look, cell.step) == (2, 2, 4, "part", 10)
+
+
+def test_rows_are_chosen_by_condition_concept_and_by_what_is_missing(world: World, campaign: Campaign) -> None:
+    rates(world, campaign, world.nour), rates(world, campaign, world.tarek)
+    assert coverage.matrix_of(campaign, Choice(by="item", condition="generated")).total == 2
+    assert coverage.matrix_of(campaign, Choice(by="item", show="missing")).total == 6  # Brazil owes all
+    for place in Slot.objects.filter(cohort=place_of(campaign, "Brazil")):
+        Slot.objects.filter(pk=place.pk).update(submitted=1)
+    assert coverage.matrix_of(campaign, Choice(by="item", show="missing")).total == 0
+    assert "No row is like that" in page_of(world, show="holes")
+
+
+def test_a_withdrawn_item_is_no_row_and_pages_hold_fifty(world: World, campaign: Campaign) -> None:
+    world.add_items(60)
+    campaigns.fill_slots(campaign)
+    Item.objects.filter(pk=world.items[0].pk).update(withdrawn_at=timezone.now())
+    first = coverage.matrix_of(campaign, Choice(by="item"))
+    second = coverage.matrix_of(campaign, Choice(by="item", page=2))
+    assert (len(first.rows), len(second.rows), first.total, first.pages) == (50, 15, 65, 2)
+    html = page_of(world, by="item", page=2)
+    assert "Page 2 of 2" in html and "Earlier rows" in html and "Further rows" not in html
+
+
+def test_a_hole_tells_who_could_fill_it_and_what_keeps_the_others(world: World, campaign: Campaign) -> None:
+    place = place_of(campaign)
+    at = timezone.now()
+    assert who(campaign) == {"new": 2}
+    [slot] = rates(world, campaign, world.nour, most=1)
+    assert who(campaign) == {"room": 1, "new": 1}
+    assert who(campaign, [slot]) == {"new": 1, "had": 1}
+    Participation.objects.update(last_seen_at=at - timedelta(days=8))
+    assert who(campaign) == {"idle": 1, "new": 1}
+    Participation.objects.update(last_seen_at=at)
+    campaigns.set_limits(place, None, 1, None)
+    assert who(campaign) == {"day": 1, "new": 1}
+    campaigns.set_limits(place, 1, None, None)
+    assert who(campaign) == {"share": 1, "new": 1}
+    Consent.objects.filter(user=world.tarek).update(withdrawn_at=at)
+    assert who(campaign) == {"share": 1, "consent": 1}
+    exclusions.exclude(world.benchmark, rater_of(world.nour), "All threes.", world.owner, at)
+    assert who(campaign) == {"consent": 1, "excluded": 1}
+
+
+def test_a_stage_for_others_leaves_out_who_had_a_part(world: World, campaign: Campaign) -> None:
+    world.benchmark.stages.update(staffing="others")
+    for item in world.items:
+        ItemContributor.objects.create(item=item, rater=rater_of(world.nour))
+    assert who(campaign) == {"new": 1, "authors": 1}
+    world.benchmark.stages.update(staffing="contributors")
+    assert who(campaign) == {"new": 1, "others": 1}
+
+
+def test_skips_are_told_with_their_reasons_and_set_aside_units_come_back(world: World, campaign: Campaign) -> None:
+    world.benchmark.stages.update(retire_after_skips=1)
+    work = open_work(rater_of(world.nour), place_of(campaign), timezone.now())
+    assert work.hand and work.hand.slot
+    item, place = work.hand.slot.unit.item_id, place_of(campaign)
+    answers.skip(work.hand.pk, rater_of(world.nour), "unknown", "", timezone.now())
+    said = {"campaign": campaign.pk, "by": "item", "row": item, "cohort": place.pk}
+    html = page_of(world, **said)
+    assert "1 unit was set aside" in html and "I do not know what it shows" in html and "; 1 set aside" in html
+    assert "Ask again for what was set aside" in html
+    deed = {**said, "act": "bring_back"}
+    reply = world.client(world.mara).post(f"/b/{world.benchmark.slug}/coverage/do/", deed, follow=True)
+    assert "1 unit is asked for again." in reply.content.decode()
+    assert not Slot.objects.filter(retired=True).exists()
+    assert list(recount.differences()) == []
+
+
+def test_a_hole_is_brought_to_the_front_and_put_back(world: World, campaign: Campaign) -> None:
+    place, item = place_of(campaign), world.items[4]
+    said = {"campaign": campaign.pk, "by": "item", "row": item.pk, "cohort": place.pk, "show": "missing"}
+    address = f"/b/{world.benchmark.slug}/coverage/do/"
+    reply = world.client(world.mara).post(address, {**said, "act": "hurry"})
+    assert reply["Location"].endswith("#hole") and "show=missing" in reply["Location"]
+    assert Slot.objects.get(urgent=True).unit.item_id == item.pk
+    assert "Put it back in line" in page_of(world, **said)
+    world.client(world.mara).post(address, {**said, "act": "calm"})
+    assert not Slot.objects.filter(urgent=True).exists()
+    for user in (world.reviewer, world.manager, world.nour, world.rival):
+        assert world.client(user).post(address, {**said, "act": "hurry"}).status_code == 404
+    assert world.client(world.mara).post(address, {**said, "act": "__init__"}).status_code == 404
+    assert world.client(world.mara).post(address, {**said, "act": "hurry", "campaign": "x"}).status_code == 404
+
+
+def test_a_list_of_items_is_taken_whole_or_each_wrong_line_is_named(world: World, campaign: Campaign) -> None:
+    address = f"/b/{world.benchmark.slug}/coverage/do/"
+    typed = f"{world.items[1].key}\n\nno-such-item\n{world.items[2].key}"
+    reply = world.client(world.mara).post(address, {"campaign": campaign.pk, "act": "keys", "keys": typed})
+    html = reply.content.decode()
+    assert reply.status_code == 400 and "Line 3: “no-such-item” is not an item of this campaign." in html
+    assert "no-such-item\n" in html and not Slot.objects.filter(urgent=True).exists()
+    sent = {"campaign": campaign.pk, "act": "keys", "keys": typed.replace("no-such-item", "")}
+    assert "4 units are at the front now." in world.client(world.mara).post(address, sent, follow=True).content.decode()
+    assert Slot.objects.filter(urgent=True).count() == 4  # two items, two cohorts
+    campaigns.close(campaign, None, timezone.now())
+    assert units.hurry(campaign, [], None) == 0
+    assert "is closed" in world.client(world.mara).post(address, sent, follow=True).content.decode()
+
+
+def test_reviewers_look_and_managers_of_a_cohort_do_not(world: World, campaign: Campaign) -> None:
+    address = f"/b/{world.benchmark.slug}/coverage/?by=item&row={world.items[0].pk}&cohort={place_of(campaign).pk}"
+    html = world.client(world.reviewer).get(address).content.decode()
+    assert "Who could fill it" in html and "Bring this to the front" not in html and "Invite people" not in html
+    for user in (world.manager, world.nour, world.rival, world.stranger):
+        assert world.client(user).get(address).status_code == 404
+    assert "Invite people" in world.client(world.team_admin).get(address).content.decode()
+
+
+def test_a_benchmark_without_an_opened_campaign_says_what_to_do(world: World) -> None:
+    assert "No campaign was opened yet." in page_of(world)
+
+
+@pytest.mark.parametrize("said", ["page=0", "page=9999999999999", "by=x&show=y", "row=-1&cohort=x", "concept=%27"])
+def test_nonsense_in_the_address_shows_the_whole(world: World, campaign: Campaign, said: str) -> None:
+    reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/coverage/?{said}")
+    assert reply.status_code == 200 and reply.content.decode().count('role="rowheader"') == 4
