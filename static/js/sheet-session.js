@@ -25,6 +25,7 @@ async function here() {
  * signed in again in another window) is renewed, and the request sent once more.
  */
 export async function send(url, body, seconds = 20, again = true) {
+  if (closed) return { state: "away" };
   let response;
   body?.delete?.("csrfmiddlewaretoken"); // the header has the one of now
   try {
@@ -54,21 +55,21 @@ export async function send(url, body, seconds = 20, again = true) {
   }
 }
 
-/** Show nothing of this person any more, and go where whoever is there now belongs. */
-function leave() {
+/** Show nothing of this person any more, and go where whoever is there then belongs. */
+function leave(after = 0) {
   if (closed) return;
   closed = true;
   page.hidden = true;
-  location.replace(dialog.dataset.home);
+  setTimeout(() => location.replace(dialog.dataset.home), after);
 }
 
 // ---- signing in again --------------------------------------------------------------------------------------------
 
-let back = () => {};
+const back = [];
 let put = false, pressed = 0, timer = 0;
 
 /** `then` is called when the person is signed in again. */
-export const onReturn = (then) => (back = then);
+export const onReturn = (then) => back.push(then);
 
 /** The session is over. `asked`: the person wants something sent now; else a dialog that was put away stays away. */
 export function signIn(asked = false) {
@@ -101,7 +102,7 @@ function returned() {
   put = false;
   if (dialog.open) dialog.close();
   dialog.querySelector("form").reset();
-  back();
+  for (const then of back) then();
 }
 
 function say(words) {
@@ -151,9 +152,9 @@ addEventListener("submit", (event) => {
   if (token) token.value = csrf();
 }, true);
 
-// Signed out in another window (base.js says so there and wipes), or another person's page wiped what was kept here.
+// Signed out in another window (base.js there says so, before the server knows), or wiped by another person's page.
 addEventListener("storage", async (event) => {
-  if (event.key === "emic-signed-out") closed = true; // base.js goes away
+  if (event.key === "emic-signed-out" && event.newValue) leave(1500);
   else if (event.key?.startsWith(`emic:${page.dataset.person}:`) && event.newValue === null) {
     const who = await here();
     if (who !== null && who !== page.dataset.person) leave();
