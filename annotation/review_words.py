@@ -4,7 +4,6 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy
 
-from annotation.models import Review
 from annotation.services.reviews import REASONS
 from annotation.sheets import say
 from benchmarks.models import Stage
@@ -21,11 +20,6 @@ DEFAULTS: dict[str, Any] = dict(
         strict=True,
     )
 )
-DONE: dict[str, Any] = {
-    Review.Decision.ACCEPT: gettext_lazy("Accepted."),
-    Review.Decision.RETURN: gettext_lazy("Returned to its author."),
-    Review.Decision.REJECT: gettext_lazy("Rejected. It does not count any more."),
-}
 REFUSED: dict[str, Any] = {
     "own": gettext_lazy("You had a part in this one, so somebody else decides on it."),
     "decided": gettext_lazy("Somebody else decided on this one a moment ago. Here is the next."),

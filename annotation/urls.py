@@ -5,6 +5,7 @@ from annotation.views import answers, history, work
 app_name = "annotation"
 urlpatterns = [
     path("", include("annotation.campaign_urls")),
+    path("", include("annotation.review_urls")),
     path("work/", work.work, name="work"),
     path("work/<int:campaign_id>/", work.sheet, name="sheet"),
     path("work/<int:assignment_id>/submit", answers.submit, name="submit"),

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.access import may
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, Stage
 from people.models import User
 
 # key, label, URL name, and whether it is only for those who work on the benchmark
@@ -16,6 +16,7 @@ TABS = (
     ("items", _("Items"), "benchmarks:items", False),
     ("stages", _("Stages"), "annotation:stages", True),
     ("campaigns", _("Campaigns"), "annotation:campaigns", False),
+    ("review", _("Review"), "annotation:review_queue", False),
     ("coverage", _("Coverage"), "annotation:coverage", False),
     ("agreement", _("Agreement"), "evaluation:agreement", False),
     ("people", _("People"), "evaluation:people", True),
@@ -24,10 +25,17 @@ TABS = (
 
 
 def tabs_for(user: User | AnonymousUser, benchmark: Benchmark, current: str) -> list[dict[str, Any]]:
-    """`current` is one of overview, items, stages, campaigns, agreement, people, export; or "" for none."""
+    """`current` is one of overview, items, stages, campaigns, review, coverage, agreement, people, export; or "" for none."""
     works = may(user, benchmark, "work_on")
+    hidden = set() if reviews(user, benchmark) else {"review"}
     return [
         {"key": key, "label": label, "url": reverse(name, args=[benchmark.slug]), "current": key == current}
         for key, label, name, only_workers in TABS
-        if works or not only_workers
+        if (works or not only_workers) and key not in hidden
     ]
+
+
+def reviews(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
+    """Whether this person has answers to review here, now or later."""
+    by_review = benchmark.stages.filter(acceptance=Stage.Acceptance.BY_REVIEW)
+    return by_review.exists() and may(user, benchmark, "review")

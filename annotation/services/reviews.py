@@ -62,6 +62,15 @@ def waiting(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
     return rows.order_by("assignment__changed_at", "pk")
 
 
+def next_after(benchmark: Benchmark, reviewer: User, annotation_id: int) -> int | None:
+    """The answer that waits longest of those that came after this one; else of all but this one."""
+    rows = waiting(benchmark, reviewer).exclude(pk=annotation_id)
+    since = Annotation.objects.filter(pk=annotation_id).values_list("submitted_at", flat=True).first()
+    later = rows.filter(submitted_at__gte=since).first() if since else None
+    found = later or rows.first()
+    return found.pk if found else None
+
+
 def returned(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
     """What waits for its author, the longest waiting first."""
     rows = reviewable(benchmark, reviewer).filter(live=True, assignment__state=State.RETURNED)

@@ -1,0 +1,241 @@
+"""What the pages of the review queue show."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.displays import Shown, display
+from annotation.displays.layout import Layout, Said, said
+from annotation.displays.shown import shown_for
+from annotation.fields.bound import Answered, answered
+from annotation.fields.contract import ShownImage
+from annotation.fields.form import Speech
+from annotation.models import Annotation, Assignment, Review
+from annotation.review_words import reason_choices, reason_words
+from annotation.services import reviews
+from annotation.services.reviews import Batch
+from annotation.services.sheet_versions import sheet_of
+from annotation.words import Chip, chip_of, duration, moment_of
+from benchmarks.models import Benchmark, Stage
+from people.models import User
+
+PAGE = 40
+LAST = 5
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision, as its reviewer and the author read it."""
+
+    id: int
+    look: str
+    words: str
+    reason: str
+    comment: str
+    who: str
+    when: str
+    taken_back: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """One answer in the queue."""
+
+    annotation_id: int
+    work: str
+    who: str
+    version: int
+    waits: str
+    answers: list[Answered]
+    picture: ShownImage | None
+
+
+@dataclass(frozen=True)
+class StageLine:
+    stage: Stage
+    batch: Batch
+
+
+@dataclass(frozen=True)
+class Queue:
+    """`mine`: what this person decided last, which they can take back. `today`: how many they decided today."""
+
+    stages: list[StageLine]
+    lines: list[Line]
+    waiting: int
+    returned: list[Line]
+    mine: list[tuple[Decided, int]]
+    today: int
+
+
+@dataclass(frozen=True)
+class Cell:
+    answer: Answered | None
+    changed: bool
+
+
+@dataclass(frozen=True)
+class Version:
+    number: int
+    when: str
+    now: bool
+    reviews: list[Decided]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One answer before its reviewer: what was shown, all versions side by side, the newest last."""
+
+    annotation_id: int
+    work: str
+    cohort: str
+    who: str
+    waits: str
+    chip: Chip
+    shown: Shown
+    display: Any
+    said: Said
+    versions: list[Version]
+    rows: list[tuple[str, list[Cell]]]
+    open: bool
+    can_return: bool
+    given_up: bool
+    reasons: list[tuple[str, str]]
+
+
+def waited(since: datetime, at: datetime) -> str:
+    """Minutes, then hours up to two days, then days."""
+    hours = (at - since).total_seconds() / 3600
+    if hours < 1:
+        return duration(max(0, round(hours * 60)) * 60) if hours >= 1 / 30 else _("a moment")
+    if hours < 48:
+        return ngettext("%(n)s hour", "%(n)s hours", int(hours)) % {"n": int(hours)}
+    return ngettext("%(n)s day", "%(n)s days", int(hours / 24)) % {"n": int(hours / 24)}
+
+
+def queue_of(benchmark: Benchmark, user: User, at: datetime, zone: ZoneInfo, language: str) -> Queue:
+    stages = list(benchmark.stages.filter(acceptance=Stage.Acceptance.BY_REVIEW))
+    found = reviews.batches(stages)
+    rows = reviews.waiting(benchmark, user)
+    midnight = at.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    own = Review.objects.filter(
+        reviewer=user, undone_at=None, annotation__assignment__campaign__stage__benchmark=benchmark
+    )
+    last = own.filter(annotation__live=True, at__gte=at - timedelta(days=7)).select_related(
+        "annotation__assignment__campaign__stage", "reviewer"
+    )
+    return Queue(
+        stages=[StageLine(stage, found.get(stage.pk, Batch())) for stage in stages],
+        lines=[_line(one, benchmark, at, language) for one in _joined(rows)[:PAGE]],
+        waiting=rows.count(),
+        returned=[_line(one, benchmark, at, language) for one in _joined(reviews.returned(benchmark, user))[:PAGE]],
+        mine=[(decided(one, zone, language), one.annotation_id) for one in last.order_by("-at")[:LAST]],
+        today=own.filter(at__gte=midnight).count(),
+    )
+
+
+def _joined(rows: Any) -> Any:
+    return rows.select_related(
+        "assignment__campaign__stage", "assignment__unit__item", "cohort", "sheet_version"
+    ).prefetch_related("assignment__unit__item__images__image", "assignment__unit__item__facts")
+
+
+def _line(one: Annotation, benchmark: Benchmark, at: datetime, language: str) -> Line:
+    shown = shown_for(one.assignment.unit, one.cohort)
+    return Line(
+        annotation_id=one.pk,
+        work=one.assignment.campaign.name,
+        who=benchmark.pseudonym(one.rater_id),
+        version=one.version,
+        waits=waited(one.assignment.changed_at, at),
+        answers=answered(sheet_of(one.sheet_version).fields, Speech(language, shown.target_name), one.answers),
+        picture=shown.images[0] if shown.images else None,
+    )
+
+
+def decided(review: Review, zone: ZoneInfo, language: str, *, named: bool = True) -> Decided:
+    """`named`: reviewers see each other's names; authors do not."""
+    stage = review.annotation.assignment.campaign.stage
+    looks = {Review.Decision.ACCEPT: "ok", Review.Decision.RETURN: "back", Review.Decision.REJECT: "no"}
+    words = {
+        Review.Decision.ACCEPT: _("Accepted"), Review.Decision.RETURN: _("Returned"),
+        Review.Decision.REJECT: _("Rejected"),
+    }  # fmt: skip
+    decision = Review.Decision(review.decision)
+    return Decided(
+        id=review.pk,
+        look=looks[decision],
+        words=words[decision],
+        reason=reason_words(stage, review.reason, language) if review.reason else "",
+        comment=review.comment,
+        who=review.reviewer.name if named else "",
+        when=moment_of(review.at, zone),
+        taken_back=review.undone_at is not None,
+    )
+
+
+def sheet_for(answer: Annotation, benchmark: Benchmark, at: datetime, zone: ZoneInfo, language: str) -> Sheet:
+    assignment, stage = answer.assignment, answer.assignment.campaign.stage
+    shown = shown_for(assignment.unit, answer.cohort)
+    versions = versions_of(assignment)
+    waits = answer.live and answer.counted and assignment.state == Assignment.State.SUBMITTED
+    given_up = answer.live and answer.counted and assignment.state == Assignment.State.RETURNED
+    return Sheet(
+        annotation_id=answer.pk,
+        work=assignment.campaign.name,
+        cohort=answer.cohort.name if answer.cohort else "",
+        who=benchmark.pseudonym(answer.rater_id),
+        waits=waited(assignment.changed_at, at),
+        chip=chip_of(assignment, answer),
+        shown=shown,
+        display=display(stage.display),
+        said=said(Layout.from_json(stage.layout), shown, language),
+        versions=[
+            Version(
+                one.version,
+                moment_of(one.submitted_at, zone),
+                one.live,
+                [decided(review, zone, language) for review in sorted(one.reviews.all(), key=lambda r: r.at)],
+            )
+            for one in versions
+        ],
+        rows=compared(versions, Speech(language, shown.target_name)),
+        open=waits,
+        can_return=waits and assignment.campaign.state != "closed",
+        given_up=given_up,
+        reasons=reason_choices(stage, language),
+    )
+
+
+def versions_of(assignment: Assignment) -> list[Annotation]:
+    """What was sent and not taken back in the first seconds, the oldest first."""
+    rows = Annotation.objects.filter(assignment=assignment).exclude(uncounted_because="undone")
+    joined = rows.select_related("sheet_version").prefetch_related(
+        "reviews__reviewer", "reviews__annotation__assignment__campaign__stage"
+    )
+    return list(joined.order_by("version"))
+
+
+def compared(versions: Sequence[Annotation], speech: Speech) -> list[tuple[str, list[Cell]]]:
+    """A row for each field that was answered in any version; a cell is marked where it differs from the one before."""
+    labels: dict[str, str] = {}
+    cells: list[dict[str, Answered]] = []
+    for one in versions:
+        found = answered(sheet_of(one.sheet_version).fields, speech, one.answers)
+        cells.append({answer.key: answer for answer in found})
+        labels |= {answer.key: answer.label for answer in found}
+    return [
+        (
+            label,
+            [
+                Cell(cells[n].get(key), n > 0 and versions[n].answers.get(key) != versions[n - 1].answers.get(key))
+                for n in range(len(versions))
+            ],
+        )
+        for key, label in labels.items()
+    ]

@@ -1,0 +1,106 @@
+"""The review queue of a benchmark: the longest waiting first, one decision at a time."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotation.access import answer_for_review, review_for
+from annotation.models import Review
+from annotation.review_pages import decided, queue_of, sheet_for
+from annotation.review_words import REFUSED
+from annotation.services import reviews
+from annotation.services.reviews import NotReviewed
+from annotation.sheets import storable
+from annotation.views.answers import person
+from annotation.views.faces import language
+from annotation.words import zone_of
+from benchmarks.access import benchmark_for, may
+from benchmarks.models import Benchmark
+from benchmarks.tabs import tabs_for
+from people.models import User
+
+
+def _context(request: HttpRequest, benchmark: Benchmark, user: User, **more: Any) -> dict[str, Any]:
+    return {
+        "benchmark": benchmark,
+        "nav": tabs_for(user, benchmark, "review"),
+        "who_place": benchmark.name,
+        "done": _done(request, benchmark, user),
+        **more,
+    }
+
+
+def _done(request: HttpRequest, benchmark: Benchmark, user: User) -> Any:
+    """The decision just made, named in the address while its reviewer may take it back."""
+    said = request.GET.get("done", "")
+    if not said.isdecimal() or len(said) > 18:
+        return None
+    rows = Review.objects.filter(
+        pk=int(said), reviewer=user, undone_at=None, annotation__assignment__campaign__stage__benchmark=benchmark
+    )
+    found = rows.select_related("annotation__assignment__campaign__stage", "reviewer").first()
+    return decided(found, zone_of(user), language()) if found else None
+
+
+@never_cache
+@login_required
+@require_safe
+def queue(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark, user = benchmark_for(request.user, slug, can="review"), person(request)
+    if "after" in request.GET:
+        return _next(benchmark, user, request.GET["after"])
+    found = queue_of(benchmark, user, timezone.now(), zone_of(user), language())
+    return render(request, "annotation/reviews/queue.html", _context(request, benchmark, user, queue=found))
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def review(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
+    benchmark, user = benchmark_for(request.user, slug, can="review"), person(request)
+    answer = answer_for_review(user, benchmark, annotation_id)
+    said = {name: str(storable(request.POST.get(name, ""))) for name in ("decision", "reason", "comment")}
+    refused = ""
+    if request.method == "POST" and said["decision"] in Review.Decision.values:
+        try:
+            made = reviews.decide(answer.pk, user, at=timezone.now(), **said)
+            return _next(benchmark, user, str(answer.pk), done=made.pk)
+        except NotReviewed as error:
+            if error.reason not in ("no_reason", "closed"):
+                messages.info(request, str(REFUSED[error.reason]))
+                return _next(benchmark, user, str(answer.pk))
+            refused = str(REFUSED[error.reason])
+    sheet = sheet_for(answer, benchmark, timezone.now(), zone_of(user), language())
+    batch = reviews.batches([answer.assignment.campaign.stage]).get(answer.assignment.campaign.stage_id)
+    context = _context(request, benchmark, user, sheet=sheet, batch=batch, refused=refused, typed=said)
+    return render(request, "annotation/reviews/sheet.html", context, status=422 if refused else 200)
+
+
+@never_cache
+@login_required
+@require_POST
+def undo(request: HttpRequest, slug: str, review_id: int) -> HttpResponse:
+    benchmark, user = benchmark_for(request.user, slug, can="review"), person(request)
+    found = review_for(user, benchmark, review_id)
+    try:
+        reviews.undo(found.pk, user, timezone.now(), runs=may(user, benchmark, "work_on"))
+    except NotReviewed as error:
+        messages.info(request, str(REFUSED[error.reason]))
+        return redirect("annotation:review_queue", slug)
+    return redirect("annotation:review", slug, found.annotation_id)
+
+
+def _next(benchmark: Benchmark, user: User, said: str, *, done: int = 0) -> HttpResponse:
+    """The next that waits after the one named, else the first; with none left, the queue."""
+    found = reviews.next_after(benchmark, user, int(said) if said.isdecimal() and len(said) < 19 else 0)
+    to = reverse("annotation:review_queue", args=[benchmark.slug])
+    if found is not None:
+        to = reverse("annotation:review", args=[benchmark.slug, found])
+    return redirect(f"{to}?done={done}" if done else to)
