@@ -170,10 +170,10 @@ class Boxes {
       const [x, y] = [l + (width * (ax + 1)) / 2, t + (height * (ay + 1)) / 2];
       // On a small box the places to touch move outwards, so that its middle can still be taken.
       const [outX, outY] = [width < 2 * hit ? (ax * hit) / 3 : 0, height < 2 * hit ? (ay * hit) / 3 : 0];
-      place(hand.firstChild, x + outX - hit / 2, y + outY - hit / 2, hit, hit);
+      const [long, high] = [ax ? hit : width - hit, ay ? hit : height - hit]; // a side is taken anywhere between its corners
+      place(hand.firstChild, x + outX - long / 2, y + outY - high / 2, long, high);
       place(hand.lastChild, x - knob / 2, y - knob / 2, knob, knob);
-      const room = ax ? height : width;
-      hand.classList.toggle("off", !(ax && ay) && room < 2.2 * hit);
+      hand.classList.toggle("off", Math.min(long, high) < hit);
     }
   }
 
