@@ -1,7 +1,7 @@
 """Submit, skip, undo, reopen, report: what a person does with what they have in hand."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from operator import add
 from typing import Any
@@ -22,6 +22,7 @@ from annotation.services.transactions import in_transaction
 from annotation.services.units import retire_if_skipped
 from annotation.services.writing import bring_back, take_back, write
 from annotation.sheets import Parsed
+from annotation.trace import merged
 from jobs.models import record
 from people.models import Rater
 
@@ -51,6 +52,7 @@ class Submission:
     active_seconds: float | None = None
     language: str = "en"
     confirmed: tuple[str, ...] = ()
+    trace: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -196,6 +198,7 @@ def _write(
 ) -> Annotation:
     if before.live is not None:
         take_back(before.live, "superseded")
+    draft: Draft | None = getattr(assignment, "draft", None)
     shown_at = min(submission.shown_at or assignment.shown_at or assignment.reserved_at, at)
     annotation = Annotation(
         assignment_id=assignment.pk,
@@ -212,6 +215,7 @@ def _write(
         submitted_at=at,
         active_seconds=_possible(submission.active_seconds, at - shown_at),
         confirmed=list(submission.confirmed),
+        trace=merged(draft.trace if draft else {}, submission.trace),
         counted=counted,
         uncounted_because="" if counted else barred or "surplus",
     )
@@ -339,7 +343,7 @@ def _answered(assignment: Assignment, seat: Seat, at: datetime, *states: str) ->
 
 def _draft_from(assignment: Assignment, answer: Annotation, at: datetime) -> None:
     """Its number is above any that an older page may still send."""
-    started = {"answers": answer.answers, "version": 1000 * answer.version, "saved_at": at}
+    started = {"answers": answer.answers, "trace": answer.trace, "version": 1000 * answer.version, "saved_at": at}
     Draft.objects.update_or_create(assignment_id=assignment.pk, defaults=started)
 
 

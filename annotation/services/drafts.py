@@ -9,6 +9,7 @@ from annotation.models import Assignment, Draft
 from annotation.services.answers import ANSWERED, AlreadyAnswered, Unclaimable
 from annotation.services.sql import fetch
 from annotation.services.transactions import in_transaction
+from annotation.trace import merged
 from people.models import Rater
 
 MOST_BYTES = 64 * 1024
@@ -34,8 +35,18 @@ class DraftConflict(Exception):
 
 
 @in_transaction
-def save(assignment_id: int, rater: Rater, answers: Mapping[str, Any], base_version: int, at: datetime) -> Draft:
-    """Save over version `base_version` (0: the first), which must be the current one. Typing renews the lease."""
+def save(
+    assignment_id: int,
+    rater: Rater,
+    answers: Mapping[str, Any],
+    base_version: int,
+    at: datetime,
+    trace: Mapping[str, Any] | None = None,
+) -> Draft:
+    """Save over version `base_version` (0: the first), which must be the current one. Typing renews the lease.
+
+    `trace` (see annotation.trace) is added to what was noted before.
+    """
     if len(json.dumps(dict(answers), ensure_ascii=False).encode()) > MOST_BYTES:
         raise DraftTooLong
     rows = fetch(UNDER_LOCK, [assignment_id, rater.pk])
@@ -48,10 +59,11 @@ def save(assignment_id: int, rater: Rater, answers: Mapping[str, Any], base_vers
         draft = Draft(assignment_id=assignment_id, version=0)
     else:
         draft = Draft.objects.get(assignment_id=assignment_id)
-        if draft.answers == dict(answers):
+        if draft.answers == dict(answers) and draft.trace == merged(draft.trace, trace or {}):
             return draft  # a save sent again, or another page that says the same
         if draft.version != base_version:
             raise DraftConflict(draft)
+    draft.trace = merged(draft.trace, trace or {})
     draft.answers, draft.version, draft.saved_at = dict(answers), max(draft.version, base_version) + 1, at
     draft.save()
     lease = at + timedelta(minutes=lease_minutes)

@@ -19,11 +19,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from annotation.access import assignment_for
+from annotation.displays.layout import Layout
 from annotation.models import Annotation, Assignment
 from annotation.services import allocation, answers, drafts
 from annotation.services.allocation import Work
 from annotation.services.sheet_versions import sheet_of
 from annotation.sheets import storable
+from annotation.trace import Trace, read_trace
 from annotation.views.faces import (
     Refusal,
     bench_of,
@@ -35,6 +37,7 @@ from annotation.views.faces import (
     reasons_of,
     undoable,
 )
+from annotation.views.pictures import bring_with_sheet
 from people.models import User
 
 STAYS = gettext_lazy("This work is closed. Your answer stays as it was.")
@@ -86,6 +89,9 @@ def next_sheet(
 
 @of_assignment
 def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
+    if "bring" in request.POST:  # without a script, a picture comes with the sheet
+        bring_with_sheet(request, assignment, at)
+        return to_sheet(assignment, f"?change={assignment.pk}")
     sheet = sheet_of(assignment.campaign.sheet_version)
     submission = answers.Submission(
         raw=sheet.read_form(request.POST),
@@ -94,11 +100,13 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
         active_seconds=seconds(request.POST.get("active_seconds", "")),
         language=language(),
         confirmed=tuple(request.POST.getlist("confirmed")),
+        trace=trace_in(request, assignment, at),
     )
     try:
         done = answers.submit(assignment, assignment.rater, submission, at)
     except answers.AnswersRefused as refused:
-        return not_yet(request, assignment, at, Refusal(submission.raw, refused.parsed, submission.confirmed))
+        refusal = Refusal(submission.raw, refused.parsed, submission.confirmed, submission.trace)
+        return not_yet(request, assignment, at, refusal)
     except answers.AlreadyAnswered:
         return elsewhere(request, assignment, at, _("This was already answered in another window. Here is the next."))
     except answers.Unclaimable as refused:
@@ -193,7 +201,8 @@ def draft(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRes
     base = request.POST.get("draft_version", "")
     version = int(base) if base.isdecimal() and len(base) < 9 else 0
     try:
-        saved = drafts.save(assignment.pk, assignment.rater, sheet.read_form(request.POST), version, at)
+        trace = trace_in(request, assignment, at)
+        saved = drafts.save(assignment.pk, assignment.rater, sheet.read_form(request.POST), version, at, trace)
     except drafts.DraftConflict as conflict:
         newer = conflict.current
         return JsonResponse({"version": newer.version, "saved_at": newer.saved_at.isoformat()}, status=409)
@@ -203,6 +212,11 @@ def draft(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRes
         words = _("This one was answered in another window. Here is the next.")
         return JsonResponse({"words": words}, status=410)
     return JsonResponse({"version": saved.version, "saved_at": saved.saved_at.isoformat()})
+
+
+def trace_in(request: HttpRequest, assignment: Assignment, at: datetime) -> Trace:
+    part = Layout.from_json(assignment.campaign.stage.layout).part
+    return read_trace(request.POST.get("trace", ""), part, at)
 
 
 def said(request: HttpRequest, name: str) -> str:
