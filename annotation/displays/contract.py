@@ -1,5 +1,6 @@
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from annotation.displays.layout import PLAIN, Layout
 from annotation.fields.contract import Shown
@@ -20,7 +21,7 @@ class Display(Protocol):
     `template` lies on the stage, `aside` at the head of the panel, `tools` in the strip under the stage; empty for
     none. They take `shown` and `said` (a `Said`). `roles`: the pictures it needs; `texts`: what it needs of the item's
     context. `shows`: its template draws what the layout shows, else the panel does. `script` and `style` are files
-    under static/ that the sheet page loads; empty for none.
+    under static/ that the sheet page loads; empty for none. `keys`: what its keys do, as (key, words).
     """
 
     @property
@@ -43,6 +44,8 @@ class Display(Protocol):
     def script(self) -> str: ...
     @property
     def style(self) -> str: ...
+    @property
+    def keys(self) -> Sequence[tuple[str, Any]]: ...
 
     def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[Part]:
         """The same to a model. What is folded for a person is left out, for nobody opens it."""
@@ -60,6 +63,7 @@ class Plain:
     shows = False
     script = ""
     style = ""
+    keys: Sequence[tuple[str, Any]] = ()
 
 
 def lacks(display: Display, shown: Shown) -> list[str]:

@@ -1,5 +1,7 @@
 """Two pictures side by side, with the question and what each stands for."""
 
+from django.utils.translation import gettext_lazy as _
+
 from annotation.displays.contract import Part, Plain, words
 from annotation.displays.layout import PLAIN, Layout
 from annotation.fields.contract import Shown
@@ -14,6 +16,7 @@ class PairDisplay(Plain):
     tools = "annotation/displays/pair_tools.html"
     script = "js/displays/pair.js"
     style = "css/pair.css"
+    keys = (("B", _("hold it: B over A")), ("X", _("swap sides")))
 
     def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[Part]:
         parts = words(shown.text)

@@ -1,6 +1,6 @@
 """A sheet's fields with answers, problems and words: what templates draw."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -20,6 +20,8 @@ class Asked(Protocol):
     def label(self) -> Text: ...
     @property
     def help(self) -> Text: ...
+    @property
+    def rules(self) -> Sequence[Text]: ...
     @property
     def required(self) -> bool: ...
     @property
@@ -42,6 +44,12 @@ class Bound:
     errors: list[Worded] = field(default_factory=list)
     warnings: list[Worded] = field(default_factory=list)
     confirmed: Collection[str] = ()
+    rules: list[str] = field(default_factory=list)
+
+    @property
+    def mark(self) -> str:
+        """What the person confirms: all warnings at once."""
+        return f"{self.key}:{','.join(one.code for one in self.warnings)}"
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,7 @@ def bind(
             errors=[worded(problem) for problem in (errors or {}).get(one.key, [])],
             warnings=[worded(problem) for problem in (warnings or {}).get(one.key, [])],
             confirmed=[mark for mark in confirmed if mark.startswith(f"{one.key}:")],
+            rules=[speech.say(rule) for rule in one.rules],
         )
         for one in fields
     ]

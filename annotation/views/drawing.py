@@ -8,6 +8,7 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 from annotation.displays.layout import Said
 from annotation.fields.bound import Bound, bind
@@ -128,5 +129,13 @@ def rules_of(version: SheetVersion, rule: int | None, spoken: str, target: str) 
     if rule:
         number, found = rule_of(rule)
         clauses = [{"tree": one.expression.tree, "words": speech.say(one.words)} for one in found.clauses]
-        data["rule"] = {"number": number, "clauses": clauses}
+        data["rule"] = {"clauses": clauses}
+        data["words"] = {
+            "yes": _("By these answers, accepted by rule %(number)s.") % {"number": number},
+            "no": _("By these answers, not accepted by rule %(number)s:") % {"number": number},
+            "open": _("Rule %(number)s needs more answers.") % {"number": number},
+        }
+    if data:
+        said = {"none": _("No value yet"), "asked": _("Asked now:"), "gone": _("No longer asked:")}
+        data["words"] = said | data.get("words", {})
     return data

@@ -22,6 +22,7 @@ from annotation.progress import Progress, progress_of
 from annotation.services.allocation import Work
 from annotation.services.answers import KEPT_ONLY
 from annotation.services.sheet_versions import sheet_of
+from annotation.services.uploads import brought
 from annotation.sheets import Parsed
 from annotation.views.drawing import Filled, drawn_fields, drawn_with, from_draft, rules_of
 from annotation.words import Why, moment_of, why_nothing, zone_of
@@ -79,6 +80,7 @@ class Bench:
     scripts: Sequence[str] = ()
     styles: Sequence[str] = ()
     rules: Mapping[str, Any] = field(default_factory=dict)
+    keys: Sequence[tuple[str, Any]] = ()
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ class Refusal:
     raw: Mapping[str, Any]
     parsed: Parsed
     confirmed: Collection[str] = ()
+    trace: Mapping[str, Any] = field(default_factory=dict)
 
 
 def language() -> str:
@@ -107,9 +110,10 @@ def place_of(assignment: Assignment) -> CampaignCohort:
 def face_of(assignment: Assignment, at: datetime, refusal: Refusal | None = None) -> Face:
     """`assignment` comes joined with what a sheet needs: see access.assignment_for."""
     cohort = place_of(assignment).cohort
-    shown = shown_for(assignment.unit, cohort)
+    shown = shown_for(assignment.unit, cohort, brought(assignment))
     draft: Draft | None = getattr(assignment, "draft", None)
     stage, sheet = assignment.campaign.stage, sheet_of(assignment.campaign.sheet_version)
+    trace = refusal.trace if refusal else draft.trace if draft else {}
     words = said(Layout.from_json(stage.layout), shown, language())
     return Face(
         assignment_id=assignment.pk,
@@ -120,7 +124,7 @@ def face_of(assignment: Assignment, at: datetime, refusal: Refusal | None = None
         fields=fields_of(assignment, shown, words, draft, refusal),
         many=len(sheet.fields) > MANY,
         facts=json.dumps(shown.facts) if sheet.checks and shown.facts else "",
-        trace=json.dumps(draft.trace) if draft and draft.trace else "",
+        trace=json.dumps(trace, separators=(",", ":")) if trace else "",
         client_key=str(uuid.uuid4()),
         shown_at=at,
         draft_version=draft.version if draft else 0,
@@ -166,6 +170,13 @@ def files_of(place: CampaignCohort) -> tuple[list[str], list[str]]:
     return [one for one in scripts if one], [one for one in styles if one]
 
 
+def keys_of(place: CampaignCohort) -> list[tuple[str, Any]]:
+    """What further keys do, for the list of them."""
+    forms = [one.form for one in sheet_of(place.campaign.sheet_version).fields]
+    found = [*display(place.campaign.stage.display).keys, *(key for form in forms for key in getattr(form, "keys", ()))]
+    return list(dict.fromkeys(found))
+
+
 def bench_of(
     user: User, place: CampaignCohort, work: Work, at: datetime, *, undo: Undoable | None = None, notice: str = ""
 ) -> Bench:
@@ -184,6 +195,7 @@ def bench_of(
         notice=notice,
         scripts=scripts,
         styles=styles,
+        keys=keys_of(place),
         rules=rules_of(campaign.sheet_version, campaign.rule_version_id, language(), place.cohort.name),
     )
 

@@ -12,6 +12,7 @@ export function onSheet(act) {
 /** A sheet is on the bench. For sheet.js alone. */
 export function begun(sheet) {
   here = sheet;
+  measured.clear();
   for (const act of parts) act(sheet);
 }
 
@@ -20,6 +21,15 @@ const keys = [];
 /** `act(event, key)` is asked before the sheet's own keys, unless somebody types or a dialog is open; true: it was it. */
 export const onKey = (act) => keys.push(act);
 export const pressed = (event, key) => keys.some((act) => act(event, key) === true);
+
+const holds = [];
+
+/** `act(form)` is asked before an answer goes out; true: it stays, and the script has said why. */
+export const onSubmit = (act) => holds.push(act);
+export const stays = (form) => holds.some((act) => act(form) === true);
+
+/** What a field's script measures, under the names that a sheet's rules use, such as "region.area". Emptied with each sheet. */
+export const measured = new Map();
 
 /** An answer was changed by a script: it is drafted as if it had been typed. */
 export const changed = (input) => input.dispatchEvent(new Event("input", { bubbles: true }));

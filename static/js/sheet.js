@@ -1,6 +1,6 @@
 // The sheet page. It works without this file; with it, one request per answer, keys, drafts, and work without a line.
 import { Autosave, Device, Outbox } from "./sheet-outbox.js";
-import { begun, pressed } from "./sheet-parts.js";
+import { begun, pressed, stays } from "./sheet-parts.js";
 import { onReturn, send, signIn } from "./sheet-session.js";
 
 const IDLE = 30_000; // ms after which time does not count as work
@@ -41,8 +41,9 @@ function begin({ fresh = true, focus = false } = {}) {
   ready();
   picture();
   if (focus) {
-    const first = form.querySelector(".msg.err:not([hidden])")?.closest("[data-field]") ?? form;
+    const first = form.querySelector(".msg.err:not([hidden])")?.closest("[data-field], [data-remark]") ?? form;
     focusOn(first);
+    if (first.dataset.remark) announce(first.textContent);
     if (first === form) scrollTo(0, 0);
     else first.scrollIntoView({ block: "nearest" });
   }
@@ -61,7 +62,8 @@ function rest() {
   why.focus();
 }
 
-const answersOf = () => [...new FormData(form)].filter(([name]) => name.startsWith("a-"));
+const kept = (name) => name.startsWith("a-") || name === "trace";
+const answersOf = () => [...new FormData(form)].filter(([name]) => kept(name));
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 function put(answers) {
@@ -77,16 +79,17 @@ function put(answers) {
 
 /** After a reload: what was typed here last, unless another window has saved since. */
 function restore() {
-  const kept = device.draft(assignment);
-  if (!kept || same(kept.answers, answersOf())) return;
+  const draft = device.draft(assignment);
+  if (!draft || same(draft.answers, answersOf())) return;
   const version = Number(form.elements.draft_version.value);
-  if (kept.version >= version) {
-    put(kept.answers);
+  if (draft.version >= version) {
+    put(draft.answers);
     autosave.changed();
   } else conflict(version);
 }
 
-const fields = () => [...form.querySelectorAll("[data-field]")];
+/** Those that are asked: a field may wait for the answer to another. */
+const fields = () => [...form.querySelectorAll("[data-field]")].filter((field) => !field.closest("[hidden]"));
 const isAnswered = (field) =>
   [...field.querySelectorAll(field.dataset.answeredBy ?? "[name^=a-]")].some((one) =>
     one.matches("[type=radio], [type=checkbox]") ? one.checked : one.value.trim() !== "");
@@ -101,6 +104,7 @@ function ready() {
     const note = field.querySelector("[data-missing]");
     if (note && isAnswered(field)) note.hidden = true;
   }
+  mark();
 }
 
 function submit() {
@@ -282,7 +286,7 @@ function conflict(version) {
 
 function settle(take) {
   $("conflict").hidden = true;
-  const kept = device.draft(assignment);
+  const draft = device.draft(assignment);
   const version = newer;
   newer = 0;
   if (take === "theirs") {
@@ -290,7 +294,7 @@ function settle(take) {
     return load(location.pathname + location.search);
   }
   form.elements.draft_version.value = version;
-  if (kept) put(kept.answers);
+  if (draft) put(draft.answers);
   ready();
   return autosave.save();
 }
@@ -465,18 +469,50 @@ function keyOf(event) {
   return event.code.match(/^Key([A-Z])$/)?.[1].toLowerCase() ?? event.key;
 }
 
+const keyed = () => (form ? fields().filter((field) => field.querySelector("[data-key]")) : []);
+
+/** The question to which digits go: the one that holds the focus, else the first that is open. */
+function now() {
+  const here = document.activeElement?.closest?.("[data-field]");
+  const all = keyed();
+  return all.includes(here) ? here : (all.find((field) => !isAnswered(field)) ?? all.at(-1));
+}
+
+/** Among several, that one is marked. */
+function mark() {
+  const at = keyed().length > 1 ? now() : null;
+  for (const field of form?.querySelectorAll("[data-field]") ?? [])
+    if (field === at) field.setAttribute("aria-current", "true");
+    else field.removeAttribute("aria-current");
+}
+
 function choose(key, dialog) {
-  const holes = form ? fields().filter((field) => !isAnswered(field) && field.querySelector("[data-key]")) : [];
-  const here = document.activeElement?.closest("[data-field]");
-  const scope = dialog ?? (here?.querySelector("[data-key]") ? here : (holes[0] ?? form));
+  const scope = dialog ?? now();
   const option = scope?.querySelector(`[data-key="${CSS.escape(key)}"]`);
   if (!option) return false;
   option.checked = option.type === "radio" || !option.checked;
-  option.focus({ preventScroll: true });
-  option.closest("label").scrollIntoView({ block: "nearest" });
   option.dispatchEvent(new Event("input", { bubbles: true }));
+  const all = keyed();
+  const next = !dialog && option.type === "radio" ? all[all.indexOf(scope) + 1] : null;
+  const goal = next?.querySelector("[data-key]:checked") ?? next?.querySelector("[data-key]") ?? option;
+  goal.focus({ preventScroll: true });
+  (next ?? option.closest("label")).scrollIntoView({ block: "nearest" });
   return true;
 }
+
+addEventListener("focusin", () => form && mark());
+
+/** Keys of one character may be in the way of those who speak to their device, or rest on it. */
+function lettersOff(off) {
+  page.classList.toggle("keyless", off);
+  const box = $("letters");
+  if (box) box.checked = !off;
+}
+
+$("letters")?.addEventListener("change", (event) => {
+  device.set("keyless", !event.target.checked);
+  lettersOff(!event.target.checked);
+});
 
 const ACTS = {
   s: () => bench.querySelector("[data-dialog=why]") && open("why"), // not for an answer that is being changed
@@ -498,6 +534,7 @@ addEventListener("keydown", (event) => {
   }
   const key = event.altKey && event.code === "KeyS" ? "s" : keyOf(event);
   if ((typing && !event.altKey) || event.ctrlKey || event.metaKey || (event.altKey && key !== "s")) return;
+  if (key.length === 1 && !event.altKey && page.classList.contains("keyless")) return;
   if (!dialog && pressed(event, key)) return event.preventDefault();
   if (!choose(key, dialog)) {
     if (dialog || !ACTS[key]) return;
@@ -510,6 +547,7 @@ addEventListener("online", () => awaySince && !outbox.waiting.length && autosave
 addEventListener("pagehide", () => autosave.waits && form && device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) }));
 addEventListener("pageshow", (event) => event.persisted && load());
 
+lettersOff(device.get("keyless", false));
 begin();
 performance.mark("sheet-ready");
 if (outbox.waiting.length) {
