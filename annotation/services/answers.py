@@ -19,6 +19,7 @@ from annotation.services.leases import release
 from annotation.services.sheet_versions import sheet_of
 from annotation.services.slots import Seat
 from annotation.services.transactions import in_transaction
+from annotation.services.uploads import brought
 from annotation.services.units import retire_if_skipped
 from annotation.services.writing import bring_back, take_back, write
 from annotation.sheets import Parsed
@@ -122,7 +123,7 @@ def _seated(assignment: Assignment) -> Participation:
 
 def _parse(assignment: Assignment, submission: Submission) -> tuple[Parsed, Submission]:
     sheet = sheet_of(assignment.campaign.sheet_version)
-    shown = shown_for(assignment.unit, _seated(assignment).cohort.cohort)
+    shown = shown_for(assignment.unit, _seated(assignment).cohort.cohort, brought(assignment))
     confirmed = sheet.warned(submission.raw, shown, submission.confirmed)
     return sheet.parse(submission.raw, shown, confirmed), replace(submission, confirmed=confirmed)
 

@@ -34,7 +34,7 @@ class Room:
                 self._changed.notify_all()
 
 
-_ROOM = Room(pictures.MOST_MEMORY)
+ROOM = Room(pictures.MOST_MEMORY)
 
 
 def derivative_name(sha: str, width: int) -> str:
@@ -48,7 +48,7 @@ def derivative(sha: str, width: int) -> str:
         return name
     with (
         storage.open_binary(Image(sha256=sha).original_name) as original,
-        _ROOM.taken(pictures.memory(original, settings.IMAGE_MAX_PIXELS)),
+        ROOM.taken(pictures.memory(original, settings.IMAGE_MAX_PIXELS)),
     ):
         if default_storage.exists(name):
             return name

@@ -1,0 +1,120 @@
+"""Pictures that a person brings for a sheet: as a file, or by an address that the server asks."""
+
+import io
+from collections.abc import Callable
+from datetime import datetime
+from typing import BinaryIO
+
+from django.conf import settings
+from django.db.models import Sum
+from django.utils.translation import gettext as _
+
+from annotation.models import Assignment, Draft, Upload
+from annotation.services.gate import SHUTS_OUT, gate
+from annotation.services.sheet_versions import sheet_of
+from annotation.services.sql import fetch
+from annotation.services.transactions import in_transaction
+from benchmarks import pictures
+from benchmarks.models import Image
+from benchmarks.services import derivatives, fetching
+from benchmarks.services.fetching import FetchRefused, Fetched
+from benchmarks.services.images import ImageRefused, store_image
+from jobs.models import record
+
+UNANSWERED = (Assignment.State.RESERVED, Assignment.State.RELEASED, Assignment.State.SKIPPED)
+MOST_PICTURES = 12
+MOST_BYTES = 120 * 1024 * 1024
+Fetch = Callable[[str, int], Fetched]
+
+
+class UploadRefused(Exception):
+    """`message` says to a person what is wrong and what to do."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code)
+        self.code, self.message = code, message
+
+
+def takes_pictures(assignment: Assignment) -> bool:
+    return any(one.kind == "picture" for one in sheet_of(assignment.campaign.sheet_version).fields)
+
+
+def brought(assignment: Assignment) -> list[Image]:
+    """The pictures brought for it, the newest last; asked for only where the sheet has a use for them."""
+    if not takes_pictures(assignment):
+        return []
+    rows = Upload.objects.filter(assignment=assignment).select_related("image").order_by("pk")
+    return [row.image for row in rows]
+
+
+def bring(assignment: Assignment, content: BinaryIO | bytes, name: str, at: datetime) -> Image:
+    """Keep a file. Raises UploadRefused."""
+    _may(assignment, at)
+    data = content if isinstance(content, bytes) else content.read(settings.UPLOAD_MAX_BYTES + 1)
+    return _keep(assignment, data, name, "", at)
+
+
+def bring_from(assignment: Assignment, url: str, at: datetime, ask: Fetch | None = None) -> Image:
+    """Fetch a picture and keep it. Raises UploadRefused."""
+    _may(assignment, at)
+    try:
+        found = (ask or _ask)(url.strip(), settings.UPLOAD_MAX_BYTES)
+    except FetchRefused as refused:
+        raise UploadRefused(refused.code, refused.message) from refused
+    return _keep(assignment, found.data, found.url.rpartition("/")[2] or found.url, found.url, at)
+
+
+def _ask(url: str, most: int) -> Fetched:
+    return fetching.fetch(url, most_bytes=most)
+
+
+def _may(assignment: Assignment, at: datetime) -> None:
+    """Before anything is read or fetched: whether this sheet may still be filled, and by this person."""
+    assert assignment.participation is not None
+    if not takes_pictures(assignment):
+        raise UploadRefused("no_picture_asked", _("This sheet asks for no picture."))
+    answered = assignment.state not in UNANSWERED and not Draft.objects.filter(assignment=assignment).exists()
+    refused = gate(assignment.participation.cohort_id, assignment.rater_id, at).refused
+    if answered or refused in SHUTS_OUT:
+        raise UploadRefused("closed", _("This sheet takes no picture now. Load the page again."))
+    _room(assignment, 0)
+
+
+def _room(assignment: Assignment, more: int) -> None:
+    rows = Upload.objects.filter(assignment=assignment)
+    taken = rows.aggregate(bytes=Sum("image__bytes"))["bytes"] or 0
+    if rows.count() >= MOST_PICTURES or taken + more > MOST_BYTES:
+        text = _("%(most)s pictures were brought for this sheet already. Use one of them, or skip the sheet.")
+        raise UploadRefused("enough", text % {"most": rows.count()})
+
+
+def _keep(assignment: Assignment, data: bytes, name: str, url: str, at: datetime) -> Image:
+    if len(data) > settings.UPLOAD_MAX_BYTES:
+        text = _("The file is larger than %(most)s MB. Use a smaller one.")
+        raise UploadRefused("too_large", text % {"most": settings.UPLOAD_MAX_BYTES // 1024**2})
+    try:
+        with derivatives.ROOM.taken(_memory(data)):
+            image, _made = store_image(assignment.campaign.stage.benchmark.team, data, name=name[-80:])
+    except ImageRefused as refused:
+        raise UploadRefused(refused.code, refused.message) from refused
+    _own(assignment, image, url, at)
+    return image
+
+
+def _memory(data: bytes) -> int:
+    try:
+        return pictures.memory(io.BytesIO(data), settings.IMAGE_MAX_PIXELS)
+    except pictures.NotAPicture:
+        return 0  # it is refused before it is decoded
+
+
+@in_transaction
+def _own(assignment: Assignment, image: Image, url: str, at: datetime) -> None:
+    """The same picture again is no second one. Two at once: the lock lets them count one after the other."""
+    fetch("SELECT id FROM annotation_assignment WHERE id = %s FOR NO KEY UPDATE", [assignment.pk])
+    if Upload.objects.filter(assignment=assignment, image=image).exists():
+        return
+    _room(assignment, image.bytes)
+    made = Upload.objects.create(assignment=assignment, image=image, fetched_from=url[:2000], at=at)
+    scope = assignment.campaign.stage.benchmark.scope
+    record(assignment.rater.user, "picture.brought", scope=scope, target=f"assignment:{assignment.pk}", upload=made.pk)

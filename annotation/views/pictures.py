@@ -1,0 +1,78 @@
+"""Bringing a picture for the sheet in hand: by script with a preview, without one with the rest of the sheet."""
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from annotation.access import assignment_for
+from annotation.models import Assignment
+from annotation.services import drafts, uploads
+from annotation.services.answers import AlreadyAnswered, Unclaimable
+from annotation.services.sheet_versions import sheet_of
+from benchmarks.image_urls import image_url
+from benchmarks.models import Image
+from people.views.asking import person
+
+PREVIEW = 480
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def picture(request: HttpRequest, assignment_id: int) -> HttpResponse:
+    """POST one picture, as `file` or as `url`; GET those that were brought for this sheet."""
+    assignment = assignment_for(person(request), assignment_id)
+    if request.method != "POST":
+        return JsonResponse({"pictures": [said(image) for image in uploads.brought(assignment)]})
+    try:
+        image = brought(request, assignment, "file", "url", timezone.now())
+    except uploads.UploadRefused as refused:
+        return JsonResponse({"code": refused.code, "words": refused.message}, status=422)
+    return JsonResponse(said(image))
+
+
+def said(image: Image) -> dict[str, Any]:
+    return {"sha": image.sha256, "width": image.width, "height": image.height, "preview": image_url(image, PREVIEW)}
+
+
+def brought(request: HttpRequest, assignment: Assignment, file: str, url: str, at: datetime) -> Image:
+    """The picture in this request, under these names. Raises UploadRefused."""
+    content = request.FILES.get(file)
+    if content is not None:
+        return uploads.bring(assignment, content.file, content.name or "", at)
+    if request.POST.get(url, "").strip():
+        return uploads.bring_from(assignment, request.POST[url], at)
+    raise uploads.UploadRefused("nothing", _("Choose a file, or give the address of a picture."))
+
+
+def bring_with_sheet(request: HttpRequest, assignment: Assignment, at: datetime) -> str:
+    """Without a script: keep the whole sheet as a draft, with the picture in its field. A note where it did not come."""
+    sheet = sheet_of(assignment.campaign.sheet_version)
+    raw = sheet.read_form(request.POST)
+    asked = next((one for one in sheet.fields if one.kind == "picture" and one.key == request.POST["bring"]), None)
+    words = ""
+    if asked is not None:
+        try:
+            image = brought(request, assignment, f"u-{asked.key}", f"l-{asked.key}", at)
+            kind = "file" if f"u-{asked.key}" in request.FILES else "url"
+            rest = (raw.get(asked.key) or [])[2:5]
+            raw[asked.key] = [image.sha256, kind, *rest, *[""] * (3 - len(rest))]
+        except uploads.UploadRefused as refused:
+            words = refused.message
+    version = request.POST.get("draft_version", "")
+    try:
+        drafts.save(assignment.pk, assignment.rater, raw, int(version) if version.isdecimal() else 0, at)
+    except drafts.DraftTooLong:
+        words = words or _("This is too long to be kept as a draft. Make it shorter.")
+    except (drafts.DraftConflict, AlreadyAnswered, Unclaimable):
+        words = words or _("Two windows changed this sheet.")
+    if words:
+        messages.info(request, words)
+    return words
