@@ -25,7 +25,7 @@ TABS = (
 
 
 def tabs_for(user: User | AnonymousUser, benchmark: Benchmark, current: str) -> list[dict[str, Any]]:
-    """`current` is one of overview, items, stages, campaigns, review, coverage, agreement, people, export; or "" for none."""
+    """`current` is the key of a tab, or "" for none."""
     works = may(user, benchmark, "work_on")
     hidden = set() if reviews(user, benchmark) else {"review"}
     return [
