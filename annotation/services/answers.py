@@ -19,8 +19,8 @@ from annotation.services.leases import release
 from annotation.services.sheet_versions import sheet_of
 from annotation.services.slots import Seat
 from annotation.services.transactions import in_transaction
-from annotation.services.uploads import brought
 from annotation.services.units import retire_if_skipped
+from annotation.services.uploads import brought
 from annotation.services.writing import bring_back, take_back, write
 from annotation.sheets import Parsed
 from annotation.trace import merged

@@ -3,9 +3,10 @@
 import io
 from collections.abc import Callable
 from datetime import datetime
-from typing import BinaryIO
+from typing import Any
 
 from django.conf import settings
+from django.core.files.base import File
 from django.db.models import Sum
 from django.utils.translation import gettext as _
 
@@ -17,7 +18,7 @@ from annotation.services.transactions import in_transaction
 from benchmarks import pictures
 from benchmarks.models import Image
 from benchmarks.services import derivatives, fetching
-from benchmarks.services.fetching import FetchRefused, Fetched
+from benchmarks.services.fetching import Fetched, FetchRefused
 from benchmarks.services.images import ImageRefused, store_image
 from jobs.models import record
 
@@ -47,11 +48,10 @@ def brought(assignment: Assignment) -> list[Image]:
     return [row.image for row in rows]
 
 
-def bring(assignment: Assignment, content: BinaryIO | bytes, name: str, at: datetime) -> Image:
+def bring(assignment: Assignment, content: File[Any], name: str, at: datetime) -> Image:
     """Keep a file. Raises UploadRefused."""
     _may(assignment, at)
-    data = content if isinstance(content, bytes) else content.read(settings.UPLOAD_MAX_BYTES + 1)
-    return _keep(assignment, data, name, "", at)
+    return _keep(assignment, content.read(settings.UPLOAD_MAX_BYTES + 1), name, "", at)
 
 
 def bring_from(assignment: Assignment, url: str, at: datetime, ask: Fetch | None = None) -> Image:

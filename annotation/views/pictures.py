@@ -46,14 +46,14 @@ def brought(request: HttpRequest, assignment: Assignment, file: str, url: str, a
     """The picture in this request, under these names. Raises UploadRefused."""
     content = request.FILES.get(file)
     if content is not None:
-        return uploads.bring(assignment, content.file, content.name or "", at)
+        return uploads.bring(assignment, content, content.name or "", at)
     if request.POST.get(url, "").strip():
         return uploads.bring_from(assignment, request.POST[url], at)
     raise uploads.UploadRefused("nothing", _("Choose a file, or give the address of a picture."))
 
 
-def bring_with_sheet(request: HttpRequest, assignment: Assignment, at: datetime) -> str:
-    """Without a script: keep the whole sheet as a draft, with the picture in its field. A note where it did not come."""
+def bring_with_sheet(request: HttpRequest, assignment: Assignment, at: datetime) -> None:
+    """Without a script: keep the whole sheet as a draft, with the picture in its field; say why it did not come."""
     sheet = sheet_of(assignment.campaign.sheet_version)
     raw = sheet.read_form(request.POST)
     asked = next((one for one in sheet.fields if one.kind == "picture" and one.key == request.POST["bring"]), None)
@@ -75,4 +75,3 @@ def bring_with_sheet(request: HttpRequest, assignment: Assignment, at: datetime)
         words = words or _("Two windows changed this sheet.")
     if words:
         messages.info(request, words)
-    return words
