@@ -48,7 +48,7 @@ def brought(assignment: Assignment) -> list[Image]:
     return [row.image for row in rows]
 
 
-def bring(assignment: Assignment, content: File[Any], name: str, at: datetime) -> Image:
+def bring(assignment: Assignment, content: "File[Any]", name: str, at: datetime) -> Image:
     """Keep a file. Raises UploadRefused."""
     _may(assignment, at)
     return _keep(assignment, content.read(settings.UPLOAD_MAX_BYTES + 1), name, "", at)
