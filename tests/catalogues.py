@@ -16,7 +16,8 @@ CALLS = {  # function: how many of its first arguments are context, text and plu
 PART = re.compile(r'^(msg\S+)((?:\s*"(?:[^"\\]|\\.)*"\n?)+)', re.M)
 STRING = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 IN_TEMPLATE = re.compile(rf"\b(gettext|ngettext|pgettext|npgettext|_)\(u?({STRING}(?:, *u?{STRING})*)")
-PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%[sd]|{\w+}")
+# Scripts replace words in capitals: WHEN, TIME, NUMBER. Names such as JPEG stay as they are, too.
+PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%[sd]|{\w+}|(?<![A-Za-z])[A-Z]{3,}(?![A-Za-z])")
 
 
 @dataclass(frozen=True)
