@@ -1,0 +1,200 @@
+"""Bringing a picture for a sheet: one's own sheet only, within bounds, whatever the file says it is."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import Annotation, Assignment, Draft, SheetVersion, Upload
+from annotation.services import uploads
+from benchmarks.models import Image
+from benchmarks.services.fetching import Fetched, FetchRefused
+from jobs.models import Event
+from tests import pictures
+from tests.personas import World
+from tests.samples import assign, open_campaign
+
+FOUND: dict[str, Any] = {
+    "fields": [
+        {"key": "known", "kind": "text", "label": {"en": "What is it called?"}, "required": False},
+        {"key": "photo", "kind": "picture", "label": {"en": "Find a picture"}, "config": {"least_side": 80}},
+    ]
+}
+
+
+@pytest.fixture
+def found(world: World, settings: Any, tmp_path: Path) -> Assignment:
+    """In Nour's hand: a sheet that asks for a picture."""
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}},
+    }
+    world.add_items(2)
+    opened = open_campaign(world, world.egypt)
+    version = SheetVersion.objects.create(stage=world.stage, major=2, minor=0, definition=FOUND)
+    opened.campaign.sheet_version = version
+    opened.campaign.save()
+    return assign(opened, world.nour, opened.slots.order_by("position").first())
+
+
+def send(client: Client, assignment: Assignment, data: bytes | None = None, name: str = "tea.png", **more: Any) -> Any:
+    form = {**({"file": SimpleUploadedFile(name, data)} if data is not None else {}), **more}
+    return client.post(f"/work/{assignment.pk}/picture", form, headers={"X-Requested-With": "emic"})
+
+
+def filled(sha: str, **more: str) -> dict[str, Any]:
+    return {"a-known": "", "a-photo": [sha, "file", "", "own", ""], "client_key": "one", **more}
+
+
+def test_a_picture_is_brought_looked_at_and_answered_with(world: World, found: Assignment) -> None:
+    nour = world.client(world.nour)
+    reply = send(nour, found, pictures.png())
+    assert reply.status_code == 200
+    said = reply.json()
+    assert (said["width"], said["height"]) == (120, 90)
+    assert nour.get(said["preview"]).headers["Content-Type"] == "image/webp"
+    kept = Upload.objects.get()
+    assert kept.assignment == found and kept.image.sha256 == said["sha"] and kept.fetched_from == ""
+    assert Event.objects.get(verb="picture.brought").actor == world.nour
+    assert nour.get(f"/work/{found.pk}/picture").json()["pictures"][0]["sha"] == said["sha"]
+    nour.post(f"/work/{found.pk}/submit", filled(said["sha"]))
+    answer = Annotation.objects.get().answers["photo"]
+    assert answer == {"sha": said["sha"], "kind": "file", "source": "", "licence": "own"}
+
+
+def test_the_same_picture_twice_is_one(world: World, found: Assignment) -> None:
+    nour = world.client(world.nour)
+    assert send(nour, found, pictures.png()).json()["sha"] == send(nour, found, pictures.png()).json()["sha"]
+    assert Upload.objects.count() == Image.objects.filter(uploads__isnull=False).count() == 1
+
+
+def test_nobody_brings_or_sees_pictures_of_anothers_sheet(world: World, found: Assignment) -> None:
+    send(world.client(world.nour), found, pictures.png())
+    for user in (world.tarek, world.bia, world.mara, world.stranger, world.rival):
+        client = world.client(user)
+        assert send(client, found, pictures.png(seed=2)).status_code == 404
+        assert client.get(f"/work/{found.pk}/picture").status_code == 404
+    assert send(Client(), found, pictures.png()).status_code == 302
+    assert Upload.objects.count() == 1
+
+
+def test_a_picture_of_another_sheet_is_no_answer_here(world: World, found: Assignment) -> None:
+    other = assign(found.participation.cohort, world.tarek, found.slot)
+    sha = send(world.client(world.tarek), other, pictures.png()).json()["sha"]
+    reply = world.client(world.nour).post(f"/work/{found.pk}/submit", filled(sha))
+    assert reply.status_code == 422 and "was not brought for this sheet" in reply.content.decode()
+    assert not Annotation.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "code"),
+    [
+        (b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", "markup"),
+        (b"<!doctype html><html><body>a page</body></html>", "markup"),
+        (b"just words", "text"),
+        (b"", "empty"),
+        (b"%PDF-1.7 \x00\x01", "unknown"),
+        (pictures.png()[:-400], "damaged"),
+    ],
+)
+def test_what_is_no_picture_is_refused_whatever_its_name(
+    world: World, found: Assignment, data: bytes, code: str
+) -> None:
+    before = Image.objects.count()
+    reply = send(world.client(world.nour), found, data, "tea.jpg")
+    assert reply.status_code == 422 and reply.json()["code"] == code and reply.json()["words"]
+    assert not Upload.objects.exists() and Image.objects.count() == before
+
+
+def test_bombs_and_files_too_large_are_refused(world: World, found: Assignment, settings: Any) -> None:
+    nour = world.client(world.nour)
+    settings.IMAGE_MAX_PIXELS = 10_000
+    assert send(nour, found, pictures.png(200, 100)).json()["code"] == "too_many_pixels"
+    settings.UPLOAD_MAX_BYTES = 500
+    assert send(nour, found, pictures.png()).json()["code"] == "too_large"
+    settings.BODY_MAX_BYTES = 100
+    assert send(nour, found, pictures.png()).status_code == 413
+    assert not Upload.objects.exists()
+
+
+def test_a_sheet_takes_so_many_pictures_and_no_more(
+    world: World, found: Assignment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "MOST_PICTURES", 2)
+    nour = world.client(world.nour)
+    replies = [send(nour, found, pictures.png(seed=seed)).status_code for seed in (1, 2, 3)]
+    assert replies == [200, 200, 422] and Upload.objects.count() == 2
+    monkeypatch.setattr(uploads, "MOST_PICTURES", 9)
+    monkeypatch.setattr(uploads, "MOST_BYTES", 10)
+    assert send(nour, found, pictures.png(seed=4)).json()["code"] == "enough"
+
+
+@pytest.mark.parametrize("what", ["answered", "no picture asked", "left", "excluded team"])
+def test_a_sheet_that_takes_no_answer_takes_no_picture(world: World, found: Assignment, what: str) -> None:
+    nour = world.client(world.nour)
+    if what == "answered":
+        nour.post(f"/work/{found.pk}/submit", filled(send(nour, found, pictures.png()).json()["sha"]))
+    elif what == "no picture asked":
+        found.campaign.sheet_version = SheetVersion.objects.get(major=1)
+        found.campaign.save()
+    elif what == "left":
+        world.nour.cohort_memberships.update(left_at=timezone.now())
+    else:
+        world.nour.consents.update(withdrawn_at=timezone.now())
+    before = Upload.objects.count()
+    assert send(nour, found, pictures.png(seed=7)).status_code == 422
+    assert Upload.objects.count() == before
+
+
+def test_an_address_is_fetched_by_the_server(world: World, found: Assignment, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def fetch(url: str, most: int) -> Fetched:
+        asked.append(url)
+        if "inside" in url:
+            raise FetchRefused("private")
+        return Fetched(pictures.png(), "https://cdn.example.org/tea.png")
+
+    monkeypatch.setattr(uploads, "_ask", fetch)
+    nour = world.client(world.nour)
+    assert send(nour, found, url=" https://example.org/tea.png ").status_code == 200
+    assert asked == ["https://example.org/tea.png"]
+    assert Upload.objects.get().fetched_from == "https://cdn.example.org/tea.png"
+    refused = send(nour, found, url="http://inside.example/")
+    assert refused.status_code == 422 and "private network" in refused.json()["words"]
+    assert send(nour, found).json()["code"] == "nothing"
+
+
+def test_nothing_private_is_fetched_for_anybody(world: World, found: Assignment, live_server: Any) -> None:
+    reply = send(world.client(world.nour), found, url=f"{live_server.url}/healthz")
+    assert reply.status_code == 422 and reply.json()["code"] in ("port", "private")
+
+
+def test_without_a_script_the_sheet_comes_back_with_picture_and_text(world: World, found: Assignment) -> None:
+    nour = world.client(world.nour)
+    form = {"bring": "photo", "a-known": "Mint tea", "a-photo": ["", "", "https://example.org/", "own", ""]}
+    reply = nour.post(f"/work/{found.pk}/submit", {**form, "u-photo": SimpleUploadedFile("a.png", pictures.png())})
+    assert reply.status_code == 302
+    page = nour.get(reply.url).content.decode()
+    sha = Upload.objects.get().image.sha256
+    assert "Mint tea" in page and f'value="{sha}"' in page and "120 × 90" in page and "https://example.org/" in page
+    assert Draft.objects.get().answers == {
+        "known": "Mint tea", "photo": [sha, "file", "https://example.org/", "own", ""]
+    }  # fmt: skip
+    svg = SimpleUploadedFile("a.png", b"<svg/>")
+    reply = nour.post(f"/work/{found.pk}/submit", {**form, "a-known": "Tea", "draft_version": "1", "u-photo": svg})
+    page = nour.get(reply.url).content.decode()
+    assert "not a picture of pixels" in page and 'value="Tea"' in page
+
+
+def test_the_picture_and_where_it_is_from_are_in_the_history(world: World, found: Assignment) -> None:
+    nour = world.client(world.nour)
+    sha = send(nour, found, pictures.png()).json()["sha"]
+    said = ["https://example.org/<b>", "other", "GFDL <i>"]
+    nour.post(f"/work/{found.pk}/submit", filled(sha) | {"a-photo": [sha, "url", *said]})
+    assert Annotation.objects.exists()
+    page = nour.get("/work/history/").content.decode()
+    assert 'href="https://example.org/&lt;b&gt;"' in page and "GFDL &lt;i&gt;" in page and 'width="64"' in page
