@@ -38,10 +38,12 @@ def bring(request: HttpRequest, slug: str) -> HttpResponse:
             defaults=form.defaults(),
         )
         return redirect("jobs:job", job.pk)
+    recipe = find(benchmark.recipe)
     context = {
         "benchmark": benchmark,
         "form": form,
-        "recipe": find(benchmark.recipe),
+        "recipe": recipe,
+        "samples": [one for one in recipe.stages if one.sample] if recipe else [],
         "jobs": readers.recent(benchmark.scope, imports.KIND),
         "nav": tabs_for(request.user, benchmark, "items"),
         "who_place": benchmark.name,
