@@ -1,0 +1,303 @@
+"""What was accepted is asked about in the next stage, as long as it is accepted."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Annotation, Due, ItemContributor, ItemSource, Outcome, Slot
+from annotation.services import answers, campaigns, deriving, exclusions, filling, leases, recount
+from benchmarks.models import Item, Stage
+from people.models import Cohort, User
+from tests.annotation.chain.factories import (
+    GOOD,
+    RULE,
+    a_benchmark,
+    a_stage,
+    answer,
+    asking,
+    hand,
+    items,
+    live,
+    opened,
+    settle,
+)
+from tests.annotation.queue.factories import a_cohort, a_person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def counters_stay_true(db: None) -> Any:
+    yield
+    assert list(recount.differences()) == []
+
+
+def test_a_question_becomes_an_item_with_its_picture_and_its_author_as_contributor() -> None:
+    ask, reply, cohort = asking()
+    writer = a_person(cohort)
+    given = answer(hand(writer, opened(ask, cohort), cohort), question="What is it?", answer="Tea")
+    settle()
+    [item] = live(reply)
+    assert (item.text, item.context) == ("What is it?", {"said": "Tea"})
+    assert item.key == f"ask-000/{ask.benchmark.pseudonym(writer.pk)}"
+    assert ItemSource.objects.get(item=item).annotation == given
+    assert [one.rater for one in ItemContributor.objects.filter(item=item)] == [writer]
+    assert not Due.objects.exists()
+
+
+def test_deriving_twice_changes_nothing() -> None:
+    ask, reply, cohort = asking(pictures=3)
+    campaign, writer = opened(ask, cohort), a_person(cohort)
+    for n in range(3):
+        answer(hand(writer, campaign, cohort), question=f"{n}?", answer="a")
+    settle()
+    before = list(Item.objects.filter(stage=reply).order_by("pk").values())
+    deriving.renew(reply)
+    settle()
+    assert list(Item.objects.filter(stage=reply).order_by("pk").values()) == before and len(before) == 3
+
+
+def test_an_undone_answer_takes_its_item_away_and_the_same_answer_brings_it_back() -> None:
+    ask, reply, cohort = asking()
+    campaign, writer, other = opened(ask, cohort), a_person(cohort), a_person(cohort)
+    given = answer(hand(writer, campaign, cohort), question="What?", answer="Tea")
+    settle()
+    replies = opened(reply, cohort)
+    [first] = live(reply)
+    answers.undo(given.assignment_id, writer, timezone.now())
+    settle()
+    assert live(reply) == [] and hand(other, replies, cohort) is None
+    first.refresh_from_db()
+    assert first.withdrawn_because == "source"
+    answer(hand(writer, campaign, cohort), question="What?", answer="Tea")
+    settle()
+    assert live(reply) == [first]
+    assert (got := hand(other, replies, cohort)) and got.unit.item == first
+
+
+def test_a_corrected_question_is_a_new_item_and_answers_to_the_old_one_are_kept() -> None:
+    ask, reply, cohort = asking()
+    campaign, writer, other = opened(ask, cohort), a_person(cohort), a_person(cohort)
+    given = answer(hand(writer, campaign, cohort), question="What is it", answer="Tea")
+    settle()
+    replies = opened(reply, cohort, target=2)
+    old = answer(hand(other, replies, cohort), answer="Coffee")
+    answers.reopen(given.assignment_id, writer, timezone.now())
+    answer(given.assignment, question="What is it?", answer="Tea")
+    settle()
+    first, second = Item.objects.filter(stage=reply).order_by("pk")
+    assert first.withdrawn_because == "source" and second.withdrawn_at is None
+    assert (second.key, second.text) == (f"{first.key}.v2", "What is it?")
+    old.refresh_from_db()
+    assert old.counted and old.answers == {"answer": "Coffee"}
+    assert not Slot.objects.get(unit__item=first).open  # closed to a second person
+    assert (new := hand(other, replies, cohort)) and new.unit.item == second
+
+
+def test_a_correction_of_what_is_not_used_leaves_the_item_as_it_is() -> None:
+    ask, reply, cohort = asking()
+    reply.derivation = {"kind": "promote", "from": ["ask"], "params": {"text": "question"}}
+    reply.save()
+    writer = a_person(cohort)
+    given = answer(hand(writer, opened(ask, cohort), cohort), question="What?", answer="Tee")
+    settle()
+    answers.reopen(given.assignment_id, writer, timezone.now())
+    newer = answer(given.assignment, question="What?", answer="Tea")
+    settle()
+    [item] = Item.objects.filter(stage=reply)
+    assert item.withdrawn_at is None and [one.annotation for one in item.sources.all()] == [newer]
+
+
+def test_what_an_excluded_person_wrote_goes_and_lifting_brings_it_back() -> None:
+    ask, reply, cohort = asking()
+    writer, actor = a_person(cohort), User.objects.create(email="boss@example.org", name="B")
+    answer(hand(writer, opened(ask, cohort), cohort), question="What?", answer="Tea")
+    settle()
+    exclusions.exclude(ask.benchmark, writer, "copied", actor, timezone.now())
+    settle()
+    assert live(reply) == []
+    exclusions.lift(ask.benchmark, writer, actor, timezone.now())
+    settle()
+    assert [item.text for item in live(reply)] == ["What?"]
+
+
+def test_a_surplus_answer_that_steps_in_is_asked_about() -> None:
+    ask, reply, cohort = asking()
+    campaign, first, late = opened(ask, cohort), a_person(cohort), a_person(cohort)
+    waiting, moment = hand(late, campaign, cohort, timezone.now() - timedelta(hours=2)), timezone.now()
+    leases.release_expired(moment)
+    answer(hand(first, campaign, cohort), question="First?", answer="a")
+    assert not answer(waiting, question="Late?", answer="a").counted
+    settle()
+    assert [item.text for item in live(reply)] == ["First?"]
+    actor = User.objects.create(email="boss@example.org", name="B")
+    exclusions.exclude(ask.benchmark, first, "copied", actor, moment)
+    settle()
+    assert [item.text for item in live(reply)] == ["Late?"]
+
+
+def test_contributors_of_all_ancestors_are_kept_over_two_steps() -> None:
+    ask, reply, cohort = asking()
+    params = {"text": "answer", "context": {"question": "item.text"}}
+    check = a_stage(ask.benchmark, "check", GOOD, staffing="others",
+                    derivation={"kind": "promote", "from": ["reply"], "params": params})  # fmt: skip
+    asker, replier, third = (a_person(cohort) for _ in range(3))
+    answer(hand(asker, opened(ask, cohort), cohort), question="What?", answer="Tea")
+    settle()
+    replies = opened(reply, cohort)
+    assert hand(asker, replies, cohort) is None
+    answer(hand(replier, replies, cohort), answer="Coffee")
+    settle()
+    [item] = live(check)
+    assert {one.rater for one in ItemContributor.objects.filter(item=item)} == {asker, replier}
+    checks = opened(check, cohort)
+    assert hand(asker, checks, cohort) is None and hand(replier, checks, cohort) is None
+    assert hand(third, checks, cohort) is not None
+
+
+def test_a_box_is_drawn_by_its_finder_alone_and_checked_by_anybody_else() -> None:
+    ask, reply, cohort = asking()
+    reply.staffing = "contributors"
+    reply.save()
+    finder, other = a_person(cohort), a_person(cohort)
+    replies = opened(reply, cohort)  # opened before anything was found: it fills as things are
+    assert hand(finder, replies, cohort) is None
+    answer(hand(finder, opened(ask, cohort), cohort), question="What?", answer="Tea")
+    settle()
+    assert hand(other, replies, cohort) is None
+    assert hand(finder, replies, cohort) is not None
+
+
+def test_one_who_becomes_a_contributor_later_finds_the_slot_before_their_cursor() -> None:
+    benchmark = a_benchmark()
+    cohort = a_cohort(benchmark.team)
+    rate = a_stage(benchmark, "rate", GOOD, acceptance="by_rule", acceptance_rule=RULE)
+    again = a_stage(benchmark, "again", GOOD, staffing="contributors",
+                    derivation={"kind": "promote", "from": ["rate"], "params": {}})  # fmt: skip
+    items(rate, 1)
+    ratings, people = opened(rate, cohort), [a_person(cohort) for _ in range(2)]
+    answer(hand(people[0], ratings, cohort), good="1")
+    settle()
+    agains = opened(again, cohort, target=2)
+    assert hand(people[1], agains, cohort) is None  # and their cursor went past it
+    campaigns.change_target(ratings.cohorts.get(), 2, None)
+    answer(hand(people[1], ratings, cohort), good="1")
+    settle()
+    assert hand(people[1], agains, cohort) is not None
+
+
+@pytest.mark.parametrize("at", ["judging", "upserting", "linking", "filling"])
+def test_a_worker_killed_at_any_step_loses_nothing(at: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask, reply, cohort = asking()
+    writer, other = a_person(cohort), a_person(cohort)
+    replies = opened(reply, cohort)
+    answer(hand(writer, opened(ask, cohort), cohort), question="What?", answer="Tea")
+    where = {"judging": "_next", "upserting": "_make", "linking": "_link", "filling": "follow"}[at]
+
+    def killed(*_args: Any, **_kwargs: Any) -> Any:
+        raise SystemExit
+
+    with monkeypatch.context() as broken:
+        broken.setattr(deriving, where, killed)
+        with pytest.raises(SystemExit):
+            settle()
+    settle()
+    filling.fill(replies)  # as the beat does, each minute
+    [item] = live(reply)
+    assert list(ItemContributor.objects.filter(item=item).values_list("rater", flat=True)) == [writer.pk]
+    assert hand(other, replies, cohort) is not None and hand(writer, replies, cohort) is None
+
+
+def a_rated(answers_wanted: int = 3, cohorts: int = 1) -> tuple[Stage, Stage, list[Cohort]]:
+    benchmark = a_benchmark()
+    rate = a_stage(benchmark, "rate", GOOD, acceptance="by_rule", acceptance_rule=RULE)
+    kept = a_stage(benchmark, "kept", GOOD, derivation={"kind": "promote", "from": ["rate"], "params": {}})
+    items(rate, 1)
+    return rate, kept, [a_cohort(benchmark.team) for _ in range(cohorts)]
+
+
+def test_a_rule_judges_a_unit_once_all_cohorts_have_given_what_was_asked() -> None:
+    rate, kept, (one, two) = a_rated(cohorts=2)
+    campaign = opened(rate, one, two, target=2)
+    given = [answer(hand(a_person(one), campaign, one), good="1") for _ in range(2)]
+    answer(hand(a_person(two), campaign, two), good="0")
+    settle()
+    assert not Outcome.objects.exists() and live(kept) == []
+    answer(hand(a_person(two), campaign, two), good="1")
+    settle()
+    outcome = Outcome.objects.get()
+    assert (outcome.state, outcome.answers, outcome.failed) == ("accepted", 4, [])
+    assert outcome.numbers["passed"] == 3 and outcome.rule_version.number == 1
+    assert len(live(kept)) == 1 and given[0].rule_version == "by_rule 1"
+
+
+def test_an_outcome_follows_its_answers_and_names_the_clause_that_failed() -> None:
+    rate, kept, [cohort] = a_rated()
+    campaign = opened(rate, cohort, target=1)
+    person = a_person(cohort)
+    given = answer(hand(person, campaign, cohort), good="1")
+    settle()
+    assert len(live(kept)) == 1
+    answers.reopen(given.assignment_id, person, timezone.now())
+    answer(given.assignment, good="0")
+    settle()
+    outcome = Outcome.objects.get()
+    assert (outcome.state, outcome.failed) == ("rejected", ["good"]) and live(kept) == []
+    answers.undo(given.assignment_id, person, timezone.now())
+    settle()
+    assert Outcome.objects.get().state == "accepted" and len(live(kept)) == 1
+    actor = User.objects.create(email="boss@example.org", name="B")
+    exclusions.exclude(rate.benchmark, person, "x", actor, timezone.now())
+    settle()
+    assert not Outcome.objects.exists() and live(kept) == []
+
+
+def test_more_answers_asked_for_means_not_judged_yet() -> None:
+    rate, kept, [cohort] = a_rated()
+    campaign = opened(rate, cohort)
+    answer(hand(a_person(cohort), campaign, cohort), good="1")
+    settle()
+    campaigns.change_target(campaign.cohorts.get(), 3, None)
+    settle()
+    assert not Outcome.objects.exists() and live(kept) == []
+    campaigns.change_target(campaign.cohorts.get(), 1, None)
+    settle()
+    assert len(live(kept)) == 1
+
+
+def test_a_changed_rule_is_a_new_version_for_the_next_campaign_only() -> None:
+    rate, _kept, [cohort] = a_rated()
+    first = opened(rate, cohort)
+    rate.acceptance_rule = {**RULE, "over": "means"}
+    rate.save()
+    second = opened(rate, cohort)
+    assert (first.rule_version.number, second.rule_version.number) == (1, 2)
+    assert opened(rate, cohort).rule_version == second.rule_version
+
+
+def test_a_rule_that_cannot_be_read_stops_the_opening() -> None:
+    rate, _kept, [cohort] = a_rated()
+    rate.acceptance_rule = {"clauses": []}
+    rate.save()
+    with pytest.raises(campaigns.Refused):
+        opened(rate, cohort)
+
+
+def test_a_source_withdrawn_by_hand_takes_along_what_was_made_of_it() -> None:
+    ask, reply, cohort = asking()
+    answer(hand(a_person(cohort), opened(ask, cohort), cohort), question="What?", answer="Tea")
+    settle()
+    ask.items.update(withdrawn_at=timezone.now(), withdrawn_because="")
+    deriving.notice(timezone.now())
+    settle()
+    assert live(reply) == []
+    assert deriving.notice(timezone.now()) == 0  # and it is noticed once
+
+
+def test_nothing_is_noted_where_nobody_waits_for_it() -> None:
+    ask, reply, cohort = asking()
+    reply.delete()
+    answer(hand(a_person(cohort), opened(ask, cohort), cohort), question="What?", answer="Tea")
+    assert not Due.objects.exists() and Annotation.objects.exists()
