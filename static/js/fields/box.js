@@ -134,6 +134,8 @@ class Boxes {
     if (!boxes[this.chosen]) this.chosen = Math.max(0, boxes.findIndex(Boolean));
     this.lay();
     this.unit = width / (this.img.getBoundingClientRect().width || width); // pixels of the picture in one of the screen
+    for (const one of [this.canvas, this.loupe]) one.style.setProperty("--unit", this.unit);
+    this.canvas.classList.toggle("drags", !!this.drag?.moved);
     const holes = there.map(([l, t, r, b]) => `M${l} ${t}V${b}H${r}V${t}Z`).join("");
     this.shade.setAttribute("d", there.length ? `M0 0H${width}V${height}H0Z${holes}` : "");
     boxes.forEach((box, index) => this.mark(index, box));

@@ -1,0 +1,112 @@
+"""What is particular to boxes: digits of every script, limits, facts, what is typed is kept, several people's boxes."""
+
+import json
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+from django.template.loader import render_to_string
+
+from annotation.fields.bound import answered, bind
+from annotation.fields.box.spec import percent
+from annotation.fields.contract import ConfigError, Shown, ShownImage
+from annotation.fields.form import Speech
+from annotation.sheets import Parsed, Sheet
+
+PICTURE = ShownImage("image", 7, "a" * 64, 1000, 750)
+SPEECH = Speech("en", "Egypt")
+
+
+def sheet(**config: Any) -> Sheet:
+    return Sheet.from_json({"fields": [{"key": "q", "kind": "box", "label": {"en": "Where?"}, "config": config}]})
+
+
+def typed(one: Sheet, *values: str, **facts: Any) -> tuple[Any, Parsed]:
+    posted = QueryDict(mutable=True)
+    posted.setlist("a-q", list(values))
+    raw = one.read_form(posted)
+    return raw, one.parse(raw, Shown(1, facts=facts, images=(PICTURE,)))
+
+
+@pytest.mark.parametrize("left", ["15.8", "15,8", " 15.80 % ", "١٥٫٨", "۱۵٫۸", "१५.८", "١٥٫٨٪", "015.8"])
+def test_a_number_in_any_script(left: str) -> None:
+    _raw, parsed = typed(sheet(), left, "20", "40", "71")
+    assert parsed.answers["q"][0]["x0"] == 0.158
+
+
+@pytest.mark.parametrize("left", ["abc", "1e1", "nan", "1.2.3", "--1", "15 8", "½", "九"])
+def test_what_is_no_number_is_refused_and_stays_as_it_was_typed(left: str) -> None:
+    one = sheet()
+    raw, parsed = typed(one, left, "20", "40", "71")
+    assert [problem.code for problem in parsed.errors["q"]] == ["box_not_numbers"]
+    field = bind(one.fields, SPEECH, json.loads(json.dumps(raw)), parsed.errors)[0]
+    html = render_to_string(field.input, {"field": field})
+    assert f'value="{left}"' in html
+    assert 'value="71"' in html
+
+
+def test_rows_left_empty_are_no_boxes_and_a_half_filled_one_is_told() -> None:
+    _raw, parsed = typed(sheet(most=3), "", "", "", "", "10", "10", "20", "20", "", "", "", "")
+    assert parsed.answers["q"] == [{"x0": 0.1, "y0": 0.1, "x1": 0.2, "y1": 0.2}]
+    raw, parsed = typed(sheet(), "10", "", "", "20")
+    assert [problem.code for problem in parsed.errors["q"]] == ["box_incomplete"]
+    assert raw == {"q": [[0.1, "", "", 0.2]]}
+
+
+def test_the_limit_is_strict_and_the_words_never_round_up_to_it() -> None:
+    one = sheet(max_area=0.3, min_area=0.01)
+    assert typed(one, "0", "0", "50", "59.9999")[1].ok
+    assert not typed(one, "0", "0", "50", "60")[1].ok
+    assert typed(one, "0", "0", "10", "10")[1].ok  # at least
+    assert percent(0.299999) == "29.9"
+    assert percent(0.3) == "30"
+
+
+@pytest.mark.parametrize(
+    ("facts", "ok"), [({}, True), ({"objects": 3}, True), ({"objects": 2}, False), ({"objects": "many"}, True)]
+)
+def test_a_fact_holds_only_when_it_is_known(facts: dict[str, Any], ok: bool) -> None:
+    one = sheet(facts=[{"key": "objects", "at_least": 3, "label": {"en": "Things"}}])
+    assert typed(one, "10", "10", "20", "20", **facts)[1].ok is ok
+    html = render_to_string(
+        (field := bind(one.fields, SPEECH, {}, shown=Shown(1, facts=facts))[0]).input, {"field": field}
+    )
+    assert ("not known yet" in html) is (not isinstance(facts.get("objects"), int))
+
+
+@pytest.mark.parametrize(
+    ("config", "path"),
+    [
+        ({"most": 0}, "config.most"),
+        ({"most": 21}, "config.most"),
+        ({"least": 2}, "config.least"),
+        ({"max_area": 30}, "config.max_area"),
+        ({"max_area": 0.1, "min_area": 0.2}, "config.min_area"),
+        ({"facts": [{"key": "objects", "at_least": "3", "label": {"en": "x"}}]}, r"config.facts\[0\].at_least"),
+        ({"facts": [{"key": "objects", "at_least": 3}]}, r"config.facts\[0\].label"),
+    ],
+)
+def test_a_config_that_cannot_work_is_named(config: dict[str, Any], path: str) -> None:
+    with pytest.raises(ConfigError, match=path):
+        sheet(**config)
+
+
+def test_expressions_may_name_area_and_count() -> None:
+    one = sheet(most=2)
+    answer = [[0.1, 0.1, 0.2, 0.2], [0, 0, 0.5, 0.5]]
+    parsed = one.parse({"q": answer}, Shown(1)).answers["q"]
+    assert one.fields[0].spec.values(parsed, one.fields[0].config) == {".area": 0.25, ".count": 2.0}
+
+
+def test_several_people_lie_over_the_picture_with_their_overlap() -> None:
+    one = sheet()
+    rows = []
+    for who, box in (("R-1", [0, 0, 0.5, 1]), ("R-2", [0.25, 0, 0.75, 1]), ("R-3", [0.9, 0.9, 1, 1])):
+        given = answered(one.fields, SPEECH, {"q": one.parse({"q": [box]}, Shown(1)).answers["q"]})[0]
+        rows.append({"who": who, "data": given.data})
+    html = render_to_string("annotation/fields/box/compare.html", {"rows": rows, "picture": PICTURE})
+    assert '<rect x="250.00" y="0.00" width="500.00" height="750.00"' in html
+    assert html.count("<text ") == 3
+    assert "overlap <b>0.33</b> of 1" in html
+    assert "overlap <b>0.00</b> of 1" in html
+    assert "<svg" not in render_to_string("annotation/fields/box/compare.html", {"rows": rows})
