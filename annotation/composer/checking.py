@@ -151,8 +151,6 @@ def _acceptance(content: Mapping[str, Any]) -> Iterator[StageProblem]:
     if how not in Stage.Acceptance.values:
         yield StageProblem("acceptance", _("Choose one of those shown."))
     if how == Stage.Acceptance.BY_REVIEW:
-        if not content.get("review_reasons"):
-            yield StageProblem("review_reasons", _("Reviewers need at least one reason to return or reject."))
         yield from _labelled(content.get("review_reasons"), "review_reasons")
     if how == Stage.Acceptance.BY_RULE:
         yield from _rule(content)
