@@ -62,6 +62,7 @@ MANAGERS = (
     "annotation/fields/settings.py",
     "annotation/fields/*/settings.py",
     "annotation/models/campaigns.py",
+    "annotation/services/answer_files.py",
     "annotation/services/campaigns.py",
     "annotation/services/stages.py",
     "annotation/views/campaigns.py",
@@ -71,9 +72,12 @@ MANAGERS = (
     "people/tabs.py",
     "people/forms/teams.py",
     "people/models/teams.py",
+    "people/services/inviting.py",
     "people/services/teams.py",
     "people/views/cohorts.py",
     "people/views/fresh.py",
+    "people/views/inviting.py",
+    "people/views/messages.py",
     "people/views/teams.py",
 )
 
