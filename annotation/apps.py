@@ -6,6 +6,9 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.overview import PANEL
+        from annotation.services.answer_files import IMPORT
         from benchmarks import overview
+        from jobs import kinds
 
         overview.register(PANEL)
+        kinds.register(IMPORT)

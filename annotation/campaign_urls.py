@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import campaigns, composer, composer_preview, coverage
+from annotation.views import answer_files, campaigns, composer, composer_preview, coverage
 
 urlpatterns = [
     path("b/<slug:slug>/coverage/", coverage.page, name="coverage"),
@@ -14,6 +14,12 @@ urlpatterns = [
     path("b/<slug:slug>/campaigns/", campaigns.listing, name="campaigns"),
     path("b/<slug:slug>/campaigns/new/", campaigns.create, name="campaign_new"),
     path("b/<slug:slug>/campaigns/<int:campaign_id>/", campaigns.detail, name="campaign"),
+    path("b/<slug:slug>/campaigns/<int:campaign_id>/answers/import/", answer_files.bring, name="answers_import"),
+    path(
+        "b/<slug:slug>/campaigns/<int:campaign_id>/answers/<int:job_id>/withdraw/",
+        answer_files.withdraw,
+        name="answers_withdraw",
+    ),
     path("b/<slug:slug>/campaigns/<int:campaign_id>/do/", campaigns.do, name="campaign_do"),
     path("b/<slug:slug>/campaigns/<int:campaign_id>/close/", campaigns.close, name="campaign_close"),
     path("b/<slug:slug>/campaigns/<int:campaign_id>/instructions/", campaigns.instruct, name="campaign_instruct"),

@@ -16,6 +16,11 @@ def neutral(value: Any) -> str:
     return f"'{text}" if risky else text
 
 
+def as_written(cell: str) -> str:
+    """A cell that `neutral` has made harmless, as it was before."""
+    return cell[1:] if cell.startswith("'") and cell[1:].lstrip(BLANKS).startswith(FORMULA_STARTS) else cell
+
+
 def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """One line at a time, for StreamingHttpResponse. The mark at the start tells spreadsheets that it is UTF-8."""
     writer = csv.writer(_Echo())

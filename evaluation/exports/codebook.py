@@ -20,6 +20,7 @@ UNCOUNTED = {
     "closed": "The campaign was closed when the answer came.",
     "no_consent": "The rater had not agreed to the team's text in force when the answer came.",
     "not_a_member": "The rater was no longer in the cohort when the answer came.",
+    "in_file": "The file that the answer came in said that it does not count.",
 }
 
 

@@ -38,9 +38,9 @@ def csv_lines(rows: Iterable[Row], answer_columns: Sequence[str], written: Writt
         for row in rows:
             written.rows += 1
             cells = row["cells"]
-            yield [_plain(value) for value in (*(row[n] for n in fixed), *(cells.get(n) for n in answer_columns))]
+            yield [_plain(value) for value in (*(row[n] for n in PLAIN), *(cells.get(n) for n in answer_columns))]
 
-    header = [*fixed, *(f"answer.{name}" for name in answer_columns)]
+    header = [*PLAIN, *(f"answer.{name}" for name in answer_columns)]
     return (line.encode() for line in spreadsheets.csv_lines(header, values()))
 
 

@@ -1,0 +1,171 @@
+"""What a row of a file says: whose answer to what, when, and whether it counts."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.sheets import Sheet, storable
+from benchmarks.imports.problems import RowProblem
+from people.models import Rater
+
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True)
+class Said:
+    """One answer as the file has it; names are not looked up yet. `raw` is what the sheet's `parse` takes."""
+
+    item: str
+    target: str | None
+    cohort: str
+    rater: str
+    kind: str
+    raw: Mapping[str, Any]
+    at: datetime
+    shown_at: datetime
+    counted: bool = True
+    because: str = ""
+    version: int = 1
+    language: str = "en"
+    rule: str = ""
+    seconds: float | None = None
+    confirmed: tuple[str, ...] = ()
+    trace: Mapping[str, Any] = field(default_factory=dict)
+
+
+def said(row: Mapping[str, Any], sheet: Sheet, now: datetime) -> Said:
+    """Raises RowProblem. Times that are not given are those of the import."""
+    at = _moment(row, "submitted_at") or now
+    counted = _flag(row, "counted")
+    because = _text(row, "uncounted_because", 20)
+    seconds = _number(row, "active_seconds")
+    opened = _json(row, "opened", list)
+    return Said(
+        item=_needed(row, "item"),
+        target=str(row["target"]) if row.get("target") is not None else None,
+        cohort=_text(row, "cohort", 120),
+        rater=_needed(row, "rater"),
+        kind=_kind(row),
+        raw=_answers(row, sheet),
+        at=at,
+        shown_at=min(_moment(row, "shown_at") or at, at),
+        counted=counted,
+        because="" if counted else because or "in_file",
+        version=_version(row),
+        language=_text(row, "language", 12) or "en",
+        rule=_text(row, "rule_version", 20),
+        seconds=seconds,
+        confirmed=tuple(str(one)[:200] for one in _json(row, "confirmed", list) or ()),
+        trace={"opened": opened} if opened is not None else {},
+    )
+
+
+def _text(row: Mapping[str, Any], name: str, most: int) -> str:
+    value = row.get(name)
+    text = "" if value is None else str(storable(str(value))).strip()
+    if len(text) > most:
+        message = _("“%(name)s” is longer than %(most)s characters.") % {"name": name, "most": most}
+        raise RowProblem("too_long", message)
+    return text
+
+
+def _needed(row: Mapping[str, Any], name: str) -> str:
+    text = _text(row, name, LONGEST_NAME)
+    if not text:
+        raise RowProblem("missing", _("“%(name)s” is empty. Every row needs it.") % {"name": name})
+    return text
+
+
+def _wrong(name: str, value: Any) -> RowProblem:
+    message = _("“%(name)s” is %(value)s, which cannot be read. Write it as an export does.")
+    return RowProblem("unreadable", message % {"name": name, "value": repr(value)[:60]})
+
+
+def _kind(row: Mapping[str, Any]) -> str:
+    kind = _text(row, "rater_kind", 20) or "person"
+    if kind not in Rater.Kind.values:
+        raise _wrong("rater_kind", kind)
+    return kind
+
+
+def _moment(row: Mapping[str, Any], name: str) -> datetime | None:
+    value = row.get(name)
+    if value in (None, ""):
+        return None
+    try:
+        found = datetime.fromisoformat(str(value))
+    except ValueError:
+        raise _wrong(name, value) from None
+    return timezone.make_aware(found, timezone.get_default_timezone()) if timezone.is_naive(found) else found
+
+
+def _flag(row: Mapping[str, Any], name: str) -> bool:
+    value = row.get(name)
+    words = {None: True, "": True, "true": True, "false": False, "True": True, "False": False, "1": True, "0": False}
+    if isinstance(value, bool):
+        return value
+    if (value is not None and not isinstance(value, str)) or value not in words:
+        raise _wrong(name, value)
+    return words[value]
+
+
+def _number(row: Mapping[str, Any], name: str) -> float | None:
+    value = row.get(name)
+    if value in (None, ""):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise _wrong(name, value) from None
+    if not math.isfinite(number) or number < 0:
+        raise _wrong(name, value)
+    return number
+
+
+def _version(row: Mapping[str, Any]) -> int:
+    number = _number(row, "version")
+    if number is None:
+        return 1
+    if number != int(number) or not 1 <= number < 32_000:
+        raise _wrong("version", row["version"])
+    return int(number)
+
+
+def _json(row: Mapping[str, Any], name: str, type_: type) -> Any:
+    """A cell of a CSV holds it as text."""
+    value = row.get(name)
+    if value in (None, ""):
+        return None
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            raise _wrong(name, value) from None
+    if value is not None and not isinstance(value, type_):
+        raise _wrong(name, value)
+    return value
+
+
+def _answers(row: Mapping[str, Any], sheet: Sheet) -> Mapping[str, Any]:
+    """The answers as they were stored; of a table without that column, those that stand in columns of their own."""
+    whole = _json(row, "answers", dict)
+    if whole is not None:
+        return {str(key): storable(value) for key, value in whole.items()}
+    return {one.key: raw for one in sheet.fields if (raw := _cell(row, one.key, one)) is not None}
+
+
+def _cell(row: Mapping[str, Any], key: str, one: Any) -> Any:
+    value = row.get(f"answer.{key}")
+    if value in (None, ""):
+        return None
+    if one.spec.columns(one.config)[0].type == "json":
+        return _json(row, f"answer.{key}", object)
+    if one.kind == "choice" and one.config.many and isinstance(value, str):
+        return value.split("|")
+    return storable(value)

@@ -1,0 +1,110 @@
+"""Rows of a file of answers, one at a time: an export's zip, or its ratings.csv or ratings.jsonl alone."""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from django.utils.translation import gettext as _
+
+from benchmarks.imports.archive import Archive
+from benchmarks.imports.problems import RowProblem, SourceProblem
+from jobs.spreadsheets import as_written
+
+LONGEST_LINE = 1024**2
+NAMES = ("ratings.jsonl", "ratings.csv")
+Row = tuple[int, Mapping[str, Any] | RowProblem]
+
+
+@contextmanager
+def opened(file: BinaryIO, most_bytes: int) -> Iterator[BinaryIO]:
+    """The file of rows, out of the archive if it is one. Raises SourceProblem."""
+    zipped = file.read(4) == b"PK\x03\x04"
+    file.seek(0)
+    if not zipped:
+        yield file
+        return
+    try:
+        archive = Archive(file, most_bytes)
+        found = [name for name in archive.names() if name.rpartition("/")[2] in NAMES]
+    except (zipfile.BadZipFile, OSError) as error:
+        raise SourceProblem(_("The zip is damaged or ends early. Download the export again.")) from error
+    if len(found) != 1:
+        text = _(
+            "The zip holds %(n)s files called ratings.csv or ratings.jsonl; one is needed. Send an export as it came."
+        )
+        raise SourceProblem(text % {"n": len(found)})
+    with archive.open(found[0]) as member:
+        yield member
+
+
+def rows(file: BinaryIO) -> Iterator[Row]:
+    """The number of each row as a person sees it (a spreadsheet's head is row 1), and the row or what is wrong."""
+    lines = io.BufferedReader(file) if isinstance(file, io.RawIOBase) else file
+    first = _line(lines)
+    if first.lstrip(b"\xef\xbb\xbf \t").startswith(b"{"):
+        yield from _json_rows(first, lines)
+    else:
+        yield from _csv_rows(first, lines)
+
+
+def _line(file: BinaryIO) -> bytes:
+    line = file.readline(LONGEST_LINE + 1)
+    if len(line) > LONGEST_LINE:
+        raise SourceProblem(_("A line is longer than 1 MB, so this is no file of answers."))
+    return line
+
+
+def _lines(first: bytes, file: BinaryIO) -> Iterator[bytes]:
+    line = first
+    while line:
+        yield line
+        line = _line(file)
+
+
+def _json_rows(first: bytes, file: BinaryIO) -> Iterator[Row]:
+    for number, line in enumerate(_lines(first, file), start=1):
+        if not line.strip():
+            continue
+        try:
+            found = json.loads(line.decode("utf-8-sig"))
+        except (ValueError, RecursionError):
+            yield number, RowProblem("unreadable", _("This line is not JSON in UTF-8. Write one object per line."))
+            continue
+        if isinstance(found, dict):
+            yield number, found
+        else:
+            yield number, RowProblem("unreadable", _("This line is no JSON object. Write one object per line."))
+
+
+def _csv_rows(first: bytes, file: BinaryIO) -> Iterator[Row]:
+    # Bytes that are not UTF-8 become lone surrogates, so that one bad row does not end the reading.
+    text = (line.decode("utf-8-sig", "surrogateescape") for line in _lines(first, file))
+    table = csv.reader(text, delimiter=max(",;\t", key=first.decode("utf-8", "replace").count))
+    head = [name.strip() for name in next(table, [])]
+    if "item" not in head or len(set(head)) < len(head):
+        raise SourceProblem(_("The first line must name the columns, each once, and one of them must be “item”."))
+    number = 1
+    while True:
+        number += 1
+        try:
+            cells = next(table)
+        except StopIteration:
+            return
+        except csv.Error:
+            yield number, RowProblem("unreadable", _("This row cannot be read. Look for a stray quotation mark."))
+            continue
+        if any(cells):
+            yield number, _row(head, cells)
+
+
+def _row(head: list[str], cells: list[str]) -> Mapping[str, Any] | RowProblem:
+    if len(cells) != len(head):
+        text = _("There are %(n)s cells and %(most)s columns. Quote cells that hold a separator.")
+        return RowProblem("wrong_cells", text % {"n": len(cells), "most": len(head)})
+    if any("\ud800" <= letter <= "\udfff" for cell in cells for letter in cell):
+        return RowProblem("not_utf8", _("This row is not in UTF-8. Save the file as UTF-8."))
+    return {name: as_written(cell) for name, cell in zip(head, cells, strict=True)}

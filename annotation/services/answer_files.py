@@ -1,0 +1,377 @@
+"""Answers out of a file: a job that takes rows one by one, can be stopped, gone on with, and taken back."""
+
+import hashlib
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.displays.shown import shown_for
+from annotation.fields.messages import worded
+from annotation.imports import source
+from annotation.imports.rows import Said, said
+from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Exclusion, Rating, Unit, Upload
+from annotation.services import slots
+from annotation.services.sheet_versions import sheet_of
+from annotation.services.transactions import in_transaction
+from annotation.sheets import Parsed, Sheet
+from benchmarks import storage
+from benchmarks.imports.problems import RowProblem, SourceProblem
+from benchmarks.models import Image, Item
+from jobs import services as jobs
+from jobs.kinds import Kind, Next
+from jobs.models import Job, JobRow, record
+from jobs.runner import JobFailed, Work
+from people.models import Cohort, Rater, Team, User
+
+KIND = "import_answers"
+STEP = 100
+Outcome = JobRow.Outcome
+WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the answers go."""
+
+    campaign: Campaign
+    sheet: Sheet
+    cohorts: Mapping[str, CampaignCohort]
+    digest: str
+
+    @property
+    def team(self) -> Team:
+        return self.campaign.stage.benchmark.team
+
+    def key(self, number: int | str) -> str:
+        """Of the answer in a row: sending the same file again is harmless."""
+        return f"file:{self.digest[:32]}:{self.campaign.pk}:{number}"
+
+
+@dataclass
+class Ready:
+    """A row that was understood; `rater` and `unit` are there once they have been looked up."""
+
+    number: int
+    said: Said
+    item: Item
+    cohort: Cohort | None
+    target: str
+    parsed: Parsed
+    confirmed: tuple[str, ...]
+    pictures: list[Image]
+
+
+def start(campaign: Campaign, actor: User, upload: File) -> Job:  # type: ignore[type-arg]
+    """Keep the file until the work is done, and queue it."""
+    digest = hashlib.sha256()
+    for chunk in upload.chunks():
+        digest.update(chunk)
+    upload.seek(0)
+    name = default_storage.save(f"uploads/{uuid.uuid4().hex}", upload)
+    params = {"campaign": campaign.pk, "file": name, "digest": digest.hexdigest()}
+    title = _("Answers from %(file)s") % {"file": str(upload.name)[:150]}
+    return jobs.start(KIND, title, scope=campaign.stage.benchmark.scope, actor=actor, params=params)
+
+
+def run(work: Work) -> None:
+    campaign = Campaign.objects.select_related("stage__benchmark__team", "sheet_version").get(
+        pk=work.params["campaign"]
+    )
+    cohorts = CampaignCohort.objects.filter(campaign=campaign).select_related("cohort")
+    place = Place(
+        campaign, sheet_of(campaign.sheet_version), {row.cohort.label: row for row in cohorts}, work.params["digest"]
+    )
+    try:
+        if work.job.total is None:
+            with _rows(work) as rows:
+                work.expect(sum(1 for _row in _beating(work, rows)))
+        with _rows(work) as rows:
+            _take(work, place, rows)
+    except SourceProblem as problem:
+        raise JobFailed(str(problem)) from problem
+    except FileNotFoundError as error:
+        raise JobFailed(_("The file is no longer there. Start a new import.")) from error
+    counts = work.job.result.get("counts", {})
+    scope, target = campaign.stage.benchmark.scope, f"campaign:{campaign.pk}"
+    record(work.job.created_by, "answers.imported", scope=scope, target=target, implied=True, counts=counts)
+    default_storage.delete(work.params["file"])
+
+
+def after(job: Job) -> Next | None:
+    campaign = Campaign.objects.select_related("stage__benchmark").filter(pk=job.params.get("campaign")).first()
+    if campaign is None:
+        return None
+    to = reverse("annotation:answers_import", args=[campaign.stage.benchmark.slug, campaign.pk])
+    return Next(_("Back to the campaign's imports"), to)
+
+
+IMPORT = Kind(KIND, run, after)
+
+
+@contextmanager
+def _rows(work: Work) -> Iterator[Iterator[source.Row]]:
+    file: BinaryIO
+    with storage.open_binary(work.params["file"]) as file, source.opened(file, settings.IMPORT_MAX_BYTES) as found:
+        yield source.rows(found)
+
+
+def _beating(work: Work, rows: Iterator[source.Row]) -> Iterator[source.Row]:
+    for count, row in enumerate(rows):
+        if count % 5000 == 0:
+            work.beat()
+        yield row
+
+
+def _take(work: Work, place: Place, rows: Iterator[source.Row]) -> None:
+    done = work.cursor.get("rows", 0)
+    batch: list[source.Row] = []
+    for count, row in enumerate(_beating(work, rows)):
+        if count < done:
+            continue
+        batch.append(row)
+        if len(batch) >= STEP:
+            done, batch = _step(work, place, batch, done), []
+    _step(work, place, batch, done)
+
+
+def _step(work: Work, place: Place, batch: Sequence[source.Row], done: int) -> int:
+    work.check()
+    with transaction.atomic():
+        # Imports into one campaign take turns, and so do those that make raters of one team.
+        Team.objects.select_for_update(no_key=True).get(pk=place.team.pk)
+        rows = settle(place, batch, timezone.now())
+        work.step(done=done + len(batch), cursor={"rows": done + len(batch)}, rows=rows)
+    return done + len(batch)
+
+
+def settle(place: Place, batch: Sequence[source.Row], now: datetime) -> list[JobRow]:
+    """What becomes of some rows. Needs a transaction that holds the team's row."""
+    ready: list[Ready] = []
+    report: dict[int, JobRow] = {}
+    items = _items(place, batch)
+    pictures = _pictures(place, batch)
+    for number, row in batch:
+        try:
+            if isinstance(row, RowProblem):
+                raise row
+            one = said(row, place.sheet, now)
+            ready.append(_understood(place, number, one, items, pictures))
+        except RowProblem as problem:
+            name = str(row.get("item", "")) if isinstance(row, Mapping) else ""
+            report[number] = _line(number, name, Outcome.ERROR, problem.code, problem.message)
+    _write(place, ready, report, now)
+    return [report[number] for number, _row in batch]
+
+
+def _line(number: int, name: str, outcome: str, reason: str = "", message: str = "") -> JobRow:
+    return JobRow(number=number, name=name[:300], outcome=outcome, reason=reason, message=message)
+
+
+def _items(place: Place, batch: Sequence[source.Row]) -> dict[str, Item]:
+    keys = {str(row.get("item", "")) for _number, row in batch if isinstance(row, Mapping)}
+    found = Item.objects.filter(stage=place.campaign.stage, key__in=keys)
+    return {item.key: item for item in found.prefetch_related("images__image", "facts")}
+
+
+def _pictures(place: Place, batch: Sequence[source.Row]) -> dict[str, Image]:
+    """The team's pictures that the rows speak of, where the sheet asks for some."""
+    fields = [one.key for one in place.sheet.fields if one.kind == "picture"]
+    shas: set[str] = set()
+    for _number, row in batch:
+        if fields and isinstance(row, Mapping):
+            shas.update(word for word in str(row.get("answers", "")).replace("'", '"').split('"') if len(word) == 64)
+            shas.update(str(row.get(f"answer.{key}", "")) for key in fields)
+    return {image.sha256: image for image in Image.objects.filter(team=place.team, sha256__in=shas)} if shas else {}
+
+
+def _understood(
+    place: Place, number: int, one: Said, items: Mapping[str, Item], pictures: Mapping[str, Image]
+) -> Ready:
+    item = items.get(one.item)
+    if item is None:
+        text = _("There is no item “%(key)s” in this stage. Import the items first.")
+        raise RowProblem("no_item", text % {"key": one.item})
+    if one.cohort and one.cohort not in place.cohorts:
+        text = _("The cohort “%(name)s” is not asked in this campaign. There are: %(known)s.")
+        raise RowProblem("no_cohort", text % {"name": one.cohort, "known": ", ".join(place.cohorts)})
+    cohort = place.cohorts[one.cohort].cohort if one.cohort else None
+    target = _target(place, one)
+    unit = Unit(item=item, target=target)
+    shown = shown_for(unit, cohort, pictures.values())
+    confirmed = place.sheet.warned(one.raw, shown, one.confirmed)
+    parsed = place.sheet.parse(one.raw, shown, confirmed)
+    if not parsed.ok:
+        raise RowProblem("not_an_answer", _complaint(place.sheet, parsed))
+    used = [image for sha, image in pictures.items() if sha in _shas(place.sheet, parsed)]
+    return Ready(number, one, item, cohort, target, parsed, confirmed, used)
+
+
+def _target(place: Place, one: Said) -> str:
+    if not place.campaign.stage.has_target:
+        if one.target:
+            raise RowProblem("no_target", _("This stage asks about no culture, and the row names one."))
+        return ""
+    target = one.target or one.cohort
+    if target not in place.cohorts:
+        text = _("The culture “%(name)s” is not asked about in this campaign. There are: %(known)s.")
+        raise RowProblem("no_target", text % {"name": target, "known": ", ".join(place.cohorts)})
+    return target
+
+
+def _shas(sheet: Sheet, parsed: Parsed) -> set[str]:
+    return {
+        parsed.answers[one.key]["sha"] for one in sheet.fields if one.kind == "picture" and one.key in parsed.answers
+    }
+
+
+def _complaint(sheet: Sheet, parsed: Parsed) -> str:
+    """Question, what is wrong with its answer, and what to do; for each that is wrong."""
+    said_: list[str] = []
+    for key, problems in [*parsed.errors.items(), *parsed.warnings.items()]:
+        for problem in problems:
+            words = worded(problem)
+            said_.append(f"{key}: {words.title} {words.advice}".strip())
+    return " ".join(said_)
+
+
+def _write(place: Place, ready: list[Ready], report: dict[int, JobRow], now: datetime) -> None:
+    raters = _raters(place, ready)
+    units = _units(ready)
+    excluded = set(
+        Exclusion.objects.filter(
+            benchmark=place.campaign.stage.benchmark, lifted_at=None, rater__in=[one.pk for one in raters.values()]
+        ).values_list("rater_id", flat=True)
+    )
+    touched: set[int] = set()
+    for one in ready:
+        rater = raters[one.said.kind, one.said.rater]
+        unit = units[one.item.pk, one.target]
+        outcome, reason, message = _one(place, one, rater, unit, rater.pk in excluded, now)
+        report[one.number] = _line(one.number, one.said.item, outcome, reason, message)
+        if one.said.cohort and outcome in (Outcome.CREATED, Outcome.UPDATED):
+            touched.add(place.cohorts[one.said.cohort].pk)
+    for cohort in sorted(touched):
+        slots.tally(cohort, 0)  # imported answers take no place, and pages of numbers see that there are new ones
+
+
+def _raters(place: Place, ready: Sequence[Ready]) -> dict[tuple[str, str], Rater]:
+    """People of a file have no account: they are known by kind and name within the team."""
+    names = {(one.said.kind, one.said.rater) for one in ready}
+    rows = Rater.objects.filter(team=place.team, user=None, name__in=[name for _kind, name in names]).order_by("-pk")
+    found = {(row.kind, row.name): row for row in rows}
+    for kind, name in sorted(names - set(found)):
+        found[kind, name] = Rater.objects.create(kind=kind, team=place.team, name=name)
+    return found
+
+
+def _units(ready: Sequence[Ready]) -> dict[tuple[int, str], Unit]:
+    wanted = {(one.item.pk, one.target) for one in ready}
+    Unit.objects.bulk_create([Unit(item_id=item, target=target) for item, target in wanted], ignore_conflicts=True)
+    rows = Unit.objects.filter(item__in={item for item, _target in wanted})
+    return {(row.item_id, row.target): row for row in rows}
+
+
+def _one(place: Place, one: Ready, rater: Rater, unit: Unit, excluded: bool, now: datetime) -> tuple[str, str, str]:
+    assignment, _made = Assignment.objects.get_or_create(
+        campaign=place.campaign,
+        unit=unit,
+        rater=rater,
+        defaults={
+            "state": Assignment.State.SUBMITTED, "in_hand": False, "reserved_at": one.said.shown_at,
+            "shown_at": one.said.shown_at, "changed_at": now,
+        },
+    )  # fmt: skip
+    key = place.key(one.number)
+    for known in Annotation.objects.filter(assignment=assignment).order_by("-live", "-version"):
+        if known.client_key == key and not known.live and known.uncounted_because == WITHDRAWN:
+            _bring_back(known, one, excluded, now)
+            return Outcome.UPDATED, "brought_back", _("It was withdrawn, and is back.")
+        if known.client_key == key or (known.live and known.answers == one.parsed.answers):
+            return Outcome.UNCHANGED, "", ""
+        if known.live:
+            message = _("“%(rater)s” has answered this differently in the campaign. Withdraw that answer first.")
+            return Outcome.ERROR, "answered", message % {"rater": one.said.rater}
+    _create(place, one, assignment, key, excluded)
+    return Outcome.CREATED, "", ""
+
+
+def _counts(one: Ready, excluded: bool) -> dict[str, Any]:
+    because = "excluded" if excluded else one.said.because
+    return {"live": True, "counted": not because, "uncounted_because": because}
+
+
+def _create(place: Place, one: Ready, assignment: Assignment, key: str, excluded: bool) -> None:
+    latest = Annotation.objects.filter(assignment=assignment).order_by("-version").first()
+    Assignment.objects.filter(pk=assignment.pk).update(state=Assignment.State.SUBMITTED)
+    flags = _counts(one, excluded)
+    annotation = Annotation.objects.create(
+        assignment=assignment,
+        rater_id=assignment.rater_id,
+        version=max(one.said.version, latest.version + 1 if latest else 1),
+        client_key=key,
+        answers=one.parsed.answers,
+        sheet_version=place.campaign.sheet_version,
+        rule_version=one.said.rule or place.campaign.stage.acceptance,
+        cohort=one.cohort,
+        language=one.said.language,
+        shown_at=one.said.shown_at,
+        submitted_at=one.said.at,
+        active_seconds=one.said.seconds,
+        confirmed=list(one.confirmed),
+        trace=dict(one.said.trace),
+        **flags,
+    )
+    shared = {"annotation": annotation, "campaign": place.campaign, "cohort": one.cohort, "unit_id": assignment.unit_id}
+    flags = {"live": flags["live"], "counted": flags["counted"], "rater_id": assignment.rater_id}
+    Rating.objects.bulk_create(
+        Rating(**shared, **flags, field=code.field, code=code.code, value=code.value) for code in one.parsed.codes
+    )
+    for image in one.pictures:
+        Upload.objects.get_or_create(assignment=assignment, image=image, defaults={"at": one.said.at})
+
+
+def _bring_back(known: Annotation, one: Ready, excluded: bool, now: datetime) -> None:
+    flags = _counts(one, excluded)
+    Annotation.objects.filter(pk=known.pk).update(**flags)
+    Rating.objects.filter(annotation=known).update(live=True, counted=flags["counted"])
+    Assignment.objects.filter(pk=known.assignment_id).update(state=Assignment.State.SUBMITTED, changed_at=now)
+
+
+def answers_of(job: Job) -> int:
+    """How many answers of an import stand now."""
+    return _of(job).filter(live=True).count()
+
+
+def _of(job: Job) -> QuerySet[Annotation]:
+    key = f"file:{job.params['digest'][:32]}:{job.params['campaign']}:"
+    return Annotation.objects.filter(assignment__campaign=job.params["campaign"], client_key__startswith=key)
+
+
+@in_transaction
+def withdraw(job: Job, actor: User, at: datetime) -> int:
+    """Take back all that an import brought: kept, neither live nor counted. Importing the file again brings it back."""
+    campaign = Campaign.objects.select_related("stage__benchmark__team").get(pk=job.params["campaign"])
+    Team.objects.select_for_update(no_key=True).get(pk=campaign.stage.benchmark.team_id)
+    found = list(_of(job).filter(live=True).values_list("pk", "assignment_id"))
+    annotations = [pk for pk, _assignment in found]
+    Annotation.objects.filter(pk__in=annotations).update(live=False, counted=False, uncounted_because=WITHDRAWN)
+    Rating.objects.filter(annotation__in=annotations).update(live=False, counted=False)
+    released = Assignment.objects.filter(pk__in=[assignment for _pk, assignment in found])
+    released.update(state=Assignment.State.RELEASED, changed_at=at)
+    for cohort in CampaignCohort.objects.filter(campaign=campaign).order_by("pk"):
+        slots.tally(cohort.pk, 0)
+    scope, target = campaign.stage.benchmark.scope, f"campaign:{campaign.pk}"
+    record(actor, "answers.withdrawn", scope=scope, target=target, job=job.pk, answers=len(found))
+    return len(found)

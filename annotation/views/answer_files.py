@@ -1,0 +1,73 @@
+"""Answers out of a file, for those who plan a campaign."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.access import campaign_for
+from annotation.imports.forms import AnswersForm
+from annotation.models import Campaign
+from annotation.services import answer_files
+from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark
+from benchmarks.tabs import tabs_for
+from jobs.models import Job
+from people.views.asking import person
+
+SHOWN = 20
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def bring(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
+    """Upload a file of answers. The work itself is a job; its page follows it."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    campaign = campaign_for(request.user, benchmark, campaign_id)
+    form = AnswersForm(request.POST or None, request.FILES or None)
+    takes = campaign.opened_at is not None
+    if request.method == "POST" and takes and form.is_valid():
+        job = answer_files.start(campaign, person(request), form.cleaned_data["file"])
+        return redirect("jobs:job", job.pk)
+    context: dict[str, Any] = {
+        "benchmark": benchmark,
+        "campaign": campaign,
+        "form": form,
+        "takes": takes,
+        "imports": [(job, answer_files.answers_of(job)) for job in imports_of(benchmark, campaign)],
+        "nav": tabs_for(request.user, benchmark, "campaigns"),
+        "who_place": benchmark.name,
+    }
+    status = 400 if form.errors or (request.method == "POST" and not takes) else 200
+    return render(request, "annotation/campaigns/import.html", context, status=status)
+
+
+def imports_of(benchmark: Benchmark, campaign: Campaign) -> list[Job]:
+    rows = Job.objects.filter(kind=answer_files.KIND, scope=benchmark.scope, params__campaign=campaign.pk)
+    return list(rows.select_related("created_by").order_by("-pk")[:SHOWN])
+
+
+@login_required
+@require_POST
+def withdraw(request: HttpRequest, slug: str, campaign_id: int, job_id: int) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    campaign = campaign_for(request.user, benchmark, campaign_id)
+    job = Job.objects.filter(pk=job_id, kind=answer_files.KIND, params__campaign=campaign.pk).first()
+    if job is None:
+        raise Http404
+    if job.state in Job.LIVE:
+        messages.info(request, _("This import is under way. Stop it first, then withdraw its answers."))
+    else:
+        n = answer_files.withdraw(job, person(request), timezone.now())
+        text = ngettext("%(n)s answer was withdrawn. It is kept, and does not count.",
+                        "%(n)s answers were withdrawn. They are kept, and do not count.", n)  # fmt: skip
+        messages.info(request, text % {"n": n})
+    return redirect("annotation:answers_import", slug, campaign.pk)
