@@ -1,0 +1,278 @@
+"""People decide on the answers of others; authors see it and correct; every version and decision stays."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotation.models import Annotation, Assignment, Campaign, ItemContributor, Rating, Review, Slot
+from annotation.services import answers, campaigns, exclusions, leases, recount, reviews
+from annotation.services.reviews import NotReviewed
+from benchmarks.models import Benchmark, Stage
+from people.models import Cohort, Rater, User
+from tests.annotation.chain.factories import answer, asking, hand, live, opened, settle
+from tests.annotation.queue.factories import a_person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def counters_stay_true(db: None) -> Any:
+    yield
+    assert list(recount.differences()) == []
+
+
+class Scene:
+    """Questions that a reviewer decides on, before others answer them."""
+
+    def __init__(self, pictures: int = 1, target: int = 1) -> None:
+        self.ask, self.reply, self.cohort = asking("by_review", pictures)
+        self.campaign = opened(self.ask, self.cohort, target=target)
+        self.writer = a_person(self.cohort)
+        self.reviewer = a_user("reviewer")
+
+    def written(self, question: str = "What is it", writer: Rater | None = None) -> Annotation:
+        return answer(hand(writer or self.writer, self.campaign, self.cohort), question=question, answer="Tea")
+
+    def decide(self, given: Annotation, decision: str, **more: Any) -> Review:
+        if decision != "accept":
+            more = {"reason": "unclear"} | more
+        return reviews.decide(given.pk, self.reviewer, decision, timezone.now(), **more)
+
+    def state(self, given: Annotation) -> str:
+        return Assignment.objects.get(pk=given.assignment_id).state
+
+    @property
+    def benchmark(self) -> Benchmark:
+        return self.ask.benchmark
+
+
+def a_user(name: str) -> User:
+    return User.objects.create(email=f"{name}@example.org", name=name.title())
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return Scene()
+
+
+def refused(deed: Any) -> str:
+    with pytest.raises(NotReviewed) as error:
+        deed()
+    return error.value.reason
+
+
+def test_only_what_a_reviewer_accepted_goes_on(scene: Scene) -> None:
+    given = scene.written()
+    settle()
+    assert live(scene.reply) == [] and scene.state(given) == "submitted"
+    scene.decide(given, "accept")
+    settle()
+    assert [item.text for item in live(scene.reply)] == ["What is it"] and scene.state(given) == "accepted"
+
+
+def test_returned_corrected_accepted_with_all_versions_and_decisions_kept(scene: Scene) -> None:
+    first = scene.written()
+    scene.decide(first, "return", comment="No question mark.")
+    assert scene.state(first) == "returned"
+    answers.reopen(first.assignment_id, scene.writer, timezone.now())
+    assert Review.objects.get().seen_at is not None
+    second = answer(first.assignment, question="What is it?", answer="Tea")
+    assert (scene.state(second), second.version) == ("submitted", 2)
+    assert list(reviews.waiting(scene.benchmark, scene.reviewer)) == [second]
+    scene.decide(second, "accept")
+    settle()
+    assert [item.text for item in live(scene.reply)] == ["What is it?"]
+    kept = Review.objects.filter(annotation__assignment=first.assignment_id).order_by("at")
+    assert [(one.annotation.version, one.decision) for one in kept] == [(1, "return"), (2, "accept")]
+
+
+def test_a_returned_answer_keeps_its_place_and_counts_until_it_is_replaced(scene: Scene) -> None:
+    given = scene.written()
+    scene.decide(given, "return")
+    given.refresh_from_db()
+    assert given.counted and Slot.objects.get().submitted == 1
+    assert hand(a_person(scene.cohort), scene.campaign, scene.cohort) is None
+
+
+def test_rejecting_opens_the_place_for_somebody_else(scene: Scene) -> None:
+    given = scene.written()
+    scene.decide(given, "reject")
+    given.refresh_from_db()
+    assert (given.counted, given.uncounted_because, scene.state(given)) == (False, "rejected", "rejected")
+    assert hand(scene.writer, scene.campaign, scene.cohort) is None
+    assert hand(a_person(scene.cohort), scene.campaign, scene.cohort) is not None
+
+
+def test_rejecting_counts_the_oldest_answer_that_waited_for_a_place(scene: Scene) -> None:
+    late = a_person(scene.cohort)
+    held = hand(late, scene.campaign, scene.cohort, timezone.now() - timedelta(hours=2))
+    leases.release_expired(timezone.now())
+    given = scene.written()
+    waiting = answer(held, question="Mine?", answer="Tea")
+    assert not waiting.counted and list(reviews.waiting(scene.benchmark, scene.reviewer)) == [given]
+    scene.decide(given, "reject")
+    waiting.refresh_from_db()
+    assert waiting.counted and list(reviews.waiting(scene.benchmark, scene.reviewer)) == [waiting]
+
+
+def test_an_answer_can_be_changed_until_it_is_decided_on_and_not_after(scene: Scene) -> None:
+    given = scene.written()
+    answers.reopen(given.assignment_id, scene.writer, timezone.now())
+    scene.decide(given, "accept")
+    with pytest.raises(answers.Unclaimable, match="decided"):
+        answer(given.assignment, question="Another?", answer="Tea")
+    with pytest.raises(answers.Unclaimable):
+        answers.undo(given.assignment_id, scene.writer, timezone.now())
+
+
+def test_a_decision_on_a_version_that_was_replaced_is_refused(scene: Scene) -> None:
+    given = scene.written()
+    answers.reopen(given.assignment_id, scene.writer, timezone.now())
+    newer = answer(given.assignment, question="What is it?", answer="Tea")
+    assert refused(lambda: scene.decide(given, "accept")) == "newer"
+    assert scene.decide(newer, "accept")
+
+
+def test_nobody_decides_on_their_own_work_nor_on_what_they_had_a_part_in(scene: Scene) -> None:
+    given, part, other = scene.written(), a_person(scene.cohort), a_person(scene.cohort)
+    item = given.assignment.unit.item
+    ItemContributor.objects.create(item=item, rater=part)
+    for person in (scene.writer, part):
+        assert person.user and not reviews.waiting(scene.benchmark, person.user).exists()
+        scene.reviewer = person.user
+        assert refused(lambda: scene.decide(given, "accept")) == "own"
+    assert other.user and list(reviews.waiting(scene.benchmark, other.user)) == [given]
+    scene.reviewer = other.user
+    assert scene.decide(given, "accept")
+
+
+def test_two_reviewers_decide_once(scene: Scene) -> None:
+    given = scene.written()
+    scene.decide(given, "accept")
+    scene.reviewer = a_user("second")
+    assert refused(lambda: scene.decide(given, "return")) == "decided"
+    with pytest.raises(IntegrityError), transaction.atomic():  # and the database holds it, too
+        Review.objects.create(annotation=given, reviewer=scene.reviewer, decision="accept", at=timezone.now())
+
+
+@pytest.mark.parametrize("decision", ["return", "reject"])
+def test_a_return_and_a_rejection_say_why(scene: Scene, decision: str) -> None:
+    given = scene.written()
+    assert refused(lambda: scene.decide(given, decision, reason="")) == "no_reason"
+    assert refused(lambda: scene.decide(given, decision, reason="made_up")) == "no_reason"
+    assert scene.decide(given, decision, reason="other")
+
+
+def test_a_stage_has_reasons_of_its_own(scene: Scene) -> None:
+    Stage.objects.filter(pk=scene.ask.pk).update(review_reasons=[{"code": "stereotype", "label": {"en": "Stereotype"}}])
+    given = scene.written()
+    assert refused(lambda: scene.decide(given, "reject", reason="unclear")) == "no_reason"
+    assert scene.decide(given, "reject", reason="stereotype")
+
+
+@pytest.mark.parametrize("decision", ["accept", "return", "reject"])
+def test_taking_a_decision_back_lets_the_answer_wait_again(scene: Scene, decision: str) -> None:
+    given = scene.written()
+    made = scene.decide(given, decision)
+    settle()
+    reviews.undo(made.pk, scene.reviewer, timezone.now())
+    settle()
+    given.refresh_from_db()
+    assert given.counted and scene.state(given) == "submitted" and live(scene.reply) == []
+    assert list(reviews.waiting(scene.benchmark, scene.reviewer)) == [given]
+    assert scene.decide(given, "accept")
+
+
+def test_only_the_reviewer_and_those_who_run_the_benchmark_take_it_back(scene: Scene) -> None:
+    made = scene.decide(scene.written(), "accept")
+    other = a_user("second")
+    assert refused(lambda: reviews.undo(made.pk, other, timezone.now())) == "not_yours"
+    assert reviews.undo(made.pk, other, timezone.now(), runs=True)
+    assert refused(lambda: reviews.undo(made.pk, scene.reviewer, timezone.now())) == "gone"
+
+
+def test_a_rejection_taken_back_when_its_place_is_gone_waits_as_surplus(scene: Scene) -> None:
+    given = scene.written()
+    made = scene.decide(given, "reject")
+    scene.written("Mine?", a_person(scene.cohort))
+    reviews.undo(made.pk, scene.reviewer, timezone.now())
+    given.refresh_from_db()
+    assert (given.counted, given.uncounted_because) == (False, "surplus")
+    assert not Rating.objects.filter(annotation=given, counted=True).exists()
+
+
+def test_a_return_is_not_taken_back_once_it_was_corrected(scene: Scene) -> None:
+    given = scene.written()
+    made = scene.decide(given, "return")
+    answers.reopen(given.assignment_id, scene.writer, timezone.now())
+    answer(given.assignment, question="What is it?", answer="Tea")
+    assert refused(lambda: reviews.undo(made.pk, scene.reviewer, timezone.now())) == "newer"
+
+
+def test_an_undone_correction_is_again_a_returned_answer(scene: Scene) -> None:
+    given = scene.written()
+    scene.decide(given, "return")
+    answers.reopen(given.assignment_id, scene.writer, timezone.now())
+    answer(given.assignment, question="What is it?", answer="Tea")
+    answers.undo(given.assignment_id, scene.writer, timezone.now())
+    given.refresh_from_db()
+    assert given.live and given.counted and scene.state(given) == "returned"
+    assert answer(given.assignment, question="What is this?", answer="Tea").version == 3
+
+
+def test_a_returned_answer_whose_author_never_comes_back_can_be_rejected(scene: Scene) -> None:
+    given = scene.written()
+    scene.decide(given, "return")
+    assert refused(lambda: scene.decide(given, "accept")) == "decided"
+    scene.decide(given, "reject")
+    assert scene.state(given) == "rejected"
+    assert hand(a_person(scene.cohort), scene.campaign, scene.cohort) is not None
+    assert Review.objects.filter(annotation=given).count() == 2
+
+
+def test_after_the_close_there_is_accepting_and_rejecting_but_no_way_back_to_the_author(scene: Scene) -> None:
+    given = scene.written()
+    campaigns.close(scene.campaign, None, timezone.now())
+    assert refused(lambda: scene.decide(given, "return")) == "closed"
+    assert scene.decide(given, "accept")
+
+
+def test_an_excluded_persons_answers_do_not_wait_and_their_rejection_taken_back_stays_out() -> None:
+    scene = Scene(pictures=2)
+    one, two = scene.written("One?"), scene.written("Two?")
+    made = scene.decide(one, "reject")
+    exclusions.exclude(scene.benchmark, scene.writer, "copied", scene.reviewer, timezone.now())
+    assert not reviews.waiting(scene.benchmark, scene.reviewer).exists()
+    assert refused(lambda: scene.decide(two, "accept")) == "gone"
+    reviews.undo(made.pk, scene.reviewer, timezone.now())
+    one.refresh_from_db()
+    assert (one.counted, one.uncounted_because) == (False, "excluded")
+
+
+def test_the_longest_waiting_come_first_and_later_ones_come_round() -> None:
+    scene = Scene(pictures=3)
+    given = [scene.written(f"{n}?") for n in range(3)]
+    assert list(reviews.waiting(scene.benchmark, scene.reviewer)) == given
+    after = [reviews.next_after(scene.benchmark, scene.reviewer, one.pk) for one in given]
+    assert after == [given[1].pk, given[2].pk, given[0].pk]
+
+
+def test_a_batch_says_how_far_it_is() -> None:
+    scene = Scene(pictures=4)
+    given = [scene.written(f"{n}?") for n in range(4)]
+    for one, decision in zip(given, ("accept", "return", "reject"), strict=False):
+        scene.decide(one, decision)
+    found = reviews.batches([scene.ask])[scene.ask.pk]
+    assert (found.waiting, found.returned, found.accepted, found.rejected, found.percent) == (1, 1, 1, 1, 50.0)
+
+
+def test_answers_of_other_stages_are_not_there_to_review() -> None:
+    ask, _reply, cohort = asking()
+    campaign: Campaign = opened(ask, cohort)
+    given = answer(hand(a_person(cohort), campaign, cohort), question="?", answer="a")
+    reviewer, place = a_user("reviewer"), cohort
+    assert isinstance(place, Cohort) and not reviews.waiting(ask.benchmark, reviewer).exists()
+    assert refused(lambda: reviews.decide(given.pk, reviewer, "accept", timezone.now())) == "gone"
