@@ -12,14 +12,15 @@ from annotation.models import (
     Assignment,
     Campaign,
     CampaignCohort,
-    InstructionText,
-    InstructionVersion,
     RuleVersion,
     Tally,
 )
 from annotation.services import filling, outbox, rules, sheet_versions, slots
 from annotation.services.allocation import hold_everyone, lock_seat
+from annotation.services.instructions import copy as copy_instructions
+from annotation.services.instructions import current_instructions, set_instructions
 from annotation.services.leases import release
+from annotation.services.stages import opening_problems
 from annotation.services.transactions import in_transaction
 from annotation.sheets import SheetError
 from benchmarks.models import Stage
@@ -27,6 +28,7 @@ from benchmarks.rules.acceptance import RuleError
 from jobs.models import record
 from people.models import Cohort, User
 
+__all__ = ["current_instructions", "set_instructions"]
 State = Campaign.State
 BATCH = 2000
 
@@ -94,7 +96,7 @@ def create(
         _add_cohort(campaign, cohort, target)
     texts = stage.instructions if instructions is None else instructions
     if any(body.strip() for body in texts.values()):
-        _instruct(campaign, texts, actor)
+        set_instructions(campaign, texts, actor)
     _event(campaign, actor, "campaign.created")
     return campaign
 
@@ -130,6 +132,7 @@ def open_campaign(campaign: Campaign, actor: User | None, at: datetime) -> None:
         reasons.append("no_items")
     if campaign.closes_on and (campaign.closes_on < at.date() or campaign.closes_on < (campaign.opens_on or at.date())):
         reasons.append("closes_before_it_opens")
+    reasons += [str(one) for one in opening_problems(campaign) if one.blocks]
     if reasons:
         raise Refused(reasons)
     campaign.sheet_version = _frozen(campaign.stage)
@@ -200,8 +203,9 @@ def clone(campaign: Campaign, actor: User | None, name: str) -> Campaign:
         campaign.conditions,
         summary=campaign.summary,
         lease_minutes=campaign.lease_minutes,
-        instructions=current_instructions(campaign),
+        instructions={},
     )
+    copy_instructions(campaign, made, actor)
     for row in rows:
         limits = {"most_per_person": row.most_per_person, "most_per_day": row.most_per_day}
         made.cohorts.filter(cohort=row.cohort_id).update(**limits)
@@ -265,34 +269,6 @@ def pause_cohort(campaign_cohort: CampaignCohort, actor: User | None, *, paused:
     campaign_cohort.save(update_fields=["paused"])
     verb = "campaign.cohort_paused" if paused else "campaign.cohort_resumed"
     _event(campaign_cohort.campaign, actor, verb, cohort=campaign_cohort.cohort_id)
-
-
-@in_transaction
-def set_instructions(campaign: Campaign, texts: Mapping[str, str], actor: User | None) -> InstructionVersion:
-    """A new version; answers are stamped with it from now on. Unchanged texts make none."""
-    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    last = campaign.instruction_versions.order_by("-number").first()
-    if last is not None and current_instructions(campaign) == _filled(texts):
-        return last
-    return _instruct(campaign, texts, actor)
-
-
-def _instruct(campaign: Campaign, texts: Mapping[str, str], actor: User | None) -> InstructionVersion:
-    number = campaign.instruction_versions.count() + 1
-    version = InstructionVersion.objects.create(campaign=campaign, number=number, created_by=actor)
-    rows = _filled(texts)
-    InstructionText.objects.bulk_create(InstructionText(version=version, language=k, body=v) for k, v in rows.items())
-    _event(campaign, actor, "campaign.instructed", number=number)
-    return version
-
-
-def _filled(texts: Mapping[str, str]) -> dict[str, str]:
-    return {language: body.strip() for language, body in texts.items() if body.strip()}
-
-
-def current_instructions(campaign: Campaign) -> dict[str, str]:
-    last = campaign.instruction_versions.order_by("-number").first()
-    return dict(last.texts.values_list("language", "body")) if last else {}
 
 
 def progress(campaign: Campaign) -> list[CohortProgress]:

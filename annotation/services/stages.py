@@ -173,19 +173,25 @@ def earlier_of(stage: Stage) -> dict[str, tuple[str, list[Any]]]:
     return {one.key: (one.name, one.sheet.get("fields", [])) for one in stage.benchmark.stages.filter(before)}
 
 
-def problems(stage: Stage, content: Mapping[str, Any] | None = None) -> list[StageProblem]:
-    """All that is wrong with a stage, or with a draft of it. What does not block is a warning."""
+def problems(
+    stage: Stage, content: Mapping[str, Any] | None = None, conditions: Sequence[str] = ()
+) -> list[StageProblem]:
+    """All that is wrong with a stage, or with a draft of it. What does not block is a warning.
+
+    `conditions`: only items of these are looked at; empty means all.
+    """
     content = content_of(stage) if content is None else content
-    return [*content_problems(content, earlier_of(stage)), *_unpictured(stage, content)]
+    return [*content_problems(content, earlier_of(stage)), *_unpictured(stage, content, conditions)]
 
 
-def _unpictured(stage: Stage, content: Mapping[str, Any]) -> list[StageProblem]:
+def _unpictured(stage: Stage, content: Mapping[str, Any], conditions: Sequence[str]) -> list[StageProblem]:
     """Items without what the display needs; the first are named. One query for each thing needed."""
     try:
         wanted = display(str(content.get("display")))
     except UnknownDisplay:
         return []
     items = stage.items.filter(withdrawn_at=None)
+    items = items.filter(condition__in=conditions) if conditions else items
     lacking = [(role, items.exclude(images__role=role)) for role in wanted.roles]
     if wanted.needs_text:
         lacking.append((_("text"), items.filter(text="")))
@@ -209,7 +215,7 @@ def _lacking(what: str, rows: Any) -> StageProblem | None:
 
 def opening_problems(campaign: Campaign) -> list[StageProblem]:
     """Before a campaign opens: those of its stage; and, as warnings, languages of its cohorts without instructions."""
-    found = problems(campaign.stage)
+    found = problems(campaign.stage, conditions=campaign.conditions)
     version = campaign.instruction_versions.order_by("-number").first()
     texts = list(version.texts.values_list("language", "cohort")) if version else []
     if version is None:

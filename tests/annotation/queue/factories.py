@@ -12,6 +12,7 @@ from annotation.services import answers, campaigns
 from annotation.services.answers import Submission, Submitted
 from benchmarks.models import Benchmark, Item, Stage
 from people.models import Cohort, CohortMember, Rater, Team, User
+from tests.personas import stand_in
 
 _number = itertools.count(1)
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -54,7 +55,9 @@ def a_stage(items: int = 0, *, has_target: bool = True) -> Stage:
 
 def add_items(stage: Stage, count: int, condition: str = "natural") -> list[Item]:
     rows = (Item(stage=stage, key=f"item-{next(_number):07}", condition=condition) for _ in range(count))
-    return Item.objects.bulk_create(rows, batch_size=5000)
+    made = Item.objects.bulk_create(rows, batch_size=5000)
+    stand_in(made)
+    return made
 
 
 def a_person(*cohorts: Cohort) -> Rater:

@@ -60,7 +60,9 @@ def test_cohorts_of_another_team_and_targets_below_one_are_refused() -> None:
 def test_slots_are_the_items_of_the_conditions_for_each_cohorts_own_label() -> None:
     stage = a_stage(3)
     add_items(stage, 2, condition="generated")
-    Item.objects.filter(condition="natural").first().delete()
+    gone = Item.objects.filter(condition="natural").first()
+    gone.images.all().delete()
+    gone.delete()
     egypt, brazil = (a_cohort(stage.benchmark.team, label) for label in ("Egypt", "Brazil"))
     campaign = campaigns.create(stage, "C", None, {egypt: 2, brazil: 3}, ["natural"])
     campaigns.open_campaign(campaign, None, NOON)

@@ -1,0 +1,171 @@
+"""The protocol of a campaign beside its instructions: do and don't, what is to be read or seen, a short quiz.
+
+{"pairs": [{"do", "dont", "why"}], "materials": [{"key", "title", "kind": "reading" | "video" | "link", "url", "body",
+ "seconds"}], "quiz": [{"key", "question", "options": [{"code", "label", "right": bool, "why"}]}], "pass": n}
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+KINDS = ("reading", "video", "link")
+MEDIA = (".mp4", ".m4v", ".webm", ".ogv")
+LONGEST_DWELL = 3600
+
+
+@dataclass(frozen=True)
+class Pair:
+    do: str
+    dont: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Material:
+    """`seconds`: how long it is to be before one, at least."""
+
+    key: str
+    title: str
+    kind: str
+    url: str = ""
+    body: str = ""
+    seconds: int = 0
+
+    @property
+    def plays(self) -> bool:
+        """Whether the address is a film that the page itself can show."""
+        return self.kind == "video" and urlsplit(self.url).path.lower().endswith(MEDIA)
+
+    @property
+    def origin(self) -> str:
+        """For the content policy: the page that shows the film lets in films from there alone."""
+        found = urlsplit(self.url)
+        return f"{found.scheme}://{found.netloc}"
+
+
+@dataclass(frozen=True)
+class Option:
+    code: str
+    label: str
+    right: bool
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    key: str
+    question: str
+    options: tuple[Option, ...]
+
+    def option(self, code: str) -> Option | None:
+        return next((one for one in self.options if one.code == code), None)
+
+
+@dataclass(frozen=True)
+class Parts:
+    pairs: tuple[Pair, ...] = ()
+    materials: tuple[Material, ...] = ()
+    quiz: tuple[Question, ...] = ()
+    pass_mark: int = 0
+    """Right answers that are needed; never more than there are questions."""
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Parts":
+        """Of what was checked by `problems`; what is not there is empty."""
+        quiz = tuple(_question(row) for row in _rows(data, "quiz"))
+        wanted = data.get("pass")
+        mark = wanted if isinstance(wanted, int) else len(quiz)
+        return cls(
+            pairs=tuple(Pair(*(str(row.get(k, "")) for k in ("do", "dont", "why"))) for row in _rows(data, "pairs")),
+            materials=tuple(_material(row) for row in _rows(data, "materials")),
+            quiz=quiz,
+            pass_mark=min(mark, len(quiz)),
+        )
+
+    def material(self, key: str) -> Material | None:
+        return next((one for one in self.materials if one.key == key), None)
+
+    def question(self, key: str) -> Question | None:
+        return next((one for one in self.quiz if one.key == key), None)
+
+    def right(self, answers: Mapping[str, str]) -> int:
+        """How many were answered rightly."""
+        found = (one.option(answers.get(one.key, "")) for one in self.quiz)
+        return sum(option is not None and option.right for option in found)
+
+    def seen(self, seconds: Mapping[str, Any]) -> bool:
+        """Whether each material was before the person for as long as it asks."""
+        return all(one.key in seconds and float(seconds[one.key]) >= one.seconds for one in self.materials)
+
+
+def _rows(data: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    rows = data.get(key)
+    return [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+
+
+def _material(row: Mapping[str, Any]) -> Material:
+    said = {key: str(row.get(key, "")) for key in ("key", "title", "kind", "url", "body")}
+    seconds = row.get("seconds")
+    return Material(**said, seconds=seconds if isinstance(seconds, int) else 0)
+
+
+def _question(row: Mapping[str, Any]) -> Question:
+    options = tuple(
+        Option(str(one.get("code", "")), str(one.get("label", "")), one.get("right") is True, str(one.get("why", "")))
+        for one in _rows(row, "options")
+    )
+    return Question(str(row.get("key", "")), str(row.get("question", "")), options)
+
+
+def problems(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(place, code) of all that is wrong; the codes are worded where they are shown."""
+    for at, pair in enumerate(_rows(data, "pairs")):
+        if not str(pair.get("do", "")).strip() and not str(pair.get("dont", "")).strip():
+            yield f"pairs[{at}]", "empty"
+    for at, row in enumerate(_rows(data, "materials")):
+        yield from ((f"materials[{at}].{key}", code) for key, code in _wrong_material(row))
+    quiz = _rows(data, "quiz")
+    for at, row in enumerate(quiz):
+        yield from ((f"quiz[{at}].{key}" if key else f"quiz[{at}]", code) for key, code in _wrong_question(row))
+    wanted = data.get("pass")
+    if wanted is not None and (not isinstance(wanted, int) or isinstance(wanted, bool) or not 0 <= wanted <= len(quiz)):
+        yield "pass", "pass_mark"
+
+
+def _wrong_material(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    kind, url = row.get("kind"), str(row.get("url", ""))
+    if not str(row.get("title", "")).strip():
+        yield "title", "empty"
+    if kind not in KINDS:
+        yield "kind", "kind"
+    if kind == "reading" and not str(row.get("body", "")).strip():
+        yield "body", "empty"
+    if kind in ("video", "link") and not _is_https(url):
+        yield "url", "https"
+    seconds = row.get("seconds", 0)
+    if not isinstance(seconds, int) or isinstance(seconds, bool) or not 0 <= seconds <= LONGEST_DWELL:
+        yield "seconds", "seconds"
+
+
+def _is_https(url: str) -> bool:
+    try:
+        found = urlsplit(url)
+    except ValueError:
+        return False
+    strange = any(letter in url for letter in " ;,'\"<>") or not url.isprintable()
+    return found.scheme == "https" and bool(found.hostname) and "@" not in found.netloc and not strange
+
+
+def _wrong_question(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    options = _rows(row, "options")
+    if not str(row.get("question", "")).strip():
+        yield "question", "empty"
+    if len(options) < 2:
+        yield "", "options"
+    elif not any(one.get("right") is True for one in options):
+        yield "", "right"
+    for at, one in enumerate(options):
+        if not str(one.get("label", "")).strip():
+            yield f"options[{at}].label", "empty"

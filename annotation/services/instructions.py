@@ -1,0 +1,99 @@
+"""Instructions of a campaign: versions of texts, by language and cohort, with their protocol."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.models import Campaign, InstructionText, InstructionVersion
+from annotation.services.transactions import in_transaction
+from jobs.models import record
+from people.models import User
+
+
+@dataclass(frozen=True)
+class Written:
+    """One text. `cohort`: its id, or None for all. `parts`: see annotation.protocol."""
+
+    language: str
+    body: str
+    cohort: int | None = None
+    parts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def newest(campaign: Campaign) -> InstructionVersion | None:
+    return campaign.instruction_versions.prefetch_related("texts").order_by("-number").first()
+
+
+def texts_of(version: InstructionVersion | None) -> list[Written]:
+    """Those for all cohorts first."""
+    rows = version.texts.order_by("cohort__label", "pk") if version else []
+    found = [Written(row.language, row.body, row.cohort_id, row.parts) for row in rows]
+    return sorted(found, key=lambda one: one.cohort is not None)
+
+
+def plain(texts: Mapping[str, str]) -> list[Written]:
+    """Texts by language, for all cohorts; the empty ones left out."""
+    return [Written(language, body.strip()) for language, body in texts.items() if body.strip()]
+
+
+def current_instructions(campaign: Campaign) -> dict[str, str]:
+    """What all cohorts read, by language."""
+    return {one.language: one.body for one in texts_of(newest(campaign)) if one.cohort is None}
+
+
+@in_transaction
+def put_in_force(
+    campaign: Campaign, texts: Sequence[Written], actor: User | None, *, required: bool = False
+) -> InstructionVersion:
+    """A new version; answers are stamped with it from now on. The same again makes none.
+
+    `required`: nobody is given work before they went through it, also those who began under an earlier one.
+    """
+    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    last = newest(campaign)
+    if last is not None and (last.required, _set(texts_of(last))) == (required, _set(texts)):
+        return last
+    number = last.number + 1 if last else 1
+    version = InstructionVersion.objects.create(campaign=campaign, number=number, required=required, created_by=actor)
+    InstructionText.objects.bulk_create(
+        InstructionText(version=version, language=t.language, cohort_id=t.cohort, body=t.body, parts=dict(t.parts))
+        for t in texts
+    )
+    scope, target = f"benchmark:{campaign.stage.benchmark_id}", f"campaign:{campaign.pk}"
+    record(actor, "campaign.instructed", scope=scope, target=target, number=number, required=required)
+    return version
+
+
+def _set(texts: Sequence[Written]) -> list[Any]:
+    return sorted(([t.language, t.cohort or 0, t.body, dict(t.parts)] for t in texts), key=lambda row: row[:2])
+
+
+def set_instructions(campaign: Campaign, texts: Mapping[str, str], actor: User | None) -> InstructionVersion:
+    """Texts for all cohorts, without a protocol."""
+    return put_in_force(campaign, plain(texts), actor)
+
+
+def copy(campaign: Campaign, to: Campaign, actor: User | None) -> None:
+    """The newest version of one campaign begins another."""
+    last = newest(campaign)
+    if last is not None:
+        put_in_force(to, texts_of(last), actor, required=last.required)
+
+
+def text_for(version: InstructionVersion, cohort_id: int, language: str) -> InstructionText | None:
+    """For this cohort in this language; else for all in it; else of the cohort, then of all, in English; else any."""
+    base = language.split("-")[0]
+    rows = list(version.texts.all())
+
+    def rank(row: InstructionText) -> tuple[int, int, int]:
+        near = (language, base, "en")
+        spoken = near.index(row.language) if row.language in near else _like(row.language, base)
+        return spoken, 0 if row.cohort_id == cohort_id else 1, row.pk
+
+    fitting = [row for row in rows if row.cohort_id in (None, cohort_id)]
+    return min(fitting, key=rank, default=None)
+
+
+def _like(language: str, base: str) -> int:
+    """pt-br serves a page in pt; any language is better than none."""
+    return 1 if language.split("-")[0] == base else 9
