@@ -80,12 +80,17 @@ def shot() -> Callable[..., None]:
 
 
 @pytest.fixture
-def campaign(world: World, live_server: Any, settings: Any, tmp_path: Path) -> Campaign:
-    """Open to Egypt and Brazil, with drawn pictures."""
+def media(settings: Any, tmp_path: Path) -> None:
+    """Pictures lie in a folder of the test's own."""
     settings.STORAGES = {
         **settings.STORAGES,
         "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}},
     }
+
+
+@pytest.fixture
+def campaign(world: World, live_server: Any, media: None) -> Campaign:
+    """Open to Egypt and Brazil, with drawn pictures."""
     dress(world)
     made = campaigns.create(
         world.stage,
@@ -141,7 +146,7 @@ def drawings(count: int) -> list[bytes]:
 DRAWN: list[bytes] = []
 
 
-def attach(item: Item, data: bytes) -> None:
+def attach(item: Item, data: bytes, role: str = "image") -> None:
     import hashlib
     import io
 
@@ -156,7 +161,8 @@ def attach(item: Item, data: bytes) -> None:
     )  # fmt: skip
     if made:
         default_storage.save(image.original_name, ContentFile(data))
-    ItemImage.objects.create(item=item, image=image, role="image", alt=f"Drawing: a {item.concept}")
+    said = {"image": image, "alt": f"Drawing: a {item.concept}"}
+    ItemImage.objects.update_or_create(item=item, role=role, defaults=said)
 
 
 def hand_of(user: User) -> Assignment:
