@@ -1,4 +1,4 @@
-"""Boxes of several people over one picture: {% box_drawing rows picture as drawing %}."""
+"""Boxes over their picture: {% box_drawing rows picture as drawing %}, {% own_boxes data picture as drawing %}."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +53,12 @@ def box_drawing(rows: Sequence[Mapping[str, Any]], picture: ShownImage | None) -
         people.append(Drawn(number + 1, str(row["who"]), row["data"], colour, dash, outlines))
     pairs = [(a.who, b.who, f"{overlap(_corners(a), _corners(b)):.2f}") for a, b in combinations(people, 2)]
     return Drawing(people, pairs, letter)
+
+
+@register.simple_tag
+def own_boxes(data: Mapping[str, Any], picture: ShownImage) -> Drawing:
+    """One person's, without a number."""
+    return box_drawing([{"who": "", "data": data}], picture)
 
 
 def _corners(one: Drawn) -> list[list[float]]:

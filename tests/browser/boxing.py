@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import CDPSession, Page
 
 from annotation.models import Campaign, SheetVersion
-from benchmarks.models import ItemFact
+from benchmarks.models import Image, ItemFact, ItemImage
 from tests.browser.conftest import until
 
 SIZE = (1000, 750)
@@ -41,6 +41,8 @@ def asks_boxes(campaign: Campaign, objects: int | None = 14, **config: Any) -> C
         stage=campaign.stage, major=2, minor=0, definition={"fields": [box_field(**config), STILL]}
     )
     Campaign.objects.filter(pk=campaign.pk).update(sheet_version=version)
+    wide = Image.objects.filter(width=SIZE[0], height=SIZE[1]).first()
+    ItemImage.objects.filter(item__stage=campaign.stage).exclude(image__width=SIZE[0]).update(image=wide)
     if objects is not None:
         for item in campaign.stage.items.all():
             ItemFact.objects.create(item=item, key="objects", value=objects, source="detector")

@@ -110,3 +110,6 @@ def test_several_people_lie_over_the_picture_with_their_overlap() -> None:
     assert "overlap <b>0.33</b> of 1" in html
     assert "overlap <b>0.00</b> of 1" in html
     assert "<svg" not in render_to_string("annotation/fields/box/compare.html", {"rows": rows})
+    alone = render_to_string("annotation/fields/box/answer.html", {"data": rows[0]["data"], "picture": PICTURE})
+    assert '<rect x="0.00" y="0.00" width="500.00"' in alone
+    assert "<text " not in alone

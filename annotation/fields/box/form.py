@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from annotation.fields.box.spec import SIDES, Answer, Box, Config, area, percent, read_box
 from annotation.fields.contract import Problem, Refused, Shown
@@ -66,7 +67,12 @@ class BoxForm:
     def context(self, config: Config, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
         rows = _rows(answer)
         empty = [""] * len(SIDES)
-        names = [_("Left"), _("Top"), _("Right"), _("Bottom")]
+        names = [
+            pgettext("edge", "Left"),
+            pgettext("edge", "Top"),
+            pgettext("edge", "Right"),
+            pgettext("edge", "Bottom"),
+        ]
         return {
             "rows": [
                 Row(

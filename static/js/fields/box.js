@@ -31,6 +31,7 @@ const svg = (name, attributes = {}) => {
   for (const key in attributes) made.setAttribute(key, attributes[key]);
   return made;
 };
+const outline = ([left, top, right, bottom]) => `M${left} ${top}V${bottom}H${right}V${top}Z`;
 const place = (rect, x, y, width, height) =>
   Object.entries({ x, y, width, height }).forEach(([key, value]) => rect.setAttribute(key, Math.max(0, value)));
 
@@ -61,8 +62,11 @@ class Boxes {
     const [width, height] = this.size;
     const name = this.part.querySelector("legend").textContent;
     this.canvas = svg("svg", { class: "boxes", viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": name });
-    this.shade = svg("path", { class: "shade", "fill-rule": "evenodd" });
-    this.canvas.append(this.shade);
+    const mask = svg("mask", { id: `outside-${this.part.dataset.field}` });
+    this.holes = svg("path");
+    this.shade = svg("rect", { class: "shade", width, height, mask: `url(#${mask.id})` });
+    mask.append(svg("rect", { width, height, fill: "#fff" }), this.holes);
+    this.canvas.append(mask, this.shade);
     this.marks = this.rows.map((row, index) => {
       const group = svg("g", { class: "box", tabindex: "0", role: "application", "data-box": index });
       const [body, under, line] = ["body", "under", "line"].map((name) => svg("rect", { class: name }));
@@ -128,7 +132,7 @@ class Boxes {
 
   paint() {
     if (!this.canvas.isConnected) return;
-    const [width, height] = this.size;
+    const [width] = this.size;
     const boxes = this.boxes();
     const there = boxes.filter(Boolean);
     if (!boxes[this.chosen]) this.chosen = Math.max(0, boxes.findIndex(Boolean));
@@ -136,8 +140,9 @@ class Boxes {
     this.unit = width / (this.img.getBoundingClientRect().width || width); // pixels of the picture in one of the screen
     for (const one of [this.canvas, this.loupe]) one.style.setProperty("--unit", this.unit);
     this.canvas.classList.toggle("drags", !!this.drag?.moved);
-    const holes = there.map(([l, t, r, b]) => `M${l} ${t}V${b}H${r}V${t}Z`).join("");
-    this.shade.setAttribute("d", there.length ? `M0 0H${width}V${height}H0Z${holes}` : "");
+    this.holes.setAttribute("d", there.map(outline).join(""));
+    this.shade.classList.toggle("off", !there.length);
+    if (this.most > 1) this.part.querySelector("[data-full]").hidden = there.length < this.most;
     boxes.forEach((box, index) => this.mark(index, box));
     if (here === this) this.tools(there.length > 0, this.steps.length > 0);
     const last = Math.max(this.least, boxes.findLastIndex(Boolean) + 2);
@@ -225,12 +230,12 @@ class Boxes {
   }
 
   take(event) {
-    const group = event.target.closest?.("g.box");
+    const group = event.altKey ? null : event.target.closest?.("g.box"); // Alt: a box within a box
     const hand = group && event.target.closest("[data-x]");
     const boxes = this.boxes();
     let index = group ? Number(group.dataset.box) : boxes.indexOf(null);
     if (index < 0 && this.most === 1) index = 0; // another drag draws the one box anew
-    if (index < 0) return announce(this.part.dataset.saidFull), true;
+    if (index < 0) return announce(this.part.querySelector("[data-full]").textContent), true;
     const from = group ? boxes[index].map(Math.round) : null;
     const way = hand ? [Number(hand.dataset.x), Number(hand.dataset.y)] : [0, 0];
     const before = this.rows.map((row) => row.map((input) => input.value));
@@ -290,8 +295,7 @@ class Boxes {
     const reach = 22 * this.unit;
     this.loupe.setAttribute("viewBox", `${x - reach} ${y - reach} ${2 * reach} ${2 * reach}`);
     if (image.getAttribute("href") !== this.img.currentSrc) image.setAttribute("href", this.img.currentSrc);
-    const [l, t, r, b] = this.boxes()[this.drag.index] ?? [x, y, x, y];
-    for (const path of paths) path.setAttribute("d", `M${l} ${t}V${b}H${r}V${t}Z`);
+    for (const path of paths) path.setAttribute("d", outline(this.boxes()[this.drag.index] ?? [x, y, x, y]));
     const seen = this.view.getBoundingClientRect();
     this.loupe.classList.toggle("far", event.clientX < seen.left + seen.width / 2);
     if (!this.loupe.isConnected) this.view.append(this.loupe);
@@ -300,7 +304,6 @@ class Boxes {
   // ---- keys ------------------------------------------------------------------------------------------------------
 
   key(event) {
-    if (event.key === "Escape" && this.drag) return this.letGo(), event.preventDefault();
     const way = ARROWS[event.key];
     const box = this.boxes()[this.chosen]?.map(Math.round);
     if (!way || !box || event.ctrlKey || event.metaKey) {
@@ -322,7 +325,7 @@ class Boxes {
     const free = boxes.indexOf(null);
     if (free < 0) {
       this.focus();
-      return announce(this.most === 1 ? this.words(0) : this.part.dataset.saidFull);
+      return announce(this.most === 1 ? this.words(0) : this.part.querySelector("[data-full]").textContent);
     }
     const half = Math.sqrt(Math.min(0.09, Number(this.part.dataset.max || 1) / 2)) / 2;
     const off = boxes.filter(Boolean).length * 0.02;
@@ -435,6 +438,7 @@ onKey((event, key) => {
 });
 
 addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && here?.drag) return here.letGo(), event.preventDefault();
   const typing = event.target.matches("textarea, input:not([type=radio]):not([type=checkbox])");
   if (!here || typing || document.querySelector("dialog[open]") || event.shiftKey || event.altKey) return;
   if (!(event.ctrlKey || event.metaKey) || event.code !== "KeyZ" && event.key !== "z") return;
