@@ -48,7 +48,7 @@ MANAGERS = (
     "templates/annotation/composer/**",
     "templates/annotation/coverage/**",
     "templates/annotation/overview.html",
-    "templates/annotation/reviews/**",
+    "templates/annotation/reviews/[!w]*",  # not why.html, which authors read
     "templates/annotation/fields/*/compare.html",
     "templates/people/cohort*",
     "templates/people/fresh_link.html",
