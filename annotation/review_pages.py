@@ -134,9 +134,13 @@ def queue_of(benchmark: Benchmark, user: User, at: datetime, zone: ZoneInfo, lan
         lines=[_line(one, benchmark, at, language) for one in _joined(rows)[:PAGE]],
         waiting=rows.count(),
         returned=[_line(one, benchmark, at, language) for one in _joined(reviews.returned(benchmark, user))[:PAGE]],
-        mine=[(decided(one, zone, language), one.annotation_id) for one in last.order_by("-at")[:LAST]],
+        mine=[(decided(one, _stage(one), zone, language), one.annotation_id) for one in last.order_by("-at")[:LAST]],
         today=own.filter(at__gte=midnight).count(),
     )
+
+
+def _stage(review: Review) -> Stage:
+    return review.annotation.assignment.campaign.stage
 
 
 def _joined(rows: Any) -> Any:
@@ -158,9 +162,8 @@ def _line(one: Annotation, benchmark: Benchmark, at: datetime, language: str) ->
     )
 
 
-def decided(review: Review, zone: ZoneInfo, language: str, *, named: bool = True) -> Decided:
+def decided(review: Review, stage: Stage, zone: ZoneInfo, language: str, *, named: bool = True) -> Decided:
     """`named`: reviewers see each other's names; authors do not."""
-    stage = review.annotation.assignment.campaign.stage
     looks = {Review.Decision.ACCEPT: "ok", Review.Decision.RETURN: "back", Review.Decision.REJECT: "no"}
     words = {
         Review.Decision.ACCEPT: _("Accepted"), Review.Decision.RETURN: _("Returned"),
@@ -200,7 +203,7 @@ def sheet_for(answer: Annotation, benchmark: Benchmark, at: datetime, zone: Zone
                 one.version,
                 moment_of(one.submitted_at, zone),
                 one.live,
-                [decided(review, zone, language) for review in sorted(one.reviews.all(), key=lambda r: r.at)],
+                [decided(review, stage, zone, language) for review in sorted(one.reviews.all(), key=lambda r: r.at)],
             )
             for one in versions
         ],
@@ -215,10 +218,7 @@ def sheet_for(answer: Annotation, benchmark: Benchmark, at: datetime, zone: Zone
 def versions_of(assignment: Assignment) -> list[Annotation]:
     """What was sent and not taken back in the first seconds, the oldest first."""
     rows = Annotation.objects.filter(assignment=assignment).exclude(uncounted_because="undone")
-    joined = rows.select_related("sheet_version").prefetch_related(
-        "reviews__reviewer", "reviews__annotation__assignment__campaign__stage"
-    )
-    return list(joined.order_by("version"))
+    return list(rows.select_related("sheet_version").prefetch_related("reviews__reviewer").order_by("version"))
 
 
 def compared(versions: Sequence[Annotation], speech: Speech) -> list[tuple[str, list[Cell]]]:
@@ -239,3 +239,12 @@ def compared(versions: Sequence[Annotation], speech: Speech) -> list[tuple[str, 
         )
         for key, label in labels.items()
     ]
+
+
+def asked_back(assignment: Assignment, zone: ZoneInfo, language: str) -> Decided | None:
+    """Why an answer was returned, for its author; None where it was not."""
+    if assignment.state != Assignment.State.RETURNED:
+        return None
+    rows = Review.objects.filter(annotation__assignment=assignment, annotation__live=True, undone_at=None)
+    found = rows.first()
+    return decided(found, assignment.campaign.stage, zone, language, named=False) if found else None

@@ -118,6 +118,8 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
 
 def not_taken(assignment: Assignment, reason: str) -> str:
     """Why an answer was not taken. Only a change leaves one that stays."""
+    if reason == "decided":
+        return _("A reviewer has decided on this answer meanwhile. It stays as it was.")
     if assignment.state != Assignment.State.SUBMITTED:
         return _("The last answer could not be taken. Here is what is open now.")
     return str(STAYS) if reason == "campaign_closed" else _("Your answer stays as it was.")

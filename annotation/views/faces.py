@@ -17,10 +17,13 @@ from annotation.displays.shown import shown_for
 from annotation.fields.bound import Answered, answered
 from annotation.fields.contract import Option
 from annotation.fields.form import Choice, Speech, choices
-from annotation.models import Annotation, Assignment, CampaignCohort, Draft, InstructionVersion
+from annotation.models import Annotation, Assignment, CampaignCohort, Draft
 from annotation.progress import Progress, progress_of
+from annotation.protocol import Parts
+from annotation.review_pages import Decided, asked_back
 from annotation.services.allocation import Work
-from annotation.services.answers import KEPT_ONLY
+from annotation.services.answers import KEPT_ONLY, OWN
+from annotation.services.instructions import newest, text_for
 from annotation.services.sheet_versions import sheet_of
 from annotation.services.uploads import brought
 from annotation.sheets import Parsed
@@ -51,6 +54,8 @@ class Face:
     draft_saved_at: datetime | None
     refused: bool
     changing: str
+    asked_back: Decided | None = None
+    """Why a reviewer returned the answer that is open for a change."""
 
 
 @dataclass(frozen=True)
@@ -131,12 +136,13 @@ def face_of(assignment: Assignment, at: datetime, refusal: Refusal | None = None
         draft_saved_at=draft.saved_at if draft else None,
         refused=refusal is not None,
         changing=changing(assignment, cohort) if draft else "",
+        asked_back=asked_back(assignment, zone_of(assignment.rater.user or User(), cohort), language()),
     )
 
 
 def changing(assignment: Assignment, cohort: Cohort) -> str:
     """When the answer was given that is open for a change; empty for new work."""
-    if assignment.state != Assignment.State.SUBMITTED:
+    if assignment.state not in OWN:
         return ""
     return moment_of(assignment.changed_at, zone_of(assignment.rater.user or User(), cohort))
 
@@ -218,22 +224,17 @@ class Instructions:
     number: int
     body: str
     language: str
+    parts: Parts = field(default_factory=Parts)
 
 
 def instructions_of(place: CampaignCohort) -> Instructions | None:
-    """The latest version, in the page's language, else English, else any; the cohort is named as on the sheet."""
-    campaign_id = place.campaign_id
-    version = (
-        InstructionVersion.objects.filter(campaign_id=campaign_id).prefetch_related("texts").order_by("-number").first()
-    )
-    if version is None:
+    """The newest ones, for this cohort in the page's language; the cohort is named as on the sheet."""
+    version = newest(place.campaign)
+    found = text_for(version, place.cohort_id, language()) if version else None
+    if version is None or found is None:
         return None
-    texts = {text.language: text for text in version.texts.all()}
-    own = language()
-    found = texts.get(own) or texts.get(own.split("-")[0]) or texts.get("en") or next(iter(texts.values()), None)
-    if found is None:
-        return None
-    return Instructions(version.number, found.body.replace("{target}", place.cohort.name), found.language)
+    body = found.body.replace("{target}", place.cohort.name)
+    return Instructions(version.number, body, found.language, Parts.from_json(found.parts))
 
 
 def moment(value: str, at: datetime, earliest: datetime) -> datetime | None:

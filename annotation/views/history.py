@@ -19,12 +19,13 @@ from django.views.decorators.http import require_safe
 from annotation.displays.shown import shown_for
 from annotation.fields.bound import Answered, answered
 from annotation.fields.contract import ShownImage
-from annotation.models import Annotation, Assignment
+from annotation.models import Annotation, Assignment, Review
+from annotation.review_pages import Decided, decided
 from annotation.services import answers
 from annotation.services.gate import SHUTS_OUT, gate
 from annotation.services.sheet_versions import sheet_of
 from annotation.views.answers import STAYS, of_assignment, person, to_sheet
-from annotation.views.faces import skip_options, speech_for
+from annotation.views.faces import language, skip_options, speech_for
 from annotation.words import Chip, chip_of, note_of, when, zone_of
 from people.models import User
 from people.tabs import tabs_for
@@ -50,6 +51,7 @@ class Past:
     chip: Chip
     change: str
     picture: ShownImage | None
+    review: Decided | None = None
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,15 @@ class Cursor:
         return cls(at, int(number))
 
 
-def past_of(user: User, limit: int, before: Cursor | None = None) -> tuple[list[Past], Cursor | None]:
+def past_of(
+    user: User, limit: int, before: Cursor | None = None, states: Sequence[str] = LISTED
+) -> tuple[list[Past], Cursor | None]:
     """A page of what this person did, and where the next begins."""
-    rows = Assignment.objects.filter(rater__user=user, state__in=LISTED).order_by("-changed_at", "-pk")
+    rows = Assignment.objects.filter(rater__user=user, state__in=states).order_by("-changed_at", "-pk")
     if before is not None:
         rows = rows.filter(changed_at__lte=before.at).filter(Q(changed_at__lt=before.at) | Q(pk__lt=before.id))
-    live = Annotation.objects.filter(live=True).select_related("sheet_version")
+    reviews = Prefetch("reviews", Review.objects.filter(undone_at=None), to_attr="decisions")
+    live = Annotation.objects.filter(live=True).select_related("sheet_version").prefetch_related(reviews)
     rows = rows.select_related("campaign__stage", "participation__cohort__cohort", "unit__item").prefetch_related(
         Prefetch("annotations", queryset=live, to_attr="live_ones"), "unit__item__images__image", "unit__item__facts"
     )
@@ -110,10 +115,12 @@ def _past(user: User, row: Assignment, refusals: Mapping[int, str | None]) -> Pa
     reasons = {option.code: speech.say(option.label) for option in skip_options(row.campaign.stage.skip_reasons)}
     refused = refusals[row.participation.cohort_id] if row.participation else None
     pictures = () if refused in UNSEEN else shown_for(row.unit, cohort).images
+    zone = zone_of(user, cohort)
+    decisions: list[Review] = getattr(live, "decisions", [])
     return Past(
         assignment_id=row.pk,
         at=row.changed_at,
-        when=when(row.changed_at, zone_of(user, cohort)),
+        when=when(row.changed_at, zone),
         work=row.campaign.name,
         answers=answered(sheet.fields, speech, live.answers) if sheet and live else [],
         skipped=reasons.get(row.skip_reason, row.skip_reason) if row.state == State.SKIPPED else "",
@@ -121,6 +128,7 @@ def _past(user: User, row: Assignment, refusals: Mapping[int, str | None]) -> Pa
         chip=chip_of(row, live),
         change="" if refused in SHUTS_OUT else str(CHANGE.get(State(row.state), "")),
         picture=pictures[0] if pictures else None,
+        review=decided(decisions[0], row.campaign.stage, zone, language(), named=False) if decisions else None,
     )
 
 

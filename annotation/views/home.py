@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Count, Q
 
-from annotation.models import Annotation, Campaign, CampaignCohort, Participation, Slot
+from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Participation, Slot
 from annotation.progress import Progress, progress_of
 from annotation.services.allocation import Nothing, nothing_left
 from annotation.services.answers import ANSWERED
@@ -19,12 +19,14 @@ from annotation.services.gate import gate
 from annotation.views.history import UNSEEN, Past, past_of
 from annotation.words import Why, duration, greeting, why_nothing, zone_of
 from benchmarks.models import ItemImage
-from people.models import Cohort, CohortMember, Rater, User
+from people.models import Cohort, CohortMember, Message, Rater, User
+from people.services import messages
 from people.services.memberships import active_cohorts
 from people.services.raters import rater_of
 
 MOST = 2000
 LAST = 6
+MOST_RETURNED = 20
 WIDTH, MARGIN = 1200, 10
 FEW = 3
 
@@ -62,11 +64,13 @@ class Open:
 class Home:
     greeting: str
     cohorts: list[Cohort]
+    said: list[Message]
     left: bool
     day: Day
     open: list[Open]
     past: list[Past]
     more: bool
+    returned: list[Past]
 
     @property
     def can_work(self) -> int:
@@ -81,14 +85,17 @@ def home_of(user: User, at: datetime) -> Home:
     zone = zone_of(user, cohorts[0] if cohorts else None)
     given = given_today(user, at.astimezone(zone))
     past, more = past_of(user, LAST)
+    returned, _more = past_of(user, MOST_RETURNED, states=(Assignment.State.RETURNED,))
     return Home(
         greeting=greeting(at.astimezone(zone).hour),
         cohorts=cohorts,
+        said=list(messages.unread(user)),
         left=not cohorts and CohortMember.objects.filter(user=user).exists(),
         day=day_of(given, at.astimezone(zone)),
         open=open_for(user, cohorts, given, zone, at),
         past=past,
         more=more is not None,
+        returned=returned,
     )
 
 

@@ -46,7 +46,9 @@ def _done(request: HttpRequest, benchmark: Benchmark, user: User) -> Any:
         pk=int(said), reviewer=user, undone_at=None, annotation__assignment__campaign__stage__benchmark=benchmark
     )
     found = rows.select_related("annotation__assignment__campaign__stage", "reviewer").first()
-    return decided(found, zone_of(user), language()) if found else None
+    if found is None:
+        return None
+    return decided(found, found.annotation.assignment.campaign.stage, zone_of(user), language())
 
 
 @never_cache

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.access import assignment_for, open_work_for
 from annotation.models import Annotation, Assignment
-from annotation.services import allocation
+from annotation.services import allocation, answers
 from annotation.services.allocation import Work
 from annotation.services.gate import SHUTS_OUT
 from annotation.views import faces
@@ -45,6 +45,8 @@ def sheet(request: HttpRequest, campaign_id: int) -> HttpResponse:
     if given.nothing and given.nothing.reason == "no_consent" and not scripted(request):
         query = urlencode({"next": request.get_full_path()})
         return redirect(f"{reverse('people:consent', args=[place.cohort.team_id])}?{query}")
+    if given.nothing and given.nothing.reason == "not_ready" and "change" not in request.GET and not scripted(request):
+        return redirect("annotation:ready", campaign_id)
     changed = reopened(user, campaign_id, request.GET.get("change", ""))
     if changed is not None and not (given.nothing and given.nothing.reason in SHUTS_OUT):
         given = Work(changed, given.hand if given.hand != changed else given.ahead, None)
@@ -71,7 +73,9 @@ def own(user: User, campaign_id: int, said: str) -> Assignment | None:
 def reopened(user: User, campaign_id: int, said: str) -> Assignment | None:
     """An answer opened for a change has a draft until it is submitted again."""
     assignment = own(user, campaign_id, said)
-    return assignment if assignment is not None and getattr(assignment, "draft", None) is not None else None
+    if assignment is None or assignment.state in answers.DECIDED or getattr(assignment, "draft", None) is None:
+        return None
+    return assignment
 
 
 def given_before(user: User, campaign_id: int, said: str, at: datetime) -> faces.Undoable | None:
