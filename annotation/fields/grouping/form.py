@@ -144,7 +144,7 @@ def _row(
 ) -> Row:
     said, role = acts.get(name, ("", ""))
     at = order.index(name)
-    beside = [one for one, _alike in near.get(name, [])] + order[max(0, at - OFFERED) : at]
+    beside = order[max(0, at - 2) : at] + [one for one, _alike in near.get(name, [])] + order[max(0, at - OFFERED) : at]
     target = said.split(":")[2] if said.startswith("same:") else ""
     others = dict.fromkeys([*([target] if target else []), *beside[:OFFERED]])
     offered = [("keep", _("Keep")), ("drop", _("Drop"))] + ([("unsure", _("Not sure"))] if config.not_sure else [])

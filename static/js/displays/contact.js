@@ -37,7 +37,6 @@ function begin({ bench }) {
     pic.el.removeAttribute("href");
     pic.el.tabIndex = -1;
   }
-  for (const box of here.pairs) box.replaceChildren(figure(), figure());
   if (pics.length) moveTo(0, { focus: false });
 }
 
@@ -76,6 +75,7 @@ export function compareWith(index) {
 function fill(box) {
   const { pics, at, against } = here;
   const two = [pics[against], pics[at]];
+  if (!box.children.length) box.replaceChildren(figure(), figure());
   two.forEach((pic, place) => {
     const [img, words] = box.children[place].children;
     box.children[place].hidden = !pic;
@@ -170,6 +170,7 @@ addEventListener("pointerdown", (event) => event.target.closest?.("[data-pair]:n
 for (const type of ["pointerup", "pointercancel"]) addEventListener(type, () => blink(false));
 addEventListener("click", (event) => {
   const el = event.target.closest?.("[data-picture]");
+  if (here && event.target.closest?.("[data-large]")) return large();
   if (here && event.target.closest?.(".pair.large")) return large(false);
   const index = here?.pics.findIndex((pic) => pic.el === el) ?? -1;
   if (index < 0) return;

@@ -149,8 +149,8 @@ function write() {
   if (!partition || !input.isConnected) return;
   const said = partition.toJSON();
   input.value = said && JSON.stringify(said);
-  changed(input);
   tell();
+  changed(input);
 }
 
 // ---- figures -------------------------------------------------------------------------------------------------------
@@ -163,6 +163,11 @@ function tell() {
   ruler.setAttribute("aria-valuenow", Math.round(share));
   ruler.querySelector(".fill").setAttribute("width", `${share}%`);
   ruler.querySelector(".needle").setAttribute("x", `${share}%`);
+  const halt = field.querySelector("[data-halt]");
+  const open = partition.nextOpen(-1);
+  halt.hidden = open < 0 || !done;
+  if (!halt.hidden) halt.textContent = fill("left", { count: all - done, n: contact().pics[open].number });
+  else halt.className = "vh";
   const now = pace();
   const box = field.querySelector("[data-pace]");
   box.querySelector("[data-rate]").textContent = now ? Math.round(now.rate) : "–";
@@ -204,18 +209,12 @@ addEventListener("click", (event) => {
 addEventListener("keydown", (event) => {
   if (partition && !event.repeat && /^(Arrow|\d$)/.test(event.key) && !event.target.matches("input, select, textarea")) pressed += 1;
 });
-// Before the sheet looks at its form: what is decided is written, and what is open is named.
+// Before the sheet looks at its form, what is decided is written. It then stops at what is open, and says which.
 addEventListener("submit", (event) => {
   if (!partition || event.target !== input.form || event.submitter?.formMethod === "dialog") return;
   write();
   const open = partition.nextOpen(-1);
-  if (open < 0 || !partition.decided) return;
-  event.preventDefault();
-  event.stopImmediatePropagation();
+  if (open < 0) return;
+  field.querySelector("[data-halt]").className = "msg err";
   moveTo(open);
-  say(words.left, { count: partition.names.length - partition.decided, n: contact().pics[open].number });
-  const note = field.querySelector("[data-left]") ?? field.insertBefore(document.createElement("p"), field.children[1]);
-  note.dataset.left = "";
-  note.className = "msg err";
-  note.textContent = fill("left", { count: partition.names.length - partition.decided, n: contact().pics[open].number });
 }, { capture: true });

@@ -1,0 +1,286 @@
+"""The de-duplication workstation in a real browser: one key for each picture, and none waits for the server."""
+
+from collections.abc import Callable
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Annotation, Campaign, Draft
+from benchmarks.models import Item
+from people.models import User
+from tests.browser.conftest import PHONE, until
+from tests.browser.deduping import dedupe, make_campaign, truth_of, written
+from tests.browser.test_rating import answered, assignment_on, look
+from tests.personas import World
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+OpenAs = Callable[..., Page]
+Shot = Callable[..., None]
+
+
+@pytest.fixture(autouse=True)
+def stored(settings: Any, tmp_path: Path, live_server: Any) -> None:
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}},
+    }
+
+
+@pytest.fixture
+def twenty(world: World) -> Campaign:
+    """Two concepts of twenty pictures each: two scenes, by day and by night."""
+    return make_campaign(world, 2, 2)
+
+
+def open_sheet(page: Page, campaign: Campaign) -> Item:
+    page.goto(f"/work/{campaign.pk}/")
+    until(page, "performance.getEntriesByName('sheet-ready').length > 0")
+    return hand(page)
+
+
+def hand(page: Page) -> Item:
+    return Item.objects.get(units__assignments__pk=assignment_on(page))
+
+
+def test_twenty_pictures_by_keys_alone(open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot) -> None:
+    page = open_as(nour)
+    item = open_sheet(page, twenty)
+    page.wait_for_timeout(600)
+    shot(page, "dedup-begin-desktop")
+    taken = dedupe(page, truth_of(item))
+    shot(page, "dedup-done-desktop")
+    assert median(taken) <= 1.1
+    assert mean(taken) <= 1.3, taken
+    expect(page.locator("#said")).to_contain_text("All pictures are decided.")
+
+
+def test_the_answer_goes_out_and_the_next_concept_comes(open_as: OpenAs, twenty: Campaign, nour: User) -> None:
+    page = open_as(nour)
+    item = open_sheet(page, twenty)
+    truth = truth_of(item)
+    dedupe(page, truth)
+    answered(page, lambda: page.keyboard.press("Enter"))
+    answer = Annotation.objects.get().answers["duplicates"]
+    found = [{truth[name] for name in group["images"]} for group in answer["groups"]]
+    assert all(len(shows) == 1 for shows in found) and len(found) == len(set(truth.values()))
+    assert all(len(group["kept"]) == 1 for group in answer["groups"])
+    expect(page.locator("#undo")).to_contain_text(f"pictures: {len(truth)}, groups: {len(found)}, kept: {len(found)}")
+    answered(page, lambda: page.keyboard.press("u"))  # nothing to take back here: it is the answer just given
+    assert hand(page) == item
+    expect(page.locator("[data-count]")).to_contain_text(f"{len(truth)} of {len(truth)}")
+
+
+def test_ten_steps_are_taken_back(open_as: OpenAs, twenty: Campaign, nour: User) -> None:
+    page = open_as(nour)
+    open_sheet(page, twenty)
+    states = [page.evaluate(DECIDED)]
+    for key in ["k", "s", "s", "d", "n", "k", "c", "s", "ArrowLeft", "k", "o"]:
+        page.keyboard.press(key)
+        if not key.startswith("Arrow"):
+            states.append(page.evaluate(DECIDED))
+    assert len(states) == 11 and all(states[at] not in states[:at] for at in range(11))
+    for state in reversed(states[:-1]):
+        page.keyboard.press("u")
+        assert page.evaluate(DECIDED) == state
+    assert page.locator(".contact [aria-current]").get_attribute("data-n") == "1"
+    until(page, "document.querySelector('[data-partition]').value === ''")
+
+
+DECIDED = """() => [...document.querySelectorAll('[data-picture]')].map(
+  (one) => one.className && one.className + one.querySelector('[data-state]').textContent)"""
+
+
+def test_being_the_same_is_transitive_whatever_is_pressed(open_as: OpenAs, twenty: Campaign, nour: User) -> None:
+    """A thousand keys at random: the page's answer is always the one the server makes of it."""
+    import random
+
+    from annotation.displays.shown import shown_for
+    from annotation.models import Unit
+    from annotation.services.sheet_versions import sheet_of
+
+    page = open_as(nour)
+    item = open_sheet(page, twenty)
+    dice = random.Random(7)
+    sheet = sheet_of(twenty.sheet_version)
+    shown = shown_for(Unit.objects.get(item=item), None)
+    for _round in range(25):
+        for _key in range(40):
+            page.keyboard.press(
+                dice.choice(["k", "s", "s", "s", "d", "n", "u", "c", "o", "1", "2", "7", "ArrowRight", "ArrowUp"])
+            )
+        page.keyboard.press("a")
+        answer = page.evaluate(DONE)
+        parsed = sheet.parse({"duplicates": answer}, shown)
+        left = [one for one in truth_of(item) if one not in str(answer)]
+        if left:
+            assert parsed.errors["duplicates"][0].params["count"] == len(left)
+        else:
+            assert parsed.answers["duplicates"] == answer
+
+
+ANY = ["k", "s", "s", "s", "d", "n", "u", "c", "o", "1", "2", "7", "ArrowRight", "ArrowUp"]
+DONE = """() => new Promise((done) => setTimeout(() =>
+  done(JSON.parse(document.querySelector('[data-partition]').value || 'null')), 120))"""
+
+
+def test_no_key_waits_for_the_server(open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot) -> None:
+    page = open_as(nour)
+    item = open_sheet(page, twenty)
+    until(page, "[...document.querySelectorAll('.contact .group img')].every(i => i.complete && i.naturalWidth)")
+    page.context.set_offline(True)
+    assert median(dedupe(page, truth_of(item))) == 1
+    page.wait_for_timeout(2500)  # the draft is tried
+    expect(page.locator("#line")).to_contain_text("No connection since")
+    shot(page, "dedup-offline-desktop")
+    answered(page, lambda: page.keyboard.press("Enter"))  # the one ahead was here
+    assert not Annotation.objects.exists()
+    page.context.set_offline(False)
+    until(page, "document.getElementById('line').hidden && !document.querySelector('.sends')")
+    assert Annotation.objects.count() == 1
+
+
+def test_a_draft_comes_back_after_a_reload(open_as: OpenAs, twenty: Campaign, nour: User) -> None:
+    page = open_as(nour)
+    open_sheet(page, twenty)
+    for key in "ksskd":
+        page.keyboard.press(key)
+    answer = written(page)
+    expect(page.locator("#saved")).to_contain_text("Draft saved")
+    assert Draft.objects.get().answers["duplicates"] == answer
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    until(page, "performance.getEntriesByName('sheet-ready').length > 0")
+    expect(page.locator("[data-count]")).to_have_text("5 of 20 pictures")
+    assert page.locator(".contact [aria-current]").get_attribute("data-n") == "6"
+
+
+def test_enter_too_early_names_what_is_open(open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot) -> None:
+    page = open_as(nour)
+    open_sheet(page, twenty)
+    for key in ["k", "s", "ArrowDown"]:
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_have_text("Pictures not decided yet: 18. The first is 3.")
+    expect(page.locator("[data-halt]")).to_be_visible()
+    assert page.locator(".contact [aria-current]").get_attribute("data-n") == "3"
+    assert not Annotation.objects.exists()
+    shot(page, "dedup-early-desktop")
+
+
+def test_pictures_are_looked_at_closely(open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot) -> None:
+    page = open_as(nour)
+    open_sheet(page, twenty)
+    page.keyboard.press("k")
+    expect(page.locator("[data-looking]")).to_have_text("Looking at 1 and 2")
+    page.keyboard.press("7")
+    expect(page.locator("[data-looking]")).to_have_text("Looking at 7 and 2")
+    page.keyboard.press("1")
+    page.wait_for_timeout(1600)
+    page.keyboard.press("1")
+    page.keyboard.press("2")
+    expect(page.locator("[data-looking]")).to_have_text("Looking at 12 and 2")
+    page.keyboard.press("l")
+    expect(page.locator(".pair.large")).to_be_visible()
+    until(page, "[...document.querySelectorAll('.pair.large img')].every(i => i.naturalWidth > 240)")
+    shot(page, "dedup-large-desktop")
+    page.keyboard.down("b")
+    expect(page.locator(".pair.large")).to_have_class("pair large blinks")
+    shot(page, "dedup-blink-desktop")
+    page.keyboard.up("b")
+    expect(page.locator(".pair.large")).to_have_class("pair large")
+    page.keyboard.press("s")  # deciding goes on meanwhile
+    expect(page.locator("[data-looking]")).to_contain_text("and 3")
+    page.keyboard.press("l")
+    expect(page.locator(".pair.large")).to_be_hidden()
+    expect(page.locator("[data-n='2'] [data-state]")).to_have_text("Same as 12")
+    expect(page.locator("[data-n='12'] [data-state]")).to_have_text("Keep")
+
+
+def test_each_decision_is_said(open_as: OpenAs, twenty: Campaign, nour: User) -> None:
+    page = open_as(nour)
+    open_sheet(page, twenty)
+    said = page.locator("#said")
+    page.keyboard.press("k")
+    expect(said).to_have_text("1: Keep. Picture 2, group 1")
+    page.keyboard.press("c")
+    expect(said).to_have_text("2: Crop of 1. Picture 3, group 1")
+    page.keyboard.press("o")
+    expect(said).to_have_text("3: Keep: Other time of day. Picture 4, group 1")
+    page.keyboard.press("u")
+    expect(said).to_have_text("Taken back: 3.")
+    page.keyboard.press("3")
+    page.keyboard.press("5")
+    expect(said).to_contain_text("Beside 5")
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_by_touch(open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot, language: str) -> None:
+    nour.language = language
+    nour.save()
+    page = open_as(nour, **PHONE)
+    item = open_sheet(page, twenty)
+    shot(page, f"dedup-begin-phone-{language}")
+    acts = {"k": "keep", "s": "same", "d": "drop"}
+    for key in "kssdkss":
+        page.locator(f".tools [data-act={acts[key]}]").tap()
+    page.locator(".tools [data-act=undo]").tap()
+    page.wait_for_timeout(300)
+    shot(page, f"dedup-phone-{language}")
+    expect(page.locator("[data-count]")).to_contain_text("6")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for button in page.locator(".tools [data-act]").all():
+        box = button.bounding_box()
+        assert box and box["height"] >= 43.5 and box["x"] >= 0 and box["x"] + box["width"] <= 390.5, button.inner_text()
+    page.locator(".contact [aria-current]").tap()
+    expect(page.locator(".pair.large")).to_be_visible()
+    page.wait_for_timeout(500)
+    shot(page, f"dedup-large-phone-{language}")
+    page.locator(".pair.large").tap()
+    expect(page.locator(".pair.large")).to_be_hidden()
+    page.locator("#main .go").scroll_into_view_if_needed()
+    shot(page, f"dedup-end-phone-{language}")
+    assert item.images.count() == 20
+
+
+def test_arabic_on_a_desk(open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot) -> None:
+    nour.language = "ar"
+    nour.save()
+    page = open_as(nour)
+    open_sheet(page, twenty)
+    for key in ["k", "s", "c", "o", "n", "ArrowLeft"]:  # to the left is onwards
+        page.keyboard.press(key)
+    assert page.locator(".contact [aria-current]").get_attribute("data-n") == "7"
+    page.wait_for_timeout(600)
+    shot(page, "dedup-ar-desktop")
+
+
+def test_everybody_can_reach_it(open_as: OpenAs, twenty: Campaign, nour: User) -> None:
+    page = open_as(nour)
+    open_sheet(page, twenty)
+    for key in "ksdn":
+        page.keyboard.press(key)
+    page.wait_for_timeout(300)
+    assert look(page) == ""
+
+
+def test_without_a_script_selects_make_the_same_answer(
+    open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot
+) -> None:
+    page = open_as(nour, java_script_enabled=False)
+    page.goto(f"/work/{twenty.pk}/")
+    rows = page.locator("[data-plain] p")
+    count = rows.count()
+    rows.nth(0).locator("select").first.select_option(label="Keep")
+    for row in range(1, count - 1):
+        rows.nth(row).locator("select").first.select_option(label=f"Same as {row}")
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator(".msg.err").first).to_contain_text(f"Pictures not decided yet: 1. The first is {count}.")
+    shot(page, "dedup-plain-desktop")
+    rows.nth(count - 1).locator("select").first.select_option(label="Not sure")
+    page.get_by_role("button", name="Submit").click()
+    answer = Annotation.objects.get().answers["duplicates"]
+    assert [len(group["images"]) for group in answer["groups"]] == [count - 1, 1]
+    assert len(answer["unsure"]) == 1 and answer["groups"][1]["kept"] == []
