@@ -33,7 +33,7 @@ class Said:
     because: str = ""
     version: int = 1
     language: str = "en"
-    rule: str = ""
+    rule: str | None = None
     seconds: float | None = None
     confirmed: tuple[str, ...] = ()
     trace: Mapping[str, Any] = field(default_factory=dict)
@@ -59,7 +59,7 @@ def said(row: Mapping[str, Any], sheet: Sheet, now: datetime) -> Said:
         because="" if counted else because or "in_file",
         version=_version(row),
         language=_text(row, "language", 12) or "en",
-        rule=_text(row, "rule_version", 20),
+        rule=_text(row, "rule_version", 20) if "rule_version" in row else None,
         seconds=seconds,
         confirmed=tuple(str(one)[:200] for one in _json(row, "confirmed", list) or ()),
         trace={"opened": opened} if opened is not None else {},

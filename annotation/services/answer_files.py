@@ -143,7 +143,8 @@ def _take(work: Work, place: Place, rows: Iterator[source.Row]) -> None:
         batch.append(row)
         if len(batch) >= STEP:
             done, batch = _step(work, place, batch, done), []
-    _step(work, place, batch, done)
+    if batch:
+        _step(work, place, batch, done)
 
 
 def _step(work: Work, place: Place, batch: Sequence[source.Row], done: int) -> int:
@@ -323,7 +324,7 @@ def _create(place: Place, one: Ready, assignment: Assignment, key: str, excluded
         client_key=key,
         answers=one.parsed.answers,
         sheet_version=place.campaign.sheet_version,
-        rule_version=one.said.rule or place.campaign.stage.acceptance,
+        rule_version=place.campaign.stage.acceptance if one.said.rule is None else one.said.rule,
         cohort=one.cohort,
         language=one.said.language,
         shown_at=one.said.shown_at,

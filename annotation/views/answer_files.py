@@ -32,7 +32,7 @@ def bring(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
     """Upload a file of answers. The work itself is a job; its page follows it."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     campaign = campaign_for(request.user, benchmark, campaign_id)
-    form = AnswersForm(request.POST or None, request.FILES or None)
+    form = AnswersForm(request.POST, request.FILES) if request.method == "POST" else AnswersForm()
     takes = campaign.opened_at is not None
     if request.method == "POST" and takes and form.is_valid():
         job = answer_files.start(campaign, person(request), form.cleaned_data["file"])

@@ -1,0 +1,355 @@
+"""Answers come in from a file: what an export says is what stands there again, and every fault is told by its row."""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import F
+
+from annotation.displays.shown import shown_for
+from annotation.fields.registry import KINDS, Kind
+from annotation.models import Annotation, Assignment, Campaign, Rating, SheetVersion, Slot, Tally, Unit, Upload
+from annotation.services import answer_files, recount
+from annotation.services.sheet_versions import sheet_of
+from benchmarks.models import Image, Item, ItemImage
+from jobs import runner
+from jobs.models import Event, Job
+from people.models import Rater
+from people.services.raters import rater_of
+from tests.evaluation.data import NOON, an_open_campaign, give, of_condition, table
+from tests.evaluation.test_export import take
+from tests.personas import World, make_benchmark, make_items
+
+Found = list[tuple[Any, ...]]
+
+
+def standing(campaign: Campaign) -> Found:
+    """What every measure reads, by names instead of numbers."""
+    rows = Rating.objects.filter(campaign=campaign, live=True)
+    return sorted(
+        rows.values_list("unit__item__key", "unit__target", "cohort__label", "field", "code", "value", "counted",
+                         "annotation__uncounted_because", "annotation__version", "annotation__language")
+    )  # fmt: skip
+
+
+def exported(world: World, campaign: Campaign, form: str) -> bytes:
+    """The zip as a browser gets it."""
+    data = {"stage": campaign.stage_id, "form": form, "campaign": campaign.pk}
+    reply = world.client(world.mara).post(f"/b/{world.benchmark.slug}/export/", data)
+    return b"".join(reply.streaming_content)  # type: ignore[attr-defined]
+
+
+def bring(campaign: Campaign, data: bytes, name: str = "export.zip") -> Job:
+    owner = campaign.stage.benchmark.roles.get(name="owner").user
+    job = answer_files.start(campaign, owner, SimpleUploadedFile(name, data))
+    runner.run(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def outcomes(job: Job) -> dict[int, tuple[str, str]]:
+    return {row.number: (row.outcome, row.reason) for row in job.rows.all()}
+
+
+@pytest.fixture
+def campaign(world: World) -> Campaign:
+    world.add_items(8)
+    campaign = an_open_campaign(world)
+    natural = of_condition(world.items, "natural")
+    table(campaign, world.egypt, natural, {world.nour: "1234", world.tarek: "12.5"})
+    give(campaign, world.brazil, world.bia, {natural[0]: "5"}, because="surplus")
+    return campaign
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_an_export_comes_back_with_equal_ratings(world: World, campaign: Campaign, form: str) -> None:
+    again = an_open_campaign(world, name="Empty")
+    job = bring(again, exported(world, campaign, form))
+    assert job.state == "done", job.error
+    assert [one for one, _reason in outcomes(job).values()] == ["created"] * 8
+    assert standing(again) == standing(campaign) and len(standing(again)) == 8
+    theirs = {world.benchmark.pseudonym(rater_of(user).pk) for user in (world.nour, world.tarek, world.bia)}
+    raters = Rater.objects.filter(annotations__assignment__campaign=again).distinct()
+    assert {(one.kind, one.name, one.user, one.team) for one in raters} == {
+        ("person", name, None, world.team) for name in theirs
+    }
+    one = Annotation.objects.filter(assignment__campaign=again).order_by("pk").first()
+    assert one is not None and one.shown_at == NOON and one.active_seconds == 8.5
+    assert not Assignment.objects.filter(campaign=again).exclude(participation=None, slot=None).exists()
+    assert Slot.objects.filter(cohort__campaign=again).filter(submitted__gt=0).count() == 0
+    assert recount.look() == []
+    assert Event.objects.get(verb="answers.imported").data["counts"] == {"created": 8}
+
+
+def test_it_comes_back_in_another_benchmark_with_an_equal_sheet(world: World, campaign: Campaign) -> None:
+    other = make_benchmark(world.team, "copy", owner=world.owner)
+    make_items(other.stages.get(), 8)
+    from annotation.services import campaigns
+
+    there = campaigns.create(other.stages.get(), "There", world.owner, {world.egypt: 2, world.brazil: 2})
+    campaigns.open_campaign(there, world.owner, NOON)
+    assert bring(there, exported(world, campaign, "jsonl")).state == "done"
+    assert standing(there) == standing(campaign)
+
+
+def a_campaign_of(world: World, kind: Kind, name: str) -> Campaign:
+    """Over one item that shows what the kind's examples are about."""
+    field = {"key": "q", "kind": kind.key, "label": {"en": "?"}, "config": kind.spec.examples.config, "required": False}
+    stage = world.stage
+    if not world.items:
+        world.add_items(len(kind.spec.examples.valid) + 1)
+        shown = kind.spec.examples.shown
+        for item in world.items:
+            if shown and shown.images:
+                ItemImage.objects.filter(item=item).delete()
+                stage.display = "contact"
+            if shown:
+                Item.objects.filter(pk=item.pk).update(text=shown.text, context=dict(shown.context))
+            for one in shown.images if shown else ():
+                ItemImage.objects.create(item=item, role=one.role, image=stored(world, one))
+    stage.sheet = {"fields": [field]}
+    stage.save()
+    return an_open_campaign(world, name=name)
+
+
+def stored(world: World, one: Any) -> Image:
+    facts = {"format": "png", "bytes": 9, "width": one.width, "height": one.height}
+    return Image.objects.get_or_create(team=world.team, sha256=one.sha, defaults=facts)[0]
+
+
+def answer_all(world: World, campaign: Campaign, kind: Kind) -> None:
+    """Each valid example, and one sheet that was left empty."""
+    sheet = sheet_of(campaign.sheet_version)
+    uploads = [stored(world, one) for one in (kind.spec.examples.shown.uploads if kind.spec.examples.shown else ())]
+    raws: Sequence[Any] = [*(example.raw for example in kind.spec.examples.valid), None]
+    for item, raw in zip(Item.objects.filter(stage=campaign.stage).order_by("pk"), raws, strict=True):
+        [one] = give(campaign, world.egypt, world.nour, {item: "1"})
+        one.ratings.all().delete()
+        parsed = sheet.parse({"q": raw}, shown_for(one.assignment.unit, world.egypt, uploads))
+        assert parsed.ok, parsed
+        Annotation.objects.filter(pk=one.pk).update(answers=parsed.answers)
+        for image in uploads:
+            Upload.objects.create(assignment=one.assignment, image=image, at=NOON)
+        for code in parsed.codes:
+            Rating.objects.create(
+                annotation=one, campaign=campaign, cohort=one.cohort, unit=one.assignment.unit, rater=one.rater,
+                field=code.field, code=code.code, value=code.value,
+            )  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+@pytest.mark.parametrize("kind", KINDS, ids=lambda one: one.key)
+def test_every_field_kind_comes_back_as_it_was(world: World, kind: Kind, form: str) -> None:
+    campaign = a_campaign_of(world, kind, "First")
+    answer_all(world, campaign, kind)
+    again = a_campaign_of(world, kind, "Again")
+    job = bring(again, exported(world, campaign, form))
+    assert set(outcomes(job).values()) == {("created", "")}, list(job.rows.values())
+
+    def answers(of: Campaign) -> Found:
+        rows = Annotation.objects.filter(assignment__campaign=of, live=True).order_by("assignment__unit__item")
+        return list(rows.values_list("assignment__unit__item__key", "answers", "confirmed"))
+
+    assert answers(again) == answers(campaign) and len(answers(again)) == len(kind.spec.examples.valid) + 1
+    assert standing(again) == standing(campaign)
+
+
+def test_the_same_file_again_adds_nothing(world: World, campaign: Campaign) -> None:
+    data, again = exported(world, campaign, "csv"), an_open_campaign(world, name="Empty")
+    bring(again, data)
+    before = list(Annotation.objects.order_by("pk").values())
+    assert set(outcomes(bring(again, data)).values()) == {("unchanged", "")}
+    assert set(outcomes(bring(again, exported(world, campaign, "jsonl"))).values()) == {("unchanged", "")}
+    assert list(Annotation.objects.order_by("pk").values()) == before
+
+
+def test_an_import_is_withdrawn_and_brought_back(world: World, campaign: Campaign) -> None:
+    data, again = exported(world, campaign, "csv"), an_open_campaign(world, name="Empty")
+    job = bring(again, data)
+    path = f"/b/{world.benchmark.slug}/campaigns/{again.pk}/answers/"
+    client = world.client(world.mara)
+    assert "Withdraw its 8 answers" in client.get(f"{path}import/").content.decode()
+    watermark = Tally.objects.filter(cohort__campaign=again).values_list("changes", flat=True)
+    before = sum(watermark)
+    page = client.post(f"{path}{job.pk}/withdraw/", follow=True).content.decode()
+    assert "8 answers were withdrawn" in page and "Withdraw its" not in page
+    assert standing(again) == [] and sum(watermark.all()) > before
+    kept = Annotation.objects.filter(assignment__campaign=again)
+    assert {(one.live, one.counted, one.uncounted_because) for one in kept} == {(False, False, "withdrawn")}
+    assert Event.objects.get(verb="answers.withdrawn").actor == world.mara
+    assert len(standing(campaign)) == 8  # others' answers stay
+    assert set(outcomes(bring(again, data)).values()) == {("updated", "brought_back")}
+    assert standing(again) == standing(campaign)
+    assert recount.look() == []
+
+
+def rows_of(world: World, *rows: dict[str, Any]) -> bytes:
+    good = {
+        "item": world.items[0].key,
+        "rater": "r1",
+        "cohort": "Egypt",
+        "target": "Egypt",
+        "answers": {"relevance": "3"},
+    }
+    return b"\n".join(json.dumps({**good, **row}).encode() for row in rows) + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "reason", "words"),
+    [
+        ({"item": "nowhere"}, "no_item", "no item “nowhere”"),
+        ({"item": ""}, "missing", "“item” is empty"),
+        ({"rater": None}, "missing", "“rater” is empty"),
+        ({"cohort": "Norway"}, "no_cohort", "not asked in this campaign. There are: "),
+        ({"target": "Norway"}, "no_target", "“Norway” is not asked about"),
+        ({"answers": {"relevance": "9"}}, "not_an_answer", "relevance: This is not one of the options."),
+        ({"answers": {}}, "not_an_answer", "relevance: This is not answered yet."),
+        ({"answers": {"relevance": "3", "fit": "3"}}, "not_an_answer", "no question “fit”"),
+        ({"answers": "{"}, "unreadable", "“answers”"),
+        ({"answers": [3]}, "unreadable", "“answers”"),
+        ({"submitted_at": "yesterday"}, "unreadable", "“submitted_at” is 'yesterday'"),
+        ({"counted": "perhaps"}, "unreadable", "“counted”"),
+        ({"active_seconds": -1}, "unreadable", "“active_seconds”"),
+        ({"active_seconds": "NaN"}, "unreadable", "“active_seconds”"),
+        ({"version": 1.5}, "unreadable", "“version”"),
+        ({"rater_kind": "robot"}, "unreadable", "“rater_kind”"),
+        ({"rater": "r" * 300}, "too_long", "longer than 200"),
+    ],
+)
+def test_a_faulty_row_is_told_and_the_rest_is_taken(
+    world: World, campaign: Campaign, row: dict[str, Any], reason: str, words: str
+) -> None:
+    again = an_open_campaign(world, name="Empty")
+    job = bring(again, rows_of(world, row, {"rater": "r2"}), "answers.jsonl")
+    assert job.state == "done", job.error
+    assert outcomes(job) == {1: ("error", reason), 2: ("created", "")}
+    assert words in job.rows.get(number=1).message
+    assert len(standing(again)) == 1
+
+
+def test_lines_that_are_no_rows_are_told(world: World, campaign: Campaign) -> None:
+    data = rows_of(world, {}) + b'{"item": \n["a list"]\n\xff\xfe{}\n\n' + rows_of(world, {"rater": "r2"})
+    job = bring(campaign, data, "answers.jsonl")
+    assert outcomes(job) == {
+        1: ("created", ""), 2: ("error", "unreadable"), 3: ("error", "unreadable"), 4: ("error", "unreadable"),
+        6: ("created", ""),
+    }  # fmt: skip
+
+
+def test_a_table_of_ones_own_needs_four_columns(world: World, campaign: Campaign) -> None:
+    key = world.items[3].key
+    table_ = f"item;rater;cohort;answer.relevance\n{key};=r1;Egypt;4\n{key};r2;Egypt\n{key};r3;;4\n".encode()
+    job = bring(campaign, table_, "mine.csv")
+    assert outcomes(job) == {2: ("created", ""), 3: ("error", "wrong_cells"), 4: ("error", "no_target")}
+    assert Rating.objects.get(rater__name="=r1").code == "4"
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"name;answer\nr1;4\n", "one of them must be “item”"),
+        (b"", "one of them must be “item”"),
+        (b"item;item\n", "each once"),
+        (b"x" * 3_000_000, "longer than 1 MB"),
+        (b"PK\x03\x04 no zip", "damaged"),
+    ],
+)
+def test_a_file_of_something_else_is_refused_as_a_whole(
+    world: World, campaign: Campaign, data: bytes, words: str
+) -> None:
+    job = bring(campaign, data)
+    assert job.state == "failed" and words in job.error
+
+
+def test_a_zip_without_ratings_is_refused(world: World, campaign: Campaign) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("a/photo.jpg", b"x")
+    assert "one is needed" in bring(campaign, out.getvalue()).error
+
+
+def test_who_has_answered_differently_is_not_overwritten(world: World, campaign: Campaign) -> None:
+    bring(campaign, rows_of(world, {}), "a.jsonl")
+    job = bring(campaign, rows_of(world, {"answers": {"relevance": "5"}}), "b.jsonl")
+    assert outcomes(job) == {1: ("error", "answered")}
+    assert Rating.objects.get(rater__name="r1").code == "3"
+
+
+def test_an_excluded_rater_of_a_file_does_not_count(world: World, campaign: Campaign) -> None:
+    from annotation.services.exclusions import exclude
+
+    bring(campaign, rows_of(world, {}), "a.jsonl")
+    exclude(world.benchmark, Rater.objects.get(name="r1"), "Answers by chance.", world.owner, NOON)
+    bring(campaign, rows_of(world, {"item": world.items[1].key}), "b.jsonl")
+    mine = Annotation.objects.filter(rater__name="r1")
+    assert {(one.counted, one.uncounted_because) for one in mine} == {(False, "excluded")}
+
+
+def test_a_stop_between_steps_goes_on_where_it_was(
+    world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answer_files, "STEP", 2)
+    again = an_open_campaign(world, name="Empty")
+    real, steps = answer_files.settle, []
+
+    def stops(*args: Any) -> Any:
+        steps.append(1)
+        if len(steps) == 3:
+            raise KeyboardInterrupt  # as a kill would, in the middle of a step
+        return real(*args)
+
+    monkeypatch.setattr(answer_files, "settle", stops)
+    job = answer_files.start(again, world.owner, SimpleUploadedFile("a.zip", exported(world, campaign, "csv")))
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(job.pk)
+    assert len(standing(again)) == 4
+    Job.objects.filter(pk=job.pk).update(lease_until=F("started_at"))
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert job.state == "done" and job.done == 8 and len(steps) == 5
+    assert standing(again) == standing(campaign)
+    assert set(outcomes(job).values()) == {("created", "")}
+
+
+def test_only_those_who_plan_may_import(world: World, campaign: Campaign) -> None:
+    path = f"/b/{world.benchmark.slug}/campaigns/{campaign.pk}/answers/import/"
+    job = bring(campaign, rows_of(world, {}), "a.jsonl")
+    for user in (world.reviewer, world.nour, world.manager, world.stranger, world.rival):
+        client = world.client(user)
+        assert client.get(path).status_code == client.post(path).status_code == 404
+        assert client.post(path.replace("import/", f"{job.pk}/withdraw/")).status_code == 404
+    reply = world.client(world.mara).post(path, {"file": SimpleUploadedFile("b.jsonl", rows_of(world, {"rater": "b"}))})
+    assert reply.status_code == 302 and reply.url.startswith("/jobs/")
+    assert world.client(world.mara).post(path).status_code == 400
+    other = an_open_campaign(world, name="Other")  # a job of another campaign is not withdrawn through this one
+    wrong = path.replace(f"/{campaign.pk}/", f"/{other.pk}/").replace("import/", f"{job.pk}/withdraw/")
+    assert world.client(world.mara).post(wrong).status_code == 404
+
+
+def test_a_campaign_that_was_not_opened_takes_none(world: World, campaign: Campaign) -> None:
+    version = SheetVersion.objects.first()
+    draft = Campaign.objects.create(stage=world.stage, name="Draft", sheet_version=version)
+    path = f"/b/{world.benchmark.slug}/campaigns/{draft.pk}/answers/import/"
+    assert "has not been opened yet" in world.client(world.mara).get(path).content.decode()
+    reply = world.client(world.mara).post(path, {"file": SimpleUploadedFile("b.jsonl", b"{}")})
+    assert reply.status_code == 400 and not Job.objects.exists()
+
+
+def test_the_export_tells_whose_answers_came_from_a_file(world: World, campaign: Campaign) -> None:
+    """Exported, imported, exported: the rows say the same but for numbers and pseudonyms."""
+    again = an_open_campaign(world, name="Empty")
+    bring(again, exported(world, campaign, "csv"))
+
+    def said(of: Campaign) -> Found:
+        files = take(world.client(world.mara), world, "csv", campaign=of.pk)
+        rows = csv.DictReader(io.StringIO(files["ratings.csv"].decode("utf-8-sig")))
+        new = {"annotation", "campaign", "rater", "instruction_version"}
+        return sorted(tuple(value for name, value in row.items() if name not in new) for row in rows)
+
+    assert said(again) == said(campaign)
+    assert Unit.objects.count() == Unit.objects.values("item", "target").distinct().count()
