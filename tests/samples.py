@@ -104,6 +104,17 @@ def answer(opened: CampaignCohort, assignment: Assignment, code: str) -> Annotat
     return annotation
 
 
+def answers_job(world: World, campaign_id: int) -> Job:
+    return Job.objects.create(
+        kind="import_answers",
+        title="Answers",
+        scope=world.benchmark.scope,
+        state="done",
+        finished_at=timezone.now(),
+        params={"campaign": campaign_id, "digest": "0" * 64},
+    )
+
+
 def build(world: World) -> Mapping[str, Any]:
     """Everything of the world's first team. Nobody of the other team may open any of it."""
     world.add_items(3, images=True)
@@ -137,6 +148,7 @@ def build(world: World) -> Mapping[str, Any]:
         "annotation:change assignment_id": done.pk,
         "rater_id": done.rater_id,
         "job_id": job.pk,
+        "annotation:answers_withdraw job_id": answers_job(world, opened.campaign_id).pk,
         "team_id": world.team.pk,
         "cohort_id": world.egypt.pk,
         "user_id": world.mara.pk,
