@@ -50,6 +50,10 @@ NOTHING: dict[str, tuple[Any, Any]] = {
         gettext_lazy("Your agreement is needed first."),
         gettext_lazy("Read the text of the team and decide."),
     ),
+    "not_ready": (
+        gettext_lazy("The instructions come first."),
+        gettext_lazy("Go through them once; then the work is open to you."),
+    ),
     "not_a_member": (
         gettext_lazy("You are no longer in this cohort."),
         gettext_lazy("Your answers are kept. Ask the person who invited you."),

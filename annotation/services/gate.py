@@ -10,7 +10,7 @@ from people.zones import zone_named
 Reason = Literal[
     "all_done", "all_reserved", "cohort_paused", "campaign_paused", "campaign_closed", "not_started", "ended",
     "no_consent", "not_a_member", "excluded", "cohort_full",
-    "own_share_done", "day_done",
+    "own_share_done", "day_done", "not_ready",
 ]  # fmt: skip
 
 # People who may not see the material now are not shown even what they have in hand.
@@ -22,6 +22,13 @@ CONSENTED = """coalesce((SELECT EXISTS (SELECT FROM people_consent given
     WHERE given.version_id = v.id AND given.user_id = u.id AND given.withdrawn_at IS NULL)
   FROM people_consentversion v
   WHERE v.team_id = co.team_id AND v.published_at IS NOT NULL ORDER BY v.number DESC LIMIT 1), true)"""
+# The newest instructions that are required, or later ones, were not gone through.
+UNREADY = """EXISTS (SELECT FROM annotation_instructionversion asked
+  WHERE asked.campaign_id = c.id AND asked.required AND asked.number > coalesce((
+    SELECT max(through.number) FROM annotation_participation part
+      JOIN annotation_readiness ready ON ready.participation_id = part.id AND ready.passed_at IS NOT NULL
+      JOIN annotation_instructionversion through ON through.id = ready.version_id
+    WHERE part.cohort_id = cc.id AND part.rater_id = r.id), 0))"""
 GATE = f"""
 SELECT c.state, c.opens_on, c.closes_on, c.lease_minutes, cc.paused OR co.paused_at IS NOT NULL, cc.most_per_person,
   cc.most_per_day, co.time_zone, u.time_zone,
@@ -30,7 +37,7 @@ SELECT c.state, c.opens_on, c.closes_on, c.lease_minutes, cc.paused OR co.paused
   {EXCLUDED}, {CONSENTED},
   EXISTS (SELECT FROM people_consent older JOIN people_consentversion v ON v.id = older.version_id
     WHERE v.team_id = co.team_id AND older.user_id = u.id AND older.withdrawn_at IS NULL),
-  st.staffing
+  st.staffing, {UNREADY}
 FROM annotation_campaigncohort cc
   JOIN annotation_campaign c ON c.id = cc.campaign_id
   JOIN benchmarks_stage st ON st.id = c.stage_id
@@ -70,7 +77,7 @@ def gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
     """Consent is to the team of the cohort: it speaks for its people."""
     row = fetch(GATE, [rater_id, cohort_id])[0]
     (state, opens_on, closes_on, minutes, paused, most, daily, cohort_zone, own_zone, member, excluded, consented,
-     to_older, staffing) = row  # fmt: skip
+     to_older, staffing, unready) = row  # fmt: skip
     zone = zone_named(own_zone or cohort_zone) or UTC
     today = at.astimezone(zone).date()
     refusals: list[tuple[Reason, Any]] = [
@@ -82,6 +89,7 @@ def gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
         ("ended", closes_on and today > closes_on),
         ("campaign_paused", state == "paused"),
         ("cohort_paused", paused),
+        ("not_ready", unready),
     ]
     refused = next((reason for reason, holds in refusals if holds), None)
     if refused or (most is None and daily is None):

@@ -1,0 +1,143 @@
+"""Going through the instructions before work: what was before a person and how long, what they answered, whether they
+are ready. Time is the server's; a page only says how much of it its reader was there."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.signing import BadSignature, Signer
+
+from annotation.models import CampaignCohort, InstructionText, InstructionVersion, Readiness
+from annotation.protocol import Parts
+from annotation.services.allocation import seat_of
+from annotation.services.instructions import newest, text_for
+from annotation.services.transactions import in_transaction
+from jobs.models import record
+from people.models import Rater
+
+_SIGNER = Signer(salt="annotation.readiness")
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The newest instructions as this person has them. `row` is None until they do something."""
+
+    version: InstructionVersion
+    text: InstructionText
+    parts: Parts
+    row: Readiness | None
+
+    @property
+    def seen(self) -> Mapping[str, Any]:
+        return self.row.seen if self.row else {}
+
+    @property
+    def answers(self) -> Mapping[str, str]:
+        return self.row.answers if self.row else {}
+
+    @property
+    def passed(self) -> bool:
+        return self.row is not None and self.row.passed_at is not None
+
+    @property
+    def all_seen(self) -> bool:
+        return self.parts.seen(self.seen)
+
+    def missing(self, key: str) -> int:
+        """Whole seconds that a material still asks for."""
+        material = self.parts.material(key)
+        left = (material.seconds if material else 0) - float(self.seen.get(key, 0))
+        return max(0, int(left + 0.999))
+
+
+def ready_of(place: CampaignCohort, rater: Rater, language: str) -> Ready | None:
+    """None where there are no instructions. Reads only."""
+    version = newest(place.campaign)
+    text = text_for(version, place.cohort_id, language) if version else None
+    if version is None or text is None:
+        return None
+    rows = Readiness.objects.filter(version=version, participation__cohort=place, participation__rater=rater)
+    return Ready(version, text, Parts.from_json(text.parts), rows.first())
+
+
+def ticket(ready: Ready, key: str, at: datetime) -> str:
+    """Says since when a material is open, and what had been counted before. Without it no time is counted."""
+    return _SIGNER.sign(f"{ready.version.pk}:{key}:{float(ready.seen.get(key, 0)):.1f}:{at.timestamp():.1f}")
+
+
+@in_transaction
+def note_seen(
+    place: CampaignCohort, rater: Rater, ready: Ready, key: str, said: str, seconds: float | None, at: datetime
+) -> Ready:
+    """Count the time a material was open: what the page says it was looked at, at most what passed since its ticket.
+
+    Without `seconds` (no script) all the time that passed counts. A forged ticket counts nothing; the same one again,
+    or from two windows, counts once.
+    """
+    material = ready.parts.material(key)
+    opened = _read(said, ready.version.pk, key)
+    if material is None or opened is None:
+        return ready
+    before, since = opened
+    passed = max(0.0, at.timestamp() - since)
+    row = _row(place, rater, ready, at)
+    counted = before + (passed if seconds is None else min(max(seconds, 0.0), passed))
+    row.seen = {**row.seen, key: round(max(float(row.seen.get(key, 0)), counted), 1)}
+    row.save(update_fields=["seen"])
+    return Ready(ready.version, ready.text, ready.parts, row)
+
+
+def _read(said: str, version: int, key: str) -> tuple[float, float] | None:
+    try:
+        number, name, before, since = _SIGNER.unsign(said).rsplit(":", 3)
+        return (float(before), float(since)) if (number, name) == (str(version), key) else None
+    except (BadSignature, ValueError):
+        return None
+
+
+def _row(place: CampaignCohort, rater: Rater, ready: Ready, at: datetime) -> Readiness:
+    seat = seat_of(rater.pk, place.pk, at)  # its lock orders what two windows of one person say
+    return Readiness.objects.get_or_create(participation_id=seat.id, version=ready.version)[0]
+
+
+@in_transaction
+def answer(place: CampaignCohort, rater: Rater, ready: Ready, key: str, code: str, at: datetime) -> Ready:
+    """One question of the quiz. After the last one it is passed, or it begins anew."""
+    question = ready.parts.question(key)
+    row = _row(place, rater, ready, at)
+    if question is None or question.option(code) is None or row.passed_at or not ready.parts.seen(row.seen):
+        return Ready(ready.version, ready.text, ready.parts, row)
+    if key not in row.answers:  # what was answered and explained is not answered again in the same try
+        row.answers = {**row.answers, key: code}
+        if all(one.key in row.answers for one in ready.parts.quiz):
+            row.tries += 1
+            if ready.parts.right(row.answers) >= ready.parts.pass_mark:
+                _pass(place, rater, row, at)
+        row.save()
+    return Ready(ready.version, ready.text, ready.parts, row)
+
+
+@in_transaction
+def again(place: CampaignCohort, rater: Rater, ready: Ready, at: datetime) -> None:
+    """The quiz from its first question, once all were answered and too few rightly."""
+    row = _row(place, rater, ready, at)
+    if row.passed_at is None and all(one.key in row.answers for one in ready.parts.quiz):
+        row.answers = {}
+        row.save(update_fields=["answers"])
+
+
+@in_transaction
+def confirm(place: CampaignCohort, rater: Rater, ready: Ready, at: datetime) -> bool:
+    """I have read them: where there is no quiz. Says whether it was enough."""
+    row = _row(place, rater, ready, at)
+    if row.passed_at is None and not ready.parts.quiz and ready.parts.seen(row.seen):
+        _pass(place, rater, row, at)
+        row.save()
+    return row.passed_at is not None
+
+
+def _pass(place: CampaignCohort, rater: Rater, row: Readiness, at: datetime) -> None:
+    row.passed_at = at
+    scope, target = f"benchmark:{place.campaign.stage.benchmark_id}", f"campaign:{place.campaign_id}"
+    record(rater.user, "campaign.ready", scope=scope, target=target, tries=row.tries)
