@@ -18,6 +18,7 @@ from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import Error as DatabaseFailure
 from django.db import transaction
+from django.db.models import Count
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -27,9 +28,11 @@ from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.imports.records import Defaults, Row
 from benchmarks.imports.sources import FolderFiles, NoFiles, Source, ZipFiles
-from benchmarks.imports.vocabulary import vocabulary_of
+from benchmarks.imports.vocabulary import pictures_of, vocabulary_of
+from benchmarks.lookalikes import TooMany
 from benchmarks.models import Stage
 from benchmarks.services.images import ImageRefused, store_image
+from benchmarks.services.lookalikes import arrange
 from benchmarks.services.settling import Prepared, settle
 from jobs import services as jobs
 from jobs.kinds import Kind, Next
@@ -79,6 +82,8 @@ def run(work: Work) -> None:
                 if work.job.total is None:
                     _measure(work, source)
                 _take(work, stage, source)
+        if pictures_of(stage) == "set":
+            _lay_out(work, stage)
     except SourceProblem as problem:
         raise JobFailed(str(problem)) from problem
     except FileNotFoundError as error:
@@ -180,6 +185,20 @@ def _take(work: Work, stage: Stage, source: Source) -> None:
         if len(batch) >= STEP_ROWS or time.monotonic() - began > STEP_SECONDS:
             done, batch, began = _write(work, stage, batch, done), [], time.monotonic()
     _write(work, stage, batch, done)
+
+
+def _lay_out(work: Work, stage: Stage) -> None:
+    """Look-alikes side by side, in items whose pictures are not those that were laid out last."""
+    for item in stage.items.filter(withdrawn_at=None).annotate(pictures=Count("images")).iterator(200):
+        laid = sum(len(group) for group in item.context.get("groups", []))
+        if laid == item.pictures:
+            continue
+        work.beat()
+        try:
+            arrange(item)
+        except TooMany as problem:
+            text = _("“%(key)s” has %(count)s pictures, too many to lay look-alikes side by side. Split it.")
+            work.note(text % {"key": item.key, "count": problem.count})
 
 
 def _prepare(team: Team, source: Source, row: Row) -> Prepared:
