@@ -100,6 +100,7 @@ def choices(
     return rows
 
 
+SHORT = 110  # characters of a definition that still fits beside two others on a telephone
 SENTENCE_ENDS = (". ", "\u06d4 ", "\u1362 ", "\u0964 ", "\u3002")  # Latin and Arabic, Urdu, Ethiopic, Indic, CJK
 
 
@@ -139,7 +140,7 @@ class OptionForm:
         options = self.rows(config, shown)
         values = {option.code: self.value(config, option.code) for option in options}
         rows = choices(options, filled(answer), speech, values)
-        short = len(rows) <= 3 and not any(row.lead for row in rows)
+        short = len(rows) <= 3 and all(len(row.lead + row.more) <= SHORT for row in rows)
         return {"choices": rows, "many": self.is_many(config), "short": short}
 
     def answered(self, config: Any, answer: Any, speech: Speech) -> Mapping[str, Any]:

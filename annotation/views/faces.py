@@ -169,9 +169,11 @@ def skip_options(rows: Any) -> list[Option]:
 
 def files_of(place: CampaignCohort) -> tuple[list[str], list[str]]:
     """Scripts and styles that this campaign's sheets need beyond those of every sheet."""
-    how = display(place.campaign.stage.display)
-    forms = [one.form for one in sheet_of(place.campaign.sheet_version).fields]
-    scripts = dict.fromkeys([how.script, *(one.script for one in forms)])
+    stage, sheet = place.campaign.stage, sheet_of(place.campaign.sheet_version)
+    how, forms = display(stage.display), [one.form for one in sheet.fields]
+    ruled = sheet.checks or sheet.score or place.campaign.rule_version_id or any(one.show_if for one in sheet.fields)
+    own = [RULES if ruled else "", FOLD if stage.layout.get("fold") else ""]
+    scripts = dict.fromkeys([*own, how.script, *(one.script for one in forms)])
     styles = dict.fromkeys([how.style, *(one.style for one in forms)])
     return [one for one in scripts if one], [one for one in styles if one]
 

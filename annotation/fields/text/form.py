@@ -5,6 +5,8 @@ from annotation.fields.contract import Shown
 from annotation.fields.form import Posted, Speech, filled, first
 from annotation.fields.text.spec import Config
 
+LINE = 160  # characters that fit a field of one line; more get two, and are one line all the same
+
 
 class TextForm:
     script = ""
@@ -20,7 +22,7 @@ class TextForm:
     def context(self, config: Config, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
         return {
             "written": answer if isinstance(answer, str) else "",
-            "long": config.long,
+            "rows": 4 if config.long else 2 if config.max_length > LINE else 1,
             "most": config.max_length,
             "direction": config.direction,
             "language": config.language,
