@@ -16,13 +16,15 @@ STROKES = (("#ffd15c", ""), ("#7be0cd", "10 4"), ("#ffffff", "3 3"), ("#ff9d8a",
 
 @dataclass(frozen=True)
 class Outline:
-    """One box in pixels of the picture, and where its owner's number stands."""
+    """One box in pixels of the picture, and where its owner's number stands: each in another corner, to be read."""
 
     x: float
     y: float
     width: float
     height: float
+    text_x: float
     text_y: float
+    anchor: str
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def box_drawing(rows: Sequence[Mapping[str, Any]], picture: ShownImage | None) -
     people = []
     for number, row in enumerate(rows):
         colour, dash = STROKES[number % len(STROKES)]
-        outlines = [_outline(box, picture, letter) for box in row["data"]["answer"]] if picture else []
+        outlines = [_outline(box, picture, letter, number) for box in row["data"]["answer"]] if picture else []
         people.append(Drawn(number + 1, str(row["who"]), row["data"], colour, dash, outlines))
     pairs = [(a.who, b.who, f"{overlap(_corners(a), _corners(b)):.2f}") for a, b in combinations(people, 2)]
     return Drawing(people, pairs, letter)
@@ -65,7 +67,10 @@ def _corners(one: Drawn) -> list[list[float]]:
     return [[box["x0"], box["y0"], box["x1"], box["y1"]] for box in one.data["answer"]]
 
 
-def _outline(box: Mapping[str, float], picture: ShownImage, letter: float) -> Outline:
+def _outline(box: Mapping[str, float], picture: ShownImage, letter: float, number: int) -> Outline:
     x, y = box["x0"] * picture.width, box["y0"] * picture.height
     width, height = box["x1"] * picture.width - x, box["y1"] * picture.height - y
-    return Outline(round(x, 2), round(y, 2), round(width, 2), round(height, 2), round(y + letter * 1.1, 2))
+    end, low = number % 4 in (1, 2), number % 4 in (2, 3)
+    text_x = x + width - letter * 0.3 if end else x + letter * 0.3
+    text_y = y + height - letter * 0.3 if low else y + letter * 1.1
+    return Outline(x, y, width, height, text_x, text_y, "end" if end else "start")
