@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from annotation.fields.contract import ConfigError, Refused, Shown, Spec, Text, need, need_text, refuse_others
@@ -11,6 +12,7 @@ from benchmarks.rules.expressions import Expression, ExpressionError
 KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
 FACTS = "facts"
 MOST_POINTS = 6
+HUGE = 1e15  # beyond it a float has no decimals
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class CrossCheck:
 
 @dataclass(frozen=True)
 class Score:
-    """A number made of the answers. `points`: its decimals."""
+    """A number made of the answers. `points`: its decimals, rounded half up as JavaScript's toFixed does."""
 
     label: Text
     expression: Expression
@@ -52,7 +54,11 @@ class Score:
 
     def of(self, values: Mapping[str, Any]) -> float | None:
         found = self.expression.evaluate(values)
-        return round(found, self.points) if isinstance(found, float) else None
+        if not isinstance(found, float):
+            return None
+        if abs(found) >= HUGE:
+            return found
+        return float(Decimal(found).quantize(Decimal(1).scaleb(-self.points), ROUND_HALF_UP))
 
     def to_json(self) -> dict[str, Any]:
         return {"label": dict(self.label), "expression": self.expression.text, "points": self.points}
