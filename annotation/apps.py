@@ -5,10 +5,12 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
+        from annotation.chain import PANEL as CHAIN
         from annotation.overview import PANEL
         from annotation.services.answer_files import IMPORT
         from benchmarks import overview
         from jobs import kinds
 
         overview.register(PANEL)
+        overview.register(CHAIN)
         kinds.register(IMPORT)

@@ -1,0 +1,81 @@
+"""What a benchmark's overview says of its chain of stages: how far each is, and where its results go."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from django.db.models import Count, Sum
+
+from annotation.models import Outcome, Tally
+from annotation.services.reviews import Batch, batches
+from benchmarks.models import Benchmark, Item, Stage
+from benchmarks.overview import Panel
+
+State = Outcome.State
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Units of a by-rule stage that have what they need, by what the rule says."""
+
+    accepted: int = 0
+    rejected: int = 0
+    undecided: int = 0
+
+
+@dataclass(frozen=True)
+class Link:
+    """`review` and `judged` are None where nobody, or no rule, decides. `to`: stages that take what is accepted."""
+
+    stage: Stage
+    items: int
+    answers: int
+    review: Batch | None
+    judged: Judged | None
+    to: list[Stage]
+
+
+@dataclass(frozen=True)
+class Facts:
+    links: list[Link]
+
+
+def facts(benchmark: Benchmark) -> Facts | None:
+    """Five queries. None where there is only one stage and nothing decides on its answers."""
+    stages = list(benchmark.stages.all())
+    plain = [stage.acceptance == Stage.Acceptance.ON_SUBMIT for stage in stages]
+    if not stages or (len(stages) == 1 and all(plain)):
+        return None
+    live = Item.objects.filter(stage__in=stages, withdrawn_at=None).order_by()
+    items = dict(live.values_list("stage").annotate(n=Count("pk")))
+    tallies = Tally.objects.filter(cohort__campaign__stage__in=stages).order_by()
+    given = dict(tallies.values_list("cohort__campaign__stage").annotate(n=Sum("submitted")))
+    reviewed = batches(stage for stage in stages if stage.acceptance == Stage.Acceptance.BY_REVIEW)
+    judged = _judged(stage for stage in stages if stage.acceptance == Stage.Acceptance.BY_RULE)
+    return Facts(
+        [
+            Link(
+                stage,
+                items.get(stage.pk, 0),
+                given.get(stage.pk, 0),
+                reviewed.get(stage.pk, Batch()) if stage.acceptance == Stage.Acceptance.BY_REVIEW else None,
+                judged.get(stage.pk, Judged()) if stage.acceptance == Stage.Acceptance.BY_RULE else None,
+                [later for later in stages if stage.key in (later.derivation or {}).get("from", ())],
+            )
+            for stage in stages
+        ]
+    )
+
+
+def _judged(stages: Iterable[Stage]) -> Mapping[int, Judged]:
+    counts: dict[int, Counter[str]] = {}
+    rows = Outcome.objects.filter(campaign__stage__in=[stage.pk for stage in stages]).order_by()
+    for stage, state, n in rows.values_list("campaign__stage", "state").annotate(n=Count("pk")):
+        counts.setdefault(stage, Counter())[state] = n
+    return {
+        stage: Judged(found[State.ACCEPTED], found[State.REJECTED], found[State.UNDECIDED])
+        for stage, found in counts.items()
+    }
+
+
+PANEL = Panel("annotation/chain.html", facts)

@@ -1,0 +1,185 @@
+"""The pages of the review queue, and what authors see of it: each refused person beside the allowed one."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import Annotation, Assignment, Campaign, Review
+from annotation.services import campaigns, reviews
+from people.models import User
+from people.services.raters import rater_of
+from tests.annotation.chain.factories import ASKED, QUESTION, a_stage, answer, hand
+from tests.annotation.chain.factories import items as make
+from tests.annotation.chain.factories import settle as settled
+from tests.personas import World
+
+pytestmark = pytest.mark.django_db
+ClientOf = Callable[[User], Client]
+
+
+@pytest.fixture
+def campaign(world: World) -> Campaign:
+    """Questions about pictures, accepted by review."""
+    ask = a_stage(world.benchmark, "ask", QUESTION, acceptance="by_review")
+    a_stage(world.benchmark, "reply", {"fields": QUESTION["fields"][1:]}, staffing="others", derivation=ASKED)
+    make(ask, 12)
+    made = campaigns.create(ask, "Questions", None, {world.egypt: 1}, seed=1)
+    campaigns.open_campaign(made, None, timezone.now())
+    return made
+
+
+@pytest.fixture
+def given(world: World, campaign: Campaign) -> Annotation:
+    return written(world, campaign, world.nour)
+
+
+def written(world: World, campaign: Campaign, who: User, question: str = "What is it") -> Annotation:
+    return answer(hand(rater_of(who), campaign, world.egypt), question=question, answer="Tea")
+
+
+def page(world: World, given: Annotation | None = None) -> str:
+    base = f"/b/{world.benchmark.slug}/review/"
+    return f"{base}{given.pk}/" if given else base
+
+
+def html(reply: Any) -> str:
+    return str(reply.content.decode())
+
+
+def test_a_reviewer_sees_what_waits_and_its_author_only_as_a_pseudonym(
+    world: World, client_of: ClientOf, given: Annotation
+) -> None:
+    for path in (page(world), page(world, given)):
+        text = html(client_of(world.reviewer).get(path))
+        assert "What is it" in text and world.benchmark.pseudonym(given.rater_id) in text
+        assert "Nour" not in text
+
+
+@pytest.mark.parametrize("name", ["owner", "mara", "reviewer"])
+def test_owner_researcher_and_reviewer_decide(world: World, client_of: ClientOf, given: Annotation, name: str) -> None:
+    client_of(getattr(world, name)).post(page(world, given), {"decision": "accept"})
+    assert Review.objects.get().reviewer == getattr(world, name)
+
+
+@pytest.mark.parametrize("name", ["nour", "tarek", "manager", "rival", "stranger", "team_admin", "site_admin"])
+def test_annotators_other_teams_and_people_without_a_role_do_not(
+    world: World, client_of: ClientOf, given: Annotation, name: str
+) -> None:
+    client = client_of(getattr(world, name))
+    made = reviews.decide(written_twice(world, given).pk, world.reviewer, "accept", timezone.now())
+    assert client.get(page(world)).status_code == 404
+    assert client.get(page(world, given)).status_code == 404
+    assert client.post(page(world, given), {"decision": "accept"}).status_code == 404
+    assert client.post(f"{page(world)}undo/{made.pk}/").status_code == 404
+    assert Review.objects.filter(undone_at=None).count() == 1
+
+
+def written_twice(world: World, given: Annotation) -> Annotation:
+    return written(world, given.assignment.campaign, world.tarek, "Another?")
+
+
+def test_a_reviewer_who_answers_too_does_not_find_their_own(
+    world: World, client_of: ClientOf, given: Annotation
+) -> None:
+    own = client_of(world.reviewer)
+    from people.models import CohortMember
+
+    CohortMember.objects.create(cohort=world.egypt, user=world.reviewer)
+    world.give_consent(world.team, world.reviewer)
+    mine = written(world, given.assignment.campaign, world.reviewer, "Mine?")
+    assert own.get(page(world, mine)).status_code == 404
+    assert own.post(page(world, mine), {"decision": "accept"}).status_code == 404
+    assert "Mine?" not in html(own.get(page(world)))
+    assert "Mine?" in html(client_of(world.owner).get(page(world)))
+    assert not Review.objects.exists()
+
+
+def test_after_a_decision_comes_the_next_and_it_can_be_taken_back(
+    world: World, client_of: ClientOf, campaign: Campaign, given: Annotation
+) -> None:
+    second = written(world, campaign, world.tarek, "Second?")
+    client = client_of(world.reviewer)
+    reply = client.post(page(world, given), {"decision": "accept"}, follow=True)
+    made = Review.objects.get()
+    assert reply.redirect_chain[-1][0] == f"{page(world, second)}?done={made.pk}"
+    assert f"/review/undo/{made.pk}/" in html(reply)
+    client.post(f"{page(world)}undo/{made.pk}/")
+    assert Assignment.objects.get(pk=given.assignment_id).state == "submitted"
+
+
+def test_a_return_without_a_reason_comes_back_with_what_was_typed(
+    world: World, client_of: ClientOf, given: Annotation
+) -> None:
+    client = client_of(world.reviewer)
+    reply = client.post(page(world, given), {"decision": "return", "comment": "Ends without a mark"})
+    assert reply.status_code == 422 and "Ends without a mark" in html(reply) and "Choose a reason" in html(reply)
+    assert not Review.objects.exists()
+    client.post(page(world, given), {"decision": "return", "reason": "unclear", "comment": "Ends without a mark"})
+    assert Review.objects.get().comment == "Ends without a mark"
+
+
+def test_the_second_of_two_reviewers_is_told_and_goes_on(
+    world: World, client_of: ClientOf, campaign: Campaign, given: Annotation
+) -> None:
+    second = written(world, campaign, world.tarek, "Second?")
+    reviews.decide(given.pk, world.owner, "accept", timezone.now())
+    reply = client_of(world.reviewer).post(page(world, given), {"decision": "accept"}, follow=True)
+    assert "Somebody else decided" in html(reply) and reply.redirect_chain[-1][0] == page(world, second)
+    assert Review.objects.count() == 1
+
+
+def test_the_author_reads_why_corrects_it_and_the_reviewer_sees_both_versions(
+    world: World, client_of: ClientOf, given: Annotation
+) -> None:
+    reviews.decide(given.pk, world.reviewer, "return", timezone.now(), reason="unclear", comment="Which cup?")
+    author = client_of(world.nour)
+    for path in ("/work/", "/work/history/"):
+        text = html(author.get(path))
+        assert "Which cup?" in text and "It is not clear" in text and "Reviewer" not in text.replace("reviewer", "")
+        assert text.count("csrfmiddlewaretoken") > 1  # the form beside it can be sent
+    other = html(client_of(world.tarek).get("/work/"))
+    assert "Which cup?" not in other
+    sheet = html(author.post(f"/work/{given.assignment_id}/change", follow=True))
+    assert "Which cup?" in sheet and "What is it" in sheet
+    fields = {"a-question": "What is in the cup?", "a-answer": "Tea", "client_key": "second"}
+    author.post(f"/work/{given.assignment_id}/submit", fields)
+    newer = Annotation.objects.get(live=True)
+    text = html(client_of(world.reviewer).get(page(world, newer)))
+    assert "What is it" in text and "What is in the cup?" in text and "Which cup?" in text
+    assert text.count('class="changed"') == 1
+
+
+def test_a_decided_answer_cannot_be_changed_and_says_so(world: World, client_of: ClientOf, given: Annotation) -> None:
+    author = client_of(world.nour)
+    author.post(f"/work/{given.assignment_id}/change")
+    reviews.decide(given.pk, world.reviewer, "accept", timezone.now())
+    fields = {"a-question": "Another?", "a-answer": "Tea", "client_key": "second"}
+    reply = author.post(f"/work/{given.assignment_id}/submit", fields, follow=True)
+    assert "A reviewer has decided on this answer meanwhile" in html(reply)
+    assert Annotation.objects.get(live=True) == given
+
+
+def test_the_tab_is_for_those_who_review_and_only_where_something_is_reviewed(
+    world: World, client_of: ClientOf, given: Annotation
+) -> None:
+    tab = f'href="/b/{world.benchmark.slug}/review/"'
+    overview = f"/b/{world.benchmark.slug}/"
+    assert tab in html(client_of(world.reviewer).get(overview))
+    assert tab not in html(client_of(world.team_admin).get(overview))
+    world.benchmark.stages.update(acceptance="on_submit")
+    assert tab not in html(client_of(world.reviewer).get(overview))
+
+
+def test_the_overview_shows_the_chain_with_its_counts(
+    world: World, client_of: ClientOf, campaign: Campaign, given: Annotation
+) -> None:
+    reviews.decide(given.pk, world.reviewer, "accept", timezone.now())
+    second = written(world, campaign, world.tarek, "Second?")
+    reviews.decide(second.pk, world.reviewer, "return", timezone.now(), reason="other")
+    settled()
+    text = html(client_of(world.reviewer).get(f"/b/{world.benchmark.slug}/"))
+    assert 'data-stage="ask"' in text and "Goes on to" in text
+    assert "1 accepted" in text and "1 with its author" in text
