@@ -48,6 +48,7 @@ MANAGERS = (
     "templates/annotation/composer/**",
     "templates/annotation/coverage/**",
     "templates/annotation/overview.html",
+    "templates/annotation/chain.html",
     "templates/annotation/protocol/form.html",
     "templates/annotation/protocol/write.html",
     "templates/annotation/reviews/[!w]*",  # not why.html, which authors read
