@@ -22,9 +22,10 @@ from annotation.models import Campaign, CampaignCohort
 from benchmarks.demo import CONCEPTS, describe
 from benchmarks.demo.jpeg import draw_jpeg
 from benchmarks.demo.scene import Condition
-from benchmarks.models import Benchmark, Item, ItemImage, Role
+from benchmarks.models import Benchmark, Image, Item, ItemImage, Role
 from benchmarks.services.benchmarks import create_from_recipe
 from benchmarks.services.images import store_image
+from config import demo_workflows as workflows
 from people.models import (
     Cohort,
     CohortManager,
@@ -95,12 +96,13 @@ def load(say: Say, *, now: datetime | None = None) -> str:
         Role.objects.get_or_create(
             benchmark=benchmark, user=demo.users["admin"], defaults={"name": Role.Name.RESEARCHER}
         )
-        make_items(benchmark, demo.team, pictures)
+        images = make_items(benchmark, demo.team, pictures)
         raters = make_simulated(demo, now)
         for condition, name in CONDITIONS.items():
             campaign = open_campaign(benchmark, demo, condition, name, now)
             share = 0.8 if condition == "natural" else 0.45
             simulate(campaign, raters, share, now, say)
+        workflows.load(workflows.Stuff(demo.team, demo.users["mara"], demo.cohorts, raters, images, now))
     lines = [f"  {user}@demo.emic   {what}" for user, _, _, what, _ in ACCOUNTS]
     return "\n".join([f"Demo accounts, all with the password  {password}", *lines]) + "\n"
 
@@ -153,10 +155,11 @@ def make_people(password: str) -> Demo:
     return Demo(team, cohorts, users)
 
 
-def make_items(benchmark: Benchmark, team: Team, pictures: dict[Picture, bytes]) -> None:
-    stage = benchmark.stages.get()
+def make_items(benchmark: Benchmark, team: Team, pictures: dict[Picture, bytes]) -> dict[Picture, Image]:
+    stage, images = benchmark.stages.get(), {}
     for (concept, label, condition), data in pictures.items():
         image, _ = store_image(team, data, name=f"{concept}-{label}-{condition}.jpg")
+        images[concept, label, condition] = image
         item = Item.objects.create(
             stage=stage, key=f"{condition}/{label}/{concept}", concept=concept, origin=label, condition=condition
         )
@@ -164,6 +167,7 @@ def make_items(benchmark: Benchmark, team: Team, pictures: dict[Picture, bytes])
             item=item, image=image, alt=describe(concept, label, condition)[:300],
             source="Drawn by Emic for its demo", licence="Apache-2.0",
         )  # fmt: skip
+    return images
 
 
 def make_simulated(demo: Demo, now: datetime) -> dict[str, list[Rater]]:
