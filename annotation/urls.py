@@ -1,13 +1,17 @@
 from django.urls import include, path
 
-from annotation.views import answers, history, pictures, work
+from annotation.views import answers, cohorts, history, pictures, protocol, work
 
 app_name = "annotation"
 urlpatterns = [
     path("", include("annotation.campaign_urls")),
     path("", include("annotation.review_urls")),
+    path("cohorts/<int:cohort_id>/", cohorts.cohort, name="cohort"),
+    path("memberships/<int:member_id>/end", cohorts.member_end, name="member_end"),
+    path("memberships/<int:member_id>/back", cohorts.member_back, name="member_back"),
     path("work/", work.work, name="work"),
     path("work/<int:campaign_id>/", work.sheet, name="sheet"),
+    path("work/<int:campaign_id>/ready/", protocol.ready, name="ready"),
     path("work/<int:assignment_id>/submit", answers.submit, name="submit"),
     path("work/<int:assignment_id>/skip", answers.skip, name="skip"),
     path("work/<int:assignment_id>/undo", answers.undo, name="undo"),

@@ -5,7 +5,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from jobs.models import record
-from people.models import Cohort, CohortMember, Invitation, Team, TeamMember, User
+from people.models import Cohort, CohortMember, Invitation, Message, Team, TeamMember, User
 
 Person = User | AnonymousUser
 
@@ -20,6 +20,10 @@ def looks_as_site_admin(user: Person, scope: str) -> bool:
 
 def is_team_admin(user: Person, team: Team) -> bool:
     return user.is_active and TeamMember.objects.filter(team=team, user_id=user.pk, role=TeamMember.Role.ADMIN).exists()
+
+
+def may_name_managers(user: User, team: Team) -> bool:
+    return user.is_staff or is_team_admin(user, team)
 
 
 def visible_teams(user: User) -> QuerySet[Team]:
@@ -74,6 +78,24 @@ def membership_for(user: Person, member_id: int) -> CohortMember:
         raise Http404
     cohort_for(user, member.cohort_id, manage=True)
     return member
+
+
+def message_for(user: Person, message_id: int) -> Message:
+    """A message for whoever manages its cohort."""
+    message = Message.objects.select_related("cohort__team", "author").filter(pk=message_id).first()
+    if message is None:
+        raise Http404
+    cohort_for(user, message.cohort_id, manage=True)
+    return message
+
+
+def message_to(user: Person, message_id: int) -> Message:
+    """A message for those it is said to: members of its cohort now."""
+    to = Q(cohort__members__user_id=user.pk, cohort__members__left_at=None)
+    message = Message.objects.filter(to, pk=message_id, withdrawn_at=None).first() if user.is_active else None
+    if message is None:
+        raise Http404
+    return message
 
 
 def invitation_for(user: Person, invitation_id: int) -> Invitation:

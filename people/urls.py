@@ -1,6 +1,6 @@
 from django.urls import path
 
-from people.views import cohorts, joining, me, session, sign_in, teams
+from people.views import cohorts, inviting, joining, me, messages, session, sign_in, teams
 
 app_name = "people"
 urlpatterns = [
@@ -27,11 +27,15 @@ urlpatterns = [
     path("teams/<slug:slug>/consent/<int:number>", teams.consent_version, name="consent_version"),
     path("teams/<slug:slug>/cohorts/new", cohorts.cohort_new, name="cohort_new"),
     path("invitations/<int:invitation_id>/revoke", teams.invitation_revoke, name="invitation_revoke"),
-    path("cohorts/<int:cohort_id>/", cohorts.cohort, name="cohort"),
     path("cohorts/<int:cohort_id>/edit", cohorts.cohort_edit, name="cohort_edit"),
-    path("cohorts/<int:cohort_id>/invite", cohorts.cohort_invite, name="cohort_invite"),
+    path("cohorts/<int:cohort_id>/invite", inviting.cohort_invite, name="cohort_invite"),
+    path("cohorts/<int:cohort_id>/invite/links", inviting.invite_links, name="invite_links"),
+    path("cohorts/<int:cohort_id>/invite/list", inviting.invite_list, name="invite_list"),
+    path("cohorts/<int:cohort_id>/pause", cohorts.cohort_pause, name="cohort_pause"),
+    path("cohorts/<int:cohort_id>/messages", messages.messages, name="messages"),
+    path("messages/<int:message_id>/withdraw", messages.withdraw, name="message_withdraw"),
+    path("messages/<int:message_id>/read", messages.read, name="message_read"),
     path("cohorts/<int:cohort_id>/managers", cohorts.manager_add, name="manager_add"),
     path("cohorts/<int:cohort_id>/managers/<int:user_id>/remove", cohorts.manager_remove, name="manager_remove"),
-    path("memberships/<int:member_id>/end", cohorts.membership_end, name="membership_end"),
     path("memberships/<int:member_id>/sign-in-link", cohorts.sign_in_link, name="sign_in_link"),
 ]

@@ -20,14 +20,16 @@ from annotation.models import (
     Participation,
     ProblemReport,
     Rating,
+    Review,
     SheetVersion,
     Slot,
     Tally,
     Unit,
 )
+from benchmarks.models import Stage
 from jobs.models import Job
 from people.models import Cohort, Rater, User
-from people.services import links
+from people.services import links, messages
 from tests.personas import SHEET, World
 
 
@@ -119,11 +121,15 @@ def build(world: World) -> Mapping[str, Any]:
     """Everything of the world's first team. Nobody of the other team may open any of it."""
     world.add_items(3, images=True)
     opened = open_campaign(world, world.egypt)
-    first, second, _third = opened.slots.order_by("position")
+    first, second, third = opened.slots.order_by("position")
     done = assign(opened, world.nour, first, code="4")
+    decided = assign(opened, world.tarek, third, code="3").annotations.get()
+    review = Review.objects.create(annotation=decided, reviewer=world.owner, decision="accept", at=timezone.now())
+    Stage.objects.filter(pk=world.stage.pk).update(acceptance=Stage.Acceptance.BY_REVIEW)
     in_hand = assign(opened, world.nour, second)
     problem = ProblemReport.objects.create(assignment=in_hand, rater=in_hand.rater, text="The picture is turned.")
     invitation, _token = links.invite(world.team, world.manager, timezone.now(), cohort=world.egypt)
+    message = messages.send(world.egypt, world.manager, "Two days are left.", timezone.now())
     job = Job.objects.create(
         kind="benchmarks.import",
         title="Import",
@@ -146,6 +152,8 @@ def build(world: World) -> Mapping[str, Any]:
         "role_id": world.mara.benchmark_roles.get().pk,
         "assignment_id": in_hand.pk,
         "annotation:change assignment_id": done.pk,
+        "annotation_id": done.annotations.get().pk,
+        "review_id": review.pk,
         "rater_id": done.rater_id,
         "job_id": job.pk,
         "annotation:answers_withdraw job_id": answers_job(world, opened.campaign_id).pk,
@@ -154,6 +162,7 @@ def build(world: World) -> Mapping[str, Any]:
         "user_id": world.mara.pk,
         "member_id": world.nour.cohort_memberships.get().pk,
         "invitation_id": invitation.pk,
+        "message_id": message.pk,
         "number": world.consent_version.number,
         "people:manager_remove user_id": world.manager.pk,
         **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
@@ -182,10 +191,20 @@ ANYTHING: Mapping[str, str] = {
 POSTS: Mapping[str, Mapping[str, str]] = {
     "annotation:campaign_do": {"act": "pause"},
     "annotation:coverage_do": {"act": "hurry"},
-    "annotation:campaign_instruct": {"text_en": "Do as I say."},
+    "annotation:review": {"decision": "accept"},
+    "annotation:campaign_instruct": {
+        "act": "publish",
+        "s:texts[0].language": "en",
+        "t:texts[0].body": "Do as I say.",
+    },
+    "annotation:ready": {"act": "confirm"},
     "benchmarks:role": {"name": "none"},
     "evaluation:person": {"do": "exclude", "reason": "x"},
     "people:cohort_invite": {"note": "x"},
+    "people:invite_links": {"count": "2"},
+    "people:invite_list": {"text": "amina@example.org", "do": "send"},
+    "people:cohort_pause": {"do": "pause"},
+    "people:messages": {"body": "Come back."},
     "people:cohort_new": {"label": "Gulf", "direction": "ltr", "time_zone": "UTC"},
     "people:cohort_edit": {"label": "Gulf", "direction": "ltr", "time_zone": "UTC"},
     "people:consent_texts": {"text_en": "Agree to everything.", "publish": "1"},

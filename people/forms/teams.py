@@ -9,8 +9,9 @@ from django.utils.translation import gettext_lazy as _
 from people.countries import is_country
 from people.forms.base import Styled, zone_choices
 from people.languages import own_name, written
-from people.models import Cohort, Invitation, Team, TeamMember, User
+from people.models import Cohort, Invitation, Message, Team, TeamMember, User
 from people.services.cohorts import CohortData
+from people.services.inviting import MOST, text_of
 from people.services.memberships import belonged
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -50,6 +51,62 @@ class InviteForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
         fields = ["email", "note"]
         labels = {"email": _("E-mail (optional)"), "note": _("Note for yourself (optional)")}
         help_texts = {"email": _("With it, the link is sent there as well.")}
+
+
+class LinksForm(Styled, forms.Form):
+    """So many links at once, to pass on by hand."""
+
+    count = forms.IntegerField(label=_("How many links"), min_value=1, max_value=MOST, initial=10)
+    label = forms.CharField(
+        label=_("Note for yourself (optional)"), max_length=180, required=False,
+        help_text=_("The links are numbered after it."),
+    )  # fmt: skip
+
+    def people(self) -> list[tuple[str, str]]:
+        """As `invite_all` takes them."""
+        label, count = self.cleaned_data["label"].strip() or str(_("Link")), self.cleaned_data["count"]
+        return [("", f"{label} {number}") for number in range(1, count + 1)]
+
+
+class ListForm(Styled, forms.Form):
+    """Addresses, typed or as a file; what was read is shown before anything is sent."""
+
+    text = forms.CharField(
+        label=_("E-mail, and a note for yourself, one person in a line"),
+        required=False,
+        max_length=100_000,
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 6, "dir": "ltr", "spellcheck": "false"}),
+        help_text=_("For example: amina@example.org, Amina from Kano. A heading with “email” and “note” may be there."),
+    )
+    file = forms.FileField(
+        label=_("Or a CSV file"), required=False, widget=forms.FileInput(attrs={"accept": ".csv,text/csv,text/plain"})
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        file = cleaned.get("file")
+        if file is None:
+            return cleaned
+        if file.size > 200_000:
+            raise forms.ValidationError(_("This file is larger than 200 KB. Take fewer people at once."))
+        try:
+            cleaned["text"] = text_of(file.read())
+        except UnicodeDecodeError as error:
+            raise forms.ValidationError(
+                _("This file is no text in UTF-8. Save it as “CSV UTF-8”, or paste the rows.")
+            ) from error
+        return cleaned
+
+
+class MessageForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = Message
+        fields = ["body"]
+        labels = {"body": _("What to say to all members")}
+        help_texts = {"body": _("It is on their page until they have read it, and goes to them by mail.")}
+        widgets = {"body": forms.Textarea(attrs={"rows": 5})}
+        error_messages = {"body": {"required": _("Write a few words first.")}}
 
 
 class InviteToTeamForm(InviteForm):

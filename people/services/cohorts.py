@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from datetime import datetime
 from typing import TypedDict
 
 from django.db import transaction
@@ -35,3 +36,20 @@ def update_cohort(cohort: Cohort, data: CohortData, actor: User) -> Cohort:
     scope, target = f"team:{cohort.team_id}", f"cohort:{cohort.pk}"
     record(actor, "cohort.changed", scope=scope, target=target, before=before, label=cohort.label)
     return cohort
+
+
+@transaction.atomic
+def pause(cohort: Cohort, actor: User, at: datetime) -> None:
+    """Nobody of the cohort is given new work in any campaign; what they have in hand they may finish."""
+    if not Cohort.objects.filter(pk=cohort.pk, paused_at=None).update(paused_at=at):
+        return
+    cohort.paused_at = at
+    record(actor, "cohort.paused", scope=f"team:{cohort.team_id}", target=f"cohort:{cohort.pk}")
+
+
+@transaction.atomic
+def resume(cohort: Cohort, actor: User) -> None:
+    if not Cohort.objects.filter(pk=cohort.pk, paused_at__isnull=False).update(paused_at=None):
+        return
+    cohort.paused_at = None
+    record(actor, "cohort.resumed", scope=f"team:{cohort.team_id}", target=f"cohort:{cohort.pk}")

@@ -32,13 +32,19 @@ def active_members(cohort: Cohort) -> QuerySet[CohortMember]:
     return cohort.members.filter(left_at__isnull=True, user__is_active=True).select_related("user")
 
 
+def eligible_managers(cohort: Cohort) -> set[int]:
+    """Who is offered as manager: people of the team, and of the cohort. Others of the team are named by e-mail."""
+    members = cohort.team.members.values_list("user_id", flat=True)
+    return {*members, *active_members(cohort).values_list("user_id", flat=True)}
+
+
 @transaction.atomic
 def join(cohort: Cohort, user: User, actor: User) -> CohortMember:
     """Join, or come back: the row of an ended membership is used again."""
     member, made = CohortMember.objects.get_or_create(cohort=cohort, user=user)
     if made or member.left_at is not None:
-        member.left_at = None
-        member.save(update_fields=["left_at"])
+        member.left_at = member.ended_by = None
+        member.save(update_fields=["left_at", "ended_by"])
         keys.end_sessions_by_link(user, cohort.team)
         record(actor, "cohort.joined", scope=f"team:{cohort.team_id}", target=f"user:{user.pk}", cohort=cohort.pk)
     return member
@@ -47,13 +53,24 @@ def join(cohort: Cohort, user: User, actor: User) -> CohortMember:
 @transaction.atomic
 def end(member: CohortMember, actor: User, at: datetime) -> bool:
     """End a membership; answers keep their cohort, open links end. False when it had ended before."""
-    ended = CohortMember.objects.filter(pk=member.pk, left_at__isnull=True).update(left_at=at)
+    by = None if actor == member.user else actor
+    ended = CohortMember.objects.filter(pk=member.pk, left_at__isnull=True).update(left_at=at, ended_by=by)
     if not ended:
         return False
     cohort = member.cohort
     keys.sign_in_links_of(member.user, at)
     keys.take_back(member.user, cohort.team, actor, at, waiting=Q(cohort=cohort))
     record(actor, "cohort.left", scope=f"team:{cohort.team_id}", target=f"user:{member.user_id}", cohort=cohort.pk)
+    return True
+
+
+@transaction.atomic
+def take_up_again(member: CohortMember, actor: User) -> bool:
+    """Undo that a manager ended a membership. False for who left by themselves: they are asked by an invitation."""
+    ended = CohortMember.objects.filter(pk=member.pk, left_at__isnull=False, ended_by__isnull=False)
+    if not ended.exists():
+        return False
+    join(member.cohort, member.user, actor)
     return True
 
 

@@ -141,7 +141,7 @@ def invitation_revoke(request: HttpRequest, invitation_id: int) -> HttpResponse:
     invitation = access.invitation_for(user, invitation_id)
     links.revoke(invitation, user, timezone.now())
     if invitation.cohort and not TeamMember.objects.filter(team=invitation.team, user=user).exists():
-        return redirect("people:cohort", invitation.cohort.pk)
+        return redirect("people:cohort_invite", invitation.cohort.pk)
     return redirect("people:team", invitation.team.slug)
 
 

@@ -170,10 +170,11 @@ def test_an_e_mail_is_called_the_same_at_both_doors(world: World) -> None:
 @pytest.fixture(params=["cohort", "member", "team"])
 def door(request: Any, world: World) -> tuple[Any, str, str]:
     """Who makes a link, by which address, and the page that shows it."""
-    cohort, team = reverse("people:cohort", args=[world.egypt.pk]), reverse("people:team", args=["nile-lab"])
+    cohort, team = reverse("annotation:cohort", args=[world.egypt.pk]), reverse("people:team", args=["nile-lab"])
+    invite = reverse("people:cohort_invite", args=[world.egypt.pk])
     member = world.nour.cohort_memberships.get()
     return {
-        "cohort": (world.manager, reverse("people:cohort_invite", args=[world.egypt.pk]), cohort),
+        "cohort": (world.manager, invite, invite),
         "member": (world.manager, reverse("people:sign_in_link", args=[member.pk]), cohort),
         "team": (world.team_admin, reverse("people:team_invite", args=["nile-lab"]), team),
     }[request.param]
@@ -191,7 +192,7 @@ def test_loading_again_makes_no_second_link_and_shows_none(world: World, door: t
     first = client.get(page)
     assert shown_link(first) and "no-store" in first.headers["Cache-Control"]
     assert 'id="fresh"' not in client.get(page).content.decode()
-    assert client.get(url).url == page, "the address itself leads back"
+    assert page == url or client.get(url).url == page, "the address itself leads back"
     assert made() == 1
     assert world.client(world.rival).get(url).status_code == 404
 
@@ -201,7 +202,7 @@ def test_the_link_is_for_this_person_on_this_page_for_a_minute(world: World, doo
     client = world.client(user)
     kept = client.post(url, {"team_role": "member"}).cookies["fresh_link"]
     assert (kept["path"], kept["max-age"], kept["httponly"], kept["samesite"]) == (page, 60, True, "Strict")
-    other_page = reverse("people:cohort", args=[world.brazil.pk])
+    other_page = reverse("people:cohort_invite", args=[world.brazil.pk])
     for reader, where in ((world.team_admin, other_page), (world.site_admin, page)):
         other = world.client(reader)
         other.cookies["fresh_link"] = kept.value

@@ -152,7 +152,7 @@ def test_a_revoked_invitation_is_useless(world: World) -> None:
     revoke = reverse("people:invitation_revoke", args=[Invitation.objects.get().pk])
     assert world.client(world.rival).post(revoke).status_code == 404
     assert world.client().get(link).status_code == 200
-    assert world.client(world.manager).post(revoke).url == reverse("annotation:cohort", args=[world.egypt.pk])
+    assert world.client(world.manager).post(revoke).url == reverse("people:cohort_invite", args=[world.egypt.pk])
     assert register(world.client(), link, world).status_code == 410
     assert "taken back" in world.client().get(link).content.decode()
 

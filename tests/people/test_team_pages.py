@@ -22,7 +22,8 @@ COHORT = {
 
 
 def status(world: World, user: Any, page: str, /, *args: Any, **data: str) -> int:
-    client, url = world.client(user), reverse(f"people:{page}", args=args)
+    app = "annotation" if page in ("cohort", "member_end") else "people"
+    client, url = world.client(user), reverse(f"{app}:{page}", args=args)
     return (client.post(url, data) if data else client.get(url)).status_code
 
 
@@ -88,7 +89,7 @@ def test_a_cohort_is_made_and_changed(world: World) -> None:
     client = world.client(world.team_admin)
     made = client.post(reverse("people:cohort_new", args=["nile-lab"]), COHORT)
     cohort = Cohort.objects.get(label="Yoruba")
-    assert made.url == reverse("people:cohort", args=[cohort.pk])
+    assert made.url == reverse("annotation:cohort", args=[cohort.pk])
     assert (cohort.country, cohort.languages) == ("NG", ["yo", "en"])
     assert cohort.names == {"yo": "Yorùbá", "ar": "يوروبا"}
     edit = reverse("people:cohort_edit", args=[cohort.pk])
@@ -128,18 +129,18 @@ def test_the_manager_of_one_cohort_does_not_see_another(world: World) -> None:
 
 
 def test_a_researcher_looks_at_a_cohort_and_changes_nothing(world: World) -> None:
-    page = world.client(world.mara).get(reverse("people:cohort", args=[world.egypt.pk])).content.decode()
+    page = world.client(world.mara).get(reverse("annotation:cohort", args=[world.egypt.pk])).content.decode()
     assert "Nour" in page and "nour@example.org" not in page and "End membership" not in page
     member = world.nour.cohort_memberships.get()
-    assert status(world, world.mara, "membership_end", member.pk, sure="1") == 404
+    assert status(world, world.mara, "member_end", member.pk, sure="1") == 404
     assert status(world, world.mara, "cohort_invite", world.egypt.pk, note="x") == 404
 
 
 def test_a_membership_ends_and_the_person_gets_no_more_work(world: World) -> None:
     member = CohortMember.objects.get(user=world.nour)
-    assert status(world, world.rival, "membership_end", member.pk, sure="1") == 404
+    assert status(world, world.rival, "member_end", member.pk, sure="1") == 404
     assert memberships.active_cohorts(world.nour).exists()
-    assert status(world, world.manager, "membership_end", member.pk, sure="1") == 302
+    assert status(world, world.manager, "member_end", member.pk, sure="1") == 302
     assert not memberships.active_cohorts(world.nour).exists()
     assert CohortMember.objects.filter(pk=member.pk).exists(), "the row stays: old answers keep their cohort"
 

@@ -1,0 +1,88 @@
+"""A cohort, for those who manage it: its people, what they do, and how far it is."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from annotation.roster import roster, work_of
+from annotation.services import members
+from people import access
+from people.forms.teams import PersonForm
+from people.models import Cohort, User
+from people.services import consent, memberships
+from people.tabs import tabs_for
+from people.views.asking import person
+from people.views.fresh import forget, shown_now
+
+
+@login_required
+@require_safe
+@never_cache
+def cohort(request: HttpRequest, cohort_id: int) -> HttpResponse:
+    """Researchers of the team look; managers and team admins also see addresses, and change."""
+    found = access.cohort_for(request.user, cohort_id)
+    context = _context(found, person(request)) | shown_now(request)
+    return forget(request, render(request, "annotation/cohort/page.html", context))
+
+
+def _context(cohort: Cohort, user: User) -> dict[str, Any]:
+    names_managers = access.may_name_managers(user, cohort.team)
+    people = roster(cohort, timezone.now())
+    agreed = cohort.members.filter(consent.consented_filter("user_id", "cohort__team_id"))
+    return {
+        "cohort": cohort,
+        "part": "people",
+        "manages": names_managers or access.may_manage(user, cohort),
+        "names_managers": names_managers,
+        "people": people,
+        "agreed": set(agreed.values_list("pk", flat=True)),
+        "active": memberships.active_members(cohort).count(),
+        "waiting": _waiting(cohort),
+        "work": work_of(cohort),
+        "managers": cohort.managers.select_related("user").order_by("user__name"),
+        "manager_form": _manager_form(cohort) if names_managers else None,
+        "nav": tabs_for(user, "teams"),
+        "who_place": cohort.team.name,
+    }
+
+
+def _manager_form(cohort: Cohort) -> PersonForm:
+    return PersonForm(people=memberships.eligible_managers(cohort), team=cohort.team)
+
+
+def _waiting(cohort: Cohort) -> int:
+    """Invitations that nobody has taken up yet."""
+    return cohort.invitations.filter(used_at=None, revoked_at=None, expires_at__gt=timezone.now()).count()
+
+
+@login_required
+@require_POST
+def member_end(request: HttpRequest, member_id: int) -> HttpResponse:
+    """The person works here no longer; what they hold goes back, what they wrote stays."""
+    member = access.membership_for(request.user, member_id)
+    released = members.end(member, person(request), timezone.now())
+    if released is not None:
+        said = _("%(name)s is no longer a member. The answers and drafts stay.") % {"name": member.user}
+        places = ngettext("%(n)s place went back.", "%(n)s places went back.", released) % {"n": released}
+        messages.info(request, f"{said} {places}" if released else said)
+    return redirect("annotation:cohort", member.cohort_id)
+
+
+@login_required
+@require_POST
+def member_back(request: HttpRequest, member_id: int) -> HttpResponse:
+    """Undo it. Who left by themselves is invited anew."""
+    member = access.membership_for(request.user, member_id)
+    if memberships.take_up_again(member, person(request)):
+        messages.info(request, _("%(name)s is a member again, with what they had begun.") % {"name": member.user})
+    else:
+        messages.warning(request, _("This person left by themselves. Invite them, and they decide."))
+    return redirect("annotation:cohort", member.cohort_id)

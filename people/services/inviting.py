@@ -1,0 +1,148 @@
+"""Many invitations at once: from a list of addresses, or as so many links to pass on by hand."""
+
+import csv
+import io
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from people.models import Cohort, Invitation, User
+from people.services import links, memberships
+
+MOST = 300  # at once
+NOTE = 200
+HEADS = {
+    "email": ("email", "e-mail", "mail", "e-mail address", "email address"),
+    "note": ("note", "name", "full name", "comment"),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of a list. `number` counts the lines of the list as its author sees them, a heading included."""
+
+    number: int
+    email: str
+    note: str
+    problem: str = ""
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """`problem`: why nothing at all can be read."""
+
+    lines: list[Line]
+    problem: str = ""
+
+    @property
+    def good(self) -> list[Line]:
+        return [line for line in self.lines if not line.problem]
+
+    @property
+    def bad(self) -> list[Line]:
+        return [line for line in self.lines if line.problem]
+
+
+def text_of(content: bytes) -> str:
+    """A file as spreadsheets write it: UTF-8, or UTF-16 with its mark. Raises UnicodeDecodeError."""
+    return content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+
+
+def read(text: str, cohort: Cohort, at: datetime) -> Listed:
+    """The rows of a list: e-mail, then a note; a heading may say otherwise. Each wrong row says why."""
+    rows = _rows(text)
+    heads = _heads(rows[0][1]) if rows else None
+    if heads is not None:
+        rows = rows[1:]
+    if not rows:
+        return Listed([], _("There is no row in it. Write an e-mail in each line."))
+    if len(rows) > MOST:
+        return Listed([], _("At most %(most)s people at once; these are %(n)s.") % {"most": MOST, "n": len(rows)})
+    columns = heads or {"email": 0, "note": 1}
+    known = _known(cohort, at)
+    seen: dict[str, int] = {}
+    lines = [_line(number, row, columns, known, seen) for number, row in rows]
+    return Listed(lines)
+
+
+def _rows(text: str) -> list[tuple[int, list[str]]]:
+    """The rows that are not empty, with their line numbers; separated by comma, semicolon or tab."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    separator = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text.replace("\x00", "")), delimiter=separator)
+    found = []
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                found.append((reader.line_num, cells))
+    except csv.Error:
+        return found
+    return found
+
+
+def _heads(row: Sequence[str]) -> dict[str, int] | None:
+    """Where the columns are, if the first row says so."""
+    found: dict[str, int] = {}
+    for place, cell in enumerate(row):
+        for key, names in HEADS.items():
+            if cell.casefold() in names:
+                found.setdefault(key, place)
+    return found or None
+
+
+def _known(cohort: Cohort, at: datetime) -> dict[str, str]:
+    """Addresses that need no invitation, and why."""
+    waiting = Invitation.objects.filter(cohort=cohort, used_at=None, revoked_at=None, expires_at__gt=at)
+    asked = waiting.exclude(email="").values_list("email", flat=True)
+    known = {email.casefold(): _("An invitation is waiting for this address.") for email in asked}
+    members = memberships.active_members(cohort).values_list("user__email", flat=True)
+    return known | {email.casefold(): _("This person is a member already.") for email in members}
+
+
+def _line(
+    number: int, row: Sequence[str], columns: dict[str, int], known: dict[str, str], seen: dict[str, int]
+) -> Line:
+    email, note = (_cell(row, columns.get(name)) for name in ("email", "note"))
+    value, problem = _problem(email, note, known, seen)
+    seen.setdefault(email.casefold(), number)
+    return Line(number, email, note, problem, value)
+
+
+def _cell(row: Sequence[str], place: int | None) -> str:
+    return row[place] if place is not None and place < len(row) else ""
+
+
+def _problem(email: str, note: str, known: dict[str, str], seen: dict[str, int]) -> tuple[str, str]:
+    """The value that cannot be, and why."""
+    if len(note) > NOTE:
+        return note, _("The note is longer than %(most)s characters.") % {"most": NOTE}
+    if any(unicodedata.category(sign) == "Cc" for sign in note):
+        return note, _("The note has control characters.")
+    if not email:
+        return ("", "") if note else ("", _("There is neither an e-mail nor a note."))
+    try:
+        validate_email(email)
+    except ValidationError:
+        return email, _("This is no e-mail address.")
+    if len(email) > User._meta.get_field("email").max_length:  # type: ignore[operator]
+        return email, _("This e-mail address is too long.")
+    if email.casefold() in seen:
+        return email, _("The same address stands in line %(n)s.") % {"n": seen[email.casefold()]}
+    return (email, known[email.casefold()]) if email.casefold() in known else ("", "")
+
+
+@transaction.atomic
+def invite_all(
+    cohort: Cohort, actor: User, people: Sequence[tuple[str, str]], at: datetime
+) -> list[tuple[Invitation, str]]:
+    """An invitation for each e-mail and note, either of which may be empty; with the tokens, which are not kept."""
+    team = cohort.team
+    return [links.invite(team, actor, at, cohort=cohort, email=email, note=note) for email, note in people]

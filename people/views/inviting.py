@@ -1,0 +1,140 @@
+"""Inviting people to a cohort: one, as so many links, or from a list. Links are shown once, when they are made."""
+
+import base64
+import csv
+import io
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from people import access
+from people.forms.teams import InviteForm, LinksForm, ListForm
+from people.models import Cohort
+from people.services import inviting, links, mail, memberships
+from people.tabs import tabs_for
+from people.views.asking import person
+from people.views.fresh import Fresh, forget, show_once, shown_now
+
+SHOWN = 100  # of the latest invitations
+KEPT = 20  # keys of lists that were sent, in the session
+
+
+def _page(request: HttpRequest, cohort: Cohort, **more: Any) -> HttpResponse:
+    at = timezone.now()
+    rows = cohort.invitations.select_related("created_by", "used_by").order_by("-pk")[:SHOWN]
+    context = {
+        "cohort": cohort,
+        "part": "invite",
+        "form": InviteForm(),
+        "links_form": LinksForm(auto_id="links_%s"),
+        "list_form": ListForm(auto_id="list_%s"),
+        "key": secrets.token_urlsafe(12),
+        "active": memberships.active_members(cohort).count(),
+        "invitations": [(invitation, links.state_of(invitation, at)) for invitation in rows],
+        "nav": tabs_for(person(request), "teams"),
+        "who_place": cohort.team.name,
+    }
+    return render(request, "people/invite.html", context | more)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def cohort_invite(request: HttpRequest, cohort_id: int) -> HttpResponse:
+    """One person. The link is on the page that follows, once, and nowhere else."""
+    found = access.cohort_for(request.user, cohort_id, manage=True)
+    if request.method != "POST":
+        return forget(request, _page(request, found, **shown_now(request)))
+    form = InviteForm(request.POST)
+    if not form.is_valid():
+        return _page(request, found, form=form)
+    email, note = form.cleaned_data["email"], form.cleaned_data["note"]
+    invitation, token = links.invite(found.team, person(request), timezone.now(), cohort=found, email=email, note=note)
+    url, sent = mail.send_invitation(request, invitation, token)
+    page = reverse("people:cohort_invite", args=[found.pk])
+    return show_once(request, page, Fresh(url=url, kind="invitation", pk=invitation.pk, sent=sent))
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def invite_links(request: HttpRequest, cohort_id: int) -> HttpResponse:
+    """So many links for whoever gets them."""
+    found = access.cohort_for(request.user, cohort_id, manage=True)
+    if request.method != "POST":
+        return redirect("people:cohort_invite", found.pk)
+    form = LinksForm(request.POST, auto_id="links_%s")
+    if not form.is_valid():
+        return _page(request, found, links_form=form)
+    return _invited(request, found, form.people())
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def invite_list(request: HttpRequest, cohort_id: int) -> HttpResponse:
+    """A list of people: read first, and shown; sent when it is said so. Rows that are wrong keep nobody waiting."""
+    found = access.cohort_for(request.user, cohort_id, manage=True)
+    if request.method != "POST":
+        return redirect("people:cohort_invite", found.pk)
+    form = ListForm(request.POST, request.FILES, auto_id="list_%s")
+    if not form.is_valid():
+        return _page(request, found, list_form=form)
+    text = form.cleaned_data["text"]
+    listed = inviting.read(text, found, timezone.now())
+    if listed.problem:
+        form.add_error(None, listed.problem)
+        return _page(request, found, list_form=form)
+    if request.POST.get("do") != "send" or not listed.good:
+        again = ListForm(initial={"text": text}, auto_id="list_%s")
+        return _page(request, found, listed=listed, list_form=again)
+    return _invited(request, found, [(line.email, line.note) for line in listed.good], left_out=listed.bad)
+
+
+def _invited(
+    request: HttpRequest, cohort: Cohort, people: Sequence[tuple[str, str]], left_out: Sequence[inviting.Line] = ()
+) -> HttpResponse:
+    """Make them and show the links: the only time. The same form sent again makes no others."""
+    key, used = request.POST.get("key", ""), request.session.get("invited", [])
+    if key and key in used:
+        messages.warning(request, _("These links were made already. They were shown once; take back what is lost."))
+        return redirect("people:cohort_invite", cohort.pk)
+    request.session["invited"] = [*used, key][-KEPT:]
+    made = inviting.invite_all(cohort, person(request), people, timezone.now())
+    sent = mail.send_invitations(request, made)
+    rows = [(invitation, url, out) for (invitation, _token), (url, out) in zip(made, sent, strict=True)]
+    context = {
+        "cohort": cohort,
+        "part": "invite",
+        "rows": rows,
+        "sent": sum(out for _invitation, _url, out in rows),
+        "download": _as_file([(one.email, one.note, url) for one, url, _out in rows]),
+        "left_out": left_out,
+        "nav": tabs_for(person(request), "teams"),
+        "who_place": cohort.team.name,
+    }
+    return render(request, "people/invited.html", context)
+
+
+def _as_file(rows: Sequence[tuple[str, str, str]]) -> str:
+    """The list as an address of its own, so that no request has to carry the links again."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["email", "note", "link"])
+    writer.writerows([_plain(email), _plain(note), url] for email, note, url in rows)
+    return "data:text/csv;charset=utf-8;base64," + base64.b64encode(out.getvalue().encode("utf-8-sig")).decode()
+
+
+def _plain(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    return "'" + cell if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell

@@ -1,0 +1,57 @@
+"""Messages to a cohort: written by its managers, read by its members."""
+
+from django.contrib import messages as notices
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from people import access
+from people.forms.teams import MessageForm
+from people.services import memberships
+from people.services import messages as services
+from people.tabs import tabs_for
+from people.views.asking import person
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def messages(request: HttpRequest, cohort_id: int) -> HttpResponse:
+    """What was said to the cohort, who has read it, and a new one."""
+    found = access.cohort_for(request.user, cohort_id, manage=True)
+    form = MessageForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        services.send(found, person(request), form.cleaned_data["body"], timezone.now())
+        notices.success(request, _("It is said. Members see it on their page, and get it by mail."))
+        return redirect("people:messages", found.pk)
+    context = {
+        "cohort": found,
+        "part": "messages",
+        "form": form,
+        "sent": services.sent_to(found),
+        "active": memberships.active_members(found).count(),
+        "nav": tabs_for(person(request), "teams"),
+        "who_place": found.team.name,
+    }
+    return render(request, "people/messages.html", context)
+
+
+@login_required
+@require_POST
+def withdraw(request: HttpRequest, message_id: int) -> HttpResponse:
+    message = access.message_for(request.user, message_id)
+    if services.withdraw(message, person(request), timezone.now()):
+        notices.info(request, _("It is on nobody's page any more. What was mailed stays mailed."))
+    return redirect("people:messages", message.cohort_id)
+
+
+@login_required
+@require_POST
+def read(request: HttpRequest, message_id: int) -> HttpResponse:
+    """A member has read it: it is not shown again."""
+    services.mark_read(access.message_to(request.user, message_id), person(request), timezone.now())
+    return redirect("annotation:work")

@@ -1,0 +1,108 @@
+"""A cohort's page: who is there and what they do, a rest for all, and people who work there no longer."""
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import Assignment, Campaign, Draft, Participation
+from annotation.roster import Person, roster
+from annotation.services import answers, drafts, recount
+from annotation.services.allocation import Work, open_work
+from annotation.services.answers import Submission
+from people.models import Cohort, CohortMember, User
+from people.services import memberships
+from people.services.raters import rater_of
+from tests.personas import World
+
+
+@pytest.fixture(autouse=True)
+def counters_stay_true(db: None) -> object:
+    yield
+    assert list(recount.differences()) == []
+
+
+def opens(world: World, campaign: Campaign, user: User) -> Work:
+    return open_work(rater_of(user), campaign.cohorts.get(cohort=world.egypt), timezone.now())
+
+
+def page_of(world: World, user: User, cohort: Cohort | None = None) -> str:
+    reply = world.client(user).get(reverse("annotation:cohort", args=[(cohort or world.egypt).pk]))
+    assert reply.status_code == 200
+    return reply.content.decode()
+
+
+def of(world: World, user: User) -> Person:
+    return next(one for one in roster(world.egypt, timezone.now()) if one.member.user == user)
+
+
+def test_the_roster_says_who_is_active_idle_or_gone_and_what_they_gave(world: World, campaign: Campaign) -> None:
+    assert (of(world, world.nour).state, of(world, world.nour).given) == ("new", 0)
+    work = opens(world, campaign, world.nour)
+    assert work.hand
+    sent = Submission(raw={"relevance": "4"}, client_key="one")
+    work = answers.submit(work.hand.pk, rater_of(world.nour), sent, timezone.now()).work
+    assert work.hand
+    answers.skip(work.hand.pk, rater_of(world.nour), "unknown", "", timezone.now())
+    nour = of(world, world.nour)
+    assert (nour.state, nour.given, nour.skipped, nour.held, nour.approval) == ("active", 1, 1, 2, None)
+    Participation.objects.update(last_seen_at=timezone.now() - timedelta(days=8))
+    Assignment.objects.filter(state="submitted").update(state="accepted")
+    assert (of(world, world.nour).state, of(world, world.nour).approval) == ("idle", 100)
+    html = page_of(world, world.manager)
+    assert "Relevance, all pictures" in html and "<b>1</b> of 12" in html and "nour@example.org" in html
+
+
+def test_managers_see_only_their_own_cohort_and_are_no_researchers(world: World, campaign: Campaign) -> None:
+    brazil = reverse("annotation:cohort", args=[world.brazil.pk])
+    assert world.client(world.manager).get(brazil).status_code == 404
+    for user in (world.nour, world.rival, world.stranger):
+        assert world.client(user).get(reverse("annotation:cohort", args=[world.egypt.pk])).status_code == 404
+    assert world.client(world.manager).get(f"/b/{world.benchmark.slug}/campaigns/").status_code == 404
+    looked = page_of(world, world.mara)
+    assert "Nour" in looked and "nour@example.org" not in looked and "End membership" not in looked
+    assert "Pause the cohort" not in looked
+
+
+def test_who_is_ended_gives_places_back_keeps_drafts_and_can_come_again(world: World, campaign: Campaign) -> None:
+    work = opens(world, campaign, world.nour)
+    assert work.hand and work.ahead
+    drafts.save(work.hand.pk, rater_of(world.nour), {"relevance": "2"}, 1, timezone.now())
+    member = CohortMember.objects.get(user=world.nour)
+    end, back = (reverse(f"annotation:member_{what}", args=[member.pk]) for what in ("end", "back"))
+    for user in (world.mara, world.rival, world.nour):
+        assert world.client(user).post(end).status_code == 404
+        assert world.client(user).post(back).status_code == 404
+    said = world.client(world.manager).post(end, follow=True).content.decode()
+    assert "2 places went back." in said and "Take up again" in said
+    assert not Assignment.objects.filter(state="reserved").exists() and Draft.objects.count() == 1
+    member.refresh_from_db()
+    assert member.ended_by == world.manager
+    nothing = opens(world, campaign, world.nour).nothing
+    assert nothing and nothing.reason == "not_a_member"
+    assert "a member again" in world.client(world.manager).post(back, follow=True).content.decode()
+    again = opens(world, campaign, world.nour).hand
+    assert again == work.hand and again.draft.answers == {"relevance": "2"}
+
+
+def test_who_left_by_themselves_is_not_fetched_back(world: World, campaign: Campaign) -> None:
+    member = CohortMember.objects.get(user=world.nour)
+    memberships.end(member, world.nour, timezone.now())
+    assert of(world, world.nour).state == "left"
+    back = reverse("annotation:member_back", args=[member.pk])
+    assert "Invite them" in world.client(world.manager).post(back, follow=True).content.decode()
+    assert not memberships.active_cohorts(world.nour).exists()
+
+
+def test_a_rest_for_all_gives_nothing_new_and_lets_people_finish(world: World, campaign: Campaign) -> None:
+    hand = opens(world, campaign, world.nour).hand
+    url = reverse("people:cohort_pause", args=[world.egypt.pk])
+    for user in (world.mara, world.nour, world.rival):
+        assert world.client(user).post(url, {"do": "pause"}).status_code == 404
+    assert "Paused" in world.client(world.manager).post(url, {"do": "pause"}, follow=True).content.decode()
+    assert opens(world, campaign, world.nour).hand == hand
+    nothing = opens(world, campaign, world.tarek).nothing
+    assert nothing and nothing.reason == "cohort_paused"
+    world.client(world.manager).post(url, {"do": "resume"})
+    assert opens(world, campaign, world.tarek).hand

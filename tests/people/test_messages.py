@@ -1,0 +1,76 @@
+"""Messages to a cohort: on the home of each member until it was read, by mail, and taken back."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.urls import reverse
+from django.utils import timezone
+
+from jobs.models import Event
+from people.models import CohortMember, Message
+from people.services import messages
+from people.tasks import mail_message
+from tests.personas import World
+
+TEXT = "Two days are left.\nThe <b>market</b> pictures come first."
+
+
+@pytest.fixture
+def said(world: World) -> Message:
+    return messages.send(world.egypt, world.manager, TEXT, timezone.now())
+
+
+def home(world: World, user: Any) -> str:
+    return world.client(user).get(reverse("annotation:work")).content.decode()
+
+
+def test_members_see_it_until_they_have_read_it(world: World, said: Message) -> None:
+    html = home(world, world.nour)
+    assert "Two days are left.<br>The &lt;b&gt;market" in html and "Manager" in html
+    assert "Two days are left." not in home(world, world.bia)
+    read = reverse("people:message_read", args=[said.pk])
+    for user in (world.bia, world.rival, world.stranger, world.manager):
+        assert world.client(user).post(read).status_code == 404
+    assert world.client(world.nour).post(read).url == reverse("annotation:work")
+    world.client(world.nour).post(read)
+    assert "Two days are left." not in home(world, world.nour) and "Two days are left." in home(world, world.tarek)
+    html = world.client(world.manager).get(reverse("people:messages", args=[world.egypt.pk])).content.decode()
+    assert "read by 1 person" in html
+
+
+def test_who_joined_later_or_left_is_not_spoken_to(world: World, said: Message) -> None:
+    CohortMember.objects.filter(user=world.nour).update(joined_at=timezone.now() + timedelta(minutes=1))
+    CohortMember.objects.filter(user=world.tarek).update(left_at=timezone.now())
+    assert not messages.unread(world.nour) and not messages.unread(world.tarek)
+
+
+def test_it_goes_by_mail_to_active_members_each_in_their_language(world: World, said: Message) -> None:
+    world.tarek.is_active = False
+    world.tarek.save()
+    world.nour.language = "ar"
+    world.nour.save()
+    assert mail_message(said.pk) == 1
+    [letter] = mail.outbox
+    assert letter.to == ["nour@example.org"] and TEXT in letter.body and "مصر" in letter.subject
+
+
+def test_one_taken_back_is_on_no_page_and_not_mailed(world: World, said: Message) -> None:
+    url = reverse("people:message_withdraw", args=[said.pk])
+    for user in (world.mara, world.nour, world.rival):
+        assert world.client(user).post(url).status_code == 404
+    world.client(world.manager).post(url)
+    assert "Two days are left." not in home(world, world.nour) and mail_message(said.pk) == 0
+    assert Event.objects.filter(verb="message.withdrawn").count() == 1
+
+
+def test_it_is_written_by_managers_and_an_empty_one_is_not_said(world: World) -> None:
+    url = reverse("people:messages", args=[world.egypt.pk])
+    for user in (world.mara, world.nour, world.rival, world.stranger):
+        assert world.client(user).post(url, {"body": TEXT}).status_code == 404
+    assert "Write a few words first." in world.client(world.manager).post(url, {"body": " "}).content.decode()
+    too_long = world.client(world.manager).post(url, {"body": "x" * 4001}).content.decode()
+    assert "x" * 4001 in too_long and not Message.objects.exists(), "what was typed stays"
+    assert world.client(world.manager).post(url, {"body": TEXT}).status_code == 302
+    assert Message.objects.get().author == world.manager
