@@ -41,7 +41,9 @@ def codebook(stage: Stage, campaigns: Sequence[Campaign], at: datetime) -> dict[
             "campaigns": [campaign.pk for campaign in campaigns],
             "rows": "One row per live annotation: the latest version of each answer, counted or not.",
         },
-        "stage": {"key": stage.key, "name": stage.name, "display": stage.display, "skip_reasons": stage.skip_reasons},
+        "stage": {
+            name: getattr(stage, name) for name in ("key", "name", "display", "layout", "skip_reasons", "acceptance")
+        },
         "columns": [
             {"name": name, "type": kind, "meaning": meaning}
             for name, _sql, kind, meaning in COLUMNS
@@ -87,9 +89,18 @@ def _cohorts(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
 def _sheets(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
     """Every version that was in use, with codes, labels in all languages, level and columns of each question."""
     return [
-        {"version": str(version), "fields": [_field(sheet, one.key) for one in sheet.fields]}
+        {"version": str(version), "fields": [_field(sheet, one.key) for one in sheet.fields], **_between(sheet)}
         for version, sheet in sheets_of(campaigns).values()
     ]
+
+
+def _between(sheet: Sheet) -> dict[str, Any]:
+    """What a sheet says of several fields at once; nothing where it says nothing."""
+    between = {key: value for key, value in sheet.to_json().items() if key != "fields"}
+    if sheet.score:
+        column = sheet.score_column()
+        between["score"] |= {"column": f"answer.{column.suffix}", "meaning": column.meaning}
+    return between
 
 
 def _field(sheet: Sheet, key: str) -> dict[str, Any]:

@@ -8,6 +8,9 @@ from django.db import connection
 
 from annotation.sheets import Sheet
 
+_SOME = (
+    "CASE WHEN a.trace -> 'opened' IS NOT NULL THEN jsonb_path_exists(a.trace, '$.opened[*] ? (@.{0} == false)') END"
+)
 # name, SQL, PostgreSQL type, meaning
 COLUMNS: tuple[tuple[str, str, str, str], ...] = (
     ("annotation", "a.id", "int8", "Number of the annotation."),
@@ -33,13 +36,18 @@ COLUMNS: tuple[tuple[str, str, str, str], ...] = (
     ("submitted_at", "{utc}(a.submitted_at)", "text", "When it was submitted (UTC)."),
     ("active_seconds", "a.active_seconds", "float8", "Seconds on the sheet without idle time, as the browser saw."),
     ("confirmed", "a.confirmed::text", "text", "Warnings the rater confirmed."),
+    ("opened", "(a.trace -> 'opened')::text", "text", "What was opened by hand before answering, as a list of part, at,"
+     " seconds since the sheet was shown, gate_answered, text_typed. Null: it could not be noted."),
+    ("opened_before_gate", _SOME.format("gate_answered"), "bool", "Whether any was opened before the question ahead of"
+     " it had an answer."),
+    ("opened_before_text", _SOME.format("text_typed"), "bool", "Whether any was opened before text had been written."),
     ("answers", "a.answers::text", "text", "The answers as they are stored."),
     ("codes", "coalesce((SELECT json_object_agg(f.field, f.code ORDER BY f.field) FROM annotation_rating f"
      " WHERE f.annotation_id = a.id), '{{}}')::text", "text", "Question to code: what every measure compares."),
     ("_sheet", "a.sheet_version_id", "int8", ""),
 )  # fmt: skip
 _NAMES = tuple(name for name, *_ in COLUMNS)
-_JSON = ("confirmed", "answers", "codes")
+_JSON = ("confirmed", "opened", "answers", "codes")
 _UTC = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 
 _FROM = """
@@ -68,7 +76,7 @@ def rows(campaigns: Sequence[int], pseudonym: Callable[[int], str], sheets: Mapp
             for values in copy.rows():
                 row = dict(zip(_NAMES, values, strict=True))
                 for name in _JSON:
-                    row[name] = json.loads(row[name])
+                    row[name] = json.loads(row[name]) if row[name] is not None else None
                 rater = row["rater"]
                 if rater not in names:
                     names[rater] = pseudonym(rater)

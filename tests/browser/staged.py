@@ -1,0 +1,40 @@
+"""A campaign of any sheet and display, with drawn pictures under the roles that the display needs."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from annotation.models import Campaign
+from annotation.services import campaigns
+from benchmarks.models import Item, Stage
+from benchmarks.recipes.registry import recipe
+from tests.browser.conftest import attach, drawings
+from tests.personas import World
+
+
+def dressed(stage: Stage, key: str, stage_key: str) -> None:
+    """The world's stage as a recipe has it."""
+    spec = next(one for one in recipe(key).stages if one.key == stage_key)
+    stage.display, stage.sheet, stage.layout = spec.display, dict(spec.sheet), dict(spec.layout)
+    stage.skip_reasons = [dict(one) for one in spec.skip_reasons]
+    stage.acceptance, stage.acceptance_rule = spec.acceptance, dict(spec.acceptance_rule)
+    stage.save()
+
+
+def filled(world: World, roles: tuple[str, ...], **item: Any) -> None:
+    """Four items with the same words, each with its own pictures."""
+    items = world.add_items(4)
+    Item.objects.filter(pk__in=[one.pk for one in items]).update(**item)
+    pictures = iter(drawings(4 * len(roles)))
+    for one in items:
+        for role in roles:
+            attach(one, next(pictures), role=role)
+
+
+def opened(world: World, **how: Any) -> Campaign:
+    made = campaigns.create(
+        world.stage, "Pictures of Egypt", world.owner, {world.egypt: 2}, seed=5,
+        instructions={"en": "Look first.", "ar": "انظر أولاً."}, **how,
+    )  # fmt: skip
+    campaigns.open_campaign(made, world.owner, timezone.now())
+    return made
