@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.views import answer_files, campaigns, composer, composer_preview, coverage
+from annotation.views import answer_files, campaigns, composer, composer_preview, coverage, instructions
 
 urlpatterns = [
     path("b/<slug:slug>/coverage/", coverage.page, name="coverage"),
@@ -22,7 +22,7 @@ urlpatterns = [
     ),
     path("b/<slug:slug>/campaigns/<int:campaign_id>/do/", campaigns.do, name="campaign_do"),
     path("b/<slug:slug>/campaigns/<int:campaign_id>/close/", campaigns.close, name="campaign_close"),
-    path("b/<slug:slug>/campaigns/<int:campaign_id>/instructions/", campaigns.instruct, name="campaign_instruct"),
+    path("b/<slug:slug>/campaigns/<int:campaign_id>/instructions/", instructions.instruct, name="campaign_instruct"),
     path("b/<slug:slug>/campaigns/<int:campaign_id>/cohorts/<int:row_id>/", campaigns.cohort, name="campaign_cohort"),
     path(
         "b/<slug:slug>/campaigns/<int:campaign_id>/problems/<int:problem_id>/",

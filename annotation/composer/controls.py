@@ -97,6 +97,8 @@ def control(one: Setting, value: Any, path: str, languages: Languages) -> Contro
         return rows(one, value, path, languages)
     if one.input == "object":
         return Control(one, "object", path, "", controls=draw(one.row, value, path, languages))
+    if one.input == "kept":
+        return Control(one, "hidden", path, f"w:{path}", value=str(value or ""))
     name = f"{TYPES[one.input]}:{path}"
     if one.input == "bool":
         return Control(one, "bool", path, name, value=bool(one.start if value is None else value))

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 Input = Literal[
     "line",  # a line of text, always stored
     "optional",  # a line of text, left out when empty
+    "kept",  # a key that nobody needs to see
     "long",  # several lines of text
     "words",  # a line in each language
     "long_words",  # several lines in each language

@@ -18,11 +18,9 @@ from annotation.campaign_forms import (
     AnswerForm,
     CampaignForm,
     CloneForm,
-    InstructionsForm,
     LimitsForm,
     TargetForm,
     clone_name,
-    languages_of,
 )
 from annotation.campaign_pages import (
     REFUSALS,
@@ -35,9 +33,11 @@ from annotation.campaign_pages import (
     wanted_items,
 )
 from annotation.models import Campaign, CampaignCohort, ProblemReport
+from annotation.protocol_pages import instructions_of
 from annotation.services import campaigns as services
 from annotation.services.campaigns import Refused
 from annotation.services.problems import answer_problem
+from annotation.services.stages import opening_problems
 from benchmarks.access import Can, benchmark_for, may
 from benchmarks.models import Benchmark, Stage
 from benchmarks.tabs import tabs_for
@@ -115,31 +115,22 @@ def _created(request: HttpRequest, stage: Stage, form: CampaignForm) -> Campaign
 @never_cache
 def detail(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
     benchmark, campaign = _found(request, slug, campaign_id, "see")
-    return _detail(request, benchmark, campaign)
-
-
-def _detail(
-    request: HttpRequest, benchmark: Benchmark, campaign: Campaign, form: InstructionsForm | None = None
-) -> HttpResponse:
     progress = services.progress(campaign)
-    texts = services.current_instructions(campaign)
-    languages = languages_of([one.cohort for one in progress])
     context = _context(
         request,
         benchmark,
         campaign=campaign,
         look=look_of(campaign),
         progress=progress,
-        texts=texts,
-        number=campaign.instruction_versions.count(),
-        form=form or InstructionsForm(languages=languages, texts=texts),
+        instructions=instructions_of(campaign),
+        before=opening_problems(campaign) if campaign.state == Campaign.State.DRAFT else [],
         clone_name=clone_name(campaign),
         problems=problems_of(benchmark, campaign),
         state=state_words(campaign),
         items=wanted_items(campaign),
         reported=problem_counts([campaign]).get(campaign.pk, Problems()),
     )
-    return render(request, "annotation/campaigns/detail.html", context, status=400 if form else 200)
+    return render(request, "annotation/campaigns/detail.html", context)
 
 
 Act = Callable[[HttpRequest, Campaign], Campaign]
@@ -212,20 +203,6 @@ def close(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
         messages.success(request, closed if opened else _("The draft is discarded. Nobody had seen it."))
     except Refused as refused:
         _refused(request, refused)
-    return _back(slug, campaign)
-
-
-@login_required
-@require_POST
-def instruct(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
-    benchmark, campaign = _found(request, slug, campaign_id, "work_on")
-    cohorts = [row.cohort for row in campaign.cohorts.select_related("cohort")]
-    form = InstructionsForm(request.POST, languages=languages_of(cohorts), texts={})
-    if not form.is_valid():
-        return _detail(request, benchmark, campaign, form)
-    version = services.set_instructions(campaign, form.texts(), request.user)  # type: ignore[arg-type]
-    said = _("Instructions %(n)s are in force. Answers say under which ones they were given.") % {"n": version.number}
-    messages.success(request, said)
     return _back(slug, campaign)
 
 

@@ -25,7 +25,10 @@ function inTurn(act) {
   return busy;
 }
 
-const saySaved = (words) => (document.getElementById("saved").textContent = words);
+function saySaved(words) {
+  document.getElementById("saved").textContent = words;
+  document.getElementById("saved").hidden = !words;
+}
 
 async function save() {
   if (!dirty) return;
@@ -53,6 +56,7 @@ async function save() {
 /** A button changes the shape of the form: the server draws it anew, and what was open stays open. */
 async function act(said, focus) {
   clearTimeout(saveTimer);
+  const was = dirty;
   dirty = false;
   let reply, text;
   try {
@@ -68,6 +72,7 @@ async function act(said, focus) {
     return;
   }
   if (!reply.ok && ![409, 422].includes(reply.status)) return location.reload();
+  if ("unsaved" in form().dataset) dirty = was || !["redraw", "publish"].includes(said);
   const height = scrollY;
   swap.innerHTML = text;
   for (const one of swap.querySelectorAll("details[data-key]")) if (opened.has(one.dataset.key)) one.open = true;
@@ -108,6 +113,8 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("input", (event) => {
   if (event.target.form !== form() || event.target.matches("[data-previews]")) return;
   dirty = true;
+  retitle(event.target);
+  if ("unsaved" in form().dataset) return; // it has no draft: what is written is in the form alone
   clearTimeout(saveTimer);
   clearTimeout(showTimer);
   saveTimer = setTimeout(() => inTurn(save), SAVE_AFTER);
@@ -151,9 +158,22 @@ document.addEventListener("click", (event) => {
   input?.focus({ preventScroll: true });
 });
 
+/** The line under which a question is folded says what it asks. */
+function retitle(input) {
+  const bold = /fields\[\d+\]\.label\.en$/.test(input.name) && input.closest(".q")?.querySelector("summary b");
+  if (bold && input.value.trim()) bold.textContent = input.value;
+}
+
+/** The telephone shows the question one is at. */
+document.addEventListener("focusin", (event) => {
+  const all = [...swap.querySelectorAll(".q")];
+  const at = all.indexOf(event.target.closest?.(".q"));
+  if (at >= 0 && device) [...device.querySelectorAll("iframe")].at(-1)?.contentDocument?.querySelectorAll("[data-field]")[at]?.scrollIntoView({ block: "center" });
+});
+
 addEventListener("beforeunload", (event) => {
   if (!dirty) return;
-  inTurn(save);
+  if (!("unsaved" in form().dataset)) inTurn(save);
   event.preventDefault();
 });
 
@@ -162,6 +182,7 @@ addEventListener("beforeunload", (event) => {
 /** The form goes into a new frame behind the old one, so that nothing flickers and Back knows nothing of it. */
 function show() {
   clearTimeout(showTimer);
+  if (!device) return;
   const frame = document.createElement("iframe");
   frame.name = `preview-${++drawn}`;
   frame.title = device.querySelector("iframe").title;

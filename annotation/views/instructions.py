@@ -1,0 +1,94 @@
+"""A campaign's instructions, written by those who plan it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from annotation.access import campaign_for
+from annotation.campaign_forms import languages_of
+from annotation.composer.acts import NoSuchAct, act
+from annotation.composer.checking import StageProblem
+from annotation.composer.paths import steps
+from annotation.composer.reading import content_of as content_posted
+from annotation.models import Campaign
+from annotation.protocol_pages import checked, content_of, drawn, tidy, written
+from annotation.services.instructions import put_in_force
+from annotation.views.answers import person, scripted
+from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark
+from benchmarks.tabs import tabs_for
+
+
+@login_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def instruct(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
+    """The form keeps everything itself: nothing is in force before that button."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    campaign = campaign_for(request.user, benchmark, campaign_id)
+    if campaign.state == Campaign.State.CLOSED:
+        return redirect("annotation:campaign", slug, campaign.pk)
+    if request.method != "POST":
+        return _shown(request, benchmark, campaign, content_of(campaign), 0)
+    content, said = tidy(content_posted(request.POST)), request.POST.get("act", "redraw")
+    if said == "publish":
+        return _published(request, benchmark, campaign, content)
+    return _shown(request, benchmark, campaign, content, *_acted(request, content, said))
+
+
+def _acted(request: HttpRequest, content: dict[str, Any], said: str) -> tuple[int, str]:
+    """Which text is open afterwards, and which place is to be seen."""
+    shown = _number(request.POST.get("shown", "0"))
+    if said == "redraw":
+        return shown, ""
+    if said.startswith("show:"):
+        return _number(said.removeprefix("show:")), ""
+    if said == "text":
+        chosen = {"language": request.POST.get("new_language", "en")[:12], "cohort": request.POST.get("new_cohort", "")}
+        content["texts"].append({**chosen, "body": ""})
+        return len(content["texts"]) - 1, ""
+    try:
+        opened = act(content, said)
+    except NoSuchAct:
+        raise Http404 from None
+    place = steps(opened)
+    return (place[1] if len(place) > 1 and isinstance(place[1], int) else shown), opened
+
+
+def _number(said: str) -> int:
+    return int(said) if said.isdecimal() and len(said) < 4 else 0
+
+
+def _published(request: HttpRequest, benchmark: Benchmark, campaign: Campaign, content: dict[str, Any]) -> HttpResponse:
+    cohorts = [row.cohort for row in campaign.cohorts.select_related("cohort")]
+    wrong = checked(content, cohorts)
+    if wrong:
+        place = steps(wrong[0].path)
+        shown = place[1] if len(place) > 1 and isinstance(place[1], int) else 0
+        return _shown(request, benchmark, campaign, content, shown, wrong=wrong, status=422)
+    version = put_in_force(campaign, written(content), person(request), required=content.get("required") is True)
+    said = _("Instructions %(n)s are in force. Answers say under which ones they were given.") % {"n": version.number}
+    messages.success(request, said)
+    where = reverse("annotation:campaign", args=[benchmark.slug, campaign.pk])
+    return JsonResponse({"go": where}) if scripted(request) else redirect(where)
+
+
+def _shown(
+    request: HttpRequest, benchmark: Benchmark, campaign: Campaign, content: dict[str, Any], shown: int,
+    opened: str = "", *, wrong: list[StageProblem] | None = None, status: int = 200,
+) -> HttpResponse:  # fmt: skip
+    cohorts = [row.cohort for row in campaign.cohorts.select_related("cohort")]
+    page = drawn(content, cohorts, languages_of(cohorts), shown, wrong or ())
+    context = {
+        "benchmark": benchmark, "campaign": campaign, "page": page, "opened": opened, "wrong": page.wrong,
+        "nav": tabs_for(request.user, benchmark, "campaigns"), "who_place": benchmark.name,
+    }  # fmt: skip
+    template = "annotation/protocol/form.html" if scripted(request) else "annotation/protocol/write.html"
+    return render(request, template, context, status=status)

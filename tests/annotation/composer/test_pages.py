@@ -1,0 +1,225 @@
+"""The composer's pages: who may compose, drafts and conflicts, publishing, versions, and opening that is refused."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import Draft, StageDraft
+from annotation.services import campaigns, stages
+from annotation.services.campaigns import Refused
+from benchmarks.models import Stage
+from people.models import User
+from tests.forms import inputs_of
+from tests.personas import World
+from tests.samples import assign, open_campaign
+
+ClientOf = Callable[[User], Client]
+SCRIPT = {"X-Requested-With": "emic"}
+
+
+def page(world: World, stage: Stage) -> str:
+    return f"/b/{world.benchmark.slug}/stages/{stage.pk}/"
+
+
+def sent(client: Client, url: str, act: str, **changed: Any) -> Any:
+    """The form as it is drawn now, with some inputs changed, and a button pressed. `changed`: name to value."""
+    posted: dict[str, list[str]] = {}
+    for name, value in inputs_of(client.get(url).content.decode()):
+        posted.setdefault(name, []).append(value)
+    posted |= {name: [value] for name, value in changed.get("change", {}).items()}
+    return client.post(url, {**posted, "act": act})
+
+
+@pytest.fixture
+def mara(world: World) -> Client:
+    return world.client(world.mara)
+
+
+@pytest.mark.parametrize("who", ["reviewer", "nour", "manager", "team_admin", "stranger", "rival"])
+def test_only_those_who_work_on_a_benchmark_compose_it(world: World, who: str) -> None:
+    client = world.client(getattr(world, who))
+    before = stages.content_of(world.stage)
+    for url in (f"/b/{world.benchmark.slug}/stages/", page(world, world.stage), page(world, world.stage) + "preview/",
+                page(world, world.stage) + "versions/"):  # fmt: skip
+        assert client.get(url).status_code == 404
+        assert client.post(url, {"act": "publish", "name": "x", "s:name": "Mine"}).status_code == 404
+    assert stages.content_of(world.stage) == before and world.benchmark.stages.count() == 1
+    assert world.client(world.owner).get(page(world, world.stage)).status_code == 200
+
+
+def test_a_stage_of_another_benchmark_is_not_found_under_this_one(world: World, mara: Client) -> None:
+    assert mara.get(page(world, world.other_benchmark.stages.get())).status_code == 404
+
+
+def test_a_button_saves_the_draft_and_leaves_the_stage_alone(world: World, mara: Client) -> None:
+    reply = sent(mara, page(world, world.stage), "field:text")
+    assert reply.status_code == 302 and "at=sheet.fields[1]" in reply.url
+    draft = StageDraft.objects.get(stage=world.stage)
+    assert [one["kind"] for one in draft.content["sheet"]["fields"]] == ["rating", "text"]
+    assert len(world.stage.sheet["fields"]) == 1
+    assert "A new question" in mara.get(page(world, world.stage)).content.decode()
+
+
+def test_two_windows_do_not_overwrite_each_other(world: World, mara: Client) -> None:
+    url = page(world, world.stage)
+    old = dict(inputs_of(mara.get(url).content.decode()))
+    sent(world.client(world.owner), url, "save", change={"s:name": "The owner's name"})
+    reply = mara.post(url, {**old, "s:name": "Mara's name", "act": "save"})
+    html = reply.content.decode()
+    assert reply.status_code == 409
+    assert "Owner saved this stage" in html and 'value="Mara&#x27;s name"' in html
+    assert StageDraft.objects.get(stage=world.stage).content["name"] == "The owner's name"
+    kept = dict(inputs_of(html))
+    assert mara.post(url, {**kept, "act": "keep"}).status_code == 302
+    assert StageDraft.objects.get(stage=world.stage).content["name"] == "Mara's name"
+
+
+def test_a_script_hears_of_the_conflict_without_losing_its_form(world: World, mara: Client) -> None:
+    url = page(world, world.stage)
+    old = dict(inputs_of(mara.get(url).content.decode()))
+    first = mara.post(url, {**old, "act": "draft"}, headers=SCRIPT).json()
+    assert first["seen"] != old["seen"] and "Draft saved" in first["saved"]
+    second = mara.post(url, {**old, "act": "draft"}, headers=SCRIPT)
+    assert second.status_code == 409 and "Keep what is here" in second.json()["conflict"]
+
+
+def test_what_is_wrong_is_not_published_and_each_problem_is_linked(world: World, mara: Client) -> None:
+    url = page(world, world.stage)
+    sent(mara, url, "field:choice")
+    reply = sent(mara, url, "publish")
+    html = reply.content.decode()
+    assert reply.status_code == 422
+    assert 'data-to="sheet.fields[1].label"' in html and 'id="at-sheet.fields[1].label"' in html
+    assert "Question 2, Label" in html
+    assert Stage.objects.get(pk=world.stage.pk).version == 1
+
+
+def test_publishing_makes_a_version_that_can_be_brought_back(world: World, mara: Client) -> None:
+    url = page(world, world.stage)
+    sent(mara, url, "save", change={"w:sheet.fields[0].label.en": "Is it like {target}?"})
+    assert sent(mara, url, "publish").status_code == 302
+    stage = Stage.objects.get(pk=world.stage.pk)
+    assert stage.version == 2 and stage.sheet["fields"][0]["label"]["en"] == "Is it like {target}?"
+    assert not StageDraft.objects.filter(stage=stage).exists()
+    assert [one.number for one in stage.versions.order_by("number")] == [1, 2]
+    assert mara.get(f"{url}versions/?number=1").status_code == 200
+    assert "How relevant is this picture" in mara.get(f"{url}preview/?number=1").content.decode()
+    mara.post(f"{url}versions/", {"number": "1"})
+    assert StageDraft.objects.get(stage=stage).content["sheet"]["fields"][0]["label"]["en"].startswith("How relevant")
+    assert Stage.objects.get(pk=stage.pk).version == 2
+
+
+def test_the_preview_shows_what_is_not_saved_and_writes_nothing(world: World, mara: Client) -> None:
+    from tests.test_strangers import snapshot
+
+    world.add_items(1)
+    form = dict(inputs_of(mara.get(page(world, world.stage)).content.decode()))
+    before = snapshot()
+    del form["j:sheet.fields[0].label"]
+    form |= {"w:sheet.fields[0].label.ar": "هل هذا من {target}؟", "preview_language": "ar"}
+    reply = mara.post(page(world, world.stage) + "preview/", form)
+    html = reply.content.decode()
+    assert 'dir="rtl"' in html and "هل هذا من مصر؟" in html
+    assert reply["X-Frame-Options"] == "SAMEORIGIN"
+    assert "frame-ancestors 'self'" in reply["Content-Security-Policy"]
+    assert snapshot() == before
+
+
+def test_the_preview_shows_the_questions_that_can_be_read(world: World, mara: Client) -> None:
+    sent(mara, page(world, world.stage), "field:choice")
+    html = mara.get(page(world, world.stage) + "preview/").content.decode()
+    assert "How relevant is this picture" in html and html.count("data-field=") == 1
+
+
+def test_words_reach_campaigns_that_run_only_when_they_are_chosen(world: World, mara: Client) -> None:
+    world.add_items(2)
+    opened = open_campaign(world, world.egypt)
+    other = open_campaign(world, world.brazil)
+    assignment = assign(opened, world.nour, opened.slots.order_by("position")[0])
+    Draft.objects.create(assignment=assignment, answers={"relevance": "4"}, version=1, saved_at=timezone.now())
+    url = page(world, world.stage)
+    sent(mara, url, "save", change={"w:sheet.fields[0].label.en": "Is it like {target}?"})
+    html = mara.get(url).content.decode()
+    assert "Only words of the sheet changed." in html and f'name="roll" value="{opened.campaign_id}"' in html
+    sent(mara, url, "publish", change={"roll": str(opened.campaign_id)})
+    opened.campaign.refresh_from_db()
+    other.campaign.refresh_from_db()
+    assert str(opened.campaign.sheet_version) == "1.1" and str(other.campaign.sheet_version) == "1.0"
+    sheet = world.client(world.nour).get(f"/work/{opened.campaign_id}/").content.decode()
+    assert "Is it like" in sheet and Draft.objects.get().answers == {"relevance": "4"}
+
+
+def test_changed_codes_never_reach_a_campaign_that_runs(world: World, mara: Client) -> None:
+    world.add_items(1)
+    opened = open_campaign(world, world.egypt)
+    url = page(world, world.stage)
+    sent(mara, url, "save", change={"s:sheet.fields[0].config.points[0].code": "0"})
+    html = mara.get(url).content.decode()
+    assert "Questions or codes of the sheet changed." in html and 'name="roll"' not in html
+    sent(mara, url, "publish", change={"roll": str(opened.campaign_id)})
+    opened.campaign.refresh_from_db()
+    assert str(opened.campaign.sheet_version) == "1.0"
+
+
+def test_a_new_stage_begins_blank_or_like_another_of_the_team_and_never_like_one_of_another(
+    world: World, mara: Client
+) -> None:
+    url, first = f"/b/{world.benchmark.slug}/stages/", world.stage
+    mara.post(url, {"name": "Blank", "like": ""})
+    mara.post(url, {"name": "Again", "like": f"stage:{first.pk}"})
+    mara.post(url, {"name": "Theirs", "like": f"stage:{world.other_benchmark.stages.get().pk}"})
+    mara.post(url, {"name": "Of a recipe", "like": "recipe:caire-universal:relevance"})
+    made = {stage.name: stage for stage in world.benchmark.stages.all()}
+    assert made["Blank"].sheet == {"fields": []} and made["Theirs"].sheet == {"fields": []}
+    assert made["Again"].sheet == made["Relevance rating"].sheet
+    assert len({stage.key for stage in made.values()}) == 5
+    assert mara.post(url, {"name": " "}).status_code == 400
+
+
+def test_only_a_stage_that_nothing_hangs_on_is_removed(world: World, mara: Client) -> None:
+    url = f"/b/{world.benchmark.slug}/stages/"
+    world.add_items(1)
+    mara.post(url, {"name": "Blank"})
+    blank = world.benchmark.stages.get(name="Blank")
+    mara.post(url, {"remove": str(world.benchmark.stages.get(key="relevance").pk)})
+    mara.post(url, {"remove": str(blank.pk)})
+    assert [stage.key for stage in world.benchmark.stages.all()] == ["relevance"]
+
+
+def test_a_campaign_opens_only_when_its_stage_has_no_problem_and_says_all_of_them(world: World) -> None:
+    stage = world.stage
+    campaign = campaigns.create(stage, "Round", world.mara, {world.egypt: 1})
+    items = world.add_items(4)
+    for item in items[:2]:
+        item.images.all().delete()
+    stage.skip_reasons = [{"code": "x", "label": {}}]
+    stage.acceptance, stage.acceptance_rule = "by_rule", {}
+    stage.save()
+    campaign.refresh_from_db()
+    with pytest.raises(Refused) as refused:
+        campaigns.open_campaign(campaign, world.mara, timezone.now())
+    said = " ".join(refused.value.reasons)
+    assert "2 items have no “image”" in said and "item-00000" in said
+    assert "Reasons to skip 1, Label" in said and "The rule has no clause yet. Add one." in said
+    html = world.client(world.mara).get(f"/b/{world.benchmark.slug}/campaigns/{campaign.pk}/").content.decode()
+    assert "Before it opens" in html and "2 items have no" in html
+
+
+def test_missing_languages_of_instructions_are_a_warning_only(world: World) -> None:
+    world.add_items(1)
+    campaign = campaigns.create(world.stage, "Round", world.mara, {world.brazil: 1})
+    found = stages.opening_problems(campaign)
+    assert [one.blocks for one in found] == [False] and "Brazil" in found[0].words
+    campaigns.open_campaign(campaign, world.mara, timezone.now())
+    assert campaign.state == "open"
+
+
+def test_a_draft_is_json_that_the_database_keeps(world: World, mara: Client) -> None:
+    reply = sent(mara, page(world, world.stage), "save", change={"s:name": "A\x00B", "j:layout": "{bad"})
+    assert reply.status_code == 302
+    draft = StageDraft.objects.get(stage=world.stage)
+    assert draft.content["name"] == "AB" and "{bad" in json.dumps(draft.content)
