@@ -2,17 +2,18 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from evaluation.metrics.agreement import alpha, percent_agreement
 from evaluation.metrics.correlation import mean_pairwise_pearson, mean_pairwise_spearman
-from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval
+from evaluation.metrics.partitions import adjusted_rand, keep_alpha, pairwise_f1
 
-Compute = Callable[[Ratings, Interval], Estimate]
+Compute = Callable[[Any, Interval], Estimate]  # of Ratings; of Partitions at the level of partitions
 ORDERED = ("ordinal", "interval", "ratio")
 _EQUAL_STEPS: str | Promise = _(
     "It treats the steps of the scale as equally wide, which an ordinal scale does not promise."
@@ -94,10 +95,35 @@ MEASURES: tuple[Measure, ...] = (
         {level: _("It is not corrected for chance: people who guess agree too.") for level in ("nominal", *ORDERED)},
         from_zero=True,
     ),
+    Measure(
+        "pairwise_f1",
+        _("Pairwise F1 of groupings"),
+        _("Of all pairs of pictures that somebody put into one group, how far two people put the same ones together."),
+        ("partition",),
+        lambda given, interval: pairwise_f1(given, interval=interval),
+        {"partition": _("It is not corrected for chance: few large groups agree by themselves.")},
+        from_zero=True,
+    ),
+    Measure(
+        "adjusted_rand",
+        _("Adjusted Rand index"),
+        _("How far two people's groupings agree beyond chance, with the sizes of their groups held fixed."),
+        ("partition",),
+        lambda given, interval: adjusted_rand(given, interval=interval),
+    ),
+    Measure(
+        "keep_alpha",
+        _("Alpha of keep or drop"),
+        _("Krippendorff's alpha, nominal, of keeping a picture or not. Pictures somebody is unsure of are left out."),
+        ("partition",),
+        lambda given, interval: keep_alpha(given, interval=interval),
+    ),
 )
 BY_KEY = {measure.key: measure for measure in MEASURES}
 TABLE = "table"  # several at once, as CAIRE's Table 14 has them
 TABLE_LABEL = _("Alpha, Spearman and Pearson")
+GROUPINGS = ("pairwise_f1", "adjusted_rand", "keep_alpha")
+GROUPINGS_LABEL = _("F1, Rand index and alpha")
 
 
 def offered(level: str) -> tuple[Measure, ...]:
@@ -106,11 +132,13 @@ def offered(level: str) -> tuple[Measure, ...]:
 
 def default_measure(level: str) -> str:
     """Alpha at the field's own level: the statistic that promises no more than the scale does."""
-    return f"alpha_{level}"
+    return GROUPINGS[0] if level == "partition" else f"alpha_{level}"
 
 
 def chosen(key: str, level: str) -> tuple[Measure, ...]:
     """The measures behind a choice on the page. The table has alpha at the field's level and both correlations."""
+    if key == TABLE and level == "partition":
+        return tuple(BY_KEY[one] for one in GROUPINGS)
     if key == TABLE:
         return tuple(BY_KEY[one] for one in (default_measure(level), "spearman", "pearson"))
     return (BY_KEY[key],)

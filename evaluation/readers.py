@@ -64,15 +64,16 @@ _ASKED = """
 
 @dataclass(frozen=True)
 class Read:
-    """`cells`: every (cohort, condition) selected, also those without ratings yet; `raters`: how many, by cohort."""
+    """`cells`: Ratings (or Partitions) of every (cohort, condition) selected, also those without any yet; `raters`: how
+    many, by cohort."""
 
-    cells: dict[Cell, Ratings]
+    cells: dict[Cell, Any]
     raters: dict[int, int]
 
 
 def ratings(selection: Selection) -> Read:
     rows = _rows(selection)
-    cells: dict[Cell, Ratings] = {}
+    cells: dict[Cell, Any] = {}
     raters: dict[int, int] = {}
     for cohort in selection.cohorts:
         of_cohort = rows[rows["cohort"] == cohort]

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from annotation.sheets import say
 from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry
-from evaluation.measures import BY_KEY, TABLE, TABLE_LABEL, Measure, chosen, default_measure, offered
+from evaluation.measures import BY_KEY, GROUPINGS_LABEL, TABLE, TABLE_LABEL, Measure, chosen, default_measure, offered
 from evaluation.metrics.intervals import Interval, Over
 
 Labels = dict[str, str | Promise]
@@ -155,6 +155,8 @@ def measure_labels(level: str) -> Labels:
     labels: Labels = {m.key: m.label for m in offered(level)}
     if "spearman" in labels:
         labels[TABLE] = TABLE_LABEL
+    if level == "partition":
+        labels[TABLE] = GROUPINGS_LABEL
     return dict(sorted(labels.items(), key=lambda pair: pair[0] != default_measure(level)))
 
 

@@ -13,6 +13,7 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
     "no_pairable_units": (_("too early."), _("No picture or text has been rated by two people yet.")),
     "no_variation": (_("no variation."), _("All ratings are the same, so there is nothing to agree about.")),
     "no_pairs": (_("too early."), _("No two people have rated enough of the same units.")),
+    "no_pairs_joined": (_("nothing to compare."), _("Nobody put two pictures into one group.")),
     "constant_ratings": (_("no variation."), _("In every pair, one of the two gave the same rating throughout.")),
 }
 NO_INTERVAL: dict[str, Words] = {

@@ -17,6 +17,7 @@ REASONS: dict[str, str] = {
     "no_pairable_units": "No unit has been rated by two raters.",
     "no_variation": "All ratings are the same, so agreement beyond chance has no meaning.",
     "no_pairs": "No two raters share enough units.",
+    "no_pairs_joined": "Nobody put two pictures into one group.",
     "constant_ratings": "In every pair of raters, one of them gave the same rating throughout.",
     # why there is a value but no interval
     "not_asked": "No interval was asked for.",

@@ -8,6 +8,8 @@ from evaluation.catalogue import Catalogue
 from evaluation.measures import Measure
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.partitions import Partitions
+from evaluation.partitions import partitions
 from evaluation.readers import asked_units, ratings
 from evaluation.selection import Selection
 from people.models import Cohort
@@ -74,7 +76,8 @@ class AgreementReport:
 def agreement(catalogue: Catalogue, selection: Selection, at: datetime) -> AgreementReport:
     """The watermark is read first: what comes in while we read is found again by the next look."""
     mark = watermark(catalogue.benchmark)
-    read, asked = ratings(selection), asked_units(selection)
+    read = partitions(selection) if selection.level == "partition" else ratings(selection)
+    asked = asked_units(selection)
 
     def row(cohort: int) -> Row:
         keys = [(cohort, condition) for condition in selection.conditions]
@@ -85,7 +88,7 @@ def agreement(catalogue: Catalogue, selection: Selection, at: datetime) -> Agree
     return AgreementReport(catalogue, selection, selection.conditions, rows, mark, at)
 
 
-def _cell(condition: str, given: Ratings, n_asked: int, selection: Selection) -> Cell:
+def _cell(condition: str, given: Ratings | Partitions, n_asked: int, selection: Selection) -> Cell:
     interval = selection.wanted_interval
     estimates = tuple(measure.compute(given, interval) for measure in selection.measures)
     return Cell(condition, estimates, given.n_units, given.n_raters, given.n_ratings, n_asked)

@@ -9,6 +9,7 @@ from django.http import QueryDict
 from evaluation.catalogue import Catalogue
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.leave_one_out import with_the_rest
+from evaluation.partitions import cohort_partitions
 from evaluation.raters import RaterLine
 from evaluation.readers import cohort_ratings
 from evaluation.reports.numbers import shown_share
@@ -34,8 +35,11 @@ def numbers(catalogue: Catalogue, cohort: Cohort) -> CohortNumbers | None:
         selection = select(catalogue, QueryDict(f"cohort={cohort.pk}"))
     except SelectionError:
         return None
-    ratings, raters = cohort_ratings(selection, cohort.pk)
     [measure] = selection.measures
+    if selection.level == "partition":  # two people's groupings are compared; one against all others has no meaning
+        given = cohort_partitions(selection, cohort.pk)
+        return CohortNumbers(selection, measure.compute(given, selection.wanted_interval), {})
+    ratings, raters = cohort_ratings(selection, cohort.pk)
     ordered = selection.level != "nominal"
     rest = {rater: with_the_rest(ratings, number) for number, rater in enumerate(raters)} if ordered else {}
     return CohortNumbers(selection, measure.compute(ratings, selection.wanted_interval), rest)

@@ -342,6 +342,7 @@ def _read_acts(raw: Sequence[str], read: _Read) -> None:
             read.kept.add(name)
         if act == "same":
             read.joined.join(name, read.known(rest[1]))
+            read.grouped.add(rest[1])
             if len(rest) == 3:
                 read.roles[name] = rest[2]
 

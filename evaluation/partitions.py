@@ -1,0 +1,59 @@
+"""Answers of grouping fields out of the database: whole partitions, since they have no single code to compare."""
+
+from collections import defaultdict
+from typing import Any
+
+from annotation.models import Annotation
+from evaluation.metrics.partitions import Partition, Partitions
+from evaluation.readers import Cell, Read
+from evaluation.selection import Selection
+
+Row = tuple[int, str, int, int, Any]  # cohort, condition, unit, rater, answer
+
+
+def partitions(selection: Selection) -> Read:
+    """As `readers.ratings`: a table for every cohort and condition selected, also those without answers yet."""
+    rows = _rows(selection)
+    cells: dict[Cell, list[Row]] = defaultdict(list)
+    for row in rows:
+        cells[row[0], row[1]].append(row)
+    every = [(cohort, condition) for cohort in selection.cohorts for condition in selection.conditions]
+    raters = {cohort: len({row[3] for row in rows if row[0] == cohort}) for cohort in selection.cohorts}
+    return Read({cell: _table(cells[cell], selection.repeats) for cell in every}, raters)
+
+
+def cohort_partitions(selection: Selection, cohort: int) -> Partitions:
+    """One cohort's answers under all conditions together."""
+    return _table([row for row in _rows(selection) if row[0] == cohort], selection.repeats)
+
+
+def _rows(selection: Selection) -> list[Row]:
+    """Oldest first."""
+    found = Annotation.objects.filter(
+        assignment__campaign_id__in=selection.campaigns,
+        assignment__unit__item__condition__in=selection.conditions,
+        cohort_id__in=selection.cohorts,
+        rater__kind__in=selection.raters,
+        live=True,
+    )
+    if selection.counted == "counted":
+        found = found.filter(counted=True)
+    if selection.concepts:
+        found = found.filter(assignment__unit__item__concept__in=selection.concepts)
+    rows = found.order_by("pk").values_list(
+        "cohort_id",
+        "assignment__unit__item__condition",
+        "assignment__unit_id",
+        "rater_id",
+        f"answers__{selection.field}",
+    )
+    return [row for row in rows.iterator() if row[4] is not None]
+
+
+def _table(rows: list[Row], repeats: str) -> Partitions:
+    """One answer where a person gave several in different campaigns."""
+    kept: dict[tuple[int, int], Any] = {}
+    for _cohort, _condition, unit, rater, answer in rows:
+        if repeats == "latest" or (unit, rater) not in kept:
+            kept[unit, rater] = answer
+    return Partitions.from_rows((unit, rater, Partition.of(answer)) for (unit, rater), answer in kept.items())

@@ -1,0 +1,121 @@
+"""Groupings: whatever comes in, being the same is transitive, and every picture is in one place."""
+
+import json
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.displays.contact import groups_of
+from annotation.fields.contract import Refused, Shown, ShownImage
+from annotation.fields.form import Speech
+from annotation.fields.grouping.form import FORM
+from annotation.fields.grouping.spec import SPEC, in_order, role_keys
+
+NAMES = [f"p{number:03}" for number in range(1, 8)]
+CONFIG = SPEC.config(
+    {"roles": [{"code": "crop", "label": {"en": "Crop"}}, {"code": "time", "label": {"en": "Night"}, "keeps": True}]}
+)
+
+
+def shown(names: list[str] = NAMES, **context: Any) -> Shown:
+    images = tuple(ShownImage(name, at, f"{at:064x}", 400, 300, f"A {name}") for at, name in enumerate(names, 1))
+    return Shown(1, images=images, context=context)
+
+
+acts = st.tuples(
+    *(
+        st.one_of(
+            st.sampled_from([f"keep:{name}", f"drop:{name}", f"unsure:{name}"]),
+            st.sampled_from([other for other in NAMES if other != name]).map(
+                lambda other, name=name: f"same:{name}:{other}"
+            ),
+        )
+        for name in NAMES
+    )
+)
+
+
+@given(acts)
+@settings(max_examples=300, deadline=None)
+def test_acts_in_any_order_make_a_partition(said: tuple[str, ...]) -> None:
+    try:
+        answer = SPEC.parse(list(said), CONFIG, shown())
+    except Refused as refused:  # somebody is the same as what is dropped
+        assert refused.problem.code == "picture_twice"
+        return
+    assert answer is not None
+    places = [name for group in answer["groups"] for name in group["images"]] + answer["dropped"]
+    assert sorted(places) == NAMES
+    block = {name: at for at, group in enumerate(answer["groups"]) for name in group["images"]}
+    for one in said:
+        if one.startswith("same"):
+            _act, name, other = one.split(":")
+            assert block[name] == block[other]
+    for group in answer["groups"]:
+        assert group["kept"] or set(group["images"]) <= set(answer["unsure"])
+    assert SPEC.parse(answer, CONFIG, shown()) == answer
+    assert SPEC.parse(list(reversed(said)), CONFIG, shown()) == answer
+
+
+KEYS = st.sampled_from(["groups", "images", "kept", "roles", "dropped", "unsure", "p001"])
+LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from([*NAMES, "groups"])
+anything = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=12
+)
+
+
+@given(anything)
+@settings(max_examples=300, deadline=None)
+def test_anything_else_is_refused_or_understood_and_never_an_error(raw: Any) -> None:
+    try:
+        SPEC.parse(raw, CONFIG, shown())
+    except Refused as refused:
+        assert refused.problem.code in SPEC.problems
+    FORM.context(CONFIG, raw if raw is None or isinstance(raw, str) else None, Speech(), shown())
+
+
+@pytest.mark.parametrize(
+    "typed", ['{"groups": [NaN]}', '{"a": 1e999}', '{"x"', '{"groups":"\\ud800"}', "{" * 5000, "nonsense"]
+)
+def test_what_is_no_grouping_stays_text_in_drafts(typed: str) -> None:
+    posted = QueryDict(mutable=True)
+    posted.setlist("a-q", [typed])
+    read = FORM.read(posted, "a-q")
+    assert json.dumps(read, allow_nan=False).encode()
+    with pytest.raises(Refused):
+        SPEC.parse(read, CONFIG, shown())
+    assert FORM.context(CONFIG, read, Speech(), shown())["count"] == 7
+
+
+def test_a_refused_or_partial_answer_is_drawn_as_it_came() -> None:
+    raw = {"groups": [{"images": ["p001", "p002"], "kept": ["p001"], "roles": {"p002": "crop"}}], "dropped": ["p004"]}
+    rows = FORM.context(CONFIG, raw, Speech(), shown())["rows"]
+    chosen = [[one.label for one in row.acts if one.chosen] for row in rows]
+    assert chosen == [["Keep"], ["Same as 1"], ["Not decided"], ["Drop"], *[["Not decided"]] * 3]
+    assert [one.label for one in rows[1].roles if one.chosen] == ["Crop"]
+    assert json.loads(FORM.context(CONFIG, raw, Speech(), shown())["written"]) == raw
+    with pytest.raises(Refused) as refused:
+        SPEC.parse(raw, CONFIG, shown())
+    assert refused.value.problem.params == {"count": 4, "first": 3}
+
+
+def test_numbers_follow_the_sheet_and_not_the_names() -> None:
+    item = shown(groups=[["p005"], ["p007", "p001"], ["p002", "p009"]], near={"p001": [["p007", 0.9], ["p005", 0.1]]})
+    assert in_order(item) == ["p007", "p001", "p005", "p002", "p003", "p004", "p006"]
+    groups = groups_of(item)
+    assert [(group.number, [one.number for one in group.pictures]) for group in groups] == [
+        (1, [1, 2]),
+        (0, [3, 4, 5, 6, 7]),
+    ]
+    assert groups[0].pictures[1].near == "1:0.90 3:0.10"
+
+
+def test_roles_have_keys_that_the_sheet_has_not_taken() -> None:
+    rows = [
+        {"code": code, "label": {"en": label}} for code, label in (("shift", "Shift"), ("zoom", "Zoom"), ("d", "ksd"))
+    ]
+    keys = role_keys(SPEC.config({"roles": rows}))
+    assert keys == {"shift": "h", "zoom": "z", "d": ""}
