@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 MOST_OPENED = 20
-MOST_CHARACTERS = 8000
+MOST_CHARACTERS = 20_000
 LONGEST = 24 * 3600.0
 AHEAD = timedelta(minutes=5)
 

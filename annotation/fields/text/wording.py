@@ -60,7 +60,7 @@ def remarks(text: str, checks: tuple[str, ...], language: str, most_words: int, 
 
 
 def words_of(text: str) -> list[str]:
-    return [plain(word) for word in WORD.findall(text.replace("\u1361", " "))]
+    return WORD.findall(plain(text).replace("\u1361", " "))
 
 
 def word_count(text: str) -> int:

@@ -1,0 +1,105 @@
+"""What a sheet says of several fields at once, through the one door that every answer takes."""
+
+from typing import Any
+
+import pytest
+
+from annotation.fields.contract import Shown
+from annotation.services.sheet_versions import bones
+from annotation.sheets import Sheet, SheetError
+
+SHOWN = Shown(item_id=1, facts={"objects": 4})
+KNOWN = {
+    "key": "known", "kind": "choice", "label": {"en": "Known?"},
+    "config": {"options": [{"code": code, "label": {"en": code}} for code in ("yes", "some", "no")]},
+}  # fmt: skip
+SCALE = {"points": [{"code": code, "label": {"en": code}} for code in ("0", "1", "2")]}
+FIT = {"key": "fit", "kind": "rating", "label": {"en": "Fit?"}, "config": SCALE}
+CLEAR = {"key": "clear", "kind": "rating", "label": {"en": "Clear?"}, "config": SCALE}
+NAME = {
+    "key": "name", "kind": "text", "label": {"en": "Name?"}, "rules": [{"en": "The local name of {target}."}],
+    "show_if": {"field": "known", "in": ["yes", "some"]},
+}  # fmt: skip
+MORE = {"key": "more", "kind": "text", "label": {"en": "More?"}, "show_if": {"field": "known", "in": ["yes"]}}
+MAYBE = {"field": "known", "in": ["maybe"]}
+CHECK = {"key": "sound", "expression": "fit + clear >= 2", "words": {"en": "Both are low."}, "blocks": False}
+SCORE = {"label": {"en": "Total"}, "expression": "(fit + clear) / 4", "points": 2}
+WHOLE: dict[str, Any] = {"fields": [KNOWN, FIT, CLEAR, NAME, MORE], "checks": [CHECK], "score": SCORE}
+
+
+def whole(**changed: Any) -> Sheet:
+    return Sheet.from_json({**WHOLE, **changed})
+
+
+def test_a_field_that_is_not_asked_is_neither_required_nor_kept() -> None:
+    no = whole().parse({"known": "no", "fit": "2", "clear": "2", "name": "Fanous", "more": ["not a text"]}, SHOWN)
+    assert no.ok and "name" not in no.answers and "more" not in no.answers
+    some = whole().parse({"known": "some", "fit": "2", "clear": "2"}, SHOWN)
+    assert [one.code for one in some.errors["name"]] == ["required"] and "more" not in some.errors
+
+
+def test_a_remark_between_fields_is_confirmed_under_its_key() -> None:
+    low = {"known": "no", "fit": "0", "clear": "1"}
+    parsed = whole().parse(low, SHOWN)
+    assert list(parsed.warnings) == ["sound"] and not parsed.errors
+    assert whole().parse(low, SHOWN, ["sound:check"]).ok
+    assert whole().warned(low, SHOWN, ["sound:check", "fit:check"]) == ("sound:check",)
+    blocks = whole(checks=[{**CHECK, "blocks": True}]).parse(low, SHOWN, ["sound:check"])
+    assert [one.code for one in blocks.errors["sound"]] == ["check"]
+
+
+def test_what_is_unanswered_brings_no_remark() -> None:
+    assert "sound" not in whole().parse({"known": "no", "fit": "0"}, SHOWN).warnings
+
+
+def test_facts_of_the_item_may_be_named() -> None:
+    few = whole(checks=[{**CHECK, "expression": "facts.objects >= 5"}])
+    answers = {"known": "no", "fit": "2", "clear": "2"}
+    assert "sound" in few.parse(answers, SHOWN).warnings
+    assert few.parse(answers, Shown(item_id=1)).ok  # nothing was found out about it
+
+
+def test_the_score_is_a_column() -> None:
+    assert whole().cells({"fit": "2", "clear": "0"})["score"] == 0.5
+    assert whole().cells({"fit": "2"})["score"] is None
+    assert [column.suffix for column in whole().columns()][-1] == "score"
+    odd = whole(score={**SCORE, "expression": "fit / 8 + 0.5", "points": 2})
+    assert odd.cells({"fit": "1"})["score"] == 0.63  # half up, as the page shows it
+
+
+@pytest.mark.parametrize(
+    ("changed", "path", "reason"),
+    [
+        ({"checks": [{**CHECK, "expression": "fit + nowhere > 1"}]}, "checks[0].expression", "nowhere"),
+        ({"checks": [{**CHECK, "expression": "fit +"}]}, "checks[0].expression", "character 6"),
+        ({"checks": [{**CHECK, "key": "fit"}]}, "checks[0].key", "twice"),
+        ({"checks": [{**CHECK, "words": {}}]}, "checks[0].words", "English"),
+        ({"score": {**SCORE, "expression": "facts.objects"}}, "score.expression", "facts.objects"),
+        ({"score": {**SCORE, "points": 9}}, "score.points", "0 to 6"),
+        ({"fields": [NAME, KNOWN]}, "fields[0].show_if.field", "before"),
+        (
+            {"fields": [KNOWN, {**NAME, "show_if": {"field": "known", "in": ["maybe"]}}]},
+            "fields[1].show_if.in",
+            "maybe",
+        ),
+        ({"fields": [KNOWN, {**NAME, "rules": [{"ar": "x"}]}]}, "fields[1].rules[0].rule", "English"),
+    ],
+)
+def test_what_could_never_work_is_refused(changed: dict[str, Any], path: str, reason: str) -> None:
+    with pytest.raises(SheetError) as error:
+        whole(**{**({"checks": [], "score": None} if "fields" in changed else {}), **changed})
+    assert error.value.path == path and reason in error.value.reason
+
+
+def test_it_round_trips_and_plain_sheets_look_as_before() -> None:
+    assert Sheet.from_json(whole().to_json()) == whole()
+    plain = Sheet.from_json({"fields": [FIT]}).to_json()
+    assert set(plain) == {"fields"} and set(plain["fields"][0]) == {
+        "key", "kind", "version", "label", "help", "required", "config"
+    }  # fmt: skip
+
+
+def test_words_of_rules_and_checks_are_wording_and_expressions_are_not() -> None:
+    other = whole(checks=[{**CHECK, "words": {"en": "Both are too low."}}]).to_json()
+    assert bones(other) == bones(whole().to_json())
+    assert bones(whole(checks=[{**CHECK, "expression": "fit + clear >= 3"}]).to_json()) != bones(whole().to_json())

@@ -1,0 +1,59 @@
+"""What a browser says was opened is kept to what can be."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from annotation.trace import MOST_OPENED, merged, read_trace
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+ROW = {"part": "hint", "at": "2026-05-01T11:59:00+00:00", "seconds": 3.14, "gate_answered": True, "text_typed": False}
+
+
+def read(*rows: Any, part: str = "hint") -> Any:
+    return read_trace(json.dumps({"opened": list(rows)}), part, NOON)
+
+
+def test_an_opening_is_kept() -> None:
+    assert read(ROW) == {"opened": [{**ROW, "seconds": 3.1}]}
+    assert read() == {"opened": []}  # noted, and nothing was
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {**ROW, "part": "other"}, {**ROW, "at": "noon"}, {**ROW, "at": "2026-05-01T11:59:00"}, {**ROW, "at": 3},
+        {**ROW, "at": "2027-05-01T11:59:00+00:00"}, {**ROW, "seconds": -1}, {**ROW, "seconds": "3"},
+        {**ROW, "seconds": float("nan")}, {**ROW, "seconds": True}, "row", None, [],
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_left_out(row: Any) -> None:
+    assert read(row) == {"opened": []}
+
+
+@pytest.mark.parametrize("posted", ["", "{", "[]", "{}", '{"opened": 3}', "[" * 4000, "x" * 20_001, None])
+def test_what_is_no_trace_is_none(posted: Any) -> None:
+    assert read_trace(posted, "hint", NOON) == {}
+
+
+def test_a_mark_is_only_true_when_it_says_so_and_nothing_else_is_kept() -> None:
+    assert read({**ROW, "gate_answered": "yes", "name": "Nour"})["opened"][0] == {
+        **ROW, "seconds": 3.1, "gate_answered": False
+    }  # fmt: skip
+
+
+def test_there_is_an_end_to_it() -> None:
+    assert len(read(*[ROW] * 100)["opened"]) == MOST_OPENED
+
+
+def test_an_opening_cannot_be_taken_back() -> None:
+    kept, later = read(ROW), read({**ROW, "at": "2026-05-01T11:59:30+00:00"})
+    assert len(merged(kept, later)["opened"]) == 2
+    assert merged(kept, {"opened": []}) == merged(kept, {}) == merged(kept, kept) == kept
+    assert merged({}, {}) == {}
+
+
+def test_a_stage_that_folds_nothing_keeps_nothing() -> None:
+    assert read({**ROW, "part": ""}, part="") == {"opened": []}

@@ -1,0 +1,68 @@
+"""Remarks on short answers, in the four languages that have tables."""
+
+import pytest
+
+from annotation.fields.text.wording import CHECKS, remarks
+
+EVERY = tuple(one for one in CHECKS if one != "question_mark")
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "wanted"),
+    [
+        ("Mint tea", "en", []),
+        ("It is a potato.", "en", ["words", "full_stop", "sentence_start"]),
+        ("It’s potato", "en", ["sentence_start"]),
+        ("Washington, D.C.", "en", []),
+        ("ten", "en", ["spelled_number"]),
+        ("10", "en", []),
+        ("Items", "en", []),  # begins with "It", and is no sentence
+        ("Festa Junina", "pt", []),
+        ("É a Festa Junina.", "pt", ["words", "full_stop", "sentence_start"]),
+        ("Dez", "pt-BR", ["spelled_number"]),
+        ("um", "pt", ["spelled_number"]),
+        ("um pandeiro", "pt", []),
+        ("شاي بالنعناع", "ar", []),
+        ("هذا شاي بالنعناع الأخضر.", "ar", ["words", "full_stop", "sentence_start"]),
+        ("عشرة", "ar", ["spelled_number"]),
+        ("عَشَرة", "ar", ["spelled_number"]),  # with vowel signs
+        ("هذيل", "ar", []),
+        ("ቡና", "am", []),
+        ("ይህ ቡና ነው።", "am", ["full_stop", "sentence_start"]),
+        ("ጥሩ ቡና ነው", "am", ["sentence_start"]),
+        ("አሥር", "am", ["spelled_number"]),
+        ("አንድ፡ሁለት፡ጥሩ፡ቡና", "am", ["words", "spelled_number"]),
+        ("ሻይ", "", []),
+        ("عشرة", "", ["spelled_number"]),
+        ("zehn", "de", []),  # no table: nothing is said
+        ("薄荷茶很好喝吗", "zh", []),
+    ],
+)
+def test_each_language_has_its_own_marks(text: str, language: str, wanted: list[str]) -> None:
+    assert remarks(text, EVERY, language, 3, "") == wanted
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "said"),
+    [
+        ("What is in the tea pot?", "tea pot", True),
+        ("What is in the teapot?", "tea", False),
+        ("Is it tea or coffee?", "tea", False),
+        ("É chá ou café?", "chá", False),
+        ("هل هو شاي أم قهوة؟", "شاي", False),
+        ("ماذا في الإبريق؟", "الإبريق", True),
+        ("ሻይ ነው ወይስ ቡና?", "ቡና", False),
+        ("በጀበናው ውስጥ ምን አለ?", "በጀበናው", True),
+    ],
+)
+def test_an_answer_out_of_its_question_is_right_where_it_asks_for_one_of_two(
+    question: str, answer: str, said: bool
+) -> None:
+    assert remarks(answer, ("in_question",), "", 3, question) == (["in_question"] if said else [])
+
+
+@pytest.mark.parametrize("text", ["What is it?", "ما هذا؟", "ይህ ምንድን ነው፧", "“What is it?”", "这是什么？"])
+def test_every_script_asks_with_its_own_mark(text: str) -> None:
+    assert remarks(text, ("question_mark",), "", 3, "") == []
+    assert remarks(text.replace("?", ".").replace("؟", ".").replace("፧", "።").replace("？", "。"),
+                   ("question_mark",), "", 3, "") == ["question_mark"]  # fmt: skip
