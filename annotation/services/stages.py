@@ -123,8 +123,24 @@ BLANK: Mapping[str, Any] = {
     "display": "image",
     "sheet": {"fields": []},
     "skip_reasons": [
-        {"code": "unknown", "label": {"en": "I do not know what it shows", "ar": "لا أعرف ما الذي تُظهره"}},
-        {"code": "broken", "label": {"en": "It is broken or unreadable", "ar": "الصورة معطوبة أو غير واضحة"}},
+        {
+            "code": "unknown",
+            "label": {
+                "en": "I do not know what it shows",
+                "ar": "لا أعرف ما الذي تُظهره",
+                "pt": "Não sei o que ela mostra",
+                "am": "ምን እንደሚያሳይ አላውቅም",
+            },
+        },
+        {
+            "code": "broken",
+            "label": {
+                "en": "It is broken or unreadable",
+                "ar": "الصورة معطوبة أو غير واضحة",
+                "pt": "Está danificada ou ilegível",
+                "am": "ተበላሽቷል ወይም አይነበብም",
+            },
+        },
     ],
 }
 

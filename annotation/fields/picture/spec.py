@@ -34,8 +34,16 @@ LONGEST_SOURCE = 2000
 PAGE = re.compile(r"https?://[^\s/?#]+\.[^\s/?#]+[^\s]*", re.IGNORECASE)
 OWN = "own"
 LICENCES = (
-    Option(OWN, {"en": "I took it myself", "ar": "التقطتها بنفسي", "pt": "Eu mesmo tirei", "am": "እኔው ነኝ ያነሳሁት"}),
-    Option("CC0 1.0", {"en": "CC0 (no rights reserved)", "ar": "CC0 (بلا حقوق محفوظة)"}),
+    Option(OWN, {"en": "I took it myself", "ar": "التقطتها بنفسي", "pt": "Foi feita por mim", "am": "እኔው ነኝ ያነሳሁት"}),
+    Option(
+        "CC0 1.0",
+        {
+            "en": "CC0 (no rights reserved)",
+            "ar": "CC0 (بلا حقوق محفوظة)",
+            "pt": "CC0 (sem direitos reservados)",
+            "am": "CC0 (መብቱ ያልተጠበቀ)",
+        },
+    ),
     Option("Public domain", {"en": "Public domain", "ar": "ملك عام", "pt": "Domínio público", "am": "የሕዝብ ንብረት"}),
     Option("CC BY 4.0", {"en": "CC BY 4.0"}),
     Option("CC BY-SA 4.0", {"en": "CC BY-SA 4.0"}),
