@@ -5,12 +5,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
 from annotation.models import Campaign
 from annotation.services import campaigns
 from benchmarks.recipes import caire
+from benchmarks.recipes.registry import RECIPES
+from benchmarks.services.benchmarks import create_from_recipe
 from people.models import User
 from people.services import links
 from tests.browser.conftest import DESKTOP, PHONE, dress, until
@@ -20,6 +23,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 NAMES = {"pt-br": "Camila", "am": "ሰላማዊት"}
 # What stays in Latin letters: names, addresses, key caps.
 LATIN = {"emic", "Emic", "Enter", "Ctrl", "Esc", "Português", "Brasil", "English", "Egypt", "Team", "Cairo", "nour"}
+# In a preview: names of what an item holds, formats of files.
+EXAMPLES = {"seeds", "candidate", "Pomegranate", "PNG", "GIF", "JPEG", "WebP", "AVIF"}
 SIZES = pytest.mark.parametrize("how", [DESKTOP, PHONE], ids=["desktop", "phone"])
 
 
@@ -131,3 +136,27 @@ def test_the_way_in(
         else:
             speaks(page, code)
     context.close()
+
+
+@pytest.mark.parametrize("code", ["pt-br", "am"])
+def test_every_stage_of_the_recipes(
+    open_as: Callable[..., Page], world: World, shot: Callable[..., None], code: str
+) -> None:
+    """Each sheet as its preview draws it: the labels, levels and rules of the recipe, the words of its kinds."""
+    owner = world.owner
+    owner.language = code
+    owner.save()
+    world.egypt.names = dict(next(one.names for one in caire.COHORTS if one.label == "Egypt"))
+    world.egypt.save()
+    page = open_as(owner, **PHONE)
+    for recipe in RECIPES:
+        made = create_from_recipe(world.team, recipe.key, recipe.key, recipe.key, owner)
+        for stage in made.stages.order_by("position"):
+            page.goto(reverse("annotation:compose_preview", args=[made.slug, stage.pk]))
+            shot(page, f"stage-{recipe.key}-{stage.key}-{code}", full_page=True)
+            expect(page.locator("html")).to_have_attribute("lang", code)
+            said = page.locator("#main").inner_text()
+            if code == "am":
+                foreign = set(re.findall(r"[A-Za-zÀ-ÿ]{3,}", said)) - LATIN - EXAMPLES
+                assert not foreign, (recipe.key, stage.key, foreign)
+            fits(page)
