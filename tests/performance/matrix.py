@@ -1,0 +1,92 @@
+"""What the coverage matrix costs: `python tests/performance/matrix.py [--items 1000] [--cohorts 10]`.
+
+Times the page as the server makes it, its one aggregated query, and a bare SELECT of the same rows; prints medians and
+the ratios between them, so that a slow or busy machine says the same.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path[0] = str(Path(__file__).resolve().parents[2])  # our own folder holds a queue that is not Python's
+
+from tests.load import server  # noqa: E402
+
+BARE = """SELECT i.concept, i.key, s.cohort_id, s.wanted, s.submitted, s.reserved, s.retired, s.urgent
+  FROM annotation_slot s JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id
+  JOIN annotation_unit u ON u.id = s.unit_id JOIN benchmarks_item i ON i.id = u.item_id WHERE cc.campaign_id = %s"""
+RUNS = 15
+
+
+def median_ms(deed: Callable[[], Any]) -> float:
+    times = []
+    for _ in range(RUNS):
+        begun = time.perf_counter()
+        deed()
+        times.append(1000 * (time.perf_counter() - begun))
+    return statistics.median(times)
+
+
+def make(items: int, cohorts: int) -> Any:
+    """A campaign over items of 40 concepts, about two thirds answered; and somebody who may look."""
+    from django.db import connection
+
+    from benchmarks.models import Role
+    from people.models import TeamMember
+    from tests.annotation.queue import factories
+
+    stage = factories.a_stage(items)
+    asked = {factories.a_cohort(stage.benchmark.team): 3 for _ in range(cohorts)}
+    campaign = factories.campaigns.create(stage, "Coverage", None, asked, seed=1)
+    with connection.cursor() as sql:
+        sql.execute("UPDATE benchmarks_item SET concept = 'concept ' || id % 40, origin = 'origin ' || id % 5")
+    factories.campaigns.open_campaign(campaign, None, factories.timezone.now())
+    with connection.cursor() as sql:
+        sql.execute("UPDATE annotation_slot SET submitted = (id * 7919) % 4")
+        sql.execute("VACUUM ANALYZE annotation_slot")
+    looker = factories.a_person().user
+    TeamMember.objects.create(team=stage.benchmark.team, user=looker)
+    Role.objects.create(benchmark=stage.benchmark, user=looker, name=Role.Name.RESEARCHER)
+    return campaign, looker
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--items", type=int, default=1000)
+    options.add_argument("--cohorts", type=int, default=10)
+    chosen = options.parse_args()
+    with server.database():
+        from django.db import connection
+        from django.test import Client
+
+        from annotation.coverage import Choice, matrix_of
+        from annotation.services.sql import fetch
+
+        campaign, looker = make(chosen.items, chosen.cohorts)
+        client = Client(HTTP_HOST="localhost")
+        client.force_login(looker, backend="django.contrib.auth.backends.ModelBackend")
+        address = f"/b/{campaign.stage.benchmark.slug}/coverage/?campaign={campaign.pk}"
+        bare = median_ms(lambda: fetch(BARE, [campaign.pk]))
+        print(f"{chosen.items:,} items x {chosen.cohorts} cohorts, medians of {RUNS}")
+        print(f"{'bare SELECT of the rows':<34}{bare:8.1f} ms")
+        for name, query, choice in (
+            ("items, first page", "&by=item", Choice(by="item")),
+            ("items, only holes", "&by=item&show=holes", Choice(by="item", show="holes")),
+            ("concepts", "&by=concept", Choice(by="concept")),
+        ):
+            reply = client.get(address + query)
+            assert reply.status_code == 200, reply.status_code
+            asked = median_ms(lambda choice=choice: matrix_of(campaign, choice))  # type: ignore[misc]
+            page = median_ms(lambda query=query: client.get(address + query))  # type: ignore[misc]
+            size = len(reply.content) / 1024
+            print(f"{name:<34}{page:8.1f} ms a page of {size:.0f} KB ({page / bare:.1f} of bare), "
+                  f"query {asked:.1f} ms ({asked / bare:.1f} of bare)")  # fmt: skip
+        connection.close()
+
+
+if __name__ == "__main__":
+    main()
