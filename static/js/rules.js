@@ -71,7 +71,6 @@ function fill(part, text) {
 function read(values) {
   const part = form.querySelector("[data-readout]");
   if (!part) return [];
-  part.hidden = false;
   const said = [];
   if (rules.score) {
     const found = reckon(rules.score.tree, values);
@@ -82,7 +81,8 @@ function read(values) {
     if (typeof found === "number") said.push(`${part.dataset.label} ${shown}`);
   }
   if (rules.rule) said.push(verdict(part.querySelector("[data-verdict]"), values));
-  return said;
+  part.hidden = !rules.score && part.querySelector("[data-state=open]") !== null; // nothing to say yet
+  return part.hidden ? [] : said;
 }
 
 function verdict(part, values) {
@@ -113,9 +113,9 @@ function look(first = false) {
   const changes = show();
   const values = valuesNow();
   const said = read(values);
-  for (const note of form.querySelectorAll("[data-remark][data-mine]")) {
-    const check = rules.checks.find((one) => one.key === note.dataset.remark);
-    if (reckon(check.tree, values) !== false) note.remove();
+  for (const note of form.querySelectorAll("[data-remark]")) {
+    const check = rules.checks?.find((one) => one.key === note.dataset.remark);
+    if (check && reckon(check.tree, values) !== false) note.remove();
   }
   if (first) told = said.join(". ");
   else tell([...changes, ...said]);
@@ -135,7 +135,7 @@ onSubmit(() => {
   for (const check of broken) {
     if (form.querySelector(`[data-remark="${CSS.escape(check.key)}"]`)) continue;
     const note = Object.assign(document.createElement("div"), { className: "msg err" });
-    Object.assign(note.dataset, { remark: check.key, mine: "" });
+    note.dataset.remark = check.key;
     note.append(Object.assign(document.createElement("b"), { textContent: check.words, dir: "auto" }));
     form.querySelector(".body").append(note);
   }

@@ -69,7 +69,7 @@ const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 function put(answers) {
   const nth = {}; // of several inputs of one name, each gets its own
   for (const input of form.elements) {
-    if (!input.name.startsWith("a-")) continue;
+    if (!kept(input.name)) continue;
     const values = answers.filter(([name]) => name === input.name).map(([, value]) => value);
     if (input.matches("[type=radio], [type=checkbox]")) input.checked = values.includes(input.value);
     else input.value = values[(nth[input.name] = (nth[input.name] ?? -1) + 1)] ?? "";
@@ -121,6 +121,7 @@ function submit() {
     halt.scrollIntoView({ block: "nearest" });
     return announce(halt.textContent);
   }
+  if (stays(form)) return;
   tick();
   form.elements.active_seconds.value = (active / 1000).toFixed(1);
   deliver(form.action, new FormData(form), form.elements.client_key.value);
