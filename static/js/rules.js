@@ -125,6 +125,7 @@ onSheet((sheet) => {
   [bench, form] = [sheet.bench, sheet.form];
   form.classList.add("ruled");
   form.addEventListener("input", () => look());
+  form.addEventListener("put", () => look()); // what was written in another window
   look(true);
 });
 

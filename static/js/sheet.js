@@ -94,7 +94,7 @@ const isAnswered = (field) =>
   [...field.querySelectorAll(field.dataset.answeredBy ?? "[name^=a-]")].some((one) =>
     one.matches("[type=radio], [type=checkbox]") ? one.checked : one.value.trim() !== "");
 const missing = () => fields().filter((field) => "required" in field.dataset && !isAnswered(field));
-const halted = () => form.querySelector("[data-field]:not([hidden]) [data-halt]:not([hidden])"); // a limit that a kind's script watches
+const halted = () => fields().map((field) => field.querySelector("[data-halt]:not([hidden])")).find(Boolean); // a limit that a kind's script watches
 
 function ready() {
   const go = form.querySelector(".acts .go");

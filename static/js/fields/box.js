@@ -1,5 +1,5 @@
 // Boxes on the picture: by mouse, by finger, by keys. The number inputs hold the answer; this file draws it and writes it.
-import { announce, changed, onKey, onSheet } from "../sheet-parts.js";
+import { announce, changed, measured, onKey, onSheet } from "../sheet-parts.js";
 import { claimDrags, onZoom } from "../stage.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -201,6 +201,10 @@ class Boxes {
   }
 
   gates(shares) {
+    const told = { area: Math.max(...shares), count: shares.length }; // for the sheet's own rules
+    for (const [name, value] of Object.entries(told))
+      if (shares.length) measured.set(`${this.part.dataset.field}.${name}`, value);
+      else measured.delete(`${this.part.dataset.field}.${name}`);
     for (const gate of this.part.querySelectorAll("[data-gate]")) {
       const kind = gate.dataset.gate;
       const limit = Number(kind === "count" ? this.least : this.part.dataset[kind]);
