@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from annotation.models import Campaign, Slot
@@ -65,3 +66,4 @@ def test_on_a_phone_rows_are_cards_and_nothing_runs_out_of_the_screen(
         page.goto(f"/b/{world.benchmark.slug}/coverage/?by=item&row={world.items[0].pk}&cohort={place.pk}")
         shot(page, name, full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert not Axe().run(page).response["violations"], name
