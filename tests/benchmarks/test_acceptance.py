@@ -1,0 +1,88 @@
+"""Acceptance rules, on the rule of ValueGround's rubric (section 3.3): Q1 + Q2 >= 3, Q3 = 2, Q4 = 1."""
+
+from typing import Any
+
+import pytest
+
+from benchmarks.recipes.valueground import RULE
+from benchmarks.rules.acceptance import Rule, RuleError, judge
+
+PAIR = Rule.from_json(RULE)
+MEANS = Rule.from_json({**RULE, "over": "means"})
+
+
+def sheet(a: float, b: float, pair: float, cue: float) -> dict[str, float]:
+    return {"match_a": a, "match_b": b, "pair_match": pair, "no_cue": cue}
+
+
+GOOD, WEAK, CUE = sheet(2, 1, 2, 1), sheet(1, 1, 2, 1), sheet(2, 2, 2, 0)
+
+
+def test_one_sheet_by_hand() -> None:
+    found = judge(PAIR, [GOOD])
+    assert (found.state, found.failed) == ("accepted", ())
+    assert found.numbers["score"] == pytest.approx((2 / 2 + 1 / 2 + 2 / 2 + 1) / 4)  # 0.875
+
+
+@pytest.mark.parametrize(
+    ("given", "failed"),
+    [(WEAK, ("match",)), (CUE, ("no_cue",)), (sheet(0, 0, 1, 0), ("match", "pair_match", "no_cue"))],
+)
+def test_a_verdict_names_the_clauses_that_failed_in_the_order_of_the_rule(given: Any, failed: tuple[str, ...]) -> None:
+    found = judge(PAIR, [given])
+    assert (found.state, found.failed) == ("rejected", failed)
+
+
+def test_a_majority_decides_and_a_tie_does_not() -> None:
+    assert judge(PAIR, [GOOD, GOOD, CUE]).state == "accepted"
+    assert judge(PAIR, [GOOD, CUE, WEAK]).state == "rejected"
+    tie = judge(PAIR, [GOOD, CUE])
+    assert (tie.state, tie.failed) == ("undecided", ("no_cue",))
+    assert tie.numbers["passed"] == tie.numbers["failed"] == 1
+
+
+def test_means_are_another_rule_than_the_majority() -> None:
+    """Of 2+2, 2+2 and 1+1 the means are 5/3 + 5/3 = 3.33: accepted. Of pair match 2, 2, 1 the mean is no longer 2."""
+    sheets = [sheet(2, 2, 2, 1), sheet(2, 2, 2, 1), sheet(1, 1, 1, 1)]
+    assert judge(PAIR, sheets).state == "accepted"
+    found = judge(MEANS, sheets)
+    assert (found.state, found.failed) == ("rejected", ("pair_match",))
+    assert found.numbers["values"]["match_a"] == pytest.approx(5 / 3)
+    assert judge(MEANS, [sheet(2, 2, 2, 1), sheet(1, 1, 2, 1)]).state == "accepted"  # each pair of sheets a tie
+
+
+def test_what_is_missing_leaves_a_clause_open_and_one_that_fails_decides_all_the_same() -> None:
+    unknown = {key: value for key, value in GOOD.items() if key != "no_cue"}
+    assert judge(PAIR, [unknown]).state == "undecided"
+    assert judge(MEANS, [unknown]).state == "undecided"
+    assert judge(PAIR, [{**unknown, "pair_match": 0}]).failed == ("pair_match",)
+    assert judge(PAIR, [GOOD, unknown, unknown]).state == "undecided"  # one of three is no majority
+
+
+def test_no_sheet_decides_nothing() -> None:
+    assert judge(PAIR, []).state == judge(MEANS, []).state == "undecided"
+
+
+def test_words_over_means_are_what_all_say() -> None:
+    rule = Rule.from_json(
+        {"clauses": [{"key": "keep", "expression": 'keep == "yes"', "words": {"en": "x"}}], "over": "means"}
+    )
+    assert judge(rule, [{"keep": "yes"}] * 2).state == "accepted"
+    assert judge(rule, [{"keep": "yes"}, {"keep": "no"}]).state == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("data", "path"),
+    [
+        ({}, "rule.clauses"),
+        ({**RULE, "over": "mean"}, "rule.over"),
+        ({**RULE, "extra": 1}, "rule.extra"),
+        ({**RULE, "clauses": [{**RULE["clauses"][0], "expression": "1 +"}]}, "rule.clauses[0].expression"),  # type: ignore[index]
+        ({**RULE, "clauses": [RULE["clauses"][0]] * 2}, "rule.clauses[1].key"),  # type: ignore[index]
+        ({**RULE, "score": {"expression": "1", "points": 0}}, "rule.score.points"),
+    ],
+)
+def test_a_rule_written_wrongly_says_where(data: Any, path: str) -> None:
+    with pytest.raises(RuleError) as error:
+        Rule.from_json(data)
+    assert error.value.path == path

@@ -1,0 +1,140 @@
+"""Derivations: the same results give the same drafts, whatever their order; keys are deterministic."""
+
+import random
+from typing import Any
+
+import pytest
+
+from benchmarks.rules.derivations import Derivation, DerivationError, Draft, Picture, Result, Source
+
+
+def item(key: str, number: int = 0, stage: str = "one", **more: Any) -> Source:
+    return Source(number or hash(key) % 1000, stage, key, images={"image": Picture(number)}, **more)
+
+
+def result(key: str, rater: str = "R-a", number: int = 1, **more: Any) -> Result:
+    source = item(key, number, more.pop("stage", "one"), **more.pop("item", {}))
+    return Result(source, rater=rater, annotation=number, **more)
+
+
+def derive(results: list[Result], kind: str, params: dict[str, Any], **more: Any) -> list[Draft]:
+    found = Derivation.from_json({"kind": kind, "from": ["one"], "params": params, **more})
+    assert found is not None
+    drafts = found.derive(results)
+    shuffled = random.Random(1).sample(results, len(results))
+    assert found.derive(shuffled) == drafts
+    return drafts
+
+
+def test_promote_makes_an_item_of_each_answer_where_it_uses_one() -> None:
+    results = [
+        result("p1", "R-b", 2, answers={"question": "Why?", "answer": "So"}),
+        result("p1", "R-a", 1, answers={"question": "What?", "answer": "Tea"}, version=2),
+    ]
+    params = {"text": "question", "context": {"said": "answer", "from": "item.key"}}
+    one, two = derive(results, "promote", params)
+    assert {one.key, two.key} == {"p1/R-a", "p1/R-b"}
+    first = next(draft for draft in (one, two) if draft.key == "p1/R-a")
+    assert (first.text, first.context, first.mark) == ("What?", {"said": "Tea", "from": "p1"}, "v2")
+    assert first.sources == ((1, 1),) and first.images["image"].image == 1
+
+
+def test_promote_makes_one_of_each_item_where_it_uses_none() -> None:
+    results = [result("p1", f"R-{n}", 7, item={"text": "keyword"}) for n in range(3)]
+    [draft] = derive(results, "promote", {})
+    assert (draft.key, draft.text) == ("p1", "keyword")
+
+
+def test_promote_takes_the_picture_that_was_brought_and_nothing_without_one() -> None:
+    brought = result("k1", answers={"picture": {"sha": "x"}}, pictures={"picture": Picture(9, licence="CC0")})
+    drafts = derive([brought, result("k2")], "promote", {"image": "picture", "text": "item.text"})
+    assert [draft.images for draft in drafts] == [{"image": Picture(9, licence="CC0")}]
+
+
+def test_promote_of_answers_leaves_out_sheets_that_do_not_pass() -> None:
+    results = [result("p1", "R-a", answers={"q": "a"}), result("p1", "R-b", 2, answers={"q": "b"}, passes=False)]
+    assert [draft.text for draft in derive(results, "promote", {"text": "q"})] == ["a"]
+
+
+def test_join_waits_for_all_its_parts() -> None:
+    """A question is kept when its pairs of both sources pass."""
+    params = {
+        "by": "item.context.question",
+        "parts": "item.condition",
+        "needs": ["s1", "s2"],
+        "roles": {"a1": "s1.image", "a2": "s2.image"},
+    }
+    one = [
+        result(f"Q1-{s}", "", n, item={"condition": s, "context": {"question": "Q1"}})
+        for n, s in ((1, "s1"), (2, "s2"))
+    ]
+    half = result("Q2-s1", "", 3, item={"condition": "s1", "context": {"question": "Q2"}})
+    [draft] = derive([*one, half], "join", params)
+    assert draft.key == "Q1" and {role: p.image for role, p in draft.images.items()} == {"a1": 1, "a2": 2}
+    assert {source for source, _annotation in draft.sources} == {1, 2}
+
+
+def test_join_gathers_the_answers_as_references() -> None:
+    results = [result("q1", f"R-{n}", n + 1, answers={"answer": f"tea {n}"}) for n in range(3)]
+    [draft] = derive(results, "join", {"by": "item.key", "least": 3, "context": {"references": "all.answer"}})
+    assert draft.context == {"references": ["tea 0", "tea 1", "tea 2"]}
+    assert derive(results[:2], "join", {"by": "item.key", "least": 3}) == []
+
+
+def test_pair_puts_two_side_by_side_by_a_seed() -> None:
+    words = [result(f"w{n}", "", n, item={"text": f"word {n}", "concept": "c"}) for n in range(1, 5)]
+    params = {"by": "item.concept", "context": {"first": "a.item.text", "second": "b.item.text"}}
+    drafts = derive(words, "pair", params, seed=3)
+    assert len(drafts) == 6 and len({draft.key for draft in drafts}) == 6
+    sides = [[draft.context["first"] for draft in derive(words, "pair", params, seed=n)] for n in range(4)]
+    assert any(one != sides[0] for one in sides)
+    near = {**params, "near": [["w2", "w1", 0.95]]}
+    [draft] = derive(words, "pair", near, seed=3)
+    assert draft.key == "w1+w2" and draft.context["similarity"] == 0.95
+
+
+def test_cluster_keeps_look_alikes_on_one_sheet() -> None:
+    pictures = [result(f"p{n}", "", n + 1, item={"concept": "train"}) for n in range(5)]
+    params = {"groups": [["p3", "p1"]], "near": {"p3": [["p1", 0.9]]}, "most": 3}
+    one, two = derive(pictures, "cluster", params)
+    assert (one.key, two.key) == ("train/1", "train/2")
+    assert one.context["groups"] == [["p001", "p002"]] and one.context["near"] == {"p001": [["p002", 0.9]]}
+    assert [one.context["pictures"][role]["key"] for role in ("p001", "p002", "p003")] == ["p3", "p1", "p0"]
+    assert len(two.images) == 2
+
+
+def test_sample_draws_by_weight_and_a_new_item_moves_at_most_one_out() -> None:
+    pool = [result(f"i{n:03}", "", n, item={"context": {"score": 1 + 20 * (n % 2)}}) for n in range(1, 201)]
+    params = {"n": 40, "weight": "item.context.score"}
+    drawn = {draft.key for draft in derive(pool, "sample", params, seed=1)}
+    assert len(drawn) == 40 and sum(int(key[1:]) % 2 for key in drawn) >= 34
+    more = {
+        draft.key
+        for draft in derive([*pool, result("new", "", 999, item={"context": {"score": 500}})], "sample", params, seed=1)
+    }
+    assert len(drawn - more) <= 1
+    assert drawn != {draft.key for draft in derive(pool, "sample", params, seed=2)}
+
+
+def test_a_long_key_is_cut_and_still_its_own() -> None:
+    one, two = derive([result("k" * 300 + end, answers={"q": "x"}) for end in "ab"], "promote", {"text": "q"})
+    assert len(one.key) <= 190 and one.key != two.key
+
+
+@pytest.mark.parametrize(
+    ("data", "path"),
+    [
+        ({"kind": "merge", "from": ["a"]}, "kind"),
+        ({"kind": "promote", "from": []}, "from"),
+        ({"kind": "promote", "from": ["a"], "params": {"txt": "q"}}, "params.txt"),
+        ({"kind": "promote", "from": ["a"], "params": {"text": "item.nothing"}}, "params.text"),
+        ({"kind": "join", "from": ["a"], "params": {}}, "params.by"),
+        ({"kind": "sample", "from": ["a"], "params": {"n": 0}}, "params.n"),
+        ({"kind": "pair", "from": ["a"], "params": {"context": {"x": "item.text"}}}, "params.x"),
+    ],
+)
+def test_a_derivation_written_wrongly_says_where(data: dict[str, Any], path: str) -> None:
+    with pytest.raises(DerivationError) as error:
+        Derivation.from_json(data)
+    assert error.value.path == path
+    assert Derivation.from_json({}) is None
