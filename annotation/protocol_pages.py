@@ -27,7 +27,7 @@ KINDS = (
 OPTION = (
     Setting("code", "kept", ""),
     Setting("label", "line", gettext_lazy("Answer")),
-    Setting("why", "optional", gettext_lazy("What is said when it is chosen")),
+    Setting("why", "optional", gettext_lazy("Explanation")),
     Setting("right", "bool", gettext_lazy("It is right"), start=False),
 )
 BODY = (Setting("body", "long", gettext_lazy("Instructions")),)

@@ -164,11 +164,12 @@ function retitle(input) {
   if (bold && input.value.trim()) bold.textContent = input.value;
 }
 
-/** The telephone shows the question one is at. */
+/** The telephone shows the question one is at. (scrollIntoView would move this page, too.) */
 document.addEventListener("focusin", (event) => {
-  const all = [...swap.querySelectorAll(".q")];
-  const at = all.indexOf(event.target.closest?.(".q"));
-  if (at >= 0 && device) [...device.querySelectorAll("iframe")].at(-1)?.contentDocument?.querySelectorAll("[data-field]")[at]?.scrollIntoView({ block: "center" });
+  const at = [...swap.querySelectorAll(".q")].indexOf(event.target.closest?.(".q"));
+  const seen = device?.querySelector("iframe:not(.next)")?.contentWindow;
+  const asked = at >= 0 && seen?.document.querySelectorAll("[data-field]")[at];
+  if (asked) seen.scrollTo(0, asked.getBoundingClientRect().top + seen.scrollY - seen.innerHeight / 2);
 });
 
 addEventListener("beforeunload", (event) => {

@@ -7,9 +7,12 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from annotation.models import StageDraft
+from annotation.services.instructions import Written, newest, put_in_force, texts_of
 from benchmarks.models import Stage
-from tests.browser.conftest import PHONE, dress, until
+from tests.browser.conftest import PHONE, dress
 from tests.personas import World
+
+expect.set_options(timeout=15_000)
 
 
 def saved(page: Page) -> None:
@@ -58,3 +61,100 @@ def test_a_stage_is_composed_with_a_live_preview(
         "how_much_is_this_like_target", "what_is_it_called_at_home", "have_you_seen_it_yourself",
     ]  # fmt: skip
     assert not StageDraft.objects.filter(stage=stage).exists()
+
+
+def test_problems_lead_to_their_setting_and_keys_move_questions(
+    open_as: Callable[..., Page], world: World, shot: Callable[..., None], live_server: Any
+) -> None:
+    page = open_as(world.mara)
+    page.goto(f"/b/{world.benchmark.slug}/stages/{world.stage.pk}/")
+    page.get_by_label("Beside English").select_option("ar")
+    expect(page.locator("#composer .beside label")).not_to_have_count(0)
+    page.get_by_role("button", name="Choice", exact=True).click()
+    page.get_by_role("button", name="Publish").click()
+    link = page.locator('[data-to="sheet.fields[1].label"]')
+    expect(link).to_be_focused()
+    shot(page, "composer-problems")
+    page.keyboard.press("Enter")
+    expect(page.locator("[name='w:sheet.fields[1].label.en']")).to_be_focused()
+    page.keyboard.type("Did you know it?")
+    page.keyboard.press("Alt+ArrowUp")
+    expect(page.locator(".q summary b").first).to_have_text("Did you know it?")
+    shot(page, "composer-two-languages")
+
+
+def test_the_composer_on_a_phone(
+    open_as: Callable[..., Page], world: World, shot: Callable[..., None], live_server: Any
+) -> None:
+    dress(world, 1)
+    page = open_as(world.mara, **PHONE)
+    page.goto(f"/b/{world.benchmark.slug}/stages/{world.stage.pk}/")
+    page.locator(".q summary").first.tap()
+    page.wait_for_timeout(300)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    shot(page, "composer-phone", full_page=True)
+    page.get_by_role("link", name="Preview").tap()
+    expect(frame(page).get_by_text("How relevant is this picture")).to_be_visible()
+
+
+PARTS: dict[str, Any] = {
+    "pairs": [{"do": "Look at the whole picture.", "dont": "Judge by one corner.", "why": "Corners mislead."}],
+    "materials": [{"key": "rules", "title": "The rules", "kind": "reading", "body": "Take your time.", "seconds": 2}],
+    "quiz": [{"key": "one", "question": "May you skip a picture?", "options": [
+        {"code": "yes", "label": "Yes", "right": True, "why": "It tells us about the picture, not about you."},
+        {"code": "no", "label": "No, never", "right": False}]}],
+}  # fmt: skip
+
+
+def test_the_instructions_come_first_on_a_phone_by_touch_and_right_to_left(
+    open_as: Callable[..., Page], world: World, campaign: Any, shot: Callable[..., None]
+) -> None:
+    put_in_force(campaign, [Written("en", "Look at it with your own eyes.", None, PARTS)], None, required=True)
+    page = open_as(world.nour, **PHONE)
+    page.goto(f"/work/{campaign.pk}/")
+    expect(page.get_by_role("heading", name="Before you begin")).to_be_visible()
+    button = page.get_by_role("button", name="I have read it")
+    expect(button).to_have_attribute("aria-disabled", "true")
+    shot(page, "ready-phone", full_page=True)
+    expect(button).not_to_have_attribute("aria-disabled", "true")
+    button.tap()
+    page.get_by_text("Yes", exact=True).tap()
+    page.get_by_role("button", name="Answer").tap()
+    expect(page.get_by_text("That is right.")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    shot(page, "ready-phone-quiz", full_page=True)
+    page.get_by_role("link", name="To the work").tap()
+    expect(page.get_by_role("button", name="Submit")).to_be_visible()
+    page.locator("[data-dialog=help]").first.tap()
+    expect(page.get_by_text("Judge by one corner.")).to_be_visible()
+    shot(page, "help-phone")
+    world.tarek.language = "ar"
+    world.tarek.save()
+    desk = open_as(world.tarek)
+    desk.goto(f"/work/{campaign.pk}/")
+    shot(desk, "ready-arabic", full_page=True)
+    assert desk.locator("html").get_attribute("dir") == "rtl"
+
+
+def test_a_researcher_writes_a_protocol_in_the_browser(
+    open_as: Callable[..., Page], world: World, campaign: Any, shot: Callable[..., None]
+) -> None:
+    page = open_as(world.mara)
+    page.goto(f"/b/{world.benchmark.slug}/campaigns/{campaign.pk}/instructions/")
+    page.get_by_role("button", name="Add a pair").click()
+    page.locator("[name='w:texts[0].parts.pairs[0].do']").fill("Look at all of it.")
+    page.get_by_role("button", name="Add a question").click()
+    page.locator("[name='s:texts[0].parts.quiz[0].question']").fill("May you skip?")
+    for at, words in enumerate(("Yes", "No")):
+        page.get_by_role("button", name="Add an answer").click()
+        page.locator(f"[name='s:texts[0].parts.quiz[0].options[{at}].label']").fill(words)
+    page.get_by_role("button", name="Put them in force").click()
+    expect(page.get_by_text("Mark the answer that is right.").first).to_be_visible()
+    page.get_by_label("It is right").first.check()
+    page.get_by_label("People go through it before they are given work").check()
+    shot(page, "protocol-desktop", full_page=True)
+    page.get_by_role("button", name="Put them in force").click()
+    expect(page.get_by_text("Instructions 2 are in force.")).to_be_visible()
+    version = newest(campaign)
+    assert version is not None and version.required
+    assert texts_of(version)[0].parts["quiz"][0]["options"][0] == {"code": "yes", "label": "Yes", "right": True}

@@ -4,6 +4,9 @@ from annotation.fields.settings import Setting, options
 
 SETTINGS = (
     options("options", _("Options")),
+    Setting("many", "bool", _("Several may be chosen")),
+    Setting("least", "int", _("At least"), optional=True),
+    Setting("most", "int", _("At most"), optional=True),
     Setting(
         "options_from",
         "optional",
@@ -11,9 +14,6 @@ SETTINGS = (
         _("The name of a list in the item's context; then there are none above."),
         short=True,
     ),
-    Setting("many", "bool", _("Several may be chosen")),
-    Setting("least", "int", _("At least"), optional=True),
-    Setting("most", "int", _("At most"), optional=True),
 )
 START = {
     "many": False,

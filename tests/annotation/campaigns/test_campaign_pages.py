@@ -190,10 +190,11 @@ def test_a_cohort_rests_alone(world: World, mara_client: Client) -> None:
 
 def test_new_instructions_are_a_new_version(world: World, mara_client: Client, opened: Campaign) -> None:
     address = page_of(world, opened, "instructions/")
-    page = mara_client.post(address, {"text_en": "Look twice."}, follow=True).content.decode()
+    form = {"act": "publish", "s:texts[0].language": "en", "t:texts[0].body": "Look twice."}
+    page = mara_client.post(address, form, follow=True).content.decode()
     assert "Instructions 2 are in force" in page
     assert "Look twice." in page
-    mara_client.post(address, {"text_en": "Look twice."})
+    mara_client.post(address, form)
     assert opened.instruction_versions.count() == 2
 
 
