@@ -100,7 +100,7 @@ export class Outbox {
 }
 
 const AFTER = 2000; // ms without a change: most answers are sent before, so a rating takes one request
-const EVERY = 4000; // ms after the first change, though somebody goes on typing: nobody may lose five seconds
+const EVERY = 3000; // ms after the first change, though somebody goes on typing: with a slow reply still under five seconds
 const AGAIN = 3000; // ms after one that did not get through
 
 /**
@@ -111,7 +111,7 @@ const AGAIN = 3000; // ms after one that did not get through
  */
 export class Autosave {
   constructor({ read, saved }) {
-    Object.assign(this, { read, saved, timer: 0, since: 0, busy: false, lost: null });
+    Object.assign(this, { read, saved, timer: 0, since: 0, busy: false, due: false, lost: null });
   }
 
   get waits() {
@@ -128,26 +128,27 @@ export class Autosave {
   /** Forget what was to be saved: it is submitted, or another sheet is here. */
   stop() {
     clearTimeout(this.timer);
-    Object.assign(this, { timer: 0, since: 0, lost: null });
+    Object.assign(this, { timer: 0, since: 0, due: false, lost: null });
   }
 
   async save() {
     clearTimeout(this.timer);
     this.timer = 0;
-    if (this.busy) return this.changed();
+    this.due = this.busy;
+    if (this.busy) return;
     const now = this.read();
     if (!now) return;
     const sent = this.lost?.of === now.of ? this.lost : now;
     Object.assign(this, { busy: true, since: 0, lost: null });
     const reply = await send(sent.url, new URLSearchParams(sent.body));
     this.busy = false;
-    if (this.read()?.of !== sent.of) return;
-    if (reply.state === "away") {
-      this.lost = sent;
+    const here = this.read()?.of === sent.of; // else another sheet has come meanwhile
+    if (here && reply.state === "away") {
+      Object.assign(this, { lost: sent, due: false });
       clearTimeout(this.timer);
       this.timer = setTimeout(() => this.save(), AGAIN);
     }
-    this.saved(sent, reply);
-    if (sent !== now && reply.status === 200 && !this.timer) await this.save();
+    if (here) this.saved(sent, reply);
+    if (this.due || (here && sent !== now && reply.status === 200 && !this.timer)) await this.save();
   }
 }

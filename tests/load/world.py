@@ -1,4 +1,4 @@
-"""Runs beside a real instance: `python -m tests.load.world make ITEMS PEOPLE`, `python -m tests.load.world count`."""
+"""Runs beside a real instance: `python -m tests.load.world make ITEMS PEOPLE`, `... writing PEOPLE`, `... count`."""
 
 import json
 import sys
@@ -16,6 +16,23 @@ def make(items: int, people: int) -> dict[str, Any]:
     pictured(stage, items)
     cohort = factories.a_cohort(stage.benchmark.team)
     campaign = factories.campaigns.create(stage, "Load", None, {cohort: 3}, seed=1)
+    factories.campaigns.open_campaign(campaign, None, factories.timezone.now())
+    raters = [factories.a_person(cohort) for _ in range(people)]
+    return {"campaign": campaign.pk, "sessions": [session_of(rater.user) for rater in raters]}
+
+
+def writing(people: int) -> dict[str, Any]:
+    """A campaign that asks for a text, and signed-in people."""
+    from tests.annotation.queue import factories
+    from tests.load.server import session_of
+
+    stage = factories.a_stage()
+    label = {"en": "What happens here?"}
+    stage.sheet = {"fields": [{"key": "story", "kind": "text", "label": label, "config": {"long": True}}]}
+    stage.save()
+    pictured(stage, people + 1)
+    cohort = factories.a_cohort(stage.benchmark.team)
+    campaign = factories.campaigns.create(stage, "Writing", None, {cohort: people}, seed=1)
     factories.campaigns.open_campaign(campaign, None, factories.timezone.now())
     raters = [factories.a_person(cohort) for _ in range(people)]
     return {"campaign": campaign.pk, "sessions": [session_of(rater.user) for rater in raters]}
@@ -52,4 +69,5 @@ def count() -> dict[str, Any]:
 
 if __name__ == "__main__":
     django.setup()
-    print(json.dumps(make(*map(int, sys.argv[2:])) if sys.argv[1] == "make" else count()))
+    act = {"make": make, "writing": writing, "count": count}[sys.argv[1]]
+    print(json.dumps(act(*map(int, sys.argv[2:]))))

@@ -35,7 +35,7 @@ class Bringer {
       event.stopPropagation();
       this.bring();
     });
-    this.part("licence").addEventListener("change", () => this.licence(true));
+    this.part("licence").addEventListener("change", () => this.licence());
     this.licence();
     this.look();
   }
@@ -67,11 +67,9 @@ class Bringer {
     this.part("bring").hidden = true;
   }
 
-  licence(asked = false) {
+  licence() {
     const select = this.part("licence");
-    const writes = select.value === select.options[select.options.length - 1].value;
-    this.part("other").hidden = !writes;
-    if (writes && asked) this.part("other").querySelector("input").focus();
+    this.part("other").hidden = select.selectedIndex < select.options.length - 1; // the last one is: in words
   }
 
   bring() {
