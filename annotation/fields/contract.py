@@ -136,6 +136,8 @@ class Spec(ABC, Generic[ConfigT, AnswerT]):
     version: ClassVar[int]
     problems: ClassVar[frozenset[str]]
     examples: ClassVar[Examples]
+    takes_uploads: ClassVar[bool] = False
+    """Whether a person brings pictures for it; `parse` then finds them in `shown.uploads`."""
 
     @abstractmethod
     def config(self, data: Mapping[str, Any], path: str = "config") -> ConfigT:
@@ -169,6 +171,18 @@ class Spec(ABC, Generic[ConfigT, AnswerT]):
     @abstractmethod
     def cells(self, answer: AnswerT, config: ConfigT) -> dict[str, Any]:
         """Suffix to value, for the columns above."""
+
+    def from_cell(self, cell: Any, config: ConfigT) -> Any:
+        """The raw value that the first of `columns` stands for in a table."""
+        return cell
+
+    def uploads(self, answer: AnswerT) -> tuple[str, ...]:
+        """The sha256 of each brought picture that the answer names."""
+        return ()
+
+    def with_upload(self, raw: Any, sha: str, kind: str) -> Any:
+        """A raw value with a picture that has just been brought, as `file` or by `url`; the rest of it stays."""
+        return raw
 
     @abstractmethod
     def rubric(self, label: str, config: ConfigT, language: str = "en") -> Rubric: ...

@@ -166,6 +166,4 @@ def _cell(row: Mapping[str, Any], key: str, one: Any) -> Any:
         return None
     if one.spec.columns(one.config)[0].type == "json":
         return _json(row, f"answer.{key}", object)
-    if one.kind == "choice" and one.config.many and isinstance(value, str):
-        return value.split("|")
-    return storable(value)
+    return one.spec.from_cell(storable(value), one.config)

@@ -1,6 +1,7 @@
 """Answers out of a file: a job that takes rows one by one, can be stopped, gone on with, and taken back."""
 
 import hashlib
+import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -188,13 +189,10 @@ def _items(place: Place, batch: Sequence[source.Row]) -> dict[str, Item]:
 
 def _pictures(place: Place, batch: Sequence[source.Row]) -> dict[str, Image]:
     """The team's pictures that the rows speak of, where the sheet asks for some."""
-    fields = [one.key for one in place.sheet.fields if one.kind == "picture"]
-    shas: set[str] = set()
-    for _number, row in batch:
-        if fields and isinstance(row, Mapping):
-            shas.update(word for word in str(row.get("answers", "")).replace("'", '"').split('"') if len(word) == 64)
-            shas.update(str(row.get(f"answer.{key}", "")) for key in fields)
-    return {image.sha256: image for image in Image.objects.filter(team=place.team, sha256__in=shas)} if shas else {}
+    if not any(one.spec.takes_uploads for one in place.sheet.fields):
+        return {}
+    shas = set(re.findall(r"\b[0-9a-f]{64}\b", " ".join(str(row) for _number, row in batch)))
+    return {image.sha256: image for image in Image.objects.filter(team=place.team, sha256__in=shas)}
 
 
 def _understood(
@@ -232,9 +230,8 @@ def _target(place: Place, one: Said) -> str:
 
 
 def _shas(sheet: Sheet, parsed: Parsed) -> set[str]:
-    return {
-        parsed.answers[one.key]["sha"] for one in sheet.fields if one.kind == "picture" and one.key in parsed.answers
-    }
+    fields = [one for one in sheet.fields if one.key in parsed.answers]
+    return {sha for one in fields for sha in one.spec.uploads(parsed.answers[one.key])}
 
 
 def _complaint(sheet: Sheet, parsed: Parsed) -> str:

@@ -37,7 +37,7 @@ class UploadRefused(Exception):
 
 
 def takes_pictures(assignment: Assignment) -> bool:
-    return any(one.kind == "picture" for one in sheet_of(assignment.campaign.sheet_version).fields)
+    return any(one.spec.takes_uploads for one in sheet_of(assignment.campaign.sheet_version).fields)
 
 
 def brought(assignment: Assignment) -> list[Image]:

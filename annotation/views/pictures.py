@@ -56,14 +56,13 @@ def bring_with_sheet(request: HttpRequest, assignment: Assignment, at: datetime)
     """Without a script: keep the whole sheet as a draft, with the picture in its field; say why it did not come."""
     sheet = sheet_of(assignment.campaign.sheet_version)
     raw = sheet.read_form(request.POST)
-    asked = next((one for one in sheet.fields if one.kind == "picture" and one.key == request.POST["bring"]), None)
+    asked = next((one for one in sheet.fields if one.spec.takes_uploads and one.key == request.POST["bring"]), None)
     words = ""
     if asked is not None:
         try:
             image = brought(request, assignment, f"u-{asked.key}", f"l-{asked.key}", at)
             kind = "file" if f"u-{asked.key}" in request.FILES else "url"
-            rest = (raw.get(asked.key) or [])[2:5]
-            raw[asked.key] = [image.sha256, kind, *rest, *[""] * (3 - len(rest))]
+            raw[asked.key] = asked.spec.with_upload(raw.get(asked.key), image.sha256, kind)
         except uploads.UploadRefused as refused:
             words = refused.message
     version = request.POST.get("draft_version", "")

@@ -157,6 +157,9 @@ class ChoiceSpec(Spec[Config, Answer]):
         labels = {option.code: say(option.label, "en") for option in config.options}
         return {"": "|".join(chosen), "_label": "|".join(labels.get(code, code) for code in chosen)}
 
+    def from_cell(self, cell: Any, config: Config) -> Any:
+        return cell.split("|") if config.many and isinstance(cell, str) else cell
+
     def rubric(self, label: str, config: Config, language: str = "en") -> Rubric:
         codes = [option.code for option in config.options]
         one: dict[str, Any] = {"type": "string", **({"enum": codes} if codes else {})}

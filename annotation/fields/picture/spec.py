@@ -70,6 +70,7 @@ class Config:
 class PictureSpec(Spec[Config, Answer]):
     key: ClassVar[str] = "picture"
     version: ClassVar[int] = 1
+    takes_uploads: ClassVar[bool] = True
     problems: ClassVar[frozenset[str]] = frozenset(
         {
             "not_a_picture", "picture_missing", "not_brought", "not_an_address", "source_missing", "licence_missing",
@@ -155,6 +156,13 @@ class PictureSpec(Spec[Config, Answer]):
             size = {"width": picture.width, "height": picture.height, "least": config.least_side}
             found.append(Check(Problem("picture_too_small", size), blocks=True))
         return found
+
+    def uploads(self, answer: Answer) -> tuple[str, ...]:
+        return (answer["sha"],)
+
+    def with_upload(self, raw: Any, sha: str, kind: str) -> Any:
+        rest = [str(one) for one in raw[2:5]] if isinstance(raw, list) else []
+        return [sha, kind, *rest, *[""] * (3 - len(rest))]
 
     def level(self, config: Config) -> Level:
         return "text"
