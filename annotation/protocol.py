@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -33,9 +33,17 @@ class Material:
     seconds: int = 0
 
     @property
+    def is_read(self) -> bool:
+        return self.kind == "reading"
+
+    @property
+    def is_film(self) -> bool:
+        return self.kind == "video"
+
+    @property
     def plays(self) -> bool:
         """Whether the address is a film that the page itself can show."""
-        return self.kind == "video" and urlsplit(self.url).path.lower().endswith(MEDIA)
+        return self.is_film and urlsplit(self.url).path.lower().endswith(MEDIA)
 
     @property
     def origin(self) -> str:
@@ -69,7 +77,6 @@ class Parts:
     quiz: tuple[Question, ...] = ()
     pass_mark: int = 0
     """Right answers that are needed; never more than there are questions."""
-    more: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Parts":
