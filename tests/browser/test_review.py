@@ -1,0 +1,157 @@
+"""Written, returned, corrected, accepted, and asked of somebody else: by keys, in a real browser."""
+
+from collections.abc import Callable
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotation.models import Annotation, Campaign, Review
+from annotation.services import campaigns, deriving, reviews
+from benchmarks.models import Item, Stage
+from people.models import User
+from people.services.raters import rater_of
+from tests.annotation.chain.factories import ANSWER, ASKED, QUESTION, a_stage, answer, hand
+from tests.browser.conftest import PHONE, attach, drawings
+from tests.browser.test_rating import answered, loaded, look
+from tests.personas import World
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+OpenAs = Callable[..., Page]
+Shot = Callable[..., None]
+REASONS = [
+    {"code": "several", "label": {"en": "It has several correct answers", "ar": "له أكثر من إجابة صحيحة"}},
+    {"code": "not_true", "label": {"en": "It is not a fact", "ar": "ليس حقيقة"}},
+    {"code": "language", "label": {"en": "Spelling or wording", "ar": "الإملاء أو الصياغة"}},
+]
+
+
+@pytest.fixture
+def chain(world: World, live_server: object, media: None) -> tuple[Campaign, Campaign]:
+    """Questions about drawn pictures, accepted by review; answers of others to them."""
+    ask = a_stage(world.benchmark, "ask", QUESTION, acceptance="by_review", review_reasons=REASONS)
+    reply = a_stage(world.benchmark, "reply", ANSWER, staffing="others", derivation=ASKED, display="question")
+    Stage.objects.filter(pk=ask.pk).update(name="Question writing")
+    Stage.objects.filter(pk=reply.pk).update(name="Answer writing")
+    for number, data in enumerate(drawings(8)):
+        attach(Item.objects.create(stage=ask, key=f"picture-{number}", concept="wedding"), data)
+    return begun(world, ask, "Questions about weddings"), begun(world, reply, "Answers")
+
+
+def begun(world: World, stage: Stage, name: str) -> Campaign:
+    stage.refresh_from_db()
+    made = campaigns.create(stage, name, world.owner, {world.egypt: 1}, seed=1)
+    campaigns.open_campaign(made, world.owner, timezone.now())
+    return made
+
+
+def write(page: Page, campaign: Campaign, question: str) -> None:
+    page.goto(f"/work/{campaign.pk}/")
+    loaded(page)
+    page.get_by_label("Question").fill(question)
+    page.get_by_label("Answer", exact=True).fill("Mint tea")
+    answered(page, lambda: page.keyboard.press("Control+Enter"))
+
+
+def test_submit_return_correct_accept_and_on_to_another_person(
+    open_as: OpenAs, chain: tuple[Campaign, Campaign], world: World, shot: Shot
+) -> None:
+    asks, replies = chain
+    author = open_as(world.nour)
+    write(author, asks, "What is in the glass")
+    reviewer = open_as(world.reviewer)
+    reviewer.goto(f"/b/{world.benchmark.slug}/review/")
+    reviewer.get_by_role("link", name="Begin with the first").click()
+    expect(reviewer.locator("#main")).to_contain_text("What is in the glass")
+    assert look(reviewer) == ""
+    reviewer.keyboard.press("r")  # without a reason, the key goes there
+    expect(reviewer.locator("[name=reason]").first).to_be_focused()
+    reviewer.keyboard.press("3")
+    reviewer.get_by_label("To the author").fill("It ends without a question mark.")
+    reviewer.get_by_label("To the author").blur()
+    reviewer.keyboard.press("r")
+    reviewer.wait_for_url("**/review/?done=*")
+    expect(reviewer.locator(".toast")).to_contain_text("Spelling or wording")
+
+    author.goto("/work/")
+    expect(author.locator("main")).to_contain_text("One answer was returned to you")
+    expect(author.locator("main")).to_contain_text("It ends without a question mark.")
+    shot(author, "returned-home-desktop")
+    assert look(author) == ""
+    author.get_by_role("button", name="Correct").first.click()
+    loaded(author)
+    expect(author.locator("#main")).to_contain_text("It ends without a question mark.")
+    shot(author, "returned-sheet-desktop")
+    author.get_by_label("Question").fill("What is in the glass?")
+    author.keyboard.press("Control+Enter")
+    author.wait_for_url("**/work/history/")
+
+    newer = Annotation.objects.get(live=True)
+    reviewer.goto(f"/b/{world.benchmark.slug}/review/{newer.pk}/")
+    expect(reviewer.locator(".changed")).to_have_text("Changed: What is in the glass?")
+    shot(reviewer, "review-versions-desktop")
+    assert look(reviewer) == ""
+    reviewer.keyboard.press("a")
+    reviewer.wait_for_url("**/review/?done=*")
+    deriving.work_off(timezone.now())
+    other = open_as(world.tarek)
+    other.goto(f"/work/{replies.pk}/")
+    expect(other.locator("main")).to_contain_text("What is in the glass?")
+    author.goto(f"/work/{replies.pk}/")
+    expect(author.locator("main")).to_contain_text("You have answered everything here.")
+    reviewer.goto(f"/b/{world.benchmark.slug}/")
+    expect(reviewer.locator("[data-stage=ask]")).to_contain_text("1 accepted")
+    shot(reviewer, "chain-desktop", full_page=True)
+    assert look(reviewer) == ""
+
+
+def several(world: World, asks: Campaign) -> list[Annotation]:
+    texts = ["What is in the glass?", "Who pays for the feast?", "What do guests bring?", "When does it end?"]
+    who = [world.nour, world.tarek, world.nour, world.tarek]
+    found = [
+        answer(hand(rater_of(one), asks, world.egypt), question=text, answer="Mint tea")
+        for one, text in zip(who, texts, strict=True)
+    ]
+    reviews.decide(found[3].pk, world.owner, "return", timezone.now(), reason="several", comment="Which guests?")
+    return found
+
+
+@pytest.mark.parametrize("name", ["desktop", "phone", "arabic"])
+def test_the_queue_in_every_width_and_direction(
+    open_as: OpenAs, chain: tuple[Campaign, Campaign], world: World, shot: Shot, name: str
+) -> None:
+    given = several(world, chain[0])
+    if name == "arabic":
+        User.objects.filter(pk=world.reviewer.pk).update(language="ar")
+    page = open_as(world.reviewer, **(PHONE if name == "phone" else {}))
+    page.goto(f"/b/{world.benchmark.slug}/review/")
+    expect(page.locator("tbody tr")).to_have_count(4)
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")
+    shot(page, f"review-queue-{name}", full_page=True)
+    assert look(page) == ""
+    page.goto(f"/b/{world.benchmark.slug}/review/{given[0].pk}/")
+    expect(page.locator("#main")).to_contain_text("What is in the glass?")
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")
+    shot(page, f"review-{name}")
+    assert look(page) == ""
+    page.locator("[name=decision][value=accept]").click()
+    page.wait_for_url("**/review/*/?done=*")
+    expect(page.locator("#main")).to_contain_text("Who pays for the feast?")
+    shot(page, f"review-next-{name}")
+    page.locator("[data-undo]").click()
+    page.wait_for_url(f"**/review/{given[0].pk}/")
+    assert Review.objects.filter(undone_at=None, decision="accept").count() == 0
+
+
+def test_without_a_script_everything_is_decided_all_the_same(
+    open_as: OpenAs, chain: tuple[Campaign, Campaign], world: World
+) -> None:
+    given = several(world, chain[0])
+    page = open_as(world.reviewer, java_script_enabled=False)
+    page.goto(f"/b/{world.benchmark.slug}/review/{given[0].pk}/")
+    page.get_by_role("button", name="Reject").click()
+    expect(page.get_by_role("alert")).to_contain_text("Choose a reason")
+    page.get_by_label("It is not a fact").check(force=True)
+    page.get_by_role("button", name="Reject").click()
+    expect(page.locator(".toast")).to_contain_text("It is not a fact")
+    assert Review.objects.filter(decision="reject").count() == 1
