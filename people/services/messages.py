@@ -1,25 +1,35 @@
 """What a manager says to a cohort: on each member's home until it was read, and by mail."""
 
+import logging
 from datetime import datetime
 
+from celery import current_app
 from django.db import transaction
 from django.db.models import Count, F, QuerySet
+from kombu.exceptions import OperationalError
 
 from jobs.models import record
 from people.models import Cohort, Message, MessageRead, User
 
+log = logging.getLogger(__name__)
 MOST = 5  # unread ones on a home, the newest
 
 
 @transaction.atomic
 def send(cohort: Cohort, author: User, body: str, at: datetime) -> Message:
     """Say it to everybody who is a member now. The mails go out afterwards: see people.tasks."""
-    from people.tasks import mail_message
-
     message = Message.objects.create(cohort=cohort, author=author, body=body.strip(), sent_at=at)
     record(author, "message.sent", scope=f"team:{cohort.team_id}", target=f"cohort:{cohort.pk}", message=message.pk)
-    transaction.on_commit(lambda: mail_message.delay(message.pk), robust=True)
+    transaction.on_commit(lambda: _tell(message.pk))
     return message
+
+
+def _tell(message_id: int) -> None:
+    """A broker that is away keeps nobody waiting: the message is on everybody's page all the same."""
+    try:
+        current_app.send_task("people.mail_message", (message_id,), retry=False)
+    except (OperationalError, OSError):
+        log.warning("The mails of message %s could not be asked for", message_id)
 
 
 @transaction.atomic
