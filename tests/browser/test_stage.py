@@ -1,0 +1,72 @@
+"""Looking closer: by wheel, by two fingers, by keys; the point under them stays where it is."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Campaign
+from people.models import User
+from tests.browser.conftest import PHONE, until
+from tests.browser.test_rating import loaded
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+OpenAs = Callable[..., Page]
+
+
+def under(page: Page, x: float, y: float) -> tuple[float, float]:
+    """Which point of the picture lies there, as shares of its width and height."""
+    box = page.locator(".view img").bounding_box()
+    assert box
+    return (x - box["x"]) / box["width"], (y - box["y"]) / box["height"]
+
+
+def width(page: Page) -> float:
+    box = page.locator(".view img").bounding_box()
+    assert box
+    return box["width"]
+
+
+def test_the_wheel_keeps_the_point_under_the_pointer(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
+    page = open_as(nour)
+    page.goto(f"/work/{campaign.pk}/")
+    loaded(page)
+    whole, before = width(page), under(page, 500, 300)
+    page.mouse.move(500, 300)
+    page.mouse.wheel(0, -400)
+    until(page, "document.getElementById('view').classList.contains('close')")
+    assert width(page) > 2 * whole
+    assert under(page, 500, 300) == pytest.approx(before, abs=0.002)
+    page.set_viewport_size({"width": 1100, "height": 700})
+    assert width(page) > page.locator("#view").bounding_box()["width"]  # still close, and still there
+    page.keyboard.press("z")
+    until(page, "!document.getElementById('view').classList.contains('close')")
+
+
+def test_two_fingers_bring_it_closer_and_one_moves_it(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
+    page = open_as(nour, **PHONE)
+    page.goto(f"/work/{campaign.pk}/")
+    loaded(page)
+    whole = width(page)
+    cdp = page.context.new_cdp_session(page)
+
+    def touch(kind: str, *points: tuple[int, int]) -> None:
+        rows = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]
+        cdp.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": rows})
+
+    touch("touchStart", (150, 200))
+    touch("touchStart", (150, 200), (230, 200))
+    for spread in (10, 20, 40):
+        touch("touchMove", (150 - spread, 200), (230 + spread, 200))
+    touch("touchEnd")
+    assert width(page) == pytest.approx(2 * whole, rel=0.05)
+    left = page.locator(".view img").bounding_box()["x"]
+    touch("touchStart", (200, 200))
+    for step in (10, 20, 30):
+        touch("touchMove", (200 + step, 200))
+    touch("touchEnd")
+    assert page.locator(".view img").bounding_box()["x"] == pytest.approx(left + 30, abs=2)
+    assert page.evaluate("scrollY") == 0
+    page.get_by_role("button", name="Whole picture").tap()
+    expect(page.locator("#view")).not_to_have_class("view close")
+    assert width(page) == pytest.approx(whole)
