@@ -77,7 +77,7 @@ BLOCKS = Setting("blocks", "bool", gettext_lazy("It cannot be submitted otherwis
 SCORE = (
     Setting("label", "words", gettext_lazy("Name"), optional=True),
     Setting("expression", "line", gettext_lazy("Expression"), short=True),
-    Setting("points", "number", gettext_lazy("Most points"), optional=True),
+    Setting("points", "int", gettext_lazy("Decimals"), optional=True),
 )
 NAMED = (
     Setting("key", "line", gettext_lazy("Name in the item's context"), short=True),
