@@ -95,6 +95,6 @@ def test_without_a_script_all_is_asked_and_what_does_not_apply_is_left_out(
     page = open_as(nour, java_script_enabled=False)
     page.goto(f"/work/{chosen.pk}/")
     expect(page.get_by_label("What is it called?")).to_be_visible()
-    page.get_by_text("No", exact=True).click()
+    page.locator("label:has([value=no])").click()
     page.get_by_role("button", name="Submit").click()
     assert Annotation.objects.get().answers == {"known": "no"}
