@@ -25,7 +25,7 @@ TYPE = """() => {
   window.typing = setInterval(() => {
     field.value = String(Date.now());
     field.dispatchEvent(new Event("input", { bubbles: true }));
-  }, 150);
+  }, 400);
 }"""
 STORED = "SELECT a.rater_id, (d.answers ->> 'story')::bigint FROM annotation_draft d JOIN annotation_assignment a"
 STORED += " ON a.id = d.assignment_id"
