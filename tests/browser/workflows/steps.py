@@ -12,7 +12,7 @@ from typing import Any
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation.models import Assignment, Campaign, Rating
+from annotation.models import Annotation, Assignment, Campaign, Rating
 from annotation.services import campaigns
 from benchmarks.models import Benchmark, Stage
 from benchmarks.services.benchmarks import create_from_recipe
@@ -46,6 +46,11 @@ def bring(
     listed.write_text("\n".join(json.dumps(dict(row), ensure_ascii=False) for row in rows), "utf-8")
     page.get_by_label("Manifest").set_input_files(listed)
     page.get_by_role("button", name="Upload and begin").click()
+    worked(page)
+
+
+def worked(page: Page) -> None:
+    """The job that the page is about: a worker does it, and every row was taken."""
     expect(page).to_have_url(re.compile("/jobs/"))
     job = Job.objects.latest("pk")
     runner.run(job.pk)
@@ -112,3 +117,27 @@ def ratings(campaign: Campaign) -> list[tuple[str, str, str, float | None]]:
     """What counts: item, field, code, value; whoever gave it."""
     rows = Rating.objects.filter(campaign=campaign, live=True, counted=True)
     return sorted(rows.values_list("unit__item__key", "field", "code", "value"), key=str)
+
+
+def answers(campaign: Campaign) -> list[tuple[Any, ...]]:
+    """What stands, with all that has no code: boxes, texts, groups; and what was opened on the way."""
+    rows = Annotation.objects.filter(assignment__campaign=campaign, live=True)
+    told = ("assignment__unit__item__key", "assignment__unit__target", "cohort__label", "counted", "confirmed")
+    return sorted(rows.values_list(*told, "answers", "trace__opened"), key=str)
+
+
+def back(page: Page, campaign: Campaign, archive: bytes) -> Campaign:
+    """By the file door into an empty campaign of the same stage; a researcher's window. Nothing is missing there."""
+    stage, actor = campaign.stage, campaign.created_by
+    assert actor is not None and answers(campaign), "there is nothing to compare"
+    asked = {one.cohort: one.target_answers for one in campaign.cohorts.select_related("cohort")}
+    again = opened(stage, actor, asked)
+    page.goto(f"/b/{stage.benchmark.slug}/campaigns/{again.pk}/answers/import/")
+    page.get_by_label("File of answers").set_input_files(
+        {"name": "export.zip", "mimeType": "application/zip", "buffer": archive}
+    )
+    page.get_by_role("button", name="Upload and begin").click()
+    worked(page)
+    assert ratings(again) == ratings(campaign)
+    assert answers(again) == answers(campaign)
+    return again

@@ -21,7 +21,8 @@ def test_relevance(open_as: Callable[..., Page], world: World, tmp_path: Path, s
         {"file": name, "key": f"dance-{n}", "concept": "dance", "country": "Brazil", "condition": "natural"}
         for n, name in enumerate(pictures)
     ]
-    steps.bring(open_as(world.mara), stage, tmp_path, rows, pictures)
+    researcher = open_as(world.mara)
+    steps.bring(researcher, stage, tmp_path, rows, pictures)
     campaign = steps.opened(stage, world.mara, {world.brazil: 2})
     bia, caio = open_as(world.bia), open_as(world.caio, **PHONE)
     hand = steps.sheet(bia, campaign)
@@ -36,5 +37,6 @@ def test_relevance(open_as: Callable[..., Page], world: World, tmp_path: Path, s
         steps.submit(caio)
     assert Annotation.objects.filter(live=True, counted=True).count() == 3
     assert {code for _key, _field, code, _value in steps.ratings(campaign)} == {"4", "2", "5"}
-    rows = steps.rows_of(steps.exported(world, stage), "ratings.jsonl")
-    assert len(rows) == 3
+    archive = steps.exported(world, stage)
+    assert len(steps.rows_of(archive, "ratings.jsonl")) == 3
+    steps.back(researcher, campaign, archive)

@@ -1,0 +1,99 @@
+"""Confirming that two words mean the same, whole: three people, and what more than half of them say."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotation.models import Annotation, Outcome
+from annotation.services import deriving
+from benchmarks.models import Item
+from tests.browser.conftest import PHONE
+from tests.browser.workflows import steps
+from tests.personas import World
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ROWS = [
+    {"key": "train-railway", "first": "train", "second": "railway", "similarity": "0.94", "text": "train / railway"},
+    {"key": "bread-cake", "first": "bread", "second": "cake", "similarity": "0.91", "text": "bread / cake"},
+]
+# What Bia, Caio and Lina say.
+SAID = {"train-railway": ("same", "same", "not_sure"), "bread-cake": ("different", "same", "different")}
+
+
+def said_by(page: Page, who: int) -> str:
+    item = Item.objects.get(units__assignments__pk=steps.on_bench(page))
+    expect(page.locator("#view")).to_contain_text(item.context["second"])
+    return SAID[item.key][who]
+
+
+def by_keys(page: Page, said: str) -> None:
+    page.keyboard.press({"same": "1", "different": "2", "not_sure": "3"}[said])
+    if said == "same":
+        page.keyboard.press("1")  # the first word stays
+
+
+def test_merges(open_as: Callable[..., Page], world: World, tmp_path: Path, shot: Callable[..., None]) -> None:
+    stage = steps.make(world, "3xcm").stages.get(key="merges")
+    steps.bring(open_as(world.mara), stage, tmp_path, ROWS)
+    lina = world.add_annotators(world.brazil, 1)[0]
+    lina.language = "ar"
+    lina.save()
+    campaign = steps.opened(stage, world.mara, {world.brazil: 3})
+
+    bia = open_as(world.bia)
+    hand = steps.sheet(bia, campaign)
+    which = bia.locator("[data-field=name]")
+    expect(which).to_be_hidden()
+    bia.keyboard.press("1")
+    expect(which).to_be_visible()  # asked only of words that mean the same
+    shot(bia, "merges-desktop")
+    bia.keyboard.press("2")
+    bia.locator("[name=a-same][value=different]").check()
+    expect(which).to_be_hidden()
+    said = said_by(bia, 0)
+    bia.locator(f"[name=a-same][value={said}]").check()
+    if said == "same":
+        bia.locator("[name=a-name][value=first]").check()
+    steps.drafted(bia, hand)
+    expect(bia.locator(f"[name=a-same][value={said}]")).to_be_checked()
+    steps.submit(bia)
+    by_keys(bia, said_by(bia, 0))
+    bia.keyboard.press("Control+Enter")
+    expect(bia.locator("#main")).to_contain_text("You have answered everything here.")
+
+    caio = open_as(world.caio, **PHONE)
+    steps.sheet(caio, campaign)
+    shot(caio, "merges-begin-phone")
+    for _time in range(2):
+        said = said_by(caio, 1)
+        caio.locator(f"label:has([name=a-same][value={said}])").tap()
+        if said == "same":
+            caio.locator("label:has([name=a-name][value=first])").tap()
+        shot(caio, "merges-phone", full_page=True)
+        steps.submit(caio)
+    deriving.work_off(timezone.now())
+    assert not Outcome.objects.exists()
+
+    third = open_as(lina)
+    steps.sheet(third, campaign)
+    for _time in range(2):
+        by_keys(third, said_by(third, 2))
+        shot(third, "merges-ar-desktop")
+        steps.submit(third)
+    deriving.work_off(timezone.now())
+    found = {one.unit.item.key: (one.state, one.failed) for one in Outcome.objects.select_related("unit__item")}
+    assert found == {"train-railway": ("accepted", []), "bread-cake": ("rejected", ["same"])}
+
+    mara = open_as(world.mara)
+    mara.goto(f"/b/{stage.benchmark.slug}/items/{Item.objects.get(key='bread-cake').pk}/")
+    expect(mara.locator("[data-outcome]")).to_contain_text("Both words mean the same")
+    shot(mara, "merges-item-desktop", full_page=True)
+
+    kept = {one.assignment.unit.item.key: one for one in Annotation.objects.filter(rater__user=world.caio)}
+    assert kept["train-railway"].answers == {"same": "same", "name": "first"}
+    rows = steps.rows_of(steps.exported(world, stage), "ratings.jsonl")
+    assert sorted(row["codes"]["same"] for row in rows) == sorted(one for three in SAID.values() for one in three)
+    assert all("name" not in row["codes"] for row in rows if row["codes"]["same"] != "same")
