@@ -31,7 +31,7 @@ MOST = 1_000  # pictures of one set: the similarities of all pairs are held in m
 NEIGHBOURS = 8  # of each picture, kept with the item
 SMALL, LOW = 32, 16
 BITS = LOW * LOW - 1
-TONE = 0.3
+TONE = 0.5
 # Shares of the width that a window shows, and how many places it takes along each side.
 WINDOWS = ((1.0, 1), (0.9, 3), (0.8, 4), (0.7, 4), (0.6, 4))
 
@@ -158,7 +158,7 @@ def beside_threshold(
     alike = similarities(prints, whole=True)
     first, second = np.triu_indices(len(names), 1)
     values = alike[first, second]
-    pairs = [Pair(names[i], names[j], round(float(v), 3)) for i, j, v in zip(first, second, values, strict=True)]
-    over = sorted((p for p, v in zip(pairs, values, strict=True) if v >= threshold), key=lambda pair: pair.alike)
-    under = sorted((p for p, v in zip(pairs, values, strict=True) if v < threshold), key=lambda pair: -pair.alike)
-    return over[:most], under[:most]
+    order = [int(at) for at in np.argsort(values, kind="stable")]
+    pairs = [Pair(names[int(first[at])], names[int(second[at])], round(float(values[at]), 3)) for at in order]
+    edge = int((values < threshold).sum())
+    return pairs[edge : edge + most], pairs[max(0, edge - most) : edge][::-1]

@@ -47,13 +47,11 @@ DEDUP_SHEET = {
                     {"code": "copy", "label": {"en": "Copy"}},
                 ],
                 "not_sure": True,
-            },
-            rules=[
-                {
+                "keep_one": {
                     "en": "Keep one: the same scene or object without a meaningful change. Crops, zooms and slight shifts are duplicates."
                 },
-                {"en": "Keep both: another time of day, or a clearly different angle."},
-            ],
+                "keep_both": {"en": "Keep both: another time of day, or a clearly different angle."},
+            },
         )
     ]
 }

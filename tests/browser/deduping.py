@@ -101,28 +101,32 @@ AT = """() => {
 }"""
 
 
-def keys_for(truth: dict[str, str], kept: dict[str, str], name: str, other: str, order: list[str]) -> list[str]:
-    """What somebody who knows the truth presses: keep the first of its kind, call the others the same as it."""
+def decide(page: Page, truth: dict[str, str], kept: dict[str, str]) -> int:
+    """What somebody who knows the truth presses: keep the first of its kind, call the others the same as it. If it
+    is compared with another one: once on to the next, then by its number. Returns how many keys that took."""
+    name, other, order = page.evaluate(AT)
     shows = truth[name]
     if shows not in kept:
         kept[shows] = name
-        return ["k"]
-    if other and truth[other] == shows:
-        return ["s"]
-    return [*str(order.index(kept[shows]) + 1), "s"]
+        page.keyboard.press("k")
+        return 1
+    taken = 1
+    if truth.get(other) != shows:
+        page.keyboard.press("w")
+        taken += 1
+        if truth.get(page.evaluate(AT)[1]) != shows:
+            number = str(order.index(kept[shows]) + 1)
+            for key in number:
+                page.keyboard.press(key)
+            taken += len(number)
+    page.keyboard.press("s")
+    return taken
 
 
 def dedupe(page: Page, truth: dict[str, str]) -> list[int]:
     """The whole sheet by keys alone; how many keys each picture took."""
     kept: dict[str, str] = {}
-    taken = []
-    for _picture in truth:
-        name, other, order = page.evaluate(AT)
-        keys = keys_for(truth, kept, name, other, order)
-        for key in keys:
-            page.keyboard.press(key)
-        taken.append(len(keys))
-    return taken
+    return [decide(page, truth, kept) for _picture in truth]
 
 
 def written(page: Page) -> dict[str, Any]:

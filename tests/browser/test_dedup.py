@@ -53,7 +53,7 @@ def test_twenty_pictures_by_keys_alone(open_as: OpenAs, twenty: Campaign, nour: 
     taken = dedupe(page, truth_of(item))
     shot(page, "dedup-done-desktop")
     assert median(taken) <= 1.1
-    assert mean(taken) <= 1.3, taken
+    assert mean(taken) <= 1.2 and max(taken) <= 2, taken
     expect(page.locator("#said")).to_contain_text("All pictures are decided.")
 
 

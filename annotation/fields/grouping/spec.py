@@ -31,7 +31,7 @@ from annotation.fields.contract import (
 Answer: TypeAlias = dict[str, Any]
 PARTS = ("groups", "dropped", "unsure")
 ACTS = ("keep", "same", "drop", "unsure", "role")
-TAKEN = "kdsnubalr+-=?0123456789"  # keys that mean something on the sheet already
+TAKEN = "kdsnubalrw+-=?0123456789"  # keys that mean something on the sheet already
 
 
 @dataclass(frozen=True)

@@ -44,20 +44,35 @@ function parsed(text) {
 
 // ---- which one it is compared with ---------------------------------------------------------------------------------
 
-/** The kept picture that is most alike: of its own group of look-alikes, else of those known to be near, else before. */
-function nearestKept(index) {
+/**
+ * Kept pictures that this one may be the same as, likeliest first: those that its nearest belong to, then the others of
+ * its group of look-alikes, then the rest. Where the group has none kept yet, its nearest neighbour comes first.
+ */
+function candidates(index) {
   const { pics } = contact();
-  const kept = (one) => one !== index && partition.get(one).act === "keep";
-  const own = (one) => pics[one].group === pics[index].group && pics[index].group !== "0";
+  const own = (one) => one !== index && pics[one].group === pics[index].group && pics[index].group !== "0";
   const near = pics[index].near.map(([one]) => one);
-  const beside = near.filter(own);
-  const group = pics.flatMap((_pic, one) => (own(one) && one !== index ? [one] : []));
-  return beside.find(kept) ?? group.find(kept) ?? beside[0] ?? group[0] ?? near.find(kept) ?? near[0] ?? -1;
+  const told = near.filter((one) => ["keep", "same"].includes(partition.get(one).act)).map((one) => partition.keptOf(one));
+  const kept = pics.flatMap((_pic, one) => (one !== index && partition.get(one).act === "keep" ? [one] : []));
+  const first = [...told.filter(own), ...kept.filter(own)];
+  if (!first.length) first.push(...near.filter(own).slice(0, 1));
+  return [...new Set([...first, ...told, ...near.slice(0, 1), ...kept])].filter((one) => one !== index);
+}
+
+/** Compare with the next of them; after the last with the first. */
+function another() {
+  const { at, against } = contact();
+  const all = candidates(at);
+  if (!all.length) return;
+  pressed += 1;
+  compareWith(all[(all.indexOf(against) + 1) % all.length]);
+  const now = contact();
+  say(now.root.dataset.beside, { n: now.pics[now.against].number, a: alike() || "–" });
 }
 choosesWith((index) => {
   if (!partition) return contact().pics[index].near[0]?.[0] ?? -1;
   const { act } = partition.get(index);
-  return act === "same" ? partition.keptOf(index) : nearestKept(index);
+  return act === "same" ? partition.keptOf(index) : (candidates(index)[0] ?? -1);
 });
 
 // ---- what a picture says -------------------------------------------------------------------------------------------
@@ -193,6 +208,7 @@ onKey((event, key) => {
   if (key === "u") return partition.steps.length ? (undo(), true) : false; // then the sheet's own: the answer before
   const role = [...roles].find(([, one]) => one.key === key);
   if (role) return decide(role[1].keeps ? "keep" : "same", role[0]), true;
+  if (key === "w") return another(), true;
   if (KEYS[key] === "unsure" && !contact().bench.querySelector("[data-act=unsure]")) return false;
   if (KEYS[key]) return decide(KEYS[key]), true;
   return false;
@@ -202,6 +218,7 @@ addEventListener("click", (event) => {
   if (!button || !partition) return;
   const role = roles.get(button.dataset.role);
   if (role) decide(role.keeps ? "keep" : "same", button.dataset.role);
+  else if (button.dataset.act === "another") another();
   else if (button.dataset.act === "undo") undo();
   else decide(button.dataset.act);
 });
