@@ -155,7 +155,8 @@ def _name(text: Mapping[str, Any], cohorts: Mapping[str, str]) -> str:
 
 def tidy(content: dict[str, Any]) -> dict[str, Any]:
     """Keys nobody wrote are made of the titles; empty parts are left out."""
-    texts = [one for one in content.get("texts") or [] if isinstance(one, dict)]
+    given = content.get("texts")
+    texts = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
     for one in texts:
         parts = one.get("parts") if isinstance(one.get("parts"), dict) else {}
         parts = {key: value for key, value in (parts or {}).items() if value not in ([], None)}

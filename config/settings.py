@@ -179,6 +179,7 @@ STORAGES = {
 }
 FILE_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000  # the form of a stage with many options in two languages
 BODY_MAX_BYTES = 5 * 1024 * 1024  # of any request but an import and a picture
 
 # Images: bounds on what is accepted, and the widths that pages ask for.

@@ -139,12 +139,38 @@ def slug(text: str, otherwise: str) -> str:
     return words if words and words[0].isalpha() else otherwise
 
 
+SHAPES: tuple[tuple[str, type], ...] = (
+    ("sheet", dict), ("sheet.fields", list), ("sheet.checks", list), ("sheet.score", dict), ("sheet.score.label", dict),
+    ("skip_reasons", list), ("review_reasons", list), ("acceptance_rule", dict), ("acceptance_rule.clauses", list),
+    ("acceptance_rule.score", dict), ("acceptance_rule.score.label", dict), ("derivation", dict),
+    ("derivation.from", list), ("derivation.params", dict), ("layout", dict), ("instructions", dict),
+)  # fmt: skip
+FIELD_SHAPES: tuple[tuple[str, type], ...] = (
+    ("label", dict), ("help", dict), ("config", dict), ("rules", list), ("show_if", dict), ("show_if.in", list),
+)  # fmt: skip
+
+
+def _shape(owner: Any, shapes: Iterable[tuple[str, type]]) -> None:
+    """No form of ours sends a text where an object belongs; whoever does, loses it."""
+    for path, wanted in shapes:
+        *outer, last = steps(path)
+        inner = find(owner, join(outer)) if outer else owner
+        if isinstance(inner, dict) and last in inner and not isinstance(inner[last], wanted):
+            del inner[last]
+
+
 def tidy(content: Content) -> Content:
     """Keys and codes that nobody wrote are made of the labels; what was left empty is left out."""
+    _shape(content, SHAPES)
     sheet = content.setdefault("sheet", {})
-    fields = sheet.setdefault("fields", [])
-    for number, one in enumerate(_objects(fields), start=1):
-        _named(one, "key", _objects(fields), f"question_{number}")
+    fields = sheet["fields"] = _objects(sheet.get("fields"))
+    for one in fields:
+        _shape(one, FIELD_SHAPES)
+    for key in ("skip_reasons", "review_reasons"):
+        for one in _objects(content.get(key)):
+            _shape(one, (("label", dict),))
+    for number, one in enumerate(fields, start=1):
+        _named(one, "key", fields, f"question_{number}")
         _tidy_field(one)
     _rows_with_codes(content, ("skip_reasons", "review_reasons"))
     for place in ("sheet.checks", "acceptance_rule.clauses"):

@@ -112,7 +112,8 @@ def _listed(value: Any) -> Any:
     found: dict[str, Any] = {}
     for key, one in value.items():
         if key.endswith(MAP):
-            rows = [row for row in _listed(one) if isinstance(row, dict)]
+            listed = _listed(one)
+            rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
             found[key.removesuffix(MAP)] = {row["name"]: row.get("value", "") for row in rows if row.get("name")}
         else:
             found[key] = _listed(one)

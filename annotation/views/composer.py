@@ -168,6 +168,10 @@ def _published(request: HttpRequest, stage: Stage, content: dict[str, Any]) -> H
 def stage_versions(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     """What was published, to look at and to bring back as the draft."""
     stage = found(request, slug, stage_id)
+    if "discard" in request.POST:
+        services.discard(stage, person(request))
+        messages.info(request, _("The draft is discarded."))
+        return redirect("annotation:compose", slug, stage.pk)
     if request.method == "POST":
         said = request.POST.get("number", "")
         version = get_object_or_404(stage.versions, number=said if said.isdecimal() and len(said) < 9 else 0)
@@ -181,4 +185,5 @@ def stage_versions(request: HttpRequest, slug: str, stage_id: int) -> HttpRespon
         (one for one in versions if str(one.number) == request.GET.get("number")), versions[0] if versions else None
     )
     context = _context(request, stage.benchmark, stage=stage, versions=versions, chosen=chosen)
+    context["draft"] = services.draft_of(stage)
     return render(request, "annotation/composer/versions.html", context)

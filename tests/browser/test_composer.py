@@ -12,7 +12,7 @@ from benchmarks.models import Stage
 from tests.browser.conftest import PHONE, dress
 from tests.personas import World
 
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=40_000)
 
 
 def saved(page: Page) -> None:
@@ -28,6 +28,7 @@ def test_a_stage_is_composed_with_a_live_preview(
 ) -> None:
     dress(world, 2)
     page = open_as(world.mara)
+    page.set_default_timeout(60_000)
     page.goto(f"/b/{world.benchmark.slug}/stages/")
     shot(page, "stages-desktop")
     page.get_by_label("Name").fill("Second look")
@@ -67,6 +68,7 @@ def test_problems_lead_to_their_setting_and_keys_move_questions(
     open_as: Callable[..., Page], world: World, shot: Callable[..., None], live_server: Any
 ) -> None:
     page = open_as(world.mara)
+    page.set_default_timeout(60_000)
     page.goto(f"/b/{world.benchmark.slug}/stages/{world.stage.pk}/")
     page.get_by_label("Beside English").select_option("ar")
     expect(page.locator("#composer .beside label")).not_to_have_count(0)
@@ -111,6 +113,7 @@ def test_the_instructions_come_first_on_a_phone_by_touch_and_right_to_left(
 ) -> None:
     put_in_force(campaign, [Written("en", "Look at it with your own eyes.", None, PARTS)], None, required=True)
     page = open_as(world.nour, **PHONE)
+    page.set_default_timeout(60_000)
     page.goto(f"/work/{campaign.pk}/")
     expect(page.get_by_role("heading", name="Before you begin")).to_be_visible()
     button = page.get_by_role("button", name="I have read it")
@@ -140,6 +143,7 @@ def test_a_researcher_writes_a_protocol_in_the_browser(
     open_as: Callable[..., Page], world: World, campaign: Any, shot: Callable[..., None]
 ) -> None:
     page = open_as(world.mara)
+    page.set_default_timeout(60_000)
     page.goto(f"/b/{world.benchmark.slug}/campaigns/{campaign.pk}/instructions/")
     page.get_by_role("button", name="Add a pair").click()
     page.locator("[name='w:texts[0].parts.pairs[0].do']").fill("Look at all of it.")

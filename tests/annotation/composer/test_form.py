@@ -182,3 +182,25 @@ def test_paths_read_as_they_are_written() -> None:
     for path in ("sheet.fields[2].config.points[0].label.en", "rules[0]", "name"):
         assert join(steps(path)) == path
     assert steps("a..b") == () and steps("") == () and steps("a[1") == ()
+
+
+PLACES = ("sheet", "sheet.fields", "sheet.fields[0]", "sheet.fields[0].label", "sheet.fields[0].config",
+          "sheet.fields[0].config.points", "sheet.fields[0].show_if", "sheet.fields[0].rules[0]", "sheet.checks",
+          "sheet.checks[0]", "sheet.score", "sheet.score.label", "skip_reasons", "skip_reasons[0].label",
+          "acceptance_rule", "acceptance_rule.clauses[0]", "acceptance_rule.score", "derivation", "derivation.from",
+          "derivation.params.context~map", "layout", "layout.show", "layout.show[0]", "instructions", "name",
+          "target_answers", "display", "dropped")  # fmt: skip
+
+
+@pytest.mark.parametrize("type_", ["s", "i", "b", "l", "m", "j", "e"])
+@pytest.mark.parametrize("value", ["x", "1", '[1, "a", null]', '{"a": [{"b": 1}]}'])
+def test_no_post_stops_the_page(type_: str, value: str) -> None:
+    """Whatever is sent where, a form is drawn and its problems are said."""
+    for number, place in enumerate(PLACES):
+        how = ("by_rule", "by_review")[number % 2]
+        posted = QueryDict(mutable=True)
+        posted |= {"s:acceptance": how, "s:derivation.kind": "promote", f"{type_}:{place}": value}
+        posted |= {"s:sheet.fields[1].kind": "rating", "s:sheet.fields[1].show_if.field": "a"}
+        content = tidy(content_of(posted))
+        problems(content, {})
+        page_of(content)
