@@ -5,7 +5,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from benchmarks import readers
+from benchmarks import overview, readers
 from benchmarks.access import benchmark_for, may
 from benchmarks.imports.records import clean
 from benchmarks.models import Benchmark, Item, Stage
@@ -52,6 +52,7 @@ def item(request: HttpRequest, slug: str, item_id: int) -> HttpResponse:
         "item": found,
         "pictures": found.images.select_related("image").order_by("role"),
         "facts": found.facts.order_by("key", "source", "pk"),
+        "panels": overview.item_panels(found),
         "before": before,
         "after": after,
         "nav": tabs_for(request.user, benchmark, "items"),

@@ -1,0 +1,49 @@
+"""What an item's page says of the rule's verdicts on it: in which campaign, on how many answers, and what failed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import get_language
+
+from annotation.models import Outcome
+from annotation.services.rules import rule_of
+from annotation.sheets import say
+from benchmarks.models import Item
+from benchmarks.overview import Panel
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A clause in words. `answers`: how many failed it; None where the rule is put to their means."""
+
+    words: str
+    answers: int | None
+
+
+@dataclass(frozen=True)
+class Said:
+    """`score`: the mean of the answers' totals, and `points` the most there is; None where the rule has none."""
+
+    outcome: Outcome
+    failed: list[Failed]
+    score: float | None
+    points: float
+
+
+def facts(item: Item) -> list[Said] | None:
+    """One query. The newest verdict first."""
+    rows = Outcome.objects.filter(unit__item=item).select_related("campaign", "rule_version", "unit")
+    return [_said(one) for one in rows.order_by("-at", "-pk")] or None
+
+
+def _said(outcome: Outcome) -> Said:
+    rule = rule_of(outcome.rule_version)
+    numbers: Mapping[str, Any] = outcome.numbers
+    counts = numbers.get("clauses", {})
+    language = get_language() or "en"
+    failed = [Failed(say(rule.words(key), language), counts.get(key)) for key in outcome.failed]
+    return Said(outcome, failed, numbers.get("score"), rule.score.points if rule.score else 0)
+
+
+PANEL = Panel("annotation/verdict.html", facts)
