@@ -51,7 +51,7 @@ def site(django_db_setup: Any, tmp_path_factory: pytest.TempPathFactory) -> Iter
         child = subprocess.Popen([*command, "config.wsgi"], cwd=ROOT, env=env, stdout=log, stderr=log)
         try:
             try:
-                wait_until_healthy(port)
+                wait_until_healthy(port, 120)
             except TimeoutError as error:
                 raise RuntimeError((files.parent / "web.log").read_text()[-3000:]) from error
             yield Site(f"http://127.0.0.1:{port}", files)
