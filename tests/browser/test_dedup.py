@@ -36,7 +36,7 @@ def twenty(world: World) -> Campaign:
 
 
 def open_sheet(page: Page, campaign: Campaign) -> Item:
-    page.goto(f"/work/{campaign.pk}/")
+    page.goto(f"/work/{campaign.pk}/", wait_until="commit")  # not the pictures: they are made when first asked for
     until(page, "performance.getEntriesByName('sheet-ready').length > 0")
     return hand(page)
 
