@@ -190,7 +190,7 @@ ANYTHING: Mapping[str, str] = {
 }
 POSTS: Mapping[str, Mapping[str, str]] = {
     "annotation:campaign_do": {"act": "pause"},
-    "annotation:coverage_do": {"act": "hurry"},
+    "annotation:coverage_do": {"act": "keys", "keys": "item-00000"},
     "annotation:review": {"decision": "accept"},
     "annotation:campaign_instruct": {
         "act": "publish",
