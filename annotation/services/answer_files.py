@@ -23,7 +23,7 @@ from annotation.fields.messages import worded
 from annotation.imports import source
 from annotation.imports.rows import Said, said
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Exclusion, Rating, Unit, Upload
-from annotation.services import slots
+from annotation.services import outbox, rules, slots
 from annotation.services.sheet_versions import sheet_of
 from annotation.services.transactions import in_transaction
 from annotation.sheets import Parsed, Sheet
@@ -253,13 +253,16 @@ def _write(place: Place, ready: list[Ready], report: dict[int, JobRow], now: dat
         ).values_list("rater_id", flat=True)
     )
     touched: set[int] = set()
+    changed: set[int] = set()
     for one in ready:
         rater = raters[one.said.kind, one.said.rater]
         unit = units[one.item.pk, one.target]
         outcome, reason, message = _one(place, one, rater, unit, rater.pk in excluded, now)
         report[one.number] = _line(one.number, one.said.item, outcome, reason, message)
-        if one.said.cohort and outcome in (Outcome.CREATED, Outcome.UPDATED):
-            touched.add(place.cohorts[one.said.cohort].pk)
+        if outcome in (Outcome.CREATED, Outcome.UPDATED):
+            changed.add(one.item.pk)
+            touched.update([place.cohorts[one.said.cohort].pk] if one.said.cohort else [])
+    outbox.note(changed)
     for cohort in sorted(touched):
         slots.tally(cohort, 0)  # imported answers take no place, and pages of numbers see that there are new ones
 
@@ -321,7 +324,7 @@ def _create(place: Place, one: Ready, assignment: Assignment, key: str, excluded
         client_key=key,
         answers=one.parsed.answers,
         sheet_version=place.campaign.sheet_version,
-        rule_version=place.campaign.stage.acceptance if one.said.rule is None else one.said.rule,
+        rule_version=rules.stamp(place.campaign) if one.said.rule is None else one.said.rule,
         cohort=one.cohort,
         language=one.said.language,
         shown_at=one.said.shown_at,
@@ -366,6 +369,7 @@ def withdraw(job: Job, actor: User, at: datetime) -> int:
     annotations = [pk for pk, _assignment in found]
     Annotation.objects.filter(pk__in=annotations).update(live=False, counted=False, uncounted_because=WITHDRAWN)
     Rating.objects.filter(annotation__in=annotations).update(live=False, counted=False)
+    outbox.note_answers(annotations)
     released = Assignment.objects.filter(pk__in=[assignment for _pk, assignment in found])
     released.update(state=Assignment.State.RELEASED, changed_at=at)
     for cohort in CampaignCohort.objects.filter(campaign=campaign).order_by("pk"):

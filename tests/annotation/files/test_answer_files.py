@@ -13,10 +13,10 @@ from django.db.models import F
 
 from annotation.displays.shown import shown_for
 from annotation.fields.registry import KINDS, Kind
-from annotation.models import Annotation, Assignment, Campaign, Rating, SheetVersion, Slot, Tally, Unit, Upload
+from annotation.models import Annotation, Assignment, Campaign, Due, Rating, SheetVersion, Slot, Tally, Unit, Upload
 from annotation.services import answer_files, recount
 from annotation.services.sheet_versions import sheet_of
-from benchmarks.models import Image, Item, ItemImage
+from benchmarks.models import Image, Item, ItemImage, Stage
 from jobs import runner
 from jobs.models import Event, Job
 from people.models import Rater
@@ -186,6 +186,18 @@ def test_an_import_is_withdrawn_and_brought_back(world: World, campaign: Campaig
     assert set(outcomes(bring(again, data)).values()) == {("updated", "brought_back")}
     assert standing(again) == standing(campaign)
     assert recount.look() == []
+
+
+def test_what_follows_from_answers_is_looked_at_again(world: World, campaign: Campaign) -> None:
+    """A rule or a later stage that waits for these items hears of an import, and of its end."""
+    again = an_open_campaign(world, name="Empty")
+    Stage.objects.filter(pk=world.stage.pk).update(acceptance="by_rule")
+    Due.objects.all().delete()
+    job = bring(again, rows_of(world, {}, {"rater": "r2"}), "a.jsonl")
+    assert set(Due.objects.values_list("source_id", flat=True)) == {world.items[0].pk}
+    Due.objects.all().delete()
+    answer_files.withdraw(job, world.owner, NOON)
+    assert set(Due.objects.values_list("source_id", flat=True)) == {world.items[0].pk}
 
 
 def rows_of(world: World, *rows: dict[str, Any]) -> bytes:
