@@ -29,4 +29,6 @@ def derive() -> int:
 def derive_unnoticed() -> int:
     at = timezone.now()
     deriving.notice(at - timedelta(minutes=10))
-    return deriving.work_off(at)
+    steps = deriving.work_off(at)
+    deriving.lay_out()
+    return steps

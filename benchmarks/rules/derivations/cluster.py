@@ -78,10 +78,6 @@ def _draft(name: str, groups: Sequence[Sequence[str]], shown: Mapping[str, Resul
     for key, role in roles.items():
         said = {part: read(params[part], shown[key]) for part in ("title", "rank") if part in params}
         pictures[role] = {"key": key} | {part: value for part, value in said.items() if value is not None}
-    near = {
-        roles[key]: [[roles[other], alike] for other, alike in params.get("near", {}).get(key, ()) if other in roles]
-        for key in keys
-    }
     first = shown[keys[0]].item
     return Draft(
         key=short(name),
@@ -89,10 +85,20 @@ def _draft(name: str, groups: Sequence[Sequence[str]], shown: Mapping[str, Resul
         concept=first.concept,
         origin=first.origin if len({shown[key].item.origin for key in keys}) == 1 else "",
         condition=first.condition if len({shown[key].item.condition for key in keys}) == 1 else "",
-        context={
-            "pictures": pictures,
-            "groups": [[roles[key] for key in group] for group in groups if len(group) > 1],
-            "near": {role: others for role, others in near.items() if others},
-        },
+        context={"pictures": pictures, **_laid(groups, roles, params)},
         images={role: one for key, role in roles.items() if (one := first_picture(shown[key].item)) is not None},
     )
+
+
+def _laid(groups: Sequence[Sequence[str]], roles: Mapping[str, str], params: Mapping[str, Any]) -> dict[str, Any]:
+    """How the pictures lie, where that is given; else whoever stores the item lays them out."""
+    if "groups" not in params and "near" not in params:
+        return {}
+    near = {
+        role: [[roles[other], alike] for other, alike in params.get("near", {}).get(key, ()) if other in roles]
+        for key, role in roles.items()
+    }
+    return {
+        "groups": [[roles[key] for key in group] for group in groups if len(group) > 1],
+        "near": {role: others for role, others in near.items() if others},
+    }

@@ -24,6 +24,7 @@ from tests.annotation.chain.factories import (
     settle,
 )
 from tests.annotation.queue.factories import a_cohort, a_person
+from tests.personas import draw_image
 
 pytestmark = pytest.mark.django_db
 
@@ -301,3 +302,27 @@ def test_nothing_is_noted_where_nobody_waits_for_it() -> None:
     reply.delete()
     answer(hand(a_person(cohort), opened(ask, cohort), cohort), question="What?", answer="Tea")
     assert not Due.objects.exists() and Annotation.objects.exists()
+
+
+def test_pictures_of_a_concept_become_a_contact_sheet_that_is_laid_out_once(settings: Any, tmp_path: Any) -> None:
+    where = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}}
+    settings.STORAGES = {**settings.STORAGES, "default": where}
+    benchmark = a_benchmark()
+    found = a_stage(benchmark, "found", GOOD)
+    derivation = {"kind": "cluster", "from": ["found"], "of": "items", "params": {}}
+    sheets = a_stage(benchmark, "sheets", GOOD, derivation=derivation)
+    for item in items(found, 3, concept="train"):
+        draw_image(item)
+    deriving.renew(sheets)
+    settle()
+    [first] = live(sheets)
+    assert first.key == "train" and sorted(first.context["pictures"]) == ["p001", "p002", "p003"]
+    assert "groups" in first.context  # and being laid out makes it no other item
+    deriving.renew(sheets)
+    settle()
+    assert live(sheets) == [first]
+    draw_image(Item.objects.create(stage=found, key="late", concept="train"))
+    assert deriving.notice(timezone.now() - timedelta(minutes=10)) == 1
+    settle()
+    [second] = live(sheets)
+    assert second != first and len(second.context["pictures"]) == 4
