@@ -61,5 +61,5 @@ def soon() -> None:
 def tell() -> None:
     try:
         current_app.send_task(TASK, retry=False)
-    except OperationalError:
+    except (OperationalError, OSError):
         log.warning("no broker: what follows from answers waits for the beat")

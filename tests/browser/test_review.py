@@ -58,6 +58,7 @@ def test_submit_return_correct_accept_and_on_to_another_person(
 ) -> None:
     asks, replies = chain
     author = open_as(world.nour)
+    author.set_default_timeout(60_000)  # the first page of a process compiles its templates
     write(author, asks, "What is in the glass")
     reviewer = open_as(world.reviewer)
     reviewer.goto(f"/b/{world.benchmark.slug}/review/")
