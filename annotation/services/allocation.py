@@ -185,7 +185,7 @@ def _why_nothing(seat: Seat) -> Nothing:
     if until is not None:
         return Nothing("all_reserved", until)
     [(full,)] = fetch(
-        "SELECT coalesce(sum(submitted) >= sum(wanted), false) FROM annotation_tally WHERE cohort_id = %s",
+        "SELECT coalesce(sum(submitted) >= nullif(sum(wanted), 0), false) FROM annotation_tally WHERE cohort_id = %s",
         [seat.cohort_id],
     )
     return Nothing("cohort_full" if full else "all_done")
