@@ -38,10 +38,12 @@ NAMES = {
     "Brazil": {"dance": "Frevo", "drinks": "Chimarrão", "festival": "Festa Junina", "clothing": "Chapéu de couro"},
     "China": {"dance": "Yangge", "drinks": "Gongfu tea", "festival": "Lantern Festival", "clothing": "Hanfu"},
 }
+GENERIC = {"festival": "A party", "clothing": "Clothes"}  # correct, and neither precise nor specific
+# Of the first scenes that `lookalikes` draws, in their order.
 HOURS = (
-    ("When do people like to meet in the street?", "By day", "After dark"),
-    ("When is the best time for a walk?", "In daylight", "At night"),
-    ("When should shops be open?", "Only by day", "Also at night"),
+    ("When should a family eat together?", "By day", "After dark"),
+    ("When do people like to dress up?", "By day", "After dark"),
+    ("When should people dance?", "By day", "After dark"),
 )
 MERGES = (("train", "railway", 0.94), ("doll", "puppet", 0.92), ("bread", "loaf", 0.95), ("boat", "bridge", 0.92))
 
@@ -76,7 +78,7 @@ def questions(stuff: Stuff) -> None:
             name = NAMES[label][concept]
             told = {"assertion": f"{name} is well known in {label}.", "facet": FACETS[concept]}
             _item(stuff, writing, concept, label, context=told)
-            response = name if concept in ("dance", "drinks") else f"A {concept}"
+            response = GENERIC.get(concept, name)
             asked = {"text": f"What do people of {label} call this?", "context": {"candidate": response}}
             _item(stuff, judging, concept, label, condition="simulated model", **asked)
     campaign = _campaign(stuff, writing, "Questions about pictures", "Ask what only your people can answer.")
@@ -110,9 +112,7 @@ def grounding(stuff: Stuff) -> None:
     for label in stuff.cohorts:
         for concept in SHOWN:
             name = NAMES[label][concept]
-            Item.objects.create(
-                stage=finding, key=f"{label}/{concept}", concept=name, origin=label, text=f"{name}: {concept}"
-            )
+            Item.objects.create(stage=finding, key=f"{label}/{concept}", concept=name, origin=label)
     campaign = _campaign(stuff, finding, "Find a picture", "Bring a picture of something from your culture.")
     shown = {NAMES[label][concept]: (concept, label) for label in stuff.cohorts for concept in SHOWN}
     for label in stuff.cohorts:
@@ -155,7 +155,7 @@ def concepts(stuff: Stuff) -> None:
     merging, sorting, labelling = (benchmark.stages.get(key=key) for key in ("merges", "look-alikes", "labels"))
     Item.objects.bulk_create(
         Item(
-            stage=merging, key=f"{first}-{second}", text=f"{first} / {second}",
+            stage=merging, key=f"{first}-{second}", 
             context={"first": first, "second": second, "similarity": f"{alike:.2f}"},
         )
         for first, second, alike in MERGES
