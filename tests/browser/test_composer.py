@@ -121,7 +121,7 @@ def test_the_instructions_come_first_on_a_phone_by_touch_and_right_to_left(
     shot(page, "ready-phone", full_page=True)
     expect(button).not_to_have_attribute("aria-disabled", "true")
     button.tap()
-    page.get_by_text("Yes", exact=True).tap()
+    page.locator("[name=option][value=yes]").check()
     page.get_by_role("button", name="Answer").tap()
     expect(page.get_by_text("That is right.")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
