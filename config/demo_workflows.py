@@ -155,7 +155,7 @@ def concepts(stuff: Stuff) -> None:
     merging, sorting, labelling = (benchmark.stages.get(key=key) for key in ("merges", "look-alikes", "labels"))
     Item.objects.bulk_create(
         Item(
-            stage=merging, key=f"{first}-{second}", 
+            stage=merging, key=f"{first}-{second}",
             context={"first": first, "second": second, "similarity": f"{alike:.2f}"},
         )
         for first, second, alike in MERGES
