@@ -27,6 +27,14 @@ def make(world: World, recipe: str) -> Benchmark:
     return create_from_recipe(world.team, recipe, recipe, f"w-{recipe}", world.mara)
 
 
+def speaks_arabic(world: World) -> User:
+    """One more of Brazil, whose pages stand right to left."""
+    person = world.add_annotators(world.brazil, 1)[0]
+    person.language = "ar"
+    person.save(update_fields=["language"])
+    return person
+
+
 def bring(
     page: Page,
     stage: Stage,
