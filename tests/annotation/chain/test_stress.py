@@ -11,10 +11,23 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, Due, ItemContributor, Slot
-from annotation.services import allocation, answers, deriving, leases, recount
+from annotation.services import allocation, answers, deriving, leases, recount, reviews
 from annotation.services.answers import Submission
-from people.models import Cohort, Rater
-from tests.annotation.chain.factories import ANSWER, ASKED, GOOD, QUESTION, RULE, a_benchmark, a_stage, items, opened
+from people.models import Cohort, Rater, User
+from tests.annotation.chain.factories import (
+    ANSWER,
+    ASKED,
+    GOOD,
+    QUESTION,
+    RULE,
+    a_benchmark,
+    a_stage,
+    answer,
+    asking,
+    hand,
+    items,
+    opened,
+)
 from tests.annotation.queue.factories import a_cohort, a_person
 from tests.annotation.queue.test_races import at_once
 
@@ -110,3 +123,41 @@ def test_fifty_people_two_steps_overlap_five_by_four_cohorts() -> None:
     assert set(per_place.values()) == {OVERLAP} and len(per_place) == COHORTS * 2 * COHORTS
     assert check.outcomes.count() >= 2 * COHORTS
     assert list(recount.differences()) == []
+
+
+def test_two_reviewers_at_once_decide_once() -> None:
+    ask, _reply, cohort = asking("by_review")
+    given = answer(hand(a_person(cohort), opened(ask, cohort), cohort), question="What?", answer="Tea")
+    both = [User.objects.create(email=f"r{n}@example.org", name=f"R{n}") for n in range(2)]
+
+    def decides(reviewer: User) -> Callable[[], str]:
+        def deed() -> str:
+            try:
+                return reviews.decide(given.pk, reviewer, "accept", timezone.now()).decision
+            except reviews.NotReviewed as refused:
+                return refused.reason
+
+        return deed
+
+    assert sorted(at_once(*(decides(one) for one in both))) == ["accept", "decided"]
+
+
+def test_two_answers_at_once_are_both_judged() -> None:
+    """Each fills the last place of another cohort: whoever judges sees both."""
+    for _ in range(3):
+        benchmark = a_benchmark()
+        rate = a_stage(benchmark, "rate", GOOD, acceptance="by_rule", acceptance_rule=RULE)
+        items(rate, 1)
+        cohorts = [a_cohort(benchmark.team) for _ in range(2)]
+        campaign = opened(rate, *cohorts)
+        hands = [hand(a_person(cohort), campaign, cohort) for cohort in cohorts]
+
+        def gives(one: Assignment | None) -> Callable[[], None]:
+            def deed() -> None:
+                answer(one, good="1")
+                deriving.work_off(timezone.now())
+
+            return deed
+
+        at_once(*(gives(one) for one in hands))
+        assert campaign.outcomes.get().answers == 2 and not Due.objects.exists()
