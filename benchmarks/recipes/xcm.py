@@ -45,6 +45,8 @@ DEDUP_SHEET = {
                     {"code": "zoom", "label": {"en": "Zoom"}},
                     {"code": "shift", "label": {"en": "Slight shift"}},
                     {"code": "copy", "label": {"en": "Copy"}},
+                    {"code": "time", "label": {"en": "Other time of day"}, "keeps": True},
+                    {"code": "angle", "label": {"en": "Other angle"}, "keeps": True},
                 ],
                 "not_sure": True,
                 "keep_one": {
@@ -118,7 +120,7 @@ XCM = Recipe(
                     "pictures is enough, and which word should stay."
                 )
             },
-            sample=({"key": "train-railway", "first": "train", "second": "railway", "similarity": "0.94", "text": "train / railway"},),
+            sample=({"key": "train-railway", "first": "train", "second": "railway", "similarity": "0.94"},),
         ),
         StageSpec(
             key="look-alikes",
