@@ -148,3 +148,14 @@ onKey((event, key) => {
   return true;
 });
 onSheet(begin);
+
+// On a telephone the picture stays in view above the questions: what is scrolled to, or focused, comes to lie below it.
+const stays = new ResizeObserver(([{ target }]) => {
+  const room = getComputedStyle(target).position === "sticky" ? `${target.offsetHeight + 8}px` : "";
+  document.documentElement.style.setProperty("scroll-padding-block-start", room);
+});
+onSheet(({ bench }) => {
+  stays.disconnect();
+  const stage = bench.querySelector(".stage.keep");
+  if (stage) stays.observe(stage);
+});
