@@ -117,3 +117,21 @@ def roles(benchmark: Benchmark) -> QuerySet[Role]:
     member = benchmark.team.members.filter(user=OuterRef("user"))
     order = F("user__name").asc()
     return benchmark.roles.select_related("user").annotate(left=~Exists(member)).order_by(order, "pk")
+
+
+def told(item: Item) -> list[tuple[str, str]]:
+    """What an item's context says in words. What is laid out for a display (groups, what is near) is left out."""
+    found = []
+    for name, value in item.context.items():
+        rows = value if isinstance(value, list) else [value]
+        if rows and all(isinstance(row, str | int | float) for row in rows):
+            found.append((name, ", ".join(str(row) for row in rows)))
+    return found
+
+
+def pictures(item: Item) -> list[tuple[ItemImage, list[tuple[str, str]]]]:
+    """An item's pictures in the order of their roles, each with what is told of it alone."""
+    each = item.context.get("pictures")
+    own = each if isinstance(each, dict) else {}
+    uses = item.images.select_related("image").order_by("role")
+    return [(use, [(name, str(value)) for name, value in (own.get(use.role) or {}).items()]) for use in uses]
