@@ -171,6 +171,11 @@ TIME_ZONE = "UTC"
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "config.joined.JoinedFinder",
+]
 STATIC_ROOT = Path(env.str("EMIC_STATIC", str(DATA_DIR / "static")))
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {

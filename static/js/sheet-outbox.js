@@ -1,7 +1,7 @@
 // What waits on this device until the line is back: answers in their order, and the draft of the sheet in hand.
 // Kept under the person's own name; another person's is wiped when the page opens, and all of it at sign-out.
 
-import { closed, send } from "./sheet-session.js";
+import { isClosed, send } from "./sheet-session.js";
 
 const PREFIX = "emic:";
 const WAITS = [1, 2, 4, 8, 15, 30]; // seconds between tries; then every 30
@@ -28,7 +28,7 @@ export class Device {
   }
 
   set(name, value) {
-    if (closed) return;
+    if (isClosed()) return;
     try {
       localStorage.setItem(this.mine + name, JSON.stringify(value));
       this.memory.delete(name);

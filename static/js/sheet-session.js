@@ -5,7 +5,8 @@ const page = document.body;
 const dialog = document.getElementById("session");
 
 /** Set when the page belongs to nobody any more. Nothing is written to the device after that. */
-export let closed = false;
+let closed = false;
+export const isClosed = () => closed;
 
 export const csrf = () =>
   document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value;

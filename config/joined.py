@@ -1,0 +1,110 @@
+"""Files that are always asked for together go over the line as one: a request costs a slow line more than its bytes.
+
+The sources stay small files; this makes `css/joined/*` and `js/joined/*` of them wherever static files are found.
+"""
+
+import posixpath
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.contrib.staticfiles import finders
+from django.core.files.storage import FileSystemStorage
+
+STYLES: Mapping[str, tuple[str, ...]] = {
+    "css/joined/sheet.css": (
+        "css/emic.css", "css/sheet.css", "css/words.css", "css/picture.css", "css/pair.css", "css/protocol.css",
+    ),
+}  # fmt: skip
+SCRIPTS: Mapping[str, tuple[str, ...]] = {
+    "js/joined/parts.js": ("js/sheet-parts.js", "js/sheet-session.js", "js/sheet-outbox.js", "js/stage.js"),
+    "js/joined/contact.js": (
+        "js/displays/contact.js", "js/fields/pace.js", "js/fields/partition.js", "js/fields/grouping.js",
+    ),
+    **{
+        f"js/joined/{name}.js": (path,)
+        for name, path in {
+            "rules": "js/rules.js",
+            "fold": "js/fold.js",
+            "pair": "js/displays/pair.js",
+            "box": "js/fields/box.js",
+            "picture": "js/fields/picture.js",
+            "sheet": "js/sheet.js",
+        }.items()
+    },
+}  # fmt: skip
+HOME = {source: joined for table in (STYLES, SCRIPTS) for joined, sources in table.items() for source in sources}
+IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "(\.[^"]+)";$', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))", re.MULTILINE)
+
+
+def joined(names: Iterable[str]) -> list[str]:
+    """What a sheet's page asks for in place of these files; none twice."""
+    return list(dict.fromkeys(HOME.get(name, name) for name in names))
+
+
+def join_scripts(name: str, sources: Mapping[str, str]) -> str:
+    """One module of several, each in a scope of its own, in the order of what needs what.
+
+    Imports from other files become imports of the joined files that hold them. Raises ValueError for what it cannot
+    join: a default or a variable (`let`) export, or an import of what comes later.
+    """
+    outside: dict[str, str] = {}  # another joined file: the name it has here
+    inside: dict[str, str] = {}
+    bodies, given = [], []
+    for path, source in sources.items():
+        exports = EXPORT.findall(source)
+
+        def taken(found: re.Match[str], path: str = path) -> str:
+            wanted = posixpath.normpath(posixpath.join(posixpath.dirname(path), found[2]))
+            home = HOME.get(wanted, "")
+            if wanted not in inside and home in ("", name):
+                raise ValueError(f"{path} needs {wanted}, which does not come before it in {name}.")
+            here = inside.get(wanted) or outside.setdefault(home, f"_o{len(outside)}")
+            return f"const {{ {found[1]} }} = {here};"
+
+        body = EXPORT.sub("", IMPORT.sub(taken, source))
+        if left := re.search(r"^(import|export)\b.*", body, re.MULTILINE):
+            raise ValueError(f"{path} cannot be joined: {left[0]}")
+        inside[path] = f"_i{len(inside)}"
+        bodies.append(f"const {inside[path]} = (() => {{\n{body}return {{ {', '.join(exports)} }};\n}})();\n")
+        if exports:
+            given.append(f"export const {{ {', '.join(exports)} }} = {inside[path]};\n")
+    heads = [f'import * as {here} from "./{posixpath.basename(home)}";\n' for home, here in outside.items()]
+    return "".join([*heads, *bodies, *given])
+
+
+class JoinedFinder(finders.BaseFinder):
+    """Finds the joined files; they are made anew when a source has changed."""
+
+    def __init__(self, *_args: Any, **_kwargs: Any) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="emic-joined-")
+        self.storage = FileSystemStorage(location=self.folder.name)
+
+    def check(self, **_kwargs: Any) -> list[Any]:
+        return []
+
+    def find(self, path: str, find_all: bool = False, **_kwargs: Any) -> Any:
+        found = self._made(path) if path in STYLES or path in SCRIPTS else ""
+        return ([found] if found else []) if find_all else (found or [])
+
+    def list(self, ignore_patterns: Any) -> Iterator[tuple[str, FileSystemStorage]]:
+        for path in (*STYLES, *SCRIPTS):
+            self._made(path)
+            yield path, self.storage
+
+    def _made(self, path: str) -> str:
+        names = STYLES.get(path) or SCRIPTS[path]
+        places = {name: Path(str(finders.find(name))) for name in names}
+        made = Path(self.folder.name, path)
+        newest = max(place.stat().st_mtime_ns for place in places.values())
+        if not made.exists() or made.stat().st_mtime_ns < newest:
+            sources = {name: place.read_text("utf-8") for name, place in places.items()}
+            text = "".join(sources.values()) if path in STYLES else join_scripts(path, sources)
+            made.parent.mkdir(parents=True, exist_ok=True)
+            fresh = made.with_suffix(".new")
+            fresh.write_text(text, "utf-8")
+            fresh.replace(made)
+        return str(made)

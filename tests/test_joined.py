@@ -1,0 +1,54 @@
+"""Files that go over the line as one: nothing of their sources is lost, and what cannot be joined is refused."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.contrib.staticfiles import finders
+
+from annotation.displays.registry import DISPLAYS
+from annotation.fields.registry import KINDS
+from config.joined import HOME, SCRIPTS, STYLES, join_scripts, joined
+
+
+def read(path: str) -> str:
+    return Path(str(finders.find(path))).read_text("utf-8")
+
+
+def test_every_script_of_a_kind_or_display_has_its_joined_file() -> None:
+    """Else it would load its own copy of sheet-parts.js, and hear of no sheet."""
+    scripts = {one.script for one in DISPLAYS} | {kind.form.script for kind in KINDS}
+    assert {one for one in scripts if one} <= set(HOME)
+    assert joined(["js/displays/contact.js", "js/fields/grouping.js"]) == ["js/joined/contact.js"]
+    assert joined(["css/contact.css"]) == ["css/contact.css"]
+
+
+@pytest.mark.parametrize("name", [*STYLES, *SCRIPTS])
+def test_a_joined_file_holds_its_sources_and_asks_only_for_joined_ones(name: str) -> None:
+    made, sources = read(name), (STYLES.get(name) or SCRIPTS[name])
+    for path in sources:
+        for line in read(path).splitlines():
+            if not line.startswith(("import ", "export ")):
+                assert line in made, (path, line)
+    asked = re.findall(r'^import \* as \w+ from "\./(.+)";$', made, re.MULTILINE)
+    assert {f"js/joined/{one}" for one in asked} <= set(SCRIPTS)
+    assert "sheet.js" not in asked, "the page's own script begins when all others stand"
+
+
+def test_a_module_keeps_its_own_names() -> None:
+    parts = {
+        "js/a.js": "const own = 1;\nexport const a = () => own;\n",
+        "js/b.js": 'import { a } from "./a.js";\nconst own = 2;\nexport function b() { return a() + own; }\n',
+    }
+    made = join_scripts("js/joined/x.js", parts)
+    assert "const { a } = _i0;" in made and "return { a };" in made and "return { b };" in made
+    assert made.endswith("export const { a } = _i0;\nexport const { b } = _i1;\n")
+
+
+@pytest.mark.parametrize(
+    "source",
+    ['import { b } from "./later.js";\n', "export let a = 1;\n", "export default 1;\n", 'import "./sheet.js";\n'],
+)
+def test_what_cannot_be_joined_is_refused(source: str) -> None:
+    with pytest.raises(ValueError, match=r"js/a\.js"):
+        join_scripts("js/joined/x.js", {"js/a.js": source, "js/later.js": "export const b = 1;\n"})
