@@ -81,7 +81,10 @@ function read(values) {
     if (typeof found === "number") said.push(`${part.dataset.label} ${shown}`);
   }
   if (rules.rule) said.push(verdict(part.querySelector("[data-verdict]"), values));
+  const hidden = part.hidden;
   part.hidden = !rules.score && part.querySelector("[data-state=open]") !== null; // nothing to say yet
+  // It appears over what was just answered: that stays in sight.
+  if (hidden && !part.hidden) document.activeElement.closest("label, .field")?.scrollIntoView({ block: "nearest" });
   return part.hidden ? [] : said;
 }
 
