@@ -84,18 +84,8 @@ def facts_of(item_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
 
 
 def values_of(sheet: Sheet, answers: Mapping[str, Any], facts: Mapping[str, Any]) -> Values:
-    """As expressions name them: an ordered answer as a number, else its code, else what was written."""
-    values: dict[str, Any] = {f"facts.{key}": value for key, value in facts.items()}
-    for one in sheet.fields:
-        answer = answers.get(one.key)
-        if answer is None:
-            continue
-        coded = one.spec.code(answer, one.config)
-        if coded is not None:
-            values[one.key] = coded.code if coded.value is None else coded.value
-        elif isinstance(answer, str):
-            values[one.key] = answer
-    return values
+    """What expressions may name: see Sheet.values; and facts of the item."""
+    return {**{f"facts.{key}": value for key, value in facts.items()}, **sheet.values(answers)}
 
 
 def verdict_on(version: RuleVersion, answers: Sequence[Annotation], facts: Mapping[str, Any]) -> Verdict:

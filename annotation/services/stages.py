@@ -1,6 +1,6 @@
 """Stages as researchers write them: drafts, what is wrong with them, publishing, versions, new ones."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ from annotation.composer.checking import StageProblem
 from annotation.composer.checking import problems as content_problems
 from annotation.displays import UnknownDisplay, display
 from annotation.models import Campaign, StageDraft, StageVersion
+from annotation.services import deriving
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Benchmark, Item, Stage
 from jobs.models import record
@@ -24,6 +25,7 @@ COLUMNS = (
     "name", "display", "sheet", "skip_reasons", "has_target", "target_answers", "acceptance", "acceptance_rule",
     "review_reasons", "derivation", "staffing", "own_items_only", "layout", "retire_after_skips", "instructions",
 )  # fmt: skip
+HELD = ("display", "staffing", "own_items_only", "has_target", "acceptance")
 NAMED = 3
 Content = dict[str, Any]
 
@@ -91,8 +93,10 @@ def publish(stage: Stage, seen: str, actor: User, at: datetime) -> StageVersion:
         raise Conflict(draft)
     content = {**content_of(stage), **{key: draft.content[key] for key in COLUMNS if key in draft.content}}
     wrong = [one for one in content_problems(content, earlier_of(stage)) if one.blocks]
+    wrong += list(_held_by_campaigns(stage, content))
     if wrong:
         raise NotPublishable(wrong)
+    derived_anew = content["derivation"] != stage.derivation
     if not stage.versions.exists():
         StageVersion.objects.create(stage=stage, number=stage.version, content=content_of(stage), published_at=at)
     for key, value in content.items():
@@ -104,7 +108,18 @@ def publish(stage: Stage, seen: str, actor: User, at: datetime) -> StageVersion:
         stage=stage, number=stage.version, content=content, published_by=actor, published_at=at
     )
     _event(stage, actor, "stage.published", number=stage.version)
+    if derived_anew:
+        deriving.renew(stage)
     return version
+
+
+def _held_by_campaigns(stage: Stage, content: Mapping[str, Any]) -> Iterator[StageProblem]:
+    """What a running campaign reads from its stage cannot change under the people who work on it."""
+    running = stage.campaigns.filter(state__in=(Campaign.State.OPEN, Campaign.State.PAUSED)).order_by("pk").first()
+    for key in HELD if running else ():
+        if content[key] != getattr(stage, key):
+            words = _("The campaign “%(name)s” is running and depends on this. Close it first, or make a new stage.")
+            yield StageProblem(key, words % {"name": running})
 
 
 @in_transaction

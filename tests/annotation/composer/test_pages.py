@@ -223,3 +223,19 @@ def test_a_draft_is_json_that_the_database_keeps(world: World, mara: Client) -> 
     assert reply.status_code == 302
     draft = StageDraft.objects.get(stage=world.stage)
     assert draft.content["name"] == "AB" and "{bad" in json.dumps(draft.content)
+
+
+def test_what_a_running_campaign_reads_of_its_stage_is_not_changed_under_its_people(world: World, mara: Client) -> None:
+    open_campaign(world, world.egypt)
+    stage, url = world.stage, page(world, world.stage)
+    wording = {**stages.content_of(stage), "name": "How relevant", "target_answers": 4}
+    stages.save_draft(stage, wording, stages.mark(stage, None), world.mara, timezone.now())
+    assert sent(mara, url, "publish").status_code == 302
+    assert world.stage.name == "How relevant"
+    stage = world.stage
+    held = {**stages.content_of(stage), "staffing": "others", "has_target": not stage.has_target}
+    draft = stages.save_draft(stage, held, stages.mark(stage, None), world.mara, timezone.now())
+    with pytest.raises(stages.NotPublishable) as refused:
+        stages.publish(stage, stages.mark(stage, draft), world.mara, timezone.now())
+    assert {one.path for one in refused.value.problems} == {"staffing", "has_target"}
+    assert world.stage.staffing == "anyone"
