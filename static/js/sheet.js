@@ -71,6 +71,7 @@ function put(answers) {
   for (const input of form.elements) {
     if (!kept(input.name)) continue;
     const values = answers.filter(([name]) => name === input.name).map(([, value]) => value);
+    if (values.length === 1 && input.closest("[data-plain]")) continue; // it stands in for a script, which wrote one value
     if (input.matches("[type=radio], [type=checkbox]")) input.checked = values.includes(input.value);
     else input.value = values[(nth[input.name] = (nth[input.name] ?? -1) + 1)] ?? "";
   }
