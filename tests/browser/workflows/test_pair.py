@@ -125,7 +125,9 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
     names_the_clause(open_as(world.mara), stage.benchmark.slug, trust.unit.item, shot)
 
     assert Annotation.objects.filter(live=True, counted=True).count() == 6
-    rows = steps.rows_of(steps.exported(world, stage), "ratings.jsonl")
+    archive = steps.exported(world, stage)
+    steps.back(open_as(world.mara), campaign, archive)
+    rows = steps.rows_of(archive, "ratings.jsonl")
     given = {(row["item"], "".join(row["codes"][field] for field in FIELDS)) for row in rows}
     assert given == {(key, codes) for key, three in SAID.items() for codes in three}
     assert {row["rule_version"] for row in rows} == {"by_rule 1"}
