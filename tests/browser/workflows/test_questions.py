@@ -12,7 +12,7 @@ from annotation.models import Annotation, Assignment, Campaign, ItemContributor
 from annotation.services import deriving
 from benchmarks.models import Benchmark, Item, Role, Stage
 from people.models import User
-from tests.browser.conftest import PHONE, drawings
+from tests.browser.conftest import PHONE, drawings, until
 from tests.browser.test_rating import loaded
 from tests.browser.workflows import steps
 from tests.personas import World
@@ -52,13 +52,19 @@ def write(page: Page, question: str, answer: str, familiar: str = "familiar", fo
     loaded(page)
     expect(page.locator(".folded")).to_be_hidden()
     if fold == "before":
-        page.locator("[data-fold] summary").click()
-        expect(page.locator(".folded dd").first).to_be_visible()
+        unfold(page)
     page.locator(f"label:has([value={familiar}])").click()
     if fold == "after":
-        page.locator("[data-fold] summary").click()
+        unfold(page)
     page.locator("#a-question").fill(question)
     page.locator("#a-answer").fill(answer)
+
+
+def unfold(page: Page) -> None:
+    """Nobody types sooner than the page has noted that it was opened."""
+    page.locator("[data-fold] summary").click()
+    expect(page.locator(".folded dd").first).to_be_visible()
+    until(page, "document.querySelector('[name=trace]').value.includes('text_typed')")
 
 
 def decide(reviewer: Page, decision: str, reason: str = "", comment: str = "") -> None:
@@ -94,6 +100,8 @@ def reviewed(open_as: OpenAs, world: World, benchmark: Benchmark, author: Page, 
     reviewer.reload()
     reviewer.get_by_role("link", name="Begin with the first").click()
     expect(reviewer.locator(".changed")).to_contain_text("What is this dish called?")
+    edges = "name => document.querySelector(`.body > ${name}`).getBoundingClientRect().toJSON()"
+    assert reviewer.evaluate(edges, "fieldset")["top"] >= reviewer.evaluate(edges, ".wrap")["bottom"]
     shot(reviewer, "questions-review-again-desktop")
     decide(reviewer, "accept")
 
