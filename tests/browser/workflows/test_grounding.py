@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Assignment, Campaign, ItemContributor, Outcome
 from annotation.services import deriving
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, Item
 from people.models import User
 from tests.browser import boxing
 from tests.browser.conftest import PHONE, drawings, until
@@ -116,5 +116,13 @@ def test_a_picture_is_found_boxed_and_boxed_again_by_another(
     researcher.goto(f"/b/{benchmark.slug}/")
     shot(researcher, "grounding-chain-desktop", full_page=True)
     files = [steps.exported(world, campaign.stage) for campaign in done]
+    made = live_items(benchmark)
     for campaign, archive in zip(done, files, strict=True):
         steps.back(researcher, campaign, archive)
+    deriving.work_off(timezone.now())
+    assert live_items(benchmark) == made  # the same people said the same: nothing new follows from it
+
+
+def live_items(benchmark: Benchmark) -> list[tuple[str, str]]:
+    rows = Item.objects.filter(stage__benchmark=benchmark, withdrawn_at=None)
+    return sorted(rows.values_list("stage__key", "key"))
