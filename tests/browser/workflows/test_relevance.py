@@ -23,7 +23,7 @@ def test_relevance(open_as: Callable[..., Page], world: World, tmp_path: Path, s
     ]
     researcher = open_as(world.mara)
     steps.bring(researcher, stage, tmp_path, rows, pictures)
-    campaign = steps.opened(stage, world.mara, {world.brazil: 2})
+    campaign = steps.opened(stage, world.mara, {world.brazil: 3})
     bia, caio = open_as(world.bia), open_as(world.caio, **PHONE)
     hand = steps.sheet(bia, campaign)
     bia.keyboard.press("4")
@@ -34,7 +34,11 @@ def test_relevance(open_as: Callable[..., Page], world: World, tmp_path: Path, s
     steps.sheet(caio, campaign)
     for code in "25":
         caio.locator(f'label:has(input[value="{code}"])').tap()
+        shot(caio, f"relevance-{code}-phone")
         steps.submit(caio)
+    third = open_as(steps.speaks_arabic(world))
+    steps.sheet(third, campaign)
+    shot(third, "relevance-ar-desktop")
     assert Annotation.objects.filter(live=True, counted=True).count() == 3
     assert {code for _key, _field, code, _value in steps.ratings(campaign)} == {"4", "2", "5"}
     archive = steps.exported(world, stage)
