@@ -34,8 +34,9 @@ def keys(level: str) -> set[str]:
 
 def test_only_what_the_level_allows_is_offered() -> None:
     assert keys("nominal") == {"alpha_nominal", "percent"}
-    assert keys("ordinal") == {measure.key for measure in MEASURES}
-    assert keys("text") == keys("box") == keys("partition") == set()
+    partitions = {"pairwise_f1", "adjusted_rand", "keep_alpha"}
+    assert keys("ordinal") == {measure.key for measure in MEASURES} - partitions
+    assert keys("text") == keys("box") == set() and keys("partition") == partitions
 
 
 def test_the_default_fits_and_needs_no_warning() -> None:

@@ -32,10 +32,10 @@ WITH given AS (
   RETURNING id, unit_id, rater_id
 ), written AS (
   INSERT INTO annotation_annotation (assignment_id, rater_id, version, client_key, answers, sheet_version_id,
-    rule_version, cohort_id, language, shown_at, submitted_at, active_seconds, confirmed, live, counted,
-    uncounted_because)
+    rule_version, cohort_id, language, shown_at, submitted_at, active_seconds, confirmed, trace, live,
+    counted, uncounted_because)
   SELECT id, rater_id, 1, id::text, jsonb_build_object('relevance', (1 + (id %% 5))::text), %(sheet)s, '', %(cohort)s,
-    'en', now(), now(), 7.5, '[]', true, true, '' FROM given
+    'en', now(), now(), 7.5, '[]', '{}', true, true, '' FROM given
   RETURNING id, assignment_id, rater_id
 )
 INSERT INTO annotation_rating (annotation_id, campaign_id, cohort_id, unit_id, rater_id, field, code, value, live,
