@@ -11,6 +11,7 @@ from annotation.models import Annotation, Assignment, Outcome
 from annotation.services import deriving
 from benchmarks.models import Item
 from tests.browser.conftest import PHONE, drawings
+from tests.browser.test_rating import look
 from tests.browser.workflows import steps
 from tests.personas import World
 
@@ -163,4 +164,5 @@ def names_the_clause(page: Page, slug: str, item: Item, shot: Callable[..., None
     expect(verdict).to_contain_text("The pictures are alike in all else")
     expect(verdict).to_contain_text("2 of 3")
     expect(verdict).not_to_contain_text("No cue gives the answer away")
+    assert look(page) == ""
     shot(page, "pair-item-desktop", full_page=True)
