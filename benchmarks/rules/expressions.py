@@ -17,6 +17,7 @@ Value = float | str | None
 Result = float | bool | str | None
 LONGEST = 500
 DEEPEST = 40
+MOST_STEPS = 100  # one in another, parentheses or not: what evaluates a tree goes down with it
 WORDS = ("and", "or", "not", "in")
 COMPARE = ("<=", ">=", "==", "!=", "<", ">")
 TOKEN = re.compile(
@@ -52,6 +53,8 @@ class Expression:
         tree = reader.either()
         if reader.kind != "end":
             raise ExpressionError(f"did not expect {reader.found!r}", reader.position)
+        if _depth(tree) > MOST_STEPS:
+            raise ExpressionError(f"has more than {MOST_STEPS} steps one in another", len(text))
         return cls(text, tree, frozenset(_names(tree)))
 
     def evaluate(self, values: Mapping[str, Any]) -> Result:
@@ -161,10 +164,19 @@ class _Reader:
             return inner
         if kind not in ("number", "quoted", *(() if leaf else ("name",))):
             raise ExpressionError(f"expected a value, found {found!r}", position)
+        value = float(found) if kind == "number" else found
+        if value == math.inf:
+            raise ExpressionError("has a number that is too large", position)
         self.step()
-        if kind == "name":
-            return ("name", found)
-        return ("is", float(found) if kind == "number" else found)
+        return ("name" if kind == "name" else "is", value)
+
+
+def _depth(tree: tuple[Any, ...]) -> int:
+    """By layers, not by calls: it is asked before anything goes down the tree."""
+    layer, depth = [tree], 0
+    while layer:
+        layer, depth = [part for one in layer for part in one[1:] if isinstance(part, tuple)], depth + 1
+    return depth
 
 
 def _names(tree: tuple[Any, ...]) -> Iterator[str]:

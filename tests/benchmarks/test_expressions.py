@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from benchmarks.rules.expressions import Expression, ExpressionError
+from benchmarks.rules.expressions import MOST_STEPS, Expression, ExpressionError
 
 EXAMPLES = json.loads((Path(__file__).parent.parent / "data" / "expressions.json").read_text())
 
@@ -34,7 +34,22 @@ def test_what_is_too_long_or_too_deep_is_refused() -> None:
         Expression.parse("1" * 501)
     with pytest.raises(ExpressionError, match="too many parentheses"):
         Expression.parse("(" * 200 + "1" + ")" * 200)
-    assert Expression.parse("not " * 100 + "1 == 1").evaluate({}) is True
+
+
+@pytest.mark.parametrize(("before", "after"), [("not ", ""), ("-", ""), ("", "+1"), ("", "*1")])
+def test_what_is_deep_without_parentheses_is_refused_too(before: str, after: str) -> None:
+    """It would be accepted, and then stop every answer where the stack ends."""
+    value = "1" if after in ("+1", "*1") or before == "-" else "1 == 1"
+    assert Expression.parse(before * 40 + value + after * 40).evaluate({}) is not None
+    with pytest.raises(ExpressionError, match="one in another"):
+        Expression.parse(before * (MOST_STEPS + 1) + value + after * (MOST_STEPS + 1))
+
+
+def test_a_number_that_no_number_can_hold_is_refused() -> None:
+    assert Expression.parse("9" * 300 + " > 1").evaluate({}) is True
+    with pytest.raises(ExpressionError, match="too large") as error:
+        Expression.parse("1 < " + "9" * 400)
+    assert error.value.position == 4
 
 
 @given(some.text(alphabet='q1.()+-*/<>=!"andorti ', max_size=60))
