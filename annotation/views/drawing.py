@@ -43,7 +43,7 @@ class Filled:
 
 def drawn_fields(version: SheetVersion, rule: int | None, said: Said, spoken: str, target: str) -> str:
     """An empty sheet's fields. They are the same for everybody of a culture, and kept."""
-    return joined(_empty(version, rule, spoken, target), said)
+    return joined(_kept(_empty, version)(version, rule, spoken, target), said)
 
 
 def drawn_with(
@@ -61,6 +61,11 @@ def drawn_with(
 
 def from_draft(draft: Draft | None) -> Filled:
     return Filled(draft.answers if draft else {}, Parsed())
+
+
+def _kept(draw: Any, version: SheetVersion) -> Any:
+    """Kept for saved versions alone: those that are not saved have one id, whatever stage and team they are of."""
+    return draw if version.pk else draw.__wrapped__
 
 
 @lru_cache(maxsize=256)
@@ -112,9 +117,14 @@ def rule_of(version: int) -> tuple[int, Rule]:
     return row.number, Rule.from_json(row.definition)
 
 
-@lru_cache(maxsize=256)
 def rules_of(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Mapping[str, Any]:
     """What static/js/rules.js needs; nothing where the sheet has no rules."""
+    found: Mapping[str, Any] = _kept(_rules, version)(version, rule, spoken, target)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _rules(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Mapping[str, Any]:
     sheet, speech = sheet_of(version), Speech(spoken, target)
     data: dict[str, Any] = {}
     if shown := {one.key: one.show_if.to_json() for one in sheet.fields if one.show_if}:

@@ -12,7 +12,7 @@ from annotation.models import Draft, StageDraft
 from annotation.services import campaigns, stages
 from annotation.services.campaigns import Refused
 from benchmarks.models import Stage
-from people.models import User
+from people.models import Cohort, User
 from tests.forms import inputs_of
 from tests.personas import World
 from tests.samples import assign, open_campaign
@@ -127,6 +127,27 @@ def test_the_preview_shows_what_is_not_saved_and_writes_nothing(world: World, ma
     assert reply["X-Frame-Options"] == "SAMEORIGIN"
     assert "frame-ancestors 'self'" in reply["Content-Security-Policy"]
     assert snapshot() == before
+
+
+def checked(words: str) -> dict[str, str]:
+    """A sheet of one text that is checked, as the form posts it."""
+    check = {"key": "c", "expression": 'q1 == "x"', "words": {"en": words}, "blocks": True}
+    return {
+        "s:name": "S", "s:display": "image", "s:sheet.fields[0].key": "q1", "s:sheet.fields[0].kind": "text",
+        "s:sheet.fields[0].label.en": "Q", "j:sheet.fields[0].config": "{}", "j:sheet.checks": json.dumps([check]),
+    }  # fmt: skip
+
+
+def test_a_preview_keeps_nothing_for_the_next_one_nor_for_another_team(world: World, mara: Client) -> None:
+    for cohort in (world.egypt, world.other_cohort):
+        Cohort.objects.filter(pk=cohort.pk).update(label="Egypt", names={})
+    url = page(world, world.stage) + "preview/"
+    first = mara.post(url, checked("As we wrote it")).content.decode()
+    changed = mara.post(url, checked("Written anew")).content.decode()
+    assert "As we wrote it" in first and "Written anew" in changed and "As we wrote it" not in changed
+    other = f"/b/{world.other_benchmark.slug}/stages/{world.other_benchmark.stages.get().pk}/preview/"
+    theirs = world.client(world.rival).post(other, checked("Of the fjord")).content.decode()
+    assert "Of the fjord" in theirs and "Written anew" not in theirs
 
 
 def test_the_preview_shows_the_questions_that_can_be_read(world: World, mara: Client) -> None:
