@@ -39,8 +39,8 @@ def answer_for_review(user: User, benchmark: Benchmark, annotation_id: int) -> A
 
 
 def review_for(user: User, benchmark: Benchmark, review_id: int) -> Review:
-    """A decision on an answer of this benchmark; who may take it back, the service says."""
-    rows = Review.objects.filter(annotation__assignment__campaign__stage__benchmark=benchmark)
+    """A decision on an answer this person may decide on; who may take it back, the service says."""
+    rows = Review.objects.filter(annotation__in=reviews.reviewable(benchmark, user))
     found = rows.filter(pk=review_id).first() if user.is_active else None
     if found is None:
         raise Http404

@@ -148,12 +148,14 @@ def decide(
 
 @in_transaction
 def undo(review_id: int, user: User, at: datetime, *, runs: bool = False) -> Review:
-    """Take a decision back: the answer waits again. By its reviewer, or by somebody who `runs` the benchmark."""
+    """Take a decision back: the answer waits again. By its reviewer, or by somebody who `runs` the benchmark; never
+    by its author, nor by those who had a part in what it is about."""
     review = Review.objects.get(pk=review_id)
     answer = _locked(review.annotation_id)
     review.refresh_from_db()
     if review.reviewer_id != user.pk and not runs:
         raise NotReviewed("not_yours")
+    _may(answer, user)
     if review.undone_at is not None:
         raise NotReviewed("gone")
     if not answer.live:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, Review
 from annotation.services import campaigns, reviews
-from people.models import User
+from people.models import CohortMember, User
 from people.services.raters import rater_of
 from tests.annotation.chain.factories import ASKED, QUESTION, a_stage, answer, hand
 from tests.annotation.chain.factories import items as make
@@ -85,8 +85,6 @@ def test_a_reviewer_who_answers_too_does_not_find_their_own(
     world: World, client_of: ClientOf, given: Annotation
 ) -> None:
     own = client_of(world.reviewer)
-    from people.models import CohortMember
-
     CohortMember.objects.create(cohort=world.egypt, user=world.reviewer)
     world.give_consent(world.team, world.reviewer)
     mine = written(world, given.assignment.campaign, world.reviewer, "Mine?")
@@ -95,6 +93,21 @@ def test_a_reviewer_who_answers_too_does_not_find_their_own(
     assert "Mine?" not in html(own.get(page(world)))
     assert "Mine?" in html(client_of(world.owner).get(page(world)))
     assert not Review.objects.exists()
+
+
+def test_a_researcher_does_not_take_back_the_decision_on_their_own_answer(
+    world: World, client_of: ClientOf, campaign: Campaign
+) -> None:
+    CohortMember.objects.create(cohort=world.egypt, user=world.mara)
+    world.give_consent(world.team, world.mara)
+    mine = written(world, campaign, world.mara, "Mine?")
+    made = reviews.decide(mine.pk, world.reviewer, "reject", timezone.now(), reason="unclear")
+    assert client_of(world.mara).post(f"{page(world)}undo/{made.pk}/").status_code == 404
+    with pytest.raises(reviews.NotReviewed, match="own"):
+        reviews.undo(made.pk, world.mara, timezone.now(), runs=True)
+    assert Review.objects.get().undone_at is None
+    assert client_of(world.owner).post(f"{page(world)}undo/{made.pk}/").status_code == 302
+    assert Review.objects.get().undone_at is not None
 
 
 def test_after_a_decision_comes_the_next_and_it_can_be_taken_back(
