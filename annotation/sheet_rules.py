@@ -11,7 +11,7 @@ from benchmarks.rules.expressions import Expression, ExpressionError
 
 KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
 FACTS = "facts"
-MOST_POINTS = 6
+MOST_DECIMALS = 6
 HUGE = 1e15  # beyond it a float has no decimals
 
 
@@ -46,11 +46,11 @@ class CrossCheck:
 
 @dataclass(frozen=True)
 class Score:
-    """A number made of the answers. `points`: its decimals, rounded half up as JavaScript's toFixed does."""
+    """A number made of the answers. `decimals`: how many are shown, rounded half up as JavaScript's toFixed does."""
 
     label: Text
     expression: Expression
-    points: int
+    decimals: int
 
     def of(self, values: Mapping[str, Any]) -> float | None:
         found = self.expression.evaluate(values)
@@ -58,10 +58,10 @@ class Score:
             return None
         if abs(found) >= HUGE:
             return found
-        return float(Decimal(found).quantize(Decimal(1).scaleb(-self.points), ROUND_HALF_UP))
+        return float(Decimal(found).quantize(Decimal(1).scaleb(-self.decimals), ROUND_HALF_UP))
 
     def to_json(self) -> dict[str, Any]:
-        return {"label": dict(self.label), "expression": self.expression.text, "points": self.points}
+        return {"label": dict(self.label), "expression": self.expression.text, "decimals": self.decimals}
 
 
 def read_show_if(row: Any, path: str, earlier: Mapping[str, tuple[Spec[Any, Any], Any]]) -> ShowIf:
@@ -108,13 +108,13 @@ def read_score(row: Any, path: str, fields: Collection[str]) -> Score | None:
         return None
     if not isinstance(row, Mapping):
         raise ConfigError(path, "must be an object with label and expression")
-    refuse_others(row, ("label", "expression", "points"), path)
+    refuse_others(row, ("label", "expression", "decimals"), path)
     if "score" in fields:
         raise ConfigError(path, 'has the column "score"; give the field of that key another one')
-    points = need(row, "points", int, path) if "points" in row else 2
-    if not 0 <= points <= MOST_POINTS:
-        raise ConfigError(f"{path}.points", f"is the number of decimals, 0 to {MOST_POINTS}, not {points}")
-    return Score(need_text(row, "label", path), read_expression(row, path, fields), points)
+    decimals = need(row, "decimals", int, path) if "decimals" in row else 2
+    if not 0 <= decimals <= MOST_DECIMALS:
+        raise ConfigError(f"{path}.decimals", f"must be 0 to {MOST_DECIMALS}, not {decimals}")
+    return Score(need_text(row, "label", path), read_expression(row, path, fields), decimals)
 
 
 def read_expression(row: Mapping[str, Any], path: str, known: Collection[str]) -> Expression:

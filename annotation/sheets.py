@@ -183,7 +183,7 @@ class Sheet:
     def score_column(self) -> Column:
         """Of an export: the score as the person saw it."""
         assert self.score is not None
-        meaning = f"{say(self.score.label, 'en')}: {self.score.expression.text}, to {self.score.points} decimals"
+        meaning = f"{say(self.score.label, 'en')}: {self.score.expression.text}, to {self.score.decimals} decimals"
         return Column("score", "number", meaning)
 
     def cells(self, answers: Mapping[str, Any]) -> dict[str, Any]:

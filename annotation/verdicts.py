@@ -23,12 +23,12 @@ class Failed:
 
 @dataclass(frozen=True)
 class Said:
-    """`score`: the mean of the answers' totals, and `points` the most there is; None where the rule has none."""
+    """`score`: the mean of the answers' totals, and `most` the most there is; None where the rule has none."""
 
     outcome: Outcome
     failed: list[Failed]
     score: float | None
-    points: float
+    most: float
 
 
 def facts(item: Item) -> list[Said] | None:
@@ -43,7 +43,7 @@ def _said(outcome: Outcome) -> Said:
     counts = numbers.get("clauses", {})
     language = get_language() or "en"
     failed = [Failed(say(rule.words(key), language), counts.get(key)) for key in outcome.failed]
-    return Said(outcome, failed, numbers.get("score"), rule.score.points if rule.score else 0)
+    return Said(outcome, failed, numbers.get("score"), rule.score.most if rule.score else 0)
 
 
 PANEL = Panel("annotation/verdict.html", facts)

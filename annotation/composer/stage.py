@@ -77,8 +77,9 @@ BLOCKS = Setting("blocks", "bool", gettext_lazy("It cannot be submitted otherwis
 SCORE = (
     Setting("label", "words", gettext_lazy("Name"), optional=True),
     Setting("expression", "line", gettext_lazy("Expression"), short=True),
-    Setting("points", "int", gettext_lazy("Decimals"), optional=True),
+    Setting("decimals", "int", gettext_lazy("Decimals"), optional=True),
 )
+TOTAL = (SCORE[1], Setting("most", "number", gettext_lazy("The most that can be reached")))
 NAMED = (
     Setting("key", "line", gettext_lazy("Name in the item's context"), short=True),
     Setting("label", "words", gettext_lazy("Heading"), optional=True),
@@ -164,7 +165,7 @@ def _acceptance(content: Mapping[str, Any], languages: Languages) -> list[Contro
     if chosen == Stage.Acceptance.BY_RULE:
         clauses = Setting("clauses", "rows", _("Clauses, which must all hold"), row=CHECK, add=_("Add a clause"))
         over = Setting("over", "select", _("Over several answers"), choices=OVER, start="majority")
-        score = Setting("score", "object", _("Score"), row=SCORE[1:])
+        score = Setting("score", "object", _("Score"), row=TOTAL)
         drawn += draw((clauses, over, score), rule, "acceptance_rule", languages)
     elif rule:
         drawn.append(hidden("acceptance_rule", rule))

@@ -135,7 +135,7 @@ def _rules(version: SheetVersion, rule: int | None, spoken: str, target: str) ->
             for one in sheet.checks
         ]
     if sheet.score:
-        data["score"] = {"tree": sheet.score.expression.tree, "points": sheet.score.points}
+        data["score"] = {"tree": sheet.score.expression.tree, "decimals": sheet.score.decimals}
     if rule:
         number, found = rule_of(rule)
         clauses = [{"tree": one.expression.tree, "words": speech.say(one.words)} for one in found.clauses]

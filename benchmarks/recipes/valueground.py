@@ -87,7 +87,7 @@ SHEET = {
     "score": {
         "label": {"en": "Total"},
         "expression": "(match_a / 2 + match_b / 2 + pair_match / 2 + no_cue) / 4",
-        "points": 2,
+        "decimals": 2,
     },
 }
 RULE = {
@@ -100,7 +100,7 @@ RULE = {
         {"key": "pair_match", "expression": "pair_match == 2", "words": {"en": "The pictures are alike in all else"}},
         {"key": "no_cue", "expression": "no_cue == 1", "words": {"en": "No cue gives the answer away"}},
     ],
-    "score": {"expression": "(match_a / 2 + match_b / 2 + pair_match / 2 + no_cue) / 4", "points": 1},
+    "score": {"expression": "(match_a / 2 + match_b / 2 + pair_match / 2 + no_cue) / 4", "most": 1},
     "over": "majority",
 }
 

@@ -1,6 +1,6 @@
 """When is a thing good enough to go on? A declared rule over the sheets that were filled for it. Pure.
 
-{"clauses": [{"key", "expression", "words": {language: text}}], "score": {"expression", "points"} or absent,
+{"clauses": [{"key", "expression", "words": {language: text}}], "score": {"expression", "most"} or absent,
  "over": "majority" | "means"}
 
 All clauses must hold. Over `majority` the rule is put to each sheet, and more than half of the sheets decide; over
@@ -39,10 +39,10 @@ class Clause:
 
 @dataclass(frozen=True)
 class Score:
-    """`points`: the most that can be reached, to say "3 of 4"."""
+    """`most`: what can be reached, to say "3 of 4"."""
 
     expression: Expression
-    points: float
+    most: float
 
 
 @dataclass(frozen=True)
@@ -175,10 +175,10 @@ def _score(row: Any) -> Score | None:
         return None
     if not isinstance(row, Mapping):
         raise RuleError("rule.score", "must be an object")
-    points = row.get("points")
-    if not isinstance(points, int | float) or isinstance(points, bool) or points <= 0:
-        raise RuleError("rule.score.points", "must be a number above 0")
-    return Score(_expression(row.get("expression"), "rule.score.expression"), points)
+    most = row.get("most")
+    if not isinstance(most, int | float) or isinstance(most, bool) or most <= 0:
+        raise RuleError("rule.score.most", "must be a number above 0")
+    return Score(_expression(row.get("expression"), "rule.score.expression"), most)
 
 
 def _expression(text: Any, path: str) -> Expression:

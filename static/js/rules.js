@@ -74,7 +74,7 @@ function read(values) {
   const said = [];
   if (rules.score) {
     const found = reckon(rules.score.tree, values);
-    const shown = typeof found === "number" ? found.toFixed(rules.score.points) : words.none;
+    const shown = typeof found === "number" ? found.toFixed(rules.score.decimals) : words.none;
     const place = part.querySelector("[data-score]");
     place.classList.toggle("none", typeof found !== "number");
     fill(place, shown);

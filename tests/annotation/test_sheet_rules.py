@@ -23,7 +23,7 @@ NAME = {
 MORE = {"key": "more", "kind": "text", "label": {"en": "More?"}, "show_if": {"field": "known", "in": ["yes"]}}
 MAYBE = {"field": "known", "in": ["maybe"]}
 CHECK = {"key": "sound", "expression": "fit + clear >= 2", "words": {"en": "Both are low."}, "blocks": False}
-SCORE = {"label": {"en": "Total"}, "expression": "(fit + clear) / 4", "points": 2}
+SCORE = {"label": {"en": "Total"}, "expression": "(fit + clear) / 4", "decimals": 2}
 WHOLE: dict[str, Any] = {"fields": [KNOWN, FIT, CLEAR, NAME, MORE], "checks": [CHECK], "score": SCORE}
 
 
@@ -63,7 +63,7 @@ def test_the_score_is_a_column() -> None:
     assert whole().cells({"fit": "2", "clear": "0"})["score"] == 0.5
     assert whole().cells({"fit": "2"})["score"] is None
     assert [column.suffix for column in whole().columns()][-1] == "score"
-    odd = whole(score={**SCORE, "expression": "fit / 8 + 0.5", "points": 2})
+    odd = whole(score={**SCORE, "expression": "fit / 8 + 0.5", "decimals": 2})
     assert odd.cells({"fit": "1"})["score"] == 0.63  # half up, as the page shows it
 
 
@@ -75,7 +75,7 @@ def test_the_score_is_a_column() -> None:
         ({"checks": [{**CHECK, "key": "fit"}]}, "checks[0].key", "twice"),
         ({"checks": [{**CHECK, "words": {}}]}, "checks[0].words", "English"),
         ({"score": {**SCORE, "expression": "facts.objects"}}, "score.expression", "facts.objects"),
-        ({"score": {**SCORE, "points": 9}}, "score.points", "0 to 6"),
+        ({"score": {**SCORE, "decimals": 9}}, "score.decimals", "0 to 6"),
         ({"fields": [NAME, KNOWN]}, "fields[0].show_if.field", "before"),
         (
             {"fields": [KNOWN, {**NAME, "show_if": {"field": "known", "in": ["maybe"]}}]},

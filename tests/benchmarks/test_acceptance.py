@@ -79,7 +79,7 @@ def test_words_over_means_are_what_all_say() -> None:
         ({**RULE, "extra": 1}, "rule.extra"),
         ({**RULE, "clauses": [{**RULE["clauses"][0], "expression": "1 +"}]}, "rule.clauses[0].expression"),  # type: ignore[index]
         ({**RULE, "clauses": [RULE["clauses"][0]] * 2}, "rule.clauses[1].key"),  # type: ignore[index]
-        ({**RULE, "score": {"expression": "1", "points": 0}}, "rule.score.points"),
+        ({**RULE, "score": {"expression": "1", "most": 0}}, "rule.score.most"),
     ],
 )
 def test_a_rule_written_wrongly_says_where(data: Any, path: str) -> None:

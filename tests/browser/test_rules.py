@@ -33,7 +33,7 @@ SURE = {
     "config": {"points": [{"code": code, "label": {"en": code}} for code in ("low", "high")]},
     "show_if": {"field": "known", "in": ["yes"]},
 }  # fmt: skip
-SCORE = {"label": {"en": "Points"}, "expression": "sure * 2.25", "points": 1}
+SCORE = {"label": {"en": "Points"}, "expression": "sure * 2.25", "decimals": 1}
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 def judged(over: str, *codes: str) -> Item:
     benchmark = a_benchmark()
-    rule = {**RULE, "over": over, "score": {"expression": "good", "points": 1}}
+    rule = {**RULE, "over": over, "score": {"expression": "good", "most": 1}}
     stage = a_stage(benchmark, "rate", GOOD, acceptance="by_rule", acceptance_rule=rule)
     items(stage, 1)
     cohort = a_cohort(benchmark.team)
@@ -27,7 +27,7 @@ def test_a_clause_that_failed_is_named_with_how_many_answers_failed_it() -> None
     [said] = verdicts.facts(judged("majority", "0", "1", "0")) or []
     assert said.outcome.state == "rejected"
     assert [(one.words, one.answers) for one in said.failed] == [("It is good", 2)]
-    assert said.score == pytest.approx(1 / 3) and said.points == 1
+    assert said.score == pytest.approx(1 / 3) and said.most == 1
 
 
 def test_where_means_decide_no_answer_is_said_to_have_failed_it() -> None:
