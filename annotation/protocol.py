@@ -4,14 +4,17 @@
  "seconds"}], "quiz": [{"key", "question", "options": [{"code", "label", "right": bool, "why"}]}], "pass": n}
 """
 
+import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 KINDS = ("reading", "video", "link")
 MEDIA = (".mp4", ".m4v", ".webm", ".ogv")
 LONGEST_DWELL = 3600
+HOST = re.compile(r"(?=.{4,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+")
 
 
 @dataclass(frozen=True)
@@ -43,13 +46,14 @@ class Material:
     @property
     def plays(self) -> bool:
         """Whether the address is a film that the page itself can show."""
-        return self.is_film and urlsplit(self.url).path.lower().endswith(MEDIA)
+        return self.is_film and not _wrong_address(self.url) and urlsplit(self.url).path.lower().endswith(MEDIA)
 
     @property
     def origin(self) -> str:
-        """For the content policy: the page that shows the film lets in films from there alone."""
+        """For the content policy: the page that shows the film lets in films from there alone. ASCII, as headers are;
+        only for what `plays`."""
         found = urlsplit(self.url)
-        return f"{found.scheme}://{found.netloc}"
+        return f"https://{_host(found)}" + (f":{found.port}" if found.port else "")
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,11 @@ class Parts:
         found = (one.option(answers.get(one.key, "")) for one in self.quiz)
         return sum(option is not None and option.right for option in found)
 
+    @property
+    def demand(self) -> tuple[int, int, tuple[int, ...]]:
+        """What going through it takes: questions, right answers, seconds. Texts for the same people take the same."""
+        return len(self.quiz), self.pass_mark, tuple(one.seconds for one in self.materials)
+
     def seen(self, seconds: Mapping[str, Any]) -> bool:
         """Whether each material was before the person for as long as it asks."""
         return all(one.key in seconds and float(seconds[one.key]) >= one.seconds for one in self.materials)
@@ -149,20 +158,30 @@ def _wrong_material(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "kind", "kind"
     if kind == "reading" and not str(row.get("body", "")).strip():
         yield "body", "empty"
-    if kind in ("video", "link") and not _is_https(url):
-        yield "url", "https"
+    if kind in ("video", "link") and (wrong := _wrong_address(url)):
+        yield "url", wrong
     seconds = row.get("seconds", 0)
     if not isinstance(seconds, int) or isinstance(seconds, bool) or not 0 <= seconds <= LONGEST_DWELL:
         yield "seconds", "seconds"
 
 
-def _is_https(url: str) -> bool:
+def _wrong_address(url: str) -> str:
+    """A code; empty for https addresses of a named host. What stands in a header may hold no sign of its grammar."""
     try:
         found = urlsplit(url)
+        host, _port = _host(found), found.port
     except ValueError:
-        return False
+        return "https"
     strange = any(letter in url for letter in " ;,'\"<>") or not url.isprintable()
-    return found.scheme == "https" and bool(found.hostname) and "@" not in found.netloc and not strange
+    if found.scheme != "https" or not host or "@" in found.netloc or strange:
+        return "https"
+    return "" if HOST.fullmatch(host) else "host"
+
+
+def _host(found: SplitResult) -> str:
+    """As browsers ask for it: names in other scripts in Punycode (UTS 46, which keeps ß and ς, unlike Python's)."""
+    labels = unicodedata.normalize("NFKC", (found.hostname or "").lower()).split(".")
+    return ".".join(one if one.isascii() else f"xn--{one.encode('punycode').decode()}" for one in labels)
 
 
 def _wrong_question(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

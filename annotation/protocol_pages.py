@@ -74,6 +74,7 @@ WORDS: Mapping[str, Any] = {
     "empty": gettext_lazy("This is empty. Write it, or delete the row."),
     "kind": gettext_lazy("Choose one of those shown."),
     "https": gettext_lazy("Write an address that begins with https://."),
+    "host": gettext_lazy("Write the whole name of the site, as in https://example.org/film.mp4."),
     "seconds": gettext_lazy("Write a number from 0 to 3600."),
     "options": gettext_lazy("A question needs at least two answers."),
     "right": gettext_lazy("Mark the answer that is right."),

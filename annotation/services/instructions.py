@@ -1,10 +1,11 @@
 """Instructions of a campaign: versions of texts, by language and cohort, with their protocol."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.models import Campaign, InstructionText, InstructionVersion
+from annotation.protocol import Parts
 from annotation.services.transactions import in_transaction
 from jobs.models import record
 from people.models import User
@@ -82,16 +83,38 @@ def copy(campaign: Campaign, to: Campaign, actor: User | None) -> None:
 
 def text_for(version: InstructionVersion, cohort_id: int, language: str) -> InstructionText | None:
     """For this cohort in this language; else for all in it; else of the cohort, then of all, in English; else any."""
+    fitting = [row for row in version.texts.all() if row.cohort_id in (None, cohort_id)]
+    return _nearest(fitting, cohort_id, language)
+
+
+def _nearest(rows: Iterable[InstructionText], cohort_id: int, language: str) -> InstructionText | None:
     base = language.split("-")[0]
-    rows = list(version.texts.all())
 
     def rank(row: InstructionText) -> tuple[int, int, int]:
         near = (language, base, "en")
         spoken = near.index(row.language) if row.language in near else _like(row.language, base)
         return spoken, 0 if row.cohort_id == cohort_id else 1, row.pk
 
-    fitting = [row for row in rows if row.cohort_id in (None, cohort_id)]
-    return min(fitting, key=rank, default=None)
+    return min(rows, key=rank, default=None)
+
+
+def own_text(version: InstructionVersion, cohort_id: int, language: str) -> InstructionText | None:
+    """What a person has to go through: `text_for`, but where one in their language asks something else than those of
+    their cohort, one of these. Another language is no way round a quiz."""
+    found = text_for(version, cohort_id, language)
+    rows = [row for row in version.texts.all() if row.cohort_id == cohort_id]
+    if found is None or found.cohort_id == cohort_id or not rows:
+        return found
+    asked = {Parts.from_json(row.parts).demand for row in rows}
+    return found if asked == {Parts.from_json(found.parts).demand} else _nearest(rows, cohort_id, language)
+
+
+def uneven(texts: Iterable[Written]) -> bool:
+    """Whether people of one cohort can choose, by their language, how much is asked of them."""
+    asked: dict[int | None, set[Any]] = {}
+    for one in texts:
+        asked.setdefault(one.cohort, set()).add(Parts.from_json(one.parts).demand)
+    return any(len(several) > 1 for several in asked.values())
 
 
 def _like(language: str, base: str) -> int:

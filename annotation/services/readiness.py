@@ -11,7 +11,7 @@ from django.core.signing import BadSignature, Signer
 from annotation.models import CampaignCohort, InstructionText, InstructionVersion, Readiness
 from annotation.protocol import Parts
 from annotation.services.allocation import seat_of
-from annotation.services.instructions import newest, text_for
+from annotation.services.instructions import newest, own_text, text_for
 from annotation.services.transactions import in_transaction
 from jobs.models import record
 from people.models import Rater
@@ -54,16 +54,33 @@ class Ready:
 def ready_of(place: CampaignCohort, rater: Rater, language: str) -> Ready | None:
     """None where there are no instructions. Reads only."""
     version = newest(place.campaign)
-    text = text_for(version, place.cohort_id, language) if version else None
-    if version is None or text is None:
+    if version is None:
+        return None
+    text = (own_text if version.required else text_for)(version, place.cohort_id, language)
+    if text is None:
         return None
     rows = Readiness.objects.filter(version=version, participation__cohort=place, participation__rater=rater)
     return Ready(version, text, Parts.from_json(text.parts), rows.first())
 
 
-def ticket(ready: Ready, key: str, at: datetime) -> str:
-    """Says since when a material is open, and what had been counted before. Without it no time is counted."""
-    return _SIGNER.sign(f"{ready.version.pk}:{key}:{float(ready.seen.get(key, 0)):.1f}:{at.timestamp():.1f}")
+@dataclass(frozen=True)
+class _Opened:
+    """What a ticket says: seconds counted before for this material and for all of them, and since when it is open."""
+
+    before: float
+    of_all: float
+    since: float
+
+
+def ticket(ready: Ready, rater: Rater, key: str, at: datetime) -> str:
+    """Says to whom and since when a material is open, and what had been counted before. Without it no time is
+    counted."""
+    counted = f"{float(ready.seen.get(key, 0)):.1f}:{_sum(ready.seen):.1f}:{at.timestamp():.1f}"
+    return _SIGNER.sign(f"{rater.pk}:{ready.version.pk}:{key}:{counted}")
+
+
+def _sum(seen: Mapping[str, Any]) -> float:
+    return sum(float(seconds) for seconds in seen.values())
 
 
 @in_transaction
@@ -72,27 +89,30 @@ def note_seen(
 ) -> Ready:
     """Count the time a material was open: what the page says it was looked at, at most what passed since its ticket.
 
-    Without `seconds` (no script) all the time that passed counts. A forged ticket counts nothing; the same one again,
-    or from two windows, counts once.
+    Without `seconds` (no script) all the time that passed counts. A forged ticket and somebody else's count nothing;
+    the same one again, or from two windows, counts once. Of materials open side by side one at a time is looked at:
+    together they count no more than what passed.
     """
     material = ready.parts.material(key)
-    opened = _read(said, ready.version.pk, key)
+    opened = _read(said, rater, ready.version.pk, key)
     if material is None or opened is None:
         return ready
-    before, since = opened
-    passed = max(0.0, at.timestamp() - since)
+    passed = max(0.0, at.timestamp() - opened.since)
     row = _row(place, rater, ready, at)
-    counted = before + (passed if seconds is None else min(max(seconds, 0.0), passed))
-    row.seen = {**row.seen, key: round(max(float(row.seen.get(key, 0)), counted), 1)}
+    had = float(row.seen.get(key, 0))
+    counted = opened.before + (passed if seconds is None else min(max(seconds, 0.0), passed))
+    left = opened.of_all + passed - (_sum(row.seen) - had)
+    row.seen = {**row.seen, key: round(max(had, min(counted, left)), 1)}
     row.save(update_fields=["seen"])
     return Ready(ready.version, ready.text, ready.parts, row)
 
 
-def _read(said: str, version: int, key: str) -> tuple[float, float] | None:
+def _read(said: str, rater: Rater, version: int, key: str) -> _Opened | None:
     try:
-        number, name, before, since = _SIGNER.unsign(said).rsplit(":", 3)
-        return (float(before), float(since)) if (number, name) == (str(version), key) else None
-    except (BadSignature, ValueError):
+        whose, *numbers = _SIGNER.unsign(said).rsplit(":", 3)
+        mine = whose == f"{rater.pk}:{version}:{key}"
+        return _Opened(*map(float, numbers)) if mine else None
+    except (BadSignature, TypeError, ValueError):
         return None
 
 

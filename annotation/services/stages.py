@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count, Max, Q
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.composer.acts import DROPPED
 from annotation.composer.checking import StageProblem
@@ -15,6 +15,7 @@ from annotation.composer.checking import problems as content_problems
 from annotation.displays import UnknownDisplay, display
 from annotation.models import Campaign, StageDraft, StageVersion
 from annotation.services import deriving
+from annotation.services.instructions import texts_of, uneven
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Benchmark, Item, Stage
 from jobs.models import record
@@ -27,6 +28,10 @@ COLUMNS = (
 )  # fmt: skip
 HELD = ("display", "staffing", "own_items_only", "has_target", "acceptance")
 NAMED = 3
+UNEVEN = gettext_lazy(
+    "The texts for the same people differ in quiz or seconds: by changing the language one is asked for less. "
+    "Make them alike."
+)
 Content = dict[str, Any]
 
 
@@ -248,9 +253,12 @@ def opening_problems(campaign: Campaign) -> list[StageProblem]:
     """Before a campaign opens: those of its stage; and, as warnings, languages of its cohorts without instructions."""
     found = problems(campaign.stage, conditions=campaign.conditions)
     version = campaign.instruction_versions.order_by("-number").first()
-    texts = list(version.texts.values_list("language", "cohort")) if version else []
+    written = texts_of(version)
+    texts = [(one.language, one.cohort) for one in written]
     if version is None:
         found.append(StageProblem("instructions", _("There are no instructions. People see the sheet only."), False))
+    if uneven(written):
+        found.append(StageProblem("instructions", str(UNEVEN), False))
     for row in campaign.cohorts.select_related("cohort") if texts else ():
         has = {language.split("-")[0] for language, cohort in texts if cohort in (None, row.cohort_id)}
         missing = [code for code in row.cohort.languages if code.split("-")[0] not in has]

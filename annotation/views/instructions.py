@@ -19,7 +19,8 @@ from annotation.composer.paths import steps
 from annotation.composer.reading import content_of as content_posted
 from annotation.models import Campaign
 from annotation.protocol_pages import checked, content_of, drawn, tidy, written
-from annotation.services.instructions import put_in_force
+from annotation.services.instructions import put_in_force, uneven
+from annotation.services.stages import UNEVEN
 from annotation.views.answers import person, scripted
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
@@ -76,6 +77,8 @@ def _published(request: HttpRequest, benchmark: Benchmark, campaign: Campaign, c
     version = put_in_force(campaign, written(content), person(request), required=content.get("required") is True)
     said = _("Instructions %(n)s are in force. Answers say under which ones they were given.") % {"n": version.number}
     messages.success(request, said)
+    if uneven(written(content)):
+        messages.warning(request, str(UNEVEN))
     where = reverse("annotation:campaign", args=[benchmark.slug, campaign.pk])
     return JsonResponse({"go": where}) if scripted(request) else redirect(where)
 

@@ -59,7 +59,7 @@ def ready(request: HttpRequest, campaign_id: int) -> HttpResponse:
         return redirect("annotation:sheet", campaign_id)
     if request.method == "POST":
         return _done(request, place, rater, found)
-    context = _context(request, place, found) | {"nav": tabs_for(user, "work"), "waits": refused == "not_ready"}
+    context = _context(request, place, rater, found) | {"nav": tabs_for(user, "work"), "waits": refused == "not_ready"}
     response = render(request, "annotation/protocol/ready.html", context)
     films = sorted({one.origin for one in found.parts.materials if one.plays})
     if films:
@@ -67,7 +67,7 @@ def ready(request: HttpRequest, campaign_id: int) -> HttpResponse:
     return response
 
 
-def _context(request: HttpRequest, place: CampaignCohort, found: Ready) -> dict[str, Any]:
+def _context(request: HttpRequest, place: CampaignCohort, rater: Rater, found: Ready) -> dict[str, Any]:
     materials = found.parts.materials
     asked = request.GET.get("open", "")
     waiting = next((one.key for one in materials if not _is_done(found, one)), "")
@@ -78,7 +78,7 @@ def _context(request: HttpRequest, place: CampaignCohort, found: Ready) -> dict[
             one,
             _is_done(found, one),
             found.missing(one.key),
-            readiness.ticket(found, one.key, at) if one.key == opened else "",
+            readiness.ticket(found, rater, one.key, at) if one.key == opened else "",
         )
         for one in materials
     ]

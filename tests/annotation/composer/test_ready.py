@@ -13,6 +13,7 @@ from annotation.protocol import Parts, problems
 from annotation.services import campaigns
 from annotation.services.instructions import Written, newest, put_in_force, texts_of
 from annotation.services.readiness import note_seen, ready_of, ticket
+from annotation.services.stages import opening_problems
 from people.models import User
 from people.services.raters import rater_of
 from tests.forms import inputs_of
@@ -99,7 +100,7 @@ def test_a_page_can_only_say_less_than_the_clock_and_the_same_time_counts_once(
     rater, at = rater_of(world.nour), timezone.now()
     found = ready_of(opened, rater, "en")
     assert found is not None
-    said = ticket(found, "rules", at)
+    said = ticket(found, rater, "rules", at)
     boast = note_seen(opened, rater, found, "rules", said, 9999.0, at + timedelta(seconds=4))
     assert 3.9 <= boast.seen["rules"] <= 4.1
     twice = note_seen(opened, rater, found, "rules", said, 4.0, at + timedelta(seconds=4))
@@ -108,6 +109,62 @@ def test_a_page_can_only_say_less_than_the_clock_and_the_same_time_counts_once(
     assert 4.9 <= hidden.seen["rules"] <= 5.1
     forged = note_seen(opened, rater, found, "rules", said.replace(":0.0:", ":99.0:"), 99.0, at + timedelta(seconds=5))
     assert "rules" not in forged.seen or forged.seen["rules"] <= 5.1
+
+
+def test_a_ticket_counts_for_its_person_alone(world: World, opened: CampaignCohort) -> None:
+    require(opened.campaign)
+    nour, tarek, at = rater_of(world.nour), rater_of(world.tarek), timezone.now()
+    mine, theirs = ready_of(opened, nour, "en"), ready_of(opened, tarek, "en")
+    assert mine is not None and theirs is not None
+    said, later = ticket(mine, nour, "rules", at - timedelta(seconds=60)), at
+    assert "rules" not in note_seen(opened, tarek, theirs, "rules", said, 60.0, later).seen
+    assert note_seen(opened, nour, mine, "rules", said, 60.0, later).seen["rules"] == 60
+
+
+def test_materials_open_side_by_side_count_one_at_a_time(world: World, opened: CampaignCohort) -> None:
+    film = {**PARTS["materials"][1], "seconds": 20}
+    require(opened.campaign, {**PARTS, "materials": [PARTS["materials"][0], film]})
+    rater, at = rater_of(world.nour), timezone.now()
+    found = ready_of(opened, rater, "en")
+    assert found is not None
+    rules, film_too = ticket(found, rater, "rules", at), ticket(found, rater, "film", at)
+    then = at + timedelta(seconds=20)
+    note_seen(opened, rater, found, "rules", rules, None, then)
+    both = note_seen(opened, rater, found, "film", film_too, None, then)
+    assert both.seen["rules"] == 20 and both.missing("film") == 20 and not both.all_seen
+    one = note_seen(opened, rater, both, "film", ticket(both, rater, "film", then), None, then + timedelta(seconds=20))
+    assert one.seen["film"] == 20 and one.all_seen
+
+
+QUIZ = {"quiz": PARTS["quiz"]}
+
+
+def test_another_language_is_no_way_round_the_quiz_of_ones_cohort(world: World, opened: CampaignCohort) -> None:
+    texts = [Written("en", "For all"), Written("ar", "مصر", world.egypt.pk, QUIZ)]
+    put_in_force(opened.campaign, texts, None, required=True)
+    brazil = opened.campaign.cohorts.select_related("campaign", "cohort").get(cohort=world.brazil)
+    for place, who, body in ((opened, world.nour, "مصر"), (brazil, world.bia, "For all")):
+        found = ready_of(place, rater_of(who), "en")
+        assert found is not None and found.text.body == body
+    alike = [Written("en", "For all", None, QUIZ), Written("ar", "مصر", world.egypt.pk, QUIZ)]
+    put_in_force(opened.campaign, alike, None, required=True)
+    found = ready_of(opened, rater_of(world.nour), "en")
+    assert found is not None and found.text.body == "For all"  # it asks the same: everybody reads their language
+
+
+def test_researchers_hear_of_texts_that_ask_the_same_people_for_different_things(
+    world: World, opened: CampaignCohort
+) -> None:
+    url = f"/b/{world.benchmark.slug}/campaigns/{opened.campaign_id}/instructions/"
+    mara = world.client(world.mara)
+    for quiz, said in (({}, True), (QUIZ, False)):
+        texts = [Written("en", "A", None, QUIZ), Written("ar", "ب", None, quiz), Written("pt", "C", world.brazil.pk)]
+        put_in_force(opened.campaign, texts, None, required=True)
+        form = dict(inputs_of(mara.get(url).content.decode())) | {"t:texts[0].body": f"Look {said}."}
+        reply = mara.post(url, {**form, "act": "publish"}, follow=True)
+        assert ("by changing the language one is asked for less" in reply.content.decode()) is said
+        found = opening_problems(Campaign.objects.get(pk=opened.campaign_id))
+        assert any("asked for less" in one.words and not one.blocks for one in found) is said
 
 
 def test_the_quiz_explains_lets_people_try_again_and_opens_the_work(
@@ -209,6 +266,12 @@ def test_films_come_only_from_where_the_instructions_say(world: World, opened: C
     require(opened.campaign)
     reply = world.client(world.nour).get(ready_page(opened))
     assert "media-src https://media.example.org" in reply["Content-Security-Policy"]
+    film = {"title": "T", "kind": "video", "url": "https://أفلام.example.org:8443/a.mp4"}
+    require(opened.campaign, {"materials": [{**film, "key": "a"}, {**film, "key": "b", "url": "https://*/a.mp4"}]})
+    reply = world.client(world.nour).get(ready_page(opened))
+    policy = reply["Content-Security-Policy"]
+    assert "media-src https://xn--igbi1fmg.example.org:8443" in policy and "script-src" in policy
+    assert "*" not in policy.split("media-src")[1].split(";")[0]
     put_in_force(opened.campaign, [Written("en", "No film.")], None, required=True)
     assert "media-src" not in world.client(world.nour).get(ready_page(opened))["Content-Security-Policy"]
 
@@ -223,6 +286,10 @@ def test_a_copy_of_a_campaign_takes_its_protocol_along(world: World, opened: Cam
 @pytest.mark.parametrize(("part", "place"), [
     ({"materials": [{"title": "T", "kind": "video", "url": "http://plain.example.org/a.mp4"}]}, "materials[0].url"),
     ({"materials": [{"title": "T", "kind": "link", "url": "https://a.example; script-src *"}]}, "materials[0].url"),
+    ({"materials": [{"title": "T", "kind": "video", "url": "https://*/a.mp4"}]}, "materials[0].url"),
+    ({"materials": [{"title": "T", "kind": "video", "url": "https://*.example.org/a.mp4"}]}, "materials[0].url"),
+    ({"materials": [{"title": "T", "kind": "video", "url": "https://films/a.mp4"}]}, "materials[0].url"),
+    ({"materials": [{"title": "T", "kind": "video", "url": "https://a.example.org:x/a.mp4"}]}, "materials[0].url"),
     ({"materials": [{"title": "T", "kind": "reading", "body": " "}]}, "materials[0].body"),
     ({"materials": [{"title": "T", "kind": "reading", "body": "B", "seconds": -1}]}, "materials[0].seconds"),
     ({"quiz": [{"question": "Q", "options": [{"label": "A"}, {"label": "B"}]}]}, "quiz[0]"),
