@@ -31,8 +31,9 @@ State = Assignment.State
 ANSWERED = (State.SUBMITTED, State.RETURNED, State.ACCEPTED, State.REJECTED)
 DECIDED = (State.ACCEPTED, State.REJECTED)
 OWN = (State.SUBMITTED, State.RETURNED)  # still the author's to change
-MAX_SECONDS = 3600.0
+MOST_TIME = timedelta(hours=1)
 MOST_REPORTS = 5
+OF_FILES = "file:"  # so begin the keys of answers that came in a file, by which they are found again
 
 # Why an answer is kept and does not count. Late work is never refused, but these have no say in the numbers.
 KEPT_ONLY = {
@@ -89,7 +90,9 @@ class Unclaimable(Exception):
 def submit(which: Assignment | int, rater: Rater, submission: Submission, at: datetime) -> Submitted:
     """Keep a person's answers, whatever has become of their place, and give them what comes next."""
     assignment = _own(which, rater)
-    parsed, submission = _parse(assignment, submission)
+    if submission.client_key.startswith(OF_FILES):
+        raise Unclaimable("not_your_key")
+    parsed, submission = _parse(assignment, submission, at)
     try:
         done = _submit(assignment, parsed, submission, at)
     except IntegrityError:
@@ -121,17 +124,18 @@ def _seated(assignment: Assignment) -> Participation:
     return assignment.participation
 
 
-def _parse(assignment: Assignment, submission: Submission) -> tuple[Parsed, Submission]:
+def _parse(assignment: Assignment, submission: Submission, at: datetime) -> tuple[Parsed, Submission]:
     sheet = sheet_of(assignment.campaign.sheet_version)
     shown = shown_for(assignment.unit, _seated(assignment).cohort.cohort, brought(assignment))
     confirmed = sheet.warned(submission.raw, shown, submission.confirmed)
-    return sheet.parse(submission.raw, shown, confirmed), replace(submission, confirmed=confirmed)
+    shown_at = min(submission.shown_at or assignment.shown_at or assignment.reserved_at, at)
+    return sheet.parse(submission.raw, shown, confirmed), replace(submission, confirmed=confirmed, shown_at=shown_at)
 
 
 @in_transaction
 def _submit(assignment: Assignment, parsed: Parsed, submission: Submission, at: datetime) -> Submitted:
     seat = lock_seat(_seated(assignment).pk, at)
-    before = before_of(assignment, submission.client_key)
+    before = before_of(assignment, submission.client_key, _since(submission, at))
     if before.same_key is not None:
         same = Annotation.objects.get(pk=before.same_key)
         if same.assignment_id != assignment.pk:
@@ -145,7 +149,7 @@ def _submit(assignment: Assignment, parsed: Parsed, submission: Submission, at: 
         raise Unclaimable("decided")
     allowed = gate(seat.cohort_id, seat.rater_id, at)
     barred = _barred(allowed, before, parsed)
-    counted, wanted, submitted = _take_place(assignment, before, barred)
+    counted, wanted, submitted = _take_place(assignment, before, barred, allowed)
     annotation = _write(assignment, before, parsed, submission, counted, barred, at)
     if before.has_draft:
         Draft.objects.filter(assignment_id=assignment.pk).delete()
@@ -172,8 +176,12 @@ def _barred(allowed: Gate, before: Before, parsed: Parsed) -> str:
     return KEPT_ONLY.get(refused, "")
 
 
-def _take_place(assignment: Assignment, before: Before, barred: str) -> tuple[bool, int, int]:
-    """Whether the answer counts, and what that changes in `wanted` and `submitted` of the tally."""
+def _take_place(assignment: Assignment, before: Before, barred: str, allowed: Gate) -> tuple[bool, int, int]:
+    """Whether the answer counts, and what that changes in `wanted` and `submitted` of the tally.
+
+    Without a place in hand it takes a free one, but only where the person could be given new work: otherwise limits
+    and pauses would not bind whoever skips first and answers later.
+    """
     slot = assignment.slot_id
     if slot is None:
         return not barred, 0, 0
@@ -183,7 +191,8 @@ def _take_place(assignment: Assignment, before: Before, barred: str) -> tuple[bo
         return True, slots.shift(slot, reserved=-1, submitted=1) or 0, 1
     if before.live_counted:
         return True, 0, 0
-    if barred or slots.shift(slot, submitted=1, if_open=True) is None:
+    room = allowed.refused is None and (allowed.room is None or allowed.room > before.held)
+    if barred or before.waits or not room or slots.shift(slot, submitted=1, if_open=True) is None:
         return False, 0, 0
     return True, 0, 1
 
@@ -200,7 +209,6 @@ def _write(
     if before.live is not None:
         take_back(before.live, "superseded")
     draft: Draft | None = getattr(assignment, "draft", None)
-    shown_at = min(submission.shown_at or assignment.shown_at or assignment.reserved_at, at)
     annotation = Annotation(
         assignment_id=assignment.pk,
         rater_id=assignment.rater_id,
@@ -212,9 +220,9 @@ def _write(
         rule_version=rules.stamp(assignment.campaign),
         cohort_id=_seated(assignment).cohort.cohort_id,
         language=submission.language,
-        shown_at=shown_at,
+        shown_at=submission.shown_at or at,
         submitted_at=at,
-        active_seconds=_possible(submission.active_seconds, at - shown_at),
+        active_seconds=_possible(submission, before, at),
         confirmed=list(submission.confirmed),
         trace=merged(draft.trace if draft else {}, submission.trace),
         counted=counted,
@@ -223,9 +231,17 @@ def _write(
     return write(annotation, parsed.codes, assignment.campaign_id, assignment.unit_id)
 
 
-def _possible(seconds: float | None, on_screen: timedelta) -> float | None:
-    """What a browser says of its time is no more than the sheet was there, nor than an hour."""
-    return None if seconds is None else min(seconds, on_screen.total_seconds(), MAX_SECONDS)
+def _since(submission: Submission, at: datetime) -> datetime:
+    """When the person can have begun: when the sheet was shown, and no longer ago than an hour."""
+    return max(submission.shown_at or at, at - MOST_TIME)
+
+
+def _possible(submission: Submission, before: Before, at: datetime) -> float | None:
+    """What a browser says of its time is no more than the sheet was there, less what other sheets took of that."""
+    if submission.active_seconds is None:
+        return None
+    there = (at - _since(submission, at)).total_seconds()
+    return max(0.0, min(submission.active_seconds, there - before.seconds))
 
 
 def skip(which: Assignment | int, rater: Rater, reason: str, note: str, at: datetime) -> Work:

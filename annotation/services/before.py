@@ -1,6 +1,7 @@
 """An assignment as it is under its lock. What was read before the lock may be old."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from annotation.models import Assignment
 from annotation.services.sql import fetch
@@ -15,6 +16,12 @@ class Before:
     version: int
     live: int | None
     live_counted: bool
+    waits: bool
+    """Its answer is kept as surplus: only a place that comes free counts it."""
+    held: int
+    """Places that the person holds here now."""
+    seconds: float
+    """At work on what they sent since the moment that was asked about, here and elsewhere."""
     excluded: bool
     instructions: int | None
     same_key: int | None
@@ -25,7 +32,10 @@ class Before:
 BEFORE = """
 SELECT a.state, EXISTS (SELECT FROM annotation_draft d WHERE d.assignment_id = a.id),
   coalesce((SELECT max(version) FROM annotation_annotation v WHERE v.assignment_id = a.id), 0),
-  live.id, coalesce(live.counted, false),
+  live.id, coalesce(live.counted, false), coalesce(live.uncounted_because = 'surplus', false),
+  (SELECT count(*) FROM annotation_assignment h WHERE h.participation_id = a.participation_id AND h.state = 'reserved'),
+  (SELECT coalesce(sum(t.active_seconds), 0) FROM annotation_annotation t
+    WHERE t.rater_id = a.rater_id AND t.submitted_at > %(since)s::timestamptz),
   EXISTS (SELECT FROM annotation_exclusion e
     WHERE e.benchmark_id = %(benchmark)s AND e.rater_id = a.rater_id AND e.lifted_at IS NULL),
   (SELECT i.id FROM annotation_instructionversion i WHERE i.campaign_id = a.campaign_id ORDER BY i.number DESC LIMIT 1),
@@ -37,11 +47,11 @@ WHERE a.id = %(assignment)s FOR NO KEY UPDATE OF a
 """
 
 
-def before_of(assignment: Assignment, client_key: str = "") -> Before:
-    """Lock it. Needs the lock of its Participation."""
+def before_of(assignment: Assignment, client_key: str = "", since: datetime | None = None) -> Before:
+    """Lock it. Needs the lock of its Participation. `seconds` is what was spent after `since`."""
     stage = assignment.campaign.stage
     params = {
         "assignment": assignment.pk, "key": client_key, "benchmark": stage.benchmark_id, "stage": stage.key,
-        "acceptance": stage.acceptance,
+        "acceptance": stage.acceptance, "since": since,
     }  # fmt: skip
     return Before(*fetch(BEFORE, params)[0])

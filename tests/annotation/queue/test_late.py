@@ -209,6 +209,41 @@ def test_time_at_work_is_no_more_than_an_hour() -> None:
     assert done.annotation.active_seconds == 3600
 
 
+def test_sheets_side_by_side_take_no_more_time_than_there_was() -> None:
+    """The second was before the person when the first was sent, as when a line was down: what is left is theirs."""
+    seat = the_seat(an_open_campaign(items=4))
+    person = a_person(seat.cohort)
+    work = allocation.open_work(person, seat, NOON)
+    assert work.hand and work.ahead
+    later = NOON + timedelta(seconds=100)
+    first = answers.submit(work.hand.pk, person, Submission({"relevance": "1"}, "a", NOON, 30.0), later)
+    again = Submission({"relevance": "1"}, "b", NOON + timedelta(seconds=30), 60.0)
+    second = answers.submit(work.ahead.pk, person, again, later + timedelta(seconds=1))
+    assert (first.annotation.active_seconds, second.annotation.active_seconds) == (30.0, 41.0)
+
+
+def test_an_hour_is_not_told_twice() -> None:
+    seat = the_seat(an_open_campaign(items=9))
+    person = a_person(seat.cohort)
+    skipped = []
+    for _time in range(4):
+        skipped.append(in_hand(person, seat))
+        answers.skip(skipped[-1].pk, person, "unknown", "", NOON)
+    later = NOON + timedelta(hours=1)
+    told = [Submission({"relevance": "1"}, f"k{one.pk}", NOON, 3600.0) for one in skipped]
+    done = [answers.submit(one.pk, person, said, later) for one, said in zip(skipped, told, strict=True)]
+    assert [one.annotation.active_seconds for one in done] == [3600.0, 0.0, 0.0, 0.0]
+
+
+def test_a_person_cannot_answer_under_the_key_of_a_file() -> None:
+    seat = the_seat(an_open_campaign(items=2))
+    person = a_person(seat.cohort)
+    hand = in_hand(person, seat)
+    with pytest.raises(answers.Unclaimable):
+        rate(hand, key="file:0123:1:7", at=NOON)
+    assert rate(hand, key="files:0123:1:7", at=NOON).annotation.counted
+
+
 def test_a_person_reports_an_item_five_times_at_most() -> None:
     seat = the_seat(an_open_campaign(items=2))
     person = a_person(seat.cohort)

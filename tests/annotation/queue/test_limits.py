@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotation.models import CampaignCohort
+from annotation.models import Assignment, Campaign, CampaignCohort, Tally
 from annotation.services import allocation, answers, campaigns, leases, recount
 from annotation.services.allocation import Work
 from annotation.services.campaigns import Refused
@@ -84,7 +84,7 @@ def test_what_is_in_hand_is_finished_when_a_limit_falls_on_it() -> None:
     assert done.work.hand is None and done.work.nothing and done.work.nothing.reason == "own_share_done"
 
 
-def test_late_work_over_the_limit_is_kept_and_counts() -> None:
+def test_late_work_within_the_limit_counts() -> None:
     seat = limited()
     person = a_person(seat.cohort)
     late = allocation.open_work(person, seat, NOON).hand
@@ -129,3 +129,84 @@ def test_a_paused_cohort_gives_no_new_work_but_lets_people_finish() -> None:
     assert hand and allocation.open_work(person, seat, NOON).hand == hand
     done = rate(hand, at=NOON)
     assert done.annotation.counted and done.work.nothing and done.work.nothing.reason == "cohort_paused"
+
+
+def skipped(person: Rater, seat: CampaignCohort, count: int) -> list[Assignment]:
+    """Sheets that were handed on, and are still open in other windows."""
+    for _time in range(count):
+        hand = allocation.open_work(person, seat, NOON).hand
+        assert hand
+        answers.skip(hand.pk, person, "unknown", "", NOON)
+    return list(person.assignments.filter(state="skipped").order_by("pk"))
+
+
+def kept(late: Assignment) -> tuple[bool, str]:
+    annotation = rate(late, at=NOON).annotation
+    return annotation.counted, annotation.uncounted_because
+
+
+def counted(seat: CampaignCohort) -> int:
+    return sum(Tally.objects.filter(cohort=seat).values_list("submitted", flat=True))
+
+
+@pytest.mark.parametrize("limits", [(1, None), (None, 1)])
+def test_skipping_first_and_answering_later_gets_nobody_past_a_limit(limits: tuple[int | None, int | None]) -> None:
+    seat = limited(*limits)
+    person = a_person(seat.cohort)
+    first, *others = skipped(person, seat, 4)
+    assert allocation.open_work(person, seat, NOON).hand
+    assert kept(first) == (False, "surplus")  # what is in hand has the one place that is left
+    assert rates(person, seat)[0] == 1
+    assert [kept(one) for one in others] == [(False, "surplus")] * 3
+    assert counted(seat) == 1
+
+
+def test_late_work_counts_as_far_as_there_is_room() -> None:
+    seat = limited(in_all=2)
+    person = a_person(seat.cohort)
+    late = skipped(person, seat, 4)
+    person.assignments.filter(state="reserved").update(lease_until=NOON)
+    leases.release_expired(NOON)
+    assert [kept(one)[0] for one in late] == [True, False, False, False]  # the next has come into hand
+    hand = allocation.open_work(person, seat, NOON).hand
+    assert hand and rate(hand, at=NOON).annotation.counted
+    assert counted(seat) == 2
+
+
+def test_what_waits_for_room_waits_though_it_is_changed_or_taken_back() -> None:
+    seat = limited(a_day=1)
+    person = a_person(seat.cohort)
+    first, second = skipped(person, seat, 2)
+    person.assignments.filter(state="reserved").update(lease_until=NOON)
+    leases.release_expired(NOON)
+    assert (kept(first), kept(second)) == ((True, ""), (False, "surplus"))
+    answers.undo(second.pk, person, NOON)
+    assert kept(second) == (False, "surplus")
+    tomorrow = NOON + timedelta(days=1)
+    answers.reopen(second.pk, person, tomorrow)
+    assert not rate(second, "2", at=tomorrow).annotation.counted
+
+
+@pytest.mark.parametrize("state", ["skipped", "released"])
+@pytest.mark.parametrize("stop", ["campaign", "cohort", "everywhere", "last day"])
+def test_what_was_handed_on_is_kept_in_a_pause_and_does_not_count(stop: str, state: str) -> None:
+    seat = limited()
+    person, other = a_person(seat.cohort), a_person(seat.cohort)
+    [late] = skipped(person, seat, 1)
+    hand = allocation.open_work(other, seat, NOON).hand
+    assert hand
+    if state == "released":
+        late = allocation.open_work(person, seat, NOON).hand  # type: ignore[assignment]
+        person.assignments.filter(state="reserved").update(lease_until=NOON)
+        leases.release_expired(NOON)
+    match stop:
+        case "campaign":
+            campaigns.pause(seat.campaign, None)
+        case "cohort":
+            CampaignCohort.objects.filter(pk=seat.pk).update(paused=True)
+        case "everywhere":
+            Cohort.objects.filter(pk=seat.cohort_id).update(paused_at=NOON)
+        case _:
+            Campaign.objects.update(closes_on=NOON.date() - timedelta(days=1))
+    assert kept(late) == (False, "surplus")
+    assert kept(hand) == (True, "")  # whoever holds a place finishes
