@@ -1,5 +1,6 @@
 """The world with a campaign of every stage of every recipe, made as the demo makes them: open, and begun by others."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from django.utils import timezone
@@ -19,15 +20,16 @@ from tests.personas import World
 
 CONCEPTS = ("dance", "drinks", "festival", "clothing", "lunch", "farming", "transport")
 NATURAL: Condition = "natural"
+Draw = Callable[[tuple[str, str, Condition], int], bytes]
 
 
-def every_workflow(world: World) -> dict[str, Campaign]:
+def every_workflow(world: World, draw: Draw = draw_jpeg) -> dict[str, Campaign]:
     """By the key of the stage. Nour found pictures of her own, which only she may box."""
     now = timezone.now()
-    stuff = stuff_of(world, now - timedelta(hours=1))  # what the others still had in hand is free again
+    stuff = stuff_of(world, now - timedelta(hours=1), draw)  # what the others still had in hand is free again
     workflows.load(stuff)
     rate(world, stuff)
-    made = {one.stage.key: one for one in Campaign.objects.select_related("stage__benchmark")}
+    made = {one.stage.key: one for one in Campaign.objects.select_related("stage__benchmark").order_by("pk")}
     for benchmark in Benchmark.objects.filter(team=world.team):
         for user, role in ((world.owner, Role.Name.OWNER), (world.reviewer, Role.Name.REVIEWER)):
             Role.objects.get_or_create(benchmark=benchmark, user=user, defaults={"name": role})
@@ -35,11 +37,11 @@ def every_workflow(world: World) -> dict[str, Campaign]:
     return made
 
 
-def stuff_of(world: World, now: datetime) -> workflows.Stuff:
+def stuff_of(world: World, now: datetime, draw: Draw) -> workflows.Stuff:
     cohorts = {"Egypt": world.egypt, "Brazil": world.brazil}
     pictures: dict[tuple[str, str, Condition], Image] = {}
     for number, (concept, label) in enumerate((concept, label) for concept in CONCEPTS for label in cohorts):
-        data = draw_jpeg((concept, label, NATURAL), number)
+        data = draw((concept, label, NATURAL), number)
         pictures[concept, label, NATURAL] = store_image(world.team, data, name=f"{concept}.jpg")[0]
     raters = {
         label: [rater_of(user) for user in world.add_annotators(cohort, 2, prefix=f"simulated-{label.lower()}")]

@@ -50,11 +50,12 @@ def open_as(chromium: Browser, live_server: Any, world: World) -> Iterator[Calla
     contexts: list[BrowserContext] = []
     faults: list[str] = []
 
-    def opened(user: User, **how: Any) -> Page:
-        cookie = world.client(user).cookies[django_settings.SESSION_COOKIE_NAME].value
+    def opened(user: User | None, **how: Any) -> Page:
+        cookie = world.client(user).cookies.get(django_settings.SESSION_COOKIE_NAME)
         still = {"reduced_motion": "reduce"}  # a colour half way between two is nobody's choice
         context = chromium.new_context(base_url=live_server.url, locale="en-GB", **{**DESKTOP, **still, **how})
-        context.add_cookies([{"name": django_settings.SESSION_COOKIE_NAME, "value": cookie, "url": live_server.url}])
+        if cookie is not None:
+            context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": live_server.url}])
         context.set_default_timeout(15_000)
         contexts.append(context)
         page = context.new_page()

@@ -1,0 +1,145 @@
+"""Every page of the site, for everybody who may open it: axe finds nothing, nothing is cut off, fingers find all."""
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.urls import reverse
+from PIL import Image as Pillow
+from playwright.sync_api import Page
+
+from annotation.models import Annotation, Campaign
+from benchmarks.models import Benchmark, Stage
+from people.models import User
+from people.services import links
+from tests.browser.conftest import DESKTOP, PHONE
+from tests.personas import World
+from tests.samples import build
+from tests.test_strangers import every_route, path_of
+from tests.workflows import every_workflow
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PEOPLE = ("nour", "bia", "owner", "reviewer", "manager", "team_admin", "site_admin")
+NOT_OURS = ("admin:",)  # Django's own pages
+# Part of a page that another page puts in its place.
+PIECES = {"annotation:compose_preview", "jobs:progress", "evaluation:agreement_live"}
+# What a finger must hit, and how large it is: a field of a label is as large as its label. WCAG 2.5.5, 2.5.8.
+TARGETS = """() => {
+  const small = [];
+  const all = 'a[href], button, input:not([type=hidden]), select, textarea, summary, [role=button], [role=slider]';
+  for (const one of document.querySelectorAll(all)) {
+    const label = one.matches('input') ? one.labels?.[0] : null;
+    const whole = label?.contains(one) ? label : one;
+    const seen = whole.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+    if (!seen || whole.closest('.vh, [inert]')) continue;
+    const box = whole.getBoundingClientRect();
+    if (box.width <= 1 || box.height <= 1 || box.right <= 0) continue;  // for those who listen
+    const style = getComputedStyle(whole);
+    const text = one.matches('a, summary') && style.display === 'inline';
+    const [wide, high] = text ? [24, 24] : [44, 44];
+    const line = text ? parseFloat(getComputedStyle(one.parentElement).lineHeight) || 0 : 0;
+    if (Math.max(box.height, line) < high - 0.6 || box.width < wide - 0.6)
+      small.push(`${box.width.toFixed(0)}x${box.height.toFixed(0)} ${whole.outerHTML.slice(0, 110)}`);
+  }
+  return small;
+}"""
+
+
+def plain(_name: Any, seed: int) -> bytes:
+    """A picture of one colour: it is what lies round it that is looked at."""
+    buffer = io.BytesIO()
+    Pillow.new("RGB", (640, 480), (40 + seed * 9, 90, 120)).save(buffer, "JPEG")
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def samples(world: World, live_server: object, media: None) -> dict[str, Any]:
+    """One of everything, and a campaign of every stage of every recipe, answered by some."""
+    found = dict(build(world))
+    every_workflow(world, plain)
+    return found
+
+
+def addresses(world: World, samples: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """(name of the route, address): each route with the samples, then with what differs from stage to stage."""
+    for route in every_route():
+        if not route.name.startswith(NOT_OURS) and route.name not in PIECES:
+            yield route.name, path_of(route, samples)
+    for campaign in Campaign.objects.order_by("pk"):
+        sheet = reverse("annotation:sheet", args=[campaign.pk])
+        yield "annotation:sheet", sheet
+        yield from ((f"annotation:sheet {part}", f"{sheet}?open={part}") for part in ("why", "help", "report"))
+    for benchmark in Benchmark.objects.filter(team=world.team):
+        slug = benchmark.slug
+        for name in ("benchmarks:detail", "benchmarks:items", "evaluation:agreement", "annotation:coverage"):
+            yield name, reverse(name, args=[slug])
+    for stage in Stage.objects.filter(benchmark__team=world.team):
+        slug = stage.benchmark.slug
+        yield "annotation:compose", reverse("annotation:compose", args=[slug, stage.pk])
+        for item in stage.items.order_by("pk")[:1]:
+            yield "benchmarks:item", reverse("benchmarks:item", args=[slug, item.pk])
+    waiting = Annotation.objects.filter(live=True, assignment__campaign__stage__acceptance="by_review", reviews=None)
+    for answer in waiting.order_by("pk")[:1]:
+        slug = answer.assignment.campaign.stage.benchmark.slug
+        yield "annotation:review", reverse("annotation:review", args=[slug, answer.pk])
+    _made, token = links.invite(world.team, world.manager, answer.submitted_at, cohort=world.egypt)
+    yield "people:invitation", reverse("people:invitation", args=[token])
+
+
+def shape(html: str) -> frozenset[tuple[str, str]]:
+    """Which kinds of elements a page has: pages of the same are looked at once."""
+    return frozenset(re.findall(r'<(\w+)(?:[^>]*? class="([^"]*)")?', html))
+
+
+def pages(world: World, samples: dict[str, Any]) -> Iterator[tuple[User | None, str]]:
+    """Everything that somebody may open and that looks unlike what was opened before under the same name."""
+    seen: dict[str, set[frozenset[tuple[str, str]]]] = {}
+    everybody: list[User | None] = [None, *(getattr(world, name) for name in PEOPLE)]
+    clients = [(user, world.client(user)) for user in everybody]
+    for name, path in addresses(world, samples):
+        for user, client in clients:
+            reply = client.get(path)
+            if reply.status_code != 200 or "text/html" not in reply.headers["Content-Type"]:
+                continue
+            found = shape(reply.content.decode())
+            if all(len(found ^ one) > 6 for one in seen.setdefault(name, set())):
+                seen[name].add(found)
+                yield user, path
+
+
+def complaints(page: Page, phone: bool) -> Iterator[str]:
+    for one in Axe().run(page).response["violations"]:
+        yield from (f"axe, {one['id']}: {node['html'][:160]}" for node in one["nodes"][:4])
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    if wide > page.evaluate("innerWidth"):
+        yield f"{wide} pixels wide"
+    if phone:
+        yield from (f"small: {one}" for one in page.evaluate(TARGETS))
+
+
+@pytest.mark.parametrize("how", ["desktop", "phone", "arabic"])
+def test_every_page(
+    open_as: Callable[..., Page], world: World, samples: dict[str, Any], shot: Callable[..., None], how: str
+) -> None:
+    if how == "arabic":
+        User.objects.update(language="ar")
+    windows: dict[User | None, Page] = {}
+    found: list[str] = []
+    count = 0
+    for count, (user, path) in enumerate(pages(world, samples), start=1):
+        if how == "arabic" and count % 2:
+            continue
+        if user not in windows:
+            windows[user] = open_as(user, **(DESKTOP if how == "desktop" else PHONE))
+            windows[user].set_default_timeout(60_000)
+        page = windows[user]
+        page.goto(path)
+        told = list(complaints(page, how != "desktop"))
+        if told:
+            shot(page, f"everywhere-{how}-{count}", full_page=True)
+        found += [f"{path} as {user}: {one}" for one in told]
+    assert count > 60, "the walk lost its way"
+    assert not found, "\n" + "\n".join(found)
