@@ -4,17 +4,21 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.sheets import Sheet, storable
+from annotation.sheets import Sheet
 from benchmarks.imports.problems import RowProblem
 from people.models import Rater
 
 LONGEST_NAME = 200
+DEEPEST = 20
+EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
+AHEAD = timedelta(days=1)
+LONGEST_SECONDS = 24 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -39,12 +43,31 @@ class Said:
     trace: Mapping[str, Any] = field(default_factory=dict)
 
 
+def clean(value: Any, deep: int = 0) -> Any:
+    """A row as the database can keep it: without NUL. Raises RowProblem for what it cannot keep at all."""
+    if deep > DEEPEST:
+        raise RowProblem("unreadable", _("This row is nested too deeply. Write it as an export does."))
+    if isinstance(value, str):
+        if any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise RowProblem("not_utf8", _("This row is not in UTF-8. Save the file as UTF-8."))
+        return value.replace("\x00", "")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise RowProblem("unreadable", _("This row holds a number without end. Write it as an export does."))
+    if isinstance(value, list):
+        return [clean(one, deep + 1) for one in value]
+    if isinstance(value, dict):
+        return {clean(key): clean(one, deep + 1) for key, one in value.items()}
+    return value
+
+
 def said(row: Mapping[str, Any], sheet: Sheet, now: datetime) -> Said:
-    """Raises RowProblem. Times that are not given are those of the import."""
-    at = _moment(row, "submitted_at") or now
+    """Of a clean row. Raises RowProblem. Times that are not given are those of the import."""
+    at = _moment(row, "submitted_at", now) or now
     counted = _flag(row, "counted")
     because = _text(row, "uncounted_because", 20)
     seconds = _number(row, "active_seconds")
+    if seconds is not None and seconds > LONGEST_SECONDS:
+        raise _wrong("active_seconds", row["active_seconds"])
     opened = _json(row, "opened", list)
     return Said(
         item=_needed(row, "item"),
@@ -54,7 +77,7 @@ def said(row: Mapping[str, Any], sheet: Sheet, now: datetime) -> Said:
         kind=_kind(row),
         raw=_answers(row, sheet),
         at=at,
-        shown_at=min(_moment(row, "shown_at") or at, at),
+        shown_at=min(_moment(row, "shown_at", now) or at, at),
         counted=counted,
         because="" if counted else because or "in_file",
         version=_version(row),
@@ -68,7 +91,7 @@ def said(row: Mapping[str, Any], sheet: Sheet, now: datetime) -> Said:
 
 def _text(row: Mapping[str, Any], name: str, most: int) -> str:
     value = row.get(name)
-    text = "" if value is None else str(storable(str(value))).strip()
+    text = "" if value is None else str(value).strip()
     if len(text) > most:
         message = _("“%(name)s” is longer than %(most)s characters.") % {"name": name, "most": most}
         raise RowProblem("too_long", message)
@@ -94,15 +117,23 @@ def _kind(row: Mapping[str, Any]) -> str:
     return kind
 
 
-def _moment(row: Mapping[str, Any], name: str) -> datetime | None:
+def _moment(row: Mapping[str, Any], name: str, now: datetime) -> datetime | None:
     value = row.get(name)
     if value in (None, ""):
         return None
     try:
         found = datetime.fromisoformat(str(value))
+        if timezone.is_naive(found):
+            found = timezone.make_aware(found, timezone.get_default_timezone())
+        fits = EARLIEST <= found.astimezone(UTC) <= now + AHEAD
+    except OverflowError:  # a year that UTC does not have
+        fits = False
     except ValueError:
         raise _wrong(name, value) from None
-    return timezone.make_aware(found, timezone.get_default_timezone()) if timezone.is_naive(found) else found
+    if not fits:
+        message = _("“%(name)s” is %(value)s. It must lie between 1990 and tomorrow.")
+        raise RowProblem("out_of_time", message % {"name": name, "value": repr(value)[:60]})
+    return found.astimezone(UTC)
 
 
 def _flag(row: Mapping[str, Any], name: str) -> bool:
@@ -121,7 +152,7 @@ def _number(row: Mapping[str, Any], name: str) -> float | None:
         return None
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise _wrong(name, value) from None
     if not math.isfinite(number) or number < 0:
         raise _wrong(name, value)
@@ -144,7 +175,7 @@ def _json(row: Mapping[str, Any], name: str, type_: type) -> Any:
         return None
     if isinstance(value, str):
         try:
-            value = json.loads(value)
+            value = clean(json.loads(value))
         except (ValueError, RecursionError):
             raise _wrong(name, value) from None
     if value is not None and not isinstance(value, type_):
@@ -156,7 +187,7 @@ def _answers(row: Mapping[str, Any], sheet: Sheet) -> Mapping[str, Any]:
     """The answers as they were stored; of a table without that column, those that stand in columns of their own."""
     whole = _json(row, "answers", dict)
     if whole is not None:
-        return {str(key): storable(value) for key, value in whole.items()}
+        return dict(whole)
     return {one.key: raw for one in sheet.fields if (raw := _cell(row, one.key, one)) is not None}
 
 
@@ -166,4 +197,4 @@ def _cell(row: Mapping[str, Any], key: str, one: Any) -> Any:
         return None
     if one.spec.columns(one.config)[0].type == "json":
         return _json(row, f"answer.{key}", object)
-    return one.spec.from_cell(storable(value), one.config)
+    return one.spec.from_cell(value, one.config)

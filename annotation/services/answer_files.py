@@ -1,4 +1,4 @@
-"""Answers out of a file: a job that takes rows one by one, can be stopped, gone on with, and taken back."""
+"""Answers out of a file: a job that takes rows one by one, can be stopped, and gone on with."""
 
 import hashlib
 import re
@@ -13,7 +13,6 @@ from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import transaction
-from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -21,11 +20,23 @@ from django.utils.translation import gettext as _
 from annotation.displays.shown import shown_for
 from annotation.fields.messages import worded
 from annotation.imports import source
-from annotation.imports.rows import Said, said
-from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Exclusion, Rating, Unit, Upload
+from annotation.imports.rows import Said, clean, said
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Campaign,
+    CampaignCohort,
+    Exclusion,
+    Rating,
+    Review,
+    Unit,
+    Upload,
+)
 from annotation.services import outbox, rules, slots
+from annotation.services.file_raters import raters_for
+from annotation.services.file_withdrawals import WITHDRAWN
+from annotation.services.reviews import BECOMES, REJECTED, Decision
 from annotation.services.sheet_versions import sheet_of
-from annotation.services.transactions import in_transaction
 from annotation.sheets import Parsed, Sheet
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
@@ -39,7 +50,7 @@ from people.models import Cohort, Rater, Team, User
 KIND = "import_answers"
 STEP = 100
 Outcome = JobRow.Outcome
-WITHDRAWN = "withdrawn"
+CLOSED = "closed"
 
 
 @dataclass(frozen=True)
@@ -153,6 +164,7 @@ def _step(work: Work, place: Place, batch: Sequence[source.Row], done: int) -> i
     with transaction.atomic():
         # Imports into one campaign take turns, and so do those that make raters of one team.
         Team.objects.select_for_update(no_key=True).get(pk=place.team.pk)
+        place.campaign.refresh_from_db(fields=["state"])
         rows = settle(place, batch, timezone.now())
         work.step(done=done + len(batch), cursor={"rows": done + len(batch)}, rows=rows)
     return done + len(batch)
@@ -162,6 +174,7 @@ def settle(place: Place, batch: Sequence[source.Row], now: datetime) -> list[Job
     """What becomes of some rows. Needs a transaction that holds the team's row."""
     ready: list[Ready] = []
     report: dict[int, JobRow] = {}
+    batch = [(number, _clean(row)) for number, row in batch]
     items = _items(place, batch)
     pictures = _pictures(place, batch)
     for number, row in batch:
@@ -175,6 +188,13 @@ def settle(place: Place, batch: Sequence[source.Row], now: datetime) -> list[Job
             report[number] = _line(number, name, Outcome.ERROR, problem.code, problem.message)
     _write(place, ready, report, now)
     return [report[number] for number, _row in batch]
+
+
+def _clean(row: Mapping[str, Any] | RowProblem) -> Mapping[str, Any] | RowProblem:
+    try:
+        return row if isinstance(row, RowProblem) else dict(clean(row))
+    except RowProblem as problem:
+        return problem
 
 
 def _line(number: int, name: str, outcome: str, reason: str = "", message: str = "") -> JobRow:
@@ -245,7 +265,7 @@ def _complaint(sheet: Sheet, parsed: Parsed) -> str:
 
 
 def _write(place: Place, ready: list[Ready], report: dict[int, JobRow], now: datetime) -> None:
-    raters = _raters(place, ready)
+    raters = raters_for(place.campaign, {(one.said.kind, one.said.rater) for one in ready})
     units = _units(ready)
     excluded = set(
         Exclusion.objects.filter(
@@ -267,16 +287,6 @@ def _write(place: Place, ready: list[Ready], report: dict[int, JobRow], now: dat
         slots.tally(cohort, 0)  # imported answers take no place, and pages of numbers see that there are new ones
 
 
-def _raters(place: Place, ready: Sequence[Ready]) -> dict[tuple[str, str], Rater]:
-    """People of a file have no account: they are known by kind and name within the team."""
-    names = {(one.said.kind, one.said.rater) for one in ready}
-    rows = Rater.objects.filter(team=place.team, user=None, name__in=[name for _kind, name in names]).order_by("-pk")
-    found = {(row.kind, row.name): row for row in rows}
-    for kind, name in sorted(names - set(found)):
-        found[kind, name] = Rater.objects.create(kind=kind, team=place.team, name=name)
-    return found
-
-
 def _units(ready: Sequence[Ready]) -> dict[tuple[int, str], Unit]:
     wanted = {(one.item.pk, one.target) for one in ready}
     Unit.objects.bulk_create([Unit(item_id=item, target=target) for item, target in wanted], ignore_conflicts=True)
@@ -294,10 +304,12 @@ def _one(place: Place, one: Ready, rater: Rater, unit: Unit, excluded: bool, now
             "shown_at": one.said.shown_at, "changed_at": now,
         },
     )  # fmt: skip
+    if assignment.participation_id is not None:
+        return _theirs(one, assignment)
     key = place.key(one.number)
     for known in Annotation.objects.filter(assignment=assignment).order_by("-live", "-version"):
         if known.client_key == key and not known.live and known.uncounted_because == WITHDRAWN:
-            _bring_back(known, one, excluded, now)
+            _bring_back(place, known, one, excluded, now)
             return Outcome.UPDATED, "brought_back", _("It was withdrawn, and is back.")
         if known.client_key == key or (known.live and known.answers == one.parsed.answers):
             return Outcome.UNCHANGED, "", ""
@@ -308,15 +320,31 @@ def _one(place: Place, one: Ready, rater: Rater, unit: Unit, excluded: bool, now
     return Outcome.CREATED, "", ""
 
 
-def _counts(one: Ready, excluded: bool) -> dict[str, Any]:
-    because = "excluded" if excluded else one.said.because
-    return {"live": True, "counted": not because, "uncounted_because": because}
+def _theirs(one: Ready, assignment: Assignment) -> tuple[str, str, str]:
+    """Whom the campaign gave the item answers it there: a file says nothing in their place."""
+    if Annotation.objects.filter(assignment=assignment, live=True, answers=one.parsed.answers).exists():
+        return Outcome.UNCHANGED, "", ""
+    message = _("“%(rater)s” was given this item in the campaign itself. What is there stays; take the row out.")
+    return Outcome.ERROR, "already_there", message % {"rater": one.said.rater}
+
+
+def _because(place: Place, one: Ready, excluded: bool) -> str:
+    """Why an answer of a file does not count. What a closed campaign says is said."""
+    if one.said.because:
+        return one.said.because
+    if place.campaign.state == Campaign.State.CLOSED:
+        return CLOSED
+    return "excluded" if excluded else ""
+
+
+def _state(because: str) -> str:
+    return Assignment.State.REJECTED if because == REJECTED else Assignment.State.SUBMITTED
 
 
 def _create(place: Place, one: Ready, assignment: Assignment, key: str, excluded: bool) -> None:
     latest = Annotation.objects.filter(assignment=assignment).order_by("-version").first()
-    Assignment.objects.filter(pk=assignment.pk).update(state=Assignment.State.SUBMITTED)
-    flags = _counts(one, excluded)
+    because = _because(place, one, excluded)
+    Assignment.objects.filter(pk=assignment.pk).update(state=_state(because))
     annotation = Annotation.objects.create(
         assignment=assignment,
         rater_id=assignment.rater_id,
@@ -332,48 +360,30 @@ def _create(place: Place, one: Ready, assignment: Assignment, key: str, excluded
         active_seconds=one.said.seconds,
         confirmed=list(one.confirmed),
         trace=dict(one.said.trace),
-        **flags,
+        live=True,
+        counted=not because,
+        uncounted_because=because,
     )
-    shared = {"annotation": annotation, "campaign": place.campaign, "cohort": one.cohort, "unit_id": assignment.unit_id}
-    flags = {"live": flags["live"], "counted": flags["counted"], "rater_id": assignment.rater_id}
+    shared: dict[str, Any] = {
+        "annotation": annotation,
+        "campaign": place.campaign,
+        "cohort": one.cohort,
+        "unit_id": assignment.unit_id,
+    }
+    shared |= {"rater_id": assignment.rater_id, "live": True, "counted": not because}
     Rating.objects.bulk_create(
-        Rating(**shared, **flags, field=code.field, code=code.code, value=code.value) for code in one.parsed.codes
+        Rating(**shared, field=code.field, code=code.code, value=code.value) for code in one.parsed.codes
     )
     for image in one.pictures:
         Upload.objects.get_or_create(assignment=assignment, image=image, defaults={"at": one.said.at})
 
 
-def _bring_back(known: Annotation, one: Ready, excluded: bool, now: datetime) -> None:
-    flags = _counts(one, excluded)
-    Annotation.objects.filter(pk=known.pk).update(**flags)
-    Rating.objects.filter(annotation=known).update(live=True, counted=flags["counted"])
-    Assignment.objects.filter(pk=known.assignment_id).update(state=Assignment.State.SUBMITTED, changed_at=now)
-
-
-def answers_of(job: Job) -> int:
-    """How many answers of an import stand now."""
-    return _of(job).filter(live=True).count()
-
-
-def _of(job: Job) -> QuerySet[Annotation]:
-    key = f"file:{job.params['digest'][:32]}:{job.params['campaign']}:"
-    return Annotation.objects.filter(assignment__campaign=job.params["campaign"], client_key__startswith=key)
-
-
-@in_transaction
-def withdraw(job: Job, actor: User, at: datetime) -> int:
-    """Take back all that an import brought: kept, neither live nor counted. Importing the file again brings it back."""
-    campaign = Campaign.objects.select_related("stage__benchmark__team").get(pk=job.params["campaign"])
-    Team.objects.select_for_update(no_key=True).get(pk=campaign.stage.benchmark.team_id)
-    found = list(_of(job).filter(live=True).values_list("pk", "assignment_id"))
-    annotations = [pk for pk, _assignment in found]
-    Annotation.objects.filter(pk__in=annotations).update(live=False, counted=False, uncounted_because=WITHDRAWN)
-    Rating.objects.filter(annotation__in=annotations).update(live=False, counted=False)
-    outbox.note_answers(annotations)
-    released = Assignment.objects.filter(pk__in=[assignment for _pk, assignment in found])
-    released.update(state=Assignment.State.RELEASED, changed_at=at)
-    for cohort in CampaignCohort.objects.filter(campaign=campaign).order_by("pk"):
-        slots.tally(cohort.pk, 0)
-    scope, target = campaign.stage.benchmark.scope, f"campaign:{campaign.pk}"
-    record(actor, "answers.withdrawn", scope=scope, target=target, job=job.pk, answers=len(found))
-    return len(found)
+def _bring_back(place: Place, known: Annotation, one: Ready, excluded: bool, now: datetime) -> None:
+    """As it was: what reviewers decided before it was withdrawn holds."""
+    review = Review.objects.filter(annotation=known, undone_at=None).first()
+    rejected = review is not None and review.decision == Decision.REJECT
+    because = REJECTED if rejected else _because(place, one, excluded)
+    state = BECOMES[Decision(review.decision)] if review else _state(because)
+    Annotation.objects.filter(pk=known.pk).update(live=True, counted=not because, uncounted_because=because)
+    Rating.objects.filter(annotation=known).update(live=True, counted=not because)
+    Assignment.objects.filter(pk=known.assignment_id).update(state=state, changed_at=now)

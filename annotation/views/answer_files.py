@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.access import campaign_for
 from annotation.imports.forms import AnswersForm
 from annotation.models import Campaign
-from annotation.services import answer_files
+from annotation.services import answer_files, file_withdrawals
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
@@ -42,7 +42,7 @@ def bring(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
         "campaign": campaign,
         "form": form,
         "takes": takes,
-        "imports": [(job, answer_files.answers_of(job)) for job in imports_of(benchmark, campaign)],
+        "imports": [(job, file_withdrawals.answers_of(job)) for job in imports_of(benchmark, campaign)],
         "nav": tabs_for(request.user, benchmark, "campaigns"),
         "who_place": benchmark.name,
     }
@@ -66,7 +66,7 @@ def withdraw(request: HttpRequest, slug: str, campaign_id: int, job_id: int) -> 
     if job.state in Job.LIVE:
         messages.info(request, _("This import is under way. Stop it first, then withdraw its answers."))
     else:
-        n = answer_files.withdraw(job, person(request), timezone.now())
+        n = file_withdrawals.withdraw(job, person(request), timezone.now())
         text = ngettext("%(n)s answer was withdrawn. It is kept, and does not count.",
                         "%(n)s answers were withdrawn. They are kept, and do not count.", n)  # fmt: skip
         messages.info(request, text % {"n": n})

@@ -83,8 +83,9 @@ class Cursor:
 def past_of(
     user: User, limit: int, before: Cursor | None = None, states: Sequence[str] = LISTED
 ) -> tuple[list[Past], Cursor | None]:
-    """A page of what this person did, and where the next begins."""
-    rows = Assignment.objects.filter(rater__user=user, state__in=states).order_by("-changed_at", "-pk")
+    """A page of what this person did here, and where the next begins. What came in a file they did elsewhere."""
+    rows = Assignment.objects.filter(rater__user=user, state__in=states, participation__isnull=False)
+    rows = rows.order_by("-changed_at", "-pk")
     if before is not None:
         rows = rows.filter(changed_at__lte=before.at).filter(Q(changed_at__lt=before.at) | Q(pk__lt=before.id))
     reviews = Prefetch("reviews", Review.objects.filter(undone_at=None), to_attr="decisions")

@@ -103,6 +103,7 @@ def given_today(user: User, local: datetime) -> list[Given]:
     """When, for how long, in which campaign."""
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
     rows = Annotation.objects.filter(rater__user=user, submitted_at__gte=midnight, live=True)
+    rows = rows.filter(assignment__participation__isnull=False)  # what came in a file was not done here
     return list(
         rows.order_by("-submitted_at").values_list("submitted_at", "active_seconds", "assignment__campaign_id")[:MOST]
     )
