@@ -160,10 +160,10 @@ def lines_of(benchmark: Benchmark) -> list[Line]:
     ]
 
 
-def likes_of(benchmark: Benchmark) -> list[tuple[str, list[tuple[str, str]]]]:
-    """What a new stage can begin with, in groups: stages of the team's benchmarks, then those of recipes."""
+def likes_of(benchmark: Benchmark, user: User) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What a new stage can begin with, in groups: stages this person works on, by benchmark, then those of recipes."""
     groups: dict[str, list[tuple[str, str]]] = {}
-    for one in stages.copies(benchmark):
+    for one in stages.copies(benchmark, user):
         groups.setdefault(one.benchmark.name, []).append((f"stage:{one.pk}", one.name))
     for recipe in RECIPES:
         name = _("Recipe: %(name)s") % {"name": recipe.name}
@@ -171,11 +171,11 @@ def likes_of(benchmark: Benchmark) -> list[tuple[str, list[tuple[str, str]]]]:
     return list(groups.items())
 
 
-def like_of(benchmark: Benchmark, said: str) -> dict[str, Any] | None:
-    """The content that was chosen; None for a blank sheet. Only of the team's own stages, and of recipes."""
+def like_of(benchmark: Benchmark, said: str, user: User) -> dict[str, Any] | None:
+    """The content that was chosen; None for a blank sheet. Only of stages in the same list, and of recipes."""
     source, _colon, rest = said.partition(":")
     if source == "stage":
-        found = next((one for one in stages.copies(benchmark) if str(one.pk) == rest), None)
+        found = next((one for one in stages.copies(benchmark, user) if str(one.pk) == rest), None)
         return stages.content_of(found) if found else None
     recipe_key, _colon, stage_key = rest.partition(":")
     for recipe in RECIPES:

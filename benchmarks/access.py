@@ -39,6 +39,11 @@ def visible_benchmarks(user: User | AnonymousUser) -> QuerySet[Benchmark]:
     return _allowed(user, "see")
 
 
+def worked_on(user: User) -> QuerySet[Benchmark]:
+    """Those whose stages this person may read whole and write."""
+    return _allowed(user, "work_on")
+
+
 def may(user: User | AnonymousUser, benchmark: Benchmark, can: Can) -> bool:
     """For showing a button or not; the view behind it asks `benchmark_for` again."""
     return isinstance(user, User) and _allowed(user, can).filter(pk=benchmark.pk).exists()

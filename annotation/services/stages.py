@@ -17,6 +17,7 @@ from annotation.models import Campaign, StageDraft, StageVersion
 from annotation.services import deriving
 from annotation.services.instructions import texts_of, uneven
 from annotation.services.transactions import in_transaction
+from benchmarks.access import worked_on
 from benchmarks.models import Benchmark, Item, Stage
 from jobs.models import record
 from people.languages import own_name
@@ -269,9 +270,10 @@ def opening_problems(campaign: Campaign) -> list[StageProblem]:
     return found
 
 
-def copies(benchmark: Benchmark) -> list[Stage]:
-    """Stages of the team that a new one can be copied from, this benchmark's first."""
-    rows = Stage.objects.filter(benchmark__team=benchmark.team_id).select_related("benchmark")
+def copies(benchmark: Benchmark, user: User) -> list[Stage]:
+    """Stages of the team that this person can copy a new one from, those of this benchmark first."""
+    mine = worked_on(user).filter(team=benchmark.team_id)
+    rows = Stage.objects.filter(benchmark__in=mine).select_related("benchmark")
     return sorted(rows, key=lambda one: (one.benchmark_id != benchmark.pk, one.benchmark.name, one.position))
 
 

@@ -54,9 +54,12 @@ def stages(request: HttpRequest, slug: str) -> HttpResponse:
     if "remove" in request.POST:
         return _remove(request, benchmark, request.POST["remove"])
     if request.method == "POST" and name:
-        made = services.create(benchmark, name, person(request), like_of(benchmark, like))
+        user = person(request)
+        made = services.create(benchmark, name, user, like_of(benchmark, like, user))
         return redirect("annotation:compose", slug, made.pk)
-    context = _context(request, benchmark, lines=lines_of(benchmark), likes=likes_of(benchmark), name=name, like=like)
+    context = _context(
+        request, benchmark, lines=lines_of(benchmark), likes=likes_of(benchmark, person(request)), name=name, like=like
+    )
     context["missing"] = request.method == "POST"
     return render(request, "annotation/composer/stages.html", context, status=400 if context["missing"] else 200)
 

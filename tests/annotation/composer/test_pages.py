@@ -14,7 +14,7 @@ from annotation.services.campaigns import Refused
 from benchmarks.models import Stage
 from people.models import Cohort, User
 from tests.forms import inputs_of
-from tests.personas import World
+from tests.personas import World, make_benchmark
 from tests.samples import assign, open_campaign
 
 ClientOf = Callable[[User], Client]
@@ -199,6 +199,22 @@ def test_a_new_stage_begins_blank_or_like_another_of_the_team_and_never_like_one
     assert made["Again"].sheet == made["Relevance rating"].sheet
     assert len({stage.key for stage in made.values()}) == 5
     assert mara.post(url, {"name": " "}).status_code == 400
+
+
+def test_a_new_stage_is_made_like_those_of_benchmarks_one_works_on_alone(world: World, mara: Client) -> None:
+    """Being of the team opens no benchmark of it; nor does reviewing show how it is made."""
+    apart = make_benchmark(world.team, "kept-apart", owner=world.owner, reviewer=world.mara)
+    hidden = apart.stages.get()
+    hidden.instructions = {"en": "Not for everybody."}
+    hidden.save()
+    url = f"/b/{world.benchmark.slug}/stages/"
+    assert "Kept Apart" not in mara.get(url).content.decode()
+    mara.post(url, {"name": "Peeked", "like": f"stage:{hidden.pk}"})
+    assert world.benchmark.stages.get(name="Peeked").instructions == {}
+    owner = world.client(world.owner)
+    assert "Kept Apart" in owner.get(url).content.decode()
+    owner.post(url, {"name": "Like it", "like": f"stage:{hidden.pk}"})
+    assert world.benchmark.stages.get(name="Like it").instructions == {"en": "Not for everybody."}
 
 
 def test_only_a_stage_that_nothing_hangs_on_is_removed(world: World, mara: Client) -> None:
