@@ -14,6 +14,8 @@ UNREAD = "~unread"
 MAP = "~map"
 OMIT = object()
 MOST = 200
+DEEPEST = 30
+"""Places and JSON that lie deeper are nobody's setting."""
 
 
 class Posted(Protocol):
@@ -47,9 +49,25 @@ def _json(text: str) -> Any:
     if not text.strip():
         return OMIT
     try:
-        return json.loads(text)
-    except ValueError:
+        found = json.loads(text)
+        return found if _is_kept(found) else {UNREAD: text}
+    except (ValueError, RecursionError):
         return {UNREAD: text}
+
+
+def _is_kept(value: Any) -> bool:
+    """Whether the database can keep it: not too deep, no infinity, no half characters."""
+    layer = [value]
+    for _depth in range(DEEPEST):
+        layer = [x for one in layer for x in ([*one, *one.values()] if isinstance(one, dict) else _parts(one))]
+    if layer:
+        return False
+    said = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return bool(said.encode()) and "\\u0000" not in said
+
+
+def _parts(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 READ: dict[str, Callable[[list[str]], Any]] = {
@@ -72,7 +90,8 @@ def content_of(posted: Posted) -> dict[str, Any]:
     for name in posted:
         type_, _colon, path = name.partition(":")
         place = steps(path)
-        if not place or type_ not in READ or any(isinstance(step, int) and step >= MOST for step in place):
+        far = len(place) > DEEPEST or any(isinstance(step, int) and step >= MOST for step in place)
+        if not place or far or type_ not in READ:
             continue
         found = READ[type_]([str(one) for one in posted.getlist(name)])
         if found is not OMIT:

@@ -57,6 +57,25 @@ def test_what_is_drawn_comes_back_as_it_was() -> None:
     assert back["name"] == "First" and back["target_answers"] == 3
 
 
+@pytest.mark.parametrize("odd", [
+    "[" * 5000, "[" * 400 + "]" * 400,
+    '{"a":' * 100 + "1" + "}" * 100, "NaN", "[1e999]", '["\\ud800"]', '"\\u0000"', "{",
+])  # fmt: skip
+def test_json_that_cannot_be_kept_stays_as_it_was_typed_and_is_named(odd: str) -> None:
+    posted = QueryDict(mutable=True)
+    posted.update({"s:name": "First", "j:layout": odd, "j:derivation": '{"from": ["a"], "kind": "promote"}'})
+    found = content_of(posted)
+    assert found["layout"] == {"~unread": odd} and found["derivation"]["from"] == ["a"]
+    said = [one.words for one in problems(found, {}) if one.path == "layout"]
+    assert said == ["This is not JSON. Mend it, or empty it."]
+
+
+def test_a_place_deeper_than_any_setting_is_no_place() -> None:
+    posted = QueryDict(mutable=True)
+    posted.update({"s:name": "First", "s:sheet" + "[0]" * 3000: "x", "w:sheet.fields[0].label.en": "Kept"})
+    assert content_of(posted) == {"name": "First", "sheet": {"fields": [{"label": {"en": "Kept"}}]}}
+
+
 def test_a_setting_that_no_form_knows_comes_back_too() -> None:
     content = stage(layout={"strange": {"deep": [1, {"x": None}]}})
     content["sheet"]["fields"][0]["config"]["odd"] = 7
