@@ -18,8 +18,9 @@ AHEAD = timedelta(minutes=5)
 Trace = dict[str, Any]
 
 
-def read_trace(posted: Any, part: str, at: datetime) -> Trace:
-    """What a page sent, kept to what can be: known parts, times that are not to come, no more than some."""
+def read_trace(posted: Any, part: str, since: datetime, at: datetime) -> Trace:
+    """What a page sent, kept to what can be: known parts, no more than some, and times from `since`, when the sheet
+    was handed out, until now; clocks that differ a little are forgiven."""
     if not isinstance(posted, str) or not posted or len(posted) > MOST_CHARACTERS:
         return {}
     try:
@@ -29,7 +30,7 @@ def read_trace(posted: Any, part: str, at: datetime) -> Trace:
     rows = data.get("opened") if isinstance(data, dict) else None
     if not isinstance(rows, list):
         return {}
-    opened = [_opened(row, part, at) for row in rows[:MOST_OPENED]]
+    opened = [_opened(row, part, since, at) for row in rows[:MOST_OPENED]]
     return {"opened": [one for one in opened if one]}
 
 
@@ -41,24 +42,25 @@ def merged(kept: Mapping[str, Any], sent: Mapping[str, Any]) -> Trace:
     return {"opened": sorted(rows.values(), key=lambda row: str(row["at"]))[:MOST_OPENED]}
 
 
-def _opened(row: Any, part: str, at: datetime) -> Trace | None:
+def _opened(row: Any, part: str, since: datetime, at: datetime) -> Trace | None:
     if not isinstance(row, dict) or row.get("part") != part or not part:
         return None
-    moment = _moment(row.get("at"), at)
+    moment = _moment(row.get("at"), since, at)
     seconds = row.get("seconds")
     if moment is None or isinstance(seconds, bool) or not isinstance(seconds, int | float):
         return None
     if not 0 <= seconds <= LONGEST:  # NaN is not
         return None
     marks = {key: row.get(key) is True for key in ("gate_answered", "text_typed")}
-    return {"part": part, "at": moment, "seconds": round(float(seconds), 1), **marks}
+    passed = max(0.0, (at - since).total_seconds())
+    return {"part": part, "at": moment, "seconds": round(min(float(seconds), passed), 1), **marks}
 
 
-def _moment(said: Any, at: datetime) -> str | None:
+def _moment(said: Any, since: datetime, at: datetime) -> str | None:
     try:
         moment = datetime.fromisoformat(said)
     except (TypeError, ValueError):
         return None
-    if moment.tzinfo is None or moment > at + AHEAD or moment < at - timedelta(days=400):
+    if moment.tzinfo is None or not since - AHEAD <= moment <= at + AHEAD:
         return None
-    return moment.isoformat(timespec="seconds")
+    return max(moment, since).isoformat(timespec="seconds")

@@ -218,7 +218,7 @@ def draft(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRes
 
 def trace_in(request: HttpRequest, assignment: Assignment, at: datetime) -> Trace:
     part = Layout.from_json(assignment.campaign.stage.layout).part
-    return read_trace(request.POST.get("trace", ""), part, at)
+    return read_trace(request.POST.get("trace", ""), part, assignment.reserved_at, at)
 
 
 def said(request: HttpRequest, name: str) -> str:

@@ -1,7 +1,7 @@
 """What a browser says was opened is kept to what can be."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -9,11 +9,12 @@ import pytest
 from annotation.trace import MOST_OPENED, merged, read_trace
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+SINCE = NOON - timedelta(hours=1)
 ROW = {"part": "hint", "at": "2026-05-01T11:59:00+00:00", "seconds": 3.14, "gate_answered": True, "text_typed": False}
 
 
 def read(*rows: Any, part: str = "hint") -> Any:
-    return read_trace(json.dumps({"opened": list(rows)}), part, NOON)
+    return read_trace(json.dumps({"opened": list(rows)}), part, SINCE, NOON)
 
 
 def test_an_opening_is_kept() -> None:
@@ -25,7 +26,9 @@ def test_an_opening_is_kept() -> None:
     "row",
     [
         {**ROW, "part": "other"}, {**ROW, "at": "noon"}, {**ROW, "at": "2026-05-01T11:59:00"}, {**ROW, "at": 3},
-        {**ROW, "at": "2027-05-01T11:59:00+00:00"}, {**ROW, "seconds": -1}, {**ROW, "seconds": "3"},
+        {**ROW, "at": "2027-05-01T11:59:00+00:00"}, {**ROW, "at": "2025-07-05T11:59:00+00:00"},
+        {**ROW, "at": "2026-05-01T10:54:59+00:00"}, {**ROW, "at": "0001-01-01T00:00:00+14:00"},
+        {**ROW, "seconds": -1}, {**ROW, "seconds": "3"},
         {**ROW, "seconds": float("nan")}, {**ROW, "seconds": True}, "row", None, [],
     ],
 )  # fmt: skip
@@ -35,13 +38,18 @@ def test_what_cannot_be_is_left_out(row: Any) -> None:
 
 @pytest.mark.parametrize("posted", ["", "{", "[]", "{}", '{"opened": 3}', "[" * 4000, "x" * 20_001, None])
 def test_what_is_no_trace_is_none(posted: Any) -> None:
-    assert read_trace(posted, "hint", NOON) == {}
+    assert read_trace(posted, "hint", SINCE, NOON) == {}
 
 
 def test_a_mark_is_only_true_when_it_says_so_and_nothing_else_is_kept() -> None:
     assert read({**ROW, "gate_answered": "yes", "name": "Nour"})["opened"][0] == {
         **ROW, "seconds": 3.1, "gate_answered": False
     }  # fmt: skip
+
+
+def test_nothing_is_opened_before_the_sheet_was_there_nor_after_longer_than_it_is() -> None:
+    early = read({**ROW, "at": "2026-05-01T10:57:00+00:00", "seconds": 80_000})["opened"][0]
+    assert (early["at"], early["seconds"]) == ("2026-05-01T11:00:00+00:00", 3600)
 
 
 def test_there_is_an_end_to_it() -> None:
