@@ -30,8 +30,7 @@ def results_of(stage: Stage, *, of: str = "results", items: Collection[int] | No
     sources = _sources(Item.objects.filter(pk__in={one.assignment.unit.item_id for one in answers}), stage)
     pictures = _pictures(answers, stage.benchmark)
     facts = facts_of(list(sources)) if outcomes else {}
-    names = _names(answers, stage.benchmark)
-    return [_result(one, names[one.rater_id], sources, pictures, outcomes, facts) for one in answers]
+    return [_result(one, sources, pictures, outcomes, facts, stage.benchmark) for one in answers]
 
 
 def _answers(stage: Stage, items: Any) -> list[Annotation]:
@@ -44,7 +43,7 @@ def _answers(stage: Stage, items: Any) -> list[Annotation]:
     )
     if stage.acceptance == Stage.Acceptance.BY_REVIEW:
         rows = rows.filter(assignment__state=Assignment.State.ACCEPTED)
-    joined = rows.select_related("assignment__unit", "assignment__campaign", "cohort", "rater", "sheet_version")
+    joined = rows.select_related("assignment__unit", "assignment__campaign", "cohort", "sheet_version")
     return list(joined.order_by("pk"))
 
 
@@ -76,28 +75,13 @@ def _pictures(answers: Iterable[Annotation], benchmark: Benchmark) -> dict[str, 
     return dict(Image.objects.filter(team=benchmark.team_id, sha256__in=shas).values_list("sha256", "pk"))
 
 
-def _names(answers: Iterable[Annotation], benchmark: Benchmark) -> dict[int, str]:
-    """Pseudonyms by rater. An export that comes back in a file names its raters by theirs: what was made of their
-    answers stays the same item."""
-    raters = {one.rater_id: one.rater for one in answers}
-    names = {pk: benchmark.pseudonym(pk) for pk in raters}
-    came = {pk: one.name for pk, one in raters.items() if one.user_id is None and one.name}
-    if came:
-        own = Rater.objects.filter(
-            user__isnull=False, annotations__assignment__campaign__stage__benchmark=benchmark
-        ).distinct()
-        known = {benchmark.pseudonym(pk) for pk in own.values_list("pk", flat=True)}
-        names |= {pk: name for pk, name in came.items() if name in known}
-    return names
-
-
 def _result(
     answer: Annotation,
-    name: str,
     sources: Mapping[int, Source],
     pictures: Mapping[str, int],
     outcomes: Mapping[int, Outcome] | None,
     facts: Mapping[int, Any],
+    benchmark: Benchmark,
 ) -> Result:
     unit = answer.assignment.unit
     outcome = outcomes[unit.pk] if outcomes is not None else None
@@ -108,7 +92,7 @@ def _result(
         item=sources[unit.item_id],
         target=unit.target,
         cohort=answer.cohort.label if answer.cohort else "",
-        rater=name,
+        rater=benchmark.pseudonym(answer.rater_id),
         annotation=answer.pk,
         version=answer.version,
         answers=answer.answers,
