@@ -17,6 +17,7 @@ from people.services import links, memberships
 
 MOST = 300  # at once
 NOTE = 200
+SEPARATORS = ",;\t\u060c\u061b\uff0c\uff1b"  # also the commas and semicolons of Arabic and of Chinese
 HEADS = {
     "email": ("email", "e-mail", "mail", "e-mail address", "email address"),
     "note": ("note", "name", "full name", "comment"),
@@ -73,9 +74,9 @@ def read(text: str, cohort: Cohort, at: datetime) -> Listed:
 
 
 def _rows(text: str) -> list[tuple[int, list[str]]]:
-    """The rows that are not empty, with their line numbers; separated by comma, semicolon or tab."""
+    """The rows that are not empty, with their line numbers; separated by a comma, a semicolon or a tab, in any script."""
     first = next((line for line in text.splitlines() if line.strip()), "")
-    separator = max(",;\t", key=first.count)
+    separator = max(SEPARATORS, key=first.count)
     reader = csv.reader(io.StringIO(text.replace("\x00", "")), delimiter=separator)
     found = []
     try:
@@ -128,6 +129,8 @@ def _problem(email: str, note: str, known: dict[str, str], seen: dict[str, int])
         return note, _("The note has control characters.")
     if not email:
         return ("", "") if note else ("", _("There is neither an e-mail nor a note."))
+    if set(email) & set(SEPARATORS):  # letters of any script may stand in a domain, and Django takes these for some
+        return email, _("This is no e-mail address.")
     try:
         validate_email(email)
     except ValidationError:

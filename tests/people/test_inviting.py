@@ -31,6 +31,8 @@ def sends(client: Client, world: World, text: str, **more: Any) -> Any:
     [
         "amina@example.org,Amina\nbayo@example.org,Bayo",
         "email;note\namina@example.org;Amina\nbayo@example.org;Bayo\n",
+        "amina@example.org، Amina\nbayo@example.org،Bayo",
+        "email؛note\namina@example.org؛Amina\nbayo@example.org؛Bayo",
         "\n\nName\tE-mail\nAmina\tamina@example.org\n\nBayo\tbayo@example.org",
     ],
 )
@@ -56,6 +58,12 @@ def test_each_wrong_row_names_its_line_its_value_and_why(world: World) -> None:
         (7, long, "The note is longer than 200 characters."),
         (8, "waits@example.org", "An invitation is waiting for this address."),
     ]
+
+
+def test_an_address_with_a_comma_of_another_script_is_none(world: World) -> None:
+    text = "amina@example.org,Amina\nomar@example.org،عمر\nbayo@example.org；Bayo,B"
+    wrong = "This is no e-mail address."
+    assert addresses(world, text) == [(2, "omar@example.org،عمر", wrong), (3, "bayo@example.org；Bayo", wrong)]
 
 
 def test_a_list_is_shown_before_it_is_sent_and_nothing_is_sent_by_looking(world: World) -> None:
