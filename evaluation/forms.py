@@ -19,6 +19,11 @@ class ExportForm(forms.Form):
         choices=[("csv", _("CSV, for spreadsheets and statistics")), ("jsonl", _("JSON Lines, for programs"))],
         initial="csv",
     )
+    versions = forms.BooleanField(
+        label=_("Also superseded versions of answers, and those taken back"),
+        required=False,
+        help_text=_("In a file of their own, “versions”. None of them counts."),
+    )
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -27,8 +32,8 @@ class ExportForm(forms.Form):
             Stage.objects.filter(benchmark=benchmark, campaigns__in=self.opened).distinct().select_related("benchmark")
         )
         self.fields["campaign"].queryset = self.opened.order_by("-pk")  # type: ignore[attr-defined]
-        for field in self.fields.values():
-            field.widget.attrs["class"] = "in"
+        for name in ("stage", "campaign", "form"):
+            self.fields[name].widget.attrs["class"] = "in"
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
@@ -41,7 +46,7 @@ class ExportForm(forms.Form):
         picked = self.cleaned_data["campaign"]
         of_stage = self.opened.filter(stage=self.cleaned_data["stage"]).order_by("pk")
         wanted = of_stage.filter(pk=picked.pk) if picked else of_stage
-        return list(wanted.select_related("sheet_version").prefetch_related("cohorts__cohort"))
+        return list(wanted.select_related("sheet_version", "rule_version").prefetch_related("cohorts__cohort"))
 
 
 class ReasonForm(forms.Form):

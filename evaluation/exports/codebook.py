@@ -1,17 +1,27 @@
 """What every column, code and version of an export means."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.db import models
 from django.utils import translation
 
-from annotation.models import Assignment, Campaign, CampaignCohort, InstructionVersion, SheetVersion
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignCohort,
+    InstructionVersion,
+    Outcome,
+    Review,
+    RuleVersion,
+    SheetVersion,
+)
+from annotation.review_words import DEFAULTS
 from annotation.sheets import Sheet
 from benchmarks.models import Stage
-from evaluation.exports.formats import Written
-from evaluation.exports.rows import COLUMNS
+from evaluation.exports.members import Member
 
 UNCOUNTED = {
     "surplus": "The unit had all the answers it needed when this one came.",
@@ -21,14 +31,15 @@ UNCOUNTED = {
     "no_consent": "The rater had not agreed to the team's text in force when the answer came.",
     "not_a_member": "The rater was no longer in the cohort when the answer came.",
     "in_file": "The file that the answer came in said that it does not count.",
+    "superseded": "A later version took its place.",
+    "undone": "Its author took it back.",
+    "withdrawn": "The import that brought it was withdrawn.",
 }
 
 
-def codebook(stage: Stage, campaigns: Sequence[Campaign], at: datetime) -> dict[str, Any]:
-    """All but what is known only when the rows have been written; `finished` adds that."""
-    benchmark = stage.benchmark
-    with translation.override("en"):
-        states = {str(value): str(label) for value, label in Assignment.State.choices}
+def codebook(stage: Stage, campaigns: Sequence[Campaign], members: Sequence[Member], at: datetime) -> dict[str, Any]:
+    """All but what is known only when the rows have been written; `finished` adds that. The ratings come first."""
+    benchmark, ratings = stage.benchmark, members[0]
     return {
         "made_by": f"Emic {settings.VERSION}",
         "exported_at": at.isoformat(),
@@ -39,27 +50,65 @@ def codebook(stage: Stage, campaigns: Sequence[Campaign], at: datetime) -> dict[
         "selection": {
             "stage": stage.key,
             "campaigns": [campaign.pk for campaign in campaigns],
-            "rows": "One row per live annotation: the latest version of each answer, counted or not.",
+            "rows": ratings.meaning,
         },
         "stage": {
             name: getattr(stage, name) for name in ("key", "name", "display", "layout", "skip_reasons", "acceptance")
         },
-        "columns": [
-            {"name": name, "type": kind, "meaning": meaning}
-            for name, _sql, kind, meaning in COLUMNS
-            if not name.startswith("_")
-        ],
-        "states": states,
+        "columns": _columns(ratings),
+        "states": _words(Assignment.State),
         "uncounted": UNCOUNTED,
         "campaigns": [_campaign(campaign) for campaign in campaigns],
         "cohorts": _cohorts(campaigns),
         "sheets": _sheets(campaigns),
         "instructions": _instructions(campaigns),
+        "rules": _rules(stage),
+        "further": {one.key: _further(stage, one) for one in members[1:]},
     }
 
 
-def finished(book: dict[str, Any], name: str, written: Written) -> dict[str, Any]:
-    return {**book, "file": {"name": name, "rows": written.rows, "sha256": written.sha.hexdigest()}}
+def finished(book: dict[str, Any], members: Mapping[str, Member]) -> dict[str, Any]:
+    """With name, rows and checksum of every file. `members`: by the name of their file, the ratings first."""
+    first, *others = [
+        {"name": name, "rows": one.written.rows, "sha256": one.written.sha.hexdigest()} for name, one in members.items()
+    ]
+    further = zip(book["further"].items(), others, strict=True)
+    return {**book, "file": first, "further": {key: {**said, "file": file} for (key, said), file in further}}
+
+
+def _columns(member: Member) -> list[dict[str, str]]:
+    return [
+        {"name": name, "type": kind, "meaning": meaning}
+        for name, _sql, kind, meaning in member.columns
+        if not name.startswith("_")
+    ]
+
+
+def _words(choices: type[models.TextChoices]) -> dict[str, str]:
+    with translation.override("en"):
+        return {str(value): str(label) for value, label in choices.choices}
+
+
+def _further(stage: Stage, member: Member) -> dict[str, Any]:
+    """What the codebook says of a file beside the ratings; `finished` adds which file it is."""
+    said: dict[str, Any] = {"rows": member.meaning, "columns": _columns(member)}
+    if member.key == "outcomes":
+        said["values"] = _words(Outcome.State)
+    if member.key == "reviews":
+        said["values"] = _words(Review.Decision)
+        said["reasons"] = stage.review_reasons or _usual_reasons()
+    return said
+
+
+def _usual_reasons() -> list[dict[str, Any]]:
+    with translation.override("en"):
+        return [{"code": code, "label": {"en": str(words)}} for code, words in DEFAULTS.items()]
+
+
+def _rules(stage: Stage) -> list[dict[str, Any]]:
+    """Every acceptance rule that was in force, with its clauses in words."""
+    versions = RuleVersion.objects.filter(stage=stage).order_by("number")
+    return [{"number": v.number, "created_at": v.created_at.isoformat(), **v.definition} for v in versions]
 
 
 def _campaign(campaign: Campaign) -> dict[str, Any]:
@@ -69,6 +118,7 @@ def _campaign(campaign: Campaign) -> dict[str, Any]:
         "state": campaign.state,
         "conditions": campaign.conditions,
         "sheet_version": str(campaign.sheet_version),
+        "rule_version": campaign.rule_version.number if campaign.rule_version else None,
         "opened_at": _iso(campaign.opened_at),
         "closed_at": _iso(campaign.closed_at),
         "target_answers": {row.cohort.label: row.target_answers for row in campaign.cohorts.all()},

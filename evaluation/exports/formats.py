@@ -9,38 +9,38 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from evaluation.exports.rows import COLUMNS, Row
+from evaluation.exports.rows import Row
 from jobs import spreadsheets
 
 _BLOCK = 64 * 1024
-PLAIN = tuple(name for name, *_rest in COLUMNS if not name.startswith("_"))
 
 
 @dataclass
 class Written:
-    """What the codebook says about the file of rows; filled while it is written."""
+    """What the codebook says about a file of rows; filled while it is written."""
 
     rows: int = 0
     sha: Any = field(default_factory=hashlib.sha256)
 
 
-def json_lines(rows: Iterable[Row], written: Written) -> Iterator[bytes]:
+def json_lines(rows: Iterable[Row], names: Sequence[str], written: Written) -> Iterator[bytes]:
     for row in rows:
         written.rows += 1
-        yield json.dumps({name: row[name] for name in PLAIN}, ensure_ascii=False).encode() + b"\n"
+        yield json.dumps({name: row[name] for name in names}, ensure_ascii=False).encode() + b"\n"
 
 
-def csv_lines(rows: Iterable[Row], answer_columns: Sequence[str], written: Written) -> Iterator[bytes]:
+def csv_lines(
+    rows: Iterable[Row], names: Sequence[str], answer_columns: Sequence[str], written: Written
+) -> Iterator[bytes]:
     """The sheet's columns follow the fixed ones, as `answer.<name>`; nested values are JSON."""
-    fixed = [name for name in PLAIN if name != "answers"]
 
     def values() -> Iterator[list[Any]]:
         for row in rows:
             written.rows += 1
-            cells = row["cells"]
-            yield [_plain(value) for value in (*(row[n] for n in PLAIN), *(cells.get(n) for n in answer_columns))]
+            cells = row.get("cells", {})
+            yield [_plain(value) for value in (*(row[n] for n in names), *(cells.get(n) for n in answer_columns))]
 
-    header = [*PLAIN, *(f"answer.{name}" for name in answer_columns)]
+    header = [*names, *(f"answer.{name}" for name in answer_columns)]
     return (line.encode() for line in spreadsheets.csv_lines(header, values()))
 
 
@@ -69,22 +69,21 @@ class _Pipe(io.RawIOBase):
         return taken
 
 
-def archive(members: Iterable[tuple[str, Iterable[bytes]]], at: datetime, written: Written) -> Iterator[bytes]:
+def archive(members: Iterable[tuple[str, Iterable[bytes], Written]], at: datetime) -> Iterator[bytes]:
     """A zip archive in pieces. One that broke off has no directory at its end: it does not open, so nobody takes it for
     whole.
 
-    `written` takes the checksum of the first member.
+    Each member's checksum stands in its `written` when it is through.
     """
     pipe = _Pipe()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as made:
-        for number, (name, chunks) in enumerate(members):
+        for name, chunks, written in members:
             info = zipfile.ZipInfo(name, at.timetuple()[:6])
             info.compress_type = zipfile.ZIP_DEFLATED
             info.external_attr = 0o644 << 16
             with made.open(info, "w", force_zip64=True) as member:
                 for block in _blocks(chunks):
-                    if number == 0:
-                        written.sha.update(block)
+                    written.sha.update(block)
                     member.write(block)
                     if pipe.waiting:
                         yield pipe.take()

@@ -1,4 +1,4 @@
-"""Every live annotation of some campaigns, one at a time, out of one query. Memory does not grow with their number."""
+"""The annotations of some campaigns, one at a time, out of one query. Memory does not grow with their number."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,8 +11,8 @@ from annotation.sheets import Sheet
 _SOME = (
     "CASE WHEN a.trace -> 'opened' IS NOT NULL THEN jsonb_path_exists(a.trace, '$.opened[*] ? (@.{0} == false)') END"
 )
-# name, SQL, PostgreSQL type, meaning
-COLUMNS: tuple[tuple[str, str, str, str], ...] = (
+Column = tuple[str, str, str, str]  # name, SQL, PostgreSQL type, meaning; a name with _ before it is not written
+COLUMNS: tuple[Column, ...] = (
     ("annotation", "a.id", "int8", "Number of the annotation."),
     ("campaign", "s.campaign_id", "int8", "Number of the campaign; see campaigns."),
     ("item", "i.key", "text", "Key of the item in its stage."),
@@ -46,7 +46,6 @@ COLUMNS: tuple[tuple[str, str, str, str], ...] = (
      " WHERE f.annotation_id = a.id), '{{}}')::text", "text", "Question to code: what every measure compares."),
     ("_sheet", "a.sheet_version_id", "int8", ""),
 )  # fmt: skip
-_NAMES = tuple(name for name, *_ in COLUMNS)
 _JSON = ("confirmed", "opened", "answers", "codes")
 _UTC = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 
@@ -59,34 +58,50 @@ _FROM = """
   JOIN annotation_sheetversion v ON v.id = a.sheet_version_id
   LEFT JOIN people_cohort c ON c.id = a.cohort_id
   LEFT JOIN annotation_instructionversion n ON n.id = a.instruction_version_id
-  WHERE s.campaign_id = ANY(%s) AND a.live
+  WHERE s.campaign_id = ANY(%s) AND a.live = %s
   ORDER BY a.id
 """
 
 Row = dict[str, Any]
+Named = Callable[[int], str]
 
 
-def rows(campaigns: Sequence[int], pseudonym: Callable[[int], str], sheets: Mapping[int, Sheet]) -> Iterator[Row]:
-    """Rows as plain values. `columns` of the sheet stand under "cells"."""
-    names: dict[int, str] = {}
+def rows(
+    campaigns: Sequence[int], pseudonym: Named, sheets: Mapping[int, Sheet], *, live: bool = True
+) -> Iterator[Row]:
+    """Rows as plain values; `columns` of the sheet stand under "cells". Not `live`: superseded or taken back."""
+    named = remembered(pseudonym)
+    for row in copied(COLUMNS, _FROM, [list(campaigns), live], _JSON):
+        row["rater"] = named(row["rater"])
+        row["cells"] = sheets[row.pop("_sheet")].cells(row["answers"])
+        yield row
+
+
+def copied(columns: Sequence[Column], source: str, params: Sequence[Any], as_json: Sequence[str]) -> Iterator[Row]:
+    """What a query finds, streamed. `source`: it from FROM on. `as_json`: columns of text that are read as JSON."""
+    names = [name for name, *_ in columns]
+    select = ", ".join(_utc(sql) for _name, sql, _kind, _meaning in columns)
     with connection.cursor() as cursor:
-        statement = cursor.mogrify(f"COPY (SELECT {_select()} {_FROM}) TO STDOUT", [list(campaigns)])
+        statement = cursor.mogrify(f"COPY (SELECT {select} {source}) TO STDOUT", params)
         with cursor.copy(statement) as copy:
-            copy.set_types([kind for _name, _sql, kind, _meaning in COLUMNS])
+            copy.set_types([kind for _name, _sql, kind, _meaning in columns])
             for values in copy.rows():
-                row = dict(zip(_NAMES, values, strict=True))
-                for name in _JSON:
+                row = dict(zip(names, values, strict=True))
+                for name in as_json:
                     row[name] = json.loads(row[name]) if row[name] is not None else None
-                rater = row["rater"]
-                if rater not in names:
-                    names[rater] = pseudonym(rater)
-                row["rater"] = names[rater]
-                row["cells"] = sheets[row.pop("_sheet")].cells(row["answers"])
                 yield row
 
 
-def _select() -> str:
-    return ", ".join(_utc(sql) for _name, sql, _kind, _meaning in COLUMNS)
+def remembered(pseudonym: Named) -> Named:
+    """A pseudonym is made once for each rater."""
+    names: dict[int, str] = {}
+
+    def named(rater: int) -> str:
+        if rater not in names:
+            names[rater] = pseudonym(rater)
+        return names[rater]
+
+    return named
 
 
 def _utc(sql: str) -> str:

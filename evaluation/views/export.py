@@ -29,7 +29,8 @@ def _download(request: HttpRequest, form: ExportForm) -> StreamingHttpResponse:
     assert request.user.is_authenticated
     stage = form.cleaned_data["stage"]
     campaigns = form.campaigns()
-    name, pieces = export(stage, campaigns, form.cleaned_data["form"], request.user, timezone.now())
+    kind, versions = form.cleaned_data["form"], form.cleaned_data["versions"]
+    name, pieces = export(stage, campaigns, kind, request.user, timezone.now(), versions=versions)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingHttpResponse(pieces, content_type="application/zip", headers=headers)
 

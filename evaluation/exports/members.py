@@ -1,0 +1,51 @@
+"""The files of rows in an archive: which there are, what one row is, and what its columns are."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from annotation.models import Campaign
+from annotation.sheets import Sheet
+from benchmarks.models import Stage
+from evaluation.exports import judged
+from evaluation.exports.formats import Written, csv_lines, json_lines
+from evaluation.exports.rows import COLUMNS, Column, Row, rows
+
+RATINGS = "One row per live annotation: the latest version of each answer, counted or not."
+VERSIONS = "One row per annotation that is not live: superseded by a later version, or taken back. None of them counts."
+OUTCOMES = "One row per unit of a campaign that the rule has decided on; one that lacks answers has none."
+REVIEWS = "One row per decision of a reviewer, also those on superseded versions and those taken back."
+
+
+@dataclass
+class Member:
+    """`cells`: names of the sheets' own columns, in CSV after the fixed ones. `written` fills while it is sent."""
+
+    key: str
+    meaning: str
+    columns: Sequence[Column]
+    found: Iterator[Row]
+    cells: Sequence[str] = ()
+    written: Written = field(default_factory=Written)
+
+    def lines(self, form: str) -> Iterator[bytes]:
+        names = [name for name, *_rest in self.columns if not name.startswith("_")]
+        if form == "csv":
+            return csv_lines(self.found, names, self.cells, self.written)
+        return json_lines(self.found, names, self.written)
+
+
+def members_of(
+    stage: Stage, campaigns: Sequence[Campaign], sheets: Mapping[int, Sheet], *, versions: bool
+) -> list[Member]:
+    """The ratings first. What decides on answers is there where the stage has it, though nothing be decided yet."""
+    ids, benchmark = [campaign.pk for campaign in campaigns], stage.benchmark
+    cells = list(dict.fromkeys(c.suffix for sheet in sheets.values() for c in sheet.columns()))
+    found = [Member("ratings", RATINGS, COLUMNS, rows(ids, benchmark.pseudonym, sheets), cells)]
+    if versions:
+        earlier = rows(ids, benchmark.pseudonym, sheets, live=False)
+        found.append(Member("versions", VERSIONS, COLUMNS, earlier, cells))
+    if stage.acceptance == Stage.Acceptance.BY_RULE:
+        found.append(Member("outcomes", OUTCOMES, judged.OUTCOMES, judged.outcomes(ids)))
+    if stage.acceptance == Stage.Acceptance.BY_REVIEW:
+        found.append(Member("reviews", REVIEWS, judged.REVIEWS, judged.reviews(benchmark, ids)))
+    return found
