@@ -43,7 +43,7 @@ PEOPLE = f"""
 WITH lacking AS MATERIALIZED (
   SELECT s.unit_id, u.item_id FROM {SLOTS} WHERE s.id = ANY(%(slots)s) AND s.submitted < {ASKED}
 )
-SELECT coalesce(nullif(u.time_zone, ''), co.time_zone), p.id, p.last_seen_at, {EXCLUDED}, {CONSENTED},
+SELECT p.id, p.last_seen_at, {EXCLUDED}, {CONSENTED},
   x.free, x.had,
   (SELECT count(*) FROM annotation_assignment a WHERE a.participation_id = p.id
     AND a.state IN ('submitted', 'returned', 'accepted', 'rejected'))
@@ -62,10 +62,10 @@ FROM annotation_campaigncohort cc JOIN annotation_campaign c ON c.id = cc.campai
   ) x
 WHERE cc.id = %(cohort)s
 """
-TODAY = """SELECT a.participation_id, an.submitted_at FROM annotation_annotation an
+TODAY = """SELECT a.participation_id, count(*) FROM annotation_annotation an
   JOIN annotation_assignment a ON a.id = an.assignment_id JOIN annotation_participation p ON p.id = a.participation_id
   WHERE p.cohort_id = %s AND an.submitted_at >= %s AND an.version = 1
-    AND a.state IN ('submitted', 'returned', 'accepted', 'rejected')"""
+    AND a.state IN ('submitted', 'returned', 'accepted', 'rejected') GROUP BY a.participation_id"""
 
 
 @dataclass(frozen=True)
@@ -118,13 +118,8 @@ def _kinds(place: CampaignCohort, slots: Sequence[int], at: datetime) -> list[st
     return [_kind(row, place, staffing, today, at) for row in people]
 
 
-def _kind(
-    row: Sequence[Any], place: CampaignCohort, staffing: str, today: dict[int, list[datetime]], at: datetime
-) -> str:
-    zone_name, seat, seen, excluded, consented, free, had, given = row
-    day = at.astimezone(zone_named(zone_name) or UTC)
-    midnight = day.replace(hour=0, minute=0, second=0, microsecond=0)
-    daily = sum(one >= midnight for one in today.get(seat, ()))
+def _kind(row: Sequence[Any], place: CampaignCohort, staffing: str, today: dict[int, int], at: datetime) -> str:
+    seat, seen, excluded, consented, free, had, given = row
     found = [
         ("excluded", excluded),
         ("consent", not consented),
@@ -133,16 +128,14 @@ def _kind(
         ("others", not free and staffing == "contributors"),
         ("had", not free),
         ("share", place.most_per_person is not None and given >= place.most_per_person),
-        ("day", place.most_per_day is not None and daily >= place.most_per_day),
+        ("day", place.most_per_day is not None and today.get(seat, 0) >= place.most_per_day),
         ("new", seat is None),
         ("idle", (seen or NOT_BEGUN) < at - IDLE),
     ]
     return next((kind for kind, holds in found if holds), "room")
 
 
-def _given_today(place: CampaignCohort, at: datetime) -> dict[int, list[datetime]]:
-    """What was answered since the earliest midnight that can be anybody's, by participation."""
-    found: dict[int, list[datetime]] = {}
-    for seat, submitted in fetch(TODAY, [place.pk, at - timedelta(hours=25)]):
-        found.setdefault(seat, []).append(submitted)
-    return found
+def _given_today(place: CampaignCohort, at: datetime) -> dict[int, int]:
+    """What was given since midnight in the cohort, by participation."""
+    day = at.astimezone(zone_named(place.cohort.time_zone) or UTC)
+    return dict(fetch(TODAY, [place.pk, day.replace(hour=0, minute=0, second=0, microsecond=0)]))

@@ -114,7 +114,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='campaigncohort',
             name='most_per_day',
-            field=models.PositiveIntegerField(blank=True, help_text="On the person's own calendar.", null=True),
+            field=models.PositiveIntegerField(blank=True, help_text="On the cohort's calendar.", null=True),
         ),
         migrations.AddField(
             model_name='campaigncohort',

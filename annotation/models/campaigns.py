@@ -70,7 +70,7 @@ class CampaignCohort(models.Model):
     cohort = models.ForeignKey("people.Cohort", models.PROTECT, related_name="campaigns")
     target_answers = models.PositiveSmallIntegerField()
     most_per_person = models.PositiveIntegerField(null=True, blank=True, help_text="Answers one person may give.")
-    most_per_day = models.PositiveIntegerField(null=True, blank=True, help_text="On the person's own calendar.")
+    most_per_day = models.PositiveIntegerField(null=True, blank=True, help_text="On the cohort's calendar.")
     paused = models.BooleanField(default=False)
 
     class Meta:

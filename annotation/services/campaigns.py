@@ -251,7 +251,7 @@ def _retarget(cohort_id: int, after: int) -> int | None:
 def set_limits(
     campaign_cohort: CampaignCohort, most_per_person: int | None, most_per_day: int | None, actor: User | None
 ) -> None:
-    """How much one person of the cohort may answer here, in all and on a day of their calendar; None: as they like.
+    """How much one person of the cohort may answer here, in all and on a day of its calendar; None: as they like.
 
     What they have in hand they may finish all the same.
     """

@@ -78,8 +78,8 @@ def gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
     row = fetch(GATE, [rater_id, cohort_id])[0]
     (state, opens_on, closes_on, minutes, paused, most, daily, cohort_zone, own_zone, member, excluded, consented,
      to_older, staffing, unready) = row  # fmt: skip
-    zone = zone_named(own_zone or cohort_zone) or UTC
-    today = at.astimezone(zone).date()
+    of_cohort = zone_named(cohort_zone) or UTC
+    today = at.astimezone(zone_named(own_zone) or of_cohort).date()
     refusals: list[tuple[Reason, Any]] = [
         ("not_a_member", not member),
         ("excluded", excluded),
@@ -94,11 +94,14 @@ def gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
     refused = next((reason for reason, holds in refusals if holds), None)
     if refused or (most is None and daily is None):
         return Gate(refused, minutes, refused == "no_consent" and to_older, staffing)
-    return _within(Gate(None, minutes, staffing=staffing), cohort_id, rater_id, most, daily, at.astimezone(zone))
+    return _within(Gate(None, minutes, staffing=staffing), cohort_id, rater_id, most, daily, at.astimezone(of_cohort))
 
 
 def _within(allowed: Gate, cohort_id: int, rater_id: int, most: int | None, daily: int | None, local: datetime) -> Gate:
-    """The limits of the cohort: what one person may give in all, and on a day of their own calendar."""
+    """The limits of the cohort: what one person may give in all, and on a day of its calendar.
+
+    Their own calendar people can change, and with it the moment at which a new day begins.
+    """
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
     params = {"cohort": cohort_id, "rater": rater_id, "most": most or 0, "daily": daily or 0, "midnight": midnight}
     given, today = next(iter(fetch(GIVEN, params)), (0, 0))

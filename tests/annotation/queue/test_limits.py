@@ -1,4 +1,4 @@
-"""How much one person may answer: in all, and on a day of their own calendar. Work in hand and late goes through."""
+"""How much one person may answer: in all, and on a day of the cohort. Work in hand and late goes through."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -44,10 +44,10 @@ def test_a_share_is_given_exactly_and_others_go_on() -> None:
     assert rates(a_person(seat.cohort), seat)[0] == 4
 
 
-def test_a_day_ends_at_midnight_of_the_person() -> None:
+def test_a_day_ends_at_midnight_of_the_cohort() -> None:
     seat = limited(a_day=3)
+    Cohort.objects.filter(pk=seat.cohort_id).update(time_zone="Asia/Tokyo")
     person = a_person(seat.cohort)
-    User.objects.filter(pk=person.user_id).update(time_zone="Asia/Tokyo")
     given, work = rates(person, seat)  # 21:00 in Tokyo
     assert given == 3 and work.nothing and work.nothing.reason == "day_done"
     assert work.nothing.until == datetime(2026, 3, 1, 15, tzinfo=UTC)
@@ -55,13 +55,18 @@ def test_a_day_ends_at_midnight_of_the_person() -> None:
     assert rates(person, seat, NOON + timedelta(hours=3))[0] == 3
 
 
-def test_without_a_calendar_of_their_own_the_day_is_the_cohorts() -> None:
+@pytest.mark.parametrize("zone", ["", "Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_a_person_who_moves_their_clock_begins_no_new_day(zone: str) -> None:
     seat = limited(a_day=1)
     Cohort.objects.filter(pk=seat.cohort_id).update(time_zone="America/Sao_Paulo")
     person = a_person(seat.cohort)
-    User.objects.filter(pk=person.user_id).update(time_zone="")
     assert rates(person, seat, datetime(2026, 3, 1, 2, tzinfo=UTC))[0] == 1  # 23:00 of the day before
     assert rates(person, seat, datetime(2026, 3, 1, 4, tzinfo=UTC))[0] == 1
+    User.objects.filter(pk=person.user_id).update(time_zone=zone)
+    for hour in (9, 10, 11, 12, 22, 26):
+        at = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(hours=hour)
+        assert rates(person, seat, at)[0] == 0
+    assert rates(person, seat, datetime(2026, 3, 2, 4, tzinfo=UTC))[0] == 1
 
 
 def test_both_limits_at_once_and_the_reason_that_lasts() -> None:
