@@ -161,6 +161,7 @@ def test_when_a_person_was_seen_is_said_as_a_time_ago(world: World, campaign: Ca
     give(campaign, world.egypt, world.nour, {world.items[0]: "3"}, at=timezone.now() - timedelta(days=2, hours=8))
     page = world.client(world.mara).get(people(world)).content.decode()
     assert "Last seen" in page
+    assert "Last seen" not in world.client(world.reviewer).get(people(world)).content.decode()  # a moment tells who
     assert "2\xa0days, 8\xa0hours ago</time>" in page
 
 

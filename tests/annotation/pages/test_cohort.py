@@ -65,6 +65,21 @@ def test_managers_see_only_their_own_cohort_and_are_no_researchers(world: World,
     assert "Pause the cohort" not in looked
 
 
+def test_only_who_manages_the_cohort_sees_what_each_person_gave(world: World, campaign: Campaign) -> None:
+    """Beside a benchmark's pseudonyms, the same numbers and moments would tell who is who."""
+    work = opens(world, campaign, world.nour)
+    assert work.hand
+    sent = Submission(raw={"relevance": "4"}, client_key="one")
+    answers.submit(work.hand.pk, rater_of(world.nour), sent, timezone.now())
+    telling = ("Last seen", "Answers", "Approved", "Skipped", "<time")
+    for user in (world.manager, world.team_admin):
+        page = page_of(world, user)
+        assert not [one for one in telling if one not in page]
+    for user in (world.mara, world.reviewer):
+        page = page_of(world, user)
+        assert "Nour" in page and "Active" in page and not [one for one in telling if one in page]
+
+
 def test_who_is_ended_gives_places_back_keeps_drafts_and_can_come_again(world: World, campaign: Campaign) -> None:
     work = opens(world, campaign, world.nour)
     assert work.hand and work.ahead
