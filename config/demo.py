@@ -18,7 +18,8 @@ from django.utils import timezone
 import annotation.services.allocation as allocation
 import annotation.services.answers as answers
 import annotation.services.campaigns as campaigns
-from annotation.models import Campaign, CampaignCohort
+from annotation.models import Campaign, CampaignCohort, Participation
+from annotation.services.leases import release
 from benchmarks.demo import CONCEPTS, describe
 from benchmarks.demo.jpeg import draw_jpeg
 from benchmarks.demo.scene import Condition
@@ -103,6 +104,7 @@ def load(say: Say, *, now: datetime | None = None) -> str:
             share = 0.8 if condition == "natural" else 0.45
             simulate(campaign, raters, share, now, say)
         workflows.load(workflows.Stuff(demo.team, demo.users["mara"], demo.cohorts, raters, images, now))
+        go_home(now)
     lines = [f"  {user}@demo.emic   {what}" for user, _, _, what, _ in ACCOUNTS]
     return "\n".join([f"Demo accounts, all with the password  {password}", *lines]) + "\n"
 
@@ -210,6 +212,13 @@ def simulate(campaign: Campaign, raters: dict[str, list[Rater]], share: float, n
                 if not answer(rater, place, opinion + bias, rng, at):
                     break
         say(f"Simulated {len(people)} raters for {place.cohort.label}: {campaign.name}")
+
+
+def go_home(now: datetime) -> None:
+    """Simulated raters hold no places that a visitor waits for."""
+    for participation in Participation.objects.filter(rater__user__simulated=True).order_by("pk"):
+        allocation.lock_seat(participation.pk)
+        release(participation.pk, now)
 
 
 def answer_times(place: CampaignCohort, start: datetime, share: float, rng: Random) -> Iterator[tuple[datetime, float]]:
