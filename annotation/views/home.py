@@ -63,6 +63,7 @@ class Open:
 @dataclass(frozen=True)
 class Home:
     greeting: str
+    zone: ZoneInfo
     cohorts: list[Cohort]
     said: list[Message]
     left: bool
@@ -88,6 +89,7 @@ def home_of(user: User, at: datetime) -> Home:
     returned, _more = past_of(user, MOST_RETURNED, states=(Assignment.State.RETURNED,))
     return Home(
         greeting=greeting(at.astimezone(zone).hour),
+        zone=zone,
         cohorts=cohorts,
         said=list(messages.unread(user)),
         left=not cohorts and CohortMember.objects.filter(user=user).exists(),

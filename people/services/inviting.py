@@ -74,7 +74,7 @@ def read(text: str, cohort: Cohort, at: datetime) -> Listed:
 
 
 def _rows(text: str) -> list[tuple[int, list[str]]]:
-    """The rows that are not empty, with their line numbers; separated by a comma, a semicolon or a tab, in any script."""
+    """The rows that are not empty, with their line numbers; separated by comma, semicolon or tab of any script."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     separator = max(SEPARATORS, key=first.count)
     reader = csv.reader(io.StringIO(text.replace("\x00", "")), delimiter=separator)

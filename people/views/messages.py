@@ -1,5 +1,7 @@
 """Messages to a cohort: written by its managers, read by its members."""
 
+from datetime import UTC
+
 from django.contrib import messages as notices
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -15,6 +17,7 @@ from people.services import memberships
 from people.services import messages as services
 from people.tabs import tabs_for
 from people.views.asking import person
+from people.zones import zone_named
 
 
 @never_cache
@@ -31,6 +34,7 @@ def messages(request: HttpRequest, cohort_id: int) -> HttpResponse:
     context = {
         "cohort": found,
         "part": "messages",
+        "zone": zone_named(person(request).time_zone or found.time_zone) or UTC,
         "form": form,
         "sent": services.sent_to(found),
         "active": memberships.active_members(found).count(),

@@ -1,6 +1,6 @@
 """Messages to a cohort: on the home of each member until it was read, by mail, and taken back."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -38,6 +38,19 @@ def test_members_see_it_until_they_have_read_it(world: World, said: Message) -> 
     assert "Two days are left." not in home(world, world.nour) and "Two days are left." in home(world, world.tarek)
     html = world.client(world.manager).get(reverse("people:messages", args=[world.egypt.pk])).content.decode()
     assert "read by 1 person" in html
+
+
+def test_the_moment_it_was_said_is_told_by_the_readers_clock(world: World) -> None:
+    """A person's own zone, else the cohort's: at 23:30 in London it is the next day in Cairo."""
+    since = datetime(2025, 1, 1, tzinfo=UTC)
+    CohortMember.objects.filter(user=world.nour).update(joined_at=since)
+    messages.send(world.egypt, world.manager, TEXT, datetime(2025, 1, 14, 23, 30, tzinfo=UTC))
+    managers = reverse("people:messages", args=[world.egypt.pk])
+    for user, page in ((world.nour, reverse("annotation:work")), (world.manager, managers)):
+        assert "15 Jan 2025, 01:30</time>" in world.client(user).get(page).content.decode()
+        user.time_zone = "America/Sao_Paulo"
+        user.save()
+        assert "14 Jan 2025, 20:30</time>" in world.client(user).get(page).content.decode()
 
 
 def test_who_joined_later_or_left_is_not_spoken_to(world: World, said: Message) -> None:
