@@ -110,7 +110,6 @@ XCM = Recipe(
                 "show": [
                     {"key": "first", "label": {"en": "First"}},
                     {"key": "second", "label": {"en": "Second"}},
-                    {"key": "similarity", "label": {"en": "Alike, by text embedding"}},
                 ],
             },
             skip_reasons=(UNFAMILIAR, CANNOT_JUDGE),

@@ -136,3 +136,9 @@ def test_caire_universal_is_what_the_paper_says():
         "Relevant",
         "Highly Relevant",
     ]
+
+
+def test_how_alike_a_model_finds_two_words_is_not_told_to_who_decides() -> None:
+    merges = next(stage for stage in recipe("3xcm").stages if stage.key == "merges")
+    assert [row["key"] for row in merges.layout["show"]] == ["first", "second"]
+    assert "similarity" in merges.sample[0], "it comes with the item all the same"
