@@ -8,6 +8,7 @@ class AnnotationConfig(AppConfig):
         from annotation.chain import PANEL as CHAIN
         from annotation.overview import PANEL
         from annotation.services.answer_files import IMPORT
+        from annotation.verdicts import FILTER
         from annotation.verdicts import PANEL as VERDICTS
         from benchmarks import overview
         from jobs import kinds
@@ -15,4 +16,5 @@ class AnnotationConfig(AppConfig):
         overview.register(PANEL)
         overview.register(CHAIN)
         overview.register_for_items(VERDICTS)
+        overview.register_filter(FILTER)
         kinds.register(IMPORT)

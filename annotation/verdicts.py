@@ -1,16 +1,20 @@
-"""What an item's page says of the rule's verdicts on it: in which campaign, on how many answers, and what failed."""
+"""What an item's page says of the rule's verdicts on it: in which campaign, on how many answers, and what failed.
 
-from collections.abc import Mapping
+And the filter by verdict on the page of all items.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.translation import get_language
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import get_language, gettext, gettext_lazy
 
 from annotation.models import Outcome
 from annotation.services.rules import rule_of
 from annotation.sheets import say
-from benchmarks.models import Item
-from benchmarks.overview import Panel
+from benchmarks.models import Item, Stage
+from benchmarks.overview import Filter, Panel
 
 
 @dataclass(frozen=True)
@@ -46,4 +50,24 @@ def _said(outcome: Outcome) -> Said:
     return Said(outcome, failed, numbers.get("score"), rule.score.most if rule.score else 0)
 
 
+def choices(stage: Stage) -> Sequence[tuple[str, str]]:
+    if stage.acceptance != Stage.Acceptance.BY_RULE:
+        return []
+    accepted, rejected, undecided = Outcome.State.ACCEPTED, Outcome.State.REJECTED, Outcome.State.UNDECIDED
+    return [
+        (accepted.value, str(accepted.label)),
+        (rejected.value, str(rejected.label)),
+        (undecided.value, gettext("Not decided yet")),
+    ]
+
+
+def narrow(items: QuerySet[Item], state: str) -> QuerySet[Item]:
+    """Items that the rule says so of in any campaign; undecided are all that it neither accepted nor rejected."""
+    outcomes = Outcome.objects.filter(unit__item=OuterRef("pk"))
+    if state == Outcome.State.UNDECIDED:
+        return items.filter(~Exists(outcomes.exclude(state=Outcome.State.UNDECIDED)))
+    return items.filter(Exists(outcomes.filter(state=state)))
+
+
+FILTER = Filter("verdict", gettext_lazy("What the rule says"), choices, narrow)
 PANEL = Panel("annotation/verdict.html", facts)

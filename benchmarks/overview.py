@@ -1,10 +1,12 @@
-"""Panels of a benchmark's overview, and of an item's page, that apps above this one fill in AppConfig.ready."""
+"""What apps above this one add in AppConfig.ready: panels of the overview and of items, filters of the items page."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from benchmarks.models import Benchmark, Item
+from django.db.models import QuerySet
+
+from benchmarks.models import Benchmark, Item, Stage
 
 Of = TypeVar("Of")
 
@@ -23,8 +25,28 @@ class Shown:
     facts: Any
 
 
+@dataclass(frozen=True)
+class Filter:
+    """A further filter of the items page. `choices`: value and words, none where the stage has nothing to choose."""
+
+    name: str
+    label: Any
+    choices: Callable[[Stage], Sequence[tuple[str, str]]]
+    narrow: Callable[[QuerySet[Item], str], QuerySet[Item]]
+
+
+@dataclass(frozen=True)
+class Offered:
+    """`chosen`: one of the values, or nothing."""
+
+    filter: Filter
+    choices: Sequence[tuple[str, str]]
+    chosen: str
+
+
 _PANELS: list[Panel[Benchmark]] = []
 _OF_ITEMS: list[Panel[Item]] = []
+_FILTERS: list[Filter] = []
 
 
 def register(panel: Panel[Benchmark]) -> None:
@@ -35,6 +57,24 @@ def register(panel: Panel[Benchmark]) -> None:
 def register_for_items(panel: Panel[Item]) -> None:
     if panel not in _OF_ITEMS:
         _OF_ITEMS.append(panel)
+
+
+def register_filter(one: Filter) -> None:
+    if one not in _FILTERS:
+        _FILTERS.append(one)
+
+
+def filters(stage: Stage, asked: Mapping[str, str]) -> list[Offered]:
+    """Those that the stage offers, with what was asked of them; what is not on offer is not chosen."""
+    found = ((one, one.choices(stage), asked.get(one.name, "")) for one in _FILTERS)
+    return [Offered(one, choices, value if value in dict(choices) else "") for one, choices, value in found if choices]
+
+
+def narrowed(items: QuerySet[Item], offered: Iterable[Offered]) -> QuerySet[Item]:
+    for one in offered:
+        if one.chosen:
+            items = one.filter.narrow(items, one.chosen)
+    return items
 
 
 def panels(benchmark: Benchmark) -> list[Shown]:

@@ -18,16 +18,19 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     stage = _stage(benchmark, clean(request.GET.get("stage")))
     chosen = {name: clean(request.GET.get(name)) for name in readers.FACETS}
-    found = readers.items(stage, chosen)
+    offered = overview.filters(stage, request.GET.dict())
+    found = overview.narrowed(readers.items(stage, chosen), offered)
     rows, further = readers.page(found, _whole(request.GET.get("after")))
-    kept = {name: value for name, value in chosen.items() if value} | {"stage": stage.key}
+    picked = chosen | {one.filter.name: one.chosen for one in offered}
+    kept = {name: value for name, value in picked.items() if value} | {"stage": stage.key}
     context = {
         "benchmark": benchmark,
         "condition_names": readers.condition_names(benchmark),
         "stage": stage,
         "stages": benchmark.stages.all(),
         "facets": [(name, values, chosen[name]) for name, values in readers.facets(stage).items() if values],
-        "filtered": any(chosen.values()),
+        "offered": offered,
+        "filtered": any(picked.values()),
         "total": found.count(),
         "items": rows,
         "further": urlencode(kept | {"after": further}) if further else "",

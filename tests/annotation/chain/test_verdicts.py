@@ -1,11 +1,18 @@
-"""What a researcher reads of a rule's verdict on an item's page."""
+"""What a researcher reads of a rule's verdict on an item's page, and how they find items by it."""
+
+from collections.abc import Mapping
+from urllib.parse import parse_qsl
 
 import pytest
 
 from annotation import verdicts
-from benchmarks.models import Item
+from annotation.models import Outcome, Unit
+from benchmarks import readers
+from benchmarks.models import Item, Stage
+from people.models import User
 from tests.annotation.chain.factories import GOOD, RULE, a_benchmark, a_stage, answer, hand, items, opened, settle
-from tests.annotation.queue.factories import a_cohort, a_person
+from tests.annotation.queue.factories import NOON, a_cohort, a_person
+from tests.personas import World
 
 pytestmark = pytest.mark.django_db
 
@@ -39,3 +46,64 @@ def test_what_was_accepted_names_nothing_and_what_was_not_judged_is_not_there() 
     [said] = verdicts.facts(judged("majority", "1", "1", "0")) or []
     assert (said.outcome.state, said.failed) == ("accepted", [])
     assert verdicts.facts(items(a_stage(a_benchmark(), "other", GOOD), 1)[0]) is None
+
+
+def scored(world: World, codes: Mapping[Item, str]) -> None:
+    """Verdicts as the rule leaves them, on one answer each."""
+    campaign = opened(world.stage, world.egypt)
+    for item, code in codes.items():
+        outcomes = {"1": "accepted", "0": "rejected", "?": "undecided"}
+        unit, _new = Unit.objects.get_or_create(item=item, target="")
+        Outcome.objects.create(
+            campaign=campaign, unit=unit, rule_version=campaign.rule_version, state=outcomes[code], answers=1, at=NOON
+        )
+
+
+def by_rule(world: World) -> None:
+    stage = world.stage
+    stage.sheet, stage.acceptance, stage.acceptance_rule = GOOD, Stage.Acceptance.BY_RULE, RULE
+    stage.save()
+
+
+def listed(world: World, user: User, **query: str) -> set[str]:
+    reply = world.client(user).get(f"/b/{world.benchmark.slug}/items/", query)
+    assert reply.status_code == 200
+    return {item.key for item in reply.context["items"]}
+
+
+def test_items_are_found_by_what_the_rule_said_of_them(world: World) -> None:
+    by_rule(world)
+    a, b, c, d, e = world.add_items(5)
+    scored(world, {a: "1", b: "0", c: "?", d: "1"})
+    scored(world, {d: "0"})  # another campaign saw it differently
+    assert listed(world, world.mara, verdict="accepted") == {a.key, d.key}
+    assert listed(world, world.mara, verdict="rejected") == {b.key, d.key}
+    assert listed(world, world.mara, verdict="undecided") == {c.key, e.key}
+    assert listed(world, world.mara, verdict="") == listed(world, world.mara, verdict="x\0") == {
+        one.key for one in world.items
+    }  # fmt: skip
+    condition = a.condition
+    both = {one.key for one in (a, d) if one.condition == condition}
+    assert listed(world, world.mara, verdict="accepted", condition=condition) == both
+
+
+def test_the_choice_goes_on_to_further_pages(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    by_rule(world)
+    monkeypatch.setattr(readers, "PAGE", 2)
+    rows = world.add_items(4)
+    scored(world, {rows[0]: "1", rows[1]: "0", rows[2]: "1", rows[3]: "1"})
+    reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/items/", {"verdict": "accepted"})
+    assert '<option value="accepted" selected>' in reply.content.decode()
+    further = dict(parse_qsl(reply.context["further"]))
+    assert further["verdict"] == "accepted" and listed(world, world.mara, **further) == {rows[3].key}
+
+
+def test_where_no_rule_decides_nothing_can_be_chosen_and_strangers_see_no_page(world: World) -> None:
+    rows = world.add_items(2)
+    address = f"/b/{world.benchmark.slug}/items/"
+    assert 'name="verdict"' not in world.client(world.mara).get(address).content.decode()
+    assert listed(world, world.mara, verdict="accepted") == {one.key for one in rows}
+    by_rule(world)
+    assert 'name="verdict"' in world.client(world.mara).get(address).content.decode()
+    for user in (world.stranger, world.rival):
+        assert world.client(user).get(address, {"verdict": "accepted"}).status_code == 404
