@@ -17,7 +17,7 @@ from concurrent.futures import TimeoutError as NotInTime
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from threading import BoundedSemaphore
+from threading import BoundedSemaphore, Condition
 from typing import Any
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
@@ -37,9 +37,11 @@ AGENT = "Emic (pictures for benchmarks that people bring by hand)"
 MOVED = (301, 302, 303, 307, 308)
 # Beside what `is_global` says no to. Addresses that name others within them, and so would get round every list:
 TUNNELS = ("64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16", "::/96", "192.88.99.0/24")
+# Those that our Python does not know to be nobody's: sites' own of old, for documents, for routing.
+UNLISTED = ("fec0::/10", "3fff::/20", "5f00::/16")
 # And those that are public by number, but a cloud's own to its guests.
 GUESTS = ("168.63.129.16/32", "192.0.0.0/24")
-NEVER = [ip_network(one) for one in (*TUNNELS, *GUESTS)]
+NEVER = [ip_network(one) for one in (*TUNNELS, *UNLISTED, *GUESTS)]
 NAME = re.compile(r"(?=.{1,253}\.?$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?\.?")
 WORDS: dict[str, str | Promise] = {
     "not_http": _("This is no web address. Copy the address of the picture; it begins with https://."),
@@ -87,6 +89,50 @@ class Target:
 
 _SEATS = BoundedSemaphore(2)  # a process answers people with a few threads: strange servers may hold two of them
 _NAMES = ThreadPoolExecutor(4, thread_name_prefix="resolve")
+FIRST_SECONDS = 5.0  # until a server has begun to answer
+COOLING_SECONDS = 60.0  # for which one that was too slow is not asked again
+
+
+class Servers:
+    """One seat for each server, and none for one that has just let us wait: two slow ones do not keep all seats."""
+
+    def __init__(self) -> None:
+        self._free, self._asked, self._slow = Condition(), set[str](), dict[str, float]()
+
+    @contextmanager
+    def asked(self, address: str, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
+        """Raises FetchRefused: busy, or too_slow without asking."""
+        server = _server(address)
+        with self._free:
+            if not self._free.wait_for(lambda: server not in self._asked, timeout=2):
+                raise FetchRefused("busy")
+            self._slow = {one: until for one, until in self._slow.items() if until > clock()}
+            if server in self._slow:
+                raise FetchRefused("too_slow")
+            self._asked.add(server)
+        try:
+            yield
+        except FetchRefused as refused:
+            if refused.code == "too_slow":
+                self._slow[server] = clock() + COOLING_SECONDS
+            raise
+        finally:
+            with self._free:
+                self._asked.discard(server)
+                self._free.notify_all()
+
+    def forget(self) -> None:
+        """Who was slow; for tests."""
+        self._slow = {}
+
+
+def _server(address: str) -> str:
+    """A network of IPv6 is one server: whoever has one has all its numbers."""
+    number = ip_address(address.partition("%")[0])
+    return str(ip_network((int(number) >> 64 << 64, 64))) if isinstance(number, IPv6Address) else address
+
+
+SERVERS = Servers()
 
 
 def fetch(
@@ -112,7 +158,7 @@ def fetch(
 def _fetch(url: str, most: int, deadline: float, resolve: Resolve, connect: Connect) -> Fetched:
     for _hop in range(REDIRECTS + 1):
         target = checked(url, _in_time(resolve, deadline))
-        with _asked(target, deadline, connect) as response:
+        with SERVERS.asked(target.address), _asked(target, deadline, connect) as response:
             if response.status in MOVED and response.getheader("Location"):
                 url = urljoin(target.url, str(response.getheader("Location")).strip())
                 continue
@@ -235,18 +281,21 @@ class _Timed(io.RawIOBase):
 
 @contextmanager
 def _asked(target: Target, deadline: float, connect: Connect) -> Iterator[http.client.HTTPResponse]:
+    soon = min(deadline, time.monotonic() + FIRST_SECONDS)
     try:
-        with closing(connect(target.address, target.port, _left(deadline))) as plain:
+        with closing(connect(target.address, target.port, _left(soon))) as plain:
             line = plain
             if target.secure:
-                plain.settimeout(_left(deadline))
+                plain.settimeout(_left(soon))
                 line = ssl.create_default_context().wrap_socket(plain, server_hostname=target.host)
             with closing(line):
-                line.settimeout(_left(deadline))
+                line.settimeout(_left(soon))
                 line.sendall(_request(target))
-                response = http.client.HTTPResponse(_Timed(line, deadline), method="GET")  # type: ignore[arg-type]
+                timed = _Timed(line, soon)
+                response = http.client.HTTPResponse(timed, method="GET")  # type: ignore[arg-type]
                 with closing(response):
                     response.begin()
+                    timed.deadline = deadline
                     yield response
     except TimeoutError as error:
         raise FetchRefused("too_slow") from error

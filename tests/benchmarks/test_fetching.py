@@ -77,6 +77,7 @@ class Elsewhere:
 
 @pytest.fixture
 def elsewhere() -> Iterator[Elsewhere]:
+    fetching.SERVERS.forget()
     with socket.create_server(("127.0.0.1", 0)) as door:
         there = Elsewhere(door.getsockname()[1])
 
@@ -108,7 +109,9 @@ def test_a_picture_comes_from_the_address_that_was_checked(elsewhere: Elsewhere)
         "100.100.100.200", "169.254.169.254", "168.63.129.16", "192.0.0.192", "198.18.0.1", "203.0.113.5", "224.0.0.1",
         "240.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "fe80::1%eth0", "fd00:ec2::254", "fc00::1", "ff02::1",
         "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:a9fe:a9fe", "64:ff9b::7f00:1", "64:ff9b:1::a00:1",
-        "2002:7f00:1::", "2001:0:53aa:64c:0:fbff:80ff:fffe", "::7f00:1", "2001:db8::1", "not a number",
+        "2002:7f00:1::", "2001:0:53aa:64c:0:fbff:80ff:fffe", "::7f00:1", "2001:db8::1",
+        "fec0::1", "feff:ffff::1", "3fff::1", "3fff:fff::1", "5f00::1",
+        "not a number",
     ],
 )  # fmt: skip
 def test_no_private_address_is_asked_however_it_was_come_by(elsewhere: Elsewhere, number: str) -> None:
@@ -336,16 +339,58 @@ def test_the_certificate_is_that_of_the_name_though_the_number_is_asked(certifie
 
 def test_strange_servers_hold_no_more_than_two_of_us(elsewhere: Elsewhere, monkeypatch: Any) -> None:
     elsewhere.pages["/"] = silent
-    waiting = [
-        threading.Thread(target=elsewhere.refuses, args=("http://pictures.example/",), kwargs={"seconds": 3.0})
-        for _n in range(2)
-    ]
-    for one in waiting:
-        one.start()
+    elsewhere.names |= {"one.example": [["93.184.215.15"]], "two.example": [["93.184.215.16"]]}
+    with held(elsewhere, "one.example"), held(elsewhere, "two.example"):
+        assert elsewhere.refuses("http://pictures.example/", seconds=3.0).code == "busy"
+
+
+@contextlib.contextmanager
+def held(elsewhere: Elsewhere, name: str) -> Iterator[None]:
+    """Somebody waits for an answer of this server meanwhile, and gets none in three seconds."""
+    waiting = threading.Thread(target=elsewhere.refuses, args=(f"http://{name}/",), kwargs={"seconds": 3.0})
+    waiting.start()
     time.sleep(0.2)
-    assert elsewhere.refuses("http://pictures.example/", seconds=3.0).code == "busy"
-    for one in waiting:
-        one.join()
+    yield
+    waiting.join()
+
+
+def test_one_server_holds_one_of_us_and_another_is_asked_meanwhile(elsewhere: Elsewhere) -> None:
+    elsewhere.pages |= {"/": silent, "/tea": http(b"tea")}
+    elsewhere.names |= {
+        "slow.example": [["2a00:1450:4001::1"]], "same.example": [["2a00:1450:4001::2"]],
+        "other.example": [["93.184.215.16"]],
+    }  # fmt: skip
+    with held(elsewhere, "slow.example"):
+        assert elsewhere.refuses("http://same.example/tea", seconds=3.0).code == "busy"
+        assert elsewhere.fetch("http://other.example/tea").data == b"tea"
+
+
+def test_a_server_that_was_too_slow_is_not_asked_again_for_a_while(
+    elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "COOLING_SECONDS", 0.5)
+    elsewhere.names["other.example"] = [["93.184.215.16"]]
+    elsewhere.pages |= {"/": silent, "/tea": http(b"tea"), "/none": http(b"", status="404 Not Found")}
+    assert elsewhere.refuses("http://pictures.example/none").code == "refused"  # soon answered: may be asked again
+    assert elsewhere.refuses("http://pictures.example/", seconds=0.3).code == "too_slow"
+    asked = len(elsewhere.connected)
+    assert elsewhere.refuses("http://pictures.example/tea").code == "too_slow" and len(elsewhere.connected) == asked
+    assert elsewhere.fetch("http://other.example/tea").data == b"tea"
+    time.sleep(0.5)
+    assert elsewhere.fetch("http://pictures.example/tea").data == b"tea"
+
+
+def test_a_server_has_to_begin_soon_and_may_go_on_longer(elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(line: socket.socket) -> None:
+        line.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nt")
+        time.sleep(0.8)
+        line.sendall(b"ea.")
+
+    monkeypatch.setattr(fetching, "FIRST_SECONDS", 0.4)
+    elsewhere.pages |= {"/": silent, "/tea": late}
+    assert elsewhere.fetch("http://pictures.example/tea").data == b"tea."
+    begun = time.monotonic()
+    assert elsewhere.refuses("http://pictures.example/").code == "too_slow" and time.monotonic() - begun < 1.5
 
 
 def test_a_deployment_may_name_its_own_network(elsewhere: Elsewhere, settings: Any) -> None:
