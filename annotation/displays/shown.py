@@ -8,7 +8,7 @@ from benchmarks.models import Image
 from people.models import Cohort
 
 
-def shown_for(unit: Unit, cohort: Cohort | None, uploads: Iterable[Image] = ()) -> Shown:
+def shown_for(unit: Unit, cohort: Cohort | None, uploads: Iterable[ShownImage] = ()) -> Shown:
     """Prefetch `item__images__image` and `item__facts` when there are many. The target is named as the cohort calls
     itself. Of several facts with one key the newest is shown."""
     item = unit.item
@@ -24,5 +24,10 @@ def shown_for(unit: Unit, cohort: Cohort | None, uploads: Iterable[Image] = ()) 
             for use in sorted(item.images.all(), key=lambda use: use.role)
         ),
         facts={fact.key: fact.value for fact in sorted(item.facts.all(), key=lambda fact: fact.pk)},
-        uploads=tuple(ShownImage("upload", one.pk, one.sha256, one.width, one.height) for one in uploads),
+        uploads=tuple(uploads),
     )
+
+
+def upload_of(image: Image, came_by: str = "") -> ShownImage:
+    """A picture that somebody brought, by "file" or "url" if that is known."""
+    return ShownImage("upload", image.pk, image.sha256, image.width, image.height, came_by=came_by)

@@ -51,6 +51,8 @@ class ShownImage:
     width: int
     height: int
     alt: str = ""
+    came_by: str = ""
+    """Of a picture somebody brought: "file" or "url"; empty where nobody knows."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.displays.shown import shown_for
+from annotation.displays.shown import shown_for, upload_of
 from annotation.fields.messages import worded
 from annotation.imports import source
 from annotation.imports.rows import Said, clean, said
@@ -228,7 +228,7 @@ def _understood(
     cohort = place.cohorts[one.cohort].cohort if one.cohort else None
     target = _target(place, one)
     unit = Unit(item=item, target=target)
-    shown = shown_for(unit, cohort, pictures.values())
+    shown = shown_for(unit, cohort, [upload_of(image) for image in pictures.values()])
     confirmed = place.sheet.warned(one.raw, shown, one.confirmed)
     parsed = place.sheet.parse(one.raw, shown, confirmed)
     if not parsed.ok:

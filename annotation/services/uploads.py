@@ -1,15 +1,19 @@
 """Pictures that a person brings for a sheet: as a file, or by an address that the server asks."""
 
+import hashlib
 import io
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.core.cache import cache
 from django.core.files.base import File
 from django.db.models import Sum
 from django.utils.translation import gettext as _
 
+from annotation.displays.shown import upload_of
+from annotation.fields.contract import ShownImage
 from annotation.models import Assignment, Draft, Upload
 from annotation.services.gate import SHUTS_OUT, gate
 from annotation.services.sheet_versions import sheet_of
@@ -25,6 +29,8 @@ from jobs.models import record
 UNANSWERED = (Assignment.State.RESERVED, Assignment.State.RELEASED, Assignment.State.SKIPPED)
 MOST_PICTURES = 12
 MOST_BYTES = 120 * 1024 * 1024
+MOST_FETCHES, MOST_ASKED = 20, 60  # in an hour: for one sheet, by one person
+HOUR = 3600
 Fetch = Callable[[str, int], Fetched]
 
 
@@ -40,12 +46,16 @@ def takes_pictures(assignment: Assignment) -> bool:
     return any(one.spec.takes_uploads for one in sheet_of(assignment.campaign.sheet_version).fields)
 
 
-def brought(assignment: Assignment) -> list[Image]:
+def uploads_of(assignment: Assignment) -> list[Upload]:
     """The pictures brought for it, the newest last; asked for only where the sheet has a use for them."""
     if not takes_pictures(assignment):
         return []
-    rows = Upload.objects.filter(assignment=assignment).select_related("image").order_by("pk")
-    return [row.image for row in rows]
+    return list(Upload.objects.filter(assignment=assignment).select_related("image").order_by("pk"))
+
+
+def brought(assignment: Assignment) -> list[ShownImage]:
+    """As its sheet sees them, with how they came: no page decides that."""
+    return [upload_of(one.image, "url" if one.fetched_from else "file") for one in uploads_of(assignment)]
 
 
 def bring(assignment: Assignment, content: "File[Any]", name: str, at: datetime) -> Image:
@@ -57,6 +67,7 @@ def bring(assignment: Assignment, content: "File[Any]", name: str, at: datetime)
 def bring_from(assignment: Assignment, url: str, at: datetime, ask: Fetch | None = None) -> Image:
     """Fetch a picture and keep it. Raises UploadRefused."""
     _may(assignment, at)
+    _not_too_often(assignment)
     try:
         found = (ask or _ask)(url.strip(), settings.UPLOAD_MAX_BYTES)
     except FetchRefused as refused:
@@ -80,6 +91,15 @@ def _may(assignment: Assignment, at: datetime) -> None:
     _room(assignment, 0)
 
 
+def _not_too_often(assignment: Assignment) -> None:
+    """Whatever comes of it, every fetch holds up a server of ours, and asks one of somebody else."""
+    for key, most in ((f"fetches:sheet:{assignment.pk}", MOST_FETCHES), (f"fetches:{assignment.rater_id}", MOST_ASKED)):
+        cache.add(key, 0, HOUR)
+        if cache.incr(key) > most:
+            text = _("Too many addresses were tried. Save the picture and send the file, or try again in an hour.")
+            raise UploadRefused("too_often", text)
+
+
 def _room(assignment: Assignment, more: int) -> None:
     rows = Upload.objects.filter(assignment=assignment)
     taken = rows.aggregate(bytes=Sum("image__bytes"))["bytes"] or 0
@@ -92,6 +112,10 @@ def _keep(assignment: Assignment, data: bytes, name: str, url: str, at: datetime
     if len(data) > settings.UPLOAD_MAX_BYTES:
         text = _("The file is larger than %(most)s MB. Use a smaller one.")
         raise UploadRefused("too_large", text % {"most": settings.UPLOAD_MAX_BYTES // 1024**2})
+    known = Image.objects.filter(uploads__assignment=assignment, sha256=hashlib.sha256(data).hexdigest()).first()
+    if known is not None:
+        return known
+    _room(assignment, len(data))
     try:
         with derivatives.ROOM.taken(_memory(data)):
             image, _made = store_image(assignment.campaign.stage.benchmark.team, data, name=name[-80:])

@@ -30,7 +30,7 @@ def picture(request: HttpRequest, assignment_id: int) -> HttpResponse:
     """POST one picture, as `file` or as `url`; GET those that were brought for this sheet."""
     assignment = assignment_for(person(request), assignment_id)
     if request.method != "POST":
-        return JsonResponse({"pictures": [said(image) for image in uploads.brought(assignment)]})
+        return JsonResponse({"pictures": [said(one.image) for one in uploads.uploads_of(assignment)]})
     try:
         image = brought(request, assignment, "file", "url", timezone.now())
     except uploads.UploadRefused as refused:

@@ -59,7 +59,7 @@ SMALL = "0" * 63 + "2"
 
 @dataclass(frozen=True)
 class Config:
-    """`least_side`: pixels of the shorter side. A source is never asked of one's own picture."""
+    """`least_side`: pixels of the shorter side. A source is never asked of one's own picture that came as a file."""
 
     needs_source: bool = True
     needs_licence: bool = True
@@ -101,6 +101,7 @@ class PictureSpec(Spec[Config, Answer]):
             Faulty(["", "", "https://example.org/", OWN, ""], "picture_missing"),
             Faulty([SHA, "paper", "", OWN, ""], "not_a_picture"),
             Faulty([SHA, "url", "", "CC BY 4.0", ""], "source_missing"),
+            Faulty([SHA, "url", "", OWN, ""], "source_missing"),
             Faulty([SHA, "url", "javascript:alert(1)", "CC BY 4.0", ""], "not_an_address"),
             Faulty([SHA, "url", "https://example.org/", "", ""], "licence_missing"),
             Faulty([SHA, "url", "https://example.org/", OTHER, "x" * 121], "licence_too_long"),
@@ -137,8 +138,10 @@ class PictureSpec(Spec[Config, Answer]):
             return None
         if given["kind"] not in KINDS:
             raise Refused("not_a_picture")
-        if all(one.sha != given["sha"] for one in shown.uploads):
+        picture = next((one for one in shown.uploads if one.sha == given["sha"]), None)
+        if picture is None:
             raise Refused("not_brought")
+        given["kind"] = picture.came_by or given["kind"]
         if (given["source"] and not PAGE.fullmatch(given["source"])) or len(given["source"]) > LONGEST_SOURCE:
             raise Refused("not_an_address")
         if len(given["licence"]) > LONGEST_LICENCE:
@@ -147,7 +150,7 @@ class PictureSpec(Spec[Config, Answer]):
 
     def checks(self, answer: Answer, config: Config, shown: Shown) -> list[Check]:
         found = []
-        if config.needs_source and not answer["source"] and answer["licence"] != OWN:
+        if config.needs_source and not answer["source"] and (answer["licence"] != OWN or answer["kind"] == "url"):
             found.append(Check(Problem("source_missing"), blocks=True))
         if config.needs_licence and not answer["licence"]:
             found.append(Check(Problem("licence_missing"), blocks=True))

@@ -11,7 +11,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
 
-from annotation.displays.shown import shown_for
+from annotation.displays.shown import shown_for, upload_of
 from annotation.fields.registry import KINDS, Kind
 from annotation.models import Annotation, Assignment, Campaign, Due, Rating, SheetVersion, Slot, Tally, Unit, Upload
 from annotation.services import answer_files, file_withdrawals, recount
@@ -127,7 +127,9 @@ def answer_all(world: World, campaign: Campaign, kind: Kind) -> None:
     for item, raw in zip(Item.objects.filter(stage=campaign.stage).order_by("pk"), raws, strict=True):
         [one] = give(campaign, world.egypt, world.nour, {item: "1"})
         one.ratings.all().delete()
-        parsed = sheet.parse({"q": raw}, shown_for(one.assignment.unit, world.egypt, uploads))
+        parsed = sheet.parse(
+            {"q": raw}, shown_for(one.assignment.unit, world.egypt, [upload_of(one) for one in uploads])
+        )
         assert parsed.ok, parsed
         Annotation.objects.filter(pk=one.pk).update(answers=parsed.answers)
         for image in uploads:

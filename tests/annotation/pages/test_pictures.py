@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
@@ -198,3 +199,60 @@ def test_the_picture_and_where_it_is_from_are_in_the_history(world: World, found
     assert Annotation.objects.exists()
     page = nour.get("/work/history/").content.decode()
     assert 'href="https://example.org/&lt;b&gt;"' in page and "GFDL &lt;i&gt;" in page and 'width="64"' in page
+
+
+def test_how_a_picture_came_is_not_for_the_page_to_say(
+    world: World, found: Assignment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was fetched is nobody's own until a page says where it is from; one that was sent needs none."""
+    monkeypatch.setattr(uploads, "_ask", lambda url, most: Fetched(pictures.png(), url))
+    nour = world.client(world.nour)
+    sha = send(nour, found, url="https://example.org/tea.png").json()["sha"]
+    reply = nour.post(f"/work/{found.pk}/submit", filled(sha))
+    assert reply.status_code == 422 and "The page it is from is missing" in reply.content.decode()
+    own = send(nour, found, pictures.png(seed=2)).json()["sha"]
+    said = filled(sha) | {"a-photo": [sha, "file", "https://example.org/", "own", ""]}
+    assert nour.post(f"/work/{found.pk}/submit", said).status_code == 302
+    assert Annotation.objects.get().answers["photo"]["kind"] == "url"
+    other = assign(found.participation.cohort, world.tarek, found.slot)
+    tarek = world.client(world.tarek)
+    assert send(tarek, other, pictures.png(seed=2)).json()["sha"] == own
+    assert tarek.post(f"/work/{other.pk}/submit", filled(own)).status_code == 302
+
+
+def test_what_a_sheet_has_no_room_for_is_not_stored(
+    world: World, found: Assignment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nour = world.client(world.nour)
+    sha = send(nour, found, pictures.png()).json()["sha"]
+    monkeypatch.setattr(uploads, "MOST_BYTES", len(pictures.png()) + 10)
+    before = Image.objects.count()
+    assert send(nour, found, pictures.png(seed=2)).json()["code"] == "enough"
+    assert Image.objects.count() == before
+    assert send(nour, found, pictures.png()).json()["sha"] == sha  # it is there already
+
+
+def test_so_many_addresses_are_tried_and_no_more(
+    world: World, found: Assignment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def fetch(url: str, most: int) -> Fetched:
+        asked.append(url)
+        raise FetchRefused("too_slow")
+
+    monkeypatch.setattr(uploads, "_ask", fetch)
+    monkeypatch.setattr(uploads, "MOST_FETCHES", 2)
+    monkeypatch.setattr(uploads, "MOST_ASKED", 3)
+    cache.clear()
+    nour = world.client(world.nour)
+    said = [send(nour, found, url="https://slow.example/").json()["code"] for _time in range(3)]
+    assert said == ["too_slow", "too_slow", "too_often"] and len(asked) == 2
+    assert send(nour, found, pictures.png()).status_code == 200  # a file comes all the same
+    Assignment.objects.filter(pk=found.pk).update(in_hand=False, state="skipped", lease_until=None, skip_reason="other")
+    place = found.participation.cohort
+    after = assign(place, world.nour, place.slots.order_by("position").last())
+    said = [send(nour, after, url="https://slow.example/").json()["code"] for _time in range(2)]
+    assert said == ["too_slow", "too_often"]  # a person's next sheet does not begin anew
+    other = assign(place, world.tarek, found.slot)
+    assert send(world.client(world.tarek), other, url="https://slow.example/").json()["code"] == "too_slow"
