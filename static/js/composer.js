@@ -25,6 +25,21 @@ function inTurn(act) {
   return busy;
 }
 
+/**
+ * A button waits for the save that runs. Until the form is drawn anew it takes nothing in: a place in it would name what
+ * stands there afterwards, and words typed into it would be gone.
+ */
+function order(said, focus) {
+  if (swap.inert) return;
+  const from = document.activeElement;
+  swap.inert = true;
+  inTurn(() => act(said, focus)).finally(() => {
+    if (!swap.inert) return;
+    swap.inert = false; // it did not get through: all is as it was
+    if (from?.isConnected) from.focus();
+  });
+}
+
 function saySaved(words) {
   document.getElementById("saved").textContent = words;
   document.getElementById("saved").hidden = !words;
@@ -45,12 +60,19 @@ async function save() {
     }
     form().elements.seen.value = said.seen;
     saySaved(said.saved);
-    document.getElementById("state").innerHTML = said.state;
+    renew(document.getElementById("state"), said.state);
   } catch {
     dirty = true;
     saySaved(document.getElementById("saved").dataset.away);
     saveTimer = setTimeout(() => inTurn(save), AGAIN_AFTER);
   }
+}
+
+/** What is the same stays: a box that was ticked in it, and the place of the buttons below. */
+function renew(part, html) {
+  const next = part.cloneNode(false);
+  next.innerHTML = html;
+  if (next.innerHTML !== part.innerHTML) part.innerHTML = html;
 }
 
 /** A button changes the shape of the form: the server draws it anew, and what was open stays open. */
@@ -65,6 +87,7 @@ async function act(said, focus) {
   } catch {
     dirty = true;
     saySaved(document.getElementById("saved").dataset.away);
+    if (!("unsaved" in form().dataset)) saveTimer = setTimeout(() => inTurn(save), AGAIN_AFTER);
     return;
   }
   if (reply.headers.get("Content-Type")?.startsWith("application/json")) {
@@ -76,6 +99,7 @@ async function act(said, focus) {
   const height = scrollY;
   swap.innerHTML = text;
   for (const one of swap.querySelectorAll("details[data-key]")) if (opened.has(one.dataset.key)) one.open = true;
+  swap.inert = false;
   scrollTo(0, height);
   look(said, focus, reply.status);
   show();
@@ -107,8 +131,7 @@ document.addEventListener("submit", (event) => {
   if (event.target !== form()) return;
   if (event.submitter?.formAction?.includes("/preview/")) return;
   event.preventDefault();
-  const said = event.submitter?.value ?? "save";
-  inTurn(() => act(said));
+  order(event.submitter?.value ?? "save");
 });
 document.addEventListener("input", (event) => {
   if (event.target.form !== form() || event.target.matches("[data-previews]")) return;
@@ -123,8 +146,7 @@ document.addEventListener("input", (event) => {
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-previews]")) show();
   if (event.target.form === form() && event.target.matches("[data-redraws]")) {
-    const id = event.target.id;
-    inTurn(() => act("redraw", id));
+    order("redraw", event.target.id);
   }
 });
 document.addEventListener("toggle", (event) => {
@@ -239,5 +261,5 @@ document.addEventListener("pointerup", (event) => {
   const over = all.findIndex((one) => { const box = one.getBoundingClientRect(); return event.clientY < box.top + box.height / 2; });
   const from = all.indexOf(was.q);
   const to = over === -1 ? all.length - 1 : over > from ? over - 1 : over;
-  if (to !== from) inTurn(() => act(`to:${was.q.dataset.path}:${to}`));
+  if (to !== from) order(`to:${was.q.dataset.path}:${to}`);
 });

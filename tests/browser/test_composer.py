@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.models import StageDraft
 from annotation.services.instructions import Written, newest, put_in_force, texts_of
@@ -62,6 +62,72 @@ def test_a_stage_is_composed_with_a_live_preview(
         "how_much_is_this_like_target", "what_is_it_called_at_home", "have_you_seen_it_yourself",
     ]  # fmt: skip
     assert not StageDraft.objects.filter(stage=stage).exists()
+
+
+def soon(page: Page, comes: Callable[[], bool]) -> None:
+    for _time in range(600):
+        if comes():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("it never came")
+
+
+def test_a_button_waits_for_the_running_save_and_a_second_press_moves_nothing_else(
+    open_as: Callable[..., Page], world: World, live_server: Any
+) -> None:
+    fields = [world.stage.sheet["fields"][0] | {"key": key, "label": {"en": key}} for key in ("one", "two", "three")]
+    Stage.objects.filter(pk=world.stage.pk).update(sheet={"fields": fields})
+    page = open_as(world.mara)
+    page.set_default_timeout(60_000)
+    page.goto(f"/b/{world.benchmark.slug}/stages/{world.stage.pk}/")
+    page.locator(".q summary").first.click()
+    held: list[Route] = []
+    page.route(f"**/stages/{world.stage.pk}/", lambda one: held.append(one))
+    acts: list[str] = []
+
+    def released() -> None:
+        """The oldest request that was sent goes on, as soon as there is one."""
+        soon(page, lambda: bool(held))
+        acts.append(re.findall(r'name="act"\s+([^\r\n]+)', held[0].request.post_data or "")[0])
+        held.pop(0).continue_()
+
+    page.locator("[name='w:sheet.fields[0].label.en']").fill("First of all")
+    soon(page, lambda: bool(held))  # it is being saved
+    up = page.locator("#at-sheet\\.fields\\[2\\] > .shift").get_by_role("button", name="Move 3 up")
+    up.click()
+    up.evaluate("button => button.click()")
+    page.keyboard.type("lost")
+    page.wait_for_timeout(300)
+    assert len(held) == 1
+    released()
+    released()
+    expect(page.locator(".q summary b")).to_have_text(["First of all", "three", "two"])
+    page.wait_for_timeout(300)
+    assert held == [] and acts == ["draft", "up:sheet.fields[2]"]
+    page.locator("[name='w:sheet.fields[1].label.en']").fill("Again to be written in")
+    released()
+    soon(page, lambda: StageDraft.objects.get().content["sheet"]["fields"][1]["label"]["en"].startswith("Again"))
+    assert [one["key"] for one in StageDraft.objects.get().content["sheet"]["fields"]] == ["one", "three", "two"]
+
+
+def test_a_button_that_does_not_get_through_leaves_the_form_as_it_was(
+    open_as: Callable[..., Page], world: World, live_server: Any
+) -> None:
+    page = open_as(world.mara)
+    page.set_default_timeout(60_000)
+    page.goto(f"/b/{world.benchmark.slug}/stages/{world.stage.pk}/")
+    page.locator(".q summary").first.click()
+    label = page.locator("[name='w:sheet.fields[0].label.en']")
+    label.fill("Written before the line broke")
+    page.route(f"**/stages/{world.stage.pk}/", lambda one: one.abort())
+    page.get_by_role("button", name="Text", exact=True).click()
+    expect(page.locator("#saved")).to_have_text(re.compile("Not saved"))
+    expect(label).to_have_value("Written before the line broke")
+    page.unroute(f"**/stages/{world.stage.pk}/")
+    saved(page)  # by itself
+    page.get_by_role("button", name="Text", exact=True).click()
+    expect(page.locator(".q")).to_have_count(2)
+    expect(label).to_have_value("Written before the line broke")
 
 
 def test_problems_lead_to_their_setting_and_keys_move_questions(
