@@ -78,7 +78,7 @@ class Home:
         return sum(one.why is None for one in self.open)
 
 
-Given = tuple[datetime, float | None, int]
+Given = tuple[datetime, float | None, int, bool]
 
 
 def home_of(user: User, at: datetime) -> Home:
@@ -102,17 +102,19 @@ def home_of(user: User, at: datetime) -> Home:
 
 
 def given_today(user: User, local: datetime) -> list[Given]:
-    """When, for how long, in which campaign."""
+    """When, for how long, in which campaign, and whether it stands: also versions that a newer one replaced."""
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
-    rows = Annotation.objects.filter(rater__user=user, submitted_at__gte=midnight, live=True)
+    rows = Annotation.objects.filter(rater__user=user, submitted_at__gte=midnight)
     rows = rows.filter(assignment__participation__isnull=False)  # what came in a file was not done here
     return list(
-        rows.order_by("-submitted_at").values_list("submitted_at", "active_seconds", "assignment__campaign_id")[:MOST]
+        rows.order_by("-submitted_at").values_list("submitted_at", "active_seconds", "assignment__campaign_id", "live")[
+            :MOST
+        ]
     )
 
 
 def day_of(given: Sequence[Given], local: datetime) -> Day:
-    times = [at.astimezone(local.tzinfo) for at, _seconds, _campaign in given]
+    times = [at.astimezone(local.tzinfo) for at, _seconds, _campaign, live in given if live]
     hours = [_hour(time) for time in [*times, local]]
     first, last = min(7, int(min(hours))), max(19, int(max(hours)) + 1)
     last += -(last - first) % 4
@@ -123,8 +125,8 @@ def day_of(given: Sequence[Given], local: datetime) -> Day:
     step = (last - first) // 4
     ticks = [(x(hour), 8 if (hour - first) % step == 0 else 4) for hour in range(first, last + 1)]
     return Day(
-        answers=len(given),
-        worked=duration(sum(seconds or 0 for _at, seconds, _campaign in given)),
+        answers=len(times),
+        worked=duration(sum(seconds or 0 for _at, seconds, _campaign, _live in given)),
         marks="".join(f"M{x(_hour(time))} 8V26" for time in times),
         ticks="".join(f"M{at} 28v{height}" for at, height in ticks),
         now=x(_hour(local)),
@@ -183,7 +185,7 @@ def _open(
         campaign_id=place.campaign_id,
         name=place.campaign.name,
         summary=place.campaign.summary.replace("{target}", place.cohort.name),
-        pace=pace(seconds for _at, seconds, campaign in given if campaign == place.campaign_id),
+        pace=pace(seconds for _at, seconds, campaign, live in given if live and campaign == place.campaign_id),
         cohort_name=place.cohort.name,
         progress=progress,
         picture=None if nothing and nothing.reason in UNSEEN else picture_of(place),

@@ -173,11 +173,13 @@ def test_a_surplus_answer_is_kept_and_says_so(client_of: ClientOf, campaign: Cam
 
 def test_the_day_ruler_reaches_from_the_first_hour_to_the_last() -> None:
     local = datetime(2026, 3, 1, 13, 30, tzinfo=UTC)
-    day = day_of([(local - timedelta(hours=1), 30.0, 1)], local)
+    day = day_of([(local - timedelta(hours=1), 30.0, 1, True)], local)
     assert day.hours == ["07:00", "10:00", "13:00", "16:00", "19:00"]
     assert day.now == 649.2
     assert day.marks == "M550.8 8V26"
-    early = day_of([(datetime(2026, 3, 1, 2, 0, tzinfo=UTC), 30.0, 1)], local)
+    corrected = day_of([(local, 7.0, 1, True), (local - timedelta(hours=1), 89.0, 1, False)], local)
+    assert (corrected.answers, corrected.worked) == (1, "96 s"), "a correction takes no time at work away"
+    early = day_of([(datetime(2026, 3, 1, 2, 0, tzinfo=UTC), 30.0, 1, True)], local)
     assert early.hours[0] == "02:00"
 
 
