@@ -39,6 +39,12 @@ class StageEntry:
     benchmark: Benchmark
 
     @property
+    def called(self) -> str:
+        """With its campaign, if there is one alone: people may know either name."""
+        [first, *rest] = [campaign.name for campaign in self.campaigns]
+        return self.name if rest or first == self.name else f"{self.name}: {first}"
+
+    @property
     def current(self) -> tuple[CampaignEntry, ...]:
         """Campaigns that asked with the same codes as the newest one: only these can be counted together."""
         return tuple(c for c in self.campaigns if c.major == self.campaigns[0].major)

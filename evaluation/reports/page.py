@@ -84,6 +84,7 @@ def report_context(report: AgreementReport, language: str) -> dict[str, Any]:
     count = ngettext("%(n)s rating", "%(n)s ratings", report.n_ratings) % {"n": f"{report.n_ratings:,}"}
     return {
         "axis": axis,
+        "beyond_chance": not any(m.from_zero for m in report.measures),
         "caption": ", ".join(str(m.label) for m in report.measures),
         "columns": [names[condition] for condition in report.conditions],
         "rows": [
@@ -119,7 +120,7 @@ def filters(catalogue: Catalogue, selection: Selection, language: str) -> dict[s
     selects.append(_select("interval", _("Interval"), INTERVAL_LABELS, selection.interval))
     selects.append(_select("counted", _("Counted"), COUNTED_LABELS, selection.counted))
     if len(catalogue.stages) > 1:
-        selects.append(_select("stage", _("Stage"), {s.key: s.name for s in catalogue.stages}, selection.stage))
+        selects.append(_select("stage", _("Stage"), {s.key: s.called for s in catalogue.stages}, selection.stage))
     campaigns = [c for c in stage.campaigns if c.id in selection.campaigns]
     fields = campaigns[0].fields
     if len(fields) > 1:
