@@ -144,7 +144,10 @@ class PersonForm(Styled, forms.Form):
 
 
 class CohortForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
-    """Names in other languages are typed one per line: `ar: مصر`."""
+    """Names in other languages are typed one per line: `ar: مصر`.
+
+    Without `naming` the names stay as they are: people are asked by them, in the middle of campaigns too.
+    """
 
     names = forms.CharField(
         label=_("The label in other languages"),
@@ -162,9 +165,12 @@ class CohortForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
         labels = {"country": _("Country (two letters, optional)"), "direction": _("Direction of the script")}
         help_texts = {"label": _("As it is said to people: a country, a region, a faith, a diaspora.")}
 
-    def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, team: Team, naming: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.team = team
+        for name in () if naming else ("label", "names"):
+            self.fields[name].disabled = True
+            self.fields[name].help_text = _("People are asked by this name: only an admin of the team changes it.")
         zones = zone_choices(self.instance.time_zone)
         self.fields["time_zone"] = forms.ChoiceField(label=_("Time zone"), choices=zones)
         self.fields["time_zone"].widget.attrs["class"] = "in"

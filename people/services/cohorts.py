@@ -29,12 +29,13 @@ def create_cohort(team: Team, data: CohortData, actor: User) -> Cohort:
 @transaction.atomic
 def update_cohort(cohort: Cohort, data: CohortData, actor: User) -> Cohort:
     """Change what is said about a cohort. Units already made keep the label they were made with."""
-    before = cohort.label
+    before = Cohort.objects.select_for_update().values("label", "names").get(pk=cohort.pk)  # a form changes `cohort`
     for key, value in data.items():
         setattr(cohort, key, value)
     cohort.save(update_fields=list(data))
     scope, target = f"team:{cohort.team_id}", f"cohort:{cohort.pk}"
-    record(actor, "cohort.changed", scope=scope, target=target, before=before, label=cohort.label)
+    now = {"label": cohort.label, "names": dict(cohort.names)}
+    record(actor, "cohort.changed", scope=scope, target=target, before=before, now=now)
     return cohort
 
 

@@ -26,7 +26,7 @@ def _page(cohort: Cohort) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 def cohort_new(request: HttpRequest, slug: str) -> HttpResponse:
     team = access.team_for(request.user, slug, admin=True)
-    form = CohortForm(request.POST or None, team=team)
+    form = CohortForm(request.POST or None, team=team, naming=True)
     if request.method == "POST" and form.is_valid():
         made = cohorts.create_cohort(team, form.data_for_service, person(request))
         return redirect(_page(made))
@@ -38,7 +38,8 @@ def cohort_new(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def cohort_edit(request: HttpRequest, cohort_id: int) -> HttpResponse:
     found = access.cohort_for(request.user, cohort_id, manage=True)
-    form = CohortForm(request.POST or None, instance=found, team=found.team)
+    naming = access.may_name_managers(person(request), found.team)
+    form = CohortForm(request.POST or None, instance=found, team=found.team, naming=naming)
     if request.method == "POST" and form.is_valid():
         cohorts.update_cohort(found, form.data_for_service, person(request))
         return redirect(_page(found))

@@ -135,11 +135,14 @@ def test_a_cohort_is_made_and_changed_with_an_event_each(world: World) -> None:
         label="Yoruba", names={}, country="", languages=["yo"], direction="ltr", time_zone="Africa/Lagos"
     )
     made = cohorts.create_cohort(world.team, data, world.team_admin)
-    cohorts.update_cohort(made, {**data, "label": "Yorùbá"}, world.team_admin)
+    cohorts.update_cohort(made, {**data, "label": "Yorùbá", "names": {"en": "Yoruba"}}, world.team_admin)
     made.refresh_from_db()
     assert made.label == "Yorùbá"
     verbs = Event.objects.filter(target=f"cohort:{made.pk}").order_by("pk").values_list("verb", flat=True)
     assert list(verbs) == ["cohort.created", "cohort.changed"]
+    said = Event.objects.get(verb="cohort.changed").data
+    assert said["before"] == {"label": "Yoruba", "names": {}}
+    assert said["now"] == {"label": "Yorùbá", "names": {"en": "Yoruba"}}
 
 
 def test_a_token_is_not_stored(world: World) -> None:

@@ -99,6 +99,25 @@ def test_a_cohort_is_made_and_changed(world: World) -> None:
     assert (cohort.label, cohort.country) == ("Yoruba people", "")
 
 
+def test_a_manager_changes_what_a_cohort_speaks_and_not_what_it_is_called(world: World) -> None:
+    """Its name is in the question that people are asked: it must not turn into another in the middle."""
+    edit = reverse("people:cohort_edit", args=[world.egypt.pk])
+    before = (world.egypt.label, world.egypt.names)
+    page = world.client(world.manager).get(edit).content.decode()
+    assert "only an admin of the team changes it" in page
+    said = COHORT | {"label": "Norway", "names": "en: Norway\nar: Norway"}
+    assert world.client(world.manager).post(edit, said).status_code == 302
+    world.egypt.refresh_from_db()
+    assert (world.egypt.label, world.egypt.names) == before
+    assert world.egypt.languages == ["yo", "en"]
+    assert "only an admin" not in world.client(world.team_admin).get(edit).content.decode()
+    assert world.client(world.team_admin).post(edit, said).status_code == 302
+    world.egypt.refresh_from_db()
+    assert (world.egypt.label, world.egypt.names["ar"]) == ("Norway", "Norway")
+    told = Event.objects.filter(verb="cohort.changed").latest("pk").data
+    assert (told["before"], told["now"]["label"]) == ({"label": before[0], "names": before[1]}, "Norway")
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
