@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from jobs.spreadsheets import neutral
 from people import access
 from people.forms.teams import InviteForm, LinksForm, ListForm
 from people.models import Cohort
@@ -131,10 +132,5 @@ def _as_file(rows: Sequence[tuple[str, str, str]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["email", "note", "link"])
-    writer.writerows([_plain(email), _plain(note), url] for email, note, url in rows)
+    writer.writerows([neutral(email), neutral(note), url] for email, note, url in rows)
     return "data:text/csv;charset=utf-8;base64," + base64.b64encode(out.getvalue().encode("utf-8-sig")).decode()
-
-
-def _plain(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    return "'" + cell if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell

@@ -76,12 +76,13 @@ def test_a_list_is_shown_before_it_is_sent_and_nothing_is_sent_by_looking(world:
 
 def test_good_rows_go_through_and_the_links_can_be_taken_along(world: World) -> None:
     client = world.client(world.manager)
-    page = sends(client, world, "amina@example.org,Amina\nwrong\n,=Friend of Bayo").content.decode()
-    assert "2 links were made" in page and "Line 2" in page and "1 was sent by mail." in page
+    page = sends(client, world, "amina@example.org,Amina\nwrong\n,=Friend of Bayo\n,＝1+1 of Salma").content.decode()
+    assert "3 links were made" in page and "Line 2" in page and "1 was sent by mail." in page
     assert [letter.to for letter in mail.outbox] == [["amina@example.org"]]
     [found] = re.findall(r'href="data:text/csv;charset=utf-8;base64,([^"]+)"', page)
     rows = base64.b64decode(found).decode("utf-8-sig").splitlines()
     assert rows[0] == "email,note,link" and rows[2].startswith(",'=Friend of Bayo,http"), "no formula for a spreadsheet"
+    assert rows[3].startswith(",'＝1+1 of Salma,http"), "nor one in the wide forms, which some take for the plain"
     link = rows[1].rsplit(",", 1)[1]
     assert world.client().get(link).status_code == 200
     later = client.get(reverse("people:cohort_invite", args=[world.egypt.pk])).content.decode()
