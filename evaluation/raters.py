@@ -10,7 +10,7 @@ from django.db.models import Count, Max, Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Assignment, Campaign, Exclusion, Participation
+from annotation.models import Annotation, Assignment, Campaign, Exclusion, Participation
 from benchmarks.models import Benchmark
 from evaluation.reports.numbers import shown_share
 from jobs.models import Event
@@ -21,23 +21,28 @@ IDLE = timedelta(days=3)
 
 @dataclass(frozen=True)
 class RaterLine:
-    """One person in one cohort, over all campaigns of the benchmark."""
+    """One rater in one cohort, over all campaigns of the benchmark. Who came in a file may be of no cohort, and was
+    never seen here."""
 
     rater: Rater
-    cohort: Cohort
+    cohort: Cohort | None
     pseudonym: str
     done: int
     counted: int
     skipped: int
     pace: float | None
-    seen_at: datetime
+    seen_at: datetime | None
     exclusion: Exclusion | None
     idle: bool
     left: bool = False
 
     @property
     def at_work(self) -> bool:
-        return not (self.idle or self.left or self.exclusion)
+        return not (self.idle or self.left or self.exclusion or self.from_file)
+
+    @property
+    def from_file(self) -> bool:
+        return self.seen_at is None
 
     @property
     def skipped_share(self) -> float | None:
@@ -54,7 +59,7 @@ _DONE = """
   SELECT a.rater_id, a.cohort_id, count(*), count(*) FILTER (WHERE a.counted),
          percentile_cont(0.5) WITHIN GROUP (ORDER BY a.active_seconds)
   FROM annotation_annotation a JOIN annotation_assignment s ON s.id = a.assignment_id
-  WHERE a.rater_id = ANY(%s) AND s.campaign_id = ANY(%s) AND a.live AND a.cohort_id IS NOT NULL
+  WHERE a.rater_id = ANY(%s) AND s.campaign_id = ANY(%s) AND a.live
   GROUP BY a.rater_id, a.cohort_id
 """
 
@@ -74,31 +79,48 @@ def raters_of(
         taking_part = taking_part.filter(cohort__cohort=cohort)
     if rater is not None:
         taking_part = taking_part.filter(rater=rater)
-    seen = {
+    seen: dict[tuple[int, int | None], datetime | None] = dict.fromkeys(
+        _from_files(benchmark, campaigns, cohort, rater)
+    )
+    seen |= {
         (row["rater"], row["cohort__cohort"]): row["seen"]
         for row in taking_part.values("rater", "cohort__cohort").annotate(seen=Max("last_seen_at"))
     }
     ids = sorted({r for r, _c in seen})
     done, skipped = _done(ids, campaigns), _skipped(ids, campaigns)
     raters = Rater.objects.filter(pk__in=ids).select_related("user").in_bulk()
-    cohorts = Cohort.objects.filter(pk__in={c for _r, c in seen}).in_bulk()
+    cohorts = Cohort.objects.in_bulk([c for _r, c in seen if c is not None])
     excluded = {e.rater_id: e for e in Exclusion.objects.filter(benchmark=benchmark, lifted_at__isnull=True)}
     members = _members(ids, cohorts)
     lines = [
         RaterLine(
             rater=raters[r],
-            cohort=cohorts[c],
+            cohort=cohorts[c] if c is not None else None,
             pseudonym=benchmark.pseudonym(r),
             **done.get((r, c), NOTHING)._asdict(),
             skipped=skipped.get((r, c), 0),
             seen_at=last,
             exclusion=excluded.get(r),
-            idle=last < at - IDLE,
-            left=(r, c) not in members,
+            idle=last is not None and last < at - IDLE,
+            left=last is not None and (r, c) not in members,
         )
         for (r, c), last in seen.items()
     ]
-    return sorted(lines, key=lambda line: (line.cohort.name, line.pseudonym))
+    return sorted(lines, key=lambda line: (line.cohort.name if line.cohort else "", line.pseudonym))
+
+
+def _from_files(
+    benchmark: Benchmark, campaigns: Sequence[int], cohort: int | None, rater: int | None
+) -> set[tuple[int, int | None]]:
+    """Whose answers came in a file, by cohort; of withdrawn ones, only who is excluded, so that it can be lifted."""
+    excluded = Exclusion.objects.filter(benchmark=benchmark, lifted_at__isnull=True).values("rater")
+    rows = Annotation.objects.filter(assignment__campaign__in=campaigns, assignment__participation=None)
+    rows = rows.filter(Q(live=True) | Q(rater__in=excluded))
+    if cohort is not None:
+        rows = rows.filter(cohort=cohort)
+    if rater is not None:
+        rows = rows.filter(rater=rater)
+    return set(rows.values_list("rater", "cohort").distinct())
 
 
 class Done(NamedTuple):
@@ -110,19 +132,19 @@ class Done(NamedTuple):
 NOTHING = Done(0, 0, None)
 
 
-def _members(raters: Iterable[int], cohorts: Iterable[int]) -> set[tuple[int, int]]:
+def _members(raters: Iterable[int], cohorts: Iterable[int]) -> set[tuple[int, int | None]]:
     """Who belongs to which of the cohorts now."""
     rows = CohortMember.objects.filter(user__rater__in=list(raters), cohort__in=list(cohorts), left_at=None)
     return set(rows.values_list("user__rater", "cohort"))
 
 
-def _done(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, int], Done]:
+def _done(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, int | None], Done]:
     with connection.cursor() as cursor:
         cursor.execute(_DONE, [list(raters), list(campaigns)])
         return {(rater, cohort): Done(*rest) for rater, cohort, *rest in cursor.fetchall()}
 
 
-def _skipped(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, int], int]:
+def _skipped(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, int | None], int]:
     rows = (
         Assignment.objects.filter(rater__in=raters, campaign__in=campaigns, participation__isnull=False)
         .values("rater", "participation__cohort__cohort")

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from annotation.models import Annotation, Exclusion, Participation, Rating
+from annotation.models import Annotation, CampaignCohort, Exclusion, Participation, Rating
 from annotation.services import outbox, slots
 from annotation.services.allocation import lock_seat
 from annotation.services.leases import release
@@ -57,8 +57,9 @@ def lift(benchmark: Benchmark, rater: Rater, actor: User, at: datetime) -> int:
     Annotation.objects.filter(pk__in=[one[0] for one in answers]).update(uncounted_because="surplus")
     Annotation.objects.filter(pk__in=placeless).update(counted=True, uncounted_because="")
     Rating.objects.filter(annotation_id__in=placeless).update(counted=True)
-    counts = {cohort: slots.promote(places) for cohort, places in sorted(by_cohort.items())}
-    for cohort, count in counts.items():
+    counts = dict.fromkeys(_cohorts_of(placeless), 0)
+    counts |= {cohort: slots.promote(places) for cohort, places in sorted(by_cohort.items())}
+    for cohort, count in sorted(counts.items()):
         slots.tally(cohort, 0, submitted=count)
     count = sum(counts.values()) + len(placeless)
     outbox.note_answers([one[0] for one in answers])
@@ -88,10 +89,18 @@ def _uncount(answers: list[Answer], reason: str) -> int:
     ids = [one[0] for one in answers]
     Annotation.objects.filter(pk__in=ids).update(counted=False, uncounted_because=reason)
     Rating.objects.filter(annotation_id__in=ids).update(counted=False)
-    changes = {cohort: slots.uncount(places) for cohort, places in sorted(by_cohort.items())}
-    for cohort, (wanted, submitted) in changes.items():
+    changes = dict.fromkeys(_cohorts_of([one[0] for one in answers if one[1] is None]), (0, 0))
+    changes |= {cohort: slots.uncount(places) for cohort, places in sorted(by_cohort.items())}
+    for cohort, (wanted, submitted) in sorted(changes.items()):
         slots.tally(cohort, 0, wanted=wanted, submitted=submitted)
     return -sum(submitted for _wanted, submitted in changes.values())
+
+
+def _cohorts_of(placeless: list[int]) -> list[int]:
+    """Of answers out of files: pages of numbers see by their cohorts' tallies that something changed."""
+    rows = Annotation.objects.filter(pk__in=placeless, cohort__isnull=False)
+    pairs = rows.values_list("assignment__campaign", "cohort").distinct()
+    return [CampaignCohort.objects.get(campaign=campaign, cohort=cohort).pk for campaign, cohort in pairs]
 
 
 def _slots_of(answers: list[Answer]) -> dict[int, list[int]]:

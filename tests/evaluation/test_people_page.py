@@ -1,14 +1,20 @@
 """The people of a benchmark: how much each did, and whether it counts."""
 
+import json
 from datetime import timedelta
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from annotation.models import Annotation, Campaign, Exclusion, Slot
+from annotation.models import Annotation, Campaign, Exclusion, Slot, Tally
+from annotation.services import answer_files
 from annotation.services.allocation import open_work
 from annotation.services.answers import Submission, submit
-from people.models import User
+from annotation.services.file_withdrawals import withdraw
+from jobs import runner
+from jobs.models import Job
+from people.models import Rater, User
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, give
 from tests.personas import World
@@ -206,3 +212,47 @@ def test_somebody_of_another_benchmark_is_not_found_here(world: World, campaign:
         world.client(world.mara).post(people(world, f"{foreign.pk}/"), {"do": "exclude", "reason": "x"}).status_code
         == 404
     )
+
+
+def from_a_file(world: World, campaign: Campaign, **row: str) -> Job:
+    said = {"item": world.items[0].key, "rater": "Ana of the field trip", "target": "Egypt", "cohort": "Egypt", **row}
+    upload = SimpleUploadedFile("a.jsonl", json.dumps(said | {"answers": {"relevance": "2"}}).encode())
+    job = answer_files.start(campaign, world.owner, upload)
+    runner.run(job.pk)
+    return job
+
+
+def test_who_came_in_a_file_is_looked_at_and_excluded(world: World, campaign: Campaign) -> None:
+    give(campaign, world.egypt, world.nour, {world.items[0]: "3"})
+    job = from_a_file(world, campaign)
+    rater = Rater.objects.get(name="Ana of the field trip")
+    name, mara = world.benchmark.pseudonym(rater.pk), world.client(world.mara)
+    for query in ("", f"?cohort={world.egypt.pk}"):
+        page = mara.get(people(world, query)).content.decode()
+        row = page.split(name, 1)[1].split("</tr>", 1)[0]
+        assert "Ana of the field trip" in row and "From a file" in row and ">1</td>" in row and "ago" not in row
+    assert name not in mara.get(people(world, f"?cohort={world.brazil.pk}")).content.decode()
+    seen = world.client(world.reviewer).get(people(world)).content.decode()
+    assert name in seen and "Ana of the field trip" not in seen
+    changes = Tally.objects.filter(cohort__campaign=campaign, cohort__cohort=world.egypt).values_list("changes")
+    before = sum(one for (one,) in changes)
+    address = people(world, f"{rater.pk}/")
+    page = mara.post(address, {"do": "exclude", "reason": "By chance"}, follow=True).content.decode()
+    assert "1 answer no longer counts" in page and "Ana of the field trip" in page
+    assert not Annotation.objects.get(rater=rater).counted
+    assert Annotation.objects.get(rater=rater_of(world.nour)).counted
+    assert sum(one for (one,) in changes.all()) > before  # pages of numbers see it
+    withdraw(job, world.owner, timezone.now())
+    assert mara.get(address).status_code == 200  # or nobody could lift it
+    mara.post(address, {"do": "lift"})
+    assert not Exclusion.objects.filter(lifted_at=None).exists()
+    assert mara.get(address).status_code == 404  # nothing of them stands here now
+
+
+def test_who_came_in_a_file_may_be_of_no_cohort(world: World, campaign: Campaign) -> None:
+    from_a_file(world, campaign, cohort="")
+    rater = Rater.objects.get(name="Ana of the field trip")
+    mara = world.client(world.mara)
+    row = mara.get(people(world)).content.decode().split(world.benchmark.pseudonym(rater.pk), 1)[1]
+    assert ">none</td>" in row.split("</tr>", 1)[0] and ">1</td>" in row.split("</tr>", 1)[0]
+    assert mara.get(people(world, f"{rater.pk}/")).status_code == 200
