@@ -82,9 +82,9 @@ def _drawn(sheet: Sheet, fields: list[Bound], rule: int | None, speech: Speech) 
         html = render_to_string(field.input, {"field": field})
         if one.show_if is not None:
             html = format_html('<div class="when" data-when="{}">{}</div>', one.key, SafeString(html))
-        if one.key == after:
-            label = speech.say(sheet.score.label) if sheet.score else ""
-            html += render_to_string("annotation/sheet/readout.html", {"label": label})
+        if sheet.score and one.key == after:
+            label = speech.say(sheet.score.label)
+            html += render_to_string("annotation/sheet/readout.html", {"label": label, "rule": rule})
         pieces.append((one.key, html))
     return tuple(pieces)
 
@@ -103,9 +103,11 @@ def _remarks(sheet: Sheet, speech: Speech, parsed: Parsed) -> list[Remark]:
 
 
 def _last_counted(sheet: Sheet, rule: int | None) -> str:
-    """The field behind which the score and the verdict stand: the last that they read."""
-    names = set(sheet.score.expression.names) if sheet.score else set()
-    names |= rule_of(rule)[1].names if rule else set()
+    """The field behind which the score and the verdict stand: the last that they read. No score, no verdict: one sheet
+    of several does not decide, and beside a score it is what the number is held against."""
+    if sheet.score is None:
+        return ""
+    names = set(sheet.score.expression.names) | (rule_of(rule)[1].names if rule else set())
     counted = [one.key for one in sheet.fields if any(name.split(".")[0] == one.key for name in names)]
     return counted[-1] if counted else ""
 
@@ -136,7 +138,7 @@ def _rules(version: SheetVersion, rule: int | None, spoken: str, target: str) ->
         ]
     if sheet.score:
         data["score"] = {"tree": sheet.score.expression.tree, "decimals": sheet.score.decimals}
-    if rule:
+    if rule and sheet.score:
         number, found = rule_of(rule)
         clauses = [{"tree": one.expression.tree, "words": speech.say(one.words)} for one in found.clauses]
         data["rule"] = {"clauses": clauses}

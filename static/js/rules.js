@@ -67,25 +67,20 @@ function fill(part, text) {
   if (part && part.textContent !== text) part.textContent = text;
 }
 
-/** The score and the verdict so far, in words. */
+/** The score, and the verdict so far, in words. */
 function read(values) {
   const part = form.querySelector("[data-readout]");
   if (!part) return [];
   const said = [];
-  if (rules.score) {
-    const found = reckon(rules.score.tree, values);
-    const shown = typeof found === "number" ? found.toFixed(rules.score.decimals) : words.none;
-    const place = part.querySelector("[data-score]");
-    place.classList.toggle("none", typeof found !== "number");
-    fill(place, shown);
-    if (typeof found === "number") said.push(`${part.dataset.label} ${shown}`);
-  }
+  const found = reckon(rules.score.tree, values);
+  const shown = typeof found === "number" ? found.toFixed(rules.score.decimals) : words.none;
+  const place = part.querySelector("[data-score]");
+  place.classList.toggle("none", typeof found !== "number");
+  fill(place, shown);
+  if (typeof found === "number") said.push(`${part.dataset.label} ${shown}`);
   if (rules.rule) said.push(verdict(part.querySelector("[data-verdict]"), values));
-  const hidden = part.hidden;
-  part.hidden = !rules.score && part.querySelector("[data-state=open]") !== null; // nothing to say yet
-  // It appears over what was just answered: that stays in sight.
-  if (hidden && !part.hidden) document.activeElement.closest("label, .field")?.scrollIntoView({ block: "nearest" });
-  return part.hidden ? [] : said;
+  part.hidden = false;
+  return said;
 }
 
 function verdict(part, values) {
