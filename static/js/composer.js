@@ -25,15 +25,51 @@ function inTurn(act) {
   return busy;
 }
 
+/** A control by what it is in the form, so that the same one is found again after the form is drawn anew. */
+const nameOf = (one) => (["checkbox", "radio", "submit"].includes(one.type) ? `${one.name}=${one.value}` : one.name);
+const standOf = (one) => (["checkbox", "radio"].includes(one.type) ? one.checked : one.value);
+const controls = () => [...form().elements].filter((one) => swap.contains(one) && one.name && one.type !== "hidden" && one.type !== "submit");
+const stand = () => new Map(controls().map((one) => [nameOf(one), standOf(one)]));
+
+/** What was written since a request left. */
+function newer(sent) {
+  return [...stand()].filter(([name, value]) => sent.has(name) && sent.get(name) !== value);
+}
+
+function putBack(written) {
+  const found = new Map(controls().map((one) => [nameOf(one), one]));
+  for (const [name, value] of written) {
+    const one = found.get(name);
+    if (one) one[["checkbox", "radio"].includes(one.type) ? "checked" : "value"] = value;
+    if (one) retitle(one);
+  }
+}
+
+/** Where the keyboard is in the form, as a function that brings it back there. */
+function hold() {
+  const from = document.activeElement;
+  if (!swap.contains(from)) return () => {};
+  const key = from.matches("summary") && from.parentElement.dataset.key;
+  const [name, start, end] = [from.name && nameOf(from), from.selectionStart, from.selectionEnd];
+  return () => {
+    const to = key
+      ? swap.querySelector(`details[data-key="${CSS.escape(key)}"] > summary`)
+      : [...form().elements].find((one) => one.type !== "hidden" && name && nameOf(one) === name);
+    to?.focus({ preventScroll: true });
+    if (to && start != null) to.setSelectionRange(start, end);
+  };
+}
+
 /**
  * A button waits for the save that runs. Until the form is drawn anew it takes nothing in: a place in it would name what
  * stands there afterwards, and words typed into it would be gone.
  */
-function order(said, focus) {
+function order(said) {
   if (swap.inert) return;
+  if (said === "redraw") return void inTurn(() => act(said)); // no place moves: one writes on
   const from = document.activeElement;
   swap.inert = true;
-  inTurn(() => act(said, focus)).finally(() => {
+  inTurn(() => act(said)).finally(() => {
     if (!swap.inert) return;
     swap.inert = false; // it did not get through: all is as it was
     if (from?.isConnected) from.focus();
@@ -76,10 +112,11 @@ function renew(part, html) {
 }
 
 /** A button changes the shape of the form: the server draws it anew, and what was open stays open. */
-async function act(said, focus) {
+async function act(said) {
   clearTimeout(saveTimer);
   const was = dirty;
   dirty = false;
+  const sent = said === "redraw" ? stand() : new Map();
   let reply, text;
   try {
     reply = await post(said);
@@ -96,17 +133,25 @@ async function act(said, focus) {
   }
   if (!reply.ok && ![409, 422].includes(reply.status)) return location.reload();
   if ("unsaved" in form().dataset) dirty = was || !["redraw", "publish"].includes(said);
-  const height = scrollY;
+  const [height, written, back] = [scrollY, newer(sent), hold()];
   swap.innerHTML = text;
+  putBack(written);
   for (const one of swap.querySelectorAll("details[data-key]")) if (opened.has(one.dataset.key)) one.open = true;
-  swap.inert = false;
+  if (said !== "redraw") swap.inert = false; // else a button may be waiting behind it
   scrollTo(0, height);
-  look(said, focus, reply.status);
+  if (said === "redraw" && reply.status === 200) back();
+  else look(said, reply.status);
   show();
+  if (!written.length) return;
+  dirty = true;
+  if ("unsaved" in form().dataset) return;
+  saySaved(document.getElementById("saved").dataset.saving);
+  clearTimeout(saveTimer);
+  saveTimer = setTimeout(() => inTurn(save), SAVE_AFTER);
 }
 
 /** Where the eye and the keyboard go after a button. */
-function look(said, focus, status) {
+function look(said, status) {
   const alert = swap.querySelector("[role=alert], .problems-list li.blocks a");
   if (status !== 200 && alert) {
     alert.scrollIntoView({ block: "center" });
@@ -123,8 +168,7 @@ function look(said, focus, status) {
   } else if (["field", "more", "copy"].includes(verb) && place) {
     place.querySelector("input:not([type=hidden]), textarea, select")?.focus();
     place.scrollIntoView({ block: "nearest" });
-  } else if (focus) document.getElementById(focus)?.focus();
-  else if (place) (place.querySelector("summary, input:not([type=hidden])") ?? place).focus?.();
+  } else if (place) (place.querySelector("summary, input:not([type=hidden])") ?? place).focus?.();
 }
 
 document.addEventListener("submit", (event) => {
@@ -146,7 +190,7 @@ document.addEventListener("input", (event) => {
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-previews]")) show();
   if (event.target.form === form() && event.target.matches("[data-redraws]")) {
-    order("redraw", event.target.id);
+    order("redraw");
   }
 });
 document.addEventListener("toggle", (event) => {

@@ -228,3 +228,33 @@ def test_a_researcher_writes_a_protocol_in_the_browser(
     version = newest(campaign)
     assert version is not None and version.required
     assert texts_of(version)[0].parts["quiz"][0]["options"][0] == {"code": "yes", "label": "Yes", "right": True}
+
+
+def test_what_is_typed_while_the_form_is_drawn_anew_stays_where_it_was_typed(
+    open_as: Callable[..., Page], world: World, live_server: Any
+) -> None:
+    page = open_as(world.mara)
+    page.goto(f"/b/{world.benchmark.slug}/stages/{world.stage.pk}/")
+    page.locator(".q summary").first.click()
+    page.locator("#s-acceptance > summary").click()
+    held: list[Route] = []
+    page.route(f"**/stages/{world.stage.pk}/", lambda one: held.append(one))
+    asked = page.locator("[name='w:sheet.fields[0].label.en']")
+    page.locator("[name='s:acceptance']").select_option("by_review")
+    soon(page, lambda: bool(held))
+    asked.fill("How close is it")
+    asked.press_sequentially(" to home")
+    page.unroute(f"**/stages/{world.stage.pk}/")
+    held.pop().continue_()
+    expect(page.get_by_text("Reasons to return or reject")).to_be_visible()
+    expect(asked).to_have_value("How close is it to home")
+    expect(asked).to_be_focused()
+    page.keyboard.type(", you think?")
+    soon(
+        page,
+        lambda: StageDraft.objects.get(stage=world.stage).content["sheet"]["fields"][0]["label"]["en"].endswith("k?"),
+    )
+    saved(page)
+    draft = StageDraft.objects.get(stage=world.stage).content
+    assert draft["acceptance"] == "by_review"
+    assert draft["sheet"]["fields"][0]["label"]["en"] == "How close is it to home, you think?"
