@@ -41,11 +41,12 @@ function begin({ fresh = true, focus = false } = {}) {
   ready();
   picture();
   if (focus) {
-    const first = form.querySelector(".msg.err:not([hidden])")?.closest("[data-field], [data-remark]") ?? form;
+    const why = form.querySelector(".msg.err:not([hidden]), .msg:has([type=checkbox][name=confirmed])");
+    const first = why?.closest("[data-field], [data-remark]") ?? form;
     focusOn(first);
-    if (first.dataset.remark) announce(first.textContent);
+    if (why) announce(why.textContent);
     if (first === form) scrollTo(0, 0);
-    else first.scrollIntoView({ block: "nearest" });
+    else why.scrollIntoView({ block: "center" });
   }
 }
 
