@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Annotation, Assignment
 from people.models import Cohort, User
@@ -17,7 +17,7 @@ from people.zones import zone_named
 NOTHING: dict[str, tuple[Any, Any]] = {
     "all_done": (
         gettext_lazy("You have answered everything here."),
-        gettext_lazy("Thank you. New pictures appear on your work page."),
+        gettext_lazy("Thank you. What is still missing waits for others. New work appears on your work page."),
     ),
     "cohort_full": (
         gettext_lazy("Your cohort has given all the answers that were wanted."),
@@ -128,6 +128,21 @@ def moment_of(at: datetime, zone: ZoneInfo) -> str:
     local = at.astimezone(zone)
     same = local.date() == timezone.now().astimezone(zone).date()
     return f"{local:%H:%M}" if same else f"{date_format(local.date(), 'MONTH_DAY_FORMAT')}, {local:%H:%M}"
+
+
+def ago(moment: datetime, at: datetime) -> str:
+    """One number and its noun, which every language has a plural for: minutes, hours, days, then the date."""
+    minutes = int((at - moment).total_seconds() / 60)
+    hours, days = minutes // 60, minutes // 1440
+    if minutes < 1:
+        return _("a moment ago")
+    if minutes < 60:
+        return ngettext("%(n)s minute ago", "%(n)s minutes ago", minutes) % {"n": minutes}
+    if hours < 48:
+        return ngettext("%(n)s hour ago", "%(n)s hours ago", hours) % {"n": hours}
+    if days < 60:
+        return ngettext("%(n)s day ago", "%(n)s days ago", days) % {"n": days}
+    return date_format(timezone.localtime(moment).date(), "DATE_FORMAT")
 
 
 def zone_of(user: User, cohort: Cohort | None = None) -> ZoneInfo:

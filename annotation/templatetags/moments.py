@@ -1,0 +1,15 @@
+"""{{ moment|ago }}: how long ago it was, in words."""
+
+from datetime import datetime
+
+from django import template
+from django.utils import timezone
+
+from annotation import words
+
+register = template.Library()
+
+
+@register.filter
+def ago(moment: datetime) -> str:
+    return words.ago(moment, timezone.now())
