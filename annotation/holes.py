@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from annotation.coverage import ASKED, SLOTS
 from annotation.models import CampaignCohort
@@ -21,16 +21,28 @@ NOT_BEGUN = datetime(1970, 1, 1, tzinfo=UTC)
 
 # In the order in which they are told; a person is in the first that fits, read from the end.
 WHO: dict[str, tuple[str, Any]] = {
-    "room": ("ok", _("have room")),
-    "idle": ("hollow", _("have not been here for a week")),
-    "new": ("hollow", _("have not begun")),
-    "day": ("wait", _("are at their limit for today")),
-    "share": ("wait", _("have given their whole share")),
-    "had": ("hollow", _("have had it already")),
-    "authors": ("hollow", _("had a part in making it, and this stage is for others")),
-    "others": ("hollow", _("had no part in making it, and this stage is for those who did")),
-    "consent": ("back", _("have not agreed to the text in force")),
-    "excluded": ("no", _("are excluded from this benchmark")),
+    "room": ("ok", ngettext_lazy("has room", "have room")),
+    "idle": ("hollow", ngettext_lazy("has not been here for a week", "have not been here for a week")),
+    "new": ("hollow", ngettext_lazy("has not begun", "have not begun")),
+    "day": ("wait", ngettext_lazy("is at the limit for today", "are at their limit for today")),
+    "share": ("wait", ngettext_lazy("has given a whole share", "have given their whole share")),
+    "had": ("hollow", ngettext_lazy("has had it already", "have had it already")),
+    "authors": (
+        "hollow",
+        ngettext_lazy(
+            "had a part in making it, and this stage is for others",
+            "had a part in making it, and this stage is for others",
+        ),
+    ),
+    "others": (
+        "hollow",
+        ngettext_lazy(
+            "had no part in making it, and this stage is for those who did",
+            "had no part in making it, and this stage is for those who did",
+        ),
+    ),
+    "consent": ("back", ngettext_lazy("has not agreed to the text in force", "have not agreed to the text in force")),
+    "excluded": ("no", ngettext_lazy("is excluded from this benchmark", "are excluded from this benchmark")),
 }
 
 SUMS = f"""SELECT count(*), sum({ASKED}), sum(s.submitted), sum(s.reserved), count(*) FILTER (WHERE s.retired),
@@ -105,7 +117,7 @@ def hole_of(place: CampaignCohort, slots: Sequence[int], at: datetime) -> Hole:
     [sums] = fetch(SUMS, [list(slots)])
     skips = fetch(SKIPS, [list(slots)])
     kinds = Counter(_kinds(place, slots, at))
-    who = [Group(key, look, str(words), kinds[key]) for key, (look, words) in WHO.items() if kinds[key]]
+    who = [Group(key, look, words % kinds[key], kinds[key]) for key, (look, words) in WHO.items() if kinds[key]]
     units, asked, counted, held, retired, urgent = (int(one or 0) for one in sums)
     told = [(code, int(n)) for code, n in skips]
     return Hole(list(slots), units, asked, counted, held, retired, urgent, told, who, kinds.total())

@@ -77,6 +77,7 @@ def _page(
     facets = coverage.facets(campaign)
     choice = _choice(said, facets)
     matrix = coverage.matrix_of(campaign, choice)
+    holes = _holes(matrix)
     context = _bare(request, benchmark, campaigns) | {
         "campaign": campaign,
         "choice": choice,
@@ -87,7 +88,8 @@ def _page(
         "before": _query(campaign, replace(choice, page=choice.page - 1)),
         "after": _query(campaign, replace(choice, page=choice.page + 1)),
         "in_use": _in_use(campaign),
-        "others": _others(matrix),
+        "holes": holes,
+        "others": holes[:OTHERS],
         "hole": _hole(request, campaign, choice, matrix, said),
         **more,
     }
@@ -126,15 +128,15 @@ def _query(campaign: Campaign, choice: Choice, **more: int) -> str:
     return urlencode({name: value for name, value in (said | more).items() if value})
 
 
-def _others(matrix: Matrix) -> list[tuple[Any, Any, Any]]:
-    """The largest holes of this page: row, cohort, cell."""
+def _holes(matrix: Matrix) -> list[tuple[Any, Any, Any]]:
+    """The holes of this page, the largest first: row, cohort, cell."""
     found = [
         (row, place, cell)
         for row in matrix.rows
         for place, cell in zip(matrix.cohorts, row.cells, strict=True)
         if cell is not None and cell.look == "hole"
     ]
-    return sorted(found, key=lambda one: -one[2].missing)[:OTHERS]
+    return sorted(found, key=lambda one: -one[2].missing)
 
 
 def _hole(

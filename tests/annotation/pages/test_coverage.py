@@ -1,6 +1,7 @@
 """The coverage matrix: what is there, what is missing, who could fill it; and the buttons beside it."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -97,6 +98,29 @@ def test_a_hole_tells_who_could_fill_it_and_what_keeps_the_others(world: World, 
     assert who(campaign) == {"share": 1, "consent": 1}
     exclusions.exclude(world.benchmark, rater_of(world.nour), "All threes.", world.owner, at)
     assert who(campaign) == {"consent": 1, "excluded": 1}
+
+
+def test_one_person_has_room_and_two_have(world: World, campaign: Campaign) -> None:
+    place = place_of(campaign)
+    slots = list(Slot.objects.filter(cohort=place).values_list("pk", flat=True))
+    assert [one.words for one in hole_of(place, slots, timezone.now()).who] == ["have not begun"]
+    rates(world, campaign, world.nour, most=1)
+    told = [one.words for one in hole_of(place, slots, timezone.now()).who]
+    assert told == ["has room", "has not begun"]
+
+
+def test_holes_that_are_not_listed_are_told_of(world: World, campaign: Campaign, monkeypatch: Any) -> None:
+    assert "largest of" not in page_of(world, by="item", show="holes", concept="wedding")
+    monkeypatch.setattr("annotation.views.coverage.OTHERS", 2)
+    html = page_of(world, by="item")
+    assert "The 2 largest of 12." in html and "show=holes" in html
+    assert '<i class="hole" aria-hidden="true"></i>' in html, "the key has no numbers that read like counts"
+
+
+def test_an_opened_cell_tells_the_items_origin_from_its_cohort(world: World, campaign: Campaign) -> None:
+    item = coverage.matrix_of(campaign, Choice(by="concept", concept="wedding")).rows[0].item
+    html = page_of(world, by="concept", concept="wedding", row=item, cohort=place_of(campaign).pk)
+    assert "items from <bdi>Egypt</bdi>" in html
 
 
 def test_a_stage_for_others_leaves_out_who_had_a_part(world: World, campaign: Campaign) -> None:
