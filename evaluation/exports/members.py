@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from annotation.models import Campaign
 from annotation.sheets import Sheet
 from benchmarks.models import Stage
-from evaluation.exports import judged
+from evaluation.exports import judged, things
 from evaluation.exports.formats import Written, csv_lines, json_lines
 from evaluation.exports.rows import COLUMNS, Column, Row, rows
 
@@ -14,6 +14,7 @@ RATINGS = "One row per live annotation: the latest version of each answer, count
 VERSIONS = "One row per annotation that is not live: superseded by a later version, or taken back. None of them counts."
 OUTCOMES = "One row per unit of a campaign that the rule has decided on; one that lacks answers has none."
 REVIEWS = "One row per decision of a reviewer, also those on superseded versions and those taken back."
+ITEMS = "One row per item of the stage, asked about or not, also those that were withdrawn."
 
 
 @dataclass
@@ -48,4 +49,5 @@ def members_of(
         found.append(Member("outcomes", OUTCOMES, judged.OUTCOMES, judged.outcomes(ids)))
     if stage.acceptance == Stage.Acceptance.BY_REVIEW:
         found.append(Member("reviews", REVIEWS, judged.REVIEWS, judged.reviews(benchmark, ids)))
+    found.append(Member("items", ITEMS, things.ITEMS, things.items(stage)))
     return found

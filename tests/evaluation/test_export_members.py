@@ -155,9 +155,14 @@ def test_outcomes_of_another_campaign_stay_out(judged: Judged) -> None:
 
 def test_only_a_stage_that_is_decided_on_has_the_file(judged: Judged, scene: Scene, world: World) -> None:
     world.add_items(1)
-    assert set(files(judged.stage, judged.campaign)) == {"ratings.jsonl", "outcomes.jsonl", "codebook.json"}
-    assert set(files(scene.ask, scene.campaign)) == {"ratings.jsonl", "reviews.jsonl", "codebook.json"}
-    assert set(files(world.stage, an_open_campaign(world))) == {"ratings.jsonl", "codebook.json"}
+    assert set(files(judged.stage, judged.campaign)) == {
+        "ratings.jsonl",
+        "outcomes.jsonl",
+        "items.jsonl",
+        "codebook.json",
+    }
+    assert set(files(scene.ask, scene.campaign)) == {"ratings.jsonl", "reviews.jsonl", "items.jsonl", "codebook.json"}
+    assert set(files(world.stage, an_open_campaign(world))) == {"ratings.jsonl", "items.jsonl", "codebook.json"}
 
 
 def test_every_decision_is_there_also_on_earlier_versions_and_those_taken_back(scene: Scene) -> None:
@@ -218,8 +223,8 @@ def test_the_codebook_explains_the_other_files_and_has_their_checksums(judged: J
     judged.by("01")
     judged.by("01")
     for stage, campaign, keys in (
-        (judged.stage, judged.campaign, ["versions", "outcomes"]),
-        (scene.ask, scene.campaign, ["versions", "reviews"]),
+        (judged.stage, judged.campaign, ["versions", "outcomes", "items"]),
+        (scene.ask, scene.campaign, ["versions", "reviews", "items"]),
     ):
         found = files(stage, campaign, form="csv", versions=True)
         book = json.loads(found["codebook.json"])
@@ -279,7 +284,7 @@ def test_the_page_gives_versions_only_when_they_are_asked_for(world: World) -> N
     table(campaign, world.egypt, world.items[:1], {world.nour: "4"})
     [gone] = give(campaign, world.egypt, world.tarek, {world.items[0]: "2"})
     Annotation.objects.filter(pk=gone.pk).update(live=False, counted=False, uncounted_because="undone")
-    assert set(take(world.client(world.mara), world)) == {"ratings.jsonl", "codebook.json"}
+    assert set(take(world.client(world.mara), world)) == {"ratings.jsonl", "items.jsonl", "codebook.json"}
     assert "versions" not in Event.objects.get(verb="ratings.exported").data
     found = take(world.client(world.mara), world, versions="on")
     assert [row["annotation"] for row in lines(found["versions.jsonl"])] == [gone.pk]

@@ -1,0 +1,77 @@
+"""The items of a stage in an export: what was shown, which picture files, and what a derived item was made of."""
+
+import csv
+import io
+import json
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Annotation
+from benchmarks.models import ItemImage
+from evaluation.exports.things import ITEMS
+from tests.annotation.chain.factories import answer, asking, hand, live, opened, settle
+from tests.annotation.queue.factories import a_person
+from tests.evaluation.data import an_open_campaign
+from tests.evaluation.test_export_members import brought, cells, files, lines, opened_zip, whole
+from tests.personas import World
+
+pytestmark = pytest.mark.django_db
+
+
+def test_every_item_of_the_stage_has_its_row_with_its_pictures(world: World) -> None:
+    world.add_items(2)
+    [first, second] = world.items
+    first.text, first.context = "Who dances?", {"kind": "=1+1"}
+    first.save()
+    second.withdrawn_at = timezone.now()
+    second.save()
+    ItemImage.objects.filter(item=first).update(source="https://example.org/a", licence="CC BY 4.0", alt="Dancers")
+    picture = first.images.get()
+    found = files(world.stage, an_open_campaign(world))
+    [row, gone] = lines(found["items.jsonl"])
+    assert list(row) == [name for name, *_rest in ITEMS]
+    for name in ("key", "concept", "origin", "condition", "text", "context"):
+        assert row[name] == getattr(first, name)
+    [shown] = row["pictures"]
+    assert shown["sha256"] == picture.image.sha256 and shown["role"] == picture.role
+    assert (shown["source"], shown["licence"], shown["alt"]) == ("https://example.org/a", "CC BY 4.0", "Dancers")
+    assert row["derived_from"] == [] and (row["withdrawn"], row["withdrawn_at"]) == (False, None)
+    assert gone["withdrawn"] and gone["withdrawn_at"] == f"{second.withdrawn_at:%Y-%m-%dT%H:%M:%S.%fZ}"
+
+
+def test_items_of_another_stage_stay_out() -> None:
+    ask, reply, cohort = asking()
+    assert lines(files(reply, opened(ask, cohort))["items.jsonl"]) == []
+
+
+def test_a_derived_item_names_the_item_and_the_answer_it_was_made_of() -> None:
+    ask, reply, cohort = asking()
+    first = answer(hand(a_person(cohort), opened(ask, cohort), cohort), question="What is it?", answer="Tea")
+    settle()
+    [made] = live(reply)
+    [row] = lines(files(reply, opened(reply, cohort))["items.jsonl"])
+    assert (row["key"], row["text"], row["context"]) == (made.key, "What is it?", {"said": "Tea"})
+    assert row["derived_from"] == [{"stage": "ask", "item": "ask-000", "annotation": first.pk}]
+    assert Annotation.objects.get(pk=first.pk).live
+
+
+def test_the_csv_has_the_same_items(world: World) -> None:
+    world.add_items(2)
+    campaign = an_open_campaign(world)
+    [row, _other] = cells(files(world.stage, campaign, form="csv")["items.csv"])
+    [same, _other_too] = lines(files(world.stage, campaign)["items.jsonl"])
+    assert json.loads(row["pictures"]) == same["pictures"] and row["key"] == same["key"]
+    assert (row["withdrawn"], row["withdrawn_at"], row["derived_from"]) == ("false", "", "[]")
+    head = next(csv.reader(io.StringIO(files(world.stage, campaign, form="csv")["items.csv"].decode("utf-8-sig"))))
+    assert head == [name for name, *_rest in ITEMS]
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_the_door_for_answers_passes_over_the_items(form: str) -> None:
+    ask, _reply, cohort = asking()
+    campaign = opened(ask, cohort)
+    answer(hand(a_person(cohort), campaign, cohort), question="What is it?", answer="Tea")
+    data = whole(ask, [campaign], form)
+    assert opened_zip(data)[f"items.{form}"]
+    assert brought(opened(ask, cohort), data) == {"created": 1}
