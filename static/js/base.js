@@ -53,8 +53,14 @@ document.addEventListener("submit", (event) => {
   localStorage.setItem(SIGNED_OUT, Date.now()); // the other windows hear it
   for (const key of Object.keys(localStorage)) if (key.startsWith("emic")) localStorage.removeItem(key);
 });
+/** To the sign-in page, once the server knows it, too: it sends whom it still takes for signed in straight back. */
+async function goes(tries) {
+  const who = await fetch("/sign-in/here").then((reply) => reply.json(), () => ({})).catch(() => ({}));
+  if (who.person && tries) setTimeout(goes, 500, tries - 1);
+  else location.replace(`/sign-in?elsewhere=1&next=${encodeURIComponent(location.pathname + location.search)}`);
+}
 window.addEventListener("storage", (event) => {
   if (event.key !== SIGNED_OUT || !event.newValue) return;
   document.body.hidden = true;
-  setTimeout(() => location.replace("/"), 1500); // once the server knows it, too
+  setTimeout(goes, 500, 20);
 });

@@ -42,7 +42,7 @@ export async function send(url, body, seconds = 20, again = true) {
   }
   const who = response.headers.get("X-Emic-Person");
   if (who && who !== page.dataset.person) {
-    leave(); // somebody else has signed in: this page is not theirs
+    leave(who); // somebody else has signed in: this page is not theirs
     return { state: "away" };
   }
   if (response.status === 403 && again && (await here()) === page.dataset.person) return send(url, body, seconds, false);
@@ -56,12 +56,29 @@ export async function send(url, body, seconds = 20, again = true) {
   }
 }
 
-/** Show nothing of this person any more, and go where whoever is there then belongs. */
-function leave(after = 0) {
-  if (closed) return;
+/** Show nothing of this person any more, and write nothing down. */
+function empty() {
   closed = true;
   page.hidden = true;
-  setTimeout(() => location.replace(dialog.dataset.home), after);
+}
+
+/** And go where whoever is there now belongs; where nobody is, to the sign-in page, which says why and leads back here. */
+function leave(who) {
+  if (closed) return;
+  empty();
+  go(who);
+}
+
+function go(who) {
+  const { signIn, home } = dialog.dataset;
+  location.replace(who ? home : `${signIn}?elsewhere=1&next=${encodeURIComponent(location.pathname)}`);
+}
+
+/** Once the server knows it, too: its sign-in page sends whom it still takes for signed in straight back. */
+async function follow(tries) {
+  const who = await here();
+  if (who === page.dataset.person && tries) setTimeout(follow, 500, tries - 1);
+  else go(who);
 }
 
 // ---- signing in again --------------------------------------------------------------------------------------------
@@ -91,7 +108,7 @@ function offer() {
 
 async function open() {
   const who = await here(); // signed in again in another window, perhaps; and the token for the form
-  if (who && who !== page.dataset.person) return leave();
+  if (who && who !== page.dataset.person) return leave(who);
   if (who) return returned();
   if (dialog.open) return;
   say("");
@@ -155,10 +172,10 @@ addEventListener("submit", (event) => {
 
 // Signed out in another window (base.js there says so, before the server knows), or wiped by another person's page.
 addEventListener("storage", async (event) => {
-  if (event.key === "emic-signed-out" && event.newValue) leave(1500);
+  if (event.key === "emic-signed-out" && event.newValue) empty(), follow(20);
   else if (event.key?.startsWith(`emic:${page.dataset.person}:`) && event.newValue === null) {
     const who = await here();
-    if (who !== null && who !== page.dataset.person) leave();
+    if (who !== null && who !== page.dataset.person) leave(who);
   }
 });
 addEventListener("pageshow", async (event) => {
@@ -166,5 +183,5 @@ addEventListener("pageshow", async (event) => {
   page.hidden = true;
   const who = await here();
   if (who === null || who === page.dataset.person) page.hidden = false;
-  else leave();
+  else leave(who);
 });
