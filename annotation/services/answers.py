@@ -372,18 +372,18 @@ def _with_hand(assignment: Assignment, seat: Seat) -> Work:
     return Work(found, held.get(True) or held.get(False), None)
 
 
-def report_problem(which: Assignment | int, rater: Rater, text: str, at: datetime) -> ProblemReport:
-    """Something is wrong with the item. The assignment stays as it is."""
-    assignment = _own(which, rater)
-    if not text.strip():
-        raise Unclaimable("no_text")
-    if ProblemReport.objects.filter(assignment_id=assignment.pk, rater=rater).count() >= MOST_REPORTS:
-        raise Unclaimable("enough_reports")
-    return _report(assignment, text.strip())
-
-
 @in_transaction
-def _report(assignment: Assignment, text: str) -> ProblemReport:
+def report_problem(which: Assignment | int, rater: Rater, text: str, at: datetime) -> ProblemReport:
+    """Something is wrong with the item. The assignment stays as it is; the same words once more are one report."""
+    assignment, text = _own(which, rater), text.strip()
+    if not text:
+        raise Unclaimable("no_text")
+    Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)  # who presses twice is heard once
+    mine = ProblemReport.objects.filter(assignment_id=assignment.pk, rater=rater)
+    if same := mine.filter(text=text).first():
+        return same
+    if mine.count() >= MOST_REPORTS:
+        raise Unclaimable("enough_reports")
     report = ProblemReport.objects.create(assignment=assignment, rater=assignment.rater, text=text)
     _record(assignment, "problem.reported", report=report.pk)
     return report

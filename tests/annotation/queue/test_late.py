@@ -248,10 +248,11 @@ def test_a_person_reports_an_item_five_times_at_most() -> None:
     seat = the_seat(an_open_campaign(items=2))
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
-    for _time in range(5):
-        answers.report_problem(hand.pk, person, "It is dark", NOON)
+    for time in range(5):
+        answers.report_problem(hand.pk, person, f"It is dark, {time}", NOON)
     with pytest.raises(answers.Unclaimable):
         answers.report_problem(hand.pk, person, "It is dark", NOON)
+    assert answers.report_problem(hand.pk, person, " It is dark, 4 ", NOON).text == "It is dark, 4"  # said already
     assert ProblemReport.objects.count() == 5
     other = rate(hand, at=NOON).work.hand
     assert other
