@@ -63,6 +63,7 @@ class Layout:
 
 
 PLAIN = Layout()
+MOST_ABOUT = 90  # characters
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,14 @@ def said(layout: Layout, shown: Shown, language: str) -> Said:
         show=lines(layout.show, shown, language),
         references=references,
     )
+
+
+def about(layout: Layout, shown: Shown, language: str, *, text: bool) -> str:
+    """What a sheet asked about, for a list of answers: what was in view of the item. `text`: its own text was, too."""
+    told = [line.value for line in lines(layout.show, shown, language)]
+    told = told or [str(shown.context[key]) for key in ("first", "second") if text and shown.context.get(key)]
+    found = " · ".join(told or [shown.text] if text else told).strip()
+    return found if len(found) <= MOST_ABOUT else found[: MOST_ABOUT - 1].rstrip() + "…"
 
 
 def lines(named: tuple[Named, ...], shown: Shown, language: str) -> tuple[Line, ...]:

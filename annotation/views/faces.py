@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from annotation.displays import Display, Shown, display
-from annotation.displays.layout import Layout, Said, said
+from annotation.displays.layout import Layout, Said, about, said
 from annotation.displays.shown import shown_for
 from annotation.fields.bound import Answered, answered
 from annotation.fields.contract import Option
@@ -66,6 +66,7 @@ class Undoable:
     version: int
     answers: list[Answered]
     seconds: int
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -218,7 +219,16 @@ def undoable(assignment: Assignment, live: Annotation | None, at: datetime) -> U
     sheet = sheet_of(assignment.campaign.sheet_version)
     speech = speech_for(place_of(assignment).cohort)
     left = (live.submitted_at + grace - at).total_seconds()
-    return Undoable(assignment.pk, live.version, answered(sheet.fields, speech, live.answers), max(1, int(left)))
+    given = answered(sheet.fields, speech, live.answers)
+    return Undoable(assignment.pk, live.version, given, max(1, int(left)), about_of(assignment))
+
+
+def about_of(assignment: Assignment) -> str:
+    """What this person was asked about: the words of the item that lay before them; empty where pictures say it."""
+    stage, item = assignment.campaign.stage, assignment.unit.item
+    how, context = display(stage.display), {"concept": item.concept, **item.context} if item.concept else item.context
+    shown = Shown(item.pk, target=assignment.unit.target, text=item.text, context=context)
+    return about(Layout.from_json(stage.layout), shown, language(), text=bool(how.shows or how.aside))
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from annotation.services import answers
 from annotation.services.gate import SHUTS_OUT, gate
 from annotation.services.sheet_versions import sheet_of
 from annotation.views.answers import STAYS, of_assignment, person, to_sheet
-from annotation.views.faces import language, skip_options, speech_for
+from annotation.views.faces import about_of, language, skip_options, speech_for
 from annotation.words import Chip, chip_of, note_of, when, zone_of
 from people.models import User
 from people.tabs import tabs_for
@@ -45,6 +45,7 @@ class Past:
     at: datetime
     when: str
     work: str
+    about: str
     answers: list[Answered]
     skipped: str
     note: str
@@ -123,6 +124,7 @@ def _past(user: User, row: Assignment, refusals: Mapping[int, str | None]) -> Pa
         at=row.changed_at,
         when=when(row.changed_at, zone),
         work=row.campaign.name,
+        about="" if refused in UNSEEN else about_of(row),
         answers=answered(sheet.fields, speech, live.answers) if sheet and live else [],
         skipped=reasons.get(row.skip_reason, row.skip_reason) if row.state == State.SKIPPED else "",
         note=note_of(live),

@@ -146,7 +146,9 @@ function arrived(entry, reply, left) {
   lineBack();
   if (reply.status === 200) device.keep(entry.assignment, null);
   if (reply.status !== 200 && reply.status !== 422) return load();
-  if (reply.status === 200) say(entry.url.endsWith("skip") ? "skipped" : "saved", Date.now());
+  const skipped = entry.url.endsWith("skip");
+  if (reply.status === 200) say(skipped ? "skipped" : "saved", Date.now());
+  if (reply.status === 200 && skipped) announce($("saved").dataset.skipped);
   if (left && reply.status === 200) return;
   if (reply.data.go) return entry.assignment === assignment ? location.assign(reply.data.go) : undefined;
   const next = parts(reply.data);
@@ -225,6 +227,9 @@ function lineAway() {
     begin({ fresh: false, focus: true });
   }
   banner(outbox.has(assignment) ? $("line").dataset.waiting : $("line").dataset.words);
+  if (!outbox.has(assignment) || $("notice")) return;
+  notice($("line").dataset.last);
+  $("notice").scrollIntoView({ block: "nearest" });
 }
 
 function lineBack() {
@@ -416,8 +421,17 @@ function preload() {
 function open(id) {
   const dialog = $(id);
   if (!dialog || dialog.open) return;
+  if (id === "help") tellDigits(dialog);
   dialog.showModal();
-  dialog.querySelector("textarea, input:checked")?.focus();
+  (dialog.querySelector("textarea, [type=radio]:checked, .prose") ?? dialog.querySelector(".go"))?.focus();
+}
+
+/** Which digits choose something on this sheet; the line about them goes where none does. */
+function tellDigits(dialog) {
+  const digits = keyed().flatMap((field) => [...field.querySelectorAll("[data-key]")].map((one) => one.dataset.key)).filter((key) => /^\d$/.test(key));
+  const [line, first, last] = ["[data-digits]", "[data-digits] kbd", "[data-digits] kbd + kbd"].map((part) => dialog.querySelector(part));
+  line.hidden = !digits.length;
+  [first.textContent, last.textContent] = [[...digits].sort()[0] ?? "", [...digits].sort().at(-1) ?? ""];
 }
 
 addEventListener("click", (event) => {
@@ -452,7 +466,10 @@ addEventListener("submit", async (event) => {
     sent.reset();
   } else if (sent.closest("#report")) {
     event.preventDefault();
+    if (sent.dataset.sent) return; // pressed twice
+    sent.dataset.sent = "yes";
     const reply = await ask(`${bench.dataset.base}report`, new URLSearchParams(new FormData(sent)));
+    delete sent.dataset.sent;
     if (reply.state === "away") return lineAway();
     if (reply.state === "out") return signedOut(true);
     sent.closest("dialog").close();
@@ -503,7 +520,13 @@ function choose(key, dialog) {
   return true;
 }
 
-addEventListener("focusin", () => form && mark());
+addEventListener("focusin", () => {
+  if (!form) return;
+  mark();
+  const enter = form.querySelector(".acts .go kbd"); // in a box of several lines Enter is a new line
+  const keys = document.activeElement.matches("textarea") ? "Ctrl Enter" : "Enter";
+  if (enter && enter.textContent !== keys) enter.textContent = keys;
+});
 
 /** Keys of one character may be in the way of those who speak to their device, or rest on it. */
 function lettersOff(off) {
@@ -521,7 +544,7 @@ const ACTS = {
   s: () => bench.querySelector("[data-dialog=why]") && open("why"), // not for an answer that is being changed
   r: () => form && open("report"),
   "?": () => open("help"),
-  u: () => $("undo")?.requestSubmit(),
+  u: () => ($("undo") ? $("undo").requestSubmit() : toast($("said").dataset.nothing)),
   t: () => bench.querySelector(".broken:not([hidden]) [data-reload]")?.click(),
 };
 
@@ -535,6 +558,7 @@ addEventListener("keydown", (event) => {
     const to = dialog ? dialog.querySelector("form[method=post]") : form;
     return to?.requestSubmit(to.querySelector(".go"));
   }
+  if (event.key === "Escape" && typing && !dialog && form) return focusOn(event.target.closest("[data-field]") ?? form);
   const key = event.altKey && event.code === "KeyS" ? "s" : keyOf(event);
   if ((typing && !event.altKey) || event.ctrlKey || event.metaKey || (event.altKey && key !== "s")) return;
   if (key.length === 1 && !event.altKey && page.classList.contains("keyless")) return;
@@ -552,6 +576,7 @@ addEventListener("pageshow", (event) => event.persisted && load());
 
 lettersOff(device.get("keyless", false));
 begin();
+if (form && document.activeElement === page) focusOn(form); // one Tab, and the first field has it
 performance.mark("sheet-ready");
 if (outbox.waiting.length) {
   sending = outbox.has(assignment);

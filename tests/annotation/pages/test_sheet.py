@@ -219,6 +219,7 @@ def test_nothing_left_says_why(browser: Client, campaign: Campaign, nour: User, 
     while (hand := Assignment.objects.filter(rater__user=nour, state="reserved", in_hand=True).first()) is not None:
         reply = browser.post(f"/work/{hand.pk}/submit", {"a-relevance": "1", "client_key": f"k{hand.pk}"}, **SCRIPT)
     assert "You have answered everything here." in reply.content.decode()
+    assert "What is still missing waits for others." in reply.content.decode()
     assert 'id="undo"' in reply.content.decode()
     assert "You have answered everything here." in browser.get(page).content.decode()
     assert Annotation.objects.count() == 6
