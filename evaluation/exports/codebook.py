@@ -18,10 +18,12 @@ from annotation.models import (
     RuleVersion,
     SheetVersion,
 )
+from annotation.protocol import Parts
 from annotation.review_words import DEFAULTS
 from annotation.sheets import Sheet
 from benchmarks.models import Stage
 from evaluation.exports.members import Member
+from evaluation.exports.rows import PSEUDONYMS
 
 UNCOUNTED = {
     "surplus": "The unit had all the answers it needed when this one came.",
@@ -35,6 +37,17 @@ UNCOUNTED = {
     "undone": "Its author took it back.",
     "withdrawn": "The import that brought it was withdrawn.",
 }
+DERIVED = {
+    "promote": "Each accepted answer, or each item that was accepted, became an item.",
+    "join": "What belongs together became one item, once all its parts were accepted.",
+    "pair": "Two at a time, side by side, became an item.",
+    "cluster": "Many pictures on one sheet became an item.",
+    "sample": "A seeded draw of what was accepted became items.",
+}
+_STAGE = (
+    *("key", "name", "display", "layout", "skip_reasons", "acceptance"),
+    *("has_target", "target_answers", "staffing", "own_items_only", "retire_after_skips"),
+)
 
 
 def codebook(stage: Stage, campaigns: Sequence[Campaign], members: Sequence[Member], at: datetime) -> dict[str, Any]:
@@ -52,9 +65,7 @@ def codebook(stage: Stage, campaigns: Sequence[Campaign], members: Sequence[Memb
             "campaigns": [campaign.pk for campaign in campaigns],
             "rows": ratings.meaning,
         },
-        "stage": {
-            name: getattr(stage, name) for name in ("key", "name", "display", "layout", "skip_reasons", "acceptance")
-        },
+        "stage": {**{name: getattr(stage, name) for name in _STAGE}, "items": _items(stage)},
         "columns": _columns(ratings),
         "states": _words(Assignment.State),
         "uncounted": UNCOUNTED,
@@ -76,9 +87,19 @@ def finished(book: dict[str, Any], members: Mapping[str, Member]) -> dict[str, A
     return {**book, "file": first, "further": {key: {**said, "file": file} for (key, said), file in further}}
 
 
+def _items(stage: Stage) -> dict[str, Any]:
+    """Where the items of the stage come from: `derived`, and how, with the names of the stages they are made of."""
+    if not stage.derivation:
+        return {"derived": False, "meaning": "The items were imported."}
+    names = dict(stage.benchmark.stages.values_list("key", "name"))
+    sources = [{"key": key, "name": names.get(key, "")} for key in stage.derivation.get("from", ())]
+    meaning = DERIVED[stage.derivation["kind"]] + " Each item says under derived_from what it was made of."
+    return {"derived": True, "meaning": meaning, **stage.derivation, "from": sources}
+
+
 def _columns(member: Member) -> list[dict[str, str]]:
     return [
-        {"name": name, "type": kind, "meaning": meaning}
+        {"name": name, "type": "text" if name in PSEUDONYMS else kind, "meaning": meaning}
         for name, _sql, kind, meaning in member.columns
         if not name.startswith("_")
     ]
@@ -169,13 +190,25 @@ def sheets_of(campaigns: Sequence[Campaign]) -> dict[int, tuple[SheetVersion, Sh
 
 
 def _instructions(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
+    """Every version, its texts with the cohort each is for (null: for all) and what goes with it: pairs of do and
+    don't, materials, quiz, and how many right answers pass."""
     versions = InstructionVersion.objects.filter(campaign__in=campaigns).order_by("campaign", "number")
     return [
         {
             "campaign": version.campaign_id,
             "number": version.number,
             "created_at": version.created_at.isoformat(),
-            "texts": {text.language: text.body for text in version.texts.all()},
+            "required": version.required,
+            "texts": [
+                {
+                    "language": text.language,
+                    "cohort": text.cohort.label if text.cohort else None,
+                    "body": text.body,
+                    **{part: text.parts.get(part) or [] for part in ("pairs", "materials", "quiz")},
+                    "pass": Parts.from_json(text.parts).pass_mark,
+                }
+                for text in version.texts.order_by("language", "pk").select_related("cohort")
+            ],
         }
-        for version in versions.prefetch_related("texts")
+        for version in versions
     ]

@@ -46,6 +46,7 @@ COLUMNS: tuple[Column, ...] = (
      " WHERE f.annotation_id = a.id), '{{}}')::text", "text", "Question to code: what every measure compares."),
     ("_sheet", "a.sheet_version_id", "int8", ""),
 )  # fmt: skip
+PSEUDONYMS = ("rater", "author", "reviewer")  # numbers in the database, names like R-0123456789ab in a file
 _JSON = ("confirmed", "opened", "answers", "codes")
 _UTC = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.utils.text import slugify
+
 from annotation.models import Campaign
 from benchmarks.models import Stage
 from evaluation.exports.codebook import codebook, finished, sheets_of
@@ -30,11 +32,16 @@ def export(
     ids = [campaign.pk for campaign in campaigns]
     more = {"versions": True} if versions else {}
     record(actor, "ratings.exported", scope=benchmark.scope, target=stage.key, campaigns=ids, form=form, **more)
-    name = f"{benchmark.slug}-{stage.key}-{at:%Y%m%d-%H%M}"
+    name = f"{benchmark.slug}-{_called(stage)}-{at:%Y%m%d-%H%M}"
     sheets = {pk: sheet for pk, (_version, sheet) in sheets_of(campaigns).items()}
     members = members_of(stage, campaigns, sheets, versions=versions)
     files = {f"{name}/{one.key}.{form}": one for one in members}
     return f"{name}.zip", _pieces(codebook(stage, campaigns, members, at), files, form, f"{name}/codebook.json", at)
+
+
+def _called(stage: Stage) -> str:
+    """As people call the stage now, in Latin letters; else its key, which never changes."""
+    return slugify(stage.name)[:60].strip("-") or stage.key
 
 
 def _pieces(book: dict[str, Any], files: dict[str, Member], form: str, name: str, at: datetime) -> Iterator[bytes]:
