@@ -7,11 +7,18 @@ from annotation.models import Campaign
 from benchmarks.models import Benchmark, Stage
 
 
+class CampaignChoice(forms.ModelChoiceField):  # type: ignore[type-arg]
+    """With the stage: people may know a campaign by either name."""
+
+    def label_from_instance(self, one: Any) -> str:
+        return one.name if one.name == one.stage.name else f"{one.stage.name}: {one.name}"
+
+
 class ExportForm(forms.Form):
     """Which stage, which of its campaigns, and as what. The choices are the benchmark's own."""
 
     stage = forms.ModelChoiceField(Stage.objects.none(), label=_("Stage"), empty_label=None)
-    campaign = forms.ModelChoiceField(
+    campaign = CampaignChoice(
         Campaign.objects.none(), label=_("Campaign"), required=False, empty_label=_("All of the stage")
     )
     form = forms.ChoiceField(
@@ -31,7 +38,7 @@ class ExportForm(forms.Form):
         self.fields["stage"].queryset = (  # type: ignore[attr-defined]
             Stage.objects.filter(benchmark=benchmark, campaigns__in=self.opened).distinct().select_related("benchmark")
         )
-        self.fields["campaign"].queryset = self.opened.order_by("-pk")  # type: ignore[attr-defined]
+        self.fields["campaign"].queryset = self.opened.order_by("-pk").select_related("stage")  # type: ignore[attr-defined]
         for name in ("stage", "campaign", "form"):
             self.fields[name].widget.attrs["class"] = "in"
 
