@@ -6,11 +6,13 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.db.models import Prefetch
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.displays import Shown, display
 from annotation.displays.layout import Layout, Said, said
+from annotation.displays.layout import Line as Named
 from annotation.displays.shown import shown_for
 from annotation.fields.bound import Answered, answered
 from annotation.fields.contract import ShownImage
@@ -53,6 +55,7 @@ class Line:
     waits: str
     answers: list[Answered]
     picture: ShownImage | None
+    about: tuple[Named, ...]  # what the stage shows of the item
 
 
 @dataclass(frozen=True)
@@ -63,13 +66,13 @@ class StageLine:
 
 @dataclass(frozen=True)
 class Queue:
-    """`mine`: what this person decided last, which they can take back. `today`: how many they decided today."""
+    """`mine`: what this person decided last, and on what; they can take it back. `today`: how many they decided."""
 
     stages: list[StageLine]
     lines: list[Line]
     waiting: int
     returned: list[Line]
-    mine: list[tuple[Decided, int]]
+    mine: list[tuple[Decided, Line]]
     today: int
 
 
@@ -126,15 +129,17 @@ def queue_of(benchmark: Benchmark, user: User, at: datetime, zone: ZoneInfo, lan
     own = Review.objects.filter(
         reviewer=user, undone_at=None, annotation__assignment__campaign__stage__benchmark=benchmark
     )
-    last = own.filter(annotation__live=True, at__gte=at - timedelta(days=7)).select_related(
-        "annotation__assignment__campaign__stage", "reviewer"
-    )
+    last = own.filter(annotation__live=True, at__gte=at - timedelta(days=7)).select_related("reviewer").order_by("-at")
+    last = last.prefetch_related(Prefetch("annotation", _joined(Annotation.objects.all())))
     return Queue(
         stages=[StageLine(stage, found.get(stage.pk, Batch())) for stage in stages],
         lines=[_line(one, benchmark, at, language) for one in _joined(rows)[:PAGE]],
         waiting=rows.count(),
         returned=[_line(one, benchmark, at, language) for one in _joined(reviews.returned(benchmark, user))[:PAGE]],
-        mine=[(decided(one, _stage(one), zone, language), one.annotation_id) for one in last.order_by("-at")[:LAST]],
+        mine=[
+            (decided(one, _stage(one), zone, language), _line(one.annotation, benchmark, at, language))
+            for one in last[:LAST]
+        ],
         today=own.filter(at__gte=midnight).count(),
     )
 
@@ -159,6 +164,7 @@ def _line(one: Annotation, benchmark: Benchmark, at: datetime, language: str) ->
         waits=waited(one.assignment.changed_at, at),
         answers=answered(sheet_of(one.sheet_version).fields, Speech(language, shown.target_name), one.answers),
         picture=shown.images[0] if shown.images else None,
+        about=said(Layout.from_json(one.assignment.campaign.stage.layout), shown, language).show,
     )
 
 

@@ -8,14 +8,18 @@ if (bench) begun({ bench, form, assignment: "" });
 const typing = (target) => target.matches("textarea, select, input:not([type=radio])");
 const button = (decision) => form?.querySelector(`[name=decision][value=${decision}]`);
 
-/** A return and a rejection need a reason: without one the key goes there first. */
+const noReason = document.getElementById("no-reason");
+form?.addEventListener("change", (event) => event.target.name === "reason" && (noReason.hidden = true));
+
+/** A return and a rejection need a reason: without one the key goes there first, and the page says so. */
 function decide(decision) {
   const act = button(decision);
   if (!act) return false;
   const reasons = [...form.querySelectorAll("[name=reason]")];
   if (decision !== "accept" && !reasons.some((one) => one.checked)) {
     reasons[0].focus();
-    reasons[0].closest("fieldset").scrollIntoView({ block: "nearest" });
+    noReason.hidden = false;
+    noReason.scrollIntoView({ block: "nearest" });
   } else act.click();
   return true;
 }
@@ -24,6 +28,7 @@ function choose(number) {
   const reason = form?.querySelectorAll("[name=reason]")[number - 1];
   if (!reason) return false;
   reason.checked = true;
+  reason.dispatchEvent(new Event("change", { bubbles: true }));
   reason.focus();
   return true;
 }

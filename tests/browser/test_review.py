@@ -67,7 +67,10 @@ def test_submit_return_correct_accept_and_on_to_another_person(
     assert look(reviewer) == ""
     reviewer.keyboard.press("r")  # without a reason, the key goes there
     expect(reviewer.locator("[name=reason]").first).to_be_focused()
+    expect(reviewer.get_by_role("alert")).to_have_text("Choose a reason, so that the author knows what to do.")
+    shot(reviewer, "review-no-reason")
     reviewer.keyboard.press("3")
+    expect(reviewer.get_by_role("alert")).to_be_hidden()
     reviewer.get_by_label("To the author").fill("It ends without a question mark.")
     reviewer.get_by_label("To the author").blur()
     reviewer.keyboard.press("r")
@@ -82,6 +85,9 @@ def test_submit_return_correct_accept_and_on_to_another_person(
     author.get_by_role("button", name="Correct").first.click()
     loaded(author)
     expect(author.locator("#main")).to_contain_text("It ends without a question mark.")
+    expect(author.locator("#main")).to_contain_text("Correct it here and submit it again")
+    expect(author.get_by_role("button", name="Correct it later")).to_be_visible()
+    expect(author.get_by_role("button", name="Leave it as it is")).to_have_count(0)
     shot(author, "returned-sheet-desktop")
     author.get_by_label("Question").fill("What is in the glass?")
     author.keyboard.press("Control+Enter")

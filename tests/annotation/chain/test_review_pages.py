@@ -119,6 +119,8 @@ def test_after_a_decision_comes_the_next_and_it_can_be_taken_back(
     made = Review.objects.get()
     assert reply.redirect_chain[-1][0] == f"{page(world, second)}?done={made.pk}"
     assert f"/review/undo/{made.pk}/" in html(reply)
+    last = html(client.get(page(world))).split('id="mine"')[1]
+    assert "What is it" in last and world.benchmark.pseudonym(given.rater_id) in last, "it says of what"
     client.post(f"{page(world)}undo/{made.pk}/")
     assert Assignment.objects.get(pk=given.assignment_id).state == "submitted"
 
@@ -128,7 +130,11 @@ def test_a_return_without_a_reason_comes_back_with_what_was_typed(
 ) -> None:
     client = client_of(world.reviewer)
     reply = client.post(page(world, given), {"decision": "return", "comment": "Ends without a mark"})
-    assert reply.status_code == 422 and "Ends without a mark" in html(reply) and "Choose a reason" in html(reply)
+    assert (
+        reply.status_code == 422
+        and "Ends without a mark" in html(reply)
+        and 'id="refused">Choose a reason' in html(reply)
+    )
     assert not Review.objects.exists()
     client.post(page(world, given), {"decision": "return", "reason": "unclear", "comment": "Ends without a mark"})
     assert Review.objects.get().comment == "Ends without a mark"
