@@ -56,6 +56,11 @@ class Composed:
         """What is shown beside the settings: once somebody tried to publish, else nothing shouts while one writes."""
         return self.problems if self.checked else ()
 
+    @property
+    def blocking(self) -> int:
+        """What must be mended before it can be opened."""
+        return sum(one.blocks for one in self.problems)
+
 
 def composed(
     stage: Stage, content: Mapping[str, Any], draft: StageDraft | None, user: User, *, beside: str = "",

@@ -22,6 +22,8 @@ def act(content: Content, said: str) -> str:
     verb, _colon, path = said.partition(":")
     if verb not in VERBS:
         raise NoSuchAct(said[:80])
+    if verb != "undo":
+        content.pop(DROPPED, None)
     return VERBS[verb](content, path)
 
 
@@ -94,7 +96,7 @@ def _copy(content: Content, path: str) -> str:
 
 
 def _drop(content: Content, path: str) -> str:
-    """The last one that was taken out can be put back."""
+    """It can be put back until something else is moved, added or taken out."""
     rows, at = _row(content, path)
     content[DROPPED] = {"at": path, "what": rows.pop(at)}
     return _at(path, min(at, len(rows) - 1)) if rows else join(steps(path)[:-1])

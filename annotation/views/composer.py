@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotation.composer.acts import NoSuchAct, act, tidy
+from annotation.composer.acts import DROPPED, NoSuchAct, act, tidy
 from annotation.composer.reading import content_of as content_posted
 from annotation.composer_pages import composed, conflict_words, like_of, likes_of, lines_of
 from annotation.models import StageVersion
@@ -83,9 +83,9 @@ def compose(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     """The form of a stage. Every button posts all of it; what is not a button of the form is saved as the draft."""
     stage = found(request, slug, stage_id)
     if request.method != "POST":
-        draft = services.draft_of(stage)
-        content = draft.content if draft else services.content_of(stage)
-        return _shown(request, stage, content, checked="checked" in request.GET, opened=request.GET.get("at", ""))
+        return _shown(
+            request, stage, _kept(request, stage), checked="checked" in request.GET, opened=request.GET.get("at", "")
+        )
     said, seen = request.POST.get("act", "save"), request.POST.get("seen", "")
     if "beside" in request.POST:
         request.session[BESIDE] = request.POST["beside"][:12]
@@ -109,11 +109,22 @@ def compose(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     return _saved(request, stage, content, said, opened)
 
 
+def _kept(request: HttpRequest, stage: Stage) -> dict[str, Any]:
+    """Who comes back to it has long decided about what was deleted."""
+    draft = services.draft_of(stage)
+    content = draft.content if draft else services.content_of(stage)
+    return {key: value for key, value in content.items() if key != DROPPED or "at" in request.GET}
+
+
 def _saved(request: HttpRequest, stage: Stage, content: dict[str, Any], said: str, opened: str) -> HttpResponse:
     if scripted(request) and said == "draft":
         page = _page(request, stage, content)
-        state = render_to_string("annotation/composer/state.html", {"page": page}, request)
-        return JsonResponse({"seen": page.seen, "saved": page.saved, "state": state})
+        said_of = {
+            part: render_to_string(f"annotation/composer/{part}.html", {"page": page}, request)
+            for part in ("state", "mend")
+        }
+        wrong = [[one.path, one.words] for one in page.problems]
+        return JsonResponse({"seen": page.seen, "saved": page.saved, "wrong": wrong, **said_of})
     if scripted(request):
         return _shown(request, stage, content, opened=opened)
     where = f"?at={opened}#at-{opened}" if opened else ""

@@ -97,6 +97,8 @@ async function save() {
     form().elements.seen.value = said.seen;
     saySaved(said.saved);
     renew(document.getElementById("state"), said.state);
+    renew(document.getElementById("mend"), said.mend);
+    mended(said.wrong);
   } catch {
     dirty = true;
     saySaved(document.getElementById("saved").dataset.away);
@@ -109,6 +111,13 @@ function renew(part, html) {
   const next = part.cloneNode(false);
   next.innerHTML = html;
   if (next.innerHTML !== part.innerHTML) part.innerHTML = html;
+}
+
+/** What was called wrong when somebody tried to publish goes once it is mended. */
+function mended(wrong) {
+  const left = new Set(wrong.map((one) => one.join(" ")));
+  for (const one of swap.querySelectorAll("[data-wrong]")) if (!left.has(`${one.dataset.wrong} ${one.textContent}`)) one.remove();
+  for (const chip of swap.querySelectorAll("summary .chip.no")) if (!chip.closest("details").querySelector("[data-wrong]")) chip.remove();
 }
 
 /** A button changes the shape of the form: the server draws it anew, and what was open stays open. */
@@ -201,6 +210,12 @@ document.addEventListener("toggle", (event) => {
 // Enter in a line of text is no order to save; in a row it goes nowhere.
 document.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && event.target.matches("#composer input:not([type=checkbox])")) event.preventDefault();
+  // Control and Z bring back what was deleted, where no typing can be meant.
+  const undo = document.querySelector("#deleted button");
+  if (undo && (event.ctrlKey || event.metaKey) && event.code === "KeyZ" && !event.shiftKey && (event.target.value ?? "") === (event.target.defaultValue ?? event.target.value ?? "")) {
+    event.preventDefault();
+    undo.click();
+  }
   // Alt and an arrow move the question or the row one is in.
   if (!event.altKey || !["ArrowUp", "ArrowDown"].includes(event.key)) return;
   const place = event.target.closest?.(".onerow, .q");

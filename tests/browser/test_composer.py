@@ -258,3 +258,34 @@ def test_what_is_typed_while_the_form_is_drawn_anew_stays_where_it_was_typed(
     draft = StageDraft.objects.get(stage=world.stage).content
     assert draft["acceptance"] == "by_review"
     assert draft["sheet"]["fields"][0]["label"]["en"] == "How close is it to home, you think?"
+
+
+def test_what_was_deleted_comes_back_from_the_bar_and_what_is_mended_is_no_longer_called_wrong(
+    open_as: Callable[..., Page], world: World, shot: Callable[..., None], live_server: Any
+) -> None:
+    page = open_as(world.mara)
+    page.set_default_timeout(60_000)
+    page.goto(f"/b/{world.benchmark.slug}/stages/{world.stage.pk}/")
+    page.get_by_role("button", name="Text", exact=True).click()
+    page.get_by_role("button", name="Publish").click()
+    wrong = page.locator("#at-sheet\\.fields\\[1\\] [data-wrong]")
+    expect(wrong.first).to_be_visible()
+    expect(page.locator("#mend a")).to_have_text(re.compile(r"^\d things? to mend$"))
+    shot(page, "composer-to-mend")
+    page.locator("[name='w:sheet.fields[1].label.en']").fill("What is it called?")
+    expect(wrong).to_have_count(0)
+    expect(page.locator("#mend a")).to_have_count(0)
+    delete = page.locator("#at-sheet\\.fields\\[1\\] > .shift").get_by_role("button", name="Delete")
+    delete.click()
+    expect(page.get_by_text("It is deleted.")).to_be_in_viewport()
+    shot(page, "composer-deleted")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".q")).to_have_count(2)
+    delete.click()
+    expect(page.locator(".q")).to_have_count(1)
+    page.keyboard.press("Control+z")
+    expect(page.locator(".q")).to_have_count(2)
+    delete.click()
+    page.get_by_role("button", name="Choice", exact=True).click()
+    expect(page.locator(".q")).to_have_count(2)
+    expect(page.get_by_text("It is deleted.")).to_have_count(0)
