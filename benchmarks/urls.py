@@ -1,6 +1,6 @@
 from django.urls import path
 
-from benchmarks.views import images, imports, items, pages, roles
+from benchmarks.views import images, imports, items, pages, roles, settings
 
 app_name = "benchmarks"
 urlpatterns = [
@@ -13,5 +13,6 @@ urlpatterns = [
     path("b/<slug:slug>/import/manifest.csv", imports.sample, name="sample"),
     path("b/<slug:slug>/roles/", roles.roles, name="roles"),
     path("b/<slug:slug>/roles/<int:role_id>/", roles.role, name="role"),
+    path("b/<slug:slug>/settings/", settings.settings, name="settings"),
     path("image/<str:signed>/", images.image, name="image"),
 ]

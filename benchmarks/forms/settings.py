@@ -1,0 +1,32 @@
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from people.forms.base import Styled
+
+LONGEST = 2000
+
+
+class SettingsForm(Styled, forms.Form):
+    """What a benchmark says of itself. Its address stays."""
+
+    name = forms.CharField(label=_("Name"), max_length=120)
+    purpose = forms.CharField(
+        label=_("What it is for"),
+        max_length=LONGEST,
+        required=False,
+        help_text=_("It stands on the overview and in every export."),
+        widget=forms.Textarea(attrs={"rows": 4}),
+    )
+    citation = forms.CharField(
+        label=_("How to cite it"),
+        max_length=LONGEST,
+        required=False,
+        help_text=_("As it should stand in a list of references."),
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    licence = forms.CharField(
+        label=_("Licence"),
+        max_length=120,
+        required=False,
+        help_text=_("What others may do with its data, such as CC BY 4.0."),
+    )

@@ -1,0 +1,31 @@
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from benchmarks.access import benchmark_for
+from benchmarks.forms.settings import SettingsForm
+from benchmarks.services.settings import SAID, change
+from benchmarks.tabs import tabs_for
+from people.views.asking import person
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """A benchmark's name, purpose, citation and licence, for those who work on it."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    form = SettingsForm(request.POST or None, initial={name: getattr(benchmark, name) for name in SAID})
+    if request.method == "POST" and form.is_valid():
+        if change(benchmark, form.cleaned_data, person(request)):
+            messages.success(request, _("The settings are saved."))
+        return redirect("benchmarks:detail", slug)
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "nav": tabs_for(request.user, benchmark, "overview"),
+        "who_place": benchmark.name,
+    }
+    return render(request, "benchmarks/settings.html", context, status=400 if form.errors else 200)

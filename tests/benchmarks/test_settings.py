@@ -1,0 +1,87 @@
+"""What a benchmark says of itself can be changed by those who work on it; and what its overview offers."""
+
+import pytest
+
+from annotation.services import stages as stages_of
+from benchmarks.models import Benchmark, Stage
+from benchmarks.services.benchmarks import create_blank
+from jobs.models import Event
+
+pytestmark = pytest.mark.django_db
+SAID = {
+    "name": "Rivers",
+    "purpose": "To see which dances people know.",
+    "citation": "Mara, 2026",
+    "licence": "CC BY 4.0",
+}
+
+
+def page(client, url: str) -> str:
+    answer = client.get(url)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+@pytest.mark.parametrize("who", ["owner", "mara"])
+def test_those_who_work_on_it_say_what_it_is(world, who):
+    here = f"/b/{world.benchmark.slug}/"
+    client = world.client(getattr(world, who))
+    assert f"{here}settings/" in page(client, here)
+    assert client.post(f"{here}settings/", SAID).status_code == 302
+    benchmark = Benchmark.objects.get(pk=world.benchmark.pk)
+    assert {name: getattr(benchmark, name) for name in SAID} == SAID
+    assert benchmark.slug == world.benchmark.slug
+    event = Event.objects.get(verb="benchmark.changed")
+    assert (event.actor, event.scope) == (getattr(world, who), benchmark.scope)
+    assert event.data == {"changed": ["name", "purpose", "citation", "licence"]}
+    said = page(client, here)
+    assert "To see which dances people know." in said and "CC BY 4.0" in said
+    client.post(f"{here}settings/", SAID)
+    assert Event.objects.filter(verb="benchmark.changed").count() == 1  # nothing changed, nothing to tell
+
+
+def test_nobody_else_does(world):
+    here = f"/b/{world.benchmark.slug}/settings/"
+    for user in (world.reviewer, world.nour, world.team_admin, world.manager, world.stranger, world.rival):
+        assert world.client(user).get(here).status_code == 404, user
+        assert world.client(user).post(here, SAID).status_code == 404, user
+    assert world.client().post(here, SAID).status_code == 302
+    assert Benchmark.objects.get(pk=world.benchmark.pk).name == world.benchmark.name
+    assert not Event.objects.filter(verb="benchmark.changed").exists()
+    assert here not in page(world.client(world.reviewer), f"/b/{world.benchmark.slug}/")
+
+
+def test_a_benchmark_keeps_a_name_and_what_was_typed_stays(world):
+    here = f"/b/{world.benchmark.slug}/settings/"
+    answer = world.client(world.mara).post(here, {**SAID, "name": " "})
+    assert answer.status_code == 400 and SAID["purpose"] in answer.content.decode()
+    assert Benchmark.objects.get(pk=world.benchmark.pk).purpose == world.benchmark.purpose
+
+
+def test_a_new_blank_benchmark_can_be_composed_at_once(world):
+    made = create_blank(world.team, "Blank", "blank-one", world.mara, question="How well known is it?")
+    [stage] = made.stages.all()
+    client = world.client(world.mara)
+    assert f"/b/blank-one/stages/{stage.pk}/" in page(client, "/b/blank-one/")
+    assert f"/b/blank-one/stages/{stage.pk}/" not in page(world.client(world.team_admin), "/b/blank-one/")
+
+
+def test_only_a_stage_with_items_or_a_derivation_is_said_to_open(world):
+    made = create_blank(world.team, "Blank", "blank-one", world.mara, question="How well known is it?")
+    client = world.client(world.mara)
+    said = page(client, "/b/blank-one/stages/")
+    assert "Needs items" in said and "Can be opened" not in said
+    world.add_items(1)
+    assert "Can be opened" in page(client, f"/b/{world.benchmark.slug}/stages/")
+    [stage] = made.stages.all()
+    assert not any(problem.blocks for problem in stages_of.problems(stage))
+
+
+def test_a_derived_stage_offers_no_import(world):
+    made = create_blank(world.team, "Blank", "blank-one", world.mara, question="How well known is it?")
+    client, offer = world.client(world.mara), 'href="/b/blank-one/import/">Import items'
+    plain = page(client, "/b/blank-one/").count(offer)
+    Stage.objects.filter(benchmark=made).update(derivation={"kind": "promote", "from": ["earlier"]})
+    said = page(client, "/b/blank-one/")
+    assert said.count(offer) == plain - 1
+    assert "They are made of what is accepted in earlier stages." in said
