@@ -182,7 +182,8 @@ def _layout(content: Mapping[str, Any], languages: Languages) -> list[Control]:
     for key in ("show", "fold"):
         if isinstance(layout.get(key), list):
             layout[key] = [{"key": row} if isinstance(row, str) else row for row in layout[key]]
-    fields = [("", _("None")), *((key, f"{key}") for key in _keys(content))]
+    asked = [one for one in find(content, "sheet.fields", []) if isinstance(one, dict) and one.get("key")]
+    fields = [("", _("None")), *((str(one["key"]), called(one)) for one in asked)]
     settings = (
         Setting("show", "rows", _("In view"), row=NAMED, add=_("Add information")),
         Setting(
@@ -200,10 +201,11 @@ def _layout(content: Mapping[str, Any], languages: Languages) -> list[Control]:
     return draw(settings, layout, "layout", languages)
 
 
-def _keys(content: Mapping[str, Any]) -> list[str]:
-    return [
-        str(one.get("key")) for one in find(content, "sheet.fields", []) if isinstance(one, dict) and one.get("key")
-    ]
+def called(one: Mapping[str, Any]) -> str:
+    """A question by what it asks; by its key where it asks nothing yet."""
+    label = one.get("label")
+    words = str(label.get("en") or "").strip() if isinstance(label, dict) else ""
+    return words or str(one.get("key", ""))
 
 
 def _line(key: str, label: Any, help: Any = "") -> Setting:
@@ -264,7 +266,7 @@ def _items(content: Mapping[str, Any], around: Around) -> list[Control]:
 def _promoted(derivation: Mapping[str, Any], around: Around) -> tuple[Setting, ...]:
     """Out of what the new items may be made: the answers of the earlier stage, and the item itself."""
     answers = [
-        (str(one["key"]), _("its answer “%(key)s”") % {"key": one["key"]})
+        (str(one["key"]), _("its answer to “%(question)s”") % {"question": called(one)})
         for key in derivation.get("from") or []
         for one in around.earlier.get(key, ("", []))[1]
         if isinstance(one, dict) and one.get("key")
@@ -294,6 +296,7 @@ def question(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> Q
         Setting("required", "bool", _("Must be answered"), start=True),
     )
     label = one.get("label") if isinstance(one.get("label"), dict) else {}
+    after = str((one.get("show_if") or {}).get("field") or "")
     rest = {key: value for key, value in one.items() if key not in FIELD_KEYS}
     config = Setting("config", "object", "", row=found.settings)
     drawn = control(config, one.get("config") or {}, f"{path}.config", languages)
@@ -306,7 +309,7 @@ def question(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> Q
         label=str((label or {}).get("en") or next(iter((label or {}).values()), "")),
         kind=str(found.name or one.get("kind", "")),
         required=one.get("required") is not False,
-        asked_if=str((one.get("show_if") or {}).get("field") or ""),
+        asked_if=next((called(row) for row in rows if row.get("key") == after), after),
         controls=[
             hidden_text(f"{path}.kind", str(one.get("kind", ""))),
             *draw(main, _part(one, main), path, languages),
@@ -324,7 +327,7 @@ def hidden_text(path: str, value: str) -> Control:
 def _further(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> list[Control]:
     """Key, rules beside the field, and when it is asked."""
     one, path = rows[at], f"sheet.fields[{at}]"
-    before = [(str(row["key"]), str(row["key"])) for row in rows[:at] if row.get("key")]
+    before = [(str(row["key"]), called(row)) for row in rows[:at] if row.get("key")]
     asked = one.get("show_if") or {}
     settings = [
         Setting("key", "line", _("Key"), _("Its name in exports and expressions."), short=True),

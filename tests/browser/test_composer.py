@@ -45,7 +45,7 @@ def test_a_stage_is_composed_with_a_live_preview(
     page.locator("[name='w:sheet.fields[2].label.en']").fill("What is it called at home?")
     saved(page)
     shot(page, "composer-desktop")
-    page.locator("#at-sheet\\.fields\\[2\\] > .shift").get_by_role("button", name="Move 3 up").click()
+    page.locator("#at-sheet\\.fields\\[2\\] > .shift").get_by_role("button", name="Question 3: move up").click()
     expect(page.locator(".q summary b").nth(1)).to_have_text("What is it called at home?")
     page.locator("#at-sheet\\.fields\\[1\\] > .shift").get_by_role("button", name="Delete").click()
     expect(page.locator(".q")).to_have_count(2)
@@ -93,7 +93,7 @@ def test_a_button_waits_for_the_running_save_and_a_second_press_moves_nothing_el
 
     page.locator("[name='w:sheet.fields[0].label.en']").fill("First of all")
     soon(page, lambda: bool(held))  # it is being saved
-    up = page.locator("#at-sheet\\.fields\\[2\\] > .shift").get_by_role("button", name="Move 3 up")
+    up = page.locator("#at-sheet\\.fields\\[2\\] > .shift").get_by_role("button", name="Question 3: move up")
     up.click()
     up.evaluate("button => button.click()")
     page.keyboard.type("lost")
@@ -234,6 +234,7 @@ def test_what_is_typed_while_the_form_is_drawn_anew_stays_where_it_was_typed(
     open_as: Callable[..., Page], world: World, live_server: Any
 ) -> None:
     page = open_as(world.mara)
+    page.set_default_timeout(60_000)
     page.goto(f"/b/{world.benchmark.slug}/stages/{world.stage.pk}/")
     page.locator(".q summary").first.click()
     page.locator("#s-acceptance > summary").click()

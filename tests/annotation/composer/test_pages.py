@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import escape
 
 from annotation.models import Draft, StageDraft
 from annotation.services import campaigns, stages
@@ -276,3 +277,23 @@ def test_what_a_running_campaign_reads_of_its_stage_is_not_changed_under_its_peo
         stages.publish(stage, stages.mark(stage, draft), world.mara, timezone.now())
     assert {one.path for one in refused.value.problems} == {"staffing", "has_target"}
     assert world.stage.staffing == "anyone"
+
+
+def test_undo_lasts_until_the_next_change_and_is_not_offered_on_coming_back(world: World, mara: Client) -> None:
+    url = page(world, world.stage)
+    sent(mara, url, "copy:sheet.fields[0]")
+    sent(mara, url, "drop:sheet.fields[1]")
+    assert 'value="undo"' in mara.get(f"{url}?at=sheet.fields").text
+    assert 'value="undo"' not in mara.get(url).text
+
+
+def test_questions_are_named_by_what_they_ask_and_buttons_by_what_they_move(world: World, mara: Client) -> None:
+    first = world.stage.sheet["fields"][0]
+    second = {"key": "why", "kind": "text", "label": {"en": "Why?"}, "config": {"long": False}}
+    after = {"show_if": {"field": first["key"], "in": ["1"]}}
+    Stage.objects.filter(pk=world.stage.pk).update(sheet={"fields": [first, second | after]})
+    html = mara.get(page(world, world.stage)).text
+    asked = escape(first["label"]["en"])
+    assert f"only after “{asked}”" in html and f'<option value="{first["key"]}" selected>{asked}</option>' in html
+    assert 'aria-label="Question 2: delete"' in html and 'aria-label="Points 1: delete"' in html
+    assert 'aria-labelledby="l-sheet.fields[1].label n-w:sheet.fields[1].label.en"' in html
