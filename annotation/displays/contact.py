@@ -21,7 +21,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Group:
-    """`number` 0: pictures that look like no other. `low`, `high`: how alike each is to its nearest in the group."""
+    """`number` 0: pictures like no other. `low`, `high`: how alike two of the group are, over all known pairs."""
 
     number: int
     pictures: Sequence[Picture]
@@ -58,8 +58,8 @@ def groups_of(shown: Shown) -> list[Group]:
     groups = []
     for at, names in enumerate((one for one in clusters(shown) if len(one) > 1), start=1):
         own = set(names)
-        alike = [max((value for other, value in near.get(name) or [] if other in own), default=0) for name in names]
-        ends = (f"{min(alike):.2f}", f"{max(alike):.2f}") if any(alike) else ("", "")
+        alike = [value for name in names for other, value in near.get(name) or [] if other in own]
+        ends = (f"{min(alike):.2f}", f"{max(alike):.2f}") if alike else ("", "")
         groups.append(Group(at, [picture(name) for name in names], *ends))
     alone = [one[0] for one in clusters(shown) if len(one) == 1]
     return [*groups, Group(0, [picture(name) for name in alone])] if alone else groups

@@ -113,6 +113,16 @@ def test_numbers_follow_the_sheet_and_not_the_names() -> None:
     assert groups[0].pictures[1].near == "1:0.90 3:0.10"
 
 
+def test_a_group_says_how_alike_any_two_of_it_are() -> None:
+    near = {
+        "p001": [["p002", 0.84], ["p003", 0.32]],
+        "p002": [["p001", 0.84], ["p005", 0.05]],
+        "p003": [["p002", 0.59]],
+    }
+    group = groups_of(shown(groups=[["p001", "p002", "p003"]], near=near))[0]
+    assert (group.low, group.high) == ("0.32", "0.84")  # not the nearest of each, and nobody outside
+
+
 def test_roles_have_keys_that_the_sheet_has_not_taken() -> None:
     rows = [
         {"code": code, "label": {"en": label}} for code, label in (("shift", "Shift"), ("zoom", "Zoom"), ("d", "ksd"))
