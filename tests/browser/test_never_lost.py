@@ -229,7 +229,7 @@ def test_signing_out_in_one_window_empties_the_others(open_as: OpenAs, written: 
     other.wait_for_url("**/sign-in**")
     page.wait_for_url("**/sign-in**")
     expect(page.locator("main")).to_contain_text("You signed out in another window.")
-    expect(page.locator("main [name=next]")).to_have_value(f"/work/{written.pk}/")
+    expect(page.locator(".plate [name=next]")).to_have_value(f"/work/{written.pk}/")
     assert page.evaluate("Object.keys(localStorage)") == []
     assert other.evaluate("Object.keys(localStorage)") == []
     page.go_back()
