@@ -83,6 +83,7 @@ class Bench:
     nothing: Why | None
     undo: Undoable | None
     notice: str
+    zone: str = ""
     scripts: Sequence[str] = ()
     styles: Sequence[str] = ()
     rules: Mapping[str, Any] = field(default_factory=dict)
@@ -202,6 +203,7 @@ def bench_of(
         nothing=why_nothing(nothing.reason, nothing.until, zone_of(user, place.cohort)) if nothing else None,
         undo=undo,
         notice=notice,
+        zone=str(zone_of(user, place.cohort)),
         scripts=scripts,
         styles=styles,
         keys=keys_of(place),

@@ -210,7 +210,13 @@ async function lookAgain() {
 // ---- the line ----------------------------------------------------------------------------------------------------
 
 function banner(words) {
-  const time = new Date(awaySince).toLocaleTimeString(`${locale}-u-nu-latn`, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  const how = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+  let time;
+  try { // by the clock of the other pages
+    time = new Date(awaySince).toLocaleTimeString(`${locale}-u-nu-latn`, { ...how, timeZone: document.body.dataset.zone || undefined });
+  } catch { // a zone that this browser does not know
+    time = new Date(awaySince).toLocaleTimeString(`${locale}-u-nu-latn`, how);
+  }
   const line = $("line");
   line.textContent = words.replace("TIME", time);
   line.hidden = false;
@@ -444,7 +450,18 @@ addEventListener("click", (event) => {
   else if (target.dataset.take) settle(target.dataset.take);
 });
 
-addEventListener("input", (event) => event.target.form === form && form && typed());
+/** What was wrong with an answer was said of another one: it is checked again when it goes out. */
+function outdated(input) {
+  const field = input.closest("[data-field]");
+  field?.querySelector(".msg.err[id^='e-']")?.remove();
+  for (const one of field?.querySelectorAll("[aria-invalid]") ?? []) one.removeAttribute("aria-invalid");
+}
+
+addEventListener("input", (event) => {
+  if (!form || event.target.form !== form) return;
+  outdated(event.target);
+  typed();
+});
 
 addEventListener("submit", async (event) => {
   const sent = event.target;

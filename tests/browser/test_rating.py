@@ -1,6 +1,8 @@
 """Rating in a real browser: by keys alone, by touch, right to left, without a line, without a script."""
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -182,6 +184,9 @@ def test_without_a_line_answers_wait_and_go_out_once(
     page.keyboard.press("4")
     answered(page, lambda: page.keyboard.press("Enter"))
     expect(page.locator("#line")).to_contain_text("No connection since")
+    now = datetime.now(ZoneInfo("Africa/Cairo"))
+    told = page.locator("#line").text_content() or ""
+    assert any(f"{now - timedelta(minutes=ago):%H:%M}" in told for ago in (0, 1)), f"by the cohort's clock: {told}"
     loaded(page)  # the one ahead was here already
     page.keyboard.press("2")
     shot(page, "offline-desktop")
