@@ -1,7 +1,11 @@
 """Remarks on short answers, in the four languages that have tables."""
 
 import pytest
+from django.template.loader import render_to_string
 
+from annotation.fields.form import Speech
+from annotation.fields.text.form import FORM
+from annotation.fields.text.spec import SPEC
 from annotation.fields.text.wording import CHECKS, remarks
 
 EVERY = tuple(one for one in CHECKS if one != "question_mark")
@@ -66,3 +70,11 @@ def test_every_script_asks_with_its_own_mark(text: str) -> None:
     assert remarks(text, ("question_mark",), "", 3, "") == []
     assert remarks(text.replace("?", ".").replace("؟", ".").replace("፧", "።").replace("？", "。"),
                    ("question_mark",), "", 3, "") == ["question_mark"]  # fmt: skip
+
+
+@pytest.mark.parametrize(("least", "said"), [(10, True), (0, False)])
+def test_the_least_length_is_announced_only_where_there_is_one(least: int, said: bool) -> None:
+    config = SPEC.config({"long": False, "min_length": least, "max_length": 200})
+    data = FORM.context(config, None, Speech("en", ""), None)
+    html = render_to_string("annotation/fields/text/input.html", {"field": {"key": "a", "name": "a-a", "data": data}})
+    assert ("At least 10 characters." in html) is said and "At most 200 characters." in html

@@ -23,6 +23,7 @@ class TextForm:
         return {
             "written": answer if isinstance(answer, str) else "",
             "rows": 4 if config.long else 2 if config.max_length > LINE else 1,
+            "least": config.min_length,
             "most": config.max_length,
             "direction": config.direction,
             "language": config.language,
