@@ -13,6 +13,7 @@ from annotation.composer.acts import DROPPED
 from annotation.composer.checking import StageProblem, readable
 from annotation.composer.controls import Control, Languages
 from annotation.composer.stage import Around, Question, Section, head, questions, sections
+from annotation.composer.stale import earlier_texts
 from annotation.composer.words import NAMES
 from annotation.fields.registry import KINDS
 from annotation.models import Campaign, StageDraft
@@ -68,7 +69,8 @@ def composed(
 ) -> Composed:  # fmt: skip
     """`seen`: of the page that was sent, where it is shown again because it could not be saved."""
     names = languages_of(stage)
-    languages = Languages(names, beside if beside in names else "")
+    before = dict(earlier_texts(content, stages.content_of(stage)))
+    languages = Languages(names, beside if beside in names else "", before)
     found = stages.problems(stage, content)
     effect, reworded = effect_of(stage, content, found)
     dropped = content.get(DROPPED)

@@ -7,6 +7,7 @@ from typing import Any
 
 from annotation.composer.paths import under
 from annotation.composer.reading import MAP, UNREAD
+from annotation.composer.stale import left
 from annotation.fields.settings import Setting
 
 TYPES = {
@@ -21,6 +22,8 @@ class Languages:
 
     names: Mapping[str, str]
     beside: str = ""
+    before: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Texts as they are in force, by place."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,9 @@ class Control:
     texts: Sequence[Said] = ()
     others: str = ""
     missing: str = ""
+    was: str = ""
+    older: str = ""
+    """Languages that would be older than the English, if it is not what it `was`."""
     rows: Sequence[Row] = field(default_factory=list)
     controls: "Sequence[Control]" = ()
 
@@ -135,6 +141,8 @@ def words(one: Setting, value: Any, path: str, languages: Languages) -> Control:
     ]
     kept = {code: text for code, text in known.items() if code not in shown}
     missing = [name for code, name in languages.names.items() if not str(known.get(code, "")).strip() and code != "en"]
+    before = languages.before.get(path, {})
+    older = [languages.names.get(code, code) for code in left(known, before)]
     some = any(str(text).strip() for text in known.values())
     return Control(
         one,
@@ -144,6 +152,8 @@ def words(one: Setting, value: Any, path: str, languages: Languages) -> Control:
         texts=texts,
         others=as_json(kept) if kept else "",
         missing=", ".join(missing) if some else "",
+        was=str(before.get("en", "")),
+        older=", ".join(older),
     )
 
 

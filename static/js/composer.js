@@ -239,8 +239,10 @@ document.addEventListener("click", (event) => {
   input?.focus({ preventScroll: true });
 });
 
-/** The line under which a question is folded says what it asks. */
+/** The line under which a question is folded says what it asks; translations stay behind. */
 function retitle(input) {
+  const older = input.lang === "en" && input.closest(".said")?.querySelector("[data-was]");
+  if (older) older.hidden = input.value === older.dataset.was; // its translations said the same as the English before
   const bold = /fields\[\d+\]\.label\.en$/.test(input.name) && input.closest(".q")?.querySelector("summary b");
   if (bold && input.value.trim()) bold.textContent = input.value;
 }

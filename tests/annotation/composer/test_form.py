@@ -9,11 +9,13 @@ from django.template.loader import render_to_string
 
 from annotation.composer.acts import NoSuchAct, act, tidy
 from annotation.composer.checking import problems
-from annotation.composer.controls import Languages
+from annotation.composer.controls import Languages, control
 from annotation.composer.paths import find, join, steps
 from annotation.composer.reading import content_of
 from annotation.composer.stage import Around, head, questions, sections
-from annotation.fields.registry import KINDS
+from annotation.composer.stale import earlier_texts
+from annotation.fields.registry import KINDS, kind
+from annotation.fields.settings import Setting
 from annotation.sheets import Sheet
 from benchmarks.recipes.registry import RECIPES
 from tests.forms import inputs_of
@@ -223,3 +225,24 @@ def test_no_post_stops_the_page(type_: str, value: str) -> None:
         content = tidy(content_of(posted))
         problems(content, {})
         page_of(content)
+
+
+def test_a_text_whose_english_changed_names_the_languages_left_behind() -> None:
+    point = {"code": "1", "label": {"en": "Not at all", "ar": "إطلاقًا", "pt": "Nada"}}
+    old = {"sheet": {"fields": [{"key": "a", "label": {"en": "A", "ar": "أ"}, "config": {"points": [point]}}]}}
+    new = {"code": "1", "label": {"en": "Exactly", "ar": "إطلاقًا", "pt": "Exato"}}
+    other = {"key": "b", "label": {"en": "B", "ar": "ب"}}
+    moved = {"sheet": {"fields": [other, {**old["sheet"]["fields"][0], "config": {"points": [new]}}]}}
+    before = dict(earlier_texts(moved, old))
+    assert set(before) == {"sheet.fields[1].label", "sheet.fields[1].config.points[0].label"}
+    languages = Languages({"en": "English", "ar": "العربية", "pt": "Português"}, "", before)
+    path = "sheet.fields[1].config.points[0].label"
+    drawn = control(Setting("label", "words", "Label"), new["label"], path, languages)
+    assert (drawn.was, drawn.older) == ("Not at all", "العربية")
+
+
+def test_what_a_new_scale_came_with_is_older_than_an_english_of_ones_own() -> None:
+    found = kind("rating")
+    config = copy.deepcopy(dict(found.start))
+    before = dict(earlier_texts({"fields": [{"key": "x", "kind": "rating", "config": config}]}, {"fields": []}))
+    assert before["fields[0].config.points[0].label"] == config["points"][0]["label"]
