@@ -1,6 +1,7 @@
 """Items with several pictures, with any number of them, and with none, come in by the same door."""
 
 import json
+from itertools import chain
 
 import pytest
 from django.core.files.base import ContentFile
@@ -70,7 +71,7 @@ def test_a_set_numbers_its_pictures_and_keeps_what_is_told_of_each(world, monkey
     item = stage.items.get()
     assert sorted(item.images.values_list("role", flat=True)) == ["p001", "p002", "p003"]
     assert (item.concept, item.origin) == ("market", "Brazil")
-    assert sorted(sum(item.context["groups"], [])) == ["p001", "p002", "p003"]
+    assert sorted(chain.from_iterable(item.context["groups"])) == ["p001", "p002", "p003"]
     assert item.context["pictures"] == {"p001": {"rank": "0"}, "p002": {"rank": "1"}, "p003": {"rank": "2"}}
     more = [*rows, {**rows[0], "file": "3.png"}]
     assert list(bring(stage, packed(PICTURES), lines(*more)).values()) == [("unchanged", "")] * 3 + [("created", "")]
