@@ -168,7 +168,7 @@ def test_when_a_person_was_seen_is_said_as_a_time_ago(world: World, campaign: Ca
     page = world.client(world.mara).get(people(world)).content.decode()
     assert "Last seen" in page
     assert "Last seen" not in world.client(world.reviewer).get(people(world)).content.decode()  # a moment tells who
-    assert "2\xa0days, 8\xa0hours ago</time>" in page
+    assert "2 days ago</time>" in page
 
 
 def test_a_waiting_answer_steps_in_so_fewer_places_open(world: World, campaign: Campaign) -> None:
