@@ -110,7 +110,7 @@ def test_making_a_benchmark_by_hand(open_as: OpenAs, world: World) -> None:
     page.locator(".opt", has_text="A blank benchmark").click()
     expect(page.get_by_role("radio", name="A blank benchmark")).to_be_checked()
     expect(question).to_be_visible()
-    page.get_by_label("Name").fill("Tea")
+    page.get_by_label("Name", exact=True).fill("Tea")
     question.fill("Is this tea from {target}?")
     page.get_by_role("button", name="Make it").click()
     expect(page.get_by_role("heading", name="Tea")).to_be_visible()
