@@ -73,7 +73,6 @@ NAMES: dict[str, Any] = {
     "target_answers": gettext_lazy("Answers for each item and cohort"),
     "retire_after_skips": gettext_lazy("Ask no more after so many skips"),
 }
-QUESTION = "fields"
 
 
 def place(path: str) -> str:

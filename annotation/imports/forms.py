@@ -5,6 +5,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
+from benchmarks.forms.imports import bounded
 from people.forms.base import Styled
 
 
@@ -18,8 +19,4 @@ class AnswersForm(Styled, forms.Form):
     )
 
     def clean_file(self) -> "UploadedFile[Any]":
-        given: UploadedFile[Any] = self.cleaned_data["file"]
-        if (given.size or 0) > settings.IMPORT_MAX_BYTES:
-            megabytes = settings.IMPORT_MAX_BYTES // 1024**2
-            raise forms.ValidationError(_("This file is larger than %(most)s MB. Split it.") % {"most": megabytes})
-        return given
+        return bounded(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)

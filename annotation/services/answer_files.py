@@ -34,7 +34,7 @@ from annotation.models import (
 )
 from annotation.services import outbox, rules, slots
 from annotation.services.file_raters import raters_for
-from annotation.services.file_withdrawals import WITHDRAWN
+from annotation.services.file_withdrawals import WITHDRAWN, keys_of
 from annotation.services.reviews import BECOMES, REJECTED, Decision
 from annotation.services.sheet_versions import sheet_of
 from annotation.sheets import Parsed, Sheet
@@ -68,7 +68,7 @@ class Place:
 
     def key(self, number: int | str) -> str:
         """Of the answer in a row: sending the same file again is harmless."""
-        return f"file:{self.digest[:32]}:{self.campaign.pk}:{number}"
+        return f"{keys_of(self.digest, self.campaign.pk)}{number}"
 
 
 @dataclass

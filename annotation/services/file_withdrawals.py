@@ -6,6 +6,7 @@ from django.db.models import QuerySet
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Rating
 from annotation.services import outbox, slots
+from annotation.services.answers import OF_FILES
 from annotation.services.transactions import in_transaction
 from jobs.models import Job, record
 from people.models import Team, User
@@ -18,8 +19,13 @@ def answers_of(job: Job) -> int:
     return _of(job).filter(live=True).count()
 
 
+def keys_of(digest: str, campaign_id: int) -> str:
+    """How the keys of a file's answers in a campaign begin: the row's number follows."""
+    return f"{OF_FILES}{digest[:32]}:{campaign_id}:"
+
+
 def _of(job: Job) -> QuerySet[Annotation]:
-    key = f"file:{job.params['digest'][:32]}:{job.params['campaign']}:"
+    key = keys_of(job.params["digest"], job.params["campaign"])
     # Who answers on a page chooses their keys themselves; what came in a file has no place in the queue.
     rows = Annotation.objects.filter(assignment__campaign=job.params["campaign"], assignment__participation=None)
     return rows.filter(client_key__startswith=key)

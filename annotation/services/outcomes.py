@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from annotation.fields.contract import Shown
 from annotation.models import Annotation, CampaignCohort, Outcome, RuleVersion, Slot
 from annotation.services.rules import rule_of
 from annotation.services.sheet_versions import sheet_of
-from annotation.sheets import Sheet
 from benchmarks.models import ItemFact
-from benchmarks.rules.acceptance import Values, Verdict, judge
+from benchmarks.rules.acceptance import Verdict, judge
 from people.models import Rater
 
 
@@ -83,13 +83,9 @@ def facts_of(item_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
     return found
 
 
-def values_of(sheet: Sheet, answers: Mapping[str, Any], facts: Mapping[str, Any]) -> Values:
-    """What expressions may name: see Sheet.values; and facts of the item."""
-    return {**{f"facts.{key}": value for key, value in facts.items()}, **sheet.values(answers)}
-
-
 def verdict_on(version: RuleVersion, answers: Sequence[Annotation], facts: Mapping[str, Any]) -> Verdict:
-    sheets = [values_of(sheet_of(one.sheet_version), one.answers, facts) for one in answers]
+    shown = Shown(item_id=0, facts=facts)  # of the item, only its facts are asked for
+    sheets = [sheet_of(one.sheet_version).values(one.answers, shown) for one in answers]
     return judge(rule_of(version), sheets)
 
 

@@ -63,18 +63,19 @@ class ImportForm(Styled, forms.Form):
 
     def clean_archive(self) -> UploadedFile[Any] | None:
         given = self.cleaned_data["archive"]
-        return _bounded(given, settings.IMPORT_MAX_BYTES) if given else None
+        return bounded(given, settings.IMPORT_MAX_BYTES) if given else None
 
     def clean_manifest(self) -> UploadedFile[Any] | None:
         given = self.cleaned_data["manifest"]
-        return _bounded(given, MOST_BYTES) if given else None
+        return bounded(given, MOST_BYTES) if given else None
 
     def defaults(self) -> Defaults:
         said = self.cleaned_data
         return Defaults(condition=said["condition"], source=said["source"], licence=said["licence"])
 
 
-def _bounded(upload: UploadedFile[Any], most: int) -> UploadedFile[Any]:
+def bounded(upload: UploadedFile[Any], most: int) -> UploadedFile[Any]:
+    """The upload, if it has at most so many bytes; ValidationError otherwise."""
     if (upload.size or 0) > most:
         megabytes = most // 1024**2
         raise forms.ValidationError(_("This file is larger than %(most)s MB. Split it.") % {"most": megabytes})
