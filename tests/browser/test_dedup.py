@@ -73,6 +73,18 @@ def test_the_answer_goes_out_and_the_next_concept_comes(open_as: OpenAs, twenty:
     expect(page.locator("[data-count]")).to_contain_text(f"{len(truth)} of {len(truth)}")
 
 
+def test_a_larger_concept_after_a_smaller_one(open_as: OpenAs, world: World, nour: User) -> None:
+    """What is left of the sheet before is not asked about pictures it never had."""
+    page = open_as(nour)
+    first = open_sheet(page, make_campaign(world, 1, 2))
+    assert len(truth_of(first)) == 10
+    dedupe(page, truth_of(first))
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-picture]")).to_have_count(20)
+    dedupe(page, truth_of(hand(page)))
+    expect(page.locator("#said")).to_contain_text("All pictures are decided.")
+
+
 def test_ten_steps_are_taken_back(open_as: OpenAs, twenty: Campaign, nour: User) -> None:
     page = open_as(nour)
     open_sheet(page, twenty)

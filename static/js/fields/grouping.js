@@ -6,8 +6,12 @@ import { count, drawn, pace } from "./pace.js";
 import { Partition } from "./partition.js";
 
 let field = null, input = null, words = {}, roles = new Map(), partition = null;
+let root = null; // the contact sheet that the partition is of
 let pressed = 0; // keys since the last decision
 let late = 0; // a timer for what need not be there before the next paint
+
+/** The display begins before the field: until then the partition is still that of the sheet before, with its own pictures. */
+const begun = () => partition && contact()?.root === root;
 
 const fill = (key, values = {}) =>
   Object.entries(values).reduce((text, [name, value]) => text.replaceAll(`{${name}}`, value), words[key] ?? "");
@@ -25,6 +29,7 @@ function begin({ form, bench }) {
   for (const part of field.querySelectorAll("[data-pace], [data-done], [data-facing]")) part.hidden = false;
   const tools = bench.querySelector(".tools");
   tools.prepend(field.querySelector("[data-tools]").content.cloneNode(true));
+  root = sheet.root;
   partition = new Partition(sheet.pics.map((pic) => pic.name));
   partition.load(parsed(input.value));
   sheet.pics.forEach((_pic, index) => caption(index));
@@ -70,7 +75,7 @@ function another() {
   say(now.root.dataset.beside, { n: now.pics[now.against].number, a: alike() || "–" });
 }
 choosesWith((index) => {
-  if (!partition) return contact().pics[index].near[0]?.[0] ?? -1;
+  if (!begun()) return contact().pics[index].near[0]?.[0] ?? -1;
   const { act } = partition.get(index);
   return act === "same" ? partition.keptOf(index) : (candidates(index)[0] ?? -1);
 });
@@ -96,7 +101,7 @@ function caption(index) {
 }
 
 onMove(({ pics, at, against }) => {
-  if (!partition) return;
+  if (!begun()) return;
   if (pics[onMove.last]) caption(onMove.last);
   onMove.last = at;
   const [n, m] = [pics[at].number, pics[against]?.number];
