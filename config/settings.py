@@ -26,6 +26,7 @@ INSTALLED_APPS = [
     "people",
     "benchmarks",
     "annotation",
+    "predictions",
     "evaluation",
     "django.contrib.admin",
     "django.contrib.auth",

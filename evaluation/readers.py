@@ -1,6 +1,5 @@
 """Ratings out of the database: one streamed query into numpy arrays, never an object per row."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,23 +7,13 @@ import numpy as np
 import numpy.typing as npt
 from django.db import connection
 
+from evaluation.copying import copied
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.selection import Selection
 
 Cell = tuple[int, str]  # cohort, condition
 
-# COPY's binary form: two bytes for the number of columns, then a length and eight bytes for each.
-_COLUMNS = ("cohort", "condition", "unit", "rater", "annotation")
-_ROW = np.dtype(
-    [("columns", ">i2")]
-    + [part for name in _COLUMNS for part in ((f"{name}_length", ">i4"), (name, ">i8"))]
-    + [("value_length", ">i4"), ("value", ">f8")]
-)
-_KEPT = np.dtype(
-    [("cohort", "i4"), ("condition", "i2"), ("unit", "i8"), ("rater", "i8"), ("annotation", "i8"), ("value", "f8")]
-)
-_HEADER, _TRAILER = 19, 2
-_BLOCK = 32_768 * _ROW.itemsize
+_KEPT = {"cohort": "i4", "condition": "i2", "unit": "i8", "rater": "i8", "annotation": "i8", "value": "f8"}
 
 _QUERY = """
 COPY (
@@ -35,11 +24,19 @@ COPY (
   JOIN annotation_unit u ON u.id = r.unit_id
   JOIN benchmarks_item i ON i.id = u.item_id
   JOIN people_rater p ON p.id = r.rater_id
+  {codes_join}
   {join}
   WHERE r.campaign_id = ANY(%(campaigns)s) AND r.field = %(field)s AND r.cohort_id = ANY(%(cohorts)s)
     AND r.live AND (r.counted OR NOT %(counted)s) AND p.kind = ANY(%(raters)s) AND {value} IS NOT NULL
     AND i.condition = ANY(%(conditions)s) AND (%(all_concepts)s OR i.concept = ANY(%(concepts)s))
+    {narrowed}
 ) TO STDOUT (FORMAT binary)
+"""
+_DATED = "JOIN annotation_annotation a ON a.id = r.annotation_id"
+_NARROWED = """
+    AND (%(since)s::timestamptz IS NULL OR a.submitted_at >= %(since)s)
+    AND (%(until)s::timestamptz IS NULL OR a.submitted_at < %(until)s)
+    AND (%(all_versions)s OR a.sheet_version_id = ANY(%(versions)s))
 """
 # Codes without an order have no number of their own; any numbering does, since only "same or not" is asked of them.
 _CODES = """
@@ -93,7 +90,7 @@ def cohort_ratings(selection: Selection, cohort: int) -> tuple[Ratings, list[int
 def asked_units(selection: Selection) -> dict[Cell, int]:
     """How many units each cohort was asked to answer under each condition."""
     with connection.cursor() as cursor:
-        cursor.execute(_ASKED, _params(selection))
+        cursor.execute(_ASKED, params_of(selection))
         return {(cohort, condition): count for cohort, condition, count in cursor.fetchall()}
 
 
@@ -101,14 +98,16 @@ def _rows(selection: Selection) -> npt.NDArray[np.void]:
     nominal = selection.level == "nominal"
     query = _QUERY.format(
         codes=_CODES if nominal else "",
-        join="JOIN codes ON codes.code = r.code" if nominal else "",
+        codes_join="JOIN codes ON codes.code = r.code" if nominal else "",
         value="codes.number" if nominal else "r.value",
+        **narrowing(selection),
     )
-    blocks = list(_blocks(query, _params(selection)))
-    return np.concatenate(blocks) if blocks else np.empty(0, _KEPT)
+    rows: npt.NDArray[np.void] = copied(query, params_of(selection), _KEPT)
+    return rows
 
 
-def _params(selection: Selection) -> dict[str, Any]:
+def params_of(selection: Selection) -> dict[str, Any]:
+    """What every query of a selection's rows takes."""
     return {
         "conditions": list(selection.conditions),
         "campaigns": list(selection.campaigns),
@@ -118,32 +117,18 @@ def _params(selection: Selection) -> dict[str, Any]:
         "raters": list(selection.raters),
         "all_concepts": not selection.concepts,
         "concepts": list(selection.concepts),
+        "since": selection.since,
+        "until": selection.until,
+        "all_versions": not selection.versions,
+        "versions": list(selection.versions),
     }
 
 
-def _blocks(query: str, params: dict[str, Any]) -> Iterator[npt.NDArray[np.void]]:
-    with connection.cursor() as cursor:
-        statement = cursor.mogrify(query, params)  # COPY takes no parameters; psycopg quotes them here
-        begun, buffer = False, bytearray()
-        with cursor.copy(statement) as copy:
-            for data in copy:
-                buffer += data
-                if not begun and len(buffer) >= _HEADER:
-                    begun = True
-                    del buffer[:_HEADER]
-                if len(buffer) > _BLOCK + _ROW.itemsize:
-                    yield _parsed(bytes(buffer[:_BLOCK]))
-                    del buffer[:_BLOCK]
-        if len(buffer) > _TRAILER:
-            yield _parsed(bytes(buffer[:-_TRAILER]))
-
-
-def _parsed(data: bytes) -> npt.NDArray[np.void]:
-    read = np.frombuffer(data, _ROW)
-    kept = np.empty(read.size, _KEPT)
-    for name in (*_COLUMNS, "value"):
-        kept[name] = read[name]
-    return kept
+def narrowing(selection: Selection) -> dict[str, str]:
+    """`join` and `narrowed` of such a query: dates and versions stand with the annotation, read for them alone."""
+    if not (selection.since or selection.until or selection.versions):
+        return {"join": "", "narrowed": ""}
+    return {"join": _DATED, "narrowed": _NARROWED}
 
 
 def _numbered(rows: npt.NDArray[np.void], repeats: str) -> Ratings:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import field as attribute
+from datetime import datetime
 from typing import Any, Protocol
 
 from django.utils.functional import Promise
@@ -62,6 +63,9 @@ class Selection:
     raters: tuple[str, ...] = ("person",)
     counted: str = "counted"
     repeats: str = "latest"
+    since: datetime | None = None  # submitted at or after
+    until: datetime | None = None  # submitted before
+    versions: tuple[int, ...] = ()  # sheet versions; none named: all
     interval: str = "units-and-raters"
     asked: tuple[tuple[str, str], ...] = attribute(default=(), compare=False)
 
@@ -79,8 +83,13 @@ class Selection:
 
     def to_json(self) -> dict[str, Any]:
         names = ("benchmark_id", "stage", "field", "level", "measure", "counted", "repeats", "interval")
-        lists = ("campaigns", "cohorts", "conditions", "concepts", "raters")
-        return {name: getattr(self, name) for name in names} | {name: list(getattr(self, name)) for name in lists}
+        lists = ("campaigns", "cohorts", "conditions", "concepts", "raters", "versions")
+        dates = {"since": self.since, "until": self.until}
+        return (
+            {name: getattr(self, name) for name in names}
+            | {name: list(getattr(self, name)) for name in lists}
+            | {name: date.isoformat() if date else None for name, date in dates.items()}
+        )
 
     def words(self, catalogue: Catalogue, language: str) -> list[str]:
         """The sentences that stand beside the numbers."""

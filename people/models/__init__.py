@@ -3,9 +3,11 @@ from people.models.consent import Consent, ConsentText, ConsentVersion
 from people.models.links import Invitation, SignInLink
 from people.models.messages import Message, MessageRead
 from people.models.teams import Team, TeamMember
+from people.models.tokens import ApiToken
 from people.models.users import Rater, User
 
 __all__ = [
+    "ApiToken",
     "Cohort",
     "CohortManager",
     "CohortMember",

@@ -70,6 +70,10 @@ class Rater(models.Model):
     user = models.OneToOneField(User, models.PROTECT, null=True, blank=True, related_name="rater")
     team = models.ForeignKey("people.Team", models.PROTECT, null=True, blank=True)
     name = models.CharField(max_length=200, blank=True)
+    setting = models.CharField(max_length=60, blank=True, help_text='How a model was asked: "main", "text_only", ...')
+    about = models.JSONField(
+        default=dict, help_text="Of a model: family, open, released, parameters, multilingual, training_data, ..."
+    )
 
     class Meta:
         constraints = [

@@ -1,0 +1,3 @@
+from evaluation.models.snapshots import Snapshot
+
+__all__ = ["Snapshot"]

@@ -1,0 +1,271 @@
+"""What was said about what, by whom: every code of one question, of people and models alike, as parallel arrays.
+
+Reports of the papers are made from this. Who is counted is the selection's business, what it means the metrics'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from django.db import connection
+
+from annotation.models import Annotation, Unit
+from benchmarks.models import Benchmark, Item
+from evaluation.copying import copied
+from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
+from evaluation.readers import narrowing, params_of
+from evaluation.selection import Selection
+from people.models import Cohort, Rater
+
+_KEPT = {"unit": "i8", "rater": "i8", "cohort": "i8", "annotation": "i8", "code": "i4", "value": "f8"}
+
+# WHICH is shared by the ratings and by the codes, so that both speak of the same rows.
+_WHICH = """
+  FROM annotation_rating r
+  JOIN annotation_unit u ON u.id = r.unit_id
+  JOIN benchmarks_item i ON i.id = u.item_id
+  JOIN people_rater p ON p.id = r.rater_id
+  {join}
+  WHERE r.campaign_id = ANY(%(campaigns)s) AND r.field = %(field)s AND r.live AND (r.counted OR NOT %(counted)s)
+    AND p.kind = ANY(%(raters)s) AND (r.cohort_id = ANY(%(cohorts)s) OR p.kind = 'model')
+    AND i.condition = ANY(%(conditions)s) AND (%(all_concepts)s OR i.concept = ANY(%(concepts)s))
+    {narrowed}
+"""
+_CODES = "SELECT DISTINCT r.code {which} ORDER BY r.code"
+_READ = """
+COPY (
+  SELECT r.unit_id::int8, r.rater_id::int8, coalesce(r.cohort_id, -1)::int8, r.annotation_id::int8,
+         array_position(%(codes)s::text[], r.code::text)::int8, coalesce(r.value, 'NaN')::float8
+  {which}
+) TO STDOUT (FORMAT binary)
+"""
+
+
+@dataclass(frozen=True)
+class Thing:
+    """An item, as reports cut by it."""
+
+    pk: int
+    key: str
+    concept: str
+    origin: str
+    condition: str
+    text: str
+    context: Mapping[str, Any] = field(hash=False, default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Who:
+    """A rater: a person by the name they bear in this benchmark, a model by its own and by how it was asked."""
+
+    pk: int
+    kind: str
+    name: str
+    setting: str = ""
+    about: Mapping[str, Any] = field(hash=False, default_factory=dict)
+
+    @property
+    def is_model(self) -> bool:
+        return self.kind == Rater.Kind.MODEL
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """n codes. `item`, `target`, `rater`, `cohort` and `code` (n,) are places in the tuples of the same name; `cohort`
+    is -1 where the answer belongs to none. `value` (n,) is the code as a number, NaN where it has none.
+
+    A rater says one thing about a unit (item and target) at most: repeats are settled by the selection.
+    """
+
+    level: str
+    item: Ints
+    target: Ints
+    rater: Ints
+    cohort: Ints
+    code: Ints
+    value: Floats
+    items: tuple[Thing, ...]
+    targets: tuple[str, ...]
+    raters: tuple[Who, ...]
+    cohorts: tuple[str, ...]
+    codes: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        return int(self.item.size)
+
+    @cached_property
+    def unit(self) -> Ints:
+        """(n,) one number for each item and target: what everything is paired by."""
+        return self.item * max(len(self.targets), 1) + self.target
+
+    def where(self, mask: Bools) -> Observed:
+        """Only these rows; the tuples stay whole, so that places mean the same in every part."""
+        rows = {name: getattr(self, name)[mask] for name in ("item", "target", "rater", "cohort", "code", "value")}
+        return replace(self, **rows)
+
+    @cached_property
+    def by_model(self) -> Bools:
+        """(n,) whether a model said it."""
+        kinds = np.array([who.is_model for who in self.raters], bool)
+        return kinds[self.rater] if self.n else np.zeros(0, bool)
+
+    @property
+    def people(self) -> Observed:
+        return self.where(~self.by_model)
+
+    def of_rater(self, place: int) -> Observed:
+        return self.where(self.rater == place)
+
+    def of_item(self, wanted: Mapping[str, Any]) -> Bools:
+        """(n,) rows whose item has these properties: attributes of Thing, else keys of its context."""
+        fits = np.array([all(_property(one, k) == v for k, v in wanted.items()) for one in self.items], bool)
+        return fits[self.item] if self.n else np.zeros(0, bool)
+
+    def item_values(self, name: str) -> list[Any]:
+        """A property of every item of `items`: an attribute of Thing, else a key of its context (None without)."""
+        return [_property(one, name) for one in self.items]
+
+    def models(self, setting: str | None = None) -> list[tuple[int, Who]]:
+        """Model raters that said something here, with their places; by name, then by setting."""
+        there = set(np.unique(self.rater).tolist()) if self.n else set()
+        found = [(n, who) for n, who in enumerate(self.raters) if who.is_model and n in there]
+        wanted = [(n, who) for n, who in found if setting is None or who.setting == setting]
+        return sorted(wanted, key=lambda pair: (pair[1].name, pair[1].setting))
+
+    @property
+    def ratings(self) -> Ratings:
+        """For the measures: units and raters renumbered, nominal codes by their place in `codes`."""
+        _units, unit = np.unique(self.unit, return_inverse=True)
+        _raters, rater = np.unique(self.rater, return_inverse=True)
+        value = self.code.astype(np.float64) if self.level == "nominal" else self.value
+        return Ratings(unit, rater, value, _units.size, _raters.size)
+
+
+def _property(thing: Thing, name: str) -> Any:
+    return getattr(thing, name) if name in Thing.__dataclass_fields__ else thing.context.get(name)
+
+
+def observe(selection: Selection) -> Observed:
+    """Everything the selection counts, in one streamed query; names are read once for each thing, not for each row."""
+    params, which = params_of(selection), _WHICH.format(**narrowing(selection))
+    with connection.cursor() as cursor:
+        cursor.execute(_CODES.format(which=which), params)
+        codes = [code for (code,) in cursor.fetchall()]
+    rows = _once(copied(_READ.format(which=which), params | {"codes": codes}, _KEPT), selection.repeats)
+    units = {u: (i, t) for u, i, t in _chunked(Unit, np.unique(rows["unit"]), ("pk", "item_id", "target"))}
+    items = things({item for item, _target in units.values()})
+    raters = whos(Benchmark.objects.get(pk=selection.benchmark_id), np.unique(rows["rater"]).tolist())
+    targets = sorted({target for _item, target in units.values()})
+    item_at = {one.pk: place for place, one in enumerate(items)}
+    target_at = {one: place for place, one in enumerate(targets)}
+    unit_item = {u: item_at[i] for u, (i, _t) in units.items()}
+    unit_target = {u: target_at[t] for u, (_i, t) in units.items()}
+    cohort_ids = [int(c) for c in np.unique(rows["cohort"]) if c >= 0]
+    labels = Cohort.objects.in_bulk(cohort_ids)
+    return Observed(
+        level=selection.level,
+        item=_mapped(rows["unit"], unit_item),
+        target=_mapped(rows["unit"], unit_target),
+        rater=_mapped(rows["rater"], {who.pk: place for place, who in enumerate(raters)}),
+        cohort=_mapped(rows["cohort"], {-1: -1} | {pk: place for place, pk in enumerate(cohort_ids)}),
+        code=rows["code"].astype(np.int64) - 1,
+        value=rows["value"].astype(np.float64),
+        items=tuple(items),
+        targets=tuple(targets),
+        raters=tuple(raters),
+        cohorts=tuple(labels[pk].label for pk in cohort_ids),
+        codes=tuple(codes),
+    )
+
+
+@dataclass(frozen=True)
+class Said:
+    """One whole answer of a field that has no single code: a text, boxes, a grouping."""
+
+    thing: Thing
+    target: str
+    who: Who
+    cohort: str
+    answer: Any
+
+
+def answers(selection: Selection) -> Iterator[Said]:
+    """Answers as they were given, of the same rows that `observe` would count; one per unit and rater, by item key."""
+    rows = Annotation.objects.filter(
+        assignment__campaign_id__in=selection.campaigns,
+        assignment__unit__item__condition__in=selection.conditions,
+        rater__kind__in=selection.raters,
+        live=True,
+        answers__has_key=selection.field,
+    )
+    rows = rows.filter(cohort__in=selection.cohorts) | rows.filter(rater__kind=Rater.Kind.MODEL)
+    if selection.counted == "counted":
+        rows = rows.filter(counted=True)
+    if selection.concepts:
+        rows = rows.filter(assignment__unit__item__concept__in=selection.concepts)
+    if selection.since:
+        rows = rows.filter(submitted_at__gte=selection.since)
+    if selection.until:
+        rows = rows.filter(submitted_at__lt=selection.until)
+    if selection.versions:
+        rows = rows.filter(sheet_version__in=selection.versions)
+    names = ("assignment__unit__item_id", "assignment__unit__target", "rater_id", "cohort__label", "answers")
+    kept: dict[tuple[int, str, int], tuple[str, Any]] = {}
+    for item, target, rater, cohort, said in rows.order_by("pk").values_list(*names).iterator(chunk_size=2000):
+        if selection.repeats == "latest" or (item, target, rater) not in kept:
+            kept[item, target, rater] = (cohort or "", said[selection.field])
+    found = {one.pk: one for one in things({item for item, _target, _rater in kept})}
+    benchmark = Benchmark.objects.get(pk=selection.benchmark_id)
+    known = {one.pk: one for one in whos(benchmark, [rater for _item, _target, rater in kept])}
+    for (item, target, rater), (cohort, answer) in sorted(kept.items(), key=lambda pair: found[pair[0][0]].key):
+        yield Said(found[item], target, known[rater], cohort, answer)
+
+
+def things(pks: set[int]) -> list[Thing]:
+    """By key."""
+    names = ("pk", "key", "concept", "origin", "condition", "text", "context")
+    found = [Thing(*row) for row in _chunked(Item, np.array(sorted(pks), np.int64), names)]
+    return sorted(found, key=lambda one: one.key)
+
+
+def whos(benchmark: Benchmark, pks: list[int]) -> list[Who]:
+    """People first, then models, each by name."""
+    found = Rater.objects.in_bulk(list(set(pks)))
+    made = [
+        Who(r.pk, r.kind, r.name, r.setting, r.about)
+        if r.kind == Rater.Kind.MODEL
+        else Who(r.pk, r.kind, benchmark.pseudonym(r.pk))
+        for r in found.values()
+    ]
+    return sorted(made, key=lambda who: (who.is_model, who.name, who.setting, who.pk))
+
+
+def _chunked(model: Any, pks: Any, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+    ids = [int(one) for one in pks]
+    for start in range(0, len(ids), 20_000):
+        yield from model.objects.filter(pk__in=ids[start : start + 20_000]).values_list(*names)
+
+
+def _mapped(values: Any, to: Mapping[int, int]) -> Ints:
+    """Each value's place; by a sorted table, not by a loop over rows."""
+    if not values.size:
+        return np.zeros(0, np.int64)
+    distinct, inverse = np.unique(values, return_inverse=True)
+    places: Ints = np.array([to[int(one)] for one in distinct], np.int64)[inverse]
+    return places
+
+
+def _once(rows: Any, repeats: str) -> Any:
+    """One row for each unit and rater: the latest or the first answer."""
+    order = np.lexsort((rows["annotation"], rows["rater"], rows["unit"]))
+    rows = rows[order]
+    if not rows.size:
+        return rows
+    same = (rows["unit"][1:] == rows["unit"][:-1]) & (rows["rater"][1:] == rows["rater"][:-1])
+    keep = np.concatenate([~same, [True]]) if repeats == "latest" else np.concatenate([[True], ~same])
+    return rows[keep]

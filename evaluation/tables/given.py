@@ -1,0 +1,138 @@
+"""What a table is made from: the benchmark's answers and runs, each read once, and the options in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from annotation.readers import watermark
+from benchmarks.models import Benchmark
+from evaluation.catalogue import Catalogue, catalogue_of
+from evaluation.metrics.intervals import Interval
+from evaluation.observations import Observed, Said, answers, observe
+from evaluation.selection import Params, Selection, select
+from evaluation.tables.spec import Missing, Row, Table, TableSpec, Words
+from predictions.models import Run
+from predictions.readers import runs_of
+
+EVERYBODY = ("person", "model")
+
+
+@dataclass
+class Given:
+    """`params` is the address's query; `chosen` the options, each checked against the specification."""
+
+    spec: TableSpec
+    benchmark: Benchmark
+    catalogue: Catalogue
+    params: Params
+    chosen: Mapping[str, str]
+    at: datetime
+    mark: int
+    used: list[Selection] = field(default_factory=list)
+    _seen: dict[tuple[str, str, tuple[str, ...]], Observed] = field(default_factory=dict)
+
+    def selection(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Selection:
+        """By the address's cohorts, conditions, dates and so on; the stage and the question are the table's own.
+
+        Raises Missing when nobody has been asked yet, SelectionError when the address asks for what is not there.
+        """
+        entry = next((one for one in self.catalogue.stages if one.key == stage), None)
+        if entry is None:
+            text = _("The stage “%(stage)s” has no campaign yet. Open one, or import answers into it.")
+            raise Missing(text % {"stage": stage})
+        query = QueryDict(mutable=True)
+        for name in ("cohort", "condition", "concept", "counted", "repeats", "interval", "since", "until"):
+            query.setlist(name, self.params.getlist(name))
+        query["stage"] = stage
+        fields = {one.key for campaign in entry.current for one in campaign.fields}
+        if field_key in fields:
+            query["field"] = field_key
+        found = replace(select(self.catalogue, query), raters=raters)
+        if found.field != field_key:  # a text or a box: it has answers, and no codes
+            sheet = entry.current[0].sheet
+            found = replace(found, field=field_key, level=sheet.level(field_key))
+        return found
+
+    def observed(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Observed:
+        """Raises Missing without any rating."""
+        key = (stage, field_key, raters)
+        if key not in self._seen:
+            selection = self.selection(stage, field_key, raters)
+            self.used.append(selection)
+            self._seen[key] = observe(selection)
+        if not self._seen[key].n:
+            raise Missing(_("There are no ratings in the stage “%(stage)s” yet.") % {"stage": stage})
+        return self._seen[key]
+
+    def answers(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Iterator[Said]:
+        selection = self.selection(stage, field_key, raters)
+        self.used.append(selection)
+        return answers(selection)
+
+    def runs(self, task: str, query_set: str | None = None) -> list[Run]:
+        """Raises Missing without any complete run."""
+        found = runs_of(self.benchmark, task, query_set)
+        if not found:
+            raise Missing(_("There are no predictions for this table yet. Import them under Models."))
+        return found
+
+    @property
+    def interval(self) -> Interval:
+        return self.used[-1].wanted_interval if self.used else Interval()
+
+    def table(self, *, corner: Words, columns: list[Words], rows: list[Row], words: list[Words] | None = None) -> Table:
+        """The table with what stands beside it: what was counted, and the options."""
+        return Table(
+            key=self.spec.key,
+            number=self.spec.number,
+            title=self.spec.title,
+            corner=corner,
+            columns=tuple(columns),
+            rows=tuple(rows),
+            words=(*(words or ()), *self._options()),
+            counted=tuple(one.to_json() for one in dict.fromkeys(self.used)),
+            computed_at=self.at,
+            watermark=self.mark,
+        )
+
+    def _options(self) -> Iterator[str]:
+        for option in self.spec.options:
+            yield f"{option.label}: {option.values[self.chosen[option.key]]}."
+
+
+class BadOption(ValueError):
+    """An option has a value the table does not offer; the message says which there are."""
+
+
+def build(benchmark: Benchmark, spec: TableSpec, params: Params, at: datetime) -> Table:
+    """One door for page, file, REST and command line: so all have the same numbers.
+
+    Raises Missing, BadOption and SelectionError.
+    """
+    given = Given(
+        spec=spec,
+        benchmark=benchmark,
+        catalogue=catalogue_of(benchmark),
+        params=params,
+        chosen={option.key: _value(option, params.getlist(option.key)) for option in spec.options},
+        at=at,
+        mark=watermark(benchmark),
+    )
+    return spec.build(given)
+
+
+def _value(option: Any, given: list[Any]) -> str:
+    values = [str(one) for one in given if one]
+    if not values:
+        return str(option.default)
+    if len(values) > 1 or values[0] not in option.values:
+        text = _("“%(value)s” is not a value of “%(name)s” here. There are: %(known)s.")
+        known = ", ".join(option.values)
+        raise BadOption(text % {"value": ", ".join(values)[:60], "name": option.key, "known": known})
+    return values[0]

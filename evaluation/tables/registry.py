@@ -1,0 +1,15 @@
+"""Which tables a benchmark has: those of the recipe it was made from, and those every benchmark has."""
+
+from benchmarks.models import Benchmark
+from evaluation.tables.spec import TableSpec
+
+BY_RECIPE: dict[str, tuple[TableSpec, ...]] = {}
+
+
+def tables_of(benchmark: Benchmark) -> tuple[TableSpec, ...]:
+    """In the order of the paper."""
+    return BY_RECIPE.get(benchmark.recipe, ())
+
+
+def table_of(benchmark: Benchmark, key: str) -> TableSpec | None:
+    return next((spec for spec in tables_of(benchmark) if spec.key == key), None)

@@ -1,0 +1,137 @@
+"""A table of a paper: what stands in each cell, how it is rounded, and what the paper prints there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from django.utils.functional import Promise
+
+from evaluation.metrics.estimate import Estimate
+
+if TYPE_CHECKING:
+    from evaluation.tables.given import Given
+
+Words = str | Promise
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """`scale` 100 shows a share in percent. `cut` leaves the further decimals off, as some papers do."""
+
+    decimals: int = 2
+    scale: float = 1.0
+    cut: bool = False
+
+    def text(self, value: float) -> str:
+        """The number as the table shows it, with a plain minus sign; what rounds to nothing has none."""
+        exact = Decimal(repr(value * self.scale))
+        rounded = exact.quantize(Decimal(1).scaleb(-self.decimals), ROUND_DOWN if self.cut else ROUND_HALF_UP)
+        return str(abs(rounded) if rounded == 0 else rounded)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What the paper has in this cell, as printed; `known`: why another number is right, where that is known."""
+
+    text: str
+    known: Words = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number, or a text (a name, a sign). A number is always an Estimate: with n, and an interval or a reason."""
+
+    estimate: Estimate | None = None
+    text: str = ""
+    rounding: Rounding = field(default_factory=Rounding)
+    printed: Printed | None = None
+    empty: bool = False  # the table has no such cell (clothing has no taste)
+
+    @property
+    def shown(self) -> str:
+        """The rounded number, or the text; empty where there is no value."""
+        if self.estimate is None:
+            return self.text
+        return self.rounding.text(self.estimate.value) if self.estimate.value is not None else ""
+
+    @property
+    def mark(self) -> str:
+        """Beside the paper's: "same", "rounding" (within one unit of the last printed digit), "differs", or ""."""
+        if self.printed is None:
+            return ""
+        if self.shown == self.printed.text:
+            return "same"
+        value = self.estimate.value if self.estimate is not None else None
+        try:
+            printed = Decimal(self.printed.text)
+        except InvalidOperation:
+            return "differs"
+        if value is None or not printed.is_finite():
+            return "differs"
+        unit = float(Decimal(1).scaleb(int(printed.as_tuple().exponent)))
+        near = math.isclose(value * self.rounding.scale, float(printed), rel_tol=0, abs_tol=unit * (1 + 1e-9))
+        return "rounding" if near else "differs"
+
+
+@dataclass(frozen=True)
+class Row:
+    """`group` heads a block of rows (a model family, a condition); rows of one group stand together."""
+
+    label: str
+    cells: tuple[Cell, ...]
+    group: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """`words` are the sentences that stand under it: what was counted, and every option that was in force."""
+
+    key: str
+    number: str
+    title: Words
+    corner: Words  # what the rows are
+    columns: tuple[Words, ...]
+    rows: tuple[Row, ...]
+    words: tuple[Words, ...] = ()
+    counted: tuple[Mapping[str, Any], ...] = ()  # the selections, as stored with the numbers
+    computed_at: datetime | None = None
+    watermark: int = 0
+
+
+@dataclass(frozen=True)
+class Option:
+    """A choice that changes the numbers: printed under the table, carried in its address. The first is the default."""
+
+    key: str
+    label: Words
+    values: Mapping[str, Words]
+
+    @property
+    def default(self) -> str:
+        return next(iter(self.values))
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """How a table is made. `number` is the paper's own ("Table 14"), empty for one that is ours; `needs` says what has
+    to be there first."""
+
+    key: str
+    number: str
+    title: Words
+    needs: Words
+    build: Callable[[Given], Table]
+    options: tuple[Option, ...] = ()
+
+
+class Missing(Exception):
+    """There is nothing to make the table from; `message` says what to bring, in the reader's language."""
+
+    def __init__(self, message: Words) -> None:
+        super().__init__(str(message))
+        self.message = message

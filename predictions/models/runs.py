@@ -1,0 +1,79 @@
+"""What model raters produced that is no answer to a sheet: rankings, similarities, embeddings."""
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+
+class Run(models.Model):
+    """A model rater's pass over a collection. One that was made elsewhere comes as a file, and is finished.
+
+    A withdrawn run stays with everything it holds and is counted nowhere; it can be brought back.
+    """
+
+    class Task(models.TextChoices):
+        RETRIEVAL = "retrieval", _("Retrieval: ranked lists")
+        FORCED_CHOICE = "forced_choice", _("Forced choice: similarities of candidates")
+        EMBEDDING = "embedding", _("Embeddings")
+
+    benchmark = models.ForeignKey("benchmarks.Benchmark", models.PROTECT, related_name="runs")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="runs")
+    collection = models.ForeignKey("predictions.Collection", models.PROTECT, related_name="runs")
+    task = models.CharField(max_length=20, choices=Task)
+    query_set = models.CharField(max_length=60, blank=True)
+    system_prompt = models.CharField(max_length=60, blank=True)
+    score_kind = models.CharField(max_length=40, blank=True, help_text='"cosine", "matching", ...')
+    options = models.JSONField(default=dict)
+    source = models.CharField(max_length=20, default="file")
+    digest = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the file it came in.")
+    complete = models.BooleanField(default=False, help_text="Everything has come in; only then it is counted.")
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            # the same model asked the same thing: the newer one takes the older one's place when that is withdrawn
+            models.UniqueConstraint(
+                fields=["collection", "rater", "task", "query_set", "system_prompt"],
+                condition=Q(withdrawn_at=None),
+                name="run_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} by {self.rater_id}"
+
+
+class Ranking(models.Model):
+    """What one query found: entry keys with their scores, the best first (ties by key).
+
+    In a forced choice, the candidates' similarities. `keys` and `scores` have the same length.
+    """
+
+    run = models.ForeignKey(Run, models.PROTECT, related_name="rankings")
+    query = models.ForeignKey("predictions.Query", models.PROTECT, related_name="rankings")
+    keys = ArrayField(models.CharField(max_length=200))
+    scores = ArrayField(models.FloatField())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "query"], name="ranking_once")]
+
+    def __str__(self) -> str:
+        return f"ranking {self.pk}"
+
+
+class Embedding(models.Model):
+    """A vector of one entry; `vector` is little-endian 32-bit floats."""
+
+    run = models.ForeignKey(Run, models.PROTECT, related_name="embeddings")
+    entry = models.ForeignKey("predictions.Entry", models.PROTECT, related_name="+")
+    vector = models.BinaryField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "entry"], name="embedding_once")]
+
+    def __str__(self) -> str:
+        return f"embedding {self.pk}"
