@@ -14,12 +14,17 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
     "no_variation": (_("no variation."), _("All ratings are the same, so there is nothing to agree about.")),
     "no_pairs": (_("too early."), _("No two people have rated enough of the same units.")),
     "no_pairs_joined": (_("nothing to compare."), _("Nobody put two pictures into one group.")),
+    "nothing_counted": (_("nothing to count."), _("There is nothing here to count.")),
+    "too_few_points": (_("too early."), _("It needs three units that have both numbers.")),
+    "constant_side": (_("no variation."), _("One of the two sides is the same throughout.")),
     "constant_ratings": (_("no variation."), _("In every pair, one of the two gave the same rating throughout.")),
 }
 NO_INTERVAL: dict[str, Words] = {
     "not_asked": "",
     "too_few_raters_for_interval": _("no interval: it needs three raters"),
     "too_few_units_for_interval": _("no interval: it needs three units"),
+    "too_few_clusters_for_interval": _("no interval: it needs three clusters"),
+    "too_few_points_for_interval": _("no interval: it needs four points"),
     "no_spread": _("no interval: the value is at the end of its scale"),
     "unstable": _("no interval: one answer more or less would leave no value"),
     "no_value": "",

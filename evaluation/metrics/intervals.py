@@ -150,7 +150,13 @@ def resample_weights(wanted: Interval, count: int) -> Floats:
         numbers: dict[Hashable, int] = {}
         cluster = np.array([numbers.setdefault(label, len(numbers)) for label in wanted.clusters], dtype=np.int64)
     groups = int(cluster.max()) + 1 if count else 0
-    drawn = np.empty((wanted.resamples, count))
+    drawn = draw_groups(wanted.rng, wanted.resamples, groups)
+    return drawn if wanted.clusters is None else np.asarray(drawn[:, cluster])
+
+
+def draw_groups(rng: np.random.Generator, resamples: int, groups: int) -> Floats:
+    """(resamples, groups) how often each group is drawn when as many are drawn as there are, with replacement."""
+    drawn = np.empty((resamples, groups))
     for row in drawn:
-        row[:] = np.bincount(wanted.rng.integers(groups, size=groups), minlength=groups)[cluster]
+        row[:] = np.bincount(rng.integers(groups, size=groups), minlength=groups)
     return drawn

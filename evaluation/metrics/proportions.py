@@ -1,0 +1,79 @@
+"""A share (accuracy, rate): how many of n units, as an Estimate.
+
+Interval: Wilson's score interval, which keeps inside 0 to 1 and exists at both ends; where the units come in clusters
+(the same question asked for thirteen countries, one concept in many pictures), the cluster bootstrap of
+``resampling.py``, since Wilson's would take them for independent.
+
+    (p + z^2 / 2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n)
+
+Undefined: no unit. Source: Wilson, E. B. (1927), Probable inference, the law of succession, and statistical inference.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import Ends
+from evaluation.metrics.resampling import DEFAULT, Resampling, bootstrapped, cluster_sums, ratio
+
+
+def wilson(count: int, n: int, level: float = 0.95) -> Ends:
+    """Wilson's interval for ``count`` of ``n`` > 0.
+
+    >>> [round(end, 4) for end in wilson(8, 10)]
+    [0.4902, 0.9433]
+    """
+    if not 0 <= count <= n or n < 1:
+        raise ValueError(f"count must lie in 0..n and n be at least 1, got {count} of {n}")
+    z = float(stats.norm.ppf((1 + level) / 2))
+    p, square = count / n, z**2 / n
+    middle = (p + square / 2) / (1 + square)
+    half = z * float(np.sqrt(p * (1 - p) / n + square / (4 * n))) / (1 + square)
+    return (0.0 if count == 0 else middle - half), (1.0 if count == n else middle + half)
+
+
+def share_of(
+    count: int,
+    n: int,
+    *,
+    level: float = 0.95,
+    method: str = "share",
+    n_raters: int = 1,
+    extras: dict[str, Any] | None = None,
+) -> Estimate:
+    """``count`` of ``n`` independent units; extras have "count"."""
+    common: dict[str, Any] = {
+        "method": method, "n_units": n, "n_raters": n_raters, "n_ratings": n, "level": level,
+        "resampled": "units", "extras": {**(extras or {}), "count": count, "interval": "Wilson"},
+    }  # fmt: skip
+    if n == 0:
+        return Estimate.undefined(reason="nothing_counted", **common)
+    return Estimate.of(count / n, interval=wilson(count, n, level), **common)
+
+
+def share(
+    true: npt.ArrayLike,
+    clusters: npt.ArrayLike | None = None,
+    *,
+    wanted: Resampling = DEFAULT,
+    method: str = "share",
+    n_raters: int = 1,
+    extras: dict[str, Any] | None = None,
+) -> Estimate:
+    """The share of units that are ``true`` (n,), 0 to 1. With ``clusters`` (n,) labels: by the cluster bootstrap."""
+    hits = np.asarray(true)
+    if hits.dtype != np.bool_:
+        if hits.size:
+            raise ValueError(f"true must be an array of booleans, got {hits.dtype}")
+        hits = np.zeros(0, bool)
+    count, n = int(hits.sum()), int(hits.size)
+    if clusters is None:
+        return share_of(count, n, level=wanted.level, method=method, n_raters=n_raters, extras=extras)
+    sums = cluster_sums(clusters, hits, np.ones(n))
+    given = {**(extras or {}), "count": count, "interval": "cluster bootstrap"}
+    return bootstrapped(sums, ratio, wanted, method=method, n_units=n, n_raters=n_raters, extras=given)
