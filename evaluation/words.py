@@ -17,6 +17,11 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
     "nothing_counted": (_("nothing to count."), _("There is nothing here to count.")),
     "too_few_points": (_("too early."), _("It needs three units that have both numbers.")),
     "constant_side": (_("no variation."), _("One of the two sides is the same throughout.")),
+    "errors_cancel": (_("no such number."), _("The errors cancel each other: no number of independent judges fits.")),
+    "no_positives": (
+        _("nothing to find."),
+        _("Nothing is positive here, neither in the gold labels nor in the answers."),
+    ),
     "constant_ratings": (_("no variation."), _("In every pair, one of the two gave the same rating throughout.")),
 }
 NO_INTERVAL: dict[str, Words] = {
@@ -27,6 +32,7 @@ NO_INTERVAL: dict[str, Words] = {
     "too_few_points_for_interval": _("no interval: it needs four points"),
     "no_spread": _("no interval: the value is at the end of its scale"),
     "unstable": _("no interval: one answer more or less would leave no value"),
+    "not_smooth": _("no interval: a largest, smallest or middle value of few raters has none"),
     "no_value": "",
 }
 

@@ -22,6 +22,8 @@ REASONS: dict[str, str] = {
     "nothing_counted": "There is nothing here to count.",
     "too_few_points": "Fewer than three units have both numbers.",
     "constant_side": "One of the two sides is the same throughout, so there is nothing to go together.",
+    "errors_cancel": "The errors cancel each other so far that no number of independent judges matches them.",
+    "no_positives": "Nothing is positive here, neither in the gold labels nor in what was said.",
     # why there is a value but no interval
     "not_asked": "No interval was asked for.",
     "too_few_raters_for_interval": "With fewer than three raters, the spread between raters cannot be estimated.",
@@ -30,6 +32,7 @@ REASONS: dict[str, str] = {
     "too_few_points_for_interval": "With three points, the spread of a correlation cannot be estimated.",
     "no_spread": "The value is at the end of its scale, so its spread cannot be estimated.",
     "unstable": "Without one of the units or raters, the value cannot be computed.",
+    "not_smooth": "A largest, smallest or middle value has no honest interval from so few raters.",
     "no_value": "There is no value to put an interval around.",
 }
 
