@@ -139,7 +139,10 @@ class Observed:
 
     @property
     def ratings(self) -> Ratings:
-        """For the measures: units and raters renumbered, nominal codes by their place in `codes`."""
+        """For the measures: units and raters renumbered, nominal codes by their place in `codes`; else the codes that
+        are no number (none on an ordered scale) are left out."""
+        if self.level != "nominal" and np.isnan(self.value).any():
+            return self.where(~np.isnan(self.value)).ratings
         _units, unit = np.unique(self.unit, return_inverse=True)
         _raters, rater = np.unique(self.rater, return_inverse=True)
         value = self.code.astype(np.float64) if self.level == "nominal" else self.value

@@ -1,11 +1,12 @@
 """Who and what is counted: built once from a query string, passed down, printed beside the number, stored with it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import field as attribute
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any, Protocol
 
+from django.utils.formats import date_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
@@ -30,7 +31,19 @@ INTERVAL_LABELS: Labels = {
 }
 COUNTED_LABELS: Labels = {"counted": gettext_lazy("Counted ratings"), "all": gettext_lazy("All submitted")}
 REPEATS_LABELS: Labels = {"latest": gettext_lazy("Latest answer"), "first": gettext_lazy("First answer")}
-RATER_LABELS: Labels = {"person": gettext_lazy("People")}
+RATERS: dict[str, tuple[str, ...]] = {"people": ("person",), "models": ("model",), "both": ("person", "model")}
+RATER_LABELS: Labels = {
+    "people": gettext_lazy("People"),
+    "models": gettext_lazy("Models"),
+    "both": gettext_lazy("People and models"),
+}
+BY_LABELS: Labels = {
+    "cohort": gettext_lazy("Cohort and condition"),
+    "field": gettext_lazy("Question"),
+    "version": gettext_lazy("Version of the sheet"),
+    "time": gettext_lazy("Week"),
+}
+DAY = timedelta(days=1)
 
 
 class Params(Protocol):
@@ -67,6 +80,8 @@ class Selection:
     until: datetime | None = None  # submitted before
     versions: tuple[int, ...] = ()  # sheet versions; none named: all
     interval: str = "units-and-raters"
+    by: str = "cohort"  # what a report's rows are, besides cohorts
+    zone: str = "UTC"  # whose days `since`, `until` and weeks are
     asked: tuple[tuple[str, str], ...] = attribute(default=(), compare=False)
 
     @property
@@ -82,7 +97,7 @@ class Selection:
         return list(self.asked)
 
     def to_json(self) -> dict[str, Any]:
-        names = ("benchmark_id", "stage", "field", "level", "measure", "counted", "repeats", "interval")
+        names = ("benchmark_id", "stage", "field", "level", "measure", "counted", "repeats", "interval", "by", "zone")
         lists = ("campaigns", "cohorts", "conditions", "concepts", "raters", "versions")
         dates = {"since": self.since, "until": self.until}
         return (
@@ -96,11 +111,11 @@ class Selection:
         stage = next(s for s in catalogue.stages if s.key == self.stage)
         campaigns = {c.id: c for c in stage.campaigns}
         names = ", ".join(campaigns[c].name for c in self.campaigns)
-        question = say(campaigns[self.campaigns[0]].sheet.field(self.field).label, language)
-        said = [
-            _("Ratings by people, stage “%(stage)s”, question “%(question)s”, from: %(campaigns)s.")
-            % {"stage": stage.name, "question": question.replace("{target}", "…"), "campaigns": names}
-        ]
+        label = say(campaigns[self.campaigns[0]].sheet.field(self.field).label, language).replace("{target}", "…")
+        question = _("every question") if self.by == "field" else _("question “%(question)s”") % {"question": label}
+        said = [str(_WHO[self.raters]) % {"stage": stage.name, "question": question, "campaigns": names}]
+        if "model" in self.raters:
+            said.append(_("A model is one rater more in every cohort that was asked for the same unit."))
         if self.counted == "counted":
             said.append(_("Only answers that count: not those over the wanted number, nor those of excluded raters."))
         else:
@@ -112,12 +127,41 @@ class Selection:
                 if latest
                 else _("Where a person answered twice, the first answer.")
             )
+        said.extend(self._narrowed(stage))
         if self.concepts:
             said.append(_("Only the concepts: %(concepts)s.") % {"concepts": ", ".join(self.concepts)})
-        said.extend(str(measure.explained) for measure in self.measures)
+        if self.by == "field":
+            said.append(_("Each question by the measure of its own level."))
+        else:
+            said.extend(str(measure.explained) for measure in self.measures)
         said.append(_INTERVAL_WORDS[self.interval] % {})
         return said
 
+    def _narrowed(self, stage: StageEntry) -> Iterator[str]:
+        """Dates as they were asked for, and versions."""
+        days = {name: value for name, value in self.asked if name in ("since", "until")}
+        if days:
+            given = {name: date_format(date.fromisoformat(value), "DATE_FORMAT") for name, value in days.items()}
+            words = _DATES["since" in given, "until" in given]
+            yield str(words) % (given | {"zone": self.zone})
+        if self.versions:
+            known = {pk: name for name, pk in stage.versions_of(self.campaigns).items()}
+            named = ", ".join(known.get(pk, str(pk)) for pk in self.versions)
+            yield _("Only versions of the sheet: %(versions)s.") % {"versions": named}
+
+
+_WHO: dict[tuple[str, ...], Any] = {
+    ("person",): gettext_lazy("Ratings by people, stage “%(stage)s”, %(question)s, from: %(campaigns)s."),
+    ("model",): gettext_lazy("Ratings by models, stage “%(stage)s”, %(question)s, from: %(campaigns)s."),
+    ("person", "model"): gettext_lazy(
+        "Ratings by people and by models together, stage “%(stage)s”, %(question)s, from: %(campaigns)s."
+    ),
+}
+_DATES: dict[tuple[bool, bool], Any] = {
+    (True, True): gettext_lazy("Only answers submitted from %(since)s to %(until)s (%(zone)s)."),
+    (True, False): gettext_lazy("Only answers submitted since %(since)s (%(zone)s)."),
+    (False, True): gettext_lazy("Only answers submitted until %(until)s (%(zone)s)."),
+}
 
 _INTERVAL_WORDS: dict[str, Any] = {
     "units-and-raters": gettext_lazy("Interval: delete-one jackknife over units and raters, 95 %%."),
@@ -127,14 +171,18 @@ _INTERVAL_WORDS: dict[str, Any] = {
 }
 
 
-def select(catalogue: Catalogue, params: Params) -> Selection:
-    """Check a query string against what the benchmark has. Raises SelectionError; `catalogue` must have a stage."""
+def select(catalogue: Catalogue, params: Params, *, field: str = "", zone: tzinfo = UTC) -> Selection:
+    """Check a query string against what the benchmark has. Raises SelectionError; `catalogue` must have a stage.
+
+    `field`: the question, where the caller and not the address says which; it need not have a measure (a text).
+    `zone`: whose days the dates of the address are.
+    """
     stage = _stage(catalogue, params)
     campaigns = _campaigns(stage, params)
     fields = {f.key: f.key for f in campaigns[0].fields}
-    if not fields:
+    if not fields and not field:
         raise SelectionError("field", _("No question of this stage has a measure of agreement."))
-    field_key = _one(params, "field", fields, next(iter(fields)))
+    field_key = field or _one(params, "field", fields, next(iter(fields)))
     level = campaigns[0].sheet.level(field_key)
     measures = measure_labels(level)
     in_campaigns = {c for campaign in campaigns for c in campaign.cohorts}
@@ -142,6 +190,9 @@ def select(catalogue: Catalogue, params: Params) -> Selection:
     wanted = {c for campaign in campaigns for c in (campaign.conditions or stage.conditions)}
     conditions = {c: c for c in stage.conditions if c in wanted}
     picked = _many(params, "cohort", cohorts) or list(cohorts)
+    versions = stage.versions_of([c.id for c in campaigns])
+    since, until = _period(params, zone)
+    by = _by(params, campaigns[0], versions)
     return Selection(
         benchmark_id=catalogue.benchmark.pk,
         stage=stage.key,
@@ -152,10 +203,15 @@ def select(catalogue: Catalogue, params: Params) -> Selection:
         cohorts=tuple(cohorts[c] for c in picked),
         conditions=tuple(_many(params, "condition", conditions) or conditions),
         concepts=tuple(_many(params, "concept", {c: c for c in stage.concepts})),
-        raters=(_one(params, "raters", RATER_LABELS, "person"),),
+        raters=RATERS[_one(params, "raters", rater_labels(stage, level), "people")],
         counted=_one(params, "counted", COUNTED_LABELS, "counted"),
         repeats=_one(params, "repeats", REPEATS_LABELS, "latest"),
+        since=since,
+        until=until,
+        versions=tuple(versions[v] for v in _many(params, "version", versions)),
         interval=_one(params, "interval", INTERVAL_LABELS, "units-and-raters"),
+        by=by,
+        zone=str(zone),
         asked=_asked(params),
     )
 
@@ -169,9 +225,58 @@ def measure_labels(level: str) -> Labels:
     return dict(sorted(labels.items(), key=lambda pair: pair[0] != default_measure(level)))
 
 
+def rater_labels(stage: StageEntry, level: str) -> Labels:
+    """Models where some have answered; nobody compares a model's groupings yet."""
+    return RATER_LABELS if level != "partition" and stage.has_models else {"people": RATER_LABELS["people"]}
+
+
+def by_labels(entry: CampaignEntry, versions: Mapping[str, int]) -> Labels:
+    """By what the rows may be cut: questions and versions where there are several."""
+    hidden = {"field"} if len(entry.fields) < 2 else set()
+    hidden |= {"version"} if len(versions) < 2 else set()
+    return {key: label for key, label in BY_LABELS.items() if key not in hidden}
+
+
+def _by(params: Params, entry: CampaignEntry, versions: Mapping[str, int]) -> str:
+    by = _one(params, "by", by_labels(entry, versions), "cohort")
+    for name in ("field", "measure") if by == "field" else ():
+        if any(params.getlist(name)):
+            raise SelectionError(
+                name,
+                _("By question, each has the measure of its own level. Leave “%(name)s” out.") % {"name": name},
+            )
+    return by
+
+
+def _period(params: Params, zone: tzinfo) -> tuple[datetime | None, datetime | None]:
+    """From the first moment of the one day to the last of the other, in the reader's zone."""
+    since, until = _day(params, "since"), _day(params, "until")
+    if since and until and since > until:
+        raise SelectionError("until", _("“until” lies before “since”: no day is left. Exchange the two."))
+    start = datetime.combine(since, time.min, zone) if since else None
+    return start, datetime.combine(until + DAY, time.min, zone) if until else None
+
+
+def _day(params: Params, name: str) -> date | None:
+    given = [value for value in params.getlist(name) if value]
+    if len(given) > 1:
+        raise SelectionError(name, _("Choose one value of “%(name)s”, not several.") % {"name": name})
+    try:
+        day = date.fromisoformat(given[0]) if given else None
+    except ValueError:
+        day = date.min
+    if day and not date(1970, 1, 2) <= day <= date(9000, 1, 1):
+        raise SelectionError(
+            name,
+            _("“%(value)s” is not a day for “%(name)s”. Write it as 2026-03-01.")
+            % {"value": given[0][:60], "name": name},
+        )
+    return day
+
+
 NAMES = (
-    "stage", "campaign", "field", "measure", "interval", "counted", "repeats", "raters", "cohort", "condition",
-    "concept",
+    "stage", "campaign", "field", "by", "measure", "interval", "counted", "repeats", "raters", "cohort", "condition",
+    "concept", "version", "since", "until",
 )  # fmt: skip
 
 

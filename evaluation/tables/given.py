@@ -50,14 +50,10 @@ class Given:
         for name in ("cohort", "condition", "concept", "counted", "repeats", "interval", "since", "until"):
             query.setlist(name, self.params.getlist(name))
         query["stage"] = stage
-        fields = {one.key for campaign in entry.current for one in campaign.fields}
-        if field_key in fields:
-            query["field"] = field_key
-        found = replace(select(self.catalogue, query), raters=raters)
-        if found.field != field_key:  # a text or a box: it has answers, and no codes
-            sheet = entry.current[0].sheet
-            found = replace(found, field=field_key, level=sheet.level(field_key))
-        return found
+        if field_key not in {one.key for one in entry.current[0].sheet.fields}:
+            text = _("The stage “%(stage)s” does not ask for “%(field)s”. Open a campaign whose sheet does.")
+            raise Missing(text % {"stage": entry.name, "field": field_key})
+        return replace(select(self.catalogue, query, field=field_key), raters=raters)
 
     def observed(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Observed:
         """Raises Missing without any rating."""

@@ -28,8 +28,12 @@ class Rounding:
     cut: bool = False
 
     def text(self, value: float) -> str:
-        """The number as the table shows it, with a plain minus sign; what rounds to nothing has none."""
-        exact = Decimal(repr(value * self.scale))
+        """The number as the table shows it, with a plain minus sign; what rounds to nothing has none.
+
+        Rounded as decimals are, half away from zero: 0.285 is 0.29, though the nearest binary number lies below it.
+        Thirteen digits are looked at, so that the last bits of a sum decide nothing.
+        """
+        exact = Decimal(f"{float(value):.13g}") * Decimal(repr(float(self.scale)))
         rounded = exact.quantize(Decimal(1).scaleb(-self.decimals), ROUND_DOWN if self.cut else ROUND_HALF_UP)
         return str(abs(rounded) if rounded == 0 else rounded)
 
@@ -64,15 +68,18 @@ class Cell:
         """Beside the paper's: "same", "rounding" (within one unit of the last printed digit), "differs", or ""."""
         if self.printed is None:
             return ""
-        if self.shown == self.printed.text:
+        theirs = self.printed.text.strip().replace("\u2212", "-")
+        if self.shown == theirs:
             return "same"
-        value = self.estimate.value if self.estimate is not None else None
         try:
-            printed = Decimal(self.printed.text)
+            printed = Decimal(theirs)
         except InvalidOperation:
             return "differs"
+        value = self.estimate.value if self.estimate is not None else None
         if value is None or not printed.is_finite():
             return "differs"
+        if Decimal(self.shown) == printed:  # ".40", "0.4"
+            return "same"
         unit = float(Decimal(1).scaleb(int(printed.as_tuple().exponent)))
         near = math.isclose(value * self.rounding.scale, float(printed), rel_tol=0, abs_tol=unit * (1 + 1e-9))
         return "rounding" if near else "differs"

@@ -1,0 +1,89 @@
+"""Small tables for tests: a specification of our own, and models that answer."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+from unittest import mock
+
+from django.db.models import F
+
+from annotation.models import Annotation, Assignment, Campaign, Rating, Tally, Unit
+from benchmarks.models import Benchmark, Item
+from evaluation.metrics.agreement import alpha, percent_agreement
+from evaluation.tables import registry
+from evaluation.tables.given import Given
+from evaluation.tables.spec import Cell, Option, Printed, Rounding, Row, Table, TableSpec
+from people.models import Rater, Team
+from tests.evaluation.data import NOON
+
+
+def model(team: Team, name: str, setting: str = "", **about: Any) -> Rater:
+    return Rater.objects.create(kind=Rater.Kind.MODEL, team=team, name=name, setting=setting, about=about)
+
+
+def say(
+    campaign: Campaign, rater: Rater, answers: Mapping[tuple[Item, str], Any], *, field: str = "relevance",
+    at: datetime = NOON, codes: bool = True,
+) -> None:  # fmt: skip
+    """What a model answers about (item, target): an answer without a place in a slot, and its rating."""
+    for (item, target), answer in answers.items():
+        unit, _new = Unit.objects.get_or_create(item=item, target=target)
+        assignment = Assignment.objects.create(
+            campaign=campaign, unit=unit, rater=rater, state="submitted", in_hand=False, reserved_at=at, shown_at=at,
+            changed_at=at,
+        )  # fmt: skip
+        annotation = Annotation.objects.create(
+            assignment=assignment, rater=rater, version=1, client_key=f"m-{assignment.pk}", answers={field: answer},
+            sheet_version=campaign.sheet_version, language="en", shown_at=at, submitted_at=at,
+        )  # fmt: skip
+        if codes:
+            Rating.objects.create(
+                annotation=annotation, campaign=campaign, unit=unit, rater=rater, field=field, code=answer,
+                value=float(answer) if answer.isdigit() else None,
+            )  # fmt: skip
+    row = campaign.cohorts.order_by("pk").values("pk")[:1]
+    Tally.objects.filter(cohort__in=row, shard=0).update(changes=F("changes") + len(answers))
+
+
+def build_small(given: Given) -> Table:
+    """Alpha and percent agreement, by origin of the picture and cohort: numbers, a name, a gap and an undefined."""
+    seen = given.observed("relevance", "relevance", ("person",))
+    decimals = int(given.chosen["decimals"])
+    rows = []
+    for name in seen.cohorts:
+        of_cohort = seen.where(seen.cohort == seen.cohorts.index(name))
+        for origin in ("Egypt", "Brazil"):
+            part = of_cohort.where(of_cohort.of_item({"origin": origin})).ratings
+            share = percent_agreement(part, interval=given.interval)
+            cells = (
+                Cell(text=origin[:2].upper(), printed=Printed("EG")),
+                Cell(alpha(part, "nominal", interval=given.interval), rounding=Rounding(decimals)),
+                Cell(
+                    share, rounding=Rounding(1, 100), printed=Printed("60.0", "The text has 60, the figure 61.")
+                ),
+                Cell(empty=True) if origin == "Brazil" else Cell(share, rounding=Rounding(0, 100, cut=True)),
+            )  # fmt: skip
+            rows.append(Row(origin, cells, group=name))
+    return given.table(
+        corner="Origin", columns=["Sign", "Alpha & more", "Agree_%", "Cut"], rows=rows, words=["Alpha is nominal."]
+    )
+
+
+SMALL = TableSpec(
+    key="small",
+    number="Table 14",
+    title="Agreement by origin",
+    needs="Ratings by two people of a cohort.",
+    build=build_small,
+    options=(Option("decimals", "Decimals", {"2": "two", "4": "four"}),),
+)
+
+
+@contextmanager
+def tables_are(benchmark: Benchmark, specs: Sequence[TableSpec]) -> Iterator[None]:
+    """The benchmark is of a recipe whose tables are these."""
+    Benchmark.objects.filter(pk=benchmark.pk).update(recipe="tests.small")
+    benchmark.recipe = "tests.small"
+    with mock.patch.dict(registry.BY_RECIPE, {"tests.small": tuple(specs)}):
+        yield
