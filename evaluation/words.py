@@ -20,7 +20,7 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
     "errors_cancel": (_("no such number."), _("The errors cancel each other: no number of independent judges fits.")),
     "no_positives": (
         _("nothing to find."),
-        _("Nothing is positive here, neither in the gold labels nor in the answers."),
+        _("Nothing is positive, neither in the gold labels nor in the answers."),
     ),
     "constant_ratings": (_("no variation."), _("In every pair, one of the two gave the same rating throughout.")),
 }

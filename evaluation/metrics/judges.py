@@ -1,0 +1,213 @@
+"""A judge (a model that rates) as one more annotator: what it does to agreement, where it stands among the people, and
+how far several judges err together.
+
+Everything here speaks of the units the judge rated, for both sides: else a judge that was asked about the easy units
+only would seem to raise agreement.
+Source: METRICS.md; Spearman with the rest as in ValueGround's Table 4; effective number of judges: Kish (1965), Survey
+Sampling, the design effect 1 + (k - 1) r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evaluation.metrics.agreement import Level, alpha
+from evaluation.metrics.correlation import MIN_SHARED, mean_pairwise_pearson
+from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import Interval
+from evaluation.metrics.kappa import cohen_kappa
+from evaluation.metrics.leave_one_out import OTHER_UNITS, with_the_rest
+from evaluation.metrics.proportions import share_of
+
+TWO_WAY = Interval()
+
+
+def among(ratings: Ratings, keep: Bools) -> Ratings:
+    """The ratings where ``keep`` (n,); units and raters are renumbered, so that nobody counts as missing."""
+    units, unit = np.unique(ratings.unit[keep], return_inverse=True)
+    raters, rater = np.unique(ratings.rater[keep], return_inverse=True)
+    return Ratings(unit, rater, ratings.value[keep], int(units.size), int(raters.size))
+
+
+def on_units_of(ratings: Ratings, judge: int) -> Ratings:
+    """All ratings of the units that the judge rated, units and raters numbered as before."""
+    _known(ratings, judge)
+    rated = np.zeros(ratings.n_units, bool)
+    rated[ratings.unit[ratings.rater == judge]] = True
+    keep = rated[ratings.unit]
+    return Ratings(ratings.unit[keep], ratings.rater[keep], ratings.value[keep], ratings.n_units, ratings.n_raters)
+
+
+@dataclass(frozen=True)
+class WithJudge:
+    """Alpha among the people, and with the judge as one more of them, over the same units."""
+
+    people: Estimate
+    everybody: Estimate
+
+
+def alpha_with_judge(ratings: Ratings, judge: int, level: Level, *, interval: Interval = TWO_WAY) -> WithJudge:
+    """``judge`` is a rater's number in ``ratings``; every other rater counts as a person.
+
+    Units: those the judge rated. Undefined as alpha is, each side for itself.
+    """
+    there = on_units_of(ratings, judge)
+    people, everybody = among(there, there.rater != judge), among(there, np.ones(there.n_ratings, bool))
+    return WithJudge(alpha(people, level, interval=interval), alpha(everybody, level, interval=interval))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """The judge's correlation with the mean of all people; each person's with the mean of the other people; and the
+    share of the people that the judge does at least as well as, against the very same others."""
+
+    judge: Estimate
+    people: tuple[tuple[int, Estimate], ...]  # rater's number, over the units the judge rated
+    at_least_as_good: Estimate
+
+
+def placed(ratings: Ratings, judge: int, *, interval: Interval = OTHER_UNITS) -> Placed:
+    """Where a judge stands among the people: Spearman with the rest, over the units the judge rated.
+
+    For ``at_least_as_good``, person j is taken out, and both j and the judge are correlated with the mean of those who
+    remain, over the units j rated: so neither has the larger reference. A tie counts for the judge. Persons for whom
+    one of the two is undefined are left out ("n_left_out"). Undefined: nobody can be compared ("no_pairs"). Its
+    interval is Wilson's over the people: other people, the same units.
+    """
+    there = on_units_of(ratings, judge)
+    humans = there.rater != judge
+    people = Ratings(there.unit[humans], there.rater[humans], there.value[humans], there.n_units, there.n_raters)
+    each = [(int(j), with_the_rest(people, int(j), interval=interval)) for j in np.unique(people.rater)]
+    wins, compared = 0, 0
+    for person, own in each:
+        matched = _instead_of(there, judge, person)
+        if own.value is None or matched is None:
+            continue
+        compared += 1
+        wins += matched >= own.value - 1e-12
+    method, n_left_out = "share of people the judge does at least as well as", len(each) - compared
+    if compared:
+        best = share_of(wins, compared, method=method, extras={"n_left_out": n_left_out})
+        best = replace(best, resampled="raters", n_units=there.n_units, n_raters=compared, n_ratings=there.n_ratings)
+    else:
+        best = Estimate.undefined(
+            reason="no_pairs" if each else "too_few_raters", method=method, n_units=there.n_units,
+            n_raters=len(each), n_ratings=there.n_ratings, resampled="raters", extras={"n_left_out": n_left_out},
+        )  # fmt: skip
+    return Placed(with_the_rest(there, judge, interval=interval), tuple(each), best)
+
+
+def _instead_of(there: Ratings, judge: int, person: int) -> float | None:
+    """The judge's Spearman with the people but ``person``, over the units that person rated."""
+    theirs = np.zeros(there.n_units, bool)
+    theirs[there.unit[there.rater == person]] = True
+    keep = theirs[there.unit] & (there.rater != person)
+    some = Ratings(there.unit[keep], there.rater[keep], there.value[keep], there.n_units, there.n_raters)
+    return with_the_rest(some, judge, interval=Interval(over="none")).value
+
+
+def majority(ratings: Ratings) -> tuple[Floats, Ints]:
+    """(n_units,) the code most raters gave, NaN without a rating and where the first place is shared; and how many
+    raters there were."""
+    codes, code = np.unique(ratings.value, return_inverse=True)
+    counts = np.zeros((ratings.n_units, max(codes.size, 1)), np.int64)
+    np.add.at(counts, (ratings.unit, code), 1)
+    most = counts.max(axis=1)
+    clear = (most > 0) & ((counts == most[:, None]).sum(axis=1) == 1)
+    winner: Floats = np.full(ratings.n_units, np.nan)
+    if codes.size:
+        winner[clear] = codes[counts.argmax(axis=1)[clear]]
+    return winner, counts.sum(axis=1)
+
+
+@dataclass(frozen=True)
+class AgainstMajority:
+    """``base_rate``: what a judge that always gives the people's commonest code would reach."""
+
+    agreement: Estimate
+    base_rate: Estimate
+    kappa: Estimate
+    base_code: float | None
+    n_tied: int
+
+
+def against_majority(ratings: Ratings, judge: int, *, codes: Sequence[float] | None = None) -> AgainstMajority:
+    """How often a judge gives the code that most people gave, with the base rate and Cohen's kappa beside it.
+
+    ``codes``: code to code, from the people's scale to the judge's, is the caller's business: both sides must use the
+    same numbers here; where given, only units whose majority is one of them count. Units without a majority (a shared
+    first place) are left out ("n_tied"). Intervals: Wilson's, units taken for independent.
+    Undefined: no unit that both the judge and a majority speak about.
+    """
+    there = on_units_of(ratings, judge)
+    humans = there.rater != judge
+    people = Ratings(there.unit[humans], there.rater[humans], there.value[humans], there.n_units, there.n_raters)
+    truth, raters = majority(people)
+    said: Floats = np.full(there.n_units, np.nan)
+    said[there.unit[~humans]] = there.value[~humans]
+    both = np.isfinite(truth) & np.isfinite(said)
+    if codes is not None:
+        both &= np.isin(truth, np.asarray(codes, np.float64))
+    right, right_said = truth[both], said[both]
+    seen, counts = np.unique(right, return_counts=True)
+    commonest = int(counts.max()) if counts.size else 0
+    n, panel = int(both.sum()), int(np.unique(people.rater).size)
+    pair = Ratings(np.tile(np.arange(n), 2), np.repeat([0, 1], n), np.concatenate([right, right_said]), n, 2)
+    return AgainstMajority(
+        share_of(int((right == right_said).sum()), n, method="agreement with the majority of people", n_raters=panel),
+        share_of(commonest, n, method="share of the commonest code of the majority", n_raters=panel),
+        cohen_kappa(pair),
+        float(seen[counts.argmax()]) if counts.size else None,
+        int(((raters > 0) & np.isnan(truth) & np.isfinite(said)).sum()),
+    )
+
+
+def error_correlation(errors: Ratings, *, min_shared: int = MIN_SHARED, interval: Interval = TWO_WAY) -> Estimate:
+    """Mean Pearson correlation between the errors of every two judges, over the units both judged; -1 to 1.
+
+    ``errors``: raters are judges, the value is the judge's error: 1 where it was wrong and 0 where right, or its score
+    less the people's mean. Undefined: fewer than two judges; a judge that never errs, or always, in every pair.
+    """
+    found = mean_pairwise_pearson(errors, min_shared=min_shared, interval=_two_judges(errors, interval))
+    return replace(found, method="mean correlation of judges' errors")
+
+
+def _two_judges(errors: Ratings, wanted: Interval) -> Interval:
+    """Two judges have no spread between judges to measure: then the interval speaks of these two."""
+    few = np.unique(errors.rater).size == 2 and wanted.over == "units and raters"
+    return replace(wanted, over="units") if few else wanted
+
+
+def effective_panel(errors: Ratings, *, min_shared: int = MIN_SHARED, interval: Interval = TWO_WAY) -> Estimate:
+    """How many judges with independent errors a panel of k is worth: k / (1 + (k - 1) r), r the mean error correlation.
+
+    The interval is that of r, carried over. With r = 1 the panel is worth one judge, with r = 0 all k; errors that
+    cancel each other (r < 0) make it worth more than k. Undefined: as r; r at or below -1 / (k - 1).
+    """
+    method = "effective number of judges"
+    r = error_correlation(errors, min_shared=min_shared, interval=interval)
+    k = int(np.unique(errors.rater).size)
+    if r.value is None:
+        return replace(r, method=method)
+
+    def worth(correlation: float) -> float:
+        return k / (1 + (k - 1) * correlation)
+
+    floor = -1 / (k - 1) + 1e-9
+    extras = {**r.extras, "k": k, "error_correlation": r.value}
+    if r.value <= floor:
+        empty = replace(r, value=None, low=None, high=None, reason="errors_cancel", interval_reason="no_value")
+        return replace(empty, method=method, extras=extras)
+    if r.low is None or r.high is None or r.low <= floor:
+        why = r.interval_reason or "unstable"
+        return replace(r, value=worth(r.value), low=None, high=None, interval_reason=why, method=method, extras=extras)
+    return replace(r, value=worth(r.value), low=worth(r.high), high=worth(r.low), method=method, extras=extras)
+
+
+def _known(ratings: Ratings, judge: int) -> None:
+    if not 0 <= judge < ratings.n_raters:
+        raise ValueError(f"judge must lie in 0..{ratings.n_raters - 1}, got {judge}")

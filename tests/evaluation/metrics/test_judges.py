@@ -1,0 +1,139 @@
+"""A judge among people: with and without it, its place among them, and errors that judges share."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evaluation.metrics.agreement import alpha
+from evaluation.metrics.counts import Ratings
+from evaluation.metrics.intervals import Interval
+from evaluation.metrics.judges import (
+    against_majority,
+    alpha_with_judge,
+    effective_panel,
+    error_correlation,
+    majority,
+    placed,
+)
+from tests.evaluation.metrics.tables import N
+
+UNITS = Interval(over="units")
+
+
+def panel(judge: str = "faithful") -> np.ndarray:
+    """30 units, five people near a truth, and a judge in the last column; it did not see the last ten units."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(1, 6, 30).astype(float)
+    people = np.clip(truth[:, None] + rng.integers(-1, 2, (30, 5)), 1, 5)
+    said = {"faithful": truth, "backwards": 6 - truth, "constant": np.full(30, 3.0)}[judge].copy()
+    said[20:] = N
+    return np.column_stack([people, said])
+
+
+def test_both_alphas_speak_of_the_units_the_judge_saw() -> None:
+    table = panel()
+    found = alpha_with_judge(Ratings.from_matrix(table), 5, "ordinal")
+    assert found.people.value == alpha(Ratings.from_matrix(table[:20, :5]), "ordinal").value
+    assert found.everybody.value == alpha(Ratings.from_matrix(table[:20]), "ordinal").value
+    assert (found.people.n_units, found.people.n_raters, found.everybody.n_raters) == (20, 5, 6)
+    assert found.people.missing_share == 0
+    assert found.everybody.value > found.people.value, "it knows the truth, so it raises agreement"
+
+
+def test_a_judge_that_turns_the_scale_round_lowers_it() -> None:
+    found = alpha_with_judge(Ratings.from_matrix(panel("backwards")), 5, "ordinal")
+    assert found.everybody.value < found.people.value - 0.2
+
+
+def test_a_judge_that_saw_nothing_leaves_nothing_to_compare() -> None:
+    table = panel()
+    table[:, 5] = N
+    found = alpha_with_judge(Ratings.from_matrix(table), 5, "ordinal")
+    assert found.people.reason == found.everybody.reason == "no_ratings"
+    place = placed(Ratings.from_matrix(table), 5)
+    assert place.judge.value is None and place.at_least_as_good.reason == "too_few_raters"
+
+
+def test_its_place_is_counted_person_by_person() -> None:
+    """Against each person's own yardstick: scipy's rho of person j with the mean of the others, and of the judge with
+    the same mean."""
+    table = panel()
+    found = placed(Ratings.from_matrix(table), 5)
+    seen, wins = table[:20], 0
+    for j, own in found.people:
+        rest = np.delete(seen[:, :5], j, axis=1).mean(axis=1)
+        assert own.value == pytest.approx(stats.spearmanr(seen[:, j], rest)[0])
+        wins += stats.spearmanr(seen[:, 5], rest)[0] >= own.value - 1e-12
+    assert found.judge.value == pytest.approx(stats.spearmanr(seen[:, 5], seen[:, :5].mean(axis=1))[0])
+    assert found.at_least_as_good.value == wins / 5 and wins >= 3
+    assert found.at_least_as_good.resampled == "raters" and found.at_least_as_good.n_raters == 5
+
+
+def test_a_constant_judge_has_no_place() -> None:
+    found = placed(Ratings.from_matrix(panel("constant")), 5)
+    assert found.judge.reason == "constant_ratings"
+    assert found.at_least_as_good.reason == "no_pairs" and found.at_least_as_good.extras["n_left_out"] == 5
+
+
+def test_majority_is_nobodys_where_the_first_place_is_shared() -> None:
+    winner, raters = majority(Ratings.from_matrix([[1, 1, 2], [1, 2, N], [N, N, N], [3, 3, 3]]))
+    np.testing.assert_array_equal(winner, [1, N, N, 3])
+    np.testing.assert_array_equal(raters, [3, 2, 0, 3])
+
+
+def test_the_base_rate_stands_beside_agreement() -> None:
+    """People say 1 1 1 1 2 and once disagree; the judge always says 1: it agrees on 4 of 5, which is the base rate, and
+    its kappa is 0: D = 1, E = 4 x 0 + 1 x 5, 1 - 5 x 1 / 5."""
+    table = np.array([[1, 1, 1]] * 4 + [[2, 2, 1], [1, 2, 1]], float)
+    found = against_majority(Ratings.from_matrix(table), 2)
+    assert found.agreement.value == found.base_rate.value == 4 / 5
+    assert found.kappa.value == 0 and found.base_code == 1 and found.n_tied == 1
+    assert found.agreement.n_units == 5 and found.agreement.n_raters == 2
+    only = against_majority(Ratings.from_matrix(table), 2, codes=[2])
+    assert only.agreement.value == 0 and only.agreement.n_units == 1
+
+
+def test_without_a_majority_there_is_nothing_to_agree_with() -> None:
+    found = against_majority(Ratings.from_matrix([[1, 2, 1]]), 2)
+    assert found.agreement.reason == found.base_rate.reason == "nothing_counted"
+    assert found.base_code is None and found.n_tied == 1
+
+
+def test_shared_errors_make_a_panel_small() -> None:
+    """Two judges wrong on the same 2 of 4 units: r = 1, worth one judge. Wrong on crossed halves: r = 0, worth two."""
+    same, crossed = [[1, 1], [1, 1], [0, 0], [0, 0]], [[1, 1], [1, 0], [0, 1], [0, 0]]
+    assert error_correlation(Ratings.from_matrix(same)).value == 1
+    assert effective_panel(Ratings.from_matrix(same)).value == 1
+    assert error_correlation(Ratings.from_matrix(crossed)).value == 0
+    assert effective_panel(Ratings.from_matrix(crossed)).value == 2
+
+
+def test_three_judges_by_hand() -> None:
+    """r = .5 in every pair by construction of the mean: 3 / (1 + 2 x .5) = 1.5; the interval is turned round."""
+    rng = np.random.default_rng(5)
+    errors = Ratings.from_matrix(rng.normal(size=(60, 1)) + rng.normal(size=(60, 3)))
+    r, size = error_correlation(errors), effective_panel(errors)
+    assert size.value == pytest.approx(3 / (1 + 2 * r.value))
+    assert size.low == pytest.approx(3 / (1 + 2 * r.high)) and size.high == pytest.approx(3 / (1 + 2 * r.low))
+    assert size.resampled == "units and raters"
+    assert effective_panel(errors, interval=UNITS).resampled == "units"
+
+
+@pytest.mark.parametrize(
+    ("matrix", "reason"),
+    [
+        ([[1], [0]], "too_few_raters"),
+        (np.zeros((0, 2)), "no_ratings"),
+        ([[0, 1], [0, 0], [0, 1]], "constant_ratings"),
+        ([[1, 0], [0, 1], [1, 0], [0, 1]], "errors_cancel"),
+    ],
+)
+def test_a_panel_without_a_size_says_why(matrix: list, reason: str) -> None:
+    found = effective_panel(Ratings.from_matrix(matrix))
+    assert (found.value, found.reason) == (None, reason)
+    assert found.method == "effective number of judges"
+
+
+def test_a_judge_nobody_knows_is_refused() -> None:
+    with pytest.raises(ValueError, match="judge must lie in"):
+        placed(Ratings.from_matrix([[1, 2]]), 2)
