@@ -36,7 +36,8 @@ def pearson_pairs(ratings: Ratings, min_shared: int, deletions: bool) -> PairSum
     given, score = np.zeros(shape), np.zeros(shape)
     given[ratings.unit, ratings.rater], score[ratings.unit, ratings.rater] = 1, x
     sums = _Moments(given.T @ given, score.T @ given, (score**2).T @ given, score.T @ score)
-    r = _correlation(sums.n, (sums.sx, sums.sx.T), (sums.sxx, sums.sxx.T), sums.sxy, (sums.sxx, sums.sxx.T), min_shared)
+    squares = (sums.sxx, sums.sxx.T)
+    r = correlation_of_sums(sums.n, (sums.sx, sums.sx.T), squares, sums.sxy, squares, min_shared)
     np.fill_diagonal(r, np.nan)
     enough = sums.n >= min_shared
     np.fill_diagonal(enough, False)
@@ -48,7 +49,7 @@ def pearson_pairs(ratings: Ratings, min_shared: int, deletions: bool) -> PairSum
         a, b = ratings.rater[first], ratings.rater[second]
         p, q = x[first], x[second]
         sxx, syy = sums.sxx[a, b], sums.sxx[b, a]
-        return _correlation(
+        return correlation_of_sums(
             sums.n[a, b] - 1,
             (sums.sx[a, b] - p, sums.sx[b, a] - q),
             (sxx - p**2, syy - q**2),
@@ -68,7 +69,7 @@ def _centred(ratings: Ratings) -> Floats:
     return np.asarray(ratings.value - mean[ratings.rater])
 
 
-def _correlation(
+def correlation_of_sums(
     n: Floats,
     s: tuple[Floats, Floats],
     ss: tuple[Floats, Floats],
@@ -76,7 +77,8 @@ def _correlation(
     scale: tuple[Floats, Floats],
     min_shared: int,
 ) -> Floats:
-    """``scale``: the sums of squares against which a variance counts as zero."""
+    """r from n, sums of both sides, of their squares and products, all of one shape; NaN where undefined. ``scale``:
+    the sums of squares against which a variance counts as zero."""
     vx, vy = n * ss[0] - s[0] ** 2, n * ss[1] - s[1] ** 2
     defined: Bools = (n >= min_shared) & (vx > _ZERO * n * scale[0]) & (vy > _ZERO * n * scale[1])
     r = np.full(n.shape, np.nan)

@@ -57,11 +57,11 @@ def table_rho(tables: Floats, min_shared: int) -> tuple[Floats, Floats]:
     x, y = _ranks(rows), _ranks(columns)
     fy, fx = np.einsum("pab,pb->pa", tables, y), np.einsum("pab,pa->pb", tables, x)
     products = np.einsum("pa,pa->p", x, fy)
-    rho = _rho(n, products, (rows**3).sum(axis=1), (columns**3).sum(axis=1), min_shared)
+    rho = rho_of_sums(n, products, (rows**3).sum(axis=1), (columns**3).sum(axis=1), min_shared)
     both = _half_above(_half_above(tables, 1), 2)
     left = products[:, None, None] - _half_above(fy, 1)[:, :, None] - _half_above(fx, 1)[:, None, :] + both
     left -= (x - 0.5)[:, :, None] * (y - 0.5)[:, None, :]
-    without = _rho(
+    without = rho_of_sums(
         np.broadcast_to((n - 1)[:, None, None], left.shape),
         left,
         _cubes_without(rows)[:, :, None],
@@ -76,7 +76,8 @@ def _cubes_without(sizes: Floats) -> Floats:
     return np.asarray((sizes**3).sum(axis=-1, keepdims=True) - sizes**3 + (sizes - 1) ** 3)
 
 
-def _rho(n: Floats, products: Floats, cubes_x: Floats, cubes_y: Floats, min_shared: int) -> Floats:
+def rho_of_sums(n: Floats, products: Floats, cubes_x: Floats, cubes_y: Floats, min_shared: int) -> Floats:
+    """rho from n, the sum of products of ranks as above, both sides' sums of cubed tie sizes; NaN where undefined."""
     vx, vy = (n**3 - cubes_x) / 12, (n**3 - cubes_y) / 12
     defined = (n >= max(min_shared, 1)) & (vx > 0) & (vy > 0)
     spread = np.sqrt(np.where(defined, vx, 1)) * np.sqrt(np.where(defined, vy, 1))
@@ -133,7 +134,7 @@ def _pair_by_pair(ratings: Ratings, min_shared: int, deletions: bool) -> PairSum
                 continue
             enough[i, j] = enough[j, i] = True
             one, other = place[both, i], place[both, j]
-            rho, without = _one_pair(ratings.value[one], ratings.value[other], min_shared)
+            rho, without = rho_without_each(ratings.value[one], ratings.value[other], min_shared)
             r[i, j] = r[j, i] = rho
             if deletions and np.isfinite(rho):
                 gone = ~np.isfinite(without)
@@ -146,8 +147,8 @@ def _pair_by_pair(ratings: Ratings, min_shared: int, deletions: bool) -> PairSum
     return PairSums(r, enough, unit_sum, unit_count, rating_sum, rating_count)
 
 
-def _one_pair(first: Floats, second: Floats, min_shared: int) -> tuple[float, Floats]:
-    """rho of one pair, and without each of its shared units."""
+def rho_without_each(first: Floats, second: Floats, min_shared: int) -> tuple[float, Floats]:
+    """rho of two sides (n,), and (n,) without each of their units."""
     (codes_a, a), (codes_b, b) = number_codes(first), number_codes(second)
     rows, columns = np.bincount(a).astype(np.float64), np.bincount(b).astype(np.float64)
     n = np.array(float(first.size))
@@ -160,6 +161,6 @@ def _one_pair(first: Floats, second: Floats, min_shared: int) -> tuple[float, Fl
     else:
         above = (n - x)[a] * (n - y)[b] / n
     left = products - _half_above(fy, 0)[a] - _half_above(fx, 0)[b] + above - (x - 0.5)[a] * (y - 0.5)[b]
-    rho = _rho(n, products, np.asarray(np.sum(rows**3)), np.asarray(np.sum(columns**3)), min_shared)
+    rho = rho_of_sums(n, products, np.asarray(np.sum(rows**3)), np.asarray(np.sum(columns**3)), min_shared)
     fewer = np.full(left.shape, n - 1)
-    return float(rho), _rho(fewer, left, _cubes_without(rows)[a], _cubes_without(columns)[b], min_shared)
+    return float(rho), rho_of_sums(fewer, left, _cubes_without(rows)[a], _cubes_without(columns)[b], min_shared)
