@@ -22,6 +22,14 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
         _("nothing to find."),
         _("Nothing is positive, neither in the gold labels nor in the answers."),
     ),
+    "never_correct": (
+        _("never right."),
+        _("No trial was won by the correct candidate: nothing to divide by."),
+    ),
+    "no_relevant": (_("not known."), _("It is not known which entries are right for these queries.")),
+    "list_too_short": (_("list too short."), _("A list has fewer places than this number asks for.")),
+    "unknown_labels": (_("label missing."), _("Something among the first places has no such label.")),
+    "one_cluster": (_("one cluster."), _("There is one cluster only, or nothing shares its cluster with another.")),
     "constant_ratings": (_("no variation."), _("In every pair, one of the two gave the same rating throughout.")),
 }
 NO_INTERVAL: dict[str, Words] = {

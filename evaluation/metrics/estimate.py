@@ -24,6 +24,11 @@ REASONS: dict[str, str] = {
     "constant_side": "One of the two sides is the same throughout, so there is nothing to go together.",
     "errors_cancel": "The errors cancel each other so far that no number of independent judges matches them.",
     "no_positives": "Nothing is positive here, neither in the gold labels nor in what was said.",
+    "never_correct": "No trial was won by the correct candidate, so there is nothing to divide by.",
+    "no_relevant": "It is not known which entries are right for these queries.",
+    "list_too_short": "A list has fewer places than the number asks for.",
+    "unknown_labels": "Something among the first places has no such label.",
+    "one_cluster": "There is only one cluster, or nothing shares its cluster with another.",
     # why there is a value but no interval
     "not_asked": "No interval was asked for.",
     "too_few_raters_for_interval": "With fewer than three raters, the spread between raters cannot be estimated.",
