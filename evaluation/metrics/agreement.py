@@ -123,7 +123,7 @@ def _estimate(
 def _reason(ratings: Ratings, table: CountTable, measure: str) -> str | None:
     if not ratings.n_ratings:
         return "no_ratings"
-    if np.unique(ratings.rater).size < 2:
+    if ratings.n_raters_present < 2:
         return "too_few_raters"
     if not table.n_units:
         return "no_pairable_units"

@@ -44,7 +44,7 @@ def _estimate(
     if wanted.method == "bootstrap":
         raise ValueError("the mean pairwise correlation has a jackknife interval only, got method='bootstrap'")
     extras: dict[str, Extra] = {"min_shared": min_shared}
-    if not ratings.n_ratings or np.unique(ratings.rater).size < 2:
+    if not ratings.n_ratings or ratings.n_raters_present < 2:
         reason = "too_few_raters" if ratings.n_ratings else "no_ratings"
         return _undefined(reason, method, ratings, wanted, extras)
     of = pearson_pairs if kind == "pearson" else spearman_pairs

@@ -15,6 +15,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
+_DENSE_CODES, _DENSE_CELLS = 64, 8_000_000  # largest units x codes table held densely
 _CODE_SPAN = 65_536  # whole-number codes within this span are numbered by a lookup table, the rest by sorting
 
 
@@ -53,7 +54,14 @@ class Ratings:
         self._refuse_repeats()
 
     def _refuse_repeats(self) -> None:
-        key = np.sort(self.unit * max(self.n_raters, 1) + self.rater)
+        key = self.unit * max(self.n_raters, 1) + self.rater
+        places = self.n_units * self.n_raters
+        if places <= 32 * key.size:  # a mark in each place is cheaper than sorting, unless nearly all are empty
+            seen = np.zeros(places, bool)
+            seen[key] = True
+            if int(seen.sum()) == key.size:
+                return
+        key = np.sort(key)
         repeated = np.flatnonzero(key[1:] == key[:-1])
         if repeated.size:
             unit, rater = divmod(int(key[repeated[0]]), max(self.n_raters, 1))
@@ -93,6 +101,11 @@ class Ratings:
         return int(self.value.size)
 
     @property
+    def n_raters_present(self) -> int:
+        """Raters with at least one rating."""
+        return int(np.count_nonzero(np.bincount(self.rater, minlength=self.n_raters)))
+
+    @property
     def missing_share(self) -> float | None:
         """1 - ratings / (units x raters); None for an empty table."""
         cells = self.n_units * self.n_raters
@@ -115,6 +128,7 @@ class CountTable:
     codes: Floats
     units: Ints  # (U,) the units' numbers in the ratings
     raters: Ints  # (R,) the raters'
+    weighted: bool = True  # False: every weight is 1
 
     @property
     def n_raters(self) -> int:
@@ -136,12 +150,12 @@ class CountTable:
     @cached_property
     def mass(self) -> Floats:
         """(U,) m_u = sum of rater weights."""
-        return self.by_unit(self.weight)
+        return self.by_unit(self.weight) if self.weighted else self.size.astype(np.float64)
 
     @cached_property
     def squares(self) -> Floats:
         """(U,) q_u = sum of squared rater weights: the pairs a rater would form with itself."""
-        return self.by_unit(self.weight**2)
+        return self.by_unit(self.weight**2) if self.weighted else self.mass
 
     @cached_property
     def factor(self) -> Floats:
@@ -151,7 +165,7 @@ class CountTable:
     @cached_property
     def rating_mass(self) -> Floats:
         """(n,) w_u v_r: what one rating weighs in the marginals."""
-        return self.unit_weight[self.unit] * self.weight
+        return self.unit_weight[self.unit] * self.weight if self.weighted else self.weight
 
     @cached_property
     def marginals(self) -> Floats:
@@ -172,6 +186,14 @@ class CountTable:
         """Sparse (U, C): weighted raters of unit u who gave code c."""
         shape = (self.n_units, self.n_codes)
         return sparse.csr_matrix((self.weight, (self.unit, self.code)), shape=shape)
+
+    @cached_property
+    def cells(self) -> Floats | None:
+        """``counts`` as a dense (U, C) array, where codes are few; else None."""
+        if self.n_codes > _DENSE_CODES or self.n_units * self.n_codes > _DENSE_CELLS:
+            return None
+        flat = np.bincount(self.unit * self.n_codes + self.code, self.weight, self.n_units * self.n_codes)
+        return np.asarray(flat.reshape(self.n_units, self.n_codes), np.float64)
 
     def by_unit(self, numbers: Floats) -> Floats:
         return np.bincount(self.unit, numbers, self.n_units).astype(np.float64)
@@ -194,6 +216,8 @@ def count_table(
     ratings: Ratings, unit_weights: npt.ArrayLike | None, rater_weights: npt.ArrayLike | None
 ) -> CountTable:
     """Keep what can be paired. Raises ValueError on weights of the wrong length, negative or not finite."""
+    if unit_weights is None and rater_weights is None:
+        return _unweighted(ratings)
     w = _weights("unit_weights", unit_weights, ratings.n_units)
     v = _weights("rater_weights", rater_weights, ratings.n_raters)
     keep = (w[ratings.unit] > 0) & (v[ratings.rater] > 0)
@@ -203,6 +227,15 @@ def count_table(
     raters, rater = _renumber(ratings.rater[keep], ratings.n_raters)
     codes, code = number_codes(ratings.value[keep])
     return CountTable(unit, rater, code, v[raters][rater], w[units], codes, units, raters)
+
+
+def _unweighted(ratings: Ratings) -> CountTable:
+    keep = np.bincount(ratings.unit, minlength=ratings.n_units)[ratings.unit] >= 2
+    rows: Bools | slice = slice(None) if keep.all() else keep
+    units, unit = _renumber(ratings.unit[rows], ratings.n_units)
+    raters, rater = _renumber(ratings.rater[rows], ratings.n_raters)
+    codes, code = number_codes(ratings.value[rows])
+    return CountTable(unit, rater, code, np.ones(unit.size), np.ones(units.size), codes, units, raters, False)
 
 
 def _weights(name: str, given: npt.ArrayLike | None, size: int) -> Floats:
@@ -218,4 +251,6 @@ def _weights(name: str, given: npt.ArrayLike | None, size: int) -> Floats:
 
 def _renumber(index: Ints, size: int) -> tuple[Ints, Ints]:
     present = np.bincount(index, minlength=size) > 0
+    if present.all():
+        return np.arange(size), index
     return np.flatnonzero(present), (np.cumsum(present) - 1)[index]

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.metrics.counts import Bools, CountTable, Floats, Ints
-from evaluation.metrics.distances import FixedLevel, distance_sums
+from evaluation.metrics.distances import FixedLevel, distance_matrix, distance_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,16 @@ class Removal:
 
 def whole_sums(level: FixedLevel, table: CountTable) -> Sums:
     """The sums of the whole table; O(ratings) except for the ratio level with many codes."""
-    return _whole(level, table)[0]
+    if table.cells is None:
+        return _whole(level, table)[0]
+    distance = distance_matrix(level, table.codes)
+    within = np.einsum("uc,uc->u", table.cells @ distance, table.cells)
+    return Sums(
+        np.array([table.factor @ within]),
+        np.array([table.marginals @ distance @ table.marginals]),
+        np.array([table.total]),
+        np.array([table.self_pairs]),
+    )
 
 
 def _whole(level: FixedLevel, table: CountTable) -> tuple[Sums, Floats, Floats, Floats]:

@@ -32,9 +32,23 @@ def distance_sums(level: FixedLevel, codes: Floats, code: Ints, group: Ints, wei
         return _nominal(codes.size, code, group, weight, n_groups)
     if level == "interval":
         return _interval(codes[code], group, weight, n_groups)
+    _refuse_negative(codes)
+    return _ratio(codes, code, group, weight, n_groups)
+
+
+def distance_matrix(level: FixedLevel, codes: Floats) -> Floats:
+    """(C, C) delta2 of every two of a few codes."""
+    if level == "nominal":
+        return 1 - np.eye(codes.size)
+    if level == "interval":
+        return np.asarray((codes[:, None] - codes) ** 2)
+    _refuse_negative(codes)
+    return ratio_distances(codes[:, None], codes[None, :])
+
+
+def _refuse_negative(codes: Floats) -> None:
     if codes.size and codes[0] < 0:
         raise ValueError(f"the ratio level needs codes of at least 0, got {codes[0]}")
-    return _ratio(codes, code, group, weight, n_groups)
 
 
 def _nominal(n_codes: int, code: Ints, group: Ints, weight: Floats, n_groups: int) -> Floats:

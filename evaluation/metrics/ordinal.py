@@ -57,6 +57,9 @@ def ordinal_sums(table: CountTable) -> Sums:
 
 def _within(table: CountTable, ranks: Floats) -> Floats:
     """(U,) T_u: 2 (m sum v x^2 - (sum v x)^2)."""
+    if table.cells is not None:
+        first, second = table.cells @ ranks, table.cells @ ranks**2
+        return np.maximum(2 * (table.mass * second - first**2), 0)
     x = ranks[table.code]
     first, second = table.by_unit(table.weight * x), table.by_unit(table.weight * x**2)
     return np.maximum(2 * (table.mass * second - first**2), 0)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.metrics.counts import Bools, Floats, Ints
+from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
 
+FEW_CODES = 16
+_BLOCK_NUMBERS = 4_000_000
 # for pairs of raters (P,) in units (B, P): the correlation without that unit, NaN where it is then undefined
 Without = Callable[[Ints, Ints, Ints], Floats]
 
@@ -65,7 +67,7 @@ class PairSums:
         return mean
 
 
-def same_size_units(unit: Ints, n_units: int, room: int = 2_000_000) -> Iterator[tuple[Ints, Ints]]:
+def same_size_units(unit: Ints, n_units: int, room: int = 250_000) -> Iterator[tuple[Ints, Ints]]:
     """Units with the same number k >= 2 of ratings, in blocks of at most ``room`` pairs: unit numbers (B,), and the
     places of their ratings (B, k) in ``unit``."""
     order = np.argsort(unit, kind="stable")
@@ -96,7 +98,56 @@ def deletion_changes(
         gone = defined & ~np.isfinite(after)
         change = np.where(defined, np.where(gone, 0, after) - before, 0)
         unit_sum[block], unit_count[block] = change.sum(axis=1), -gone.sum(axis=1)
-        member = np.zeros((i.size, k))  # which pairs a rating is in
-        member[np.arange(i.size), i] = member[np.arange(i.size), j] = 1
-        rating_sum[places], rating_count[places] = change @ member, -(gone @ member)
+        rating_sum[places], rating_count[places] = _by_member(change, k), -_by_member(gone, k)
     return unit_sum, unit_count, rating_sum, rating_count
+
+
+def tables_pay(ratings: Ratings, n_codes: int) -> bool:
+    """Whether ``changes_by_tables`` is cheaper than going through each pair in each unit: with few codes and few gaps.
+
+    Measured: about 0.1 ns for a unit and two cells of (rater, code), against 80 ns for a unit and a pair of raters.
+    """
+    side, size = ratings.n_raters * n_codes, np.bincount(ratings.unit, minlength=ratings.n_units)
+    return n_codes <= FEW_CODES and side <= 8_000 and ratings.n_units * side**2 < 400 * float(size @ size)
+
+
+def changes_by_tables(
+    r: Floats, ratings: Ratings, code: Ints, without: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """What ``deletion_changes`` gives, where a deletion changes a pair's correlation by the two codes given alone.
+
+    ``without`` (R, R, C, C): the correlation of raters i and j without a unit to which they gave codes a and b, NaN
+    where it is then undefined. With E (U, R C) marking who gave which code, sums over partners are E @ changes.
+    """
+    raters, _raters, codes, _codes = without.shape
+    defined = np.isfinite(r)[:, :, None, None]
+    lost = defined & ~np.isfinite(without)
+    change = np.where(defined, np.where(lost, 0, without) - r[:, :, None, None], 0)
+    parts = [part.transpose(1, 3, 0, 2).reshape(raters * codes, -1) for part in (change, lost.astype(np.float64))]
+    order = np.argsort(ratings.unit, kind="stable")
+    begin = np.searchsorted(ratings.unit[order], np.arange(ratings.n_units + 1))
+    sums = np.zeros((2, ratings.n_ratings))
+    step = max(1, _BLOCK_NUMBERS // max(raters * codes, 1))
+    for first in range(0, ratings.n_units, step):
+        last = min(first + step, ratings.n_units)
+        mine = order[begin[first] : begin[last]]
+        row, column = ratings.unit[mine] - first, ratings.rater[mine] * codes + code[mine]
+        given = np.zeros((last - first, raters * codes))
+        given[row, column] = 1
+        for place, part in enumerate(parts):
+            if part.any():
+                sums[place, mine] = (given @ part)[row, column]
+    by_unit = [np.bincount(ratings.unit, one, ratings.n_units) / 2 for one in sums]
+    return by_unit[0], -by_unit[1], sums[0], -sums[1]
+
+
+def _by_member(pairs: Floats | Bools, k: int) -> Floats:
+    """(B, k) from (B, P), pairs in the order of ``triu_indices(k, 1)``: for each member the sum over its pairs."""
+    sums = np.zeros((pairs.shape[0], k))
+    begin = 0
+    for i in range(k - 1):
+        own = pairs[:, begin : begin + k - 1 - i]
+        sums[:, i] += own.sum(axis=1)
+        sums[:, i + 1 :] += own
+        begin += k - 1 - i
+    return sums

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
-from evaluation.metrics.pairs import PairSums, deletion_changes
+from evaluation.metrics.counts import Bools, Floats, Ints, Ratings, number_codes
+from evaluation.metrics.pairs import PairSums, changes_by_tables, deletion_changes, tables_pay
 
 _ZERO = 1e-12
 
@@ -31,7 +31,8 @@ class _Moments:
 
 def pearson_pairs(ratings: Ratings, min_shared: int, deletions: bool) -> PairSums:
     """All pairs; the changes by deletion are zeros when ``deletions`` is False."""
-    x = _centred(ratings)
+    centre = _centre(ratings)
+    x = np.asarray(ratings.value - centre[ratings.rater])
     shape = (ratings.n_units, ratings.n_raters)
     given, score = np.zeros(shape), np.zeros(shape)
     given[ratings.unit, ratings.rater], score[ratings.unit, ratings.rater] = 1, x
@@ -44,6 +45,11 @@ def pearson_pairs(ratings: Ratings, min_shared: int, deletions: bool) -> PairSum
     if not deletions:
         none = np.zeros(0)
         return PairSums(r, enough, none, none, none, none)
+
+    codes, code = number_codes(ratings.value)
+    if tables_pay(ratings, codes.size):
+        tables = _without_tables(sums, codes - centre[:, None], min_shared)
+        return PairSums(r, enough, *changes_by_tables(r, ratings, code, tables))
 
     def without(first: Ints, second: Ints, block: Ints) -> Floats:
         a, b = ratings.rater[first], ratings.rater[second]
@@ -61,12 +67,23 @@ def pearson_pairs(ratings: Ratings, min_shared: int, deletions: bool) -> PairSum
     return PairSums(r, enough, *deletion_changes(r, ratings.unit, ratings.rater, ratings.n_units, without))
 
 
-def _centred(ratings: Ratings) -> Floats:
+def _without_tables(sums: _Moments, scores: Floats, min_shared: int) -> Floats:
+    """(R, R, C, C) without a unit that i and j gave codes a and b; ``scores`` (R, C): each rater's centred codes."""
+    p, q = scores[:, None, :, None], scores[None, :, None, :]
+    n, sx, sxx, sxy = (of[:, :, None, None] for of in (sums.n, sums.sx, sums.sxx, sums.sxy))
+    sy, syy = (of.T[:, :, None, None] for of in (sums.sx, sums.sxx))
+    shape = np.broadcast_shapes(n.shape, p.shape, q.shape)
+    less = (n - 1, (sx - p, sy - q), (sxx - p**2, syy - q**2), sxy - p * q)
+    return correlation_of_sums(np.broadcast_to(less[0], shape), *less[1:], (sxx, syy), min_shared)
+
+
+def _centre(ratings: Ratings) -> Floats:
+    """(R,) what is taken off each rater's scores."""
     count = np.maximum(np.bincount(ratings.rater, minlength=ratings.n_raters), 1)
     mean = np.bincount(ratings.rater, ratings.value, ratings.n_raters) / count
     if (ratings.value == np.rint(ratings.value)).all():
         mean = np.rint(mean)
-    return np.asarray(ratings.value - mean[ratings.rater])
+    return np.asarray(mean)
 
 
 def correlation_of_sums(

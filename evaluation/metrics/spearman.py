@@ -22,10 +22,9 @@ import numpy as np
 from scipy import sparse, stats
 
 from evaluation.metrics.counts import Floats, Ints, Ratings, number_codes
-from evaluation.metrics.pairs import PairSums, deletion_changes
+from evaluation.metrics.pairs import FEW_CODES, PairSums, changes_by_tables, deletion_changes, tables_pay
 from evaluation.metrics.pearson import pearson_pairs
 
-FEW_CODES = 16
 EXACT_CODES = 256
 _BLOCK_NUMBERS = 4_000_000
 
@@ -111,6 +110,9 @@ def _from_tables(ratings: Ratings, code: Ints, n_codes: int, min_shared: int, de
     if not deletions:
         none = np.zeros(0)
         return PairSums(r, enough, none, none, none, none)
+
+    if tables_pay(ratings, n_codes):
+        return PairSums(r, enough, *changes_by_tables(r, ratings, code, without))
 
     def look_up(one: Ints, other: Ints, block: Ints) -> Floats:
         found: Floats = without[ratings.rater[one], ratings.rater[other], code[one], code[other]]

@@ -1,13 +1,14 @@
 """Mean pairwise correlations against a plain loop over scipy, pair by pair."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from scipy import stats
 
-from evaluation.metrics import spearman
+from evaluation.metrics import pearson, spearman
 from evaluation.metrics.agreement import Interval
 from evaluation.metrics.correlation import mean_pairwise_pearson, mean_pairwise_spearman
 from evaluation.metrics.counts import Ratings
@@ -64,6 +65,24 @@ def test_the_jackknife_is_the_brute_force_one(
     np.testing.assert_allclose(sums.without_units(), brute["units"], atol=1e-11)
     np.testing.assert_allclose(sums.without_raters(), brute["raters"], atol=1e-11)
     np.testing.assert_allclose(sums.without_ratings(), brute["ratings"], atol=1e-11)
+
+
+@pytest.mark.parametrize(("measure", "of"), [(mean_pairwise_pearson, pearson), (mean_pairwise_spearman, spearman)])
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_few_codes_take_the_same_interval_by_tables_as_pair_by_pair(
+    measure: Callable[..., Estimate], of: Any, missing: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = gappy(np.random.default_rng(3), 40, 7, codes=5, missing=missing)
+    table[:, 0] = np.where(np.isnan(table[:, 0]), np.nan, 3)  # one constant but for a unit: its pairs come and go
+    table[5, 0] = 4
+    ratings, found = Ratings.from_matrix(table), []
+    for way in (True, False):
+        monkeypatch.setattr(of, "tables_pay", lambda ratings, codes, way=way: way)
+        found.append(getattr(of, f"{of.__name__.rpartition('.')[2]}_pairs")(ratings, 3, True))
+    for name in ("unit_sum", "unit_count", "rating_sum", "rating_count"):
+        np.testing.assert_allclose(getattr(found[0], name), getattr(found[1], name), atol=1e-12)
+    assert found[0].unit_count.min() < 0  # without unit 5 pairs are gone
+    assert measure(ratings).low is not None or measure(ratings).interval_reason == "unstable"
 
 
 def test_the_interval_is_the_one_documented() -> None:
