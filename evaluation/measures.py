@@ -11,6 +11,7 @@ from evaluation.metrics.agreement import alpha, percent_agreement
 from evaluation.metrics.correlation import mean_pairwise_pearson, mean_pairwise_spearman
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval
+from evaluation.metrics.kappa import cohen_kappa
 from evaluation.metrics.partitions import adjusted_rand, keep_alpha, pairwise_f1
 
 Compute = Callable[[Any, Interval], Estimate]  # of Ratings; of Partitions at the level of partitions
@@ -96,6 +97,30 @@ MEASURES: tuple[Measure, ...] = (
         from_zero=True,
     ),
     Measure(
+        "kappa",
+        _("Cohen's kappa"),
+        _("Cohen's kappa of two raters; of more, its mean over all pairs."),
+        ("nominal", *ORDERED),
+        lambda ratings, interval: cohen_kappa(ratings, interval=interval),
+        {level: _("It treats a near miss like a far one: the order of the scale is not used.") for level in ORDERED},
+    ),
+    Measure(
+        "kappa_linear",
+        _("Cohen's kappa, linear weights"),
+        _("Cohen's kappa in which a disagreement weighs the steps it spans; of more raters, the mean over pairs."),
+        ORDERED,
+        lambda ratings, interval: cohen_kappa(ratings, weights="linear", interval=interval),
+        {"ordinal": _EQUAL_STEPS},
+    ),
+    Measure(
+        "kappa_quadratic",
+        _("Cohen's kappa, quadratic weights"),
+        _("Cohen's kappa in which a disagreement weighs its steps squared; of more raters, the mean over pairs."),
+        ORDERED,
+        lambda ratings, interval: cohen_kappa(ratings, weights="quadratic", interval=interval),
+        {"ordinal": _EQUAL_STEPS},
+    ),
+    Measure(
         "pairwise_f1",
         _("Pairwise F1 of groupings"),
         _("Of all pairs of pictures that somebody put into one group, how far two people put the same ones together."),
@@ -141,4 +166,4 @@ def chosen(key: str, level: str) -> tuple[Measure, ...]:
         return tuple(BY_KEY[one] for one in GROUPINGS)
     if key == TABLE:
         return tuple(BY_KEY[one] for one in (default_measure(level), "spearman", "pearson"))
-    return (BY_KEY[key],)
+    return (BY_KEY[key],) if key in BY_KEY else ()  # a text has none

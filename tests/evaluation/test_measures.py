@@ -33,7 +33,7 @@ def keys(level: str) -> set[str]:
 
 
 def test_only_what_the_level_allows_is_offered() -> None:
-    assert keys("nominal") == {"alpha_nominal", "percent"}
+    assert keys("nominal") == {"alpha_nominal", "percent", "kappa"}
     partitions = {"pairwise_f1", "adjusted_rand", "keep_alpha"}
     assert keys("ordinal") == {measure.key for measure in MEASURES} - partitions
     assert keys("text") == keys("box") == set() and keys("partition") == partitions
