@@ -93,8 +93,11 @@ def x_axis(
     """Upright grid lines from top to bottom with their numbers below; the zero line is darker."""
     canvas.add(Path("".join(down(scale.at(t), top, bottom) for t in marks if t)), stroke=LINE)
     canvas.add(Path("".join(down(scale.at(t), top, bottom) for t in marks if not t)), stroke=EDGE)
+    step = abs(scale.at(marks[1]) - scale.at(marks[0])) if len(marks) > 1 else 100
+    first = marks.index(0) % 2 if 0 in marks else (len(marks) - 1) % 2  # zero, or the end, keeps its number
+    named = marks if step >= 30 else marks[first::2]
     words = [
-        Text(round(scale.at(t), 1), round(bottom + size + 3, 1), tick_words(t), "middle", size=size) for t in marks
+        Text(round(scale.at(t), 1), round(bottom + size + 3, 1), tick_words(t), "middle", size=size) for t in named
     ]
     canvas.add(*words, fill=INK_3)
 

@@ -47,7 +47,7 @@ def draw(data: Ranks, width: float) -> Scene:
         _lines(canvas, kinds, level, upright, room)
         _places(canvas, count, level, top + PANEL)
         canvas.add(label(LEFT, top + PANEL + 33, data.x, width - LEFT, size=12), fill=INK_2)
-    return canvas.scene(max(len(data.panels) * high - 6, 20))
+    return canvas.scene(max(len(data.panels) * high + 2, 20))
 
 
 def _lines(canvas: Canvas, kinds: tuple[Kind, ...], level: Scale, upright: Scale, room: float) -> None:

@@ -11,6 +11,8 @@ from typing import ClassVar
 
 from evaluation.figures.drawing.text import cut, fitting
 
+MARGIN = 10.0
+
 
 @dataclass(frozen=True)
 class Rect:
@@ -86,6 +88,15 @@ class Scene:
     width: float
     height: float
     groups: tuple[Group, ...]
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height with the margin around it."""
+        return self.width + 2 * MARGIN, self.height + 2 * MARGIN
+
+    @property
+    def margin(self) -> float:
+        return MARGIN
 
     @property
     def marks(self) -> Iterator[Mark]:

@@ -29,19 +29,21 @@ class Strip:
 def draw(data: Strip, width: float) -> Scene:
     raters = [rater for _name, group in data.groups for rater in group]
     marks = agreement_ticks(rater.value for rater in raters)
+    few = [rater.name for _name, group in data.groups if len(group) <= FEW for rater in group]
+    left = fitting(few, 13, 40, width * 0.3) + 12
     canvas = Canvas(width)
     y = 0.0
     for name, group in data.groups:
         canvas.add(label(0, y + 15, name, width, bold=True), fill=INK)
         y += 22
-        drawn = _rows if len(group) <= FEW else _dense
-        y = drawn(canvas, group, marks, y, data.counted)
+        y = _rows(canvas, group, marks, y, left, data.counted) if len(group) <= FEW else _dense(canvas, group, marks, y)
     return canvas.scene(max(y, 20))
 
 
-def _rows(canvas: Canvas, group: tuple[Rater, ...], marks: tuple[float, ...], top: float, counted: str) -> float:
+def _rows(
+    canvas: Canvas, group: tuple[Rater, ...], marks: tuple[float, ...], top: float, left: float, counted: str
+) -> float:
     """One row each: name, interval and dot, n at the end."""
-    left = fitting([rater.name for rater in group], 13, 40, canvas.width * 0.3) + 12
     right = canvas.width - 52
     scale = Scale(marks[0], marks[-1], left, right)
     bottom = top + len(group) * ROW
@@ -69,19 +71,20 @@ def _rows(canvas: Canvas, group: tuple[Rater, ...], marks: tuple[float, ...], to
     return bottom + 34
 
 
-def _dense(canvas: Canvas, group: tuple[Rater, ...], marks: tuple[float, ...], top: float, counted: str) -> float:
+def _dense(canvas: Canvas, group: tuple[Rater, ...], marks: tuple[float, ...], top: float) -> float:
     """Many beside each other, a few dozen in a panel; under each panel the names of its first and last."""
     left = 34.0
     fit = max(int((canvas.width - left) // EACH), 1)
     panels = -(-len(group) // fit)
     size = -(-len(group) // panels)  # panels of one length
+    each = min((canvas.width - left) / size, 18)
     for start in range(0, len(group), size):
         part = group[start : start + size]
         scale = Scale(marks[0], marks[-1], top + PANEL, top + 4)
-        y_axis(canvas, scale, marks[::2] if len(marks) > 5 else marks, left, left + size * EACH)
+        y_axis(canvas, scale, marks[::2] if len(marks) > 5 else marks, left, left + size * each)
         lines, dots, holes = "", "", []
         for place, rater in enumerate(part):
-            x, value = left + (place + 0.5) * EACH, rater.value
+            x, value = left + (place + 0.5) * each, rater.value
             if value.value is None:
                 holes.append(rect(x - 4, top + 4, 8, PANEL - 4, pattern="hatch", title=f"{rater.name}: {value.why}"))
                 continue
@@ -89,10 +92,10 @@ def _dense(canvas: Canvas, group: tuple[Rater, ...], marks: tuple[float, ...], t
                 lines += down(x, scale.at(value.low), scale.at(value.high))
             dots += dot(x, scale.at(value.value))
         _marks(canvas, lines, dots, holes, 2, 6)
-        half = len(part) * EACH / 2
+        half = len(part) * each / 2
         canvas.add(
             label(left, top + PANEL + 16, part[0].name, half - 8, size=12),
-            label(left + len(part) * EACH, top + PANEL + 16, part[-1].name, half - 8, anchor="end", size=12),
+            label(left + len(part) * each, top + PANEL + 16, part[-1].name, half - 8, anchor="end", size=12),
             fill=INK_2,
         )
         top += PANEL + 30
