@@ -18,6 +18,7 @@ from evaluation.metrics.counts import Floats, Ints
 
 Distance = Literal["cosine", "euclidean"]
 _BLOCK_NUMBERS = 4_000_000
+_ZERO = 1e-12  # nearer than this, relative to the vectors' squares, is no distance
 
 
 def silhouettes(vectors: npt.ArrayLike, cluster: npt.ArrayLike, *, distance: Distance = "cosine") -> Floats:
@@ -52,7 +53,7 @@ def _of(x: Floats, own: Ints, clusters: int, distance: Distance) -> Floats:
     others[rows, own] = np.inf
     b = others.min(axis=1)
     wide = np.maximum(a, b)
-    defined = (size[own] > 1) & (wide > 0)
+    defined = (size[own] > 1) & (wide > _ZERO)
     return np.asarray(np.divide(b - a, wide, out=np.full(len(x), np.nan), where=defined))
 
 
@@ -69,7 +70,9 @@ def _euclidean(x: Floats, member: Floats) -> Floats:
     parts = []
     for first in range(0, len(x), step):
         rows = slice(first, first + step)
-        apart = np.sqrt(np.maximum(squares[rows, None] + squares[None, :] - 2 * x[rows] @ x.T, 0))
+        both = squares[rows, None] + squares[None, :]
+        apart = both - 2 * x[rows] @ x.T
+        apart = np.sqrt(np.where(apart > _ZERO * both, apart, 0))
         apart[np.arange(len(apart)), np.arange(first, first + len(apart))] = 0
         parts.append(apart @ member)
     return np.concatenate(parts)
