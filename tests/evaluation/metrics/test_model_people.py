@@ -1,0 +1,201 @@
+"""A model beside people, against a plain loop over scipy: the values, and each of them without a unit or a rater."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evaluation.metrics import model_people
+from evaluation.metrics.intervals import Interval, jackknife_variance
+from evaluation.metrics.model_people import (
+    Scored,
+    concept_averaged,
+    global_averaged,
+    image_wise,
+    per_annotator,
+    per_cohort,
+)
+
+NONE = Interval("none")
+N = np.nan
+Rows = list[tuple[int, int, int, float, float]]  # image, cohort, rater, value, score
+
+
+def scored(rows: Rows) -> Scored:
+    parts = list(zip(*rows, strict=True)) if rows else [()] * 5
+    return Scored(*(np.array(part, kind) for part, kind in zip(parts, (int, int, int, float, float), strict=True)))
+
+
+def study(seed: int = 0, images: int = 6, cohorts: int = 5, raters: int = 4, missing: float = 0.25) -> Rows:
+    """Every cohort has raters of its own; codes 1 to 5; some ratings and some scores are missing."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(images, cohorts))
+    score = np.clip(np.rint(3 + truth + 0.5 * rng.normal(size=truth.shape)), 1, 5)
+    score[rng.random(score.shape) < 0.1] = N
+    rows = []
+    for i in range(images):
+        for c in range(cohorts):
+            for r in range(raters):
+                if rng.random() >= missing and not np.isnan(score[i, c]):
+                    value = float(np.clip(np.rint(3 + truth[i, c] + rng.normal()), 1, 5))
+                    rows.append((i, c, c * raters + r, value, float(score[i, c])))
+    return rows
+
+
+def loop(rows: Rows, row: Callable, column: Callable) -> float:
+    """Mean over rows of r over columns. A cell is the mean of its things, a thing's people's side the raters' mean."""
+    given: Any = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for one in rows:
+        given[row(one)][column(one)][one[0], one[1]].append((one[3], one[4]))
+    found = []
+    for cells in given.values():
+        people = [np.mean([np.mean([v for v, _s in said]) for said in things.values()]) for things in cells.values()]
+        model = [np.mean([said[0][1] for said in things.values()]) for things in cells.values()]
+        if len(cells) >= 3 and np.ptp(people) > 1e-9 and np.ptp(model) > 1e-9:
+            found.append(stats.pearsonr(people, model)[0])
+    return float(np.mean(found)) if found else N
+
+
+READINGS: dict[str, tuple[Callable, Callable, Callable, Callable]] = {
+    # measure, row, column, unit
+    "image": (lambda s, i: image_wise(s, interval=i)[0], lambda r: r[0], lambda r: r[1], lambda r: r[0]),
+    "concept": (
+        lambda s, i: concept_averaged(s, s.image // 2, interval=i), lambda r: r[0] // 2, lambda r: r[1],
+        lambda r: r[0] // 2,
+    ),
+    "global": (lambda s, i: global_averaged(s, interval=i), lambda r: 0, lambda r: r[1], lambda r: r[0]),
+    "cohort": (
+        lambda s, i: per_cohort(s.where(s.cohort == 1), interval=i)[1], lambda r: r[1], lambda r: r[0], lambda r: r[0],
+    ),
+    "annotator": (
+        lambda s, i: per_annotator(s.where(s.cohort == 1), interval=i)[1].mean, lambda r: r[2], lambda r: r[0],
+        lambda r: r[0],
+    ),
+}  # fmt: skip
+each = pytest.mark.parametrize("reading", READINGS)
+
+
+@each
+@pytest.mark.parametrize("seed", range(6))
+def test_the_value_is_the_loops(reading: str, seed: int) -> None:
+    measure, row, column, _unit = READINGS[reading]
+    rows = [one for one in study(seed) if reading not in ("cohort", "annotator") or one[1] == 1]
+    expected, found = loop(rows, row, column), measure(scored(study(seed)), NONE)
+    assert found.value == pytest.approx(expected, abs=1e-12) if not np.isnan(expected) else found.value is None
+
+
+@each
+@pytest.mark.parametrize("seed", range(3))
+def test_the_interval_is_the_two_way_jackknife_by_brute_force(reading: str, seed: int) -> None:
+    """V = max(V_u + V_r - V_ur, V_u, V_r); t with min(units, raters) - 1 degrees of freedom on Fisher's z."""
+    measure, row, column, unit = READINGS[reading]
+    rows = [one for one in study(seed, images=8, missing=0.1) if reading not in ("cohort", "annotator") or one[1] == 1]
+    found = measure(scored(rows), Interval())
+    keys: list[Callable] = [unit, lambda r: r[2], lambda r: (unit(r), r[2])]
+    without = [
+        np.array([loop([r for r in rows if key(r) != gone], row, column) for gone in sorted({key(r) for r in rows})])
+        for key in keys
+    ]
+    if not all(np.isfinite(part).all() for part in without):
+        assert found.interval_reason == "unstable"
+        return
+    units, raters, both = (jackknife_variance(part) for part in without)
+    error = np.sqrt(max(units + raters - both, units, raters)) / (1 - found.value**2)
+    step = stats.t.ppf(0.975, min(without[0].size, without[1].size) - 1) * error
+    assert found.low == pytest.approx(np.tanh(np.arctanh(found.value) - step), abs=1e-9)
+    assert found.high == pytest.approx(np.tanh(np.arctanh(found.value) + step), abs=1e-9)
+
+
+def test_two_images_by_hand() -> None:
+    """Image 0: model 1 2 3, people's means 1 2 3, r = 1. Image 1: model 1 2 3, people 2 1 3: deviations -1 0 1 and
+    0 -1 1, r = (0 + 0 + 1) / 2 = 1/2. The mean is 3/4; averaged first, the people have
+    1.5 1.5 3: r = 1.5 / sqrt(2 x 1.5)."""
+    rows: Rows = [(0, 0, 0, 1, 1), (0, 1, 1, 2, 2), (0, 2, 2, 3, 3), (1, 0, 0, 2, 1), (1, 1, 1, 1, 2), (1, 2, 2, 3, 3)]
+    [mean] = image_wise(scored(rows), interval=NONE)
+    assert mean.value == pytest.approx(0.75) and mean.extras["n_rows"] == 2
+    assert global_averaged(scored(rows), interval=NONE).value == pytest.approx(1.5 / np.sqrt(3))
+    assert concept_averaged(scored(rows), [0] * 6, interval=NONE).value == pytest.approx(1.5 / np.sqrt(3))
+    assert [one.value for one in image_wise(scored(rows), [0, 0, 0, 1, 1, 1], interval=NONE)] == [
+        pytest.approx(1),
+        pytest.approx(0.5),
+    ]
+
+
+def test_each_annotator_by_hand() -> None:
+    """Model 1 2 3; annotators 1 2 3 (r = 1), 3 2 1 (r = -1) and 2 1 3 (r = 1/2), and one who always says 3."""
+    said = {0: (1, 2, 3), 1: (3, 2, 1), 2: (2, 1, 3), 3: (3, 3, 3)}
+    rows: Rows = [(i, 0, r, float(v), float(i + 1)) for r, values in said.items() for i, v in enumerate(values)]
+    found = per_annotator(scored(rows))[0]
+    assert found.mean.value == pytest.approx(1 / 6)
+    assert (found.most.value, found.least.value, found.median.value) == (
+        pytest.approx(1),
+        pytest.approx(-1),
+        pytest.approx(0.5),
+    )
+    assert found.deviation.value == pytest.approx(np.std([1, -1, 0.5], ddof=1))
+    assert found.mean.extras["n_rows_constant"] == 1 and found.mean.extras["n_rows"] == 3
+    assert found.most.interval_reason == found.deviation.interval_reason == "not_smooth"
+
+
+def test_a_constant_image_is_left_out_and_counted() -> None:
+    rows: Rows = [(0, c, c, float(c), float(c)) for c in range(3)]
+    rows += [(1, c, c, float(c), 4.0) for c in range(3)]
+    rows += [(2, c, c, float(c), float(c)) for c in range(2)]
+    [found] = image_wise(scored(rows))
+    assert found.value == pytest.approx(1) and found.interval_reason == "unstable"
+    assert (found.extras["n_rows"], found.extras["n_rows_constant"], found.extras["n_rows_few"]) == (1, 1, 1)
+
+
+def test_more_raters_do_not_make_an_image_count_more() -> None:
+    rows = study(3, missing=0)
+    doubled = rows + [(i, c, r + 100, v, s) for i, c, r, v, s in rows if c == 0]
+    for measure in (READINGS["image"][0], READINGS["global"][0]):
+        assert measure(scored(doubled), NONE).value == pytest.approx(measure(scored(rows), NONE).value, abs=1e-12)
+
+
+@each
+def test_scores_may_be_stretched_and_everything_shuffled(reading: str) -> None:
+    measure, rows = READINGS[reading][0], study(2)
+    before = measure(scored(rows), Interval())
+    moved = [(i, c, r, 7 + 2 * v, 1e6 + 3 * s) for i, c, r, v, s in rows]
+    after = measure(scored([moved[k] for k in np.random.default_rng(1).permutation(len(moved))]), Interval())
+    assert after.value == pytest.approx(before.value, abs=1e-7)
+    assert after.low == pytest.approx(before.low, abs=1e-6)
+
+
+@each
+@pytest.mark.parametrize("rows", [[], [(0, 1, 0, 1.0, 1.0)]], ids=["none", "one"])
+def test_none_and_one_rating_have_no_value(reading: str, rows: Rows) -> None:
+    if not rows and reading in ("cohort", "annotator"):
+        assert per_cohort(scored([])) == {} and per_annotator(scored([])) == {}
+        return
+    found = READINGS[reading][0](scored(rows), Interval())
+    assert (found.value, found.reason) == (None, "too_few_points" if rows else "no_ratings")
+
+
+def test_one_rater_has_no_spread() -> None:
+    rows: Rows = [(i, 1, 0, float(i), float(i % 3)) for i in range(6)]
+    found = per_annotator(scored(rows))[1]
+    assert found.mean.interval_reason == "too_few_raters_for_interval"
+    assert found.deviation.reason == "too_few_raters" and found.most.value == found.least.value == found.mean.value
+
+
+def test_a_model_that_says_one_thing_has_no_correlation() -> None:
+    rows: Rows = [(i, c, r, v, 3.0) for i, c, r, v, _s in study(1)]
+    for measure, *_rest in READINGS.values():
+        assert measure(scored(rows), Interval()).reason == "constant_side"
+
+
+def test_what_is_not_a_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="finite"):
+        scored([(0, 0, 0, N, 1.0)])
+    with pytest.raises(ValueError, match="jackknife interval only"):
+        image_wise(scored(study()), interval=Interval("units", "bootstrap", rng=np.random.default_rng(0)))
+
+
+def test_the_cohorts_are_said_not_to_be_resampled() -> None:
+    assert "these cohorts only" in str(model_people.__doc__)
+    assert concept_averaged(scored(study()), np.zeros(len(study()), int)).resampled == "concepts and raters"
