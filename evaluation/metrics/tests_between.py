@@ -1,0 +1,180 @@
+"""Is one model better than another on the same items? Paired tests, corrections over a table, bands of ranks.
+
+    McNemar      b, c: items only the first, only the second had right. Exact: X ~ Binomial(b + c, 1/2), two-sided;
+                 chi-square: (b - c)^2 / (b + c), or (|b - c| - 1)^2 / (b + c) corrected, with 1 degree of freedom
+    permutation  the sign of each item's difference, or of each cluster's, is as likely + as -; the statistic is the
+                 absolute sum. All 2^C sign patterns where they are few, else drawn ones: p = (1 + hits) / (1 + drawn)
+    Holm         p_(i) x (m - i + 1), made monotone: no false claim in the whole table with probability 1 - level
+    Benjamini-Hochberg   p_(i) x m / i, made monotone: the expected share of false claims among the claims
+    band         a model's best and worst place that no test rules out: 1 + how many are better than it, to
+                 k - how many are worse
+
+Each comparison is an Estimate of the difference; the p value stands in its extras ("p", None where there is no test).
+Sources: McNemar (1947); Fisher (1935); Phipson & Smyth (2010) for the 1 + in p; Holm (1979); Benjamini & Hochberg
+(1995); Bonett & Price (2012), Adjusted Wald confidence interval for a difference of binomial proportions based on
+paired data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from evaluation.metrics.counts import Bools, Floats
+from evaluation.metrics.estimate import Estimate, Extra
+from evaluation.metrics.resampling import Resampling, bootstrapped, cluster_sums, ratio
+
+McNemar = Literal["exact", "chi-square", "chi-square corrected"]
+Correction = Literal["holm", "benjamini-hochberg"]
+PERMUTATIONS = 10_000
+_BLOCK_NUMBERS = 4_000_000
+_SAME = 1e-9  # sums that differ by less than this share of the largest possible count as equal
+
+
+def mcnemar(first: npt.ArrayLike, second: npt.ArrayLike, *, how: McNemar = "exact", level: float = 0.95) -> Estimate:
+    """Accuracy of the first less that of the second, both booleans (n,) over the same items, taken for independent.
+
+    Extras: "p", "only_first" (b), "only_second" (c). No item on which they differ: p = 1, whatever the test. Interval:
+    Bonett & Price's, which exists at n = 1 too. Undefined: no item.
+
+    >>> mcnemar([True] * 9 + [False], [True] * 3 + [False] * 6 + [True]).extras["p"]  # 2 (1 + 7) / 2^7
+    0.125
+    """
+    one, other = np.asarray(first, bool), np.asarray(second, bool)
+    if one.shape != other.shape:
+        raise ValueError(f"both must say something of the same items, got shapes {one.shape} and {other.shape}")
+    n, b, c = int(one.size), int((one & ~other).sum()), int((other & ~one).sum())
+    common: dict[str, Any] = {
+        "method": "difference of paired shares", "n_units": n, "n_raters": 2, "n_ratings": 2 * n, "level": level,
+        "resampled": "units",
+    }  # fmt: skip
+    extras: dict[str, Extra] = {"only_first": b, "only_second": c, "test": f"McNemar, {how}"}
+    if not n:
+        return Estimate.undefined(reason="nothing_counted", extras={**extras, "p": None}, **common)
+    p, q = (b + 1) / (n + 2), (c + 1) / (n + 2)
+    half = float(stats.norm.ppf((1 + level) / 2)) * float(np.sqrt((p + q - (p - q) ** 2) / (n + 2)))
+    ends = max(p - q - half, -1.0), min(p - q + half, 1.0)
+    return Estimate.of((b - c) / n, interval=ends, extras={**extras, "p": _mcnemar_p(b, c, how)}, **common)
+
+
+def _mcnemar_p(b: int, c: int, how: McNemar) -> float:
+    if b + c == 0:
+        return 1.0
+    if how == "exact":
+        return float(min(1.0, 2 * stats.binom.cdf(min(b, c), b + c, 0.5)))
+    distance = abs(b - c) if how == "chi-square" else max(abs(b - c) - 1, 0)
+    return float(stats.chi2.sf(distance**2 / (b + c), 1))
+
+
+def paired_permutation(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    clusters: npt.ArrayLike | None = None,
+    *,
+    seed: int = 0,
+    permutations: int = PERMUTATIONS,
+    level: float = 0.95,
+) -> Estimate:
+    """Mean of the first less mean of the second score (n,), of the same items; a NaN on one side leaves the item out.
+
+    ``clusters`` (n,): signs flip for whole clusters (all pictures of a concept, all countries of a question), and the
+    interval draws clusters. Extras: "p" two-sided, "n_permutations", "exact". Undefined: no item with both.
+    """
+    one, other = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    if one.shape != other.shape:
+        raise ValueError(f"both must score the same items, got shapes {one.shape} and {other.shape}")
+    both = np.isfinite(one) & np.isfinite(other)
+    change = (one - other)[both]
+    labels = np.arange(change.size) if clusters is None else np.asarray(clusters)[both]
+    sums = cluster_sums(labels, change, np.ones(change.size))
+    p, used, exact = permutation_p(sums[:, 0], seed, permutations) if change.size else (None, 0, False)
+    extras = {
+        "p": p, "n_permutations": used, "exact": exact, "test": "paired permutation",
+        "n_left_out": int(both.size - both.sum()),
+    }  # fmt: skip
+    return bootstrapped(
+        sums,
+        ratio,
+        Resampling(seed=seed, level=level),
+        method="mean of paired differences",
+        n_units=int(change.size),
+        n_raters=2,
+        n_ratings=2 * int(change.size),
+        extras=extras,
+    )
+
+
+def permutation_p(sums: Floats, seed: int = 0, permutations: int = PERMUTATIONS) -> tuple[float, int, bool]:
+    """Two-sided p of the absolute total of ``sums`` (C,) when each one's sign is a coin's; how many sign patterns were
+    used; whether they were all."""
+    moved = sums[sums != 0]  # what does not differ has no sign
+    bound = abs(moved.sum()) - _SAME * np.abs(moved).sum()
+    if not moved.size:
+        return 1.0, 1, True
+    if 2**moved.size <= permutations:
+        every = np.arange(2**moved.size)[:, None] >> np.arange(moved.size) & 1
+        return float(np.mean(np.abs((2.0 * every - 1) @ moved) >= bound)), len(every), True
+    rng = np.random.default_rng(seed)
+    hits, step = 0, max(1, _BLOCK_NUMBERS // moved.size)
+    for start in range(0, permutations, step):
+        signs = 2.0 * rng.integers(0, 2, (min(step, permutations - start), moved.size)) - 1
+        hits += int((np.abs(signs @ moved) >= bound).sum())
+    return (1 + hits) / (1 + permutations), permutations, False
+
+
+def adjusted(p: Sequence[float | None] | Floats, how: Correction) -> Floats:
+    """p values (m,) corrected for being m; a test that could not be made (None, NaN) stays NaN and does not count.
+
+    >>> adjusted([0.01, 0.04, 0.03], "holm").tolist()
+    [0.03, 0.06, 0.06]
+    """
+    given = np.array([np.nan if one is None else one for one in p], np.float64)
+    if np.nanmin(given, initial=0) < 0 or np.nanmax(given, initial=0) > 1:
+        raise ValueError("p values lie between 0 and 1")
+    found = np.full(given.shape, np.nan)
+    tested = np.flatnonzero(np.isfinite(given))
+    order = tested[np.argsort(given[tested], kind="stable")]
+    place, m = np.arange(1, order.size + 1), order.size
+    if how == "holm":
+        found[order] = np.maximum.accumulate(given[order] * (m - place + 1))
+    else:
+        found[order] = np.minimum.accumulate((given[order] * m / place)[::-1])[::-1]
+    return np.asarray(np.minimum(found, 1))
+
+
+def rank_bands(better: npt.ArrayLike) -> list[tuple[int, int]]:
+    """``better[i, j]`` (k, k): i was shown to be better than j. For each the best and the worst place it may have.
+
+    >>> rank_bands([[False, True, True], [False, False, False], [False, False, False]])
+    [(1, 1), (2, 3), (2, 3)]
+    """
+    beats: Bools = np.asarray(better, bool)
+    if beats.ndim != 2 or beats.shape[0] != beats.shape[1] or (beats & beats.T).any():
+        raise ValueError("better must be a square matrix in which nobody is better than one that is better than it")
+    return [(1 + int(beats[:, i].sum()), len(beats) - int(beats[i].sum())) for i in range(len(beats))]
+
+
+def bands_of(
+    scores: npt.ArrayLike,
+    clusters: npt.ArrayLike | None = None,
+    *,
+    seed: int = 0,
+    correction: Correction = "holm",
+    level: float = 0.95,
+) -> list[tuple[int, int]]:
+    """Bands of k models by their scores (n items, k), higher is better: a paired permutation test of every two of them,
+    corrected over all k (k - 1) / 2."""
+    table = np.asarray(scores, np.float64)
+    k = table.shape[1]
+    pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
+    found = [paired_permutation(table[:, i], table[:, j], clusters, seed=seed, level=level) for i, j in pairs]
+    p = adjusted([one.extras["p"] for one in found], correction)  # type: ignore[misc]
+    better = np.zeros((k, k), bool)
+    for (i, j), one, value in zip(pairs, found, p, strict=True):
+        if one.value is not None and value <= 1 - level:
+            better[(i, j) if one.value > 0 else (j, i)] = True
+    return rank_bands(better)
