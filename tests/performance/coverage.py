@@ -1,6 +1,8 @@
-"""How often the intervals contain the truth, by simulation. By hand: python tests/performance/coverage.py [--runs 400]
+"""How often the intervals contain the truth, by simulation: python tests/performance/coverage.py [--runs 500] [--quick]
 
-Raters and units are drawn from a population: score = unit effect + rater effect + noise, cut into five ordered codes
+First studies in CAIRE's form (evaluation/metrics/simulation.py: 400 images, ten cohorts, 3 to 20 raters of each, 10 %
+missing): alpha, mean pairwise correlations, and a model's correlation with people. Then one cohort by other shapes:
+raters and units are drawn from a population: score = unit effect + rater effect + noise, cut into five ordered codes
 (or left continuous). The truth is alpha of one very large table of fresh units and raters. Printed: coverage of the
 default interval (units and raters), of the units-only jackknife and of a bootstrap over units, each against the
 population of units *and* raters.
@@ -9,16 +11,23 @@ population of units *and* raters.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+import time
 from pathlib import Path
 
-import numpy as np
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # the processes share the cores between them
+sys.path[0] = str(Path(__file__).resolve().parents[2])  # our own folder holds a queue that is not Python's
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from concurrent.futures import ProcessPoolExecutor  # noqa: E402
+from multiprocessing import get_context  # noqa: E402
 
-from evaluation.metrics.agreement import Interval, alpha
-from evaluation.metrics.correlation import mean_pairwise_pearson
-from evaluation.metrics.counts import Ratings
+import numpy as np  # noqa: E402
+
+from evaluation.metrics.agreement import Interval, alpha  # noqa: E402
+from evaluation.metrics.correlation import mean_pairwise_pearson  # noqa: E402
+from evaluation.metrics.counts import Ratings  # noqa: E402
+from evaluation.metrics.simulation import MEASURED, Recipe, covers, truth  # noqa: E402
 
 SHAPES = [(200, 20, 0.0), (200, 20, 0.8), (50, 8, 0.0), (100, 8, 0.3), (100, 5, 0.0), (100, 3, 0.0), (1000, 30, 0.9)]
 
@@ -37,12 +46,38 @@ def covered(estimate: object, truth: float) -> float:
     return float("nan") if low is None else float(low <= truth <= high)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=400)
-    parser.add_argument("--seed", type=int, default=20240229)
-    args = parser.parse_args()
-    rng = np.random.default_rng(args.seed)
+def caire(runs: int, seed: int, images: int, shapes: tuple[int, ...]) -> dict[int, dict[str, float]]:
+    """Prints a row for each number of raters; gives the shares that hold the truth."""
+    print(
+        f"\nCAIRE's form: {images} images x 10 cohorts, 10 % missing, {runs} studies a row; share that holds the truth"
+    )
+    print(f"{'raters':>7}" + "".join(f"{name:>22}" for name in MEASURED) + f"{'seconds':>9}")
+    found: dict[int, dict[str, float]] = {}
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        for raters in shapes:
+            began, recipe = time.perf_counter(), Recipe(images=images, raters=raters)
+            parts = [np.random.default_rng([seed, raters, part]) for part in range(20)]
+            true = mean_of(list(pool.map(truth, [recipe] * 20, [max(runs // 20, 5)] * 20, parts)))
+            rngs = [np.random.default_rng([seed, raters, 100 + run]) for run in range(runs)]
+            held = list(pool.map(covers, [recipe] * runs, [true] * runs, rngs, chunksize=5))
+            cells = {name: np.array([one[name] for one in held]) for name in MEASURED}
+            found[raters] = {name: float(np.nanmean(of[:, 0])) for name, of in cells.items()}
+            shown = [f"{100 * np.nanmean(of[:, 0]):.1f}% +-{np.nanmean(of[:, 1]) / 2:.2f}" for of in cells.values()]
+            none = sum(int(np.isnan(of[:, 0]).sum()) for of in cells.values())
+            words = f"  {none} without an interval" if none else ""
+            print(
+                f"{raters:>7}" + "".join(f"{one:>22}" for one in shown) + f"{time.perf_counter() - began:>9.0f}{words}"
+            )
+            print("  truth" + "".join(f"{true[name]:>22.3f}" for name in MEASURED), flush=True)
+    return found
+
+
+def mean_of(parts: list[dict[str, float]]) -> dict[str, float]:
+    return {name: float(np.mean([part[name] for part in parts])) for name in parts[0]}
+
+
+def one_cohort(runs: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
     none = Interval("none")
     big = [draw(rng, 3000, 1500, 0.0, codes) for codes in (True, True, False)]
     truths = [
@@ -50,13 +85,13 @@ def main() -> None:
         alpha(big[1], "nominal", interval=none).value,
         mean_pairwise_pearson(big[2], interval=none).value,
     ]
-    print(f"{args.runs} runs a row, 95 % wanted (standard error {100 * np.sqrt(0.95 * 0.05 / args.runs):.1f} points)")
+    print(f"\none cohort, {runs} runs a row")
     print(f"truth: ordinal alpha {truths[0]:.3f}, nominal alpha {truths[1]:.3f}, mean Pearson {truths[2]:.3f}")
     columns = ["ordinal", "nominal", "Pearson", "units only", "boot units"]
     print(f"{'units':>6}{'raters':>7}{'missing':>8}  " + "".join(f"{name:>11}" for name in columns) + "   mean width")
     for units, raters, missing in SHAPES:
-        hits, width = np.empty((args.runs, len(columns))), np.empty(args.runs)
-        for run in range(args.runs):
+        hits, width = np.empty((runs, len(columns))), np.empty(runs)
+        for run in range(runs):
             ratings, scores = draw(rng, units, raters, missing, True), draw(rng, units, raters, missing, False)
             boot = Interval("units", "bootstrap", resamples=200, rng=rng)
             default = alpha(ratings, "ordinal")
@@ -71,6 +106,22 @@ def main() -> None:
             width[run] = np.nan if default.low is None else default.high - default.low
         cells = "".join(f"{100 * share:>10.1f}%" for share in np.nanmean(hits, axis=0))
         print(f"{units:>6}{raters:>7}{missing:>8.0%}  {cells}   {np.nanmean(width):.2f}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=20240229)
+    parser.add_argument("--quick", action="store_true", help="60 studies of 100 images, 8 raters: to see that it works")
+    parser.add_argument("--part", choices=["caire", "one", "both"], default="both")
+    args = parser.parse_args()
+    runs = 60 if args.quick else args.runs
+    print(f"95 % wanted (standard error of a share: {100 * np.sqrt(0.95 * 0.05 / runs):.1f} points)")
+    print(f"load average {os.getloadavg()[0]:.1f} of {os.cpu_count()} cores")
+    if args.part != "one":
+        caire(runs, args.seed, 100 if args.quick else 400, (8,) if args.quick else (3, 5, 8, 20))
+    if args.part != "caire" and not args.quick:
+        one_cohort(runs, args.seed)
 
 
 if __name__ == "__main__":
