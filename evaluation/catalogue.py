@@ -1,15 +1,16 @@
 """What a benchmark has to be chosen from: the allow-lists every selection is checked against."""
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
 from annotation.conditions import in_order
-from annotation.models import Campaign, CampaignCohort
+from annotation.models import Annotation, Campaign, CampaignCohort, SheetVersion
 from annotation.sheets import Field, Sheet
 from benchmarks.models import Benchmark, Item, Stage
 from evaluation.measures import offered
-from people.models import Cohort
+from people.models import Cohort, Rater
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,24 @@ class StageEntry:
     def conditions(self) -> tuple[str, ...]:
         rows = Item.objects.filter(stage_id=self.id).order_by("condition")
         return tuple(in_order(self.benchmark, rows.values_list("condition", flat=True).distinct()))
+
+    @cached_property
+    def versions(self) -> tuple[tuple[int, int, int], ...]:
+        """Of the stage's sheet, oldest first: key, major, minor."""
+        rows = SheetVersion.objects.filter(stage_id=self.id).order_by("major", "minor")
+        return tuple(rows.values_list("pk", "major", "minor"))
+
+    def versions_of(self, campaigns: Collection[int]) -> dict[str, int]:
+        """Those with the codes of these campaigns, as "1.2": others could not have been answered there."""
+        majors = {c.major for c in self.campaigns if c.id in campaigns}
+        return {f"{major}.{minor}": pk for pk, major, minor in self.versions if major in majors}
+
+    @cached_property
+    def has_models(self) -> bool:
+        """Whether a model has answered in one of the campaigns. Models are few, so they are looked for first."""
+        models = Rater.objects.filter(team=self.benchmark.team_id, kind=Rater.Kind.MODEL)
+        given = Annotation.objects.filter(rater__in=models, live=True)
+        return given.filter(assignment__campaign__in=[c.id for c in self.campaigns]).exists()
 
     @cached_property
     def concepts(self) -> tuple[str, ...]:

@@ -1,19 +1,35 @@
 """Answers of grouping fields out of the database: whole partitions, since they have no single code to compare."""
 
 from collections import defaultdict
+from datetime import date, datetime
 from typing import Any
+
+import numpy as np
 
 from annotation.models import Annotation
 from evaluation.metrics.partitions import Partition, Partitions
-from evaluation.readers import Cell, Read
+from evaluation.readers import WEEKS, Cell, Read, sunday, weeks_of
 from evaluation.selection import Selection
 
-Row = tuple[int, str, int, int, Any]  # cohort, condition, unit, rater, answer
+Row = tuple[int, str, int, int, datetime, Any]  # cohort, condition, unit, rater, submitted, answer
 
 
 def partitions(selection: Selection) -> Read:
     """As `readers.ratings`: a table for every cohort and condition selected, also those without answers yet."""
+    return _read(_rows(selection), selection)
+
+
+def weekly_partitions(selection: Selection) -> list[tuple[date, Read]]:
+    """As `readers.weekly`."""
     rows = _rows(selection)
+    weeks = weeks_of(np.array([int(row[4].timestamp() * 1e6) for row in rows], np.int64), selection.zone)
+    return [
+        (sunday(int(week)), _read([row for row, at in zip(rows, weeks, strict=True) if at <= week], selection))
+        for week in np.unique(weeks)[-WEEKS:]
+    ]
+
+
+def _read(rows: list[Row], selection: Selection) -> Read:
     cells: dict[Cell, list[Row]] = defaultdict(list)
     for row in rows:
         cells[row[0], row[1]].append(row)
@@ -40,20 +56,27 @@ def _rows(selection: Selection) -> list[Row]:
         found = found.filter(counted=True)
     if selection.concepts:
         found = found.filter(assignment__unit__item__concept__in=selection.concepts)
+    if selection.since:
+        found = found.filter(submitted_at__gte=selection.since)
+    if selection.until:
+        found = found.filter(submitted_at__lt=selection.until)
+    if selection.versions:
+        found = found.filter(sheet_version__in=selection.versions)
     rows = found.order_by("pk").values_list(
         "cohort_id",
         "assignment__unit__item__condition",
         "assignment__unit_id",
         "rater_id",
+        "submitted_at",
         f"answers__{selection.field}",
     )
-    return [row for row in rows.iterator() if row[4] is not None]
+    return [row for row in rows.iterator() if row[5] is not None]
 
 
 def _table(rows: list[Row], repeats: str) -> Partitions:
     """One answer where a person gave several in different campaigns."""
     kept: dict[tuple[int, int], Any] = {}
-    for _cohort, _condition, unit, rater, answer in rows:
+    for _cohort, _condition, unit, rater, _at, answer in rows:
         if repeats == "latest" or (unit, rater) not in kept:
             kept[unit, rater] = answer
     return Partitions.from_rows((unit, rater, Partition.of(answer)) for (unit, rater), answer in kept.items())

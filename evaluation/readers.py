@@ -1,7 +1,9 @@
 """Ratings out of the database: one streamed query into numpy arrays, never an object per row."""
 
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import numpy.typing as npt
@@ -14,24 +16,36 @@ from evaluation.selection import Selection
 Cell = tuple[int, str]  # cohort, condition
 
 _KEPT = {"cohort": "i4", "condition": "i2", "unit": "i8", "rater": "i8", "annotation": "i8", "value": "f8"}
+_KEPT_DATED = {**{name: kind for name, kind in _KEPT.items() if name != "value"}, "at": "i8", "value": "f8"}
+WEEKS = 26
+MONDAY = date(1969, 12, 29).toordinal()
 
 _QUERY = """
 COPY (
   {codes}
-  SELECT r.cohort_id::int8, array_position(%(conditions)s::text[], i.condition::text)::int8, r.unit_id::int8,
-         r.rater_id::int8, r.annotation_id::int8, {value}::float8
+  SELECT {seat}::int8, array_position(%(conditions)s::text[], i.condition::text)::int8, r.unit_id::int8,
+         r.rater_id::int8, r.annotation_id::int8, {dated}{value}::float8
   FROM annotation_rating r
   JOIN annotation_unit u ON u.id = r.unit_id
   JOIN benchmarks_item i ON i.id = u.item_id
   JOIN people_rater p ON p.id = r.rater_id
   {codes_join}
+  {seats}
   {join}
-  WHERE r.campaign_id = ANY(%(campaigns)s) AND r.field = %(field)s AND r.cohort_id = ANY(%(cohorts)s)
+  WHERE r.campaign_id = ANY(%(campaigns)s) AND r.field = %(field)s AND {seat} = ANY(%(cohorts)s)
     AND r.live AND (r.counted OR NOT %(counted)s) AND p.kind = ANY(%(raters)s) AND {value} IS NOT NULL
     AND i.condition = ANY(%(conditions)s) AND (%(all_concepts)s OR i.concept = ANY(%(concepts)s))
     {narrowed}
 ) TO STDOUT (FORMAT binary)
 """
+# A person's rating is of their cohort. A model has none: it is one rater more wherever the unit was asked.
+_SEATS = """CROSS JOIN LATERAL (
+    SELECT r.cohort_id AS cohort WHERE p.kind = 'person'
+    UNION
+    SELECT cc.cohort_id FROM annotation_slot s JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id
+    WHERE p.kind = 'model' AND s.unit_id = r.unit_id AND cc.campaign_id = ANY(%(campaigns)s)
+  ) seat"""
+_AT = "(extract(epoch FROM a.submitted_at) * 1000000)::int8, "
 _DATED = "JOIN annotation_annotation a ON a.id = r.annotation_id"
 _NARROWED = """
     AND (%(since)s::timestamptz IS NULL OR a.submitted_at >= %(since)s)
@@ -69,7 +83,31 @@ class Read:
 
 
 def ratings(selection: Selection) -> Read:
-    rows = _rows(selection)
+    return _read(_rows(selection), selection)
+
+
+def weekly(selection: Selection) -> list[tuple[date, Read]]:
+    """What had been said by the end of each week in which answers came: the week's Sunday, and all up to it. Of many
+    weeks the latest; the first of them holds what was before."""
+    rows = _rows(selection, dated=True)
+    weeks = weeks_of(rows["at"], selection.zone)
+    last = np.unique(weeks)[-WEEKS:]
+    return [(sunday(int(week)), _read(rows[weeks <= week], selection)) for week in last]
+
+
+def weeks_of(micros: Ints, zone: str) -> Ints:
+    """The number of the week of each moment, counted from the Monday before 1970, by the days of the zone."""
+    quarters, place = np.unique(micros // 900_000_000, return_inverse=True)  # zones differ by quarters of an hour
+    local = [datetime.fromtimestamp(int(quarter) * 900, ZoneInfo(zone)).date() for quarter in quarters]
+    numbers = np.array([(day.toordinal() - MONDAY) // 7 for day in local], np.int64)
+    return numbers[place] if micros.size else np.zeros(0, np.int64)
+
+
+def sunday(week: int) -> date:
+    return date.fromordinal(MONDAY + 7 * week + 6)
+
+
+def _read(rows: npt.NDArray[np.void], selection: Selection) -> Read:
     cells: dict[Cell, Any] = {}
     raters: dict[int, int] = {}
     for cohort in selection.cohorts:
@@ -94,15 +132,21 @@ def asked_units(selection: Selection) -> dict[Cell, int]:
         return {(cohort, condition): count for cohort, condition, count in cursor.fetchall()}
 
 
-def _rows(selection: Selection) -> npt.NDArray[np.void]:
+def _rows(selection: Selection, *, dated: bool = False) -> npt.NDArray[np.void]:
+    """`dated`: with the moment of each answer, in microseconds."""
     nominal = selection.level == "nominal"
+    models = "model" in selection.raters
+    narrowed = narrowing(selection)
     query = _QUERY.format(
         codes=_CODES if nominal else "",
         codes_join="JOIN codes ON codes.code = r.code" if nominal else "",
         value="codes.number" if nominal else "r.value",
-        **narrowing(selection),
+        seats=_SEATS if models else "",
+        seat="seat.cohort" if models else "r.cohort_id",
+        dated=_AT if dated else "",
+        **(narrowed | {"join": narrowed["join"] or (_DATED if dated else "")}),
     )
-    rows: npt.NDArray[np.void] = copied(query, params_of(selection), _KEPT)
+    rows: npt.NDArray[np.void] = copied(query, params_of(selection), _KEPT_DATED if dated else _KEPT)
     return rows
 
 

@@ -7,6 +7,7 @@ from evaluation.measures import Measure
 from evaluation.metrics.estimate import Estimate
 from evaluation.reports.agreement import AgreementReport, Cell, Row
 from evaluation.reports.numbers import MINUS, shown, shown_interval
+from evaluation.selection import BY_LABELS
 from jobs.spreadsheets import csv_lines
 
 
@@ -28,13 +29,16 @@ def to_json(report: AgreementReport, language: str) -> dict[str, Any]:
 def _row(row: Row, report: AgreementReport) -> dict[str, Any]:
     return {
         "cohort": {"id": row.cohort.pk, "label": row.cohort.label, "country": row.cohort.country},
+        "part": row.part,
+        "field": row.field,
+        "level": row.level,
         "n_raters": row.n_raters,
         "missing_of_asked": row.missing_of_asked,
-        "cells": [_cell(cell, report) for cell in row.cells],
+        "cells": [_cell(cell, row) for cell in row.cells],
     }
 
 
-def _cell(cell: Cell, report: AgreementReport) -> dict[str, Any]:
+def _cell(cell: Cell, row: Row) -> dict[str, Any]:
     return {
         "condition": cell.condition,
         "n_units_asked": cell.n_asked,
@@ -44,7 +48,7 @@ def _cell(cell: Cell, report: AgreementReport) -> dict[str, Any]:
         "missing_share": cell.missing_share,
         "estimates": {
             measure.key: {**estimate.to_json(), "shown": _shown(estimate), "shown_interval": shown_interval(estimate)}
-            for measure, estimate in zip(report.measures, cell.estimates, strict=True)
+            for measure, estimate in zip(row.measures, cell.estimates, strict=True)
         },
     }
 
@@ -57,7 +61,7 @@ CSV_COLUMNS = (
     "cohort", "condition", "measure", "value", "low", "high", "shown", "shown_interval",
     "n_units_asked", "n_units", "n_raters", "n_ratings",
     "missing_share", "missing_of_asked", "confidence", "resampled", "method", "reason", "interval_reason",
-    "stage", "field", "level", "counted", "watermark", "computed_at",
+    "stage", "field", "level", "counted", "by", "part", "watermark", "computed_at",
 )  # fmt: skip
 
 
@@ -73,35 +77,38 @@ def _csv_rows(report: AgreementReport) -> Iterator[list[Any]]:
             row.cohort.label, cell.condition, measure.key, estimate.value, estimate.low, estimate.high,
             _shown(estimate), shown_interval(estimate), cell.n_asked, estimate.n_units, estimate.n_raters,
             estimate.n_ratings, estimate.missing_share, row.missing_of_asked, estimate.level, estimate.resampled,
-            estimate.method, estimate.reason, estimate.interval_reason, s.stage, s.field, s.level, s.counted,
-            report.watermark, report.computed_at.isoformat(),
+            estimate.method, estimate.reason, estimate.interval_reason, s.stage, row.field, row.level,
+            s.counted, s.by, row.part, report.watermark, report.computed_at.isoformat(),
         ]  # fmt: skip
 
 
 def _each(report: AgreementReport) -> Iterator[tuple[Row, Cell, Measure, Estimate]]:
     for row in report.rows:
         for cell in row.cells:
-            for measure, estimate in zip(report.measures, cell.estimates, strict=True):
+            for measure, estimate in zip(row.measures, cell.estimates, strict=True):
                 yield row, cell, measure, estimate
 
 
 def to_latex(report: AgreementReport, language: str) -> str:
     """A booktabs table: a column per condition and measure, what was counted in the caption."""
-    several = len(report.measures) > 1
-    columns = [(c, m) for c in report.conditions for m in report.measures]
-    heads = [_tex(f"{c}, {m.label}" if several else (c or str(m.label))) for c, m in columns]
+    several = len(report.selection.measures) > 1
+    columns = [(c, m) for c in report.conditions for m in report.selection.measures]
+    alone = "Agreement" if report.selection.by == "field" else ""  # each row has a measure of its own
+    heads = [_tex(f"{c}, {m.label}" if several else (c or alone or str(m.label))) for c, m in columns]
+    cut = [str(BY_LABELS[report.selection.by])] if report.selection.by != "cohort" else []
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
-        r"\begin{tabular}{l" + "r" * len(columns) + "}",
+        r"\begin{tabular}{l" + "l" * len(cut) + "r" * len(columns) + "}",
         r"\toprule",
-        " & ".join(["Cohort", *heads]) + r" \\",
+        " & ".join(["Cohort", *map(_tex, cut), *heads]) + r" \\",
         r"\midrule",
     ]
     for row in report.rows:
         estimates = [estimate for cell in row.cells for estimate in cell.estimates]
-        lines.append(" & ".join([_tex(row.cohort.label), *map(_tex_estimate, estimates)]) + r" \\")
+        named = [row.cohort.label, *[row.part] * len(cut)]
+        lines.append(" & ".join([*map(_tex, named), *map(_tex_estimate, estimates)]) + r" \\")
     caption = " ".join(report.selection.words(report.catalogue, language))
     lines += [r"\bottomrule", r"\end{tabular}", r"\caption{" + _tex(caption) + "}", r"\end{table}", ""]
     return "\n".join(lines)

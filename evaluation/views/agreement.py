@@ -14,23 +14,31 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.readers import watermark
+from annotation.words import zone_of
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
-from evaluation.catalogue import catalogue_of
+from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.reports.agreement import AgreementReport, agreement
-from evaluation.reports.page import filters, report_context
+from evaluation.reports.filters import filters
+from evaluation.reports.page import report_context
 from evaluation.reports.renderings import to_csv, to_json, to_latex
-from evaluation.selection import SelectionError, select
+from evaluation.selection import Selection, SelectionError, select
 
 
 def _language() -> str:
     return get_language() or "en"
 
 
+def selected(catalogue: Catalogue, request: HttpRequest) -> Selection:
+    """By the days of who reads. Raises SelectionError."""
+    assert request.user.is_authenticated
+    return select(catalogue, request.GET, zone=zone_of(request.user))
+
+
 def _report(benchmark: Benchmark, request: HttpRequest) -> AgreementReport:
     catalogue = catalogue_of(benchmark)
-    return agreement(catalogue, select(catalogue, request.GET), timezone.now())
+    return agreement(catalogue, selected(catalogue, request), timezone.now())
 
 
 @login_required
@@ -47,7 +55,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     if not catalogue.stages:
         return render(request, "evaluation/agreement_empty.html", context)
     try:
-        selection = select(catalogue, request.GET)
+        selection = selected(catalogue, request)
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
     report = agreement(catalogue, selection, timezone.now())
@@ -63,7 +71,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 def live(request: HttpRequest, slug: str) -> HttpResponse:
     """204 while nothing changed. That path is one SUM over at most 16 rows per cohort of a campaign."""
     benchmark = benchmark_for(request.user, slug)
-    if request.GET.get("since", "") == str(watermark(benchmark)):
+    if request.GET.get("seen", "") == str(watermark(benchmark)):
         return HttpResponse(status=204)
     try:
         report = _report(benchmark, request)

@@ -28,7 +28,7 @@ async function look() {
   if (document.hidden || looking || stopped) return;
   looking = true;
   const address = new URL(report.dataset.live, location.href);
-  address.searchParams.set("since", part().dataset.watermark);
+  address.searchParams.set("seen", part().dataset.watermark);
   try {
     const reply = await fetch(address, { credentials: "same-origin", redirect: "manual" });
     if (reply.type === "opaqueredirect" || reply.status === 404) stopped = true;

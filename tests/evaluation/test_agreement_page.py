@@ -210,7 +210,7 @@ def test_unchanged_is_204_and_a_new_rating_is_seen(world: World, rated: Campaign
     page = client.get(url(world)).content.decode()
     mark = re.search(r'data-watermark="(\d+)"', page)
     assert mark
-    look = url(world, f"agreement/live/?since={mark[1]}")
+    look = url(world, f"agreement/live/?seen={mark[1]}")
     assert client.get(look).status_code == 204
     row = rated.cohorts.get(cohort=world.brazil)
     rater = rater_of(world.caio)
@@ -231,7 +231,7 @@ def test_an_exclusion_is_seen_too(world: World, campaign: Campaign) -> None:
     assert work.hand
     submit(work.hand.pk, rater, Submission({"relevance": "5"}, "key-1"), timezone.now())
     client = world.client(world.mara)
-    look = url(world, f"agreement/live/?since={watermark(world.benchmark)}")
+    look = url(world, f"agreement/live/?seen={watermark(world.benchmark)}")
     assert client.get(look).status_code == 204
     person = url(world, f"people/{rater.pk}/")
     assert client.post(person, {"do": "exclude", "reason": "Answers came from a script"}).status_code == 302
@@ -247,7 +247,7 @@ def test_looking_again_costs_the_same_however_much_there_is(world: World, rated:
         with CaptureQueriesContext(
             connection,
         ) as seen:
-            reply = client.get(url(world, f"agreement/live/?since={watermark(world.benchmark)}"))
+            reply = client.get(url(world, f"agreement/live/?seen={watermark(world.benchmark)}"))
         assert reply.status_code == 204
         yield from (query["sql"] for query in seen.captured_queries)
 

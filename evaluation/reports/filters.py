@@ -1,0 +1,113 @@
+"""The form above a report: selects where there is something to choose, the rest of the address carried along."""
+
+from typing import Any
+
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+
+from annotation.conditions import condition_name
+from annotation.sheets import say
+from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry
+from evaluation.selection import (
+    COUNTED_LABELS,
+    INTERVAL_LABELS,
+    RATERS,
+    REPEATS_LABELS,
+    Selection,
+    by_labels,
+    measure_labels,
+    rater_labels,
+)
+
+# What another stage, campaign or question need not have.
+CLEARS = {
+    "stage": "campaign field measure cohort condition concept version raters by",
+    "campaign": "field measure cohort condition version by",
+    "field": "measure raters",
+    "by": "field measure",
+}
+DATES = ("since", "until")
+
+
+def filters(catalogue: Catalogue, selection: Selection, language: str) -> dict[str, Any]:
+    """`selects`, `dates` with what they hold, and `carried`: what the address asks for and no select shows."""
+    stage = next(s for s in catalogue.stages if s.key == selection.stage)
+    campaigns = [c for c in stage.campaigns if c.id in selection.campaigns]
+    selects = [*_of_measure(stage, campaigns, selection), *what_is_asked(catalogue, stage, selection)]
+    fields = campaigns[0].fields
+    if len(fields) > 1 and selection.by != "field":
+        questions = {f.key: say(f.label, language).replace("{target}", "…") for f in fields}
+        selects.append(select("field", _("Question"), questions, selection.field))
+    selects += who_is_counted(catalogue, stage, campaigns, selection, language)
+    return {"selects": selects, **dates(selection), "carried": carried(selection, selects)}
+
+
+def _of_measure(stage: StageEntry, campaigns: list[CampaignEntry], selection: Selection) -> list[dict[str, Any]]:
+    selects = []
+    ways = by_labels(campaigns[0], stage.versions_of(selection.campaigns))
+    selects.append(select("by", _("By"), ways, selection.by))
+    if selection.by != "field":
+        selects.append(select("measure", _("Measure"), measure_labels(selection.level), selection.measure))
+    selects.append(select("interval", _("Interval"), INTERVAL_LABELS, selection.interval))
+    selects.append(select("counted", _("Counted"), COUNTED_LABELS, selection.counted))
+    return selects
+
+
+def what_is_asked(catalogue: Catalogue, stage: StageEntry, selection: Selection) -> list[dict[str, Any]]:
+    """Stage and campaign."""
+    selects = []
+    if len(catalogue.stages) > 1:
+        selects.append(select("stage", _("Stage"), {s.key: s.called for s in catalogue.stages}, selection.stage))
+    if len(stage.campaigns) > 1:
+        selects += some(selection, "campaign", _("Campaign"), {str(c.id): c.name for c in stage.campaigns})
+    return selects
+
+
+def who_is_counted(
+    catalogue: Catalogue, stage: StageEntry, campaigns: list[CampaignEntry], selection: Selection, language: str
+) -> list[dict[str, Any]]:
+    """Raters, cohorts, conditions, repeats, concepts and versions, each where there are several."""
+    selects: list[dict[str, Any]] = []
+    kinds = rater_labels(stage, selection.level)
+    if len(kinds) > 1:
+        chosen = next(key for key, raters in RATERS.items() if raters == selection.raters)
+        selects.append(select("raters", _("Raters"), kinds, chosen))
+    in_campaigns = {one for c in campaigns for one in c.cohorts}
+    asked = {one for c in campaigns for one in (c.conditions or stage.conditions)}
+    cohorts = {str(pk): cohort.name for pk, cohort in catalogue.cohorts.items() if pk in in_campaigns}
+    conditions = {c: condition_name(catalogue.benchmark, c, language) for c in stage.conditions if c and c in asked}
+    selects += some(selection, "cohort", _("Cohort"), cohorts)
+    selects += some(selection, "condition", _("Condition"), conditions)
+    if len(selection.campaigns) > 1:
+        selects.append(select("repeats", _("Answered twice"), REPEATS_LABELS, selection.repeats))
+    selects += some(selection, "concept", _("Concepts"), {c: capfirst(c) for c in stage.concepts})
+    versions = {name: name for name in stage.versions_of(selection.campaigns)}
+    return selects + some(selection, "version", _("Version of the sheet"), versions)
+
+
+def dates(selection: Selection) -> dict[str, Any]:
+    asked = dict(selection.asked)
+    return {"dates": {name: asked.get(name, "") for name in DATES}, "dated": any(name in asked for name in DATES)}
+
+
+def carried(selection: Selection, selects: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    names = {one["name"] for one in selects} | set(DATES)
+    return [(name, value) for name, value in selection.asked if name not in names]
+
+
+def some(selection: Selection, name: str, label: str, labels: dict[str, Any]) -> list[dict[str, Any]]:
+    """All or one of them; nothing where there is no choice, or where the address asks for several."""
+    asked = [value for one, value in selection.asked if one == name]
+    if len(labels) < 2 or len(asked) > 1:
+        return []
+    every = {"": _("All %(n)s") % {"n": len(labels)}, **labels}
+    return [select(name, label, every, asked[0] if asked else "")]
+
+
+def select(name: str, label: str, labels: dict[str, Any], chosen: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "label": label,
+        "clears": CLEARS.get(name, ""),
+        "options": [(v, text, v == chosen) for v, text in labels.items()],
+    }
