@@ -142,14 +142,17 @@ class Sheet:
             f"{key}:{one.code}" for key, all in warnings.items() for one in all if f"{key}:{one.code}" in marks
         )
 
-    def parse(self, raw: Mapping[str, Any], shown: Shown, confirmed: Collection[str] = ()) -> Parsed:
-        """Every door ends here. `confirmed` names warnings as "field:code"."""
+    def parse(
+        self, raw: Mapping[str, Any], shown: Shown, confirmed: Collection[str] = (), *, partial: bool = False
+    ) -> Parsed:
+        """Every door ends here. `confirmed` names warnings as "field:code". `partial`: what is left out was not asked,
+        and what depends on it was."""
         parsed = Parsed()
         for key in raw:
             if all(one.key != key for one in self.fields):
                 parsed.errors[key] = [Problem("no_such_field", {"field": key[:60]})]
         for one in self.fields:
-            if one.show_if is None or one.show_if.holds(parsed.answers):
+            if _asked(one, raw, parsed.answers, partial):
                 _parse_field(one, raw.get(one.key), shown, confirmed, parsed)
         values = self.values(parsed.answers, shown) if self.checks else {}
         for check in self.checks:
@@ -206,6 +209,12 @@ def storable(raw: Any) -> Any:
     if isinstance(raw, str):
         return raw.replace("\x00", "")
     return [storable(one) for one in raw] if isinstance(raw, list) else raw
+
+
+def _asked(one: Field, raw: Mapping[str, Any], answers: Mapping[str, Any], partial: bool) -> bool:
+    if partial and one.key not in raw:
+        return False
+    return one.show_if is None or one.show_if.holds(answers) or (partial and one.show_if.field not in raw)
 
 
 def _parse_field(one: Field, raw: Any, shown: Shown, confirmed: Collection[str], parsed: Parsed) -> None:

@@ -10,11 +10,12 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.sheets import Sheet
+from annotation.sheets import Field, Sheet
 from benchmarks.imports.problems import RowProblem
 from people.models import Rater
 
 LONGEST_NAME = 200
+MOST_ABOUT = 4000
 DEEPEST = 20
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 AHEAD = timedelta(days=1)
@@ -23,7 +24,10 @@ LONGEST_SECONDS = 24 * 3600.0
 
 @dataclass(frozen=True)
 class Said:
-    """One answer as the file has it; names are not looked up yet. `raw` is what the sheet's `parse` takes."""
+    """One answer as the file has it; names are not looked up yet. `raw` is what the sheet's `parse` takes.
+
+    `setting` and `about` are of a model: how it was asked, and what is known of it.
+    """
 
     item: str
     target: str | None
@@ -41,6 +45,12 @@ class Said:
     seconds: float | None = None
     confirmed: tuple[str, ...] = ()
     trace: Mapping[str, Any] = field(default_factory=dict)
+    setting: str = ""
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def by_model(self) -> bool:
+        return self.kind == Rater.Kind.MODEL
 
 
 def clean(value: Any, deep: int = 0) -> Any:
@@ -69,12 +79,14 @@ def said(row: Mapping[str, Any], sheet: Sheet, now: datetime) -> Said:
     if seconds is not None and seconds > LONGEST_SECONDS:
         raise _wrong("active_seconds", row["active_seconds"])
     opened = _json(row, "opened", list)
+    kind = _kind(row)
+    by_model = kind == Rater.Kind.MODEL
     return Said(
         item=_needed(row, "item"),
         target=str(row["target"]) if row.get("target") is not None else None,
         cohort=_text(row, "cohort", 120),
         rater=_needed(row, "rater"),
-        kind=_kind(row),
+        kind=kind,
         raw=_answers(row, sheet),
         at=at,
         shown_at=min(_moment(row, "shown_at", now) or at, at),
@@ -86,6 +98,8 @@ def said(row: Mapping[str, Any], sheet: Sheet, now: datetime) -> Said:
         seconds=seconds,
         confirmed=tuple(str(one)[:200] for one in _json(row, "confirmed", list) or ()),
         trace={"opened": opened} if opened is not None else {},
+        setting=_text(row, "setting", 60) if by_model else "",
+        about=_about(row) if by_model else {},
     )
 
 
@@ -168,6 +182,14 @@ def _version(row: Mapping[str, Any]) -> int:
     return int(number)
 
 
+def _about(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = _json(row, "about", dict) or {}
+    if len(json.dumps(found)) > MOST_ABOUT:
+        message = _("“%(name)s” is longer than %(most)s characters.") % {"name": "about", "most": MOST_ABOUT}
+        raise RowProblem("too_long", message)
+    return dict(found)
+
+
 def _json(row: Mapping[str, Any], name: str, type_: type) -> Any:
     """A cell of a CSV holds it as text."""
     value = row.get(name)
@@ -188,13 +210,14 @@ def _answers(row: Mapping[str, Any], sheet: Sheet) -> Mapping[str, Any]:
     whole = _json(row, "answers", dict)
     if whole is not None:
         return dict(whole)
-    return {one.key: raw for one in sheet.fields if (raw := _cell(row, one.key, one)) is not None}
+    return {one.key: raw for one in sheet.fields if (raw := cell(row, f"answer.{one.key}", one)) is not None}
 
 
-def _cell(row: Mapping[str, Any], key: str, one: Any) -> Any:
-    value = row.get(f"answer.{key}")
+def cell(row: Mapping[str, Any], name: str, one: Field) -> Any:
+    """What a field's `parse` takes, out of the column `name`. Raises RowProblem."""
+    value = row.get(name)
     if value in (None, ""):
         return None
     if one.spec.columns(one.config)[0].type == "json":
-        return _json(row, f"answer.{key}", object)
+        return _json(row, name, object)
     return one.spec.from_cell(value, one.config)

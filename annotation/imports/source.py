@@ -1,4 +1,7 @@
-"""Rows of a file of answers, one at a time: an export's zip, or its ratings.csv or ratings.jsonl alone."""
+"""Rows of a file of answers, one at a time: an export's zip, or its ratings.csv or ratings.jsonl alone.
+
+`unit` is another name for `item`, as studies made elsewhere call it.
+"""
 
 import csv
 import io
@@ -6,6 +9,7 @@ import json
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, BinaryIO
 
 from django.utils.translation import gettext as _
@@ -75,7 +79,7 @@ def _json_rows(first: bytes, file: BinaryIO) -> Iterator[Row]:
             yield number, RowProblem("unreadable", _("This line is not JSON in UTF-8. Write one object per line."))
             continue
         if isinstance(found, dict):
-            yield number, found
+            yield number, _named(found)
         else:
             yield number, RowProblem("unreadable", _("This line is no JSON object. Write one object per line."))
 
@@ -85,6 +89,7 @@ def _csv_rows(first: bytes, file: BinaryIO) -> Iterator[Row]:
     text = (line.decode("utf-8-sig", "surrogateescape") for line in _lines(first, file))
     table = csv.reader(text, delimiter=max(",;\t", key=first.decode("utf-8", "replace").count))
     head = [name.strip() for name in next(table, [])]
+    head = ["item" if name == "unit" and "item" not in head else name for name in head]
     if "item" not in head or len(set(head)) < len(head):
         raise SourceProblem(_("The first line must name the columns, each once, and one of them must be “item”."))
     number = 1
@@ -99,6 +104,16 @@ def _csv_rows(first: bytes, file: BinaryIO) -> Iterator[Row]:
             continue
         if any(cells):
             yield number, _row(head, cells)
+
+
+def _named(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    return row if "item" in row or "unit" not in row else {"item": row["unit"], **row}
+
+
+def is_long(rows: Iterator[Row]) -> bool:
+    """Whether a row is one field of an answer: it names the field and its code. The first rows say it."""
+    first = next((row for _number, row in islice(rows, 100) if isinstance(row, Mapping)), {})
+    return "field" in first and "code" in first
 
 
 def _row(head: list[str], cells: list[str]) -> Mapping[str, Any] | RowProblem:

@@ -1,37 +1,49 @@
 """Whose answers a file holds. An export names its raters by pseudonym: where it came from, they are known."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from annotation.models import Campaign, Participation
 from annotation.services.allocation import lock_seat
 from benchmarks.models import Benchmark
 from people.models import Rater
+from people.services.raters import models_of
 
-Name = tuple[str, str]
-"""Kind and name, as the file has them."""
+Name = tuple[str, str, str]
+"""Kind, name and setting, as the file has them."""
 PSEUDONYM = re.compile(r"R-[0-9a-f]{12}")
 
 
-def raters_for(campaign: Campaign, names: Collection[Name]) -> dict[Name, Rater]:
+def raters_for(campaign: Campaign, names: Mapping[Name, Mapping[str, Any]]) -> dict[Name, Rater]:
     """One person is one rater: a pseudonym of this benchmark means who bears it there. All others have no account, and
-    are known by kind and name within the team; who is new is made. Needs a transaction that holds the team's row.
+    are known by kind, name and setting within the team; who is new is made. `names`: with what is told of models. Needs
+    a transaction that holds the team's row.
 
     The places of those who work in the campaign themselves are locked, so that what they have there stays so.
     """
     benchmark = campaign.stage.benchmark
-    known = _bearers(benchmark, {name for _kind, name in names})
-    found = {(kind, name): known[name] for kind, name in names if name in known}
+    known = _bearers(benchmark, {name for _kind, name, _setting in names})
+    found = {one: known[one[1]] for one in names if one[1] in known}
     rest = sorted(set(names) - set(found))
-    rows = Rater.objects.filter(team=benchmark.team, user=None, name__in=[name for _kind, name in rest])
-    found |= {(row.kind, row.name): row for row in rows.order_by("-pk") if (row.kind, row.name) in rest}
-    for kind, name in rest:
-        if (kind, name) not in found:
-            found[kind, name] = Rater.objects.create(kind=kind, team=benchmark.team, name=name)
+    models = {(name, setting): names[kind, name, setting] for kind, name, setting in rest if kind == Rater.Kind.MODEL}
+    made = models_of(benchmark.team, models) if models else {}
+    found |= {(Rater.Kind.MODEL.value, *one): rater for one, rater in made.items()}
+    found |= _people(benchmark, [one for one in rest if one not in found])
     seats = Participation.objects.filter(cohort__campaign=campaign, rater__in=[one.pk for one in known.values()])
     for seat in seats.order_by("pk").values_list("pk", flat=True):
         lock_seat(seat)
     return found
+
+
+def _people(benchmark: Benchmark, wanted: Collection[Name]) -> dict[Name, Rater]:
+    """Without an account. Only models have a setting."""
+    names = {name for _kind, name, _setting in wanted}
+    rows = Rater.objects.filter(team=benchmark.team, user=None, kind=Rater.Kind.PERSON, name__in=names)
+    known = {row.name: row for row in rows.order_by("-pk")}
+    for name in sorted(names - set(known)):
+        known[name] = Rater.objects.create(kind=Rater.Kind.PERSON, team=benchmark.team, name=name)
+    return {one: known[one[1]] for one in wanted}
 
 
 def _bearers(benchmark: Benchmark, names: Collection[str]) -> dict[str, Rater]:

@@ -1,0 +1,187 @@
+"""From a file's rows to answers that can be written: items, cohorts and targets are looked up, and the sheet parses."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.displays.shown import shown_for, upload_of
+from annotation.fields.contract import Problem
+from annotation.fields.messages import worded
+from annotation.imports.gathering import Gathered
+from annotation.imports.rows import Said, said
+from annotation.models import Campaign, CampaignCohort, Unit
+from annotation.services.file_items import made_from
+from annotation.services.file_withdrawals import keys_of
+from annotation.sheets import Field, Parsed, Sheet
+from benchmarks.imports.problems import RowProblem
+from benchmarks.models import Image, Item
+from people.models import Cohort, Team
+
+LONGEST_TARGET = 120
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the answers go. `makes_items`: one that a row names and the stage lacks is made from the row."""
+
+    campaign: Campaign
+    sheet: Sheet
+    cohorts: Mapping[str, CampaignCohort]
+    digest: str
+    makes_items: bool = False
+
+    @property
+    def team(self) -> Team:
+        return self.campaign.stage.benchmark.team
+
+    def key(self, number: int | str) -> str:
+        """Of the answer in a row: sending the same file again is harmless."""
+        return f"{keys_of(self.digest, self.campaign.pk)}{number}"
+
+
+@dataclass
+class Ready:
+    """An answer that was understood."""
+
+    gathered: Gathered
+    said: Said
+    item: Item
+    cohort: Cohort | None
+    target: str
+    parsed: Parsed
+    confirmed: tuple[str, ...]
+    pictures: list[Image]
+
+    @property
+    def number(self) -> int:
+        return self.gathered.numbers[0]
+
+
+class NotTaken(Exception):
+    """Why not, for each row that is to blame; the others of the answer are not taken because of it."""
+
+    def __init__(self, problems: Mapping[int, RowProblem]) -> None:
+        super().__init__()
+        self.problems = dict(problems)
+
+
+@dataclass
+class Lookup:
+    """What a step's rows speak of, read once."""
+
+    items: Mapping[str, Item | RowProblem]
+    pictures: Mapping[str, Image]
+
+
+def look_up(place: Place, batch: Sequence[Gathered]) -> Lookup:
+    named = [(str(one.row.get("item") or "").strip(), one.row) for one in reversed(batch) if not one.problems]
+    rows = {key: row for key, row in named if key}  # of several the first
+    found = Item.objects.filter(stage=place.campaign.stage, key__in=rows).prefetch_related("images__image", "facts")
+    items: dict[str, Item | RowProblem] = {item.key: item for item in found}
+    if place.makes_items:
+        items |= made_from(place.campaign.stage, {key: row for key, row in rows.items() if key not in items})
+    return Lookup(items, _pictures(place, batch))
+
+
+def _pictures(place: Place, batch: Sequence[Gathered]) -> dict[str, Image]:
+    """The team's pictures that the rows speak of, where the sheet asks for some."""
+    if not any(one.spec.takes_uploads for one in place.sheet.fields):
+        return {}
+    shas = set(re.findall(r"\b[0-9a-f]{64}\b", " ".join(str(one.row) for one in batch)))
+    return {image.sha256: image for image in Image.objects.filter(team=place.team, sha256__in=shas)}
+
+
+def understood(place: Place, one: Gathered, known: Lookup, now: datetime) -> Ready:
+    """Raises NotTaken."""
+    if one.problems:
+        raise NotTaken(one.problems)
+    try:
+        return _understood(place, one, said(one.row, place.sheet, now), known)
+    except RowProblem as problem:
+        raise NotTaken(dict.fromkeys(one.numbers, problem)) from problem
+
+
+def _understood(place: Place, gathered: Gathered, one: Said, known: Lookup) -> Ready:
+    item = known.items.get(one.item)
+    if isinstance(item, RowProblem):
+        raise item
+    if item is None:
+        text = _("There is no item “%(key)s” in this stage. Import the items first.")
+        raise RowProblem("no_item", text % {"key": one.item})
+    if one.cohort and one.cohort not in place.cohorts:
+        text = _("The cohort “%(name)s” is not asked in this campaign. There are: %(known)s.")
+        raise RowProblem("no_cohort", text % {"name": one.cohort, "known": ", ".join(place.cohorts)})
+    cohort = place.cohorts[one.cohort].cohort if one.cohort else None
+    target = _target(place, one)
+    unit = Unit(item=item, target=target)
+    shown = shown_for(unit, cohort, [upload_of(image) for image in known.pictures.values()])
+    confirmed = place.sheet.warned(one.raw, shown, one.confirmed)
+    parsed = place.sheet.parse(one.raw, shown, confirmed, partial=gathered.partial)
+    if one.by_model:
+        parsed.warnings.clear()  # a remark is for a person to confirm
+    if not parsed.ok:
+        raise NotTaken(_blamed(place.sheet, gathered, parsed))
+    _all_asked(gathered, parsed)
+    used = [image for sha, image in known.pictures.items() if sha in _shas(place.sheet, parsed)]
+    return Ready(gathered, one, item, cohort, target, parsed, confirmed, used)
+
+
+def _target(place: Place, one: Said) -> str:
+    if not place.campaign.stage.has_target:
+        if one.target:
+            raise RowProblem("no_target", _("This stage asks about no culture, and the row names one."))
+        return ""
+    target = (one.target or one.cohort).strip()
+    if one.by_model and 0 < len(target) <= LONGEST_TARGET:
+        return target
+    if one.by_model:
+        text = _("A model says for which culture it answers: “target”, at most %(most)s characters.")
+        raise RowProblem("no_target", text % {"most": LONGEST_TARGET})
+    if target not in place.cohorts:
+        text = _("The culture “%(name)s” is not asked about in this campaign. There are: %(known)s.")
+        raise RowProblem("no_target", text % {"name": target, "known": ", ".join(place.cohorts)})
+    return target
+
+
+def _shas(sheet: Sheet, parsed: Parsed) -> set[str]:
+    fields = [one for one in sheet.fields if one.key in parsed.answers]
+    return {sha for one in fields for sha in one.spec.uploads(parsed.answers[one.key])}
+
+
+def _all_asked(gathered: Gathered, parsed: Parsed) -> None:
+    """A sheet passes over what it would not have asked; a row of a file is not passed over."""
+    unasked = [number for key, number in gathered.of.items() if key not in parsed.answers]
+    if unasked:
+        text = _("After the other answers of this sheet, this question is not asked. Take the row out.")
+        raise NotTaken({number: RowProblem("not_asked", text) for number in unasked})
+
+
+def _blamed(sheet: Sheet, gathered: Gathered, parsed: Parsed) -> dict[int, RowProblem]:
+    """Question, what is wrong with its answer, and what to do; for each that is wrong."""
+    words: dict[int, list[str]] = {}
+    for key, problems in [*parsed.errors.items(), *parsed.warnings.items()]:
+        number = gathered.of.get(key, gathered.numbers[0])
+        words.setdefault(number, []).extend(_words(sheet, key, problem) for problem in problems)
+    return {number: RowProblem("not_an_answer", " ".join(found)) for number, found in words.items()}
+
+
+def _words(sheet: Sheet, key: str, problem: Problem) -> str:
+    words = worded(problem)
+    text = f"{key}: {words.title} {words.advice}".strip()
+    one = next((one for one in sheet.fields if one.key == key), None)
+    allowed = _allowed(one) if one and "given" in problem.params else ()
+    if not allowed:
+        return text
+    more = _("It says “%(given)s”; there are: %(known)s.")
+    return f"{text} {more % {'given': problem.params['given'], 'known': ', '.join(allowed)}}"
+
+
+def _allowed(one: Field) -> Sequence[str]:
+    """The codes of a field that has a list of them, as its schema says."""
+    schema: Mapping[str, Any] = one.spec.rubric("", one.config).schema
+    found: Sequence[str] = schema.get("enum") or schema.get("items", {}).get("enum") or ()
+    return found

@@ -1,0 +1,264 @@
+"""Answers of a file into the database: a step's rows are read and written together, and judged one after the other."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.models import (
+    Annotation,
+    Assignment,
+    Campaign,
+    Exclusion,
+    Rating,
+    Review,
+    Unit,
+    Upload,
+)
+from annotation.services import outbox, rules, slots
+from annotation.services.file_raters import Name, raters_for
+from annotation.services.file_rows import Place, Ready
+from annotation.services.file_withdrawals import WITHDRAWN
+from annotation.services.reviews import BECOMES, REJECTED, Decision
+from annotation.services.sql import fetch
+from jobs.models import JobRow
+from people.models import Rater
+
+Outcome = JobRow.Outcome
+CLOSED = "closed"
+Judged = tuple[str, str, str]
+"""Outcome, reason and message."""
+Pair = tuple[int, int]
+"""A unit and a rater: what an assignment of a campaign is known by."""
+
+HELD = """
+SELECT a.unit_id, a.rater_id, a.id, a.participation_id IS NOT NULL
+FROM unnest(%(units)s::bigint[], %(raters)s::bigint[]) AS w(unit_id, rater_id)
+JOIN annotation_assignment a
+  ON a.campaign_id = %(campaign)s AND a.unit_id = w.unit_id AND a.rater_id = w.rater_id
+"""
+
+
+@dataclass
+class Step:
+    """What a step's answers are judged against, and what is to be written when all are judged."""
+
+    place: Place
+    at: datetime
+    rule: str
+    excluded: set[int]
+    held: dict[Pair, tuple[int, bool]]
+    known: dict[int, list[Annotation]]
+    reviews: dict[int, str]
+    made: list[tuple[Annotation, Ready, int]] = field(default_factory=list)
+    back: list[tuple[Annotation, str]] = field(default_factory=list)
+    states: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+
+def write(place: Place, ready: Sequence[Ready], now: datetime) -> list[Judged]:
+    """What becomes of each. Needs a transaction that holds the team's row."""
+    names: dict[Name, dict[str, Any]] = {}
+    for one in ready:
+        names.setdefault((one.said.kind, one.said.rater, one.said.setting), {}).update(one.said.about)
+    raters = raters_for(place.campaign, names)
+    units = _units(ready)
+    pairs = [_pair(one, raters, units) for one in ready]
+    step = _step(place, ready, pairs, {one.pk for one in raters.values()}, now)
+    judged = [_judge(step, one, pair) for one, pair in zip(ready, pairs, strict=True)]
+    _save(step)
+    changed = [one for one, (outcome, *_rest) in zip(ready, judged, strict=True) if outcome in _CHANGES]
+    outbox.note({one.item.pk for one in changed})
+    _tally(place, changed)
+    return judged
+
+
+_CHANGES = (Outcome.CREATED, Outcome.UPDATED)
+
+
+def _pair(one: Ready, raters: Mapping[Name, Rater], units: Mapping[tuple[int, str], int]) -> Pair:
+    return units[one.item.pk, one.target], raters[one.said.kind, one.said.rater, one.said.setting].pk
+
+
+def _units(ready: Sequence[Ready]) -> dict[tuple[int, str], int]:
+    wanted = {(one.item.pk, one.target) for one in ready}
+
+    def found() -> dict[tuple[int, str], int]:
+        rows = Unit.objects.filter(item__in={item for item, _target in wanted})
+        return {(item, target): pk for pk, item, target in rows.values_list("pk", "item_id", "target")}
+
+    missing = wanted - set(known := found())
+    if not missing:
+        return known
+    Unit.objects.bulk_create([Unit(item_id=item, target=target) for item, target in missing], ignore_conflicts=True)
+    return found()
+
+
+def _step(place: Place, ready: Sequence[Ready], pairs: Sequence[Pair], raters: set[int], now: datetime) -> Step:
+    benchmark = place.campaign.stage.benchmark
+    excluded = Exclusion.objects.filter(benchmark=benchmark, lifted_at=None, rater__in=raters)
+    held = _held(place, ready, pairs, now)
+    known: dict[int, list[Annotation]] = defaultdict(list)
+    rows = Annotation.objects.filter(assignment__in=[pk for pk, _theirs in held.values()]).order_by("-live", "-version")
+    for row in rows.only("assignment", "version", "client_key", "answers", "live", "uncounted_because"):
+        known[row.assignment_id].append(row)
+    taken_back = [one.pk for many in known.values() for one in many if one.uncounted_because == WITHDRAWN]
+    reviews = Review.objects.filter(annotation__in=taken_back, undone_at=None).values_list("annotation_id", "decision")
+    return Step(
+        place=place,
+        at=now,
+        rule=rules.stamp(place.campaign),
+        excluded=set(excluded.values_list("rater_id", flat=True)),
+        held=held,
+        known=known,
+        reviews=dict(reviews),
+    )
+
+
+def _held(place: Place, ready: Sequence[Ready], pairs: Sequence[Pair], now: datetime) -> dict[Pair, tuple[int, bool]]:
+    """Of each pair its assignment, made where there was none, and whether the campaign itself gave it to a person.
+
+    Somebody may be given the unit at this moment: the constraint decides, and is read again.
+    """
+    found = _read(place, pairs)
+    missing = {pair: one for pair, one in zip(reversed(pairs), reversed(ready), strict=True) if pair not in found}
+    if not missing:
+        return found
+    Assignment.objects.bulk_create(
+        [
+            Assignment(
+                campaign=place.campaign, unit_id=unit, rater_id=rater, state=Assignment.State.SUBMITTED, in_hand=False,
+                reserved_at=one.said.shown_at, shown_at=one.said.shown_at, changed_at=now,
+            )
+            for (unit, rater), one in missing.items()
+        ],
+        ignore_conflicts=True,
+    )  # fmt: skip
+    return found | _read(place, list(missing))
+
+
+def _read(place: Place, pairs: Sequence[Pair]) -> dict[Pair, tuple[int, bool]]:
+    wanted = sorted(set(pairs))
+    params = {"units": [u for u, _r in wanted], "raters": [r for _u, r in wanted], "campaign": place.campaign.pk}
+    return {(unit, rater): (pk, theirs) for unit, rater, pk, theirs in fetch(HELD, params)}
+
+
+def _judge(step: Step, one: Ready, pair: Pair) -> Judged:
+    assignment, theirs = step.held[pair]
+    if theirs:
+        return _theirs(step, one, assignment)
+    key = step.place.key(one.number)
+    for known in step.known[assignment]:
+        if known.client_key == key and not known.live and known.uncounted_because == WITHDRAWN:
+            _bring_back(step, known, one, pair)
+            return Outcome.UPDATED, "brought_back", _("It was withdrawn, and is back.")
+        if known.client_key == key or (known.live and known.answers == one.parsed.answers):
+            return Outcome.UNCHANGED, "", ""
+        if known.live:
+            message = _("“%(rater)s” has answered this differently in the campaign. Withdraw that answer first.")
+            return Outcome.ERROR, "answered", message % {"rater": one.said.rater}
+    _create(step, one, pair, assignment, key)
+    return Outcome.CREATED, "", ""
+
+
+def _theirs(step: Step, one: Ready, assignment: int) -> Judged:
+    """Whom the campaign gave the item answers it there: a file says nothing in their place."""
+    if any(known.live and known.answers == one.parsed.answers for known in step.known[assignment]):
+        return Outcome.UNCHANGED, "", ""
+    message = _("“%(rater)s” was given this item in the campaign itself. What is there stays; take the row out.")
+    return Outcome.ERROR, "already_there", message % {"rater": one.said.rater}
+
+
+def _because(step: Step, one: Ready, rater: int) -> str:
+    """Why an answer of a file does not count. What a closed campaign says is said."""
+    if one.said.because:
+        return one.said.because
+    if step.place.campaign.state == Campaign.State.CLOSED:
+        return CLOSED
+    return "excluded" if rater in step.excluded else ""
+
+
+def _state(because: str) -> str:
+    return Assignment.State.REJECTED if because == REJECTED else Assignment.State.SUBMITTED
+
+
+def _create(step: Step, one: Ready, pair: Pair, assignment: int, key: str) -> None:
+    because = _because(step, one, pair[1])
+    earlier = max((known.version for known in step.known[assignment]), default=0)
+    annotation = Annotation(
+        assignment_id=assignment,
+        rater_id=pair[1],
+        version=max(one.said.version, earlier + 1),
+        client_key=key,
+        answers=one.parsed.answers,
+        sheet_version_id=step.place.campaign.sheet_version_id,
+        rule_version=step.rule if one.said.rule is None else one.said.rule,
+        cohort=one.cohort,
+        language=one.said.language,
+        shown_at=one.said.shown_at,
+        submitted_at=one.said.at,
+        active_seconds=one.said.seconds,
+        confirmed=list(one.confirmed),
+        trace=dict(one.said.trace),
+        live=True,
+        counted=not because,
+        uncounted_because=because,
+    )
+    step.known[assignment].insert(0, annotation)
+    step.made.append((annotation, one, pair[0]))
+    step.states[_state(because)].append(assignment)
+
+
+def _bring_back(step: Step, known: Annotation, one: Ready, pair: Pair) -> None:
+    """As it was: what reviewers decided before it was withdrawn holds."""
+    decision = step.reviews.get(known.pk)
+    because = REJECTED if decision == Decision.REJECT else _because(step, one, pair[1])
+    known.live, known.counted, known.uncounted_because = True, not because, because
+    step.back.append((known, BECOMES[Decision(decision)] if decision else _state(because)))
+
+
+def _save(step: Step) -> None:
+    for state, assignments in step.states.items():
+        Assignment.objects.filter(pk__in=assignments).exclude(state=state).update(state=state)
+    Annotation.objects.bulk_create([annotation for annotation, _one, _unit in step.made])
+    Rating.objects.bulk_create([rating for made in step.made for rating in _ratings(step.place, *made)])
+    for annotation, one, _unit in step.made:
+        for image in one.pictures:
+            made = {"at": one.said.at}
+            Upload.objects.get_or_create(assignment_id=annotation.assignment_id, image=image, defaults=made)
+    _save_back(step)
+
+
+def _ratings(place: Place, annotation: Annotation, one: Ready, unit: int) -> Iterable[Rating]:
+    for code in one.parsed.codes:
+        yield Rating(
+            annotation=annotation, campaign=place.campaign, cohort=one.cohort, unit_id=unit,
+            rater_id=annotation.rater_id, field=code.field, code=code.code, value=code.value, live=True,
+            counted=annotation.counted,
+        )  # fmt: skip
+
+
+def _save_back(step: Step) -> None:
+    by_reason: dict[str, list[int]] = defaultdict(list)
+    by_state: dict[str, list[int]] = defaultdict(list)
+    for known, state in step.back:
+        by_reason[known.uncounted_because].append(known.pk)
+        by_state[state].append(known.assignment_id)
+    for because, pks in by_reason.items():
+        Annotation.objects.filter(pk__in=pks).update(live=True, counted=not because, uncounted_because=because)
+        Rating.objects.filter(annotation__in=pks).update(live=True, counted=not because)
+    for state, assignments in by_state.items():
+        Assignment.objects.filter(pk__in=assignments).update(state=state, changed_at=step.at)
+
+
+def _tally(place: Place, changed: Sequence[Ready]) -> None:
+    """Imported answers take no place, and pages of numbers see that there are new ones: also those of no cohort."""
+    if not changed:
+        return
+    touched = {place.cohorts[one.said.cohort].pk for one in changed if one.said.cohort}
+    if any(not one.said.cohort for one in changed) and not touched:
+        touched = {min(cohort.pk for cohort in place.cohorts.values())} if place.cohorts else set()
+    for cohort in sorted(touched):
+        slots.tally(cohort, 0)
