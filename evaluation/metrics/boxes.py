@@ -9,9 +9,17 @@ Source: Jaccard (1912); for boxes, Everingham et al. (2010), The PASCAL Visual O
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
+
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.proportions import share
+from evaluation.metrics.resampling import DEFAULT, Resampling
+
+Strictness = Literal["at least", "more than"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -56,6 +64,30 @@ def overlap(ours: npt.ArrayLike, theirs: npt.ArrayLike) -> float:
     """
     larger = max(len(_boxes(ours)), len(_boxes(theirs)))
     return sum(share for _ours, _theirs, share in matched(ours, theirs)) / larger
+
+
+def accuracy_at(
+    overlaps: npt.ArrayLike,
+    threshold: float,
+    clusters: npt.ArrayLike | None = None,
+    *,
+    strictness: Strictness = "at least",
+    wanted: Resampling = DEFAULT,
+) -> Estimate:
+    """Share of overlaps (n,), one for each picture, that reach the threshold, or exceed it; 0 to 1.
+
+    Whether a box that overlaps by exactly 1/2 is right at 0.5 is an option, since papers differ. No box predicted is an
+    overlap of 0 and counts. Undefined: no picture. Interval: Wilson's, or the cluster bootstrap (``proportions.py``).
+
+    >>> accuracy_at([0.5, 0.7, 0.2], 0.5).value, accuracy_at([0.5, 0.7, 0.2], 0.5, strictness="more than").value
+    (0.6666666666666666, 0.3333333333333333)
+    """
+    found = np.asarray(overlaps, dtype=np.float64)
+    if not np.all((found >= 0) & (found <= 1)) or not 0 <= threshold <= 1:
+        raise ValueError("overlaps and threshold lie between 0 and 1")
+    hits = found > threshold if strictness == "more than" else found >= threshold
+    extras = {"threshold": threshold, "strictness": strictness}
+    return share(np.asarray(hits), clusters, wanted=wanted, method="accuracy at IoU", extras=extras)
 
 
 def _boxes(given: npt.ArrayLike) -> Floats:

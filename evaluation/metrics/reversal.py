@@ -1,0 +1,117 @@
+"""Does the same question get another answer when the options are pictures instead of words?
+
+Over the instances that have a gold label and an answer in both settings (n):
+
+    reversal    answer in words differs from answer in pictures
+    harmful     right in words, wrong in pictures
+    beneficial  wrong in words, right in pictures
+
+With two options every reversal is one of the two, so harmful + beneficial = reversal; and always harmful - beneficial =
+accuracy in words less accuracy in pictures, over the same instances. Both hold here exactly, as counts.
+Interval: Wilson's, or the cluster bootstrap. Undefined: no such instance.
+Source: ValueGround, appendix D.1, equations 11 to 13.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.metrics.classification import MISSING
+from evaluation.metrics.counts import Bools, Floats, Ints
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.proportions import share
+from evaluation.metrics.resampling import DEFAULT, Resampling, difference_of_means
+from evaluation.metrics.tests_between import mcnemar
+
+
+@dataclass(frozen=True)
+class Reversals:
+    """All over the same n instances; ``drop`` is the accuracy in words less the accuracy in pictures."""
+
+    reversal: Estimate
+    harmful: Estimate
+    beneficial: Estimate
+    in_words: Estimate
+    in_pictures: Estimate
+    drop: Estimate
+
+
+def instances(words: npt.ArrayLike, pictures: npt.ArrayLike, gold: npt.ArrayLike) -> Bools:
+    """(n,) which instances have both answers and a gold label (none of the codes is MISSING)."""
+    sides = [np.asarray(one, np.int64) for one in (words, pictures, gold)]
+    if len({one.shape for one in sides}) != 1 or sides[0].ndim != 1:
+        raise ValueError(f"words, pictures and gold must have one length, got {[one.shape for one in sides]}")
+    return np.asarray(np.all([one != MISSING for one in sides], axis=0))
+
+
+def reversals(
+    words: npt.ArrayLike,
+    pictures: npt.ArrayLike,
+    gold: npt.ArrayLike,
+    clusters: npt.ArrayLike | None = None,
+    *,
+    wanted: Resampling = DEFAULT,
+) -> Reversals:
+    """``words``, ``pictures``, ``gold`` (n,): codes of the option, MISSING where there is none.
+
+    >>> found = reversals([0, 0, 1, 1, 0], [1, 0, 0, 1, 1], [0, 0, 0, 0, 1])
+    >>> found.reversal.value, found.harmful.value, found.beneficial.value
+    (0.6, 0.2, 0.4)
+    """
+    there = instances(words, pictures, gold)
+    first, second, truth = (np.asarray(one, np.int64)[there] for one in (words, pictures, gold))
+    labels = None if clusters is None else np.asarray(clusters)[there]
+    before, after = first == truth, second == truth
+
+    def of(true: Bools, method: str) -> Estimate:
+        extras = {"n_left_out": int(there.size - there.sum())}
+        return share(true, labels, wanted=wanted, method=method, extras=extras)
+
+    return Reversals(
+        reversal=of(np.asarray(first != second), "cross-modal reversal"),
+        harmful=of(np.asarray(before & ~after), "harmful reversal"),
+        beneficial=of(np.asarray(~before & after), "beneficial reversal"),
+        in_words=of(np.asarray(before), "accuracy"),
+        in_pictures=of(np.asarray(after), "accuracy"),
+        drop=_drop(before, after, labels, wanted),
+    )
+
+
+def _drop(before: Bools, after: Bools, labels: npt.ArrayLike | None, wanted: Resampling) -> Estimate:
+    if labels is None:
+        return mcnemar(before, after, level=wanted.level)
+    given: dict[str, Any] = {"method": "difference of paired shares", "n_raters": 1}
+    first = np.repeat([True, False], before.size)
+    return difference_of_means(np.concatenate([before, after]), first, np.tile(labels, 2), wanted, **given)
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """``bin`` (n,) 0..k-1; ``edges`` (k + 1,): bin i holds edges[i] <= value < edges[i + 1], the last its upper end
+    too; ``sizes`` (k,)."""
+
+    bin: Ints
+    edges: Floats
+    sizes: Ints
+
+
+def equal_frequency(values: npt.ArrayLike, bins: int) -> Bins:
+    """Cut values (n,) into bins of as equal size as ties allow: equal values stay together, in the upper bin.
+
+    Raises ValueError without at least as many distinct values as bins.
+
+    >>> equal_frequency([0.1, 0.4, 0.2, 0.3], 2).bin.tolist()
+    [0, 1, 0, 1]
+    """
+    given = np.asarray(values, np.float64)
+    ordered = np.sort(given)
+    if bins < 1 or np.unique(ordered).size < bins:
+        raise ValueError(f"{np.unique(ordered).size} distinct value(s) cannot be cut into {bins} bins")
+    inner = ordered[[round(given.size * k / bins) for k in range(1, bins)]]
+    place = np.searchsorted(inner, given, side="right")
+    edges = np.concatenate([ordered[:1], inner, ordered[-1:]])
+    return Bins(place, edges, np.bincount(place, minlength=bins))
