@@ -1,0 +1,92 @@
+"""Which of many models may be better than which, over the same things: paired permutation tests of every two of them,
+with the same signs for all, so that thirty models cost one matrix product.
+
+``contributions`` (n, k) are what each of n things adds to each of k models' value: 1 or 0 for right or wrong, so that
+the mean is the accuracy; minus half the squared distance of standard scores, so that the mean is r - 1 (``closeness``).
+For right and wrong, one thing a cluster, the test is McNemar's exact one, drawn instead of counted out.
+Undefined: a pair of models that have no thing in common is not tested; neither was shown to be better.
+Source: ``tests_between.py``, whose p values, Holm correction and bands these are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from evaluation.metrics.counts import Floats
+from evaluation.metrics.resampling import number_clusters
+from evaluation.metrics.tests_between import PERMUTATIONS, adjusted, rank_bands
+
+_BLOCK_NUMBERS = 4_000_000
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """``bands``: each model's best and worst place; ``p`` (k, k) corrected by Holm's method, NaN where not tested."""
+
+    bands: list[tuple[int, int]]
+    p: Floats
+    n_tests: int
+    n_permutations: int
+
+
+def closeness(scores: npt.ArrayLike, means: npt.ArrayLike, *, ranks: bool) -> Floats:
+    """(n,) -(z_score - z_mean)^2 / 2, whose mean is r - 1 (rho - 1 with ``ranks``); NaN where there is no score. The
+    scales are those of all things scored, and stay as they are when signs flip: the test is approximate in that.
+
+    >>> 1 + closeness([1, 2, 3, 4], [1, 3, 2, 4], ranks=False).mean()
+    np.float64(0.8)
+    """
+    score, mean = np.asarray(scores, np.float64), np.asarray(means, np.float64)
+    found: Floats = np.full(score.shape, np.nan)
+    both = np.isfinite(score) & np.isfinite(mean)
+    sides = [stats.rankdata(one[both]) if ranks else one[both] for one in (score, mean)]
+    spreads = [one.std() if one.size else 0.0 for one in sides]
+    if min(spreads) > 0:
+        first, second = ((one - one.mean()) / spread for one, spread in zip(sides, spreads, strict=True))
+        found[both] = -((first - second) ** 2) / 2
+    return found
+
+
+def ranked(
+    contributions: npt.ArrayLike, clusters: npt.ArrayLike, *, seed: int = 0, permutations: int = PERMUTATIONS,
+    level: float = 0.95,
+) -> Ranked:  # fmt: skip
+    """``clusters`` (n,) labels: signs flip for whole clusters. NaN where a model said nothing of a thing.
+
+    >>> ranked(np.column_stack([np.ones(40), np.zeros(40)]), np.arange(40)).bands
+    [(1, 1), (2, 2)]
+    """
+    table = np.asarray(contributions, np.float64)
+    k = table.shape[1]
+    pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
+    count, number = number_clusters(clusters)
+    sums, compared = np.zeros((count, len(pairs))), np.zeros(len(pairs), np.int64)
+    for place, (i, j) in enumerate(pairs):
+        change = table[:, i] - table[:, j]
+        both = np.isfinite(change)
+        compared[place] = both.sum()
+        sums[:, place] = np.bincount(number[both], change[both], count)
+    p = np.where(compared > 0, _p_values(sums, seed, permutations), np.nan)
+    corrected, matrix = adjusted(p, "holm"), np.full((k, k), np.nan)
+    better = np.zeros((k, k), bool)
+    for place, (i, j) in enumerate(pairs):
+        matrix[i, j] = matrix[j, i] = corrected[place]
+        if corrected[place] <= 1 - level:
+            better[(i, j) if sums[:, place].sum() > 0 else (j, i)] = True
+    return Ranked(rank_bands(better), matrix, int(np.isfinite(p).sum()), permutations)
+
+
+def _p_values(sums: Floats, seed: int, permutations: int) -> Floats:
+    """(pairs,) share of sign patterns, the given one among them, whose absolute total is as large; ``sums`` (C, P)."""
+    bound = np.abs(sums.sum(axis=0)) - _SAME * np.abs(sums).sum(axis=0)
+    rng, hits = np.random.default_rng(seed), np.zeros(sums.shape[1], np.int64)
+    step = max(1, _BLOCK_NUMBERS // max(sums.shape))
+    for start in range(0, permutations, step):
+        signs = 2.0 * rng.integers(0, 2, (min(step, permutations - start), sums.shape[0])) - 1
+        hits += (np.abs(signs @ sums) >= bound).sum(axis=0)
+    return np.asarray((1 + hits) / (1 + permutations))

@@ -1,0 +1,60 @@
+"""Rank bands of many models by one set of permutations."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evaluation.metrics.model_ranks import closeness, ranked
+from evaluation.metrics.tests_between import bands_of, mcnemar, paired_permutation
+
+
+def test_closeness_adds_up_to_the_correlation() -> None:
+    rng = np.random.default_rng(1)
+    score, mean = rng.normal(size=50), rng.normal(size=50)
+    score[3] = np.nan
+    both = np.arange(50) != 3
+    assert np.isnan(closeness(score, mean, ranks=False)[3])
+    r, rho = stats.pearsonr(score[both], mean[both])[0], stats.spearmanr(score[both], mean[both])[0]
+    assert 1 + np.nanmean(closeness(score, mean, ranks=False)) == pytest.approx(r)
+    assert 1 + np.nanmean(closeness(score, mean, ranks=True)) == pytest.approx(rho)
+
+
+@pytest.mark.parametrize("scores", [[2, 2, 2], [np.nan] * 3, []])
+def test_a_constant_score_is_close_to_nothing(scores: list[float]) -> None:
+    assert np.isnan(closeness(scores, [1, 2, 3][: len(scores)], ranks=False)).all()
+
+
+def test_right_and_wrong_is_tested_as_mcnemar_does() -> None:
+    """9 units only the first has right, 1 only the second: exact p = 2 (1 + 10) / 2^10 = 0.0215."""
+    first = np.array([1.0] * 9 + [0.0] + [1.0] * 20)
+    second = np.array([0.0] * 9 + [1.0] + [1.0] * 20)
+    found = ranked(np.column_stack([first, second]), np.arange(30))
+    assert mcnemar(first == 1, second == 1).extras["p"] == pytest.approx(22 / 1024)
+    assert found.p[0, 1] == pytest.approx(22 / 1024, abs=0.005)
+    assert (found.bands, found.n_tests) == ([(1, 1), (2, 2)], 1)
+
+
+def test_bands_are_those_of_pair_by_pair_tests() -> None:
+    rng = np.random.default_rng(2)
+    scores = rng.normal(size=(60, 4)) + np.array([0, 0.1, 0.9, 1.0])
+    assert ranked(scores, np.arange(60)).bands == bands_of(scores) == [(3, 4), (3, 4), (1, 2), (1, 2)]
+
+
+def test_whole_clusters_change_sides() -> None:
+    """Forty units of two questions are two votes: nothing can be shown, though forty units alone would show it."""
+    scores = np.column_stack([np.ones(40), np.zeros(40)])
+    assert ranked(scores, np.repeat([0, 1], 20)).bands == [(1, 2), (1, 2)]
+    assert paired_permutation(scores[:, 0], scores[:, 1], np.repeat([0, 1], 20)).extras["p"] == 0.5
+
+
+def test_models_without_a_thing_in_common_are_not_tested() -> None:
+    scores = np.full((20, 2), np.nan)
+    scores[:10, 0], scores[10:, 1] = 1, 0
+    found = ranked(scores, np.arange(20))
+    assert (found.bands, found.n_tests) == ([(1, 2), (1, 2)], 0)
+    assert np.isnan(found.p).all()
+
+
+@pytest.mark.parametrize("k", [0, 1])
+def test_one_model_has_the_first_place(k: int) -> None:
+    assert ranked(np.zeros((5, k)), np.arange(5)).bands == [(1, 1)][:k]
