@@ -19,6 +19,7 @@ TABS = (
     ("review", _("Review"), "annotation:review_queue", False),
     ("coverage", _("Coverage"), "annotation:coverage", False),
     ("agreement", _("Agreement"), "evaluation:agreement", False),
+    ("tables", _("Tables"), "evaluation:tables", False),
     ("people", _("People"), "evaluation:people", True),
     ("export", _("Export"), "evaluation:export", True),
 )

@@ -1,6 +1,6 @@
-from django.urls import path
+from django.urls import path, re_path
 
-from evaluation.views import agreement, export, people, status
+from evaluation.views import agreement, export, figures, people, status, tables
 
 app_name = "evaluation"
 urlpatterns = [
@@ -12,5 +12,10 @@ urlpatterns = [
     path("b/<slug:slug>/export/", export.page, name="export"),
     path("b/<slug:slug>/people/", people.page, name="people"),
     path("b/<slug:slug>/people/<int:rater_id>/", people.person, name="person"),
+    path("b/<slug:slug>/tables/", tables.index, name="tables"),
+    path("b/<slug:slug>/tables/<slug:key>/", tables.page, name="table"),
+    re_path(r"^b/(?P<slug>[-\w]+)/tables/(?P<key>[-\w]+)\.(?P<form>csv|json|tex)$", tables.file, name="table_file"),
+    path("b/<slug:slug>/figures/", figures.page, name="figures"),
+    re_path(r"^b/(?P<slug>[-\w]+)/figures/(?P<key>[-\w]+)\.(?P<form>svg|png|csv)$", figures.file, name="figure_file"),
     path("status/", status.page, name="status"),
 ]

@@ -26,10 +26,12 @@ from annotation.models import (
     Tally,
     Unit,
 )
-from benchmarks.models import Stage
+from benchmarks.models import Benchmark, Stage
+from evaluation.tables import registry
 from jobs.models import Job
 from people.models import Cohort, Rater, User
 from people.services import links, messages
+from tests.evaluation.tabled import SMALL
 from tests.personas import SHEET, World
 
 
@@ -140,6 +142,8 @@ def build(world: World) -> Mapping[str, Any]:
     )
     for user in (world.stranger, world.rival):
         rater(user)
+    registry.BY_RECIPE.setdefault(TABLES_OF, (SMALL,))
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe=TABLES_OF)
     return {
         "slug": world.benchmark.slug,
         "benchmark": world.benchmark.slug,
@@ -166,6 +170,7 @@ def build(world: World) -> Mapping[str, Any]:
         "number": world.consent_version.number,
         "people:manager_remove user_id": world.manager.pk,
         **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
+        **TABLES,
         **PUBLIC_DOORS,
         **DJANGO_ADMIN,
         "object_id": world.nour.pk,
@@ -173,6 +178,8 @@ def build(world: World) -> Mapping[str, Any]:
     }
 
 
+TABLES_OF = "tests.samples"  # a recipe that is none, with a table of the tests
+TABLES = {"evaluation:table key": "small", "evaluation:table_file key": "small", "evaluation:table_file form": "csv"}
 PUBLIC_DOORS = {"token": "unknown-token", "uidb64": "MQ", "signed": "unsigned"}
 DJANGO_ADMIN = {"app_label": "people", "content_type_id": 1, "url": "nothing"}
 

@@ -35,6 +35,7 @@ class Given:
     at: datetime
     mark: int
     used: list[Selection] = field(default_factory=list)
+    used_runs: dict[int, Run] = field(default_factory=dict)
     _seen: dict[tuple[str, str, tuple[str, ...]], Observed] = field(default_factory=dict)
 
     def selection(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Selection:
@@ -76,6 +77,7 @@ class Given:
         found = runs_of(self.benchmark, task, query_set)
         if not found:
             raise Missing(_("There are no predictions for this table yet. Import them under Models."))
+        self.used_runs |= {run.pk: run for run in found}
         return found
 
     @property
@@ -92,7 +94,9 @@ class Given:
             columns=tuple(columns),
             rows=tuple(rows),
             words=(*(words or ()), *self._options()),
-            counted=tuple(one.to_json() for one in dict.fromkeys(self.used)),
+            counted=tuple(dict.fromkeys(self.used)),
+            runs=tuple(self.used_runs.values()),
+            chosen=dict(self.chosen),
             computed_at=self.at,
             watermark=self.mark,
         )
@@ -103,10 +107,16 @@ class Given:
 
 
 class BadOption(ValueError):
-    """An option has a value the table does not offer; the message says which there are."""
+    """`name` has a value the table does not offer; `message` says which there are, in the reader's language."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name, self.message = name, message
 
 
-def build(benchmark: Benchmark, spec: TableSpec, params: Params, at: datetime) -> Table:
+def build(
+    benchmark: Benchmark, spec: TableSpec, params: Params, at: datetime, catalogue: Catalogue | None = None
+) -> Table:
     """One door for page, file, REST and command line: so all have the same numbers.
 
     Raises Missing, BadOption and SelectionError.
@@ -114,7 +124,7 @@ def build(benchmark: Benchmark, spec: TableSpec, params: Params, at: datetime) -
     given = Given(
         spec=spec,
         benchmark=benchmark,
-        catalogue=catalogue_of(benchmark),
+        catalogue=catalogue or catalogue_of(benchmark),
         params=params,
         chosen={option.key: _value(option, params.getlist(option.key)) for option in spec.options},
         at=at,
@@ -130,5 +140,5 @@ def _value(option: Any, given: list[Any]) -> str:
     if len(values) > 1 or values[0] not in option.values:
         text = _("“%(value)s” is not a value of “%(name)s” here. There are: %(known)s.")
         known = ", ".join(option.values)
-        raise BadOption(text % {"value": ", ".join(values)[:60], "name": option.key, "known": known})
+        raise BadOption(option.key, text % {"value": ", ".join(values)[:60], "name": option.key, "known": known})
     return values[0]

@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.utils.functional import Promise
 
 from evaluation.metrics.estimate import Estimate
 
 if TYPE_CHECKING:
+    from evaluation.selection import Selection
     from evaluation.tables.given import Given
+    from predictions.models import Run
 
 Words = str | Promise
 
@@ -105,7 +107,9 @@ class Table:
     columns: tuple[Words, ...]
     rows: tuple[Row, ...]
     words: tuple[Words, ...] = ()
-    counted: tuple[Mapping[str, Any], ...] = ()  # the selections, as stored with the numbers
+    counted: tuple[Selection, ...] = ()  # every selection that was read
+    runs: tuple[Run, ...] = ()  # every run that was read
+    chosen: Mapping[str, str] = field(default_factory=dict)  # option to value
     computed_at: datetime | None = None
     watermark: int = 0
 

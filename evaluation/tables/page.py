@@ -1,0 +1,158 @@
+"""A table as its page shows it: cells ready to draw, and the form above them."""
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+from urllib.parse import urlencode
+
+from django.utils.dateparse import parse_datetime
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy, ngettext
+from django.utils.translation import gettext as _
+
+from annotation.conditions import condition_name
+from evaluation.catalogue import Catalogue, StageEntry
+from evaluation.reports.numbers import MINUS
+from evaluation.selection import COUNTED_LABELS, INTERVAL_LABELS, Params
+from evaluation.tables.renderings import Data, cells, groups, to_latex
+from evaluation.tables.spec import TableSpec
+
+SHOWS_INTERVALS = 6  # columns: a wider table shows intervals and n of a row when it is opened
+MARK_WORDS: Mapping[str, str | Promise] = {
+    "same": gettext_lazy("same"),
+    "rounding": gettext_lazy("same after rounding"),
+    "differs": gettext_lazy("differs"),
+}
+MARK_CHIPS = {"same": "ok", "rounding": "wait", "differs": "back"}
+NARROWING = ("cohort", "condition", "counted", "interval", "repeats", "concept", "since", "until")
+
+
+def table_context(data: Data, params: Params) -> dict[str, Any]:
+    """What templates/evaluation/tables/table.html takes, besides the form. `paper` and `detail` are of the address."""
+    paper = params.getlist("paper") == ["1"] and any(data["beside_the_paper"].values())
+    known = _known(data) if paper else {}
+    detail = len(data["columns"]) <= SHOWS_INTERVALS or params.getlist("detail") == ["1"]
+    return {
+        "data": data,
+        "computed_at": parse_datetime(data["computed_at"]),
+        "groups": [(name, [_row(row, paper, known) for row in rows]) for name, rows in groups(data)],
+        "width": len(data["columns"]) + 1,
+        "paper": paper,
+        "has_paper": any(data["beside_the_paper"].values()),
+        "compared": _compared(data["beside_the_paper"]) if paper else "",
+        "known": list(known),
+        "detail": detail,
+        "dense": len(data["columns"]) > SHOWS_INTERVALS,
+        "latex": to_latex(data),
+    }
+
+
+def _row(row: Data, paper: bool, known: Mapping[str, int]) -> dict[str, Any]:
+    return {"label": row["label"], "cells": [_cell(cell, paper, known) for cell in row["cells"]]}
+
+
+def _cell(cell: Data, paper: bool, known: Mapping[str, int]) -> dict[str, Any]:
+    estimate, why = cell["estimate"], cell["why"] or {}
+    drawn = {"empty": cell["empty"], "shown": cell["shown"]} | why
+    if estimate:
+        drawn |= {"number": True, "undefined": estimate["value"] is None, "n": n_words(estimate)}
+        drawn |= {
+            name: cell[at].replace("-", MINUS) for name, at in (("shown", "shown"), ("interval", "shown_interval"))
+        }
+    if paper and cell["printed"]:
+        drawn |= {
+            "printed": cell["printed"]["text"],
+            "mark": MARK_WORDS[cell["mark"]],
+            "chip": MARK_CHIPS[cell["mark"]],
+            "note": known.get(cell["printed"]["known"]) if cell["mark"] != "same" else None,
+        }
+    return drawn
+
+
+def n_words(estimate: Data) -> str:
+    """Units, and raters where there are several."""
+    units, raters = estimate["n_units"], estimate["n_raters"]
+    return f"n = {units:,} × {raters:,}" if raters > 1 else f"n = {units:,}"
+
+
+def _known(data: Data) -> dict[str, int]:
+    """The reasons why the paper's number is another, numbered as they come; of cells that differ."""
+    found = (
+        cell["printed"]["known"] for _row, _column, cell in cells(data) if cell["printed"] and cell["mark"] != "same"
+    )
+    return {words: place for place, words in enumerate(dict.fromkeys(filter(None, found)), start=1)}
+
+
+def _compared(marks: Mapping[str, int]) -> str:
+    said = ngettext(
+        "The paper prints %(n)s of these cells: %(same)s the same, %(rounding)s the same after rounding, "
+        "%(differs)s different.",
+        "The paper prints %(n)s of these cells: %(same)s the same, %(rounding)s the same after rounding, "
+        "%(differs)s different.",
+        sum(marks.values()),
+    )
+    return said % {"n": sum(marks.values()), **marks}
+
+
+def query_of(spec: TableSpec, params: Params) -> str:
+    """What the table's other addresses have to carry."""
+    return urlencode(_asked(spec, params))
+
+
+def _asked(spec: TableSpec, params: Params) -> list[tuple[str, str]]:
+    names = [*(option.key for option in spec.options), *NARROWING]
+    return [(name, str(value)) for name in names for value in params.getlist(name) if value]
+
+
+def form_context(catalogue: Catalogue, spec: TableSpec, data: Data, params: Params) -> dict[str, Any]:
+    """The selects above the table: its options, and who is counted where answers are. The rest is carried along."""
+    asked = _asked(spec, params)
+    selects = [_select(o.key, o.label, o.values, data["options"][o.key]) for o in spec.options]
+    if data["selections"]:
+        selects += _narrowing(catalogue, data["selections"], asked)
+    shown = {select["name"] for select in selects}
+    return {
+        "selects": selects,
+        "carried": [(name, value) for name, value in asked if name not in shown],
+        "narrowed": any(name in NARROWING for name, _value in asked),
+        "query": query_of(spec, params),
+    }
+
+
+def _narrowing(
+    catalogue: Catalogue, selections: list[Data], asked: list[tuple[str, str]]
+) -> list[dict[str, Any]]:  # fmt: skip
+    used = {one["stage"] for one in selections}
+    stages = [stage for stage in catalogue.stages if stage.key in used]
+    first = selections[0]
+    selects = _some("cohort", _("Cohort"), _cohorts(catalogue, stages), asked)
+    selects += _some("condition", _("Condition"), _conditions(catalogue, stages), asked)
+    return [
+        *selects,
+        _select("counted", _("Counted"), COUNTED_LABELS, first["counted"]),
+        _select("interval", _("Interval"), INTERVAL_LABELS, first["interval"]),
+    ]
+
+
+def _cohorts(catalogue: Catalogue, stages: list[StageEntry]) -> dict[str, Any]:
+    there = set(chain.from_iterable(c.cohorts for stage in stages for c in stage.current))
+    return {str(pk): cohort.name for pk, cohort in catalogue.cohorts.items() if pk in there}
+
+
+def _conditions(catalogue: Catalogue, stages: list[StageEntry]) -> dict[str, Any]:
+    """Those that every stage of the table has: another one would leave a stage without anything."""
+    shared = [c for c in stages[0].conditions if c and all(c in stage.conditions for stage in stages)] if stages else []
+    return {c: condition_name(catalogue.benchmark, c, get_language() or "en") for c in shared}
+
+
+def _some(name: str, label: str, labels: dict[str, Any], asked: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """All or one of them; nothing where there is no choice, or where the address asks for several."""
+    given = [value for one, value in asked if one == name]
+    if len(labels) < 2 or len(given) > 1:
+        return []
+    every = {"": _("All %(n)s") % {"n": len(labels)}, **labels}
+    return [_select(name, label, every, given[0] if given else "")]
+
+
+def _select(name: str, label: str | Promise, labels: Mapping[str, Any], chosen: str) -> dict[str, Any]:
+    return {"name": name, "label": label, "options": [(v, text, v == chosen) for v, text in labels.items()]}

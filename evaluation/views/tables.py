@@ -1,0 +1,92 @@
+"""The paper's tables of a benchmark: the list, each as a page, and each as a file."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from benchmarks.access import benchmark_for, may
+from benchmarks.models import Benchmark
+from benchmarks.tabs import tabs_for
+from evaluation.catalogue import catalogue_of
+from evaluation.selection import SelectionError
+from evaluation.tables.given import BadOption
+from evaluation.tables.making import lacking, make
+from evaluation.tables.page import form_context, query_of, table_context
+from evaluation.tables.registry import table_of, tables_of
+from evaluation.tables.renderings import Data, to_csv, to_latex
+from evaluation.tables.spec import Missing, TableSpec
+
+
+def _frame(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
+    return {
+        "benchmark": benchmark,
+        "nav": tabs_for(request.user, benchmark, "tables"),
+        "who_place": benchmark.name,
+        "here": "tables",
+        "works": may(request.user, benchmark, "work_on"),
+    }
+
+
+@login_required
+@require_safe
+@never_cache
+def index(request: HttpRequest, slug: str) -> HttpResponse:
+    """Every table, and whether there is something to make it from."""
+    benchmark = benchmark_for(request.user, slug)
+    catalogue, nothing = catalogue_of(benchmark), QueryDict()
+    rows = [(spec, lacking(catalogue, spec, nothing, timezone.now())) for spec in tables_of(benchmark)]
+    return render(request, "evaluation/tables/list.html", _frame(request, benchmark) | {"rows": rows})
+
+
+def _spec(benchmark: Benchmark, key: str) -> TableSpec:
+    spec = table_of(benchmark, key)
+    if spec is None:
+        raise Http404
+    return spec
+
+
+@login_required
+@require_safe
+@never_cache
+def page(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug)
+    spec = _spec(benchmark, key)
+    frame = _frame(request, benchmark) | {"spec": spec, "query": query_of(spec, request.GET)}
+    try:
+        data = make(benchmark, spec, request.GET, timezone.now())
+    except Missing as missing:
+        return render(request, "evaluation/tables/missing.html", frame | {"message": missing.message})
+    except (BadOption, SelectionError) as error:
+        return render(request, "evaluation/tables/refused.html", frame | {"error": error}, status=400)
+    context = table_context(data, request.GET)
+    context |= form_context(catalogue_of(benchmark), spec, data, request.GET)
+    return render(request, "evaluation/tables/table.html", frame | context)
+
+
+@login_required
+@require_safe
+@never_cache
+def file(request: HttpRequest, slug: str, key: str, form: str) -> HttpResponse:
+    """409 while there is nothing to make it from."""
+    benchmark = benchmark_for(request.user, slug)
+    spec = _spec(benchmark, key)
+    try:
+        data = make(benchmark, spec, request.GET, timezone.now())
+    except Missing as missing:
+        return JsonResponse({"error": str(missing.message)}, status=409)
+    except (BadOption, SelectionError) as error:
+        return JsonResponse({"error": error.message, "parameter": error.name}, status=400)
+    return _written(data, form, f"{slug}-{key}")
+
+
+def _written(data: Data, form: str, name: str) -> HttpResponse:
+    if form == "json":
+        return JsonResponse(data)
+    text, kind = ("".join(to_csv(data)), "text/csv") if form == "csv" else (to_latex(data), "text/x-tex")
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
+    return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=headers)

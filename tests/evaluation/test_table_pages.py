@@ -1,0 +1,256 @@
+"""Tables as pages and files: the same numbers in each, who may read them, and what stands there without any."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotation.models import Campaign
+from evaluation.reports.numbers import MINUS
+from evaluation.tables.spec import Cell, Missing, Row, TableSpec
+from tests.evaluation.data import an_open_campaign, give, of_condition, table
+from tests.evaluation.tabled import SMALL, tables_are
+from tests.personas import World
+
+# As in test_agreement_page: Egypt's two people on five photos, alpha nominal 1 - 0.4 x 90 / 66; here by origin.
+FIRST, SECOND = "11223", "12233"
+
+
+def lacks(given: Any) -> Any:
+    raise Missing("There are no predictions for this table yet.")
+
+
+EMPTY = TableSpec("empty", "Table 15", "Retrieval", "Runs of models.", lacks)
+
+
+@pytest.fixture
+def campaign(world: World) -> Campaign:
+    world.add_items(20)
+    made = an_open_campaign(world)
+    natural = of_condition(world.items, "natural")
+    table(made, world.egypt, natural[:5], {world.nour: FIRST, world.tarek: SECOND})
+    table(made, world.brazil, natural[:2], {world.bia: "45"})
+    return made
+
+
+@pytest.fixture
+def tables(world: World, campaign: Campaign) -> Iterator[World]:
+    with tables_are(world.benchmark, [SMALL, EMPTY]):
+        yield world
+
+
+def url(world: World, rest: str) -> str:
+    return f"/b/{world.benchmark.slug}/tables/{rest}"
+
+
+def read(world: World, rest: str, status: int = 200) -> str:
+    reply = world.client(world.mara).get(url(world, rest))
+    assert reply.status_code == status, reply.content.decode()
+    return reply.content.decode("utf-8-sig")
+
+
+def of(world: World, query: str = "") -> dict[str, Any]:
+    reply = world.client(world.mara).get(url(world, f"small.json?{query}"))
+    assert reply.status_code == 200
+    return reply.json()  # type: ignore[no-any-return]
+
+
+def cells(data: dict[str, Any]) -> dict[tuple[str, str, str], dict[str, Any]]:
+    return {
+        (row["group"], row["label"], column): cell
+        for row in data["rows"]
+        for column, cell in zip(data["columns"], row["cells"], strict=True)
+    }
+
+
+def test_a_number_is_the_one_worked_out_by_hand(tables: World) -> None:
+    # Natural photos are 0, 1, 4, 5, 8; of Egyptian origin 0, 4, 8: codes 1-1, 2-2, 3-3, and of Brazilian 1-2, 2-3.
+    found = cells(of(tables))
+    assert found["Egypt", "Egypt", "Agree_%"]["estimate"]["value"] == 1.0
+    assert found["Egypt", "Egypt", "Agree_%"]["shown"] == "100.0"
+    assert found["Egypt", "Brazil", "Agree_%"]["estimate"]["value"] == 0.0
+    # D_o = 2 x 2 / 4 = 1; counts of 1, 2, 3 are 1, 2, 1: D_e = (16 - 1 - 4 - 1) / 12 = 10 / 12; alpha = 1 - 12 / 10
+    assert found["Egypt", "Brazil", "Alpha & more"]["estimate"]["value"] == pytest.approx(-0.2)
+    assert found["Egypt", "Brazil", "Alpha & more"]["shown"] == "-0.20"
+    assert found["Egypt", "Brazil", "Cut"]["empty"]
+
+
+def test_every_form_shows_the_same_digits(tables: World) -> None:
+    data = of(tables)
+    numbers = [cell for cell in cells(data).values() if cell["estimate"] and cell["estimate"]["value"] is not None]
+    shown = [cell["shown"] for cell in numbers]
+    assert shown == ["1.00", "100.0", "100", "-0.20", "0.0"]
+    page = read(tables, "small/")
+    assert [text.replace(MINUS, "-") for text in re.findall(r'<b><bdi dir="ltr">([^<]+)</bdi></b>', page)] == shown
+    latex = read(tables, "small.tex")
+    assert re.findall(r"\$(-?[\d.]+)\$", latex) == shown
+    lines = list(csv.DictReader(io.StringIO(read(tables, "small.csv"))))
+    assert [line["shown"] for line in lines if line["value"]] == shown
+    assert [line["value"] for line in lines if line["value"]] == [repr(c["estimate"]["value"]) for c in numbers]
+    assert len(lines) == sum(not cell["empty"] for cell in cells(data).values()) == 14
+    for line, cell in zip(lines, (c for c in cells(data).values() if not c["empty"]), strict=True):
+        estimate = cell["estimate"] or {}
+        assert line["shown_interval"] == cell["shown_interval"]
+        assert line["reason"] == (estimate.get("reason") or "")
+        assert line["mark"] == cell["mark"]
+
+
+def test_what_has_no_value_says_why_and_is_never_nought(tables: World) -> None:
+    found = cells(of(tables))["Brazil", "Egypt", "Alpha & more"]
+    assert (found["shown"], found["estimate"]["value"]) == ("", None)
+    assert found["estimate"]["reason"] == "too_few_raters"
+    page = read(tables, "small/")
+    assert page.count('<div class="undef">') == 5  # Brazil: two alphas, two shares, one share cut
+    assert "1 person so far; two are needed." in page
+    latex = read(tables, "small.tex")
+    assert latex.count("n/a$^{a}$") == 5
+    assert latex.count("1 person so far; two are needed.") == 1
+
+
+def test_beside_the_paper_each_printed_cell_bears_a_word_and_the_reason(tables: World) -> None:
+    plain = read(tables, "small/")
+    assert "same after rounding" not in plain
+    assert "Beside the paper" in plain
+    page = read(tables, "small/?paper=1")
+    assert of(tables)["beside_the_paper"] == {"same": 2, "rounding": 0, "differs": 6}
+    assert "The paper prints 8 of these cells: 2 the same, 0 the same after rounding, 6 different." in page
+    assert len(re.findall(r'<span class="chip ok">same</span>', page)) == 2
+    assert len(re.findall(r'<span class="chip back">differs</span>', page)) == 6
+    assert '<li id="known-1">The text has 60, the figure 61.</li>' in page
+    assert page.count('href="#known-1"') == 4
+
+
+def test_options_change_the_numbers_and_are_said(tables: World) -> None:
+    assert of(tables)["options"] == {"decimals": "2"}
+    four = of(tables, "decimals=4")
+    assert cells(four)["Egypt", "Brazil", "Alpha & more"]["shown"] == "-0.2000"
+    assert "Decimals: four." in four["words"]
+    page = read(tables, "small/?decimals=4")
+    assert '<option value="4" selected>four</option>' in page
+    assert "?decimals=4" in page  # the downloads carry it
+    assert "-0.2000" in read(tables, "small.tex?decimals=4")
+
+
+@pytest.mark.parametrize(
+    "query", ["decimals=5", "decimals=2&decimals=4", "cohort=99999", "counted=some", "condition=x", "interval=90"]
+)
+def test_what_is_not_on_offer_is_named(tables: World, query: str) -> None:
+    name = query.split("=")[0]
+    page = read(tables, f"small/?{query}", 400)
+    assert f"“{name}”" in page or "“decimals”" in page
+    for form in ("json", "csv", "tex"):
+        reply = tables.client(tables.mara).get(url(tables, f"small.{form}?{query}"))
+        assert (reply.status_code, reply.json()["parameter"]) == (400, name)
+    assert "There are: 2, 4." in read(tables, "small/?decimals=5", 400)
+
+
+def test_the_address_narrows_who_is_counted(tables: World, campaign: Campaign) -> None:
+    [third] = tables.add_annotators(tables.egypt, 1)
+    give(
+        campaign, tables.egypt, third, dict.fromkeys(of_condition(tables.items, "natural")[:5], "5"), because="surplus"
+    )
+    key = ("Egypt", "Egypt", "Agree_%")
+    assert cells(of(tables))[key]["estimate"]["n_raters"] == 2
+    assert cells(of(tables, "counted=all"))[key]["estimate"]["n_raters"] == 3
+    one = of(tables, f"cohort={tables.egypt.pk}&interval=none")
+    assert {row["group"] for row in one["rows"]} == {"Egypt"}
+    assert "Only the cohorts: Egypt." in one["counted"]
+    assert cells(one)["Egypt", "Egypt", "Agree_%"]["estimate"]["interval_reason"] == "not_asked"
+    page = read(tables, f"small/?cohort={tables.egypt.pk}")
+    assert f'<option value="{tables.egypt.pk}" selected>' in page
+    assert "Only a part is shown" in page
+
+
+def test_what_was_counted_stands_under_the_table(tables: World, campaign: Campaign) -> None:
+    data, page = of(tables), read(tables, "small/")
+    words = "Answers of people to “relevance” in the stage “Relevance rating”, from: Round one."
+    assert words in data["counted"]
+    assert words in page
+    assert "Alpha is nominal." in page
+    assert data["selections"][0]["campaigns"] == [campaign.pk]
+    assert "n = 3 × 2" in page
+
+
+def test_without_data_the_page_says_what_to_bring(tables: World) -> None:
+    page = read(tables, "empty/")
+    assert "No value:" in page
+    assert "There are no predictions for this table yet." in page
+    assert "Runs of models." in page
+    assert f"/b/{tables.benchmark.slug}/campaigns/" in page
+    for form in ("json", "csv", "tex"):
+        reply = tables.client(tables.mara).get(url(tables, f"empty.{form}"))
+        assert (reply.status_code, reply.json()["error"]) == (409, "There are no predictions for this table yet.")
+    assert read(tables, "none/", 404)
+
+
+def test_the_list_says_of_each_table_what_it_needs_and_whether_it_is_there(tables: World) -> None:
+    page = read(tables, "")
+    assert page.index("Table 14") < page.index("Table 15")
+    assert page.count("There is data") == 1
+    assert "There are no predictions for this table yet." in page
+    assert "Ratings by two people of a cohort." in page
+
+
+def test_a_benchmark_of_no_paper_says_so(world: World) -> None:
+    assert "made from no paper" in read(world, "")
+
+
+def test_before_anybody_rated_the_table_says_so(world: World) -> None:
+    world.add_items(4)
+    with tables_are(world.benchmark, [SMALL]):
+        assert "has no campaign yet" in read(world, "small/")
+        assert "Nothing yet" in read(world, "")
+        an_open_campaign(world)
+        assert "There are no ratings in the stage" in read(world, "small/")
+        assert "Nothing yet" in read(world, "")
+
+
+def test_only_people_of_the_benchmark_see_them(tables: World) -> None:
+    for rest in ("", "small/", "empty/", "small.json", "small.csv", "small.tex"):
+        for user in (tables.mara, tables.owner, tables.reviewer, tables.team_admin, tables.site_admin):
+            assert tables.client(user).get(url(tables, rest)).status_code in (200, 409), (rest, user)
+        for user in (tables.stranger, tables.rival, tables.rival_rater, tables.nour, tables.manager):
+            assert tables.client(user).get(url(tables, rest)).status_code == 404, (rest, user)
+        assert tables.client().get(url(tables, rest)).status_code == 302
+        assert tables.client(tables.mara).post(url(tables, rest)).status_code == 405
+
+
+def named(given: Any) -> Any:
+    rows = [Row("=1+1", (Cell(text="+2"), Cell(text="a & b_{c}")), group="@home 100%")]
+    given.observed("relevance", "relevance", ("person",))
+    return given.table(corner="Who", columns=["-x", "<b>"], rows=rows)
+
+
+def test_a_name_like_a_formula_is_only_a_name(tables: World) -> None:
+    with tables_are(tables.benchmark, [replace(SMALL, build=named, options=())]):
+        first, second = csv.DictReader(io.StringIO(read(tables, "small.csv")))
+        assert (first["row"], first["group"], first["shown"], first["column"]) == ("'=1+1", "'@home 100%", "'+2", "'-x")
+        assert second["column"] == "<b>"
+        latex = read(tables, "small.tex")
+        assert r"a \& b\_\{c\}" in latex
+        assert r"100\%" in latex
+        assert "&lt;b&gt;" in read(tables, "small/")
+
+
+@pytest.mark.parametrize("rest", ["", "small/", "small.json"])
+def test_a_table_takes_the_same_number_of_queries_however_much_there_is(
+    tables: World, campaign: Campaign, rest: str
+) -> None:
+    client = tables.client(tables.mara)
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as seen:
+            assert client.get(url(tables, rest)).status_code == 200
+        return len(seen)
+
+    queries()
+    before = queries()
+    for user in tables.add_annotators(tables.egypt, 3):
+        give(campaign, tables.egypt, user, dict.fromkeys(of_condition(tables.items, "natural"), "3"))
+    assert queries() == before
