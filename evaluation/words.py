@@ -30,7 +30,12 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
     "list_too_short": (_("list too short."), _("A list has fewer places than this number asks for.")),
     "unknown_labels": (_("label missing."), _("Something among the first places has no such label.")),
     "one_cluster": (_("one cluster."), _("There is one cluster only, or nothing shares its cluster with another.")),
+    "zero_below": (_("nothing to divide by."), _("The number it is set against is 0.")),
     "constant_ratings": (_("no variation."), _("In every pair, one of the two gave the same rating throughout.")),
+    "too_few_for_halves": (
+        _("too early."),
+        _("Each half of the answers needs five units that somebody else has rated too."),
+    ),
 }
 NO_INTERVAL: dict[str, Words] = {
     "not_asked": "",

@@ -29,6 +29,8 @@ REASONS: dict[str, str] = {
     "list_too_short": "A list has fewer places than the number asks for.",
     "unknown_labels": "Something among the first places has no such label.",
     "one_cluster": "There is only one cluster, or nothing shares its cluster with another.",
+    "too_few_for_halves": "Each half of the answers needs five units that somebody else has rated too.",
+    "zero_below": "The number it is set against is 0.",
     # why there is a value but no interval
     "not_asked": "No interval was asked for.",
     "too_few_raters_for_interval": "With fewer than three raters, the spread between raters cannot be estimated.",

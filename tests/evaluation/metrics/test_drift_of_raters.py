@@ -1,0 +1,88 @@
+"""Drift of raters: worked by hand, against scipy's Welch test, and where it has no value."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evaluation.metrics.counts import Ratings
+from evaluation.metrics.drift_of_raters import drift, same_as_the_rest
+
+
+def two(first: str, second: str) -> tuple[Ratings, np.ndarray]:
+    """Two raters' codes, unit by unit in the order in which both answered."""
+    rows = [
+        (u, r, float(code)) for u, pair in enumerate(zip(first, second, strict=True)) for r, code in enumerate(pair)
+    ]
+    ratings = Ratings.from_labels(rows)
+    return ratings, ratings.unit.copy()
+
+
+def test_worked_by_hand() -> None:
+    # The second rater's deviations: 0 0 1 0 0 | 1 1 2 1 1: means 0.2 and 1.2.
+    ratings, order = two("1232112321", "1242123532")
+    found = drift(ratings, order, 1)
+    assert found.value == pytest.approx(1.0)
+    assert (found.extras["first"], found.extras["second"]) == (pytest.approx(0.2), pytest.approx(1.2))
+    assert (found.n_units, found.n_raters, found.resampled) == (10, 2, "units")
+    assert drift(ratings, order, 0).value == pytest.approx(-1.0), "of two, each is the other's mirror"
+
+
+def test_the_interval_is_welchs() -> None:
+    ratings, order = two("1232112321", "1242123532")
+    test = stats.ttest_ind([1, 1, 2, 1, 1], [0, 0, 1, 0, 0], equal_var=False).confidence_interval()
+    found = drift(ratings, order, 1)
+    assert (found.low, found.high) == (pytest.approx(test.low), pytest.approx(test.high))
+
+
+def test_the_order_is_that_of_the_answers_not_of_the_units() -> None:
+    ratings, order = two("1232112321", "1242123532")
+    assert drift(ratings, -order, 1).value == pytest.approx(-1.0)
+    mixed = np.random.default_rng(3).permutation(10)
+    same = Ratings(mixed[ratings.unit], ratings.rater, ratings.value, 10, 2)
+    assert drift(same, order, 1).value == pytest.approx(1.0)
+
+
+def test_codes_without_order_are_only_the_same_or_not() -> None:
+    # The same as the other: yes five times, then yes once of five.
+    ratings, order = two("1111111111", "1111112345")
+    found = drift(ratings, order, 1, nominal=True)
+    assert found.value == pytest.approx(1 / 5 - 1)
+    renamed = Ratings(ratings.unit, ratings.rater, 9 - ratings.value, 10, 2)
+    assert drift(renamed, order, 1, nominal=True).value == found.value
+    assert drift(renamed, order, 1).value == pytest.approx(-drift(ratings, order, 1).value)
+
+
+def test_an_odd_unit_goes_to_the_second_half_and_lonely_ones_to_none() -> None:
+    ratings, order = two("12321123211", "12421235321")
+    found = drift(ratings, order, 1)
+    assert (found.extras["n_first"], found.extras["n_second"]) == (5, 6)
+    rows = [*zip(ratings.unit, ratings.rater, ratings.value, strict=True), (99, 1, 5.0)]
+    lonely = Ratings.from_labels(rows)
+    assert drift(lonely, np.arange(23), 1).n_units == 11
+
+
+def test_no_value_and_no_interval_say_why() -> None:
+    ratings, order = two("123211232", "124212343")
+    assert drift(ratings, order, 1).reason == "too_few_for_halves"
+    nobody = Ratings(ratings.unit, ratings.rater, ratings.value, 9, 3)
+    assert drift(nobody, order, 2).reason == "no_ratings"
+    alone = Ratings.from_matrix([[1.0], [2.0]])
+    assert drift(alone, np.arange(2), 0).reason == "too_few_for_halves"
+    steady, order = two("1234512345", "2345623456")
+    found = drift(steady, order, 1)
+    assert (found.value, found.interval_reason) == (0.0, "no_spread")
+    with pytest.raises(ValueError, match="rater must lie"):
+        drift(steady, order, 7)
+    with pytest.raises(ValueError, match="order must have"):
+        drift(steady, order[:3], 0)
+
+
+def test_the_share_of_the_others_who_said_the_same() -> None:
+    ratings = Ratings.from_matrix([[1, 1, 2], [2, 2, 2], [3, 1, 2], [1, 1, np.nan]])
+    found = same_as_the_rest(ratings, 0)  # 1/2, 1, 0, 1
+    assert found.value == pytest.approx(0.625)
+    step = stats.t.ppf(0.975, 3) * np.std([0.5, 1, 0, 1], ddof=1) / 2
+    assert (found.low, found.high) == (pytest.approx(max(0.625 - step, 0)), 1.0)
+    assert same_as_the_rest(Ratings.from_matrix([[1, 1], [2, 2]]), 0).interval_reason == "too_few_units_for_interval"
+    assert same_as_the_rest(Ratings.from_matrix([[1, 1], [2, 2], [3, 3]]), 0).interval_reason == "no_spread"
+    assert same_as_the_rest(Ratings.from_matrix([[1.0], [2.0]]), 0).reason == "no_pairable_units"
