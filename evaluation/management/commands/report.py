@@ -1,0 +1,108 @@
+"""./emic manage report <benchmark> <table>: the same numbers as the page, for a terminal or a file."""
+
+import json
+from collections.abc import Collection
+from difflib import get_close_matches
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.http import QueryDict
+from django.utils import timezone
+
+from benchmarks.models import Benchmark
+from evaluation.catalogue import catalogue_of
+from evaluation.selection import SelectionError
+from evaluation.tables.given import BadOption
+from evaluation.tables.making import lacking, make
+from evaluation.tables.page import NARROWING
+from evaluation.tables.registry import table_of, tables_of
+from evaluation.tables.renderings import Data, heading, to_csv, to_latex, to_text
+from evaluation.tables.spec import Missing, TableSpec
+
+FORMATS = ("text", "csv", "json", "latex")
+
+
+class Command(BaseCommand):
+    help = "Write one table of a benchmark, computed from what is in the database now."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("benchmark", help="as in its address: /b/<benchmark>/")
+        parser.add_argument("table", nargs="?", help="its key; --list names them")
+        parser.add_argument("--format", choices=FORMATS, default="text")
+        parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="may be repeated")
+        parser.add_argument("--list", action="store_true", help="name the tables, their options, and what they lack")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        benchmark = _benchmark(options["benchmark"])
+        if options["list"] or not options["table"]:
+            self.stdout.write(_listed(benchmark), ending="")
+            return
+        spec = _spec(benchmark, options["table"])
+        self.stdout.write(_written(_made(benchmark, spec, options["option"]), options["format"]), ending="")
+
+
+def _benchmark(slug: str) -> Benchmark:
+    found = Benchmark.objects.filter(slug=slug).select_related("team").first()
+    if found:
+        return found
+    known = Benchmark.objects.order_by("slug").values_list("slug", flat=True)
+    raise CommandError(f"There is no benchmark {slug!r}. {_hint(slug, list(known))}")
+
+
+def _spec(benchmark: Benchmark, key: str) -> TableSpec:
+    spec = table_of(benchmark, key)
+    if spec:
+        return spec
+    known = [one.key for one in tables_of(benchmark)]
+    if not known:
+        raise CommandError(f"{benchmark.slug} was made from no paper's recipe, so it has no tables.")
+    raise CommandError(f"{benchmark.slug} has no table {key!r}. {_hint(key, known)}")
+
+
+def _hint(given: str, known: Collection[str]) -> str:
+    near = get_close_matches(given, known, n=1)
+    if near:
+        return f"Did you mean {near[0]!r}?"
+    return f"There are: {', '.join(known)}." if known else "There are none."
+
+
+def _made(benchmark: Benchmark, spec: TableSpec, given: list[str]) -> Data:
+    try:
+        return make(benchmark, spec, _params(spec, given), timezone.now())
+    except Missing as missing:
+        raise CommandError(f"No value: {missing.message} It is made from: {spec.needs}", returncode=3) from None
+    except (BadOption, SelectionError) as error:
+        raise CommandError(error.message) from None
+
+
+def _params(spec: TableSpec, given: list[str]) -> QueryDict:
+    """What the page has in its address."""
+    params = QueryDict(mutable=True)
+    known = [*(option.key for option in spec.options), *NARROWING]
+    for pair in given:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise CommandError(f"--option takes key=value, not {pair!r}.")
+        if key not in known:
+            raise CommandError(f"{spec.key} has no option {key!r}. {_hint(key, known)}")
+        params.appendlist(key, value)
+    return params
+
+
+def _written(data: Data, form: str) -> str:
+    if form == "json":
+        return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
+    if form == "csv":
+        return "".join(to_csv(data))
+    return to_latex(data) if form == "latex" else to_text(data)
+
+
+def _listed(benchmark: Benchmark) -> str:
+    catalogue, now = catalogue_of(benchmark), timezone.now()
+    lines = []
+    for spec in tables_of(benchmark):
+        lines.append(f"{spec.key}  {heading({'number': spec.number, 'title': spec.title})}")
+        lines += [f"    --option {option.key}={'|'.join(option.values)}" for option in spec.options]
+        lack = lacking(catalogue, spec, QueryDict(), now)
+        lines += [f"    nothing yet: {lack}"] if lack else []
+    return "\n".join([*lines, ""]) if lines else f"{benchmark.slug} has no tables.\n"
