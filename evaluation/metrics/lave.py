@@ -1,0 +1,134 @@
+"""LAVE: a judge model rates an answer against reference answers; accuracy is the mean of what it gave.
+
+    scale 1-2    1 wrong, 2 correct and precise      scores 0, 1        (CulturalVQA)
+    scale 1-3    1 wrong, 2 partly, 3 correct        scores 0, 0.5, 1   (the original)
+
+A reply that cannot be read has no code. It is left out and counted ("n_unreadable"), and beside the value stand what it
+would be were all of them wrong ("worst") or right ("best"): never half right.
+The reference filter of the original drops references seen at most a quarter as often as the commonest one.
+Intervals: cluster bootstrap over questions (``resampling.py``): several answers to a question stay together.
+Undefined: no readable reply.
+Sources: Manas, Krojer & Agrawal (2024), Improving automatic VQA evaluation using large language models; Nayak et al.
+(2024), section 5 and Appendix L.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.metrics.counts import Floats
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.resampling import DEFAULT, Resampling, bootstrapped, cluster_sums, number_clusters, ratio
+
+Scale = Literal["1-2", "1-3"]
+SCORES: dict[Scale, dict[str, float]] = {"1-2": {"1": 0.0, "2": 1.0}, "1-3": {"1": 0.0, "2": 0.5, "3": 1.0}}
+Average = Literal["answers", "questions"]
+
+
+def scores_of(codes: Sequence[str | None], scale: Scale) -> Floats:
+    """(n,) 0 to 1 for each code, NaN for one that is not of the scale: unreadable.
+
+    >>> scores_of(["1", "3", None], "1-3").tolist()
+    [0.0, 1.0, nan]
+    """
+    if scale not in SCORES:
+        raise ValueError(f"scale must be one of {', '.join(SCORES)}, got {scale!r}")
+    return np.array([SCORES[scale].get(code, np.nan) if code is not None else np.nan for code in codes], np.float64)
+
+
+def references_kept(references: Sequence[str], share: float = 0.25) -> list[str]:
+    """The distinct references seen more than ``share`` as often as the commonest, in the order they first came.
+
+    Upper and lower case and the spaces around do not make a reference another.
+
+    >>> references_kept(["Naan"] * 4 + ["naan ", "Roti", "Roti", "bread"])  # 5, 2, 1 times: above 1.25
+    ['Naan', 'Roti']
+    """
+    if not 0 <= share < 1:
+        raise ValueError(f"share must lie in 0..1, got {share!r}")
+    seen = Counter(_plain(one) for one in references)
+    most = max(seen.values(), default=0)
+    first: dict[str, str] = {}
+    for one in references:
+        first.setdefault(_plain(one), one)
+    return [one for plain, one in first.items() if seen[plain] > share * most]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def lave_accuracy(
+    scores: npt.ArrayLike, questions: npt.ArrayLike, *, wanted: Resampling = DEFAULT, method: str = "LAVE accuracy"
+) -> Estimate:
+    """Mean of the readable scores (n,), 0 to 1; ``questions`` (n,) name what each answer answers.
+
+    >>> found = lave_accuracy([1, 0, np.nan, 1], ["a", "b", "c", "d"])
+    >>> found.value, found.extras["worst"], found.extras["best"]
+    (0.6666666666666666, 0.5, 0.75)
+    """
+    given, label = _checked(scores, questions)
+    read = np.isfinite(given)
+    sums = cluster_sums(label[read], given[read], np.ones(int(read.sum())))
+    extras = _unreadable(given)
+    return _by_question(sums, wanted, method, int(read.sum()), extras)
+
+
+def human_ceiling(
+    scores: npt.ArrayLike,
+    questions: npt.ArrayLike,
+    *,
+    least_answers: int = 3,
+    average: Average = "answers",
+    wanted: Resampling = DEFAULT,
+) -> Estimate:
+    """How well people do by the same judge: each of a question's answers (n,) judged against the others.
+
+    Only questions with at least ``least_answers`` answers count, unreadable ones included in that number
+    ("n_questions", "n_too_few"). "answers": the mean over all their answers, as the paper words it; "questions": the
+    mean of the questions' own means, so that a question with many answers counts no more.
+    """
+    if average not in ("answers", "questions"):
+        raise ValueError(f"average must be 'answers' or 'questions', got {average!r}")
+    given, label = _checked(scores, questions)
+    count, place = number_clusters(label)
+    enough = np.bincount(place, minlength=count) >= least_answers
+    keep = enough[place]
+    read = keep & np.isfinite(given)
+    sums = cluster_sums(label[read], given[read], np.ones(int(read.sum())))
+    if average == "questions" and sums.size:
+        sums = np.stack([sums[:, 0] / sums[:, 1], np.ones(sums.shape[0])], axis=1)
+    extras = {
+        **_unreadable(given[keep]), "n_questions": int(enough.sum()), "n_too_few": int(count - enough.sum()),
+        "average": average,
+    }  # fmt: skip
+    return _by_question(sums, wanted, "LAVE accuracy of people", int(read.sum()), extras)
+
+
+def _checked(scores: npt.ArrayLike, questions: npt.ArrayLike) -> tuple[Floats, npt.NDArray[Any]]:
+    given, label = np.asarray(scores, np.float64), np.asarray(questions)
+    if given.shape != label.shape or given.ndim != 1:
+        raise ValueError(f"scores and questions must be of one length, got shapes {given.shape} and {label.shape}")
+    known = given[np.isfinite(given)]
+    if known.size and not ((known >= 0) & (known <= 1)).all():
+        raise ValueError("scores must lie in 0..1; map the judge's codes with scores_of first")
+    return given, label
+
+
+def _unreadable(given: Floats) -> dict[str, int | float | None]:
+    missing, n = int(np.isnan(given).sum()), given.size
+    total = float(np.nansum(given))
+    return {
+        "n_unreadable": missing, "worst": total / n if n else None, "best": (total + missing) / n if n else None,
+    }  # fmt: skip
+
+
+def _by_question(sums: Floats, wanted: Resampling, method: str, n: int, extras: dict[str, Any]) -> Estimate:
+    found = bootstrapped(sums, ratio, wanted, method=method, n_units=int(sums.shape[0]), n_ratings=n, extras=extras)
+    return replace(found, resampled="questions")

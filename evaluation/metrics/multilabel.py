@@ -1,0 +1,190 @@
+"""Multi-label F1: each image may be relevant to several labels; a score at or above a threshold says that it is.
+
+    F1 = 2 TP / (2 TP + FP + FN)
+
+    micro     over all pairs of image and label together
+    macro     the mean of the F1 of each label
+    samples   the mean of the F1 of each image
+
+A label (macro) or image (samples) with nothing positive on either side has no F1 (0 / 0): it is left out of the mean
+and counted ("n_left_out"). scikit-learn counts it as 0 unless told otherwise.
+A pair without a score is left out and counted ("n_unscored"): it is no negative. Whoever wants it as one passes the
+lowest score.
+CAIRE writes "scores greater than 4 (relevant, highly relevant)": since relevant is 4, at least 4 is meant.
+Interval: cluster bootstrap over images (``resampling.py``), all pairs of an image drawn together, and in a difference
+both sides of it. Undefined: nothing positive anywhere ("no_positives").
+Source: Yayavaram et al. (2025), CAIRE, section 5.4, Tables 1, 8, 10, 11; which average it took is not printed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.metrics.counts import Bools, Floats, Ints
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.resampling import DEFAULT, Resampling, Statistic, bootstrapped, number_clusters
+
+Average = Literal["micro", "macro", "samples"]
+AVERAGES: tuple[Average, ...] = ("micro", "macro", "samples")
+THRESHOLD = 4.0
+METHODS: dict[Average, str] = {
+    "micro": "F1, micro-averaged", "macro": "F1, macro-averaged over labels", "samples": "F1, averaged over images",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """n pairs of an image and a label: ``image`` and ``label`` (n,) are names or numbers, ``gold`` (n,) whether the
+    label is a gold one, ``score`` (n,) what the model gave, NaN where it gave nothing."""
+
+    image: npt.NDArray[Any]
+    label: npt.NDArray[Any]
+    gold: Bools
+    score: Floats
+
+    def __post_init__(self) -> None:
+        sizes = {np.shape(getattr(self, name)) for name in ("image", "label", "gold", "score")}
+        if len(sizes) > 1 or len(next(iter(sizes))) != 1:
+            raise ValueError(f"all arrays must be one-dimensional and of one length, got shapes {sorted(sizes)}")
+
+    def where(self, keep: Bools | Ints) -> Pairs:
+        return Pairs(self.image[keep], self.label[keep], self.gold[keep], self.score[keep])
+
+
+def f1(pairs: Pairs, average: Average, *, threshold: float = THRESHOLD, wanted: Resampling = DEFAULT) -> Estimate:
+    """F1, 0 to 1, of the scored pairs.
+
+    >>> pairs = Pairs(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([True, False, True]), np.array([5.0, 4, 1]))
+    >>> f1(pairs, "micro").value  # TP 1, FP 1, FN 1: 2 / 4
+    0.5
+    """
+    if average not in AVERAGES:
+        raise ValueError(f"average must be one of {', '.join(AVERAGES)}, got {average!r}")
+    some = pairs.where(np.isfinite(pairs.score))
+    sums, labels = _columns(some, average, threshold)
+    extras = {"threshold": threshold, "n_unscored": int(pairs.score.size - some.score.size), **_left_out(sums, average)}
+    found = bootstrapped(
+        sums, _of(average, labels), wanted, method=METHODS[average], n_units=int(np.unique(some.image).size),
+        n_ratings=int(some.score.size), extras=extras,
+    )  # fmt: skip
+    return _named(found, bool(some.score.size))
+
+
+def f1_difference(
+    first: Pairs, second: Pairs, average: Average, *, threshold: float = THRESHOLD, wanted: Resampling = DEFAULT
+) -> Estimate:
+    """F1 of ``first`` less that of ``second``, over the pairs both scored; both of an image are drawn together."""
+    return _compared(first, second, average, "difference", threshold, wanted)
+
+
+def f1_ratio(
+    first: Pairs, second: Pairs, average: Average, *, threshold: float = THRESHOLD, wanted: Resampling = DEFAULT
+) -> Estimate:
+    """F1 of ``first`` over F1 of ``second`` (0.97: it reaches 97 % of it), over the pairs that both scored.
+
+    Undefined also where the second's F1 is 0.
+    """
+    return _compared(first, second, average, "ratio", threshold, wanted)
+
+
+def _compared(
+    first: Pairs, second: Pairs, average: Average, how: Literal["difference", "ratio"], threshold: float,
+    wanted: Resampling,
+) -> Estimate:  # fmt: skip
+    if average not in AVERAGES:
+        raise ValueError(f"average must be one of {', '.join(AVERAGES)}, got {average!r}")
+    one, other = _shared(first, second)
+    (left, labels), (right, _same) = (_columns(side, average, threshold) for side in (one, other))
+    width, of = left.shape[1], _of(average, labels)
+
+    def statistic(sums: Floats) -> Floats:
+        a, b = of(sums[:, :width]), of(sums[:, width:])
+        if how == "difference":
+            return np.asarray(a - b)
+        return np.asarray(np.divide(a, b, out=np.full(a.shape, np.nan), where=b > 0))
+
+    method = f"{how} of {METHODS[average]}"
+    extras = {"threshold": threshold, "n_not_shared": int(first.score.size + second.score.size - 2 * one.score.size)}
+    found = bootstrapped(
+        np.concatenate([left, right], axis=1), statistic, wanted, method=method,
+        n_units=int(np.unique(one.image).size), n_ratings=int(2 * one.score.size), n_raters=2, extras=extras,
+    )  # fmt: skip
+    found = _named(found, bool(one.score.size))
+    if how == "ratio" and found.value is None and of(right.sum(axis=0, keepdims=True))[0] == 0:
+        return replace(found, reason="zero_below")
+    return found
+
+
+def _named(found: Estimate, some: bool) -> Estimate:
+    """Images are what is drawn; and where there are pairs without a value, nothing was positive."""
+    found = replace(found, resampled="images")
+    return replace(found, reason="no_positives") if found.value is None and some else found
+
+
+def _shared(first: Pairs, second: Pairs) -> tuple[Pairs, Pairs]:
+    """The pairs both scored, in one order. A pair stands in each once."""
+    image = number_clusters(np.concatenate([first.image, second.image]))[1]
+    count, label = number_clusters(np.concatenate([first.label, second.label]))
+    key, n = image * max(count, 1) + label, first.image.size
+    mine, theirs = (np.flatnonzero(np.isfinite(one.score)) for one in (first, second))
+    _both, a, b = np.intersect1d(key[:n][mine], key[n:][theirs], assume_unique=True, return_indices=True)
+    one, other = mine[a], theirs[b]
+    if not (first.gold[one] == second.gold[other]).all():
+        raise ValueError("both sides must have the same gold labels")
+    return first.where(one), second.where(other)
+
+
+def _columns(pairs: Pairs, average: Average, threshold: float) -> tuple[Floats, int]:
+    """(images, k) sums that a resample needs of each image, and the number of labels.
+
+    micro: TP, TP + FP, TP + FN; macro: the same of each label; samples: F1 and 1, or two zeros without one.
+    """
+    images, image = number_clusters(pairs.image)
+    labels, label = number_clusters(pairs.label)
+    said: Bools = np.asarray(pairs.score >= threshold)
+    counts = (pairs.gold & said, said, pairs.gold)
+    if average == "macro":
+        place = image * labels + label
+        parts = [_sums(place, one, images * labels).reshape(images, labels) for one in counts]
+        return np.concatenate(parts, axis=1) if labels else np.zeros((0, 0)), labels
+    sums = np.stack([_sums(image, one, images) for one in counts], axis=1)
+    if average == "micro":
+        return sums, labels
+    both = sums[:, 1] + sums[:, 2]
+    own = np.divide(2 * sums[:, 0], both, out=np.zeros(images), where=both > 0)
+    return np.stack([own, both > 0], axis=1), labels
+
+
+def _sums(place: Ints, flags: Bools, size: int) -> Floats:
+    return np.bincount(place, flags.astype(np.float64), size).astype(np.float64)
+
+
+def _of(average: Average, labels: int) -> Statistic:
+    def over(above: Floats, below: Floats) -> Floats:
+        return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0))
+
+    def statistic(sums: Floats) -> Floats:
+        if average == "samples":
+            return over(sums[:, 0], sums[:, 1])
+        if average == "micro":
+            return over(2 * sums[:, 0], sums[:, 1] + sums[:, 2])
+        hits, said, gold = (sums[:, k * labels : (k + 1) * labels] for k in range(3))
+        each = over(2 * hits, said + gold)
+        known = np.isfinite(each)
+        return over(np.where(known, each, 0).sum(axis=1), known.sum(axis=1).astype(np.float64))
+
+    return statistic
+
+
+def _left_out(sums: Floats, average: Average) -> dict[str, int]:
+    if average == "samples":
+        return {"n_left_out": int((sums[:, 1] == 0).sum())}
+    if average == "macro" and sums.size:
+        labels = sums.shape[1] // 3
+        whole = sums.sum(axis=0)
+        return {"n_left_out": int((whole[labels : 2 * labels] + whole[2 * labels :] == 0).sum())}
+    return {}

@@ -1,0 +1,112 @@
+"""Multi-label F1 against scikit-learn, and differences in which an image's pairs stay together."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
+
+from evaluation.metrics.multilabel import AVERAGES, Pairs, f1, f1_difference, f1_ratio
+from evaluation.metrics.resampling import Resampling
+
+N = np.nan
+FEW = Resampling(resamples=50)
+
+
+def grid(gold: np.ndarray, score: np.ndarray) -> Pairs:
+    """Every pair of (images, labels) tables."""
+    image, label = np.indices(gold.shape)
+    return Pairs(image.ravel(), label.ravel(), gold.ravel().astype(bool), score.ravel().astype(float))
+
+
+GOLD = np.array([[1, 1, 0], [0, 1, 0], [0, 0, 0]])
+SCORE = np.array([[5, 3, 4], [1, 4, 1], [2, 1, 3]])
+
+
+def test_the_three_averages_by_hand() -> None:
+    """Said (at least 4): image 0 labels 0 and 2, image 1 label 1. TP 2, FP 1, FN 1: micro 4/6. Labels: 2/2, 2/3, 0/1,
+    macro 5/9. Images: 2/4 and 2/2, the third has nothing positive and is left out: 3/4."""
+    pairs = grid(GOLD, SCORE)
+    assert f1(pairs, "micro", wanted=FEW).value == pytest.approx(4 / 6)
+    assert f1(pairs, "macro", wanted=FEW).value == pytest.approx(5 / 9)
+    found = f1(pairs, "samples", wanted=FEW)
+    assert found.value == pytest.approx(3 / 4) and found.extras["n_left_out"] == 1
+    assert (found.n_units, found.n_ratings, found.resampled) == (3, 9, "images")
+
+
+def test_four_is_relevant_and_the_threshold_is_an_option() -> None:
+    """CAIRE's words say "greater than 4"; a 4 is called relevant there."""
+    pairs = grid(np.array([[1, 0]]), np.array([[4, 3]]))
+    assert f1(pairs, "micro", wanted=FEW).value == 1
+    assert f1(pairs, "micro", threshold=5, wanted=FEW).value == 0
+    assert f1(pairs, "micro", threshold=3, wanted=FEW).value == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_is_scikit_learns(average: str, data: st.DataObject) -> None:
+    rng = np.random.default_rng(data.draw(st.integers(0, 10_000)))
+    shape = data.draw(st.tuples(st.integers(1, 7), st.integers(2, 5)))
+    gold, score = rng.random(shape) < 0.4, rng.integers(1, 6, shape)
+    expected = f1_score(gold, score >= 4, average=average, zero_division=np.nan)
+    found = f1(grid(gold, score), average, wanted=FEW)
+    assert found.reason == "no_positives" if np.isnan(expected) else found.value == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_pair_without_a_score_is_no_negative() -> None:
+    score = SCORE.astype(float)
+    score[0, 1] = N  # a gold label nobody scored: without it TP 2, FP 1, FN 0
+    found = f1(grid(GOLD, score), "micro", wanted=FEW)
+    assert found.value == pytest.approx(4 / 5) and found.extras["n_unscored"] == 1
+
+
+def test_a_difference_and_a_ratio_run_over_what_both_scored() -> None:
+    """With retrieval 4/6 as above; without, all 1 but (1, 1): TP 1, FN 2: 2/4. Difference 1/6, ratio 4/3."""
+    with_it, without = grid(GOLD, SCORE), grid(GOLD, np.where(np.eye(3)[[1, 1, 0]] * [[0], [1], [0]], 5, 1))
+    assert f1(without, "micro", wanted=FEW).value == pytest.approx(2 / 4)
+    assert f1_difference(with_it, without, "micro", wanted=FEW).value == pytest.approx(1 / 6)
+    assert f1_ratio(with_it, without, "micro", wanted=FEW).value == pytest.approx(4 / 3)
+    fewer = without.where(without.image != 0)
+    found = f1_difference(with_it, fewer, "micro", wanted=FEW)
+    assert found.value == 0 and found.n_units == 2 and found.extras["n_not_shared"] == 3
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_a_model_does_not_differ_from_itself_in_any_resample(average: str) -> None:
+    rng = np.random.default_rng(0)
+    pairs = grid(rng.random((30, 6)) < 0.3, rng.integers(1, 6, (30, 6)))
+    shuffled = pairs.where(rng.permutation(180))
+    found = f1_difference(pairs, shuffled, average)
+    assert found.value == pytest.approx(0, abs=1e-12) and found.interval_reason == "no_spread"
+    assert f1_ratio(pairs, shuffled, average).value == pytest.approx(1)
+
+
+def test_the_interval_is_the_bootstrap_over_images() -> None:
+    rng = np.random.default_rng(0)
+    gold, score = rng.random((40, 5)) < 0.3, rng.integers(1, 6, (40, 5))
+    found = f1(grid(gold, score), "micro", wanted=Resampling(seed=3, resamples=400))
+    draws = np.random.default_rng(9).integers(0, 40, (400, 40))
+    values = [f1_score(gold[d], score[d] >= 4, average="micro") for d in draws]
+    assert found.low == pytest.approx(np.quantile(values, 0.025), abs=0.03)
+    assert found.high == pytest.approx(np.quantile(values, 0.975), abs=0.03)
+    assert found.extras["seed"] == 3
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_undefined_is_said(average: str) -> None:
+    none = Pairs(np.zeros(0, int), np.zeros(0, int), np.zeros(0, bool), np.zeros(0))
+    assert f1(none, average).reason == "nothing_counted"
+    assert f1(grid(GOLD, np.full(GOLD.shape, N)), average).reason == "nothing_counted"
+    empty = grid(np.zeros((2, 2)), np.ones((2, 2)))
+    assert f1(empty, average).reason == "no_positives"
+    wrong = grid(np.array([[1, 0]]), np.array([[1, 5]]))
+    assert f1(wrong, average).value == 0, "wrong is not undefined"
+    assert f1_ratio(grid(np.array([[1, 0]]), np.array([[5, 1]])), wrong, average).reason == "zero_below"
+
+
+def test_two_sets_of_gold_labels_are_refused() -> None:
+    with pytest.raises(ValueError, match="same gold"):
+        f1_difference(grid(GOLD, SCORE), grid(1 - GOLD, SCORE), "micro")
+    with pytest.raises(ValueError, match="average must be"):
+        f1(grid(GOLD, SCORE), "weighted")  # type: ignore[arg-type]
