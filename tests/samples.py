@@ -171,6 +171,7 @@ def build(world: World) -> Mapping[str, Any]:
         "people:manager_remove user_id": world.manager.pk,
         **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
         **TABLES,
+        **FIGURES,
         **PUBLIC_DOORS,
         **DJANGO_ADMIN,
         "object_id": world.nour.pk,
@@ -180,6 +181,7 @@ def build(world: World) -> Mapping[str, Any]:
 
 TABLES_OF = "tests.samples"  # a recipe that is none, with a table of the tests
 TABLES = {"evaluation:table key": "small", "evaluation:table_file key": "small", "evaluation:table_file form": "csv"}
+FIGURES = {"evaluation:figure_file key": "distribution", "evaluation:figure_file form": "csv"}
 PUBLIC_DOORS = {"token": "unknown-token", "uidb64": "MQ", "signed": "unsigned"}
 DJANGO_ADMIN = {"app_label": "people", "content_type_id": 1, "url": "nothing"}
 

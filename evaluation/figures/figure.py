@@ -31,6 +31,8 @@ class Figure:
     draw: Callable[[float], Scene]
     number: str = ""
     words: tuple[Words, ...] = ()
+    links_head: Words = ""
+    links: tuple[tuple[str, str, bool], ...] = ()  # label, query of the address, whether it is the one shown
 
     @property
     def shown_rows(self) -> Iterator[list[tuple[bool, str]]]:

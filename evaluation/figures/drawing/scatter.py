@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from evaluation.figures.drawing.axis import Scale, Value, said, ticks, x_axis, y_axis
@@ -111,9 +112,8 @@ def _cuts(slope: float, rest: float, low: float, high: float) -> list[float]:
 def _dots(canvas: Canvas, dots: tuple[Dot, ...], level: Scale, upright: Scale) -> None:
     """Labels to the right of their dot, or to the left, where nothing is in their way; the others are in the table."""
     places = [(level.at(d.x), upright.at(d.y)) for d in dots]
-    many = len(dots) > 150
-    path = "".join(dict.fromkeys(dot(x, y) for x, y in places))
-    canvas.add(Path(path), stroke=VERDIGRIS, width=5 if many else 8, cap="round", opacity=0.6 if many else 0.85)
+    for size, path in _by_size(places).items():
+        canvas.add(Path(path), stroke=VERDIGRIS, width=size, cap="round", opacity=0.7)
     if len(dots) > 40:
         return
     taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
@@ -128,6 +128,17 @@ def _dots(canvas: Canvas, dots: tuple[Dot, ...], level: Scale, upright: Scale) -
             words.append(label(x + 7 if anchor == "start" else x - 7, y + 4, d.name, wide + 1, anchor=anchor, size=12))
             break
     canvas.add(*words, fill=INK)
+
+
+def _by_size(places: list[tuple[float, float]]) -> dict[float, str]:
+    """Dots as paths by their diameter: several in one place are a larger dot, in four sizes, the largest below."""
+    counts = Counter((round(x), round(y)) for x, y in places)
+    small = 5.0 if len(counts) > 150 else 7.0
+    sizes: dict[float, list[str]] = {small * 2.2: [], small * 1.7: [], small * 1.3: [], small: []}
+    for (x, y), count in counts.items():
+        step = sum(count >= least for least in (2, 4, 10))
+        list(sizes.values())[3 - step].append(dot(x, y))
+    return {size: "".join(dots) for size, dots in sizes.items()}
 
 
 def _touch(a: tuple[float, ...], b: tuple[float, ...]) -> bool:

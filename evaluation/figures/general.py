@@ -1,0 +1,210 @@
+"""Figures every benchmark has: agreement over time, each annotator, and how answers are distributed."""
+
+from __future__ import annotations
+
+from datetime import date
+from itertools import groupby
+
+import numpy as np
+from django.utils.formats import date_format
+from django.utils.translation import get_language, gettext_lazy, ngettext
+from django.utils.translation import gettext as _
+
+from annotation.conditions import condition_name
+from evaluation.figures.drawing import bars, lines, strip
+from evaluation.figures.drawing.colours import kind, steps
+from evaluation.figures.drawing.text import isolated
+from evaluation.figures.figure import Datum, Figure
+from evaluation.figures.said import codes_of, in_words, listed, model_name, number_columns, numbers, value_of
+from evaluation.figures.spec import FigureSpec, Ground
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.leave_one_out import with_the_rest
+from evaluation.observations import Observed
+from evaluation.readers import Read, weekly
+from evaluation.tables.spec import Missing
+
+WEEKS = 8  # points of a line; of more weeks, these many evenly spread, the last one among them
+
+
+def over_time(ground: Ground) -> Figure:
+    """Cumulative: everything said by the end of each week."""
+    selection = ground.asked
+    ground.used.append(selection)
+    if selection.level == "partition":
+        raise Missing(_("Agreement of groupings is shown under Agreement; there is no course of it yet."))
+    read = _thinned(weekly(selection))
+    if not read:
+        raise Missing(_("There are no ratings in the stage “%(stage)s” yet.") % {"stage": selection.stage})
+    measure = selection.measures[0]
+    courses: dict[str, list[tuple[date, Estimate]]] = {}
+    for cohort in selection.cohorts:
+        for condition in selection.conditions:
+            course = [
+                (day, part.cells[cohort, condition]) for day, part in read if part.cells[cohort, condition].n_ratings
+            ]
+            if course:
+                found = [(day, measure.compute(ratings, selection.wanted_interval)) for day, ratings in course]
+                courses[_panel(ground, cohort, condition)] = found
+    panels = tuple(lines.Panel(name, tuple(_point(day, e) for day, e in course)) for name, course in courses.items())
+    marks = (0.0, 0.25, 0.5, 0.75, 1.0) if measure.from_zero else ()
+    drawing = lines.Course(panels, "n", marks)
+    last = [(name, in_words(course[-1][1])) for name, course in courses.items()]
+    head = _("%(measure)s after %(day)s:") % {"measure": measure.label, "day": date_format(read[-1][0])}
+    return Figure(
+        key="over-time",
+        title=_("Agreement over time: %(measure)s") % {"measure": measure.label},
+        alt=listed(last, head),
+        columns=(_("cohort"), _("until"), *number_columns()),
+        rows=tuple((name, day.isoformat(), *numbers(e)) for name, course in courses.items() for day, e in course),
+        draw=lambda width: lines.draw(drawing, width),
+        words=(_("Each point is everything said until the end of that week; n are the ratings."), *ground.words()),
+    )
+
+
+def _thinned(read: list[tuple[date, Read]]) -> list[tuple[date, Read]]:
+    last, count = len(read) - 1, min(len(read), WEEKS)
+    places = sorted({round(last * step / max(count - 1, 1)) for step in range(count)} | {last}) if read else []
+    return [read[place] for place in places]
+
+
+def _panel(ground: Ground, cohort: int, condition: str) -> str:
+    name = ground.catalogue.cohorts[cohort].name
+    if len(ground.asked.conditions) < 2:
+        return name
+    return f"{name}, {condition_name(ground.benchmark, condition, get_language() or 'en')}"
+
+
+def _point(day: date, estimate: Estimate) -> lines.Point:
+    return lines.Point(float(day.toordinal()), date_format(day, "j M"), value_of(estimate, estimate.n_ratings))
+
+
+def annotators(ground: Ground) -> Figure:
+    """Each person against the mean of the others of their cohort."""
+    seen = ground.everybody.people
+    if seen.level == "nominal":
+        raise Missing(_("One person against the mean of the others needs codes with an order; this question has none."))
+    groups = [(name, _against_the_rest(part)) for name, part in by_cohort(ground, seen)]
+    if not groups:
+        raise Missing(_("No person of a cohort has answered yet."))
+    drawing = strip.Strip(
+        tuple((name, tuple(strip.Rater(who, value_of(e)) for who, e in group)) for name, group in groups), "n"
+    )
+    ranges = [(name, _range([e for _who, e in group])) for name, group in groups]
+    head = _("Spearman's rho of each person with the mean of the others of the cohort:")
+    return Figure(
+        key="annotators",
+        title=_("Each annotator against the rest of the cohort"),
+        alt=listed(ranges, head),
+        columns=(_("cohort"), _("annotator"), *number_columns()),
+        rows=tuple((name, who, *numbers(e)) for name, group in groups for who, e in group),
+        draw=lambda width: strip.draw(drawing, width),
+        words=(
+            _("In the order of their names here. The bar is the interval over units; n are the units shared."),
+            *ground.words(),
+        ),
+    )
+
+
+def _against_the_rest(part: Observed) -> list[tuple[str, Estimate]]:
+    ratings, places = part.ratings, np.unique(part.rater)
+    named = sorted((part.raters[place].name, number) for number, place in enumerate(places))
+    return [(name, with_the_rest(ratings, number)) for name, number in named]
+
+
+def _range(estimates: list[Estimate]) -> str:
+    values = sorted(e.value for e in estimates if e.value is not None)
+    people = ngettext("%(n)s person", "%(n)s people", len(estimates)) % {"n": len(estimates)}
+    if not values:
+        return _("%(people)s, no value yet") % {"people": people}
+    said = {"people": people, "low": f"{values[0]:.2f}", "high": f"{values[-1]:.2f}", "mid": f"{np.median(values):.2f}"}
+    return _("%(people)s, median %(mid)s, from %(low)s to %(high)s") % said
+
+
+def by_cohort(ground: Ground, seen: Observed) -> list[tuple[str, Observed]]:
+    """Each cohort's part under its name, by name; answers that belong to none are left out."""
+    names = {cohort.label: cohort.name for cohort in ground.catalogue.cohorts.values()}
+    parts = [(names.get(one, one), seen.where(seen.cohort == place)) for place, one in enumerate(seen.cohorts)]
+    return sorted([(name, part) for name, part in parts if part.n], key=lambda pair: pair[0])
+
+
+def distribution(ground: Ground) -> Figure:
+    """Shares of the codes, by cohort, and below them of each model."""
+    seen = ground.everybody
+    entry = next(stage for stage in ground.catalogue.stages if stage.key == ground.asked.stage)
+    campaign = next(c for c in entry.campaigns if c.id in ground.asked.campaigns)
+    labels = codes_of(campaign.sheet, ground.asked.field, seen.codes)
+    if not labels or len(labels) > 20:
+        raise Missing(_("This question has no codes to count."))
+    people = [(_("People"), name, part) for name, part in by_cohort(ground, seen.people)]
+    models = [(_("Models"), model_name(who), seen.of_rater(place)) for place, who in seen.models()]
+    counts = [(head, name, _counts(part, list(labels))) for head, name, part in people + models]
+    looks = tuple(kind(n) for n in range(len(labels))) if seen.level == "nominal" else tuple(steps(len(labels)))
+    keys = tuple(code if len(code) <= 3 else "" for code in labels)
+    drawing = bars.Stacks(tuple(labels.values()), looks, tuple(_stacks(counts)), keys, "n")
+    often = [(name, _often(count, list(labels.values()))) for _head, name, count in counts]
+    return Figure(
+        key="distribution",
+        title=_("How answers are distributed"),
+        alt=listed(often, _("Most often:")),
+        columns=(_("who"), _("code"), _("answer"), _("count"), _("share")),
+        rows=tuple(row for _head, name, count in counts for row in _rows(name, count, labels)),
+        draw=lambda width: bars.draw_stacks(drawing, width),
+        words=(_("Shares of all answers; n is their number."), *ground.words()),
+    )
+
+
+def _counts(part: Observed, codes: list[str]) -> list[int]:
+    place = {code: number for number, code in enumerate(codes)}
+    by_code = np.bincount(part.code, minlength=len(part.codes))
+    counts = [0] * len(codes)
+    for number, code in enumerate(part.codes):
+        counts[place[code]] = int(by_code[number])
+    return counts
+
+
+def _stacks(counts: list[tuple[str, str, list[int]]]) -> list[bars.Stack]:
+    several = len({head for head, _name, _count in counts}) > 1
+    made = []
+    for head, group in groupby(counts, key=lambda one: one[0]):
+        for place, (_head, name, count) in enumerate(group):
+            n = sum(count)
+            shares = tuple(one / n for one in count) if n else None
+            made.append(bars.Stack(name, shares, n, _("no answers"), head if several and not place else ""))
+    return made
+
+
+def _often(count: list[int], labels: list[str]) -> str:
+    n = sum(count)
+    most = max(range(len(count)), key=lambda place: count[place])
+    said = {"label": isolated(labels[most]), "percent": f"{100 * count[most] / n:.0f}", "n": f"{n:,}"}
+    return _("%(label)s (%(percent)s %% of %(n)s)") % said
+
+
+def _rows(name: str, count: list[int], labels: dict[str, str]) -> list[tuple[Datum, ...]]:
+    n = sum(count)
+    return [(name, code, label, k, k / n) for (code, label), k in zip(labels.items(), count, strict=True)]
+
+
+GENERAL = (
+    FigureSpec(
+        "over-time",
+        "",
+        gettext_lazy("Agreement over time"),
+        gettext_lazy("Ratings of a question by two people or more."),
+        over_time,
+    ),
+    FigureSpec(
+        "annotators",
+        "",
+        gettext_lazy("Each annotator against the rest of the cohort"),
+        gettext_lazy("Ratings on an ordered scale by two people or more."),
+        annotators,
+    ),
+    FigureSpec(
+        "distribution",
+        "",
+        gettext_lazy("How answers are distributed"),
+        gettext_lazy("Answers with codes."),
+        distribution,
+    ),
+)

@@ -1,0 +1,86 @@
+"""Figures from the benchmark to what the page and the files take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.utils.translation import get_language
+
+from annotation.readers import watermark
+from benchmarks.models import Benchmark
+from evaluation.catalogue import catalogue_of
+from evaluation.figures.figure import NARROW, Figure
+from evaluation.figures.pictures import addressed
+from evaluation.figures.registry import figures_of
+from evaluation.figures.spec import FigureSpec, Ground, no_table
+from evaluation.reports.filters import filters
+from evaluation.selection import NAMES, Params
+from evaluation.tables.spec import Missing, TableSpec
+
+SHOWN_ROWS = 200  # of a figure's data on the page; all of them are in its CSV
+HIDDEN = ("by", "raters")  # each figure says itself what it is cut by, and whose answers it shows
+
+
+def ground_of(benchmark: Benchmark, params: Params, at: datetime) -> Ground:
+    return Ground(
+        spec=TableSpec("", "", "", "", no_table),
+        benchmark=benchmark,
+        catalogue=catalogue_of(benchmark),
+        params=params,
+        chosen={},
+        at=at,
+        mark=watermark(benchmark),
+    )
+
+
+def make(ground: Ground, spec: FigureSpec) -> Figure:
+    """Raises Missing and SelectionError."""
+    ground.begin(spec)
+    return spec.build(ground)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A figure on the page, drawn for a wide and for a narrow one; or only what it needs."""
+
+    spec: FigureSpec
+    missing: str = ""
+    figure: Figure | None = None
+    wide: str = ""
+    narrow: str = ""
+
+    @property
+    def rows(self) -> list[list[tuple[bool, str]]]:
+        assert self.figure is not None
+        return [row for _place, row in zip(range(SHOWN_ROWS), self.figure.shown_rows, strict=False)]
+
+    @property
+    def all_rows(self) -> int:
+        return len(self.figure.rows) if self.figure else 0
+
+
+def placed(ground: Ground) -> Iterator[Placed]:
+    """Every figure of the benchmark. Raises SelectionError."""
+    href = addressed(ground.benchmark)
+    for spec in figures_of(ground.benchmark):
+        try:
+            figure = make(ground, spec)
+        except Missing as missing:
+            yield Placed(spec, str(missing.message))
+            continue
+        wide = figure.svg(prefix=f"{spec.key}-w", href=href)
+        narrow = figure.svg(NARROW, prefix=f"{spec.key}-n", href=href)
+        yield Placed(spec, "", figure, wide, narrow)
+
+
+def form_of(ground: Ground) -> dict[str, Any]:
+    """The selects above the figures, and what their files' addresses carry. Raises SelectionError."""
+    query = urlencode([(name, value) for name in NAMES for value in ground.params.getlist(name) if value])
+    if not ground.has_questions:
+        return {"selects": [], "carried": [], "query": query}
+    form = filters(ground.catalogue, ground.asked, get_language() or "en")
+    return {**form, "selects": [one for one in form["selects"] if one["name"] not in HIDDEN], "query": query}

@@ -1,0 +1,72 @@
+"""Estimates and names as figures write them: for the drawing, for its table, and for its text alternative."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from django.utils.translation import get_language, ngettext
+from django.utils.translation import gettext as _
+
+from annotation.sheets import Sheet, say
+from evaluation.figures.drawing.axis import Value
+from evaluation.figures.drawing.text import isolated
+from evaluation.figures.figure import Datum
+from evaluation.metrics.estimate import Estimate
+from evaluation.observations import Who
+from evaluation.reports.numbers import shown, shown_interval
+from evaluation.words import reason_sentence, reason_title
+
+MOST_IN_WORDS = 8
+
+
+def value_of(estimate: Estimate, n: int | None = None) -> Value:
+    """`n`: what is counted below the drawing; the units without it."""
+    count = estimate.n_units if n is None else n
+    return Value(estimate.value, estimate.low, estimate.high, count, why_not(estimate))
+
+
+def why_not(estimate: Estimate) -> str:
+    if estimate.reason is None:
+        return ""
+    return _("No value: %(reason)s") % {"reason": reason_sentence(estimate) or reason_title(estimate)}
+
+
+def number_columns() -> tuple[str, ...]:
+    return (_("value"), _("low"), _("high"), _("units"), _("raters"), _("why not"))
+
+
+def numbers(estimate: Estimate) -> tuple[Datum, ...]:
+    """Under `number_columns`."""
+    return (
+        estimate.value, estimate.low, estimate.high, estimate.n_units, estimate.n_raters, why_not(estimate)
+    )  # fmt: skip
+
+
+def in_words(estimate: Estimate) -> str:
+    """0.31 [0.24, 0.38]; or why there is no value."""
+    if estimate.value is None:
+        return why_not(estimate)
+    return " ".join(filter(None, [shown(estimate.value), shown_interval(estimate)]))
+
+
+def listed(parts: Sequence[tuple[str, str]], head: str) -> str:
+    """A sentence of names with what is said of each; of many the first, and how many more there are."""
+    said = "; ".join(f"{isolated(name)}: {words}" for name, words in parts[:MOST_IN_WORDS])
+    more = len(parts) - MOST_IN_WORDS
+    if more > 0:
+        said += "; " + ngettext("%(n)s more in the table", "%(n)s more in the table", more) % {"n": more}
+    return f"{head} {said}." if said else head
+
+
+def model_name(who: Who) -> str:
+    return f"{who.name} ({who.setting})" if who.setting else who.name
+
+
+def codes_of(sheet: Sheet, field: str, said: Iterable[str]) -> dict[str, str]:
+    """Codes of a question in the order of its sheet, with their labels; what was said beside them comes last."""
+    one = sheet.field(field)
+    known: dict[str, str] = {}
+    for listed_ in one.spec.config_json(one.config).values():
+        if isinstance(listed_, list) and all(isinstance(x, dict) and {"code", "label"} <= x.keys() for x in listed_):
+            known |= {str(x["code"]): say(x["label"], get_language() or "en") for x in listed_}
+    return known | {code: code for code in said if code not in known}

@@ -1,0 +1,75 @@
+"""What figures there are: how each is made, and what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from django.utils.translation import gettext as _
+
+from evaluation.figures.figure import Figure, Words
+from evaluation.observations import Observed, observe
+from evaluation.selection import Selection, select
+from evaluation.tables.counted import counted_words
+from evaluation.tables.given import EVERYBODY, Given
+from evaluation.tables.spec import Missing, Table, TableSpec
+
+
+@dataclass(frozen=True)
+class FigureSpec:
+    """`number` is the paper's own ("Figure 3"), empty for one that is ours; `needs` says what has to be there first."""
+
+    key: str
+    number: str
+    title: Words
+    needs: Words
+    build: Callable[[Ground], Figure] = field(repr=False)
+
+
+@dataclass
+class Ground(Given):
+    """What all figures of a page are made from: each question is read once. `begin` before each figure."""
+
+    def begin(self, spec: FigureSpec) -> None:
+        self.spec = TableSpec(spec.key, spec.number, spec.title, spec.needs, no_table)
+        self.used, self.used_runs = [], {}
+
+    @property
+    def has_questions(self) -> bool:
+        """Whether some question can be asked for in the address."""
+        return any(c.fields for stage in self.catalogue.stages for c in stage.current)
+
+    @cached_property
+    def asked(self) -> Selection:
+        """What the address asks for, else the first stage's first question. Raises Missing and SelectionError."""
+        if not self.has_questions:
+            raise Missing(_("No campaign has been opened yet whose questions have a measure of agreement."))
+        return select(self.catalogue, self.params)
+
+    def observed(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Observed:
+        found = super().observed(stage, field_key, raters)
+        self.used.append(self.selection(stage, field_key, raters))
+        return found
+
+    @property
+    def everybody(self) -> Observed:
+        """All that people and models said to the question asked for. Raises Missing without any of it."""
+        self.used.append(self._everybody[0])
+        if not self._everybody[1].n:
+            raise Missing(_("There are no ratings in the stage “%(stage)s” yet.") % {"stage": self.asked.stage})
+        return self._everybody[1]
+
+    @cached_property
+    def _everybody(self) -> tuple[Selection, Observed]:
+        selection = replace(self.asked, raters=EVERYBODY)
+        return selection, observe(selection)
+
+    def words(self) -> tuple[str, ...]:
+        """The sentences that stand under the figure."""
+        used = list(dict.fromkeys(self.used))
+        return tuple(counted_words(used, list(self.used_runs.values()), self.catalogue))
+
+
+def no_table(_given: Given) -> Table:
+    raise AssertionError("a figure is not built as a table")

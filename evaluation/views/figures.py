@@ -1,0 +1,80 @@
+"""Figures of a benchmark: all on one page, and each as SVG, PNG and CSV."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark
+from benchmarks.tabs import tabs_for
+from evaluation.figures.figure import Figure
+from evaluation.figures.making import form_of, ground_of, make, placed
+from evaluation.figures.pictures import embedded
+from evaluation.figures.registry import figure_of
+from evaluation.selection import SelectionError
+from evaluation.tables.spec import Missing
+
+# A drawing that is opened by itself may show the pictures inside it, and nothing else.
+POLICY = "default-src 'none'; img-src data:; sandbox"
+TYPES = {"svg": "image/svg+xml; charset=utf-8", "png": "image/png", "csv": "text/csv; charset=utf-8"}
+PIXELS = 2.0  # of a PNG for one of the drawing
+
+
+@login_required
+@require_safe
+@never_cache
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug)
+    ground = ground_of(benchmark, request.GET, timezone.now())
+    context = {
+        "benchmark": benchmark,
+        "nav": tabs_for(request.user, benchmark, "tables"),
+        "who_place": benchmark.name,
+        "here": "figures",
+        "at": ground.at,
+    }
+    try:
+        context |= form_of(ground)
+        context["figures"] = list(placed(ground))
+    except SelectionError as error:
+        return render(request, "evaluation/figures/refused.html", context | {"error": error}, status=400)
+    return render(request, "evaluation/figures/page.html", context)
+
+
+@login_required
+@require_safe
+@never_cache
+def file(request: HttpRequest, slug: str, key: str, form: str) -> HttpResponse:
+    """409 while there is nothing to make it from."""
+    benchmark = benchmark_for(request.user, slug)
+    spec = figure_of(benchmark, key)
+    if spec is None:
+        raise Http404
+    try:
+        figure = make(ground_of(benchmark, request.GET, timezone.now()), spec)
+    except Missing as missing:
+        return JsonResponse({"error": str(missing.message)}, status=409)
+    except SelectionError as error:
+        return JsonResponse({"error": error.message, "parameter": error.name}, status=400)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{slug}-{key}.{form}"',
+        "Content-Security-Policy": POLICY,
+        "X-Content-Type-Options": "nosniff",
+    }
+    return HttpResponse(_written(benchmark, figure, form), content_type=TYPES[form], headers=headers)
+
+
+def _written(benchmark: Benchmark, figure: Figure, form: str) -> str | bytes:
+    if form == "csv":
+        return "".join(figure.csv())
+    svg = figure.svg(href=embedded(benchmark))
+    return svg if form == "svg" else _png(svg)
+
+
+def _png(svg: str) -> bytes:
+    import vl_convert  # it brings a whole renderer along; only who asks for a PNG pays for it
+
+    return bytes(vl_convert.svg_to_png(svg, scale=PIXELS))

@@ -1,0 +1,191 @@
+"""The page of figures and its files: who may open them, what they hold, and what is said while there is nothing."""
+
+import csv
+import io
+import re
+import struct
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from evaluation.reports.numbers import shown
+from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.evaluation.figures.study import study
+from tests.personas import World
+
+KEYS = ("over-time", "annotators", "distribution", "cohorts-models", "models-people")
+HOSTILE = '<script>alert("1")</script>\u202e"&\'\x07 مصر'
+
+
+def url(world: World, rest: str = "") -> str:
+    return f"/b/{world.benchmark.slug}/figures/{rest}"
+
+
+def rows_of(world: World, key: str, query: str = "") -> list[dict[str, str]]:
+    reply = world.client(world.mara).get(url(world, f"{key}.csv") + query)
+    assert reply.status_code == 200, reply.content
+    return list(csv.DictReader(io.StringIO(reply.content.decode("utf-8-sig"))))
+
+
+def svg_of(world: World, key: str) -> tuple[ElementTree.Element, str]:
+    reply = world.client(world.mara).get(url(world, f"{key}.svg"))
+    assert reply.status_code == 200, reply.content
+    return ElementTree.fromstring(reply.content), reply.content.decode()
+
+
+def texts(root: ElementTree.Element) -> list[str]:
+    return [node.text or "" for node in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def alt(root: ElementTree.Element) -> str:
+    return root.findtext("{http://www.w3.org/2000/svg}desc") or ""
+
+
+def test_every_figure_stands_on_the_page_with_its_words_its_data_and_its_files(world: World) -> None:
+    study(world)
+    page = world.client(world.mara).get(url(world)).content.decode()
+    for key in KEYS:
+        assert f'<section class="drawn stack" id="{key}"' in page
+        for form in ("svg", "png", "csv"):
+            assert f"{url(world)}{key}.{form}" in page
+    assert page.count("<svg ") == 2 * len(KEYS)
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert page.count("Data as a table") == 2 * len(KEYS)
+
+
+def test_the_numbers_of_the_drawing_are_those_of_its_table(world: World) -> None:
+    study(world)
+    root, _svg = svg_of(world, "cohorts-models")
+    rows = rows_of(world, "cohorts-models")
+    assert len(rows) == 4
+    for row in rows:
+        assert shown(float(row["value"])) in texts(root)
+        assert shown(float(row["value"])) in alt(root)
+        assert row["units"] == "12"
+
+
+def test_agreement_over_time_ends_at_what_the_agreement_page_says(world: World) -> None:
+    study(world)
+    last = [
+        row
+        for row in rows_of(world, "over-time")
+        if row["until"] == max(r["until"] for r in rows_of(world, "over-time"))
+    ]
+    reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/agreement.json").json()
+    there = {
+        (row["cohort"]["label"], cell["condition"]): cell["estimates"]["alpha_ordinal"]["value"]
+        for row in reply["rows"] for cell in row["cells"]
+    }  # fmt: skip
+    assert sorted(float(row["value"]) for row in last) == pytest.approx(sorted(there.values()))
+    assert len({row["until"] for row in rows_of(world, "over-time")}) == 3
+
+
+def test_annotators_stand_in_the_order_of_their_names(world: World) -> None:
+    study(world, people=5)
+    rows = rows_of(world, "annotators")
+    for cohort in ("Egypt", "Brazil"):
+        names = [row["annotator"] for row in rows if row["cohort"] == cohort]
+        assert len(names) == 5
+        assert names == sorted(names)
+    assert not {"Nour", "Tarek"} & {row["annotator"] for row in rows}
+
+
+def test_shares_are_counts_of_what_was_answered(world: World) -> None:
+    world.add_items(20)
+    campaign = an_open_campaign(world)
+    natural = of_condition(world.items, "natural")
+    table(campaign, world.egypt, natural[:5], {world.nour: "11223", world.tarek: "1...."})
+    rows = {row["code"]: row for row in rows_of(world, "distribution")}
+    assert [(code, rows[code]["count"]) for code in "12345"] == [
+        ("1", "3"),
+        ("2", "2"),
+        ("3", "1"),
+        ("4", "0"),
+        ("5", "0"),
+    ]
+    assert float(rows["1"]["share"]) == 0.5
+    root, _svg = svg_of(world, "distribution")
+    assert "1 50 %" in texts(root)
+    assert "(50 % of 6)" in alt(root)
+
+
+def test_a_png_is_the_same_drawing_at_two_pixels_for_one(world: World) -> None:
+    study(world)
+    root, _svg = svg_of(world, "distribution")
+    png = world.client(world.mara).get(url(world, "distribution.png"))
+    assert png["Content-Type"] == "image/png"
+    assert png.content[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", png.content[16:24])
+    assert (width, height) == (2 * float(root.get("width", "")), round(2 * float(root.get("height", ""))))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_hostile_name_stays_a_name(world: World, key: str) -> None:
+    study(world)
+    world.egypt.label, world.egypt.names = HOSTILE, {}
+    world.egypt.save()
+    world.items[0].key = HOSTILE
+    world.items[0].save()
+    root, svg = svg_of(world, key)
+    assert "<script" not in svg
+    assert not re.search("[\u202e\x07]", svg)
+    names = {node.tag.rpartition("}")[2] for node in root.iter()}
+    assert names <= {"svg", "title", "desc", "defs", "pattern", "rect", "g", "path", "text", "image", "circle"}
+    assert not [name for node in root.iter() for name in node.attrib if name.startswith("on") or name == "style"]
+    page = world.client(world.mara).get(url(world)).content.decode()
+    assert "<script>alert" not in page
+
+
+def test_a_drawing_by_itself_may_load_nothing(world: World) -> None:
+    study(world)
+    reply = world.client(world.mara).get(url(world, "distribution.svg"))
+    assert reply["Content-Type"] == "image/svg+xml; charset=utf-8"
+    assert reply["Content-Security-Policy"] == "default-src 'none'; img-src data:; sandbox"
+    assert reply["X-Content-Type-Options"] == "nosniff"
+    assert 'filename="sea-and-river-distribution.svg"' in reply["Content-Disposition"]
+
+
+def test_while_there_is_nothing_it_says_what_is_missing(world: World) -> None:
+    client = world.client(world.mara)
+    page = client.get(url(world)).content.decode()
+    assert "<svg " not in page
+    assert "Not drawn yet" in page
+    assert "No campaign has been opened yet" in page
+    for form in ("svg", "png", "csv"):
+        assert client.get(url(world, f"distribution.{form}")).status_code == 409
+    world.add_items(4)
+    an_open_campaign(world)
+    assert "There are no ratings in the stage" in client.get(url(world)).content.decode()
+
+
+def test_one_rater_has_a_distribution_and_no_agreement(world: World) -> None:
+    study(world, people=1, models=())
+    found = rows_of(world, "annotators")
+    assert [(row["value"], row["why not"][:9]) for row in found] == [("", "No value:")] * 2
+    root, svg = svg_of(world, "annotators")
+    assert "-hatch" in svg
+    assert "no value yet" in alt(root)
+
+
+def test_a_cohort_can_be_picked_in_the_address_and_files_follow(world: World) -> None:
+    study(world)
+    query = f"?cohort={world.egypt.pk}"
+    assert {row["cohort"] for row in rows_of(world, "cohorts-models", query)} == {"Egypt"}
+    page = world.client(world.mara).get(url(world) + query).content.decode()
+    assert f"{url(world)}distribution.csv{query}" in page
+    wrong = world.client(world.mara).get(url(world) + "?cohort=99999")
+    assert wrong.status_code == 400
+    assert "“cohort”" in wrong.content.decode()
+    assert world.client(world.mara).get(url(world, "distribution.csv?cohort=99999")).json()["parameter"] == "cohort"
+
+
+@pytest.mark.parametrize("who", ["nour", "stranger", "rival"])
+def test_others_find_no_figure(world: World, who: str) -> None:
+    study(world)
+    client: Any = world.client(getattr(world, who))
+    assert world.client(world.mara).get(url(world, "annotators.csv")).status_code == 200
+    for rest in ("", *(f"annotators.{form}" for form in ("svg", "png", "csv"))):
+        assert client.get(url(world, rest)).status_code == 404
+    assert world.client(world.mara).get(url(world, "nothing.svg")).status_code == 404
