@@ -135,7 +135,7 @@ def grounding(stuff: Stuff) -> None:
 
 def pairs(stuff: Stuff) -> None:
     """ValueGround: one scene by day and by night."""
-    stage = _benchmark(stuff, "valueground", "ValueGround, demo").stages.get()
+    stage = _benchmark(stuff, "valueground", "ValueGround, demo").stages.get(key="pair-review")
     scenes = {one.scene: one.picture for one in lookalikes(len(HOURS), SEED) if not one.how}
     for number, (question, day, night) in enumerate(HOURS):
         item = Item.objects.create(

@@ -12,6 +12,7 @@ from annotation.displays import Display
 DISPLAY_NAMES: dict[str, Any] = {
     "image": gettext_lazy("One picture"),
     "pair": gettext_lazy("Two pictures side by side"),
+    "bare-pair": gettext_lazy("Two pictures side by side, without the options' words"),
     "question": gettext_lazy("A picture and a question"),
     "candidate": gettext_lazy("A picture, a question and an answer to judge"),
     "contact": gettext_lazy("Many pictures at once"),

@@ -27,4 +27,20 @@ class PairDisplay(Plain):
         return parts
 
 
+class BarePairDisplay(PairDisplay):
+    """The question and the pictures, without the words they stand for: these would be told."""
+
+    key = "bare-pair"
+    texts = ()
+    template = "annotation/displays/bare_pair.html"
+
+    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[Part]:
+        parts = words(shown.text)
+        for role in self.roles:
+            image = shown.image(role)
+            parts += [*words(role.upper()), Part("image", sha=image.sha)] if image else []
+        return parts
+
+
 DISPLAY = PairDisplay()
+BARE = BarePairDisplay()

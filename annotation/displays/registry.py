@@ -17,6 +17,7 @@ class UnknownDisplay(LookupError):
 DISPLAYS: tuple[Display, ...] = (
     image.DISPLAY,
     pair.DISPLAY,
+    pair.BARE,
     question.DISPLAY,
     candidate.DISPLAY,
     words.DISPLAY,

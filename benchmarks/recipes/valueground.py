@@ -2,10 +2,15 @@
 
 The four items and their levels (section 3.3 and Appendix B.1, in our words), the rule of acceptance and the total follow
 the ValueGround paper (third version on arXiv); the reasons for returning a pair and the safety question are ours.
+
+What an item of the stage `choice` says beside its pictures: `concept` is the question's id (Q1), `condition` the source of
+the pictures. Its context has `survey`: {country: {code: count}}, and, where they are known, `options` (the question's
+labels by code, in order), `pair` (the codes of A and B), `adjustment` ({code: new code}) or, instead of it all, `labels`
+({country: "a" or "b"}). How a label follows from them: evaluation/metrics/survey.py.
 """
 
 from benchmarks.recipes.contract import PredictionTask, Recipe, ReportTable, StageSpec
-from benchmarks.recipes.parts import BROKEN, UNCLEAR, field, option, points
+from benchmarks.recipes.parts import BROKEN, UNCLEAR, field, one_of, option, points
 from benchmarks.recipes.places import places
 
 LABELLED = (
@@ -104,9 +109,36 @@ RULE = {
     "over": "majority",
 }
 
+CHOICE = {
+    "fields": [
+        one_of(
+            "choice",
+            {"en": "Which picture fits better what most people in {target} think?"},
+            (option("a", {"en": "Picture A"}), option("b", {"en": "Picture B"})),
+        ),
+    ]
+}
+ALIGNMENT = {
+    "fields": [
+        one_of(
+            "alignment",
+            {"en": "Which picture shows which answer?"},
+            (
+                option("aligned", {"en": "Picture A shows answer A, picture B answer B"}),
+                option("swapped", {"en": "The other way round"}),
+                option("both_a", {"en": "Both show answer A"}),
+                option("both_b", {"en": "Both show answer B"}),
+            ),
+        ),
+    ]
+}
+# In a manifest both stand as JSON; counts of each code, for as many countries as the survey has.
+OPTIONS = '{"1": "Very important", "2": "Rather important", "3": "Not very important", "4": "Not at all important"}'
+SURVEY = '{"Japan": {"1": 910, "2": 310, "3": 80, "4": 20}}'
+
 VALUEGROUND = Recipe(
     key="valueground",
-    version="1",
+    version="2",
     name="ValueGround",
     summary={
         "en": (
@@ -147,11 +179,58 @@ VALUEGROUND = Recipe(
                 {"key": "Q1-source1", "role": "b", "file": "Q1/source1/b.png", "condition": "source1"},
             ),
         ),
+        StageSpec(
+            key="choice",
+            name="The picture that fits a country",
+            display="bare-pair",
+            sheet=CHOICE,
+            target_answers=3,
+            has_target=True,
+            layout={"pictures": "named"},
+            skip_reasons=(UNCLEAR, BROKEN),
+            instructions={
+                "en": (
+                    "You will see a question about values and two pictures that stand for opposite answers to it. Choose the picture "
+                    "that fits better what most people of your country think.\n\n"
+                    "Look only at what the pictures say about the question, not at how the people in them look, what they wear or "
+                    "where they are."
+                )
+            },
+            sample=(
+                {
+                    "key": "Q1-source1", "role": "a", "file": "Q1/source1/a.png", "concept": "Q1", "condition": "source1",
+                    "text": "How important is family in your life?", "options": OPTIONS, "survey": SURVEY,
+                },
+                {"key": "Q1-source1", "role": "b", "file": "Q1/source1/b.png", "concept": "Q1", "condition": "source1"},
+            ),
+        ),
+        StageSpec(
+            key="alignment",
+            name="Which picture shows which answer",
+            display="pair",
+            sheet=ALIGNMENT,
+            target_answers=3,
+            has_target=False,
+            layout={"pictures": "named"},
+            skip_reasons=(UNCLEAR, BROKEN),
+            instructions={
+                "en": (
+                    "You will see a question, its two answers and two pictures. Say which picture shows which answer. Which of the "
+                    "answers you find right does not matter here."
+                )
+            },
+            sample=(
+                {
+                    "key": "Q1-source1", "role": "a", "file": "Q1/source1/a.png", "concept": "Q1", "condition": "source1",
+                    "text": "How important is family in your life?", "option_a": "Very important", "option_b": "Not at all important",
+                },
+                {"key": "Q1-source1", "role": "b", "file": "Q1/source1/b.png", "concept": "Q1", "condition": "source1"},
+            ),
+        ),
     ),
     prediction_tasks=(
-        PredictionTask(
-            "values", "The picture, or the answer, that fits a country", "pair-review", ("main", "text-only", "alignment"), "Section 5"
-        ),
+        PredictionTask("values", "The picture, or the answer, that fits a country", "choice", ("main", "text_only"), "Section 5"),
+        PredictionTask("alignment", "Which picture shows which answer", "alignment", ("",), "Section 5.1"),
     ),
     report=(
         ReportTable("rubric", "The four items of the rubric", "pair-review", "match_a", "cohort", "condition", "Table 4"),
