@@ -158,7 +158,7 @@ def make_people(password: str) -> Demo:
 
 
 def make_items(benchmark: Benchmark, team: Team, pictures: dict[Picture, bytes]) -> dict[Picture, Image]:
-    stage, images = benchmark.stages.get(), {}
+    stage, images = benchmark.stages.get(key="relevance"), {}
     for (concept, label, condition), data in pictures.items():
         image, _ = store_image(team, data, name=f"{concept}-{label}-{condition}.jpg")
         images[concept, label, condition] = image
@@ -189,7 +189,7 @@ def make_simulated(demo: Demo, now: datetime) -> dict[str, list[Rater]]:
 def open_campaign(benchmark: Benchmark, demo: Demo, condition: str, name: str, now: datetime) -> Campaign:
     actor = demo.users["mara"]
     campaign = campaigns.create(
-        benchmark.stages.get(),
+        benchmark.stages.get(key="relevance"),
         name,
         actor,
         cohorts=dict.fromkeys(demo.cohorts.values(), TARGET),

@@ -52,7 +52,7 @@ def stuff_of(world: World, now: datetime, draw: Draw) -> workflows.Stuff:
 
 def rate(world: World, stuff: workflows.Stuff) -> None:
     """CAIRE's own stage, which the demo has with far more pictures."""
-    stage = create_from_recipe(world.team, "caire-universal", "CAIRE", "caire", world.owner).stages.get()
+    stage = create_from_recipe(world.team, "caire-universal", "CAIRE", "caire", world.owner).stages.get(key="relevance")
     for concept in CONCEPTS:
         for label in stuff.cohorts:
             workflows._item(stuff, stage, concept, label, "natural")

@@ -53,8 +53,9 @@ class Vocabulary:
 
 def vocabulary_of(stage: Stage) -> Vocabulary:
     recipe = find(stage.benchmark.recipe)
-    if recipe is None:
-        return Vocabulary({}, {}, {}, pictures_of(stage))
+    spec = next((one for one in recipe.stages if one.key == stage.key), None) if recipe else None
+    if recipe is None or (spec is not None and spec.own_vocabulary):
+        return Vocabulary({}, {}, {}, pictures_of(stage), needs_origin=recipe is None)
     origins: dict[str, str] = {}
     for cohort in recipe.cohorts:
         spellings = [cohort.label, cohort.country, countries.NAMES.get(cohort.country, ""), *cohort.names.values()]

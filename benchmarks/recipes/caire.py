@@ -1,4 +1,4 @@
-"""CAIRE's `universal` set: how relevant is a picture of a universal concept to each of ten cultures.
+"""CAIRE: how relevant is a picture of a universal concept to each of ten cultures, and its `specific` set.
 
 The English names and definitions of the five levels are quoted from Table 12 (Appendix C.3), the concepts from
 Table 9, cohorts, conditions and the 20 answers per picture and cohort from sections 4.2 and D of
@@ -6,7 +6,8 @@ Table 9, cohorts, conditions and the 20 answers per picture and cohort from sect
     Arnav Yayavaram, Siddharth Yayavaram, Simran Khanuja, Michael Saxon, Graham Neubig.
     CAIRE: Cultural Attribution of Images by Retrieval-Augmented Evaluation. arXiv:2506.09109, 2025.
 
-Question, instructions, skip reasons and everything in other languages than English are ours.
+Question, instructions, skip reasons and everything in other languages than English are ours. The specific set (section
+4.1, Table 13) has pictures of rare concepts with several gold labels each: no list of labels is printed in full.
 """
 
 from benchmarks.recipes.contract import CohortSpec, ConditionSpec, PredictionTask, Recipe, ReportTable, StageSpec
@@ -310,9 +311,19 @@ INSTRUCTIONS = {
     ),
 }
 
+SPECIFIC_INSTRUCTIONS = {
+    "en": (
+        "You will see pictures of things that few people know: a dish, a dress, a rite, a building. For each one, say how "
+        "much it has to do with {target}.\n\n"
+        "Look at the picture first. Then choose the level whose description fits best. A picture can have much to do "
+        "with several cultures at once.\n\n"
+        "If you cannot tell what a picture shows, skip it and say why."
+    )
+}
+
 UNIVERSAL = Recipe(
     key="caire-universal",
-    version="1",
+    version="2",
     name="CAIRE, universal set",
     summary={
         "en": (
@@ -349,6 +360,28 @@ UNIVERSAL = Recipe(
             skip_reasons=SKIP_REASONS,
             instructions=INSTRUCTIONS,
         ),
+        StageSpec(
+            key="specific",
+            name="Specific set",
+            display="image",
+            sheet=SHEET,
+            target_answers=3,
+            has_target=True,
+            own_vocabulary=True,
+            skip_reasons=SKIP_REASONS,
+            instructions=SPECIFIC_INSTRUCTIONS,
+            sample=(
+                {
+                    "file": "specific/namahage-01.jpg",
+                    "key": "namahage-01",
+                    "concept": "Namahage",
+                    "gold": "Japan|Akita",
+                    "label_set": "Countries of the world",
+                    "source": "https://example.org/page",
+                    "licence": "CC BY 4.0",
+                },
+            ),
+        ),
     ),
     prediction_tasks=(
         PredictionTask(
@@ -357,6 +390,13 @@ UNIVERSAL = Recipe(
             stage="relevance",
             modes=("digit", "reason-then-score"),
             source="Figure 8",
+        ),
+        PredictionTask(
+            key="specific-1-5",
+            name="Relevance from 1 to 5, one picture and one label at a time",
+            stage="specific",
+            modes=("digit", "reason-then-score"),
+            source="Figure 8, Table 1",
         ),
     ),
     report=(

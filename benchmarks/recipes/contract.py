@@ -44,6 +44,7 @@ class StageSpec:
     """One step. The mappings are written as the stage stores them: see docs/reference/sheets.md.
 
     `sample`: two or three rows of a manifest that fills the stage, where people bring its items from outside.
+    `own_vocabulary`: its items are none of the recipe's concepts, cohorts and conditions; any are taken.
     """
 
     key: str
@@ -63,6 +64,7 @@ class StageSpec:
     skip_reasons: tuple[Mapping[str, Any], ...] = ()
     instructions: Text = field(default_factory=dict)
     sample: tuple[Mapping[str, str], ...] = ()
+    own_vocabulary: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """CulturalVQA: people of a culture write questions about pictures of it, and others of the same culture answer them.
 
 Countries, facets, the familiarity gate, the rules of Figures 13 to 15 and the five cases of the rating of model
-answers follow
+answers follow, with the two cases of its judge (LAVE, Appendix L),
 
     Shravan Nayak, Kanishk Jain, Rabiul Awal, Siva Reddy, Sjoerd van Steenkiste, Lisa Anne Hendricks, Karolina
     Stanczak, Aishwarya Agrawal. Benchmarking Vision Language Models for Cultural Understanding. EMNLP 2024.
@@ -115,6 +115,19 @@ RATING_SHEET = {
     ]
 }
 
+LAVE_SHEET = {
+    "fields": [
+        one_of(
+            "lave",
+            {"en": "How correct is the candidate answer?"},
+            (
+                option("1", {"en": "An incorrect, irrelevant, or imprecise answer"}),
+                option("2", {"en": "A correct and precise answer"}),
+            ),
+        )
+    ]
+}
+
 REVIEW_REASONS = (
     {"code": "no_picture_needed", "label": {"en": "It can be answered without the picture"}},
     {"code": "no_culture_needed", "label": {"en": "It needs no knowledge of the culture"}},
@@ -149,10 +162,17 @@ RATING = {
         "The five cases are not a scale from good to bad: cases 2 to 4 say what a correct response lacks."
     )
 }
+LAVE = {
+    "en": (
+        "You will see a picture, a question about it, reference answers by people who know the culture, and a candidate "
+        "answer. Rate the candidate answer's correctness.\n\n"
+        "Go by the reference answers: the same thing in other words is correct, something vaguer than all of them is not."
+    )
+}
 
 CULTURALVQA = Recipe(
     key="culturalvqa",
-    version="1",
+    version="2",
     name="CulturalVQA",
     summary={
         "en": (
@@ -244,6 +264,46 @@ CULTURALVQA = Recipe(
                 },
             ),
         ),
+        StageSpec(
+            key="lave",
+            name="LAVE",
+            display="candidate",
+            sheet=LAVE_SHEET,
+            target_answers=1,
+            has_target=False,
+            own_items_only=True,
+            layout={"references": True},
+            skip_reasons=(UNCLEAR, CANNOT_JUDGE, BROKEN),
+            instructions=LAVE,
+            sample=(
+                {
+                    "file": "india/diwali-01.jpg",
+                    "key": "india-diwali-01/lave/model-a",
+                    "country": "India",
+                    "text": "What are these lamps called?",
+                    "candidate": "Diyas",
+                    "references": "Diya|Diyas",
+                    "question": "india-diwali-01",
+                    "candidate_by": "model-a",
+                    "setting": "vlm",
+                    "facet": "rituals",
+                    "sub_category": "Beliefs and Customs",
+                },
+                {
+                    "file": "india/diwali-01.jpg",
+                    "key": "india-diwali-01/lave/human-1",
+                    "country": "India",
+                    "text": "What are these lamps called?",
+                    "candidate": "Diya",
+                    "references": "Diyas",
+                    "question": "india-diwali-01",
+                    "candidate_by": "human",
+                    "setting": "",
+                    "facet": "rituals",
+                    "sub_category": "Beliefs and Customs",
+                },
+            ),
+        ),
     ),
     prediction_tasks=(
         PredictionTask(
@@ -252,6 +312,13 @@ CULTURALVQA = Recipe(
             stage="answers",
             modes=("vlm", "vlm-few-shot", "llm-only", "llm-country", "llm-entities"),
             source="Section 5, Appendix K",
+        ),
+        PredictionTask(
+            key="lave",
+            name="Whether an answer agrees with the reference answers, by a judge that sees text only",
+            stage="lave",
+            modes=("1-2", "1-3"),
+            source="Section 5, Appendix L",
         ),
     ),
     report=(

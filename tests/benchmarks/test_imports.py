@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from benchmarks.imports.records import Defaults
+from benchmarks.imports.vocabulary import vocabulary_of
 from benchmarks.models import Item
 from benchmarks.services import imports, settling
 from benchmarks.services.benchmarks import create_blank, create_from_recipe
@@ -25,7 +26,9 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def stage(world):
-    return create_from_recipe(world.team, "caire-universal", "Ten countries", "ten", world.mara).stages.get()
+    return create_from_recipe(world.team, "caire-universal", "Ten countries", "ten", world.mara).stages.get(
+        key="relevance"
+    )
 
 
 @pytest.fixture
@@ -344,3 +347,11 @@ def test_the_command_takes_a_folder_a_zip_or_a_manifest_beside_its_files(blank, 
     archive.write_bytes(packed({"cat.png": draw.png(seed=9)}))
     call_command("import_items", "stamps", "rating", str(archive))
     assert archive.exists() and blank.items.count() == 2
+
+
+def test_rare_concepts_need_none_of_the_recipes_words(world):
+    specific = create_from_recipe(world.team, "caire-universal", "Rare", "rare", world.mara).stages.get(key="specific")
+    vocabulary = vocabulary_of(specific)
+    assert not vocabulary.concepts and not vocabulary.origins and not vocabulary.needs_origin
+    relevance = vocabulary_of(specific.benchmark.stages.get(key="relevance"))
+    assert relevance.concepts and relevance.needs_origin

@@ -73,7 +73,7 @@ def test_an_import_is_followed_to_its_end(open_as: OpenAs, world: World, shot: S
 @pytest.mark.parametrize("how", ["desktop", "phone", "arabic"])
 def test_every_page_stands(open_as: OpenAs, world: World, shot: Shot, how: str) -> None:
     ours = create_from_recipe(world.team, "caire-universal", "Ten countries", "ten", world.owner)
-    stage = ours.stages.get()
+    stage = ours.stages.get(key="relevance")
     for number, picture in enumerate(drawings(8)):
         concept = ("dance", "drinks", "farming")[number % 3]
         attach(stage.items.create(key=f"{number}", concept=concept, origin="Egypt", condition="natural"), picture)
