@@ -1,6 +1,6 @@
 from django.urls import path, re_path
 
-from evaluation.views import agreement, export, figures, people, status, tables
+from evaluation.views import agreement, export, figures, models_page, own, people, status, tables
 
 app_name = "evaluation"
 urlpatterns = [
@@ -9,6 +9,9 @@ urlpatterns = [
     path("b/<slug:slug>/agreement.json", agreement.as_json, name="agreement_json"),
     path("b/<slug:slug>/agreement.csv", agreement.as_csv, name="agreement_csv"),
     path("b/<slug:slug>/agreement.tex", agreement.as_latex, name="agreement_tex"),
+    path("b/<slug:slug>/models/", models_page.page, name="models"),
+    path("b/<slug:slug>/models.json", models_page.as_json, name="models_json"),
+    path("b/<slug:slug>/models.csv", models_page.as_csv, name="models_csv"),
     path("b/<slug:slug>/export/", export.page, name="export"),
     path("b/<slug:slug>/people/", people.page, name="people"),
     path("b/<slug:slug>/people/<int:rater_id>/", people.person, name="person"),
@@ -17,5 +20,6 @@ urlpatterns = [
     re_path(r"^b/(?P<slug>[-\w]+)/tables/(?P<key>[-\w]+)\.(?P<form>csv|json|tex)$", tables.file, name="table_file"),
     path("b/<slug:slug>/figures/", figures.page, name="figures"),
     re_path(r"^b/(?P<slug>[-\w]+)/figures/(?P<key>[-\w]+)\.(?P<form>svg|png|csv)$", figures.file, name="figure_file"),
+    path("me/figures/", own.page, name="own"),
     path("status/", status.page, name="status"),
 ]

@@ -1,0 +1,119 @@
+"""A model's answers beside the people's, over the same things: a thing is a unit as one cohort saw it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from evaluation.metrics.counts import Floats, Ints, Ratings
+from evaluation.metrics.judges import majority
+from evaluation.metrics.model_people import Scored
+from evaluation.observations import Observed
+
+MAJORITY, GOLD = "people", "gold"
+
+
+@dataclass(frozen=True, eq=False)
+class Against:
+    """The n ratings by people of the chosen cohorts; `unit`, `thing`, `rater`, `cohort` and `item` (n,) are places,
+    `value` (n,) the code as a number. `scores` gives a model's value for every thing."""
+
+    observed: Observed
+    thing: Ints
+    rater: Ints
+    cohort: Ints
+    item: Ints
+    value: Floats
+    unit_of: Ints  # (things,)
+    cohort_of: Ints  # (things,)
+    item_of: Ints  # (things,)
+
+    @classmethod
+    def of(cls, observed: Observed) -> Against:
+        people = observed.people
+        people = people.where(np.isfinite(values_of(people)) & (people.cohort >= 0))
+        width = max(len(observed.cohorts), 1)
+        keys, first, thing = np.unique(people.unit * width + people.cohort, return_index=True, return_inverse=True)
+        return cls(
+            observed, thing, people.rater, people.cohort, people.item, values_of(people),
+            people.unit[first], keys % width, people.item[first],
+        )  # fmt: skip
+
+    @property
+    def n_things(self) -> int:
+        return int(self.unit_of.size)
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        """Units are things; raters are numbered as in `observed`."""
+        return Ratings(self.thing, self.rater, self.value, self.n_things, len(self.observed.raters))
+
+    @cached_property
+    def means(self) -> Floats:
+        """(things,)"""
+        return np.asarray(np.bincount(self.thing, self.value, self.n_things) / np.bincount(self.thing))
+
+    def scores(self, model: int) -> Floats:
+        """(things,) what the model, a place in `observed.raters`, said of each; NaN where it said nothing."""
+        said = self.observed.of_rater(model)
+        found: Floats = np.full(self.n_things, np.nan)
+        if not said.n:
+            return found
+        order = np.argsort(said.unit, kind="stable")
+        units, values = said.unit[order], values_of(said)[order]
+        place = np.minimum(np.searchsorted(units, self.unit_of), units.size - 1)
+        there = units[place] == self.unit_of
+        found[there] = values[place[there]]
+        return found
+
+    def scored(self, model: int) -> Scored:
+        score = self.scores(model)[self.thing]
+        keep = np.isfinite(score)
+        return Scored(self.item[keep], self.cohort[keep], self.rater[keep], self.value[keep], score[keep])
+
+    def of_cohort(self, place: int) -> Ratings:
+        mine = self.cohort == place
+        return Ratings(self.thing[mine], self.rater[mine], self.value[mine], self.n_things, len(self.observed.raters))
+
+    def with_models(self, models: Collection[int], cohort: int) -> Ratings:
+        """A cohort's ratings, with these models as raters more; raters are numbered as in `observed`."""
+        mine = self.cohort == cohort
+        parts = [(self.thing[mine], self.rater[mine], self.value[mine])]
+        for model in models:
+            score = self.scores(model)
+            said = np.flatnonzero(np.isfinite(score) & (self.cohort_of == cohort))
+            parts.append((said, np.full(said.size, model), score[said]))
+        thing, rater, value = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return Ratings(thing, rater, value, self.n_things, len(self.observed.raters))
+
+    def truth(self, which: str) -> Floats:
+        """(things,) the code that counts as right: the people's majority (NaN where the first place is shared), or the
+        item's gold."""
+        return majority(self.ratings)[0] if which == MAJORITY else gold_codes(self.observed)[self.item_of]
+
+    @cached_property
+    def repeated(self) -> bool:
+        """Whether one item gave several things: then things are not independent."""
+        return np.unique(self.item_of).size < self.n_things
+
+
+def values_of(observed: Observed) -> Floats:
+    return observed.code.astype(np.float64) if observed.level == "nominal" else observed.value
+
+
+def gold_codes(observed: Observed) -> Floats:
+    """(items,) the code an item's `gold` names, NaN without."""
+    at = {code: place for place, code in enumerate(observed.codes)}
+
+    def code_of(said: Any) -> float:
+        return float(at[said]) if isinstance(said, str) and said in at else float("nan")
+
+    return np.array([code_of(said) for said in observed.item_values("gold")], np.float64)
+
+
+def has_gold(observed: Observed) -> bool:
+    return observed.level == "nominal" and bool(np.isfinite(gold_codes(observed)).any())

@@ -1,0 +1,192 @@
+"""The models report as a page sees it, and as files."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from evaluation.metrics.estimate import Estimate
+from evaluation.observations import Who
+from evaluation.reports.against import GOLD, MAJORITY
+from evaluation.reports.beside import counted_words
+from evaluation.reports.models_report import ModelLine, ModelsReport
+from evaluation.reports.numbers import shown, shown_interval, shown_share
+from evaluation.reports.page import SHARE, Axis, axis_for, line
+from evaluation.words import interval_sentence, reason_sentence, reason_title
+from jobs.spreadsheets import csv_lines
+
+Words = str | Promise
+STATISTIC_LABELS: dict[str, Words] = {
+    "spearman": gettext_lazy("Spearman with the mean of people"),
+    "pearson": gettext_lazy("Pearson with the mean of people"),
+    "accuracy": gettext_lazy("Accuracy"),
+}
+TRUTH_LABELS: dict[str, Words] = {
+    MAJORITY: gettext_lazy("What most people said"),
+    GOLD: gettext_lazy("Gold of the items"),
+}
+
+
+def models_context(report: ModelsReport, language: str) -> dict[str, Any]:
+    """What templates/evaluation/models.html takes."""
+    overall = [one.overall for one in report.lines]
+    wise = [one.image_wise for one in report.lines if one.image_wise is not None]
+    axis = SHARE if report.statistic == "accuracy" else axis_for([*overall, *wise])
+    return {
+        "axis": axis,
+        "overall_label": str(STATISTIC_LABELS[report.statistic]),
+        "has_image_wise": bool(wise),
+        "cohorts": [cohort.name for cohort in report.cohorts] if len(report.cohorts) > 1 else [],
+        "rows": [_row(one, report, axis) for one in report.lines],
+        "words": words(report, language),
+        "count": ngettext("%(n)s model", "%(n)s models", len(report.lines)) % {"n": len(report.lines)},
+    }
+
+
+def _row(one: ModelLine, report: ModelsReport, axis: Axis) -> dict[str, Any]:
+    return {
+        "who": one.who,
+        "about": about(one.who),
+        "answered": shown_share(one.answered.value),
+        "n": one.answered.extras["count"],
+        "overall": line(one.overall, axis),
+        "image_wise": line(one.image_wise, axis) if one.image_wise is not None else None,
+        "band": band(one.band, len(report.lines)),
+        "by_cohort": [
+            (cohort.name, brief(estimate)) for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True)
+        ],
+    }
+
+
+def about(who: Who) -> str:
+    """What is known of a model, in a line."""
+    names = ("family", "parameters", "released")
+    return " · ".join(str(who.about[name]) for name in names if who.about.get(name))
+
+
+def band(places: tuple[int, int], count: int) -> str:
+    first, last = places
+    if count < 2:
+        return ""
+    if first == last:
+        return _("%(place)s of %(count)s") % {"place": first, "count": count}
+    return _("%(first)s to %(last)s of %(count)s") % {"first": first, "last": last, "count": count}
+
+
+def brief(estimate: Estimate) -> dict[str, str]:
+    """One estimate in a narrow cell: no ruler, its n in the word list of the files."""
+    if estimate.value is None:
+        return {"title": reason_title(estimate), "reason": reason_sentence(estimate)}
+    interval = shown_interval(estimate) or interval_sentence(estimate)
+    return {"value": shown(estimate.value), "interval": interval, "n": f"n = {estimate.n_units} × {estimate.n_raters}"}
+
+
+def words(report: ModelsReport, language: str = "en") -> list[str]:
+    """What was counted and by which rule."""
+    said = counted_words(report.selection, report.catalogue, language)
+    n = report.n_things
+    text = ngettext(
+        "%(n)s unit that people rated, each as one cohort saw it.",
+        "%(n)s units that people rated, each as one cohort saw it.",
+        n,
+    )
+    return [*said[:-1], text % {"n": f"{n:,}"}, *_rules(report), *_interval(report, said[-1]), *_places(report)]
+
+
+def _rules(report: ModelsReport) -> Iterator[str]:
+    if report.statistic != "accuracy":
+        yield _(
+            "The model's code beside the mean of the people's codes, unit by unit; all cohorts together, then each."
+        )
+    elif report.truth == MAJORITY:
+        rule = _(
+            "Right is the code that most people of the cohort gave; %(n)s units with a shared first place left out."
+        )
+        yield rule % {"n": report.n_tied}
+    else:
+        yield _("Right is the item's own gold answer; %(n)s units without one left out.") % {"n": report.n_tied}
+    if report.statistic == "pearson" and report.selection.level == "ordinal":
+        yield _("Pearson treats the steps of the scale as equally wide, which an ordinal scale does not promise.")
+    if any(one.image_wise is not None for one in report.lines):
+        yield _(
+            "Image-wise: each item's Pearson correlation over the cohorts, averaged over the items; these cohorts only."
+        )
+    yield _("Answered: of the units people rated. What could not be read, or was not asked, is no answer.")
+
+
+def _interval(report: ModelsReport, jackknife: str) -> Iterator[str]:
+    if report.statistic != "accuracy":
+        yield jackknife
+    elif report.lines:
+        yield _("Interval: 95 %%, Wilson's; over all cohorts together by drawing whole items.") % {}
+
+
+def _places(report: ModelsReport) -> Iterator[str]:
+    if len(report.lines) > 1:
+        yield _("Place: what paired permutation tests of every two models, by item, corrected by Holm, leave open.")
+
+
+# Files
+
+
+def to_json(report: ModelsReport) -> dict[str, Any]:
+    return {
+        "benchmark": {"slug": report.catalogue.benchmark.slug, "name": report.catalogue.benchmark.name},
+        "selection": report.selection.to_json(),
+        "statistic": report.statistic,
+        "truth": report.truth if report.statistic == "accuracy" else None,
+        "words": words(report),
+        "n_units": report.n_things,
+        "n_tests": report.n_tests,
+        "watermark": report.watermark,
+        "computed_at": report.computed_at.isoformat(),
+        "models": [_json(one, report) for one in report.lines],
+    }
+
+
+def _json(one: ModelLine, report: ModelsReport) -> dict[str, Any]:
+    return {
+        "model": one.who.name,
+        "setting": one.who.setting,
+        "about": dict(one.who.about),
+        "answered": one.answered.to_json(),
+        "overall": one.overall.to_json(),
+        "image_wise": one.image_wise.to_json() if one.image_wise is not None else None,
+        "by_cohort": {
+            cohort.label: estimate.to_json() for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True)
+        },
+        "place": {"best": one.band[0], "worst": one.band[1]},
+    }
+
+
+CSV_COLUMNS = (
+    "model", "setting", "number", "cohort", "value", "low", "high", "n_units", "n_raters", "n_ratings", "confidence",
+    "resampled", "method", "reason", "interval_reason", "best_place", "worst_place", "stage", "field", "counted",
+    "watermark", "computed_at",
+)  # fmt: skip
+
+
+def to_csv(report: ModelsReport) -> Iterator[str]:
+    return csv_lines(CSV_COLUMNS, _csv_rows(report))
+
+
+def _csv_rows(report: ModelsReport) -> Iterator[list[Any]]:
+    s = report.selection
+    for one in report.lines:
+        for number, cohort, e in _numbers(one, report):
+            yield [
+                one.who.name, one.who.setting, number, cohort, e.value, e.low, e.high, e.n_units, e.n_raters,
+                e.n_ratings, e.level, e.resampled, e.method, e.reason, e.interval_reason, *one.band, s.stage, s.field,
+                s.counted, report.watermark, report.computed_at.isoformat(),
+            ]  # fmt: skip
+
+
+def _numbers(one: ModelLine, report: ModelsReport) -> Iterator[tuple[str, str, Estimate]]:
+    yield "answered", "", one.answered
+    yield report.statistic, "", one.overall
+    if one.image_wise is not None:
+        yield "image_wise_pearson", "", one.image_wise
+    for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True):
+        yield report.statistic, cohort.label, estimate

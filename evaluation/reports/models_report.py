@@ -1,0 +1,137 @@
+"""Models beside people: how much each answered, how far it agrees with them, and which may be better than which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+
+from annotation.readers import watermark
+from evaluation.catalogue import Catalogue
+from evaluation.metrics.association import Kind
+from evaluation.metrics.counts import Bools, Floats
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.model_people import image_wise
+from evaluation.metrics.model_ranks import Ranked, closeness, ranked
+from evaluation.metrics.proportions import share, share_of
+from evaluation.metrics.rater_means import with_rater_means
+from evaluation.observations import Observed, Who, observe
+from evaluation.reports.against import GOLD, MAJORITY, Against, has_gold
+from evaluation.selection import Selection
+from people.models import Cohort
+
+FEW_COHORTS = 3  # an image has a correlation over cohorts from here on
+
+
+@dataclass(frozen=True)
+class ModelLine:
+    """`overall` over the things of all cohorts together; `image_wise` only where there are enough cohorts."""
+
+    who: Who
+    answered: Estimate
+    overall: Estimate
+    image_wise: Estimate | None
+    by_cohort: tuple[Estimate, ...]
+    band: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class ModelsReport:
+    catalogue: Catalogue = field(repr=False)
+    selection: Selection
+    statistic: str
+    statistics: tuple[str, ...]  # that this question allows
+    truth: str
+    truths: tuple[str, ...]
+    cohorts: tuple[Cohort, ...]
+    lines: tuple[ModelLine, ...]
+    n_things: int
+    n_tied: int
+    n_tests: int
+    watermark: int
+    computed_at: datetime
+
+
+def models_report(catalogue: Catalogue, selection: Selection, asked: dict[str, str], at: datetime) -> ModelsReport:
+    """`asked`: "statistic" and "truth", each one this question allows, or absent. `selection` counts both kinds."""
+    mark = watermark(catalogue.benchmark)
+    observed = observe(selection)
+    statistics = statistics_for(selection.level)
+    truths = (GOLD, MAJORITY) if has_gold(observed) else (MAJORITY,)
+    statistic = asked["statistic"] if asked.get("statistic") in statistics else statistics[0]
+    truth = asked["truth"] if asked.get("truth") in truths else truths[0]
+    cohorts = tuple(catalogue.cohorts[pk] for pk in selection.cohorts)
+    made = _Making(Against.of(observed), selection, statistic, truth, cohorts)
+    lines = made.lines(observed)
+    return ModelsReport(
+        catalogue, selection, statistic, statistics, truth, truths, cohorts, lines, made.against.n_things,
+        made.n_tied, made.ranks.n_tests, mark, at,
+    )  # fmt: skip
+
+
+def statistics_for(level: str) -> tuple[str, ...]:
+    if level == "nominal":
+        return ("accuracy",)
+    return ("spearman", "pearson") if level == "ordinal" else ("pearson", "spearman")
+
+
+class _Making:
+    def __init__(
+        self, against: Against, selection: Selection, statistic: str, truth: str, cohorts: tuple[Cohort, ...]
+    ) -> None:
+        self.against, self.wanted, self.statistic = against, selection.wanted_interval, statistic
+        labels = {label: place for place, label in enumerate(against.observed.cohorts)}
+        self.places = [labels.get(cohort.label, -1) for cohort in cohorts]
+        self.right = against.truth(truth) if statistic == "accuracy" else against.means
+        self.n_tied = int(np.isnan(self.right).sum())
+        self.ranks = Ranked([], np.zeros((0, 0)), 0, 0)
+
+    def lines(self, observed: Observed) -> tuple[ModelLine, ...]:
+        models = observed.models()
+        said = [self.against.scores(place) for place, _who in models]
+        columns = [self._contribution(scores) for scores in said]
+        table = np.column_stack(columns) if columns else np.zeros((0, 0))
+        self.ranks = ranked(table, self.against.item_of if columns else [])
+        return tuple(
+            ModelLine(
+                who,
+                share_of(int(np.isfinite(scores).sum()), self.against.n_things, method="share answered"),
+                self._overall(scores),
+                self._image_wise(place),
+                tuple(self._of_cohort(scores, cohort) for cohort in self.places),
+                band,
+            )
+            for (place, who), scores, band in zip(models, said, self.ranks.bands, strict=True)
+        )
+
+    def _contribution(self, scores: Floats) -> Floats:
+        if self.statistic != "accuracy":
+            return closeness(scores, self.right, ranks=self.statistic == "spearman")
+        both = np.isfinite(scores) & np.isfinite(self.right)
+        return np.where(both, scores == self.right, np.nan)
+
+    def _overall(self, scores: Floats) -> Estimate:
+        if self.statistic == "accuracy":
+            return self._accuracy(scores, np.ones(scores.size, bool), clustered=self.against.repeated)
+        return with_rater_means(scores, self.against.ratings, self.kind, interval=self.wanted)
+
+    def _of_cohort(self, scores: Floats, cohort: int) -> Estimate:
+        if self.statistic == "accuracy":
+            return self._accuracy(scores, self.against.cohort_of == cohort, clustered=False)
+        return with_rater_means(scores, self.against.of_cohort(cohort), self.kind, interval=self.wanted)
+
+    @property
+    def kind(self) -> Kind:
+        return "spearman" if self.statistic == "spearman" else "pearson"
+
+    def _accuracy(self, scores: Floats, among: Bools, *, clustered: bool) -> Estimate:
+        both = np.isfinite(scores) & np.isfinite(self.right) & among
+        people = int(np.unique(self.against.rater[both[self.against.thing]]).size)
+        clusters = self.against.item_of[both] if clustered else None
+        return share((scores == self.right)[both], clusters, method="accuracy", n_raters=people)
+
+    def _image_wise(self, model: int) -> Estimate | None:
+        if self.statistic == "accuracy" or len(self.places) < FEW_COHORTS:
+            return None
+        return image_wise(self.against.scored(model), interval=self.wanted)[0]

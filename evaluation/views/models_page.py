@@ -1,0 +1,104 @@
+"""Models beside people: the page, and the same numbers as JSON and CSV."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotation.words import zone_of
+from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark
+from benchmarks.tabs import tabs_for
+from evaluation.catalogue import Catalogue, catalogue_of
+from evaluation.reports.beside import EVERYBODY, beside_filters, extras_of
+from evaluation.reports.models_page import STATISTIC_LABELS, TRUTH_LABELS, models_context, to_csv, to_json
+from evaluation.reports.models_report import ModelsReport, models_report
+from evaluation.selection import Selection, SelectionError, select
+
+OWN = ("statistic", "truth")
+
+
+def everybody(catalogue: Catalogue, request: HttpRequest) -> Selection:
+    """What the address selects, people and models alike. Raises SelectionError."""
+    assert request.user.is_authenticated
+    return replace(select(catalogue, request.GET, zone=zone_of(request.user)), raters=EVERYBODY)
+
+
+def _report(catalogue: Catalogue, request: HttpRequest) -> ModelsReport:
+    asked = extras_of(request.GET, OWN)
+    return models_report(catalogue, everybody(catalogue, request), asked, timezone.now())
+
+
+def _place(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
+    return {
+        "benchmark": benchmark,
+        "nav": tabs_for(request.user, benchmark, "agreement"),
+        "who_place": benchmark.name,
+    }
+
+
+@login_required
+@require_safe
+@never_cache
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug)
+    catalogue = catalogue_of(benchmark)
+    context = _place(request, benchmark)
+    if not catalogue.stages:
+        return render(request, "evaluation/models.html", context)
+    try:
+        report = _report(catalogue, request)
+    except SelectionError as error:
+        return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
+    own = [
+        ("statistic", {key: STATISTIC_LABELS[key] for key in report.statistics}, report.statistic),
+        ("truth", {key: TRUTH_LABELS[key] for key in report.truths}, report.truth),
+    ]
+    shown = beside_filters(catalogue, report.selection, own, get_language() or "en")
+    query = urlencode(report.selection.to_params() + list(extras_of(request.GET, OWN).items()))
+    campaign = report.selection.campaigns[-1]
+    context |= (
+        models_context(report, get_language() or "en")
+        | shown
+        | {"query": query, "campaign": campaign, "report": report}
+    )
+    return render(request, "evaluation/models.html", context)
+
+
+Write = Callable[[ModelsReport], HttpResponse]
+
+
+def _download(request: HttpRequest, slug: str, write: Write) -> HttpResponse:
+    catalogue = catalogue_of(benchmark_for(request.user, slug))
+    if not catalogue.stages:
+        return JsonResponse({"error": "No campaign has been opened yet."}, status=409)
+    try:
+        return write(_report(catalogue, request))
+    except SelectionError as error:
+        return JsonResponse({"error": error.message, "parameter": error.name}, status=400)
+
+
+@login_required
+@require_safe
+@never_cache
+def as_json(request: HttpRequest, slug: str) -> HttpResponse:
+    return _download(request, slug, lambda report: JsonResponse(to_json(report)))
+
+
+@login_required
+@require_safe
+@never_cache
+def as_csv(request: HttpRequest, slug: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-models.csv"'}
+    kind = "text/csv; charset=utf-8"
+    return _download(
+        request, slug, lambda report: HttpResponse("".join(to_csv(report)), content_type=kind, headers=headers)
+    )

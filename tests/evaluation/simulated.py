@@ -1,0 +1,82 @@
+"""A simulated CAIRE study (evaluation/metrics/simulation.py) as a benchmark of the recipe and a file of ratings."""
+
+import csv
+import io
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from annotation.models import Campaign
+from annotation.services import answer_files, campaigns
+from benchmarks.models import Benchmark, Item
+from benchmarks.services.benchmarks import create_from_recipe
+from evaluation.metrics.simulation import Study
+from jobs import runner
+from jobs.models import Job
+from people.models import Cohort, Team, User
+from tests.personas import stand_in
+
+COUNTRIES = (
+    "Brazil", "China", "Egypt", "Germany", "India", "Indonesia", "Mexico", "Nigeria", "Russia", "United States",
+)  # fmt: skip
+COLUMNS = ("item", "target", "cohort", "rater", "rater_kind", "setting", "field", "code")
+MODELS = ("Keen", "Middling", "Guessing")
+CONDITIONS = ("natural", "generated")
+
+
+def key_of(image: int) -> str:
+    return f"item-{image:05}"
+
+
+def long_file(study: Study) -> bytes:
+    """A row for each rating, item by item; every model scores every item for every country."""
+    out = io.StringIO()
+    write = csv.writer(out)
+    write.writerow(COLUMNS)
+    for image, cohort, rater, value in zip(study.image, study.cohort, study.rater, study.value, strict=True):
+        place = COUNTRIES[cohort]
+        write.writerow((key_of(image), place, place, f"{place} {rater}", "person", "", "relevance", int(value)))
+    for model, scores in zip(MODELS, study.scores, strict=False):
+        for image, row in enumerate(scores):
+            for cohort, value in enumerate(row):
+                said = (key_of(image), COUNTRIES[cohort], "", model, "model", "main", "relevance", int(value))
+                write.writerow(said)
+    return out.getvalue().encode()
+
+
+def make_benchmark(study: Study, team: Team, actor: User, slug: str = "simulated-caire") -> Campaign:
+    """From the recipe, with an item for each image and a cohort for each country; opened, nobody asked yet."""
+    recipe = study.recipe
+    benchmark = create_from_recipe(team, "caire-universal", name="Simulated CAIRE", slug=slug, actor=actor)
+    stage = benchmark.stages.get(key="relevance")
+    half = max(recipe.images // 2, 1)
+    items = Item.objects.bulk_create(
+        Item(
+            stage=stage,
+            key=key_of(image),
+            concept=f"concept {image // recipe.cohorts % 20:02}",
+            origin=COUNTRIES[study.origin[image]],
+            condition=CONDITIONS[min(image // half, 1)],
+        )
+        for image in range(recipe.images)
+    )
+    stand_in(items)
+    labels = COUNTRIES[: recipe.cohorts]
+    asked = {Cohort.objects.get_or_create(team=team, label=label)[0]: recipe.raters for label in labels}
+    campaign = campaigns.create(stage, "Simulated", actor, asked)
+    campaigns.open_campaign(campaign, actor, timezone.now())
+    return campaign
+
+
+def bring(campaign: Campaign, actor: User, data: bytes) -> Job:
+    """Through the file door, as a worker would."""
+    job = answer_files.start(campaign, actor, SimpleUploadedFile("ratings.csv", data))
+    runner.run(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def benchmark_of(campaign: Campaign) -> Benchmark:
+    found: Any = campaign.stage.benchmark
+    return found  # type: ignore[no-any-return]

@@ -1,0 +1,132 @@
+"""The models page: each model beside the people, who may see it, and that page, JSON and CSV say the same."""
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from annotation.models import Campaign
+from evaluation.metrics.simulation import Recipe, Study, draw
+from tests.evaluation import simulated
+from tests.evaluation.data import an_open_campaign
+from tests.personas import World
+
+SMALL = Recipe(images=40, cohorts=4, raters=5)
+
+
+@pytest.fixture
+def study() -> Study:
+    return draw(SMALL, np.random.default_rng(1))
+
+
+@pytest.fixture
+def campaign(world: World, study: Study) -> Campaign:
+    made = simulated.make_benchmark(study, world.team, world.mara)
+    job = simulated.bring(made, world.mara, simulated.long_file(study))
+    assert job.state == "done"
+    return made
+
+
+def numbers(world: World, query: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = world.client(world.mara).get(f"/b/simulated-caire/models.json?{query}").json()
+    return found
+
+
+def mean_of(study: Study, cohort: int) -> Any:
+    """(images,) by a plain loop."""
+    mine = study.cohort == cohort
+    return [study.value[mine & (study.image == image)].mean() for image in range(study.recipe.images)]
+
+
+def test_each_model_stands_beside_the_means_of_people(world: World, campaign: Campaign, study: Study) -> None:
+    found = numbers(world)
+    assert [one["model"] for one in found["models"]] == ["Guessing", "Keen", "Middling"]
+    assert found["n_units"] == 160
+    for one, place in zip(found["models"], (2, 0, 1), strict=True):
+        assert (one["setting"], one["answered"]["value"]) == ("main", 1)
+        for cohort, label in enumerate(("Brazil", "China", "Egypt", "Germany")):
+            rho = stats.spearmanr(study.scores[place][:, cohort], mean_of(study, cohort))[0]
+            assert one["by_cohort"][label]["value"] == pytest.approx(rho)
+            assert one["by_cohort"][label]["low"] < rho < one["by_cohort"][label]["high"]
+        means = np.column_stack([mean_of(study, cohort) for cohort in range(4)])
+        assert one["overall"]["value"] == pytest.approx(stats.spearmanr(study.scores[place].ravel(), means.ravel())[0])
+        rows = [stats.pearsonr(scores, row)[0] for scores, row in zip(study.scores[place], means, strict=True)
+                if np.ptp(scores) and np.ptp(row)]  # fmt: skip
+        assert one["image_wise"]["value"] == pytest.approx(np.mean(rows))
+
+
+def test_places_are_bands_that_the_data_bear_out(world: World, campaign: Campaign) -> None:
+    places = {one["model"]: one["place"] for one in numbers(world)["models"]}
+    assert places["Keen"] == {"best": 1, "worst": 1}
+    assert places["Guessing"]["worst"] == 3 > places["Keen"]["worst"]
+
+
+def test_page_json_and_csv_say_the_same(world: World, campaign: Campaign) -> None:
+    found = numbers(world, "statistic=pearson")
+    page = world.client(world.mara).get("/b/simulated-caire/models/?statistic=pearson").content.decode()
+    file = world.client(world.mara).get("/b/simulated-caire/models.csv?statistic=pearson").content.decode()
+    rows = list(csv.DictReader(io.StringIO(file.lstrip("\ufeff"))))
+    for one in found["models"]:
+        value = one["by_cohort"]["Egypt"]["value"]
+        [row] = [r for r in rows if (r["model"], r["number"], r["cohort"]) == (one["model"], "pearson", "Egypt")]
+        assert float(row["value"]) == value
+        assert f"{value:.2f}".replace("-", "\u2212") in page
+        assert f"{one['overall']['value']:.2f}" in page
+    assert "Pearson treats the steps of the scale as equally wide" in page
+    assert len(rows) == 3 * (3 + 4)
+
+
+def test_a_filter_narrows_both_sides(world: World, campaign: Campaign, study: Study) -> None:
+    egypt = campaign.cohorts.get(cohort__label="Egypt").cohort_id
+    found = numbers(world, f"cohort={egypt}&condition=natural&interval=none")
+    assert found["n_units"] == 20
+    [keen] = [one for one in found["models"] if one["model"] == "Keen"]
+    assert (keen["image_wise"], list(keen["by_cohort"])) == (None, ["Egypt"])
+    rho = stats.spearmanr(study.scores[0][:20, 2], mean_of(study, 2)[:20])[0]
+    assert keen["overall"]["value"] == pytest.approx(rho)
+    assert keen["overall"]["interval_reason"] == "not_asked"
+
+
+def test_one_rater_gives_no_interval_and_a_constant_model_no_value(world: World, study: Study) -> None:
+    """Only one person of one country, and a model that says 3 to everything."""
+    made = simulated.make_benchmark(study, world.team, world.mara)
+    rows = simulated.long_file(study).decode().splitlines()
+    kept = [rows[0], *(row for row in rows[1:] if ",Brazil 0," in row or ",Keen," in row)]
+    kept += [row.replace(",Keen,", ",Flat,")[:-1] + "3" for row in kept if ",Keen," in row]
+    assert simulated.bring(made, world.mara, "\n".join(kept).encode()).state == "done"
+    found = {one["model"]: one for one in numbers(world)["models"]}
+    assert found["Keen"]["by_cohort"]["Brazil"]["interval_reason"] == "too_few_raters_for_interval"
+    assert found["Keen"]["by_cohort"]["China"]["reason"] == "no_ratings"
+    assert (found["Flat"]["overall"]["value"], found["Flat"]["overall"]["reason"]) == (None, "constant_side")
+    page = world.client(world.mara).get("/b/simulated-caire/models/").content.decode()
+    assert "No value:" in page
+    assert "no interval: it needs three raters" in page
+
+
+def test_without_a_model_the_page_says_what_to_do(world: World) -> None:
+    empty = world.client(world.mara).get("/b/sea-and-river/models/").content.decode()
+    assert "No model has answered yet. Import predictions." in empty
+    world.add_items(2)
+    opened = an_open_campaign(world)
+    page = world.client(world.mara).get("/b/sea-and-river/models/").content.decode()
+    assert "No model has answered yet. Import predictions." in page
+    assert f"/b/sea-and-river/campaigns/{opened.pk}/answers/import/" in page
+    assert world.client(world.mara).get("/b/sea-and-river/models.json").json()["models"] == []
+
+
+def test_what_cannot_be_selected_is_said(world: World, campaign: Campaign) -> None:
+    page = world.client(world.mara).get("/b/simulated-caire/models/?cohort=0")
+    assert (page.status_code, "is not a value of" in page.content.decode()) == (400, True)
+
+
+@pytest.mark.parametrize("name", ["models/", "models.json", "models.csv", "judge/", "judge.json", "judge.csv"])
+def test_it_is_for_those_who_may_read_the_agreement(world: World, campaign: Campaign, name: str) -> None:
+    def status(user: Any) -> int:
+        return world.client(user).get(f"/b/simulated-caire/{name}").status_code
+
+    assert [status(who) for who in (world.mara, world.team_admin)] == [200, 200]
+    assert [status(who) for who in (world.nour, world.manager, world.stranger, world.rival)] == [404] * 4
+    assert status(None) == 302
