@@ -53,7 +53,7 @@ def correlation_of(
     }  # fmt: skip
     if n < MIN_POINTS:
         return Estimate.undefined(reason="too_few_points" if n else "nothing_counted", **common)
-    value = _value(x[both], y[both], kind)
+    value = value_of(x[both], y[both], kind)
     if not np.isfinite(value):
         return Estimate.undefined(reason="constant_side", **common)
     if clusters is None:
@@ -84,7 +84,8 @@ def fisher_ends(value: float, n: int, kind: Kind, level: float) -> Ends | str:
     return "no_spread" if ends is None else ends
 
 
-def _value(x: Floats, y: Floats, kind: Kind) -> float:
+def value_of(x: Floats, y: Floats, kind: Kind) -> float:
+    """r or rho of two sides of three or more numbers, NaN where one is constant."""
     if kind == "spearman":
         x, y = 2 * stats.rankdata(x), 2 * stats.rankdata(y)  # whole numbers: exact sums
         return _pearson(x - x.size - 1, y - y.size - 1)
@@ -117,5 +118,5 @@ def _drawn(x: Floats, y: Floats, kind: Kind, clusters: npt.ArrayLike, wanted: Re
     if count < 3:
         return "too_few_clusters_for_interval"
     drawn = draw_groups(np.random.default_rng(wanted.seed), wanted.resamples, count)[:, number].astype(np.int64)
-    values = [_value(np.repeat(x, row), np.repeat(y, row), kind) if row.sum() else np.nan for row in drawn]
+    values = [value_of(np.repeat(x, row), np.repeat(y, row), kind) if row.sum() else np.nan for row in drawn]
     return percentile_interval(np.array(values), wanted.level)
