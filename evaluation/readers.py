@@ -118,11 +118,21 @@ def _read(rows: npt.NDArray[np.void], selection: Selection) -> Read:
     return Read(cells, raters)
 
 
-def cohort_ratings(selection: Selection, cohort: int) -> tuple[Ratings, list[int]]:
-    """One cohort's ratings under all conditions together, and the ids of its raters in the order of their numbers."""
-    rows = _rows(selection)
+@dataclass(frozen=True)
+class OfCohort:
+    """One cohort's ratings under all conditions together. `raters`: ids, in the order of their numbers; `at` (n,): when
+    each rating was given, in microseconds."""
+
+    ratings: Ratings
+    raters: list[int]
+    at: Ints
+
+
+def cohort_ratings(selection: Selection, cohort: int) -> OfCohort:
+    rows = _rows(selection, dated=True)
     of_cohort = rows[rows["cohort"] == cohort]
-    return _numbered(of_cohort, selection.repeats), [int(r) for r in np.unique(of_cohort["rater"])]
+    at: Ints = of_cohort["at"][_kept(of_cohort, selection.repeats)]
+    return OfCohort(_numbered(of_cohort, selection.repeats), [int(r) for r in np.unique(of_cohort["rater"])], at)
 
 
 def asked_units(selection: Selection) -> dict[Cell, int]:
@@ -176,13 +186,20 @@ def narrowing(selection: Selection) -> dict[str, str]:
 
 
 def _numbered(rows: npt.NDArray[np.void], repeats: str) -> Ratings:
-    """Renumber units and raters from 0, and keep one answer where a person gave several in different campaigns."""
+    """Units and raters renumbered from 0, with one answer of each person to each unit."""
     units, unit = np.unique(rows["unit"], return_inverse=True)
     raters, rater = np.unique(rows["rater"], return_inverse=True)
     value: Floats = rows["value"]
+    kept = _kept(rows, repeats)
+    return Ratings(unit[kept], rater[kept], value[kept], int(units.size), int(raters.size))
+
+
+def _kept(rows: npt.NDArray[np.void], repeats: str) -> Ints:
+    """The places of the rows that count where a person gave several answers in different campaigns."""
+    _units, unit = np.unique(rows["unit"], return_inverse=True)
+    raters, rater = np.unique(rows["rater"], return_inverse=True)
     order: Ints = np.argsort(rows["annotation"], kind="stable")
     if repeats == "latest":
         order = order[::-1]
     pair = unit[order] * max(raters.size, 1) + rater[order]
-    kept = np.sort(order[np.unique(pair, return_index=True)[1]])
-    return Ratings(unit[kept], rater[kept], value[kept], int(units.size), int(raters.size))
+    return np.sort(order[np.unique(pair, return_index=True)[1]])

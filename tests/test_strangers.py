@@ -40,11 +40,13 @@ OWN = {
     "home",
     "people:me",
     "people:password_change",
+    "people:tokens",
     "people:teams",
     "annotation:work",
     "annotation:history",
     "benchmarks:list",
     "benchmarks:create",
+    "evaluation:own",
 }
 # Routes whose parameter is a secret that no sample can hold; tests of their own show that the right one opens them.
 BY_SECRET = {"people:invitation", "people:link", "people:password_new", "benchmarks:image"}

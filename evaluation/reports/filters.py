@@ -104,10 +104,11 @@ def some(selection: Selection, name: str, label: str, labels: dict[str, Any]) ->
     return [select(name, label, every, asked[0] if asked else "")]
 
 
-def select(name: str, label: str, labels: dict[str, Any], chosen: str) -> dict[str, Any]:
+def select(name: str, label: str, labels: dict[str, Any], chosen: str, clears: str | None = None) -> dict[str, Any]:
+    """`clears`: what a change of it makes void, where that is not the usual."""
     return {
         "name": name,
         "label": label,
-        "clears": CLEARS.get(name, ""),
+        "clears": CLEARS.get(name, "") if clears is None else clears,
         "options": [(v, text, v == chosen) for v, text in labels.items()],
     }

@@ -5,44 +5,61 @@ from statistics import median
 from typing import Any
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
+from annotation.sheets import say
 from evaluation.catalogue import Catalogue
+from evaluation.metrics.drift_of_raters import drift, same_as_the_rest
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.leave_one_out import with_the_rest
 from evaluation.partitions import cohort_partitions
 from evaluation.raters import RaterLine
 from evaluation.readers import cohort_ratings
-from evaluation.reports.numbers import shown_share
+from evaluation.reports.filters import select as a_select
+from evaluation.reports.numbers import shown, shown_interval, shown_share
 from evaluation.reports.page import Axis, axis_for, line
 from evaluation.selection import Selection, SelectionError, select
+from evaluation.words import interval_sentence, reason_sentence, reason_title
 from people.models import Cohort
 
 
 @dataclass(frozen=True)
 class CohortNumbers:
-    """`rest`: for each rater, the agreement with the others; empty where the question has no order."""
+    """`rest`: for each rater, the agreement with the others; `drift`: the second half of the answers against the first.
+    Both are empty for groupings, where one against all others has no meaning."""
 
     selection: Selection
     together: Estimate
     rest: dict[int, Estimate]
+    drift: dict[int, Estimate]
 
 
-def numbers(catalogue: Catalogue, cohort: Cohort) -> CohortNumbers | None:
-    """By the default selection; None where there is nothing to be measured."""
+def numbers(catalogue: Catalogue, cohort: Cohort, asked: QueryDict | None = None) -> CohortNumbers | None:
+    """By the default selection, or the stage and question that are `asked` for; None where there is nothing to be
+    measured."""
+    query = QueryDict(f"cohort={cohort.pk}", mutable=True)
+    for name in ("stage", "field") if asked else ():
+        query.setlist(name, asked.getlist(name) if asked else [])
     if not catalogue.stages:
         return None
     try:
-        selection = select(catalogue, QueryDict(f"cohort={cohort.pk}"))
+        selection = select(catalogue, query)
     except SelectionError:
         return None
     [measure] = selection.measures
-    if selection.level == "partition":  # two people's groupings are compared; one against all others has no meaning
+    if selection.level == "partition":
         given = cohort_partitions(selection, cohort.pk)
-        return CohortNumbers(selection, measure.compute(given, selection.wanted_interval), {})
-    ratings, raters = cohort_ratings(selection, cohort.pk)
-    ordered = selection.level != "nominal"
-    rest = {rater: with_the_rest(ratings, number) for number, rater in enumerate(raters)} if ordered else {}
-    return CohortNumbers(selection, measure.compute(ratings, selection.wanted_interval), rest)
+        return CohortNumbers(selection, measure.compute(given, selection.wanted_interval), {}, {})
+    read = cohort_ratings(selection, cohort.pk)
+    nominal = selection.level == "nominal"
+    places = {rater: number for number, rater in enumerate(read.raters)}
+    against = same_as_the_rest if nominal else with_the_rest
+    return CohortNumbers(
+        selection,
+        measure.compute(read.ratings, selection.wanted_interval),
+        {rater: against(read.ratings, place) for rater, place in places.items()},
+        {rater: drift(read.ratings, read.at, place, nominal=nominal) for rater, place in places.items()},
+    )
 
 
 def people_context(found: CohortNumbers | None, lines: list[RaterLine]) -> dict[str, Any]:
@@ -57,12 +74,15 @@ def people_context(found: CohortNumbers | None, lines: list[RaterLine]) -> dict[
     }
     if found is None:
         return context
-    axis = axis_for(list(found.rest.values()))
+    nominal = found.selection.level == "nominal"
+    axis = axis_for(list(found.rest.values()), from_zero=nominal)
     drawn = {rater: _drawn(estimate, axis) for rater, estimate in found.rest.items()}
+    drifts = {rater: _drift(estimate) for rater, estimate in found.drift.items()}
     together = line(found.together, axis_for([found.together]))
     return context | {
         "axis": axis if found.rest else None,
-        "rows": [(one, drawn.get(one.rater.pk)) for one in lines],
+        "nominal": nominal,
+        "rows": [(one, drawn.get(one.rater.pk), drifts.get(one.rater.pk)) for one in lines],
         "together": together,
         "measure": found.selection.measures[0].label,
     }
@@ -71,3 +91,32 @@ def people_context(found: CohortNumbers | None, lines: list[RaterLine]) -> dict[
 def _drawn(estimate: Estimate, axis: Axis) -> dict[str, Any]:
     """Here n is the number of units shared with somebody; the others are always all."""
     return {**line(estimate, axis), "n": f"n = {estimate.n_units}"}
+
+
+def _drift(estimate: Estimate) -> dict[str, str]:
+    """With its sign, and the size of both halves."""
+    if estimate.value is None:
+        return {"title": reason_title(estimate), "reason": reason_sentence(estimate)}
+    value = shown(estimate.value)
+    sign = "+" if estimate.value > 0 and value != "0.00" else ""
+    return {
+        "value": sign + value,
+        "interval": shown_interval(estimate) or interval_sentence(estimate),
+        "n": f"n = {estimate.extras['n_first']} + {estimate.extras['n_second']}",
+    }
+
+
+def people_filters(found: CohortNumbers | None, catalogue: Catalogue, language: str) -> list[dict[str, Any]]:
+    """Which question people are compared by, where there are several."""
+    if found is None:
+        return []
+    stage = next(one for one in catalogue.stages if one.key == found.selection.stage)
+    selects = []
+    if len(catalogue.stages) > 1:
+        called = {one.key: one.called for one in catalogue.stages}
+        selects.append(a_select("stage", _("Stage"), called, stage.key, clears="field"))
+    fields = next(one for one in stage.campaigns if one.id in found.selection.campaigns).fields
+    if len(fields) > 1:
+        asked = {one.key: say(one.label, language).replace("{target}", "…") for one in fields}
+        selects.append(a_select("field", _("Question"), asked, found.selection.field))
+    return selects

@@ -5,7 +5,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import ngettext
+from django.utils.translation import get_language, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -16,7 +16,7 @@ from benchmarks.tabs import tabs_for
 from evaluation.catalogue import catalogue_of
 from evaluation.forms import ReasonForm
 from evaluation.raters import RaterLine, cohorts_of, effect_words, exclusions_of, raters_of
-from evaluation.reports.people import numbers, people_context
+from evaluation.reports.people import numbers, people_context, people_filters
 from people.models import Cohort
 
 
@@ -36,10 +36,13 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "works": may(request.user, benchmark, "work_on"),
         "cohorts": cohorts,
         "cohort": cohort,
-        "rows": [(line, None) for line in lines],
+        "rows": [(line, None, None) for line in lines],
     }
     if cohort:
-        context |= people_context(numbers(catalogue_of(benchmark), cohort), lines)
+        catalogue = catalogue_of(benchmark)
+        found = numbers(catalogue, cohort, request.GET)
+        context |= people_context(found, lines)
+        context["selects"] = people_filters(found, catalogue, get_language() or "en")
     return render(request, "evaluation/people.html", context)
 
 

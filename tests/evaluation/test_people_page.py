@@ -7,7 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from annotation.models import Annotation, Campaign, Exclusion, Slot, Tally
+from annotation.models import Annotation, Campaign, Exclusion, Rating, Slot, Tally
 from annotation.services import answer_files
 from annotation.services.allocation import open_work
 from annotation.services.answers import Submission, submit
@@ -16,8 +16,11 @@ from jobs import runner
 from jobs.models import Job
 from people.models import Rater, User
 from people.services.raters import rater_of
-from tests.evaluation.data import an_open_campaign, give
+from tests.evaluation.data import NOON, an_open_campaign, give
+from tests.evaluation.test_measures import CHOICE, with_sheet
 from tests.personas import World
+
+NOMINAL = {"many": False, "options": [{"code": code, "label": {"en": code}} for code in "12345"]}
 
 
 @pytest.fixture
@@ -87,6 +90,42 @@ def test_in_a_cohort_each_person_stands_against_the_rest(world: World, campaign:
     assert "n = 4<" in page
     assert page.count("no answers that count") == 1
     assert "Agreement with the rest" not in client.get(people(world)).content.decode()
+
+
+def test_a_person_who_changes_on_the_way_is_shown_with_both_halves(world: World, campaign: Campaign) -> None:
+    world.add_items(6)
+    first, later = "1232112321", "1242123532"  # deviations of tarek 0 0 1 0 0, then 1 1 1 2 1
+    for user, digits in {world.nour: first, world.tarek: later}.items():
+        for minute, (item, code) in enumerate(zip(world.items, digits, strict=True)):
+            give(campaign, world.egypt, user, {item: code}, at=NOON + timedelta(minutes=minute))
+    client = world.client(world.mara)
+    page = client.get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
+    assert "+1.00</bdi>" in page and "−1.00</bdi>" in page
+    assert page.count("n = 5 + 5") == 2
+    Rating.objects.filter(pk=Rating.objects.order_by("pk")[0].pk).update(live=False)
+    short = client.get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
+    assert "Each half of the answers needs five units" in short
+
+
+def test_people_stand_in_the_order_of_their_names_here(world: World, campaign: Campaign) -> None:
+    """Never a ranking: who agrees least does not stand last."""
+    users = [world.nour, world.tarek, *world.add_annotators(world.egypt, 4)]
+    for user, digits in zip(users, ("1234", "1234", "4321", "1243", "2134", "1111"), strict=True):
+        give(campaign, world.egypt, user, dict(zip(world.items, digits, strict=True)))
+    page = world.client(world.mara).get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
+    names = [world.benchmark.pseudonym(rater_of(user).pk) for user in users]
+    found = sorted(names, key=lambda name: page.index(f'<bdi dir="ltr">{name}</bdi>'))
+    assert found == sorted(names)
+
+
+def test_codes_without_order_are_compared_by_the_share_who_said_the_same(world: World) -> None:
+    asked = with_sheet(world, {**CHOICE, "key": "relevance", "config": NOMINAL})
+    for user, digits in {world.nour: "1123", world.tarek: "1223"}.items():
+        give(asked, world.egypt, user, dict(zip(world.items, digits, strict=False)))
+    Rating.objects.update(value=None)
+    page = world.client(world.mara).get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
+    assert page.count("0.75</bdi></b>") == 2
+    assert "Agreement with the rest (share)" in page and "Spearman" not in page
 
 
 def test_excluding_says_what_it_did_and_lifting_gives_it_back(world: World, campaign: Campaign) -> None:
