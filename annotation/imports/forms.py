@@ -10,13 +10,22 @@ from people.forms.base import Styled
 
 
 class AnswersForm(Styled, forms.Form):
-    """A file of answers, as an export makes it."""
+    """A file of answers, as an export makes it, or of ratings made elsewhere."""
 
     file = forms.FileField(
         label=_("File of answers"),
-        help_text=_("An export's zip as it came, or its ratings.csv or ratings.jsonl alone."),
+        help_text=_("An export's zip as it came, its ratings.csv or ratings.jsonl alone, or a table of your own."),
         widget=forms.ClearableFileInput(attrs={"accept": ".zip,.csv,.tsv,.jsonl,.ndjson", "class": "in"}),
+    )
+    makes_items = forms.BooleanField(
+        label=_("Make items that are missing"),
+        help_text=_("For ratings of items that are not here, without their pictures. The columns below describe them."),
+        required=False,
     )
 
     def clean_file(self) -> "UploadedFile[Any]":
         return bounded(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)
+
+    def refuse_handing_out(self) -> None:
+        """People at work would be given items without a picture."""
+        self.add_error("makes_items", _("The campaign is open, so people would be given these items. Pause it first."))

@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, BinaryIO
@@ -45,20 +45,23 @@ def opened(file: BinaryIO, most_bytes: int) -> Iterator[BinaryIO]:
         yield member
 
 
-def rows(file: BinaryIO) -> Iterator[Row]:
-    """The number of each row as a person sees it (a spreadsheet's head is row 1), and the row or what is wrong."""
+def rows(file: BinaryIO, needs: Sequence[str] = ("item",)) -> Iterator[Row]:
+    """The number of each row as a person sees it (a spreadsheet's head is row 1), and the row or what is wrong.
+
+    The head of a table must hold one of `needs`.
+    """
     lines = io.BufferedReader(file) if isinstance(file, io.RawIOBase) else file
     first = _line(lines)
     if first.lstrip(b"\xef\xbb\xbf \t").startswith(b"{"):
         yield from _json_rows(first, lines)
     else:
-        yield from _csv_rows(first, lines)
+        yield from _csv_rows(first, lines, needs)
 
 
 def _line(file: BinaryIO) -> bytes:
     line = file.readline(LONGEST_LINE + 1)
     if len(line) > LONGEST_LINE:
-        raise SourceProblem(_("A line is longer than 1 MB, so this is no file of answers."))
+        raise SourceProblem(_("A line is longer than 1 MB. Look whether this is the right file."))
     return line
 
 
@@ -84,14 +87,15 @@ def _json_rows(first: bytes, file: BinaryIO) -> Iterator[Row]:
             yield number, RowProblem("unreadable", _("This line is no JSON object. Write one object per line."))
 
 
-def _csv_rows(first: bytes, file: BinaryIO) -> Iterator[Row]:
+def _csv_rows(first: bytes, file: BinaryIO, needs: Sequence[str]) -> Iterator[Row]:
     # Bytes that are not UTF-8 become lone surrogates, so that one bad row does not end the reading.
     text = (line.decode("utf-8-sig", "surrogateescape") for line in _lines(first, file))
     table = csv.reader(text, delimiter=max(",;\t", key=first.decode("utf-8", "replace").count))
     head = [name.strip() for name in next(table, [])]
     head = ["item" if name == "unit" and "item" not in head else name for name in head]
-    if "item" not in head or len(set(head)) < len(head):
-        raise SourceProblem(_("The first line must name the columns, each once, and one of them must be “item”."))
+    if not set(needs) & set(head) or len(set(head)) < len(head):
+        text_ = _("The first line must name the columns, each once, and one of them must be “%(name)s”.")
+        raise SourceProblem(text_ % {"name": needs[0]})
     number = 1
     while True:
         number += 1

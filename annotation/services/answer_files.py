@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.imports import source
-from annotation.imports.gathering import Gathered, each, together
+from annotation.imports.gathering import Gathered, answers, each
 from annotation.models import Campaign, CampaignCohort
 from annotation.services.file_rows import NotTaken, Place, Ready, look_up, understood
 from annotation.services.file_writing import write
@@ -57,7 +57,7 @@ def run(work: Work) -> None:
                 work.expect(sum(1 for _row in _beating(work, rows)))
         with _rows(work) as rows:
             has_target = place.campaign.stage.has_target
-            _take(work, place, together(rows, place.sheet, has_target, work.beat) if long else each(rows))
+            _take(work, place, answers(rows, place.sheet, has_target, work.beat) if long else each(rows))
     except SourceProblem as problem:
         raise JobFailed(str(problem)) from problem
     except FileNotFoundError as error:
@@ -106,10 +106,10 @@ def _beating(work: Work, rows: Iterator[source.Row]) -> Iterator[source.Row]:
         yield row
 
 
-def _take(work: Work, place: Place, answers: Iterator[Gathered]) -> None:
+def _take(work: Work, place: Place, found: Iterator[Gathered]) -> None:
     """Steps end where an answer ends."""
     done, passed, batch, size = work.cursor.get("rows", 0), 0, list[Gathered](), 0
-    for count, one in enumerate(answers):
+    for count, one in enumerate(found):
         if count % 5000 == 0:
             work.beat()
         passed += len(one.numbers)
@@ -152,9 +152,7 @@ def settle(place: Place, batch: Sequence[Gathered], now: datetime) -> list[JobRo
 def _refused(one: Gathered, problems: Mapping[int, RowProblem]) -> Iterator[JobRow]:
     """An answer is taken whole or not at all: its other rows say which row is to blame."""
     first = min(problems)
-    text = _(
-        "It belongs to the same answer as row %(n)s, which cannot be taken. Mend that one and send the file again."
-    )
+    text = _("Row %(n)s belongs to the same answer and cannot be taken. Mend that one, and send the file again.")
     because = RowProblem("same_answer", text % {"n": first})
     for number in one.numbers:
         problem = problems.get(number, because)

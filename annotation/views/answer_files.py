@@ -13,9 +13,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import campaign_for
+from annotation.campaign_pages import REFUSALS
 from annotation.imports.forms import AnswersForm
 from annotation.models import Campaign
 from annotation.services import answer_files, file_withdrawals
+from annotation.services.campaigns import Refused
+from annotation.services.file_campaigns import may_make_items, open_for_imports
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
@@ -32,10 +35,13 @@ def bring(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
     """Upload a file of answers. The work itself is a job; its page follows it."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     campaign = campaign_for(request.user, benchmark, campaign_id)
+    if request.POST.get("do") == "open" and campaign.opened_at is None:
+        return _opened(request, campaign)
     form = AnswersForm(request.POST, request.FILES) if request.method == "POST" else AnswersForm()
     takes = campaign.opened_at is not None
-    if request.method == "POST" and takes and form.is_valid():
-        job = answer_files.start(campaign, person(request), form.cleaned_data["file"])
+    if request.method == "POST" and takes and _fits(form, campaign):
+        said = form.cleaned_data
+        job = answer_files.start(campaign, person(request), said["file"], makes_items=said["makes_items"])
         return redirect("jobs:job", job.pk)
     context: dict[str, Any] = {
         "benchmark": benchmark,
@@ -48,6 +54,23 @@ def bring(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
     }
     status = 400 if form.errors or (request.method == "POST" and not takes) else 200
     return render(request, "annotation/campaigns/import.html", context, status=status)
+
+
+def _fits(form: AnswersForm, campaign: Campaign) -> bool:
+    if form.is_valid() and form.cleaned_data["makes_items"] and not may_make_items(campaign):
+        form.refuse_handing_out()
+    return form.is_valid()
+
+
+def _opened(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    try:
+        open_for_imports(campaign, person(request), timezone.now())
+    except Refused as refused:
+        for reason in refused.reasons:
+            messages.error(request, str(REFUSALS.get(reason, reason)))
+    else:
+        messages.info(request, _("The campaign takes imports now, and is paused: nobody is given work in it."))
+    return redirect("annotation:answers_import", campaign.stage.benchmark.slug, campaign.pk)
 
 
 def imports_of(benchmark: Benchmark, campaign: Campaign) -> list[Job]:

@@ -24,6 +24,7 @@ COLUMNS: tuple[Column, ...] = (
     ("cohort", "c.label", "text", "Cohort the rater answered for; see cohorts."),
     ("rater", "a.rater_id", "int8", "Pseudonym of the rater, the same throughout this benchmark and in no other."),
     ("rater_kind", "r.kind", "text", "person or model."),
+    ("setting", "r.setting", "text", "How a model was asked; empty of a person."),
     ("state", "s.state", "text", "State of the assignment; see states."),
     ("counted", "a.counted", "bool", "Whether the answer enters the numbers."),
     ("uncounted_because", "a.uncounted_because", "text", "Why it does not; see uncounted."),
