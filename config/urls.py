@@ -14,5 +14,7 @@ urlpatterns = [
     path("", include("jobs.urls")),
     path("", include("benchmarks.urls")),
     path("", include("annotation.urls")),
+    path("", include("predictions.urls")),
     path("", include("evaluation.urls")),
+    path("api/", include("evaluation.api.urls")),
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import Count
 
 from benchmarks.models import Benchmark
 from predictions.models import Collection, Embedding, Entry, Query, Ranking, Run
@@ -47,3 +48,31 @@ def vectors_of(run: Run) -> tuple[list[Entry], npt.NDArray[np.float32]]:
     if not rows:
         return [], np.zeros((0, 0), np.float32)
     return [row.entry for row in rows], np.stack([np.frombuffer(bytes(row.vector), "<f4") for row in rows])
+
+
+@dataclass(frozen=True)
+class Held:
+    """A collection with how much is in it: entries, and queries by query set."""
+
+    collection: Collection
+    entries: int
+    queries: dict[str, int]
+
+
+def collections_of(benchmark: Benchmark) -> list[Held]:
+    """Of a benchmark, the newest first."""
+    rows = list(Collection.objects.filter(benchmark=benchmark).order_by("-pk"))
+    entries = Entry.objects.filter(collection__in=rows).order_by().values_list("collection").annotate(n=Count("pk"))
+    queries = Query.objects.filter(collection__in=rows).order_by("query_set")
+    sets: dict[int, dict[str, int]] = {}
+    for collection, name, n in queries.values_list("collection", "query_set").annotate(n=Count("pk")):
+        sets.setdefault(collection, {})[name] = n
+    counted = dict(entries)
+    return [Held(row, counted.get(row.pk, 0), sets.get(row.pk, {})) for row in rows]
+
+
+def all_runs_of(benchmark: Benchmark) -> list[Run]:
+    """Also those that are not counted: by collection, task, query set and model; what was withdrawn last."""
+    rows = Run.objects.filter(benchmark=benchmark).select_related("rater", "collection", "created_by")
+    order = ("-collection", "task", "query_set", "rater__name", "rater__setting", "system_prompt", "-pk")
+    return sorted(rows.order_by(*order), key=lambda run: run.withdrawn_at is not None)

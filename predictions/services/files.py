@@ -1,0 +1,73 @@
+"""What both kinds of files have in common: kept until the work is done, read row by row, taken in small steps."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.utils.translation import gettext as _
+
+from annotation.imports import source
+from benchmarks import storage
+from benchmarks.imports.problems import RowProblem, SourceProblem
+from jobs.models import JobRow
+from jobs.runner import JobFailed, Work
+
+Outcome = JobRow.Outcome
+
+
+def digest_of(upload: File[Any]) -> str:
+    """SHA-256; the upload is at its beginning again."""
+    digest = hashlib.sha256()
+    for chunk in upload.chunks():
+        digest.update(chunk)
+    upload.seek(0)
+    return digest.hexdigest()
+
+
+def keep(upload: File[Any]) -> str:
+    return default_storage.save(f"uploads/{uuid.uuid4().hex}", upload)
+
+
+def forget(name: str) -> None:
+    default_storage.delete(name)
+
+
+@contextmanager
+def rows(work: Work, needs: Sequence[str]) -> Iterator[Iterator[source.Row]]:
+    with storage.open_binary(work.params["file"]) as file:
+        if file.read(4) == b"PK\x03\x04":
+            raise SourceProblem(_("This is a zip. Unpack it first, and send the file that is in it."))
+        file.seek(0)
+        yield source.rows(file, needs)
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """What ends a job, in words for the person who started it."""
+    try:
+        yield
+    except SourceProblem as problem:
+        raise JobFailed(str(problem)) from problem
+    except FileNotFoundError as error:
+        raise JobFailed(_("The file is no longer there. Start a new import.")) from error
+    except sqlite3.OperationalError as error:
+        raise JobFailed(_("The disk is full. Make room, then go on.")) from error
+
+
+def beating(work: Work, found: Iterator[source.Row]) -> Iterator[source.Row]:
+    for count, row in enumerate(found):
+        if count % 5000 == 0:
+            work.beat()
+        yield row
+
+
+def line(number: int, name: Any, outcome: str, problem: RowProblem | None = None) -> JobRow:
+    code, message = (problem.code, problem.message) if problem else ("", "")
+    return JobRow(number=number, name=str(name)[:300], outcome=outcome, reason=code, message=message)

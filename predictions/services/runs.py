@@ -1,0 +1,110 @@
+"""Runs: begun for a file, counted when all of it is in, withdrawn, and brought back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.files.base import File
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from benchmarks.models import Benchmark
+from jobs import services as jobs
+from jobs.models import Job, record
+from people.models import Rater, Team, User
+from people.services.raters import models_of
+from predictions.models import Collection, Run
+from predictions.services import files
+
+KIND = "import_run"
+
+
+class Refused(Exception):
+    """What was asked for cannot be done; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a person says of a run's file."""
+
+    collection: Collection
+    model: str
+    setting: str
+    about: Mapping[str, Any]
+    task: str
+    query_set: str
+    system_prompt: str
+    score_kind: str
+    some_missing: bool = False
+
+
+def start(benchmark: Benchmark, actor: User, upload: File[Any], told: Told) -> Job | None:
+    """Queue the import; None when this very file is there already. Raises Refused."""
+    digest = files.digest_of(upload)
+    with transaction.atomic():
+        Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
+        rater = models_of(benchmark.team, {(told.model, told.setting): told.about})[told.model, told.setting]
+        if _is_there(_same(told, rater), digest):
+            return None
+        run = Run.objects.create(
+            benchmark=benchmark,
+            rater=rater,
+            collection=told.collection,
+            task=told.task,
+            query_set=told.query_set,
+            system_prompt=told.system_prompt,
+            score_kind=told.score_kind,
+            options={"some_missing": told.some_missing},
+            digest=digest,
+            created_by=actor,
+        )
+        params = {"run": run.pk, "file": files.keep(upload)}
+        title = _("%(model)s from %(file)s") % {"model": told.model[:60], "file": str(upload.name)[:120]}
+        return jobs.start(KIND, title, scope=benchmark.scope, actor=actor, params=params)
+
+
+def _same(told: Told, rater: Rater) -> list[Run]:
+    """Runs of the same model that were asked the same thing; those that stand first."""
+    asked = {name: getattr(told, name) for name in ("collection", "task", "query_set", "system_prompt")}
+    return list(Run.objects.filter(rater=rater, **asked).order_by("-complete", "-pk"))
+
+
+def _is_there(runs: list[Run], digest: str) -> bool:
+    """Whether this very file stands. What never came in whole makes room. Raises Refused."""
+    if any(run.complete and run.digest == digest and run.withdrawn_at for run in runs):
+        raise Refused(_("This file came in before and was withdrawn. Bring it back instead."))
+    for run in runs:
+        if run.withdrawn_at:
+            continue
+        if run.complete and run.digest == digest:
+            return True
+        if run.complete:
+            text = _("There is a run of this model on the same queries already, of %(day)s. Withdraw it first.")
+            raise Refused(text % {"day": f"{run.created_at:%Y-%m-%d %H:%M}"})
+        if Job.objects.filter(kind=KIND, params__run=run.pk, state__in=Job.LIVE).exists():
+            raise Refused(_("A file of the same run is coming in now. Wait for it, or stop it."))
+        Run.objects.filter(pk=run.pk).update(withdrawn_at=run.created_at)
+    return False
+
+
+def withdraw(run: Run, actor: User, at: datetime) -> None:
+    """Kept whole, and counted nowhere."""
+    with transaction.atomic():
+        if Run.objects.filter(pk=run.pk, withdrawn_at=None).update(withdrawn_at=at):
+            record(actor, "run.withdrawn", scope=run.benchmark.scope, target=f"run:{run.pk}")
+
+
+def bring_back(run: Run, actor: User) -> None:
+    """Raises Refused where another has taken its place, or where it never came in whole."""
+    if not run.complete:
+        raise Refused(_("This run never came in whole. Send its file again."))
+    with transaction.atomic():
+        Team.objects.select_for_update(no_key=True).get(pk=run.benchmark.team_id)
+        asked = {name: getattr(run, name) for name in ("collection", "rater", "task", "query_set", "system_prompt")}
+        if Run.objects.filter(withdrawn_at=None, **asked).exclude(pk=run.pk).exists():
+            raise Refused(_("A newer run has taken its place. Withdraw that one first."))
+        if Run.objects.filter(pk=run.pk).exclude(withdrawn_at=None).update(withdrawn_at=None):
+            record(actor, "run.brought_back", scope=run.benchmark.scope, target=f"run:{run.pk}")

@@ -1,0 +1,102 @@
+"""Predictions made elsewhere: what is there, and the doors they come in by. For those who work on the benchmark."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark
+from benchmarks.tabs import tabs_for
+from jobs.models import Job
+from people.views.asking import person
+from predictions.access import run_for
+from predictions.forms import CollectionForm, RunForm
+from predictions.models import Run
+from predictions.readers import all_runs_of, collections_of
+from predictions.services import collections, runs
+
+SHOWN = 10
+
+
+@login_required
+@require_safe
+@never_cache
+def index(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    jobs = Job.objects.filter(scope=benchmark.scope, kind__in=(collections.KIND, runs.KIND))
+    context = _context(
+        request,
+        benchmark,
+        collections=collections_of(benchmark),
+        runs=all_runs_of(benchmark),
+        jobs=list(jobs.select_related("created_by").order_by("-pk")[:SHOWN]),
+    )
+    return render(request, "predictions/index.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def collection_new(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    form = CollectionForm(request.POST, request.FILES) if request.method == "POST" else CollectionForm()
+    if request.method == "POST" and form.is_valid():
+        job = collections.start(benchmark, person(request), form.cleaned_data["file"], **form.told())
+        return redirect("jobs:job", job.pk)
+    status = 400 if form.errors else 200
+    return render(request, "predictions/collection.html", _context(request, benchmark, form=form), status=status)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def run_new(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    posted = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = RunForm(*posted, benchmark=benchmark)
+    if request.method == "POST" and form.is_valid():
+        try:
+            job = runs.start(benchmark, person(request), form.cleaned_data["file"], form.told())
+        except runs.Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            if job is not None:
+                return redirect("jobs:job", job.pk)
+            messages.info(request, _("This file is here already. Nothing was changed."))
+            return redirect("predictions:index", benchmark.slug)
+    held = collections_of(benchmark)
+    status = 400 if form.errors else 200
+    return render(request, "predictions/run.html", _context(request, benchmark, form=form, held=held), status=status)
+
+
+@login_required
+@require_POST
+def run_do(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    """Withdraw a run, or bring it back."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    run = run_for(benchmark, run_id)
+    try:
+        messages.info(request, _done(request, run))
+    except runs.Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("predictions:index", benchmark.slug)
+
+
+def _done(request: HttpRequest, run: Run) -> str:
+    if request.POST.get("do") == "back":
+        runs.bring_back(run, person(request))
+        return _("The run is back, and counts.")
+    runs.withdraw(run, person(request), timezone.now())
+    return _("The run was withdrawn. It is kept, and does not count.")
+
+
+def _context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[str, Any]:
+    nav = tabs_for(request.user, benchmark, "agreement")
+    return {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name, **more}
