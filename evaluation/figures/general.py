@@ -83,7 +83,7 @@ def annotators(ground: Ground) -> Figure:
     seen = ground.everybody.people
     if seen.level == "nominal":
         raise Missing(_("One person against the mean of the others needs codes with an order; this question has none."))
-    groups = [(name, _against_the_rest(part)) for name, part in by_cohort(ground, seen)]
+    groups = [(name, _against_the_rest(part)) for name, part in _by_cohort(ground, seen)]
     if not groups:
         raise Missing(_("No person of a cohort has answered yet."))
     drawing = strip.Strip(
@@ -120,7 +120,7 @@ def _range(estimates: list[Estimate]) -> str:
     return _("%(people)s, median %(mid)s, from %(low)s to %(high)s") % said
 
 
-def by_cohort(ground: Ground, seen: Observed) -> list[tuple[str, Observed]]:
+def _by_cohort(ground: Ground, seen: Observed) -> list[tuple[str, Observed]]:
     """Each cohort's part under its name, by name; answers that belong to none are left out."""
     names = {cohort.label: cohort.name for cohort in ground.catalogue.cohorts.values()}
     parts = [(names.get(one, one), seen.where(seen.cohort == place)) for place, one in enumerate(seen.cohorts)]
@@ -135,7 +135,7 @@ def distribution(ground: Ground) -> Figure:
     labels = codes_of(campaign.sheet, ground.asked.field, seen.codes)
     if not labels or len(labels) > 20:
         raise Missing(_("This question has no codes to count."))
-    people = [(_("People"), name, part) for name, part in by_cohort(ground, seen.people)]
+    people = [(_("People"), name, part) for name, part in _by_cohort(ground, seen.people)]
     models = [(_("Models"), model_name(who), seen.of_rater(place)) for place, who in seen.models()]
     counts = [(head, name, _counts(part, list(labels))) for head, name, part in people + models]
     looks = tuple(kind(n) for n in range(len(labels))) if seen.level == "nominal" else tuple(steps(len(labels)))

@@ -22,6 +22,7 @@ from evaluation.selection import NAMES, Params
 from evaluation.tables.spec import Missing, TableSpec
 
 SHOWN_ROWS = 200  # of a figure's data on the page; all of them are in its CSV
+OWN = ("universal",)  # what a figure alone understands
 HIDDEN = ("by", "raters")  # each figure says itself what it is cut by, and whose answers it shows
 
 
@@ -79,7 +80,7 @@ def placed(ground: Ground) -> Iterator[Placed]:
 
 def form_of(ground: Ground) -> dict[str, Any]:
     """The selects above the figures, and what their files' addresses carry. Raises SelectionError."""
-    query = urlencode([(name, value) for name in NAMES for value in ground.params.getlist(name) if value])
+    query = urlencode([(name, value) for name in (*NAMES, *OWN) for value in ground.params.getlist(name) if value])
     if not ground.has_questions:
         return {"selects": [], "carried": [], "query": query}
     form = filters(ground.catalogue, ground.asked, get_language() or "en")

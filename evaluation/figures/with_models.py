@@ -9,34 +9,30 @@ from django.utils.translation import gettext_lazy
 from evaluation.figures.drawing import heat, scatter
 from evaluation.figures.drawing.axis import agreement_ticks
 from evaluation.figures.figure import Figure
-from evaluation.figures.general import by_cohort
 from evaluation.figures.said import in_words, listed, model_name, number_columns, numbers, value_of
 from evaluation.figures.spec import FigureSpec, Ground
-from evaluation.metrics.counts import Floats, Ints
+from evaluation.metrics.association import Kind
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share
 from evaluation.metrics.rater_means import with_rater_means
 from evaluation.observations import Observed
+from evaluation.reports.against import MAJORITY, Against
 from evaluation.tables.spec import Missing
 
 CLOUDS = 12  # panels of a scatter; more models are in the heat map
 
 
 def cohorts_by_models(ground: Ground) -> Figure:
-    """Correlation with the mean of the cohort's people; without an order, the share of people's answers given too."""
-    seen = ground.everybody
-    models = _models(seen)
-    cohorts = by_cohort(ground, seen.people)
-    if not cohorts:
-        raise Missing(_("No person of a cohort has answered yet."))
-    ordered = seen.level != "nominal"
-    of = _correlation if ordered else _same
-    found = [[of(part, seen.of_rater(place), ground) for place, _name in models] for _cohort, part in cohorts]
-    every = [value_of(e) for row in found for e in row]
-    low = agreement_ticks(every)[0] if ordered else 0.0
-    measure = _("Spearman's rho with the mean of the cohort") if ordered else _("Share of people's answers given too")
+    """The numbers of the page of models: correlation with the cohort's mean; without an order, accuracy against the
+    code that most of its people gave."""
+    against = Against.of(ground.everybody)
+    models, cohorts = _models(against.observed), _cohorts(ground, against)
+    ordered = against.observed.level != "nominal"
+    found = [[_of_cohort(against, place, model, ground) for model, _name in models] for place, _cohort in cohorts]
+    low = agreement_ticks(value_of(e) for row in found for e in row)[0] if ordered else 0.0
+    measure = _measure(against.observed.level)
     drawing = heat.HeatMap(
-        tuple(name for name, _part in cohorts),
+        tuple(name for _place, name in cohorts),
         tuple(name for _place, name in models),
         tuple(tuple(value_of(e) for e in row) for row in found),
         low,
@@ -46,8 +42,8 @@ def cohorts_by_models(ground: Ground) -> Figure:
     )
     flat = [
         (cohort, model, e)
-        for (cohort, _part), row in zip(cohorts, found, strict=True)
-        for (_place, model), e in zip(models, row, strict=True)
+        for (_place, cohort), row in zip(cohorts, found, strict=True)
+        for (_model, model), e in zip(models, row, strict=True)
     ]
     return Figure(
         key="cohorts-models",
@@ -67,49 +63,47 @@ def _models(seen: Observed) -> list[tuple[int, str]]:
     return models
 
 
-def _correlation(people: Observed, model: Observed, ground: Ground) -> Estimate:
-    ratings = people.ratings
-    units = np.unique(people.unit)
-    return with_rater_means(_scores(model, units), ratings, "spearman", interval=ground.interval)
+def _cohorts(ground: Ground, against: Against) -> list[tuple[int, str]]:
+    """Places and names of the cohorts whose people answered, by name."""
+    names = {cohort.label: cohort.name for cohort in ground.catalogue.cohorts.values()}
+    there = np.unique(against.cohort).tolist()
+    if not there:
+        raise Missing(_("No person of a cohort has answered yet."))
+    labels = against.observed.cohorts
+    return sorted(((place, names.get(labels[place], labels[place])) for place in there), key=lambda pair: pair[1])
 
 
-def _scores(model: Observed, units: Ints) -> Floats:
-    """(units,) the model's scores of these units, NaN where it gave none."""
-    score: Floats = np.full(units.size, np.nan)
-    place = np.searchsorted(units, model.unit)
-    there = (place < units.size) & (units[np.minimum(place, units.size - 1)] == model.unit)
-    score[place[there]] = model.value[there]
-    return score
+def _measure(level: str) -> str:
+    if level == "nominal":
+        return _("Accuracy against the answer of most people of the cohort")
+    if level == "ordinal":
+        return _("Spearman's rho with the mean of the cohort")
+    return _("Pearson's r with the mean of the cohort")
 
 
-def _same(people: Observed, model: Observed, ground: Ground) -> Estimate:
-    """Over people's answers to units the model answered too; whole units are drawn for the interval."""
-    said = dict(zip(model.unit.tolist(), model.code.tolist(), strict=True))
-    pairs = [
-        (code == said[unit], unit)
-        for unit, code in zip(people.unit.tolist(), people.code.tolist(), strict=True)
-        if unit in said
-    ]
-    same, units = np.array([hit for hit, _unit in pairs], bool), np.array([unit for _hit, unit in pairs], np.int64)
-    raters = int(np.unique(people.rater).size)
-    return share(same, units, method="share of people's answers that the model gave too", n_raters=raters)
+def _of_cohort(against: Against, cohort: int, model: int, ground: Ground) -> Estimate:
+    scores, level = against.scores(model), against.observed.level
+    if level != "nominal":
+        kind: Kind = "spearman" if level == "ordinal" else "pearson"
+        return with_rater_means(scores, against.of_cohort(cohort), kind, interval=ground.asked.wanted_interval)
+    right = against.truth(MAJORITY)
+    both = np.isfinite(scores) & np.isfinite(right) & (against.cohort_of == cohort)
+    people = int(np.unique(against.rater[both[against.thing]]).size)
+    return share((scores == right)[both], method="accuracy", n_raters=people)
 
 
 def point_by_point(ground: Ground) -> Figure:
-    """Every unit: the mean of its people across, the model's score upwards."""
-    seen = ground.everybody
+    """Every unit of a cohort: the mean of its people across, the model's score upwards."""
+    against = Against.of(ground.everybody)
+    seen = against.observed
     if seen.level == "nominal":
         raise Missing(_("Points need codes with an order; this question has none."))
-    models, people = _models(seen)[:CLOUDS], seen.people
-    if not people.n:
-        raise Missing(_("No person has answered yet."))
-    units, unit = np.unique(people.unit, return_inverse=True)
-    mean = np.bincount(unit, people.value) / np.bincount(unit)
-    names = _unit_names(seen, units)
+    models, _there = _models(seen)[:CLOUDS], _cohorts(ground, against)
+    mean, names = against.means, _names(against)
     clouds, rows, found = [], [], []
     for place, name in models:
-        score = _scores(seen.of_rater(place), units)
-        estimate = with_rater_means(score, people.ratings, "pearson", interval=ground.interval)
+        score = against.scores(place)
+        estimate = with_rater_means(score, against.ratings, "pearson", interval=ground.asked.wanted_interval)
         there = np.flatnonzero(np.isfinite(score)).tolist()
         dots = tuple(scatter.Dot(names[i], float(mean[i]), float(score[i])) for i in there)
         r = scatter.correlation_words("r", value_of(estimate))
@@ -126,20 +120,21 @@ def point_by_point(ground: Ground) -> Figure:
         rows=tuple(rows),
         draw=lambda width: scatter.draw(drawing, width),
         words=(
-            _("A point is a unit; larger points are several in one place. Dotted: y = x. Dashed: least squares."),
+            _("A point is what one cohort saw; larger points are several in one place."),
+            _("Dotted: y = x. Dashed: least squares."),
             *ground.words(),
         ),
     )
 
 
-def _unit_names(seen: Observed, units: Ints) -> list[str]:
-    width = max(len(seen.targets), 1)
-    several = len(seen.targets) > 1
-    named = []
-    for unit in units.tolist():
-        thing, target = seen.items[unit // width], seen.targets[unit % width] if seen.targets else ""
-        named.append(f"{thing.key}, {target}" if several and target else thing.key)
-    return named
+def _names(against: Against) -> list[str]:
+    """Of each thing: the item, and whom it was shown to where there are several."""
+    seen = against.observed
+    several = len(seen.cohorts) > 1
+    return [
+        f"{seen.items[item].key}, {seen.cohorts[cohort]}" if several else seen.items[item].key
+        for item, cohort in zip(against.item_of.tolist(), against.cohort_of.tolist(), strict=True)
+    ]
 
 
 MODELS = (

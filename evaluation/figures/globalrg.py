@@ -1,0 +1,234 @@
+"""GlobalRG's figures: boxes over their pictures, accuracy by country, and what queries found."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from benchmarks.models import Item
+from benchmarks.rules.regions import RETRIEVAL, country_code
+from evaluation.figures.drawing import boxes, lists
+from evaluation.figures.drawing.colours import UNKNOWN, Look, kind
+from evaluation.figures.figure import Datum, Figure
+from evaluation.figures.of_tables import ACCURACY, heat_spec, spec_of
+from evaluation.figures.pictures import of_items
+from evaluation.figures.said import listed, model_name
+from evaluation.figures.spec import FigureSpec, Ground
+from evaluation.metrics import retrieval
+from evaluation.metrics.boxes import overlap
+from evaluation.observations import Said, Thing
+from evaluation.reports.numbers import shown
+from evaluation.tables.globalrg_boxes import GROUNDING_TABLES, read_boxes
+from evaluation.tables.lists import Searched, precisions, relevant_of, searched
+from evaluation.tables.spec import Missing
+
+CARDS = 9
+K = 5
+Drawn = tuple[str, list[float]]  # who, box
+
+
+def overlays(ground: Ground) -> Figure:
+    """Every picture with a first box and another one; the pairs that agree least come first."""
+    seen = _boxes_of(ground)
+    if not seen:
+        raise Missing(_("There is no picture yet with a person's box and another one, of a verifier or of a model."))
+    images = of_items(thing.pk for thing, _gold, _others in seen[:CARDS])
+    cards = []
+    for thing, gold, others in seen[:CARDS]:
+        image = images.get(thing.pk)
+        size = (image.width, image.height) if image else (4, 3)
+        drawn = [boxes.Drawn(_("first: %(who)s") % {"who": gold[0]}, _corners(gold[1]))]
+        drawn += [boxes.Drawn(who, _corners(box), iou) for who, box, iou in others]
+        cards.append(boxes.Card(_name(thing), image.sha256 if image else "", *size, tuple(drawn)))
+    drawing = boxes.Overlays(tuple(cards), _("IoU"))
+    rows: list[tuple[Datum, ...]] = [
+        (thing.key, thing.concept, thing.origin, gold[0], who, iou, *gold[1], *box)
+        for thing, gold, others in seen
+        for who, box, iou in others
+    ]
+    corners = ("x0", "y0", "x1", "y1")
+    worst = [(_name(t), ", ".join(f"{who} {shown(iou)}" for who, _b, iou in others)) for t, _g, others in seen[:CARDS]]
+    return Figure(
+        key="overlays",
+        title=_("Boxes on their pictures, least overlap first"),
+        alt=listed(worst, _("Overlap (IoU) with the first box:")),
+        columns=(
+            _("item"), _("concept"), _("country"), _("first box by"), _("other box by"), _("IoU"),
+            *(_("first %(side)s") % {"side": side} for side in corners), *corners,
+        ),
+        rows=tuple(rows),
+        draw=lambda width: boxes.draw(drawing, width),
+        words=(
+            _("Box 1, brass, is the first person's. Corners are shares of width and height; all pairs are in the CSV."),
+            *ground.words(),
+        ),
+    )  # fmt: skip
+
+
+def _boxes_of(ground: Ground) -> list[tuple[Thing, Drawn, list[tuple[str, list[float], float]]]]:
+    """By the least overlap with the first box. A verifier's answer is of another item, with the same key."""
+    first: dict[str, tuple[Thing, Drawn]] = {}
+    others: dict[str, list[Drawn]] = defaultdict(list)
+    for said in ground.answers("boxes", "box"):
+        _sort_in(said, first, others)
+    try:
+        for said in ground.answers("verification", "box"):
+            if drawn := read_boxes(said.answer):
+                others[said.thing.key].append((model_name(said.who), drawn[0]))
+    except Missing:
+        pass  # verification is not asked everywhere
+    found = []
+    for key, (thing, gold) in first.items():
+        measured = [(who, box, overlap([gold[1]], [box])) for who, box in others.get(key, [])]
+        if measured:
+            found.append((thing, gold, sorted(measured, key=lambda one: one[2])))
+    return sorted(found, key=lambda one: (one[2][0][2], one[0].key))
+
+
+def _sort_in(said: Said, first: dict[str, tuple[Thing, Drawn]], others: dict[str, list[Drawn]]) -> None:
+    drawn = read_boxes(said.answer)
+    if not drawn:
+        return
+    if said.who.is_model or said.thing.key in first:
+        others[said.thing.key].append((model_name(said.who), drawn[0]))
+    else:
+        first[said.thing.key] = said.thing, (said.who.name, drawn[0])
+
+
+def _corners(box: list[float]) -> tuple[float, float, float, float]:
+    return box[0], box[1], box[2], box[3]
+
+
+def _name(thing: Thing) -> str:
+    return ", ".join(filter(None, [thing.concept or thing.key, thing.origin]))
+
+
+def strips(ground: Ground) -> Figure:
+    """The first five of one query for every model; which query, the address says (`universal`)."""
+    runs = searched(ground.runs("retrieval"))
+    names = sorted({_universal(one, place) for one in runs for place in range(len(one.queries))})
+    asked = next(
+        (str(one) for one in ground.params.getlist("universal") if str(one) in names), names[0] if names else ""
+    )
+    parts = [one.only(place) for one in runs for place in range(len(one.queries)) if _universal(one, place) == asked]
+    if not parts:
+        raise Missing(_("The runs hold no lists."))
+    shas = _pictures(ground, parts)
+    regions = list(RETRIEVAL.countries)
+    drawn = [_strip(part, regions, shas) for part in parts]
+    used = [region for region in regions if any(one.region == region for _strip_, found in drawn for one in found)]
+    legend = tuple((region, _look(region, regions)) for region in used)
+    drawing = lists.Strips(tuple(strip for strip, _found in drawn), legend)
+    rows = tuple((strip.title, asked, *one.row) for strip, found in drawn for one in found)
+    first = [(strip.title, ", ".join(one.country for one in found)) for strip, found in drawn]
+    return Figure(
+        key="strips",
+        title=_("What was found for “%(query)s”") % {"query": asked},
+        alt=listed(first, _("Countries of the first %(k)s:") % {"k": K}),
+        columns=(_("model"), _("query"), _("rank"), _("picture"), _("country"), _("region"), _("score"), _("right")),
+        rows=rows,
+        draw=lambda width: lists.draw(drawing, width),
+        words=(_("The chip has the country, and the colour of its region. Scores of two models are not comparable."),),
+        links_head=_("Queries:"),
+        links=tuple((name, f"universal={name}", name == asked) for name in names),
+    )
+
+
+class _One:
+    """A found picture with what is known of it."""
+
+    def __init__(self, place: int, key: str, about: Any, score: float, right: bool | None) -> None:
+        self.place, self.key, self.score, self.right = place, key, score, right
+        self.country = str(about.get("country") or _("unknown"))
+        self.region = RETRIEVAL.of(self.country) or str(about.get("region") or "")
+
+    @property
+    def row(self) -> tuple[Datum, ...]:
+        right = "" if self.right is None else _("yes") if self.right else _("no")
+        return self.place, self.key, self.country, self.region, self.score, right
+
+
+def _universal(of: Searched, place: int) -> str:
+    query = of.queries[place]
+    return str(query.about.get("universal") or query.text or query.key)
+
+
+def _strip(of: Searched, regions: list[str], shas: dict[str, str]) -> tuple[lists.Strip, list[_One]]:
+    scores = dict(_scores(of))
+    relevant = relevant_of(of, "universal")
+    keys = of.keys[0][:K]
+    known = relevant[0] or None
+    found = [
+        _One(rank, key, of.about.get(key, {}), scores.get(key, 0.0), None if known is None else key in known)
+        for rank, key in enumerate(keys, start=1)
+    ]
+    tiles = tuple(
+        lists.Found(one.country, one.score, _look(one.region, regions), shas.get(one.key, ""), one.key, one.right)
+        for one in found
+    )
+    return lists.Strip(of.label, _diversities(of, found, relevant), tiles), found
+
+
+def _scores(of: Searched) -> list[tuple[str, float]]:
+    """Of the list that is shown; the order is `Searched`'s, the scores are read again."""
+    row = of.run.rankings.get(query=of.queries[0])
+    return list(zip(row.keys, row.scores, strict=True))
+
+
+def _diversities(of: Searched, found: list[_One], relevant: list[frozenset[str]]) -> str:
+    """Both diversities of the first five and how many are right, in percent."""
+    if len(found) < K:
+        return _("%(n)s found; the numbers need %(k)s") % {"n": len(found), "k": K}
+    countries = _diversity([country_code(one.country) for one in found])
+    regions = _diversity([one.region for one in found]) if all(one.region for one in found) else "–"
+    said = _("diversity@%(k)s of countries %(countries)s, of regions %(regions)s") % {
+        "k": K, "countries": countries, "regions": regions,
+    }  # fmt: skip
+    if relevant[0]:
+        right = 100 * float(precisions(of, K, relevant)[0])
+        said += "; " + _("precision@%(k)s %(right)s") % {"k": K, "right": f"{right:.0f} %"}
+    return said
+
+
+def _diversity(names: list[str]) -> str:
+    at = {name: place for place, name in enumerate(dict.fromkeys(names))}
+    return f"{100 * float(retrieval.diversity([[at[name] for name in names]])[0]):.2f}"
+
+
+def _look(region: str, regions: list[str]) -> Look:
+    """A region's own colour; beyond eight regions the chip's word tells two of one colour apart."""
+    return kind(regions.index(region)) if region in regions else UNKNOWN
+
+
+def _pictures(ground: Ground, parts: list[Searched]) -> dict[str, str]:
+    """Checksums of the found pictures, where an item of this benchmark has the entry's key."""
+    keys = {key for part in parts for key in part.keys[0][:K]}
+    items = dict(Item.objects.filter(stage__benchmark=ground.benchmark, key__in=keys).values_list("key", "pk"))
+    images = of_items(items.values())
+    return {key: images[pk].sha256 for key, pk in items.items() if pk in images}
+
+
+GROUNDING = (
+    heat_spec(
+        spec_of(GROUNDING_TABLES, "grounding-countries"), measure=ACCURACY, key="grounding-countries", number="Figure 3"
+    ),
+    FigureSpec(
+        "overlays",
+        "Figure 5",
+        gettext_lazy("Boxes on their pictures, least overlap first"),
+        gettext_lazy("Boxes of people in the stage “Box drawing”, and other boxes of verifiers or models."),
+        overlays,
+    ),
+)
+RETRIEVED = (
+    FigureSpec(
+        "strips",
+        "Figure 2",
+        gettext_lazy("What was found"),
+        gettext_lazy("Ranked lists of a model over a collection whose pictures name their country."),
+        strips,
+    ),
+)

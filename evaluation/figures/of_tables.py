@@ -1,0 +1,137 @@
+"""Figures that show a paper's table: the same cells, so the same numbers, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from evaluation.figures.drawing import bars, heat
+from evaluation.figures.drawing.axis import Value, said
+from evaluation.figures.figure import Figure, Words
+from evaluation.figures.said import in_words, listed, number_columns, numbers, value_of
+from evaluation.figures.spec import FigureSpec, Ground
+from evaluation.metrics.estimate import Estimate
+from evaluation.tables.spec import Missing, Rounding, Row, Table, TableSpec
+
+Cells = list[tuple[str, str, Estimate, Rounding]]  # row, column, number, and how the table rounds it
+
+
+def table_of(ground: Ground, spec: TableSpec) -> Table:
+    """The table with its options as they are by default. Raises Missing."""
+    ground.spec, ground.chosen = spec, {option.key: option.default for option in spec.options}
+    return spec.build(ground)
+
+
+def numbers_of(table: Table) -> Cells:
+    """Its cells that are numbers, in their order."""
+    return [
+        (_label(row, table), str(column), cell.estimate, cell.rounding)
+        for row in table.rows
+        for column, cell in zip(table.columns, row.cells, strict=True)
+        if cell.estimate is not None and not cell.empty
+    ]
+
+
+def _label(row: Row, table: Table) -> str:
+    """With the group where rows of several groups have one name."""
+    alike = sum(other.label == row.label for other in table.rows)
+    return f"{row.label}, {row.group}" if alike > 1 and row.group else str(row.label)
+
+
+def heat_of(ground: Ground, *, key: str, spec: TableSpec, title: Words, measure: Words) -> Figure:
+    """Rows and columns as in the table. The scale goes from the lowest to the highest that is possible: 0 to 1, or,
+    where a number is below 0, -1 to 1; printed is what the table prints."""
+    table = table_of(ground, spec)
+    cells = numbers_of(table)
+    if not cells:
+        raise Missing(spec.needs)
+    kept = {(row, column): (estimate, rounding) for row, column, estimate, rounding in cells}
+    rows = list(dict.fromkeys(row for row, *_rest in cells))
+    columns = list(dict.fromkeys(column for _row, column, *_rest in cells))
+    values = [e.value for _r, _c, e, _how in cells if e.value is not None]
+    high = 1.0 if max(values, default=0) <= 1 else max(values)
+    drawing = heat.HeatMap(
+        tuple(rows),
+        tuple(columns),
+        tuple(tuple(_value(kept.get((row, column))) for column in columns) for row in rows),
+        -1.0 if min(values, default=0) < 0 else 0.0,
+        high,
+        str(measure),
+        _("No value; the reason is in the table"),
+        _shown(cells[0][3]),
+    )
+    return Figure(
+        key=key,
+        title=title,
+        alt=listed([(f"{row}, {column}", in_words(e)) for row, column, e, _how in cells], f"{measure}:"),
+        columns=(str(table.corner), _("column"), *number_columns()),
+        rows=tuple((row, column, *numbers(e)) for row, column, e, _how in cells),
+        draw=lambda width: heat.draw(drawing, width),
+        words=(*table.words, *ground.words()),
+    )
+
+
+def _value(found: tuple[Estimate, Rounding] | None) -> Value:
+    return value_of(found[0]) if found else Value(None, why=_("not in this table"))
+
+
+def _shown(rounding: Rounding) -> Callable[[float], str]:
+    """In a cell of a drawing there is room for one decimal of a percentage, two of anything else."""
+    if rounding.scale == 100:
+        return lambda value: said(100 * value, 1)
+    return said
+
+
+def bars_of(ground: Ground, *, key: str, spec: TableSpec, title: Words, column: int, axis: Words) -> Figure:
+    """One column of a table as bars with their intervals."""
+    table = table_of(ground, spec)
+    rows = [
+        (_label(row, table), row.cells[column].estimate)
+        for row in table.rows
+        if column < len(row.cells) and row.cells[column].estimate is not None
+    ]
+    found = [(name, estimate) for name, estimate in rows if estimate is not None]
+    if not found:
+        raise Missing(spec.needs)
+    values = [e.value for _name, e in found if e.value is not None]
+    drawing = bars.Bars(
+        tuple(bars.Bar(name, value_of(e)) for name, e in found),
+        str(axis),
+        1.0 if values and min(values) >= 0 and max(values) <= 1 else None,
+    )
+    return Figure(
+        key=key,
+        title=title,
+        alt=listed([(name, in_words(e)) for name, e in found], f"{axis}:"),
+        columns=(str(table.corner), *number_columns()),
+        rows=tuple((name, *numbers(e)) for name, e in found),
+        draw=lambda width: bars.draw_bars(drawing, width),
+        words=(*table.words, *ground.words()),
+    )
+
+
+def heat_spec(spec: TableSpec, *, measure: Words, key: str = "", title: Words = "", number: str = "") -> FigureSpec:
+    """A figure of the whole table, under its key and title unless others are given."""
+    named = key or f"{spec.key}-map"
+    build = partial(heat_of, key=named, spec=spec, title=title or spec.title, measure=measure)
+    return FigureSpec(named, number, title or spec.title, spec.needs, build)
+
+
+def bars_spec(spec: TableSpec, *, column: int, axis: Words, key: str, title: Words, number: str = "") -> FigureSpec:
+    build = partial(bars_of, key=key, spec=spec, title=title, column=column, axis=axis)
+    return FigureSpec(key, number, title, spec.needs, build)
+
+
+def spec_of(specs: Sequence[TableSpec], key: str) -> TableSpec:
+    """KeyError says which there are."""
+    known = {spec.key: spec for spec in specs}
+    if key not in known:
+        raise KeyError(f"no table {key!r}; there are: {', '.join(known)}")
+    return known[key]
+
+
+ACCURACY = gettext_lazy("Accuracy")
+__all__ = ["ACCURACY", "bars_spec", "heat_spec", "numbers_of", "spec_of", "table_of"]
