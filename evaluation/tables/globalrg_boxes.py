@@ -1,0 +1,295 @@
+"""GlobalRG's tables of boxes: what was collected (Table 4), and where models see it (Figures 3 and 4).
+
+The gold box is that of the first person in the stage "boxes"; models answer the same stage. A verifier's box is
+measured against the first box, which stands with the item.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.services.outcomes import facts_of
+from benchmarks.rules.regions import GROUNDING, country_code
+from evaluation.metrics import boxes, proportions, resampling
+from evaluation.metrics.counts import Floats
+from evaluation.metrics.estimate import Estimate
+from evaluation.observations import Said, Who
+from evaluation.tables.given import Given
+from evaluation.tables.known_models import about_models
+from evaluation.tables.printed import printed
+from evaluation.tables.printed import rows as rows_printed
+from evaluation.tables.spec import Cell, Missing, Option, Printed, Rounding, Row, Table, TableSpec, Words
+
+Box = list[float]
+THRESHOLD = Option(
+    "threshold", gettext_lazy("A box is right from an IoU of"), {"0.5": "0.5", "0.25": "0.25", "0.75": "0.75"}
+)
+STRICT = Option(
+    "strict",
+    gettext_lazy("At the threshold itself"),
+    {"strict": gettext_lazy("wrong: the IoU has to be greater"), "reached": gettext_lazy("right")},
+)
+NO_BOX = Option(
+    "no_box",
+    gettext_lazy("An item for which a model gave no box"),
+    {"wrong": gettext_lazy("counts as wrong, with an IoU of 0"), "left_out": gettext_lazy("is left out")},
+)
+AVERAGE = Option(
+    "average",
+    gettext_lazy("A region is"),
+    {"countries": gettext_lazy("the plain mean of its countries"), "pooled": gettext_lazy("all its items together")},
+)
+PAIRS = Option(
+    "pairs",
+    gettext_lazy("Two people are"),
+    {"finder": gettext_lazy("the first box and a verifier's"), "verifiers": gettext_lazy("two verifiers of one item")},
+)
+NEEDS = gettext_lazy("Boxes of people in the stage “Box drawing”, and boxes of a model for the same items.")
+SPREAD = gettext_lazy("47.99 % is no whole number of 591 or of 592 items; the paper does not say what it averages.")
+OVER_MODELS: Mapping[str, str] = {"North America": "64.61", "Latin America": "46.99", "Europe": "44.49"}
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """One item: the country it is of, the gold box, and each model's (absent: it gave none)."""
+
+    pk: int
+    country: str
+    gold: Box
+    by_model: Mapping[int, Box]
+
+
+def read_boxes(answer: Any) -> list[Box]:
+    """Boxes as stored, objects or lists of four numbers."""
+    rows = [[row["x0"], row["y0"], row["x1"], row["y1"]] if isinstance(row, Mapping) else row for row in answer or ()]
+    return [[float(side) for side in row] for row in rows]
+
+
+def _country(said: Said) -> str:
+    return said.thing.origin or said.target
+
+
+def seen_in(given: Given) -> tuple[list[Seen], list[Who]]:
+    """Every item with a person's box, and the models by name. Raises Missing without either."""
+    gold: dict[int, tuple[str, Box]] = {}
+    answers: dict[int, dict[int, Box]] = defaultdict(dict)
+    models: dict[int, Who] = {}
+    for said in given.answers("boxes", "box"):
+        drawn = read_boxes(said.answer)
+        if said.who.is_model:
+            models[said.who.pk] = said.who
+            if drawn:
+                answers[said.thing.pk][said.who.pk] = drawn[0]
+        elif drawn:
+            gold.setdefault(said.thing.pk, (_country(said), drawn[0]))
+    if not gold:
+        raise Missing(_("Nobody has drawn a box yet. Open a campaign of the stage “Box drawing”, or import boxes."))
+    if not models:
+        raise Missing(_("No model has answered yet. Import its boxes for the stage “Box drawing”."))
+    seen = [Seen(pk, country, box, answers[pk]) for pk, (country, box) in sorted(gold.items())]
+    return seen, sorted(models.values(), key=lambda who: (str(who.about.get("family") or ""), who.name, who.setting))
+
+
+def overlaps(seen: Sequence[Seen], model: int, *, left_out: bool) -> Floats:
+    """(n,) IoU with the gold box; for an item without a box 0, or NaN where these are left out."""
+    none = float("nan") if left_out else 0.0
+    return np.array(
+        [boxes.overlap([one.gold], [one.by_model[model]]) if model in one.by_model else none for one in seen]
+    )
+
+
+def _right(given: Given, iou: Floats) -> Floats:
+    """(n,) 1 where the box is right, NaN where the item is left out."""
+    limit = float(given.chosen["threshold"])
+    hit = iou > limit if given.chosen["strict"] == "strict" else iou >= limit
+    return np.where(np.isnan(iou), np.nan, hit)
+
+
+def accuracy(given: Given, seen: Sequence[Seen], model: int) -> Estimate:
+    """Share of items whose IoU passes the threshold; Wilson's interval. "no_box" in extras: items without a box."""
+    right = _right(given, overlaps(seen, model, left_out=given.chosen["no_box"] == "left_out"))
+    counted = right[~np.isnan(right)] > 0
+    without = sum(model not in one.by_model for one in seen)
+    return proportions.share(counted, method="accuracy at IoU", extras={"no_box": without})
+
+
+def mean_of_countries(right: Floats, country: Sequence[str]) -> Estimate:
+    """The plain mean of countries' accuracies, from (n, m) columns of m models, over whom it is the mean."""
+    names = sorted(set(country))
+    where = [np.array(country) == name for name in names]
+    columns = [part for column in right.T for there in where for part in _sums(column, there)]
+
+    def mean(sums: Floats) -> Floats:
+        ratios = np.divide(
+            sums[:, 0::2], sums[:, 1::2], out=np.full(sums[:, 0::2].shape, np.nan), where=sums[:, 1::2] > 0
+        )
+        return np.asarray(ratios.mean(axis=1))
+
+    sums = resampling.cluster_sums(np.arange(len(right)), *columns)
+    extras = {"n_countries": len(names)}
+    return resampling.bootstrapped(sums, mean, method="mean of countries", n_units=len(right), extras=extras)
+
+
+def _sums(column: Floats, there: Any) -> tuple[Floats, Floats]:
+    counted = there & ~np.isnan(column)
+    return np.where(counted, np.nan_to_num(column), 0), counted.astype(np.float64)
+
+
+def _name(who: Who) -> str:
+    return f"{who.name} ({who.setting})" if who.setting else who.name
+
+
+def build_models(given: Given) -> Table:
+    seen, models = seen_in(given)
+    rows = []
+    for who in models:
+        right = accuracy(given, seen, who.pk)
+        iou = overlaps(seen, who.pk, left_out=given.chosen["no_box"] == "left_out")
+        known = iou[~np.isnan(iou)]
+        mean = resampling.mean(known, np.arange(known.size), method="mean IoU")
+        without = proportions.share_of(
+            sum(who.pk not in one.by_model for one in seen), len(seen), method="without a box"
+        )
+        theirs = Printed("47.99", SPREAD) if who.name == "Grounding DINO" else None
+        cells = (
+            Cell(right, rounding=Rounding(2, 100), printed=theirs),
+            Cell(mean, rounding=Rounding(3)),
+            Cell(without, rounding=Rounding(2, 100)),
+        )
+        rows.append(Row(_name(who), cells, str(who.about.get("family") or "")))
+    columns: list[Words] = [_("Accuracy, %"), _("Mean IoU"), _("Without a box, %")]
+    return given.table(corner=_("Model"), columns=columns, rows=rows)
+
+
+def build_countries(given: Given) -> Table:
+    seen, models = seen_in(given)
+    rows = []
+    for country in sorted({one.country for one in seen}, key=_by_region):
+        part = [one for one in seen if one.country == country]
+        cells = tuple(Cell(accuracy(given, part, who.pk), rounding=Rounding(2, 100)) for who in models)
+        rows.append(Row(country, cells, GROUNDING.of(country) or ""))
+    return given.table(corner=_("Country"), columns=[_name(who) for who in models], rows=rows, words=[_("In percent.")])
+
+
+def _by_region(country: str) -> tuple[int, int, str]:
+    """The order of Table 4; what it does not name comes last."""
+    code = country_code(country)
+    for number, codes in enumerate(GROUNDING.countries.values()):
+        if code in codes:
+            return number, codes.index(code), country
+    return len(GROUNDING.countries), 0, country
+
+
+def build_regions(given: Given) -> Table:
+    seen, models = seen_in(given)
+    left_out = given.chosen["no_box"] == "left_out"
+    right = np.stack([_right(given, overlaps(seen, who.pk, left_out=left_out)) for who in models], axis=1)
+    rows = []
+    for region in GROUNDING.countries:
+        places = [n for n, one in enumerate(seen) if GROUNDING.of(one.country) == region]
+        if not places:
+            continue
+        pooled = given.chosen["average"] == "pooled"
+        country = [region if pooled else seen[n].country for n in places]
+        cells = [_cell(right[places][:, [n]], country, region, who.name) for n, who in enumerate(models)]
+        rows.append(Row(region, (*cells, _cell(right[places], country, region, "")), ""))
+    columns: list[Words] = [*(_name(who) for who in models), _("Mean of these models")]
+    words: list[Words] = [_("In percent. Regions by GlobalRG's Table 4, version 1.")]
+    return given.table(corner=_("Region"), columns=columns, rows=rows, words=words)
+
+
+def _cell(right: Floats, country: Sequence[str], region: str, model: str) -> Cell:
+    text = OVER_MODELS.get(region) if not model else None
+    if (region, model) == ("Middle East Asia", "Grounding DINO"):
+        text = "25"
+    theirs = Printed(text) if text else None
+    return Cell(mean_of_countries(right, country), rounding=Rounding(2, 100), printed=theirs)
+
+
+def build_collected(given: Given) -> Table:
+    """Table 4. A country without verifiers has no human IoU, and says so."""
+    gold: dict[int, tuple[str, Box]] = {}
+    for said in given.answers("boxes", "box", ("person",)):
+        if drawn := read_boxes(said.answer):
+            gold.setdefault(said.thing.pk, (_country(said), drawn[0]))
+    if not gold:
+        raise Missing(_("Nobody has drawn a box yet. Open a campaign of the stage “Box drawing”, or import boxes."))
+    facts, human = facts_of(list(gold)), _human(given)
+    rows = []
+    for country in sorted({country for country, _box in gold.values()}, key=_by_region):
+        items = {pk: box for pk, (of, box) in gold.items() if of == country}
+        area = [(box[2] - box[0]) * (box[3] - box[1]) for box in items.values()]
+        objects = [float(facts[pk]["objects"]) for pk in items if "objects" in facts.get(pk, {})]
+        made = (
+            (_count(len(items)), "concepts", 0),
+            (_mean(area, "box / image"), "ratio", 3),
+            (_mean(objects, "objects"), "objects", 3),
+            (_mean(human.get(country, []), "human IoU"), "iou", 2),
+        )
+        canonical = next(
+            (row["country"] for row in rows_printed("globalrg_table_4") if _same(row["country"], country)), country
+        )
+        cells = tuple(
+            Cell(value, rounding=Rounding(decimals), printed=printed("globalrg_table_4", name, country=canonical))
+            for value, name, decimals in made
+        )
+        rows.append(Row(country, cells, GROUNDING.of(country) or ""))
+    columns: list[Words] = [_("Concepts"), _("Box / image"), _("Objects"), _("Human IoU")]
+    return given.table(corner=_("Country"), columns=columns, rows=rows)
+
+
+def _same(one: str, other: str) -> bool:
+    return country_code(one) == country_code(other)
+
+
+def _count(n: int) -> Estimate:
+    return Estimate.of(float(n), method="count", n_units=n, n_raters=0, n_ratings=n)
+
+
+def _mean(values: Sequence[float], method: str) -> Estimate:
+    return resampling.mean(values, np.arange(len(values)), method=method)
+
+
+def _human(given: Given) -> dict[str, list[float]]:
+    """IoU of two people for each verified item, by country."""
+    drawn: dict[tuple[int, str], list[Box]] = defaultdict(list)
+    first: dict[tuple[int, str], list[Box]] = {}
+    try:
+        for said in given.answers("verification", "box", ("person",)):
+            place = said.thing.pk, _country(said)
+            drawn[place] += read_boxes(said.answer)[:1]
+            first[place] = read_boxes(said.thing.context.get("first_box"))[:1]
+    except Missing:
+        return {}
+    made: dict[str, list[float]] = defaultdict(list)
+    for place, theirs in drawn.items():
+        one, others = (first[place], theirs) if given.chosen["pairs"] == "finder" else (theirs[:1], theirs[1:2])
+        if one and others:
+            made[place[1]].append(float(np.mean([boxes.overlap(one, [box]) for box in others])))
+    return made
+
+
+COUNTED = (THRESHOLD, STRICT, NO_BOX)
+GROUNDING_TABLES = (
+    TableSpec(
+        "collected",
+        "Table 4",
+        gettext_lazy("What was collected, by country"),
+        gettext_lazy("Boxes of people in the stage “Box drawing”; for the human IoU also in “Box verification”."),
+        build_collected,
+        (PAIRS,),
+    ),
+    TableSpec("grounding", "", gettext_lazy("Accuracy of each model"), NEEDS, build_models, COUNTED),
+    TableSpec("grounding-countries", "Figure 3", gettext_lazy("Accuracy by country"), NEEDS, build_countries, COUNTED),
+    TableSpec(
+        "grounding-regions", "Figure 4", gettext_lazy("Accuracy by region"), NEEDS, build_regions, (*COUNTED, AVERAGE)
+    ),
+    about_models(stage=("boxes", "box"), number="Table 5"),
+)

@@ -1,0 +1,116 @@
+"""Forced choices of runs as arrays: each trial's candidates by role, joined by the query's and the entries' keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.rules.regions import country_code
+from evaluation.metrics.counts import Bools, Floats
+from evaluation.tables.lists import by_family, family_of, labels_of
+from predictions.models import Query, Ranking, Run
+
+THREE = ("correct", "language_biased", "irrelevant")
+SIX = (
+    "correct", "object_language_biased", "object_relevant", "descriptor_relevant", "language_biased", "irrelevant",
+)  # fmt: skip
+ORDER = ("US", "GB", "AU", "DE", "CN", "JP", "FR", "ES", "AR", "PT", "BR", "SA", "TH", "IN", "KE", "NG")  # the paper's
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is asked: the candidate of each role (an entry's key), and what numbers are cut by."""
+
+    key: str
+    roles: Mapping[str, str] = field(hash=False)
+    about: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def country(self) -> str:
+        return country_code(str(self.about.get("country") or ""))
+
+    @property
+    def cluster(self) -> str:
+        """All images of one concept and country repeat one text."""
+        concept, country = self.about.get("concept"), self.about.get("country")
+        return f"{concept}\t{country}" if concept and country else f"\t{self.key}"
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """A run's n trials. `similarity` (n, c) by the order of `roles`, NaN where the run has none."""
+
+    run: Run
+    label: str
+    roles: tuple[str, ...]
+    trials: tuple[Trial, ...]
+    similarity: Floats
+
+    @property
+    def group(self) -> str:
+        return family_of(self.run)
+
+    @cached_property
+    def clusters(self) -> npt.NDArray[np.str_]:
+        return np.array([one.cluster for one in self.trials], np.str_)
+
+    @cached_property
+    def countries(self) -> npt.NDArray[np.str_]:
+        """Of the query: its language's culture."""
+        return np.array([one.country for one in self.trials], np.str_)
+
+    @property
+    def described(self) -> bool:
+        """Whether the queries name a country."""
+        return any(one.about.get("descriptor") for one in self.trials)
+
+    def where(self, mask: Bools) -> Choices:
+        kept = tuple(one for one, keep in zip(self.trials, mask, strict=True) if keep)
+        return replace(self, trials=kept, similarity=self.similarity[mask])
+
+
+def choices_of(runs: Sequence[Run], roles: tuple[str, ...]) -> list[Choices]:
+    """By family: the runs whose queries have exactly these roles; other queries of a run are left out."""
+    labels = labels_of(runs)
+    asked: dict[tuple[int, str], dict[int, Trial]] = {}
+    made = []
+    for run in by_family(runs):
+        place = run.collection_id, run.query_set
+        if place not in asked:
+            asked[place] = _trials(run, roles)
+        if asked[place]:
+            made.append(_choices(run, labels[run.pk], roles, asked[place]))
+    return [one for one in made if one.trials]
+
+
+def _trials(run: Run, roles: tuple[str, ...]) -> dict[int, Trial]:
+    rows = Query.objects.filter(collection=run.collection_id, query_set=run.query_set).order_by("key")
+    found = rows.values_list("pk", "key", "roles", "about").iterator(chunk_size=5000)
+    return {pk: Trial(key, named, about) for pk, key, named, about in found if set(named) == set(roles)}
+
+
+def _choices(run: Run, label: str, roles: tuple[str, ...], asked: Mapping[int, Trial]) -> Choices:
+    rows = Ranking.objects.filter(run=run).values_list("query_id", "keys", "scores")
+    scored = {query: dict(zip(keys, scores, strict=True)) for query, keys, scores in rows.iterator(chunk_size=5000)}
+    pks = [pk for pk in asked if pk in scored]
+    similarity = [[scored[pk].get(asked[pk].roles[role], np.nan) for role in roles] for pk in pks]
+    table = np.array(similarity, np.float64).reshape(len(pks), len(roles))
+    return Choices(run, label, roles, tuple(asked[pk] for pk in pks), table)
+
+
+def of_sets(found: Iterable[Choices], *names: str) -> list[Choices]:
+    """Those of the main query set, by its name, asked without a special system prompt; all of them where none is."""
+    listed = list(found)
+    plain = [one for one in listed if one.run.query_set in ("", *names) and one.run.system_prompt in ("", "default")]
+    return plain or listed
+
+
+def countries_of(found: Iterable[Choices]) -> list[str]:
+    """In the paper's order, others after them."""
+    there = {str(country) for one in found for country in one.countries if country}
+    return [one for one in ORDER if one in there] + sorted(there - set(ORDER))
