@@ -5,7 +5,7 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from jobs.models import record
-from people.models import Cohort, CohortMember, Invitation, Message, Team, TeamMember, User
+from people.models import ApiToken, Cohort, CohortMember, Invitation, Message, Team, TeamMember, User
 
 Person = User | AnonymousUser
 
@@ -78,6 +78,14 @@ def membership_for(user: Person, member_id: int) -> CohortMember:
         raise Http404
     cohort_for(user, member.cohort_id, manage=True)
     return member
+
+
+def token_for(user: User, token_id: int) -> ApiToken:
+    """A token for the person whose it is, and nobody else."""
+    token = ApiToken.objects.filter(pk=token_id, user=user).first()
+    if token is None:
+        raise Http404
+    return token
 
 
 def message_for(user: Person, message_id: int) -> Message:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from people.views import cohorts, inviting, joining, me, messages, session, sign_in, teams
+from people.views import cohorts, inviting, joining, me, messages, session, sign_in, teams, tokens
 
 app_name = "people"
 urlpatterns = [
@@ -13,6 +13,8 @@ urlpatterns = [
     path("password/new/<uidb64>/<token>/", sign_in.NewPassword.as_view(), name="password_new"),
     path("me", me.me, name="me"),
     path("me/password", sign_in.ChangePassword.as_view(), name="password_change"),
+    path("me/tokens", tokens.tokens, name="tokens"),
+    path("me/tokens/<int:token_id>/revoke", tokens.revoke, name="token_revoke"),
     path("consent/<int:team_id>", me.agree, name="consent"),
     path("consent/<int:team_id>/withdraw", me.withdraw, name="consent_withdraw"),
     path("invitation/<str:token>", joining.invitation, name="invitation"),

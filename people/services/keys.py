@@ -3,9 +3,11 @@
 from datetime import datetime
 
 from django.db.models import F, Q
+from django.utils import timezone
 
 from jobs.models import record
 from people.models import CohortManager, Invitation, SignInLink, Team, TeamMember, User
+from people.services import tokens
 
 NOBODY = Q(pk__in=[])
 
@@ -42,6 +44,7 @@ def end_sessions_by_link(user: User, team: Team | None = None) -> None:
     used = used.exclude(cohort__team=team) if team else used
     if used.exists():
         User.objects.filter(pk=user.pk).update(sessions_ended=F("sessions_ended") + 1)
+        tokens.revoke_all(user, timezone.now())
 
 
 def sign_in_links_of(user: User, at: datetime) -> int:

@@ -12,16 +12,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.cache import add_never_cache_headers
 
-from people.models import CohortMember, Invitation
+from people.models import ApiToken, CohortMember, Invitation
 from people.views.asking import person
 
 COOKIE = "fresh_link"
 SECONDS = 60
+MADE_FOR: dict[str, Any] = {"invitation": Invitation, "member": CohortMember, "token": ApiToken}
 
 
 class Fresh(TypedDict):
     url: str
-    kind: str  # "invitation" or "member"
+    kind: str  # of MADE_FOR
     pk: int
     sent: bool
 
@@ -45,8 +46,7 @@ def shown_now(request: HttpRequest) -> dict[str, Any]:
         return {}
     if reader != person(request).pk:
         return {}
-    made_for = Invitation if link["kind"] == "invitation" else CohortMember
-    found = made_for.objects.filter(pk=link["pk"]).first()
+    found = MADE_FOR[link["kind"]].objects.filter(pk=link["pk"]).first()
     return {"fresh": link["url"], "fresh_for": found, "sent": link["sent"]} if found else {}
 
 

@@ -30,6 +30,7 @@ def me(request: HttpRequest) -> HttpResponse:
         "form": form,
         "cohorts": memberships.active_cohorts(user),
         "consents": given.order_by("version__team__name", "-version__number"),
+        "programs": user.is_staff or user.team_memberships.exists(),
         "nav": tabs_for(user, "me"),
     }
     return render(request, "people/me.html", context)

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 
 from people.forms.persons import ChangePasswordForm, ForgottenForm, NewPasswordForm, SignInForm, interface_language
 from people.models import User
-from people.services import keys, profiles
+from people.services import keys, profiles, tokens
 from people.tabs import tabs_for
 from people.views.asking import next_url, person
 
@@ -80,6 +80,7 @@ class NewPassword(views.PasswordResetConfirmView):
         assert isinstance(user, User)  # a form of somebody unknown is never valid
         reset(username=user.email.lower())
         keys.sign_in_links_of(user, timezone.now())
+        tokens.revoke_all(user, timezone.now())
         messages.info(self.request, _("The new password is set. Sign in with it."))
         return response
 
@@ -92,6 +93,7 @@ class ChangePassword(views.PasswordChangeView):
     def form_valid(self, form: Form) -> HttpResponse:
         response = super().form_valid(form)  # type: ignore[arg-type]
         keys.sign_in_links_of(person(self.request), timezone.now())
+        tokens.revoke_all(person(self.request), timezone.now())
         messages.info(self.request, _("The new password is set. Other devices have to sign in again."))
         return response
 

@@ -1,0 +1,54 @@
+"""Tokens for programs: each person's own."""
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_POST
+
+from people.access import token_for
+from people.forms.base import Styled
+from people.services import tokens as service
+from people.tabs import tabs_for
+from people.views.asking import person
+from people.views.fresh import Fresh, forget, show_once, shown_now
+
+
+class TokenForm(Styled, forms.Form):
+    name = forms.CharField(
+        label=gettext_lazy("What is it for?"),
+        max_length=80,
+        help_text=gettext_lazy("A name you will know it by, such as the program or the computer it runs on."),
+    )
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def tokens(request: HttpRequest) -> HttpResponse:
+    """Make one, see which there are. A new one's text is shown once, after a redirect."""
+    user, page = person(request), reverse("people:tokens")
+    form = TokenForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            token, text = service.make(user, form.cleaned_data["name"], timezone.now())
+            return show_once(request, page, Fresh(url=text, kind="token", pk=token.pk, sent=False))
+        except service.TooManyTokens:
+            form.add_error(None, _("You have %(n)s tokens. Revoke one that you no longer need.") % {"n": service.MOST})
+    context = {"form": form, "tokens": service.in_force(user), "nav": tabs_for(user, "me"), **shown_now(request)}
+    status = 400 if form.errors else 200
+    return forget(request, render(request, "people/tokens.html", context, status=status))
+
+
+@login_required
+@require_POST
+def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
+    user = person(request)
+    token = token_for(user, token_id)
+    if service.revoke(token, user, timezone.now()):
+        messages.info(request, _("“%(name)s” no longer opens anything.") % {"name": token.name})
+    return redirect("people:tokens")
