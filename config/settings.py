@@ -157,6 +157,34 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+# The REST door. Nothing of it is an installed app: there is no browsable page, so there are no assets of it either.
+API_RATE = env.str("EMIC_API_RATE", "120/min")  # requests of one person, per process of the site
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "evaluation.api.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_THROTTLE_CLASSES": ["evaluation.api.authentication.Throttle"],
+    "DEFAULT_THROTTLE_RATES": {"person": API_RATE},
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_METADATA_CLASS": None,
+    "EXCEPTION_HANDLER": "evaluation.api.problems.handle",
+    "UNICODE_JSON": True,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Emic",
+    "DESCRIPTION": "Agreement and tables of your benchmarks, read only. Every number is the page's, to the last digit.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
+    "SERVERS": [],
+}
+
 LANGUAGE_CODE = "en"
 LOCALE_PATHS = [BASE_DIR / "locale"]
 LANGUAGES, LANGUAGES_BIDI = languages.found(LOCALE_PATHS[0])

@@ -30,7 +30,8 @@ from benchmarks.models import Benchmark, Stage
 from evaluation.tables import registry
 from jobs.models import Job
 from people.models import Cohort, Rater, User
-from people.services import links, messages
+from people.services import links, messages, tokens
+from predictions.models import Collection, Run
 from tests.evaluation.tabled import SMALL
 from tests.personas import SHEET, World
 
@@ -119,6 +120,15 @@ def answers_job(world: World, campaign_id: int) -> Job:
     )
 
 
+def a_run(world: World) -> Run:
+    """Of a model of the team over a collection of the benchmark."""
+    collection = Collection.objects.create(benchmark=world.benchmark, key="small", name="Small")
+    model = Rater.objects.create(kind="model", team=world.team, name="Model", setting="main")
+    return Run.objects.create(
+        benchmark=world.benchmark, rater=model, collection=collection, task=Run.Task.RETRIEVAL, complete=True
+    )
+
+
 def build(world: World) -> Mapping[str, Any]:
     """Everything of the world's first team. Nobody of the other team may open any of it."""
     world.add_items(3, images=True)
@@ -159,7 +169,9 @@ def build(world: World) -> Mapping[str, Any]:
         "annotation_id": done.annotations.get().pk,
         "review_id": review.pk,
         "rater_id": done.rater_id,
+        "unit_id": done.unit_id,
         "job_id": job.pk,
+        "run_id": a_run(world).pk,
         "annotation:answers_withdraw job_id": answers_job(world, opened.campaign_id).pk,
         "team_id": world.team.pk,
         "cohort_id": world.egypt.pk,
@@ -167,6 +179,7 @@ def build(world: World) -> Mapping[str, Any]:
         "member_id": world.nour.cohort_memberships.get().pk,
         "invitation_id": invitation.pk,
         "message_id": message.pk,
+        "token_id": tokens.make(world.mara, "Notebook", timezone.now())[0].pk,
         "number": world.consent_version.number,
         "people:manager_remove user_id": world.manager.pk,
         **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
@@ -180,7 +193,12 @@ def build(world: World) -> Mapping[str, Any]:
 
 
 TABLES_OF = "tests.samples"  # a recipe that is none, with a table of the tests
-TABLES = {"evaluation:table key": "small", "evaluation:table_file key": "small", "evaluation:table_file form": "csv"}
+TABLES = {
+    "api:table key": "small",
+    "evaluation:table key": "small",
+    "evaluation:table_file key": "small",
+    "evaluation:table_file form": "csv",
+}
 FIGURES = {"evaluation:figure_file key": "distribution", "evaluation:figure_file form": "csv"}
 PUBLIC_DOORS = {"token": "unknown-token", "uidb64": "MQ", "signed": "unsigned"}
 DJANGO_ADMIN = {"app_label": "people", "content_type_id": 1, "url": "nothing"}
@@ -222,6 +240,7 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     # What a person may do with what is their own would change it: these stay empty.
     "people:me": {},
     "people:password_change": {},
+    "people:tokens": {},
     "people:team_new": {"name": "Mine", "slug": "mine"},
     "benchmarks:create": {},
 }

@@ -20,7 +20,7 @@ from tests.personas import World
 from tests.samples import ANYTHING, POSTS, build
 
 METHODS = ("get", "post", "put", "patch", "delete")
-PROJECT_APPS = ("jobs", "people", "benchmarks", "annotation", "evaluation")
+PROJECT_APPS = ("jobs", "people", "benchmarks", "annotation", "predictions", "evaluation")
 
 PUBLIC = {
     "healthz",
@@ -46,6 +46,8 @@ OWN = {
     "annotation:history",
     "benchmarks:list",
     "benchmarks:create",
+    "api:benchmarks",
+    "api:schema",
     "evaluation:own",
 }
 # Routes whose parameter is a secret that no sample can hold; tests of their own show that the right one opens them.
@@ -117,6 +119,8 @@ def secrets_of(world: World) -> list[str]:
 
 def refused(route: Route, response: Any, signed_in: bool) -> bool:
     """Sign in first; or no such thing."""
+    if response.status_code == 401 and route.name.startswith("api:"):
+        return not signed_in
     if response.status_code == 302 and route.of_admin:
         return response.url.startswith(reverse("admin:login"))
     if response.status_code == 302 and not signed_in:

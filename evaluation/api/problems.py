@@ -1,0 +1,57 @@
+"""Every error as a problem document (RFC 9457), in the words the pages use."""
+
+from typing import Any
+
+from django.http import Http404
+from django.utils.translation import gettext as _
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+from evaluation.selection import SelectionError
+from evaluation.tables.given import BadOption
+from evaluation.tables.spec import Missing
+
+KIND = "application/problem+json"
+
+
+class NothingYet(Exception):
+    """There is nothing to compute from; `message` says what to bring."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+def handle(error: Exception, context: dict[str, Any]) -> Response | None:
+    """What the pages answer with: 400 names the parameter, 404 is all a stranger learns, 409 says what to bring."""
+    if isinstance(error, SelectionError | BadOption):
+        return _problem(400, _("This cannot be shown"), error.message, parameter=error.name)
+    if isinstance(error, Missing | NothingYet):
+        return _problem(409, _("Nothing to compute from"), str(error.message))
+    if isinstance(error, Http404):
+        return _problem(404, _("No such thing"), _("There is nothing here, or nothing for you."))
+    response = exception_handler(error, context)
+    if response is None:
+        return None  # a mistake of ours: the site's own page and log
+    detail = str(error.detail) if isinstance(error, exceptions.APIException) else ""
+    headers = {name: response[name] for name in ("WWW-Authenticate", "Retry-After") if response.has_header(name)}
+    return _problem(response.status_code, _title(response.status_code), detail, headers)
+
+
+def _title(status: int) -> str:
+    titles = {
+        401: _("Sign in, or show a token"),
+        403: _("Refused"),
+        405: _("This can only be read"),
+        406: _("There is only JSON"),
+        429: _("Too many requests"),
+    }
+    return titles.get(status, _("This request cannot be answered"))
+
+
+def _problem(
+    status: int, title: str, detail: str, headers: dict[str, str] | None = None, **more: str
+) -> Response:  # fmt: skip
+    data = {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
+    return Response(data, status=status, headers=headers, content_type=KIND)

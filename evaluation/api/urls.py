@@ -1,0 +1,13 @@
+from django.urls import path
+from drf_spectacular.views import SpectacularJSONAPIView
+
+from evaluation.api import views
+
+app_name = "api"
+urlpatterns = [
+    path("schema/", SpectacularJSONAPIView.as_view(), name="schema"),
+    path("v1/benchmarks/", views.BenchmarkList.as_view(), name="benchmarks"),
+    path("v1/benchmarks/<slug:slug>/agreement/", views.Agreement.as_view(), name="agreement"),
+    path("v1/benchmarks/<slug:slug>/tables/", views.TableList.as_view(), name="tables"),
+    path("v1/benchmarks/<slug:slug>/tables/<slug:key>/", views.Table.as_view(), name="table"),
+]

@@ -1,0 +1,134 @@
+"""The numbers for programs: the same as the pages', by the same doors. Everything is read only."""
+
+from typing import Any
+
+from django.http import Http404, QueryDict
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotation.words import zone_of
+from benchmarks.access import benchmark_for, visible_benchmarks
+from benchmarks.models import Benchmark
+from evaluation.api import shapes
+from evaluation.api.problems import KIND, NothingYet
+from evaluation.catalogue import Catalogue, catalogue_of
+from evaluation.reports.agreement import agreement
+from evaluation.reports.renderings import to_json
+from evaluation.selection import select
+from evaluation.tables.making import lacking, make
+from evaluation.tables.registry import table_of, tables_of
+from evaluation.tables.spec import TableSpec
+
+PROBLEMS = {(status, KIND): shapes.Problem for status in (401, 404, 429)}
+REFUSED = {(status, KIND): shapes.Problem for status in (400, 409)}
+SLUG = OpenApiParameter("slug", OpenApiTypes.STR, OpenApiParameter.PATH, description="As in /b/<slug>/.")
+
+
+def _asked(name: str, words: str, *, many: bool = False) -> OpenApiParameter:
+    return OpenApiParameter(name, OpenApiTypes.STR, description=words, many=many)
+
+
+NARROWING = [
+    _asked("cohort", "Id of a cohort; may be repeated.", many=True),
+    _asked("condition", "Condition; may be repeated.", many=True),
+    _asked("concept", "Concept; may be repeated.", many=True),
+    _asked("counted", "counted or all."),
+    _asked("repeats", "latest or first, where somebody answered twice."),
+    _asked("interval", "units-and-raters, units, raters or none."),
+    _asked("since", "First day, YYYY-MM-DD."),
+    _asked("until", "Last day, YYYY-MM-DD."),
+]
+
+
+class Door(APIView):
+    """Reads only; OPTIONS is answered by the schema, not here."""
+
+    http_method_names = ["get", "head"]
+
+
+class BenchmarkList(Door):
+    @extend_schema(operation_id="benchmarks", summary="Your benchmarks", responses={200: shapes.Benchmarks, **PROBLEMS})
+    def get(self, request: Request) -> Response:
+        found = visible_benchmarks(request.user).order_by("slug")
+        return Response({"benchmarks": [_line(one) for one in found]})
+
+
+def _line(one: Benchmark) -> dict[str, str]:
+    addresses = {name: reverse(f"api:{name}", args=[one.slug]) for name in ("agreement", "tables")}
+    return {"slug": one.slug, "name": one.name, "recipe": one.recipe, **addresses}
+
+
+class Agreement(Door):
+    @extend_schema(
+        operation_id="agreement",
+        summary="Agreement within each cohort, as the page's JSON",
+        parameters=[
+            SLUG,
+            *NARROWING,
+            _asked("stage", "Key of the stage; the first without it."),
+            _asked("campaign", "Id of a campaign; may be repeated.", many=True),
+            _asked("field", "Key of the question."),
+            _asked("measure", "alpha_ordinal, spearman, table, ..."),
+        ],
+        responses={200: shapes.Agreement, **REFUSED, **PROBLEMS},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        catalogue = catalogue_of(benchmark_for(request.user, slug))
+        if not catalogue.stages:
+            raise NothingYet(_("No campaign has been opened yet."))
+        selection = select(catalogue, request.query_params, zone=zone_of(request.user))
+        report = agreement(catalogue, selection, timezone.now())
+        return Response(to_json(report, get_language() or "en"))
+
+
+class TableList(Door):
+    @extend_schema(
+        operation_id="tables",
+        summary="The benchmark's tables, and what each lacks",
+        parameters=[SLUG],
+        responses={200: shapes.Tables, **PROBLEMS},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        benchmark = benchmark_for(request.user, slug)
+        catalogue = catalogue_of(benchmark)
+        lines = [_table_line(catalogue, spec) for spec in tables_of(benchmark)]
+        return Response({"benchmark": {"slug": benchmark.slug, "name": benchmark.name}, "tables": lines})
+
+
+def _table_line(catalogue: Catalogue, spec: TableSpec) -> dict[str, Any]:
+    options = [
+        {"key": o.key, "label": str(o.label), "values": {value: str(words) for value, words in o.values.items()}}
+        for o in spec.options
+    ]
+    return {
+        "key": spec.key,
+        "number": spec.number,
+        "title": str(spec.title),
+        "needs": str(spec.needs),
+        "options": options,
+        "lacking": str(lacking(catalogue, spec, QueryDict(), timezone.now())),
+        "address": reverse("api:table", args=[catalogue.benchmark.slug, spec.key]),
+    }
+
+
+class Table(Door):
+    @extend_schema(
+        operation_id="table",
+        summary="One table, as the page's JSON",
+        description="Its options (see the list of tables) go into the address, too.",
+        parameters=[SLUG, OpenApiParameter("key", OpenApiTypes.STR, OpenApiParameter.PATH), *NARROWING],
+        responses={200: shapes.Table, **REFUSED, **PROBLEMS},
+    )
+    def get(self, request: Request, slug: str, key: str) -> Response:
+        benchmark = benchmark_for(request.user, slug)
+        spec = table_of(benchmark, key)
+        if spec is None:
+            raise Http404
+        return Response(make(benchmark, spec, request.query_params, timezone.now()))
