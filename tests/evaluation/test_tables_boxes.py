@@ -1,0 +1,174 @@
+"""GlobalRG's tables of boxes from the database: what was collected, and where models see it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from django.db.models import F
+from django.http import QueryDict
+
+from annotation.models import Annotation, Assignment, Campaign, Participation, Tally, Unit
+from annotation.services import campaigns
+from benchmarks.models import Benchmark, Item, ItemFact, Stage
+from benchmarks.services.benchmarks import create_from_recipe
+from evaluation.tables.given import build
+from evaluation.tables.registry import table_of, tables_of
+from evaluation.tables.spec import Cell, Missing, Table
+from people.models import Cohort, User
+from people.services.raters import rater_of
+from tests.evaluation.data import NOON
+from tests.evaluation.tabled import model, say
+from tests.personas import World, stand_in
+
+pytestmark = pytest.mark.django_db
+Box = Sequence[float]
+LEFT, MIDDLE, WHOLE = [0, 0, 0.5, 0.5], [0.25, 0, 0.75, 0.5], [0, 0, 1, 0.5]  # IoU with the left: 1/3, and 1/2
+
+
+def drawn(box: Box) -> list[dict[str, float]]:
+    return [dict(zip(("x0", "y0", "x1", "y1"), box, strict=True))]
+
+
+@pytest.fixture
+def benchmark(world: World) -> Benchmark:
+    return create_from_recipe(world.team, "globalrg-grounding", "Grounding", "grounding", world.owner)
+
+
+def opened(world: World, stage: Stage, items: Mapping[str, tuple[str, dict[str, Any]]]) -> tuple[Campaign, list[Item]]:
+    made = [
+        Item.objects.create(stage=stage, key=key, concept=key, origin=country, context=context)
+        for key, (country, context) in items.items()
+    ]
+    stand_in(made)
+    campaign = campaigns.create(stage, stage.name, world.owner, dict.fromkeys((world.egypt, world.brazil), 1))
+    campaigns.open_campaign(campaign, world.owner, NOON)
+    return campaign, made
+
+
+def draw(campaign: Campaign, cohort: Cohort, user: User, item: Item, box: Box) -> None:
+    rater, row = rater_of(user), campaign.cohorts.get(cohort=cohort)
+    seat, _new = Participation.objects.get_or_create(cohort=row, rater=rater, defaults={"last_seen_at": NOON})
+    unit, _new = Unit.objects.get_or_create(item=item, target=cohort.label)
+    assignment = Assignment.objects.create(
+        campaign=campaign, participation=seat, unit=unit, rater=rater, state="submitted", in_hand=False,
+        reserved_at=NOON, shown_at=NOON, changed_at=NOON,
+    )  # fmt: skip
+    Annotation.objects.create(
+        assignment=assignment, rater=rater, version=1, client_key=f"p-{assignment.pk}", answers={"box": drawn(box)},
+        sheet_version=campaign.sheet_version, instruction_version=campaign.instruction_versions.first(),
+        cohort=cohort, language="en", shown_at=NOON, submitted_at=NOON,
+    )  # fmt: skip
+    Tally.objects.filter(cohort=row, shard=0).update(changes=F("changes") + 1)
+
+
+def a_small_set(world: World, benchmark: Benchmark) -> tuple[Campaign, list[Item]]:
+    """Three items of Egypt and one of Brazil, each with the left box of a person (a quarter of the picture)."""
+    names = {"koshari": "Egypt", "tabla": "Egypt", "galabeya": "Egypt", "acai": "Brazil"}
+    items = {key: (country, {}) for key, country in names.items()}
+    campaign, made = opened(world, benchmark.stages.get(key="boxes"), items)
+    for item in made:
+        cohort, user = (world.brazil, world.bia) if item.origin == "Brazil" else (world.egypt, world.nour)
+        draw(campaign, cohort, user, item, LEFT)
+    return campaign, made
+
+
+def answer(world: World, campaign: Campaign, name: str, boxes: Mapping[Item, Box], **about: Any) -> None:
+    said = {(item, item.origin): drawn(box) for item, box in boxes.items()}
+    say(campaign, model(world.team, name, **about), said, field="box", codes=False)
+
+
+def table(benchmark: Benchmark, key: str, address: str = "") -> Table:
+    spec = table_of(benchmark, key)
+    assert spec is not None
+    return build(benchmark, spec, QueryDict(address), NOON)
+
+
+def cells(made: Table, label: str) -> dict[str, Cell]:
+    row = next(one for one in made.rows if one.label == label)
+    return dict(zip(map(str, made.columns), row.cells, strict=True))
+
+
+def test_without_a_campaign_people_or_models_the_table_says_what_to_bring(world: World, benchmark: Benchmark) -> None:
+    for spec in tables_of(benchmark):
+        with pytest.raises(Missing, match="no campaign yet"):
+            build(benchmark, spec, QueryDict(), NOON)
+    campaign, _items = opened(world, benchmark.stages.get(key="boxes"), {"koshari": ("Egypt", {})})
+    with pytest.raises(Missing, match="Nobody has drawn"):
+        table(benchmark, "collected")
+    draw(campaign, world.egypt, world.nour, _items[0], LEFT)
+    with pytest.raises(Missing, match="No model has answered"):
+        table(benchmark, "grounding")
+
+
+def test_accuracy_counts_strictly_and_a_missing_box_as_wrong(world: World, benchmark: Benchmark) -> None:
+    """IoU 1, exactly 1/2, 1/3 and no box: 1 of 4 right; mean IoU (1 + 1/2 + 1/3 + 0) / 4 = 0.458."""
+    campaign, items = a_small_set(world, benchmark)
+    koshari, tabla, _galabeya, acai = items
+    answer(world, campaign, "Grounding DINO", {koshari: LEFT, tabla: WHOLE, acai: MIDDLE}, family="Specialist")
+    made = table(benchmark, "grounding")
+    of = cells(made, "Grounding DINO")
+    assert [cell.shown for cell in of.values()] == ["25.00", "0.458", "25.00"]
+    accuracy = of["Accuracy, %"].estimate
+    assert accuracy is not None and accuracy.extras["no_box"] == 1 and accuracy.extras["interval"] == "Wilson"
+    assert of["Accuracy, %"].printed is not None and made.rows[0].group == "Specialist"
+    assert cells(table(benchmark, "grounding", "strict=reached"), "Grounding DINO")["Accuracy, %"].shown == "50.00"
+    assert cells(table(benchmark, "grounding", "threshold=0.25"), "Grounding DINO")["Accuracy, %"].shown == "75.00"
+    left_out = cells(table(benchmark, "grounding", "no_box=left_out"), "Grounding DINO")
+    assert [cell.shown for cell in left_out.values()] == ["33.33", "0.611", "25.00"]
+    assert any("has to be greater" in str(words) for words in made.words)
+
+
+def test_regions_are_plain_means_of_their_countries(world: World, benchmark: Benchmark) -> None:
+    """Africa: Nigeria 1 of 1, South Africa 1 of 3: mean 66.67, pooled 50. A second model is right once, in Nigeria:
+    50 and 25; over both models 58.33 and 37.5."""
+    campaign, items = opened(
+        world,
+        benchmark.stages.get(key="boxes"),
+        {"suya": ("Nigeria", {}), **{f"za{n}": ("South Africa", {}) for n in range(3)}},
+    )
+    for item in items:
+        draw(campaign, world.egypt, world.nour, item, LEFT)
+    answer(world, campaign, "A", dict.fromkeys(items[:2], LEFT) | {items[2]: MIDDLE})
+    answer(world, campaign, "B", {items[0]: LEFT})
+    assert [c.shown for c in cells(table(benchmark, "grounding-regions"), "Africa").values()] == [
+        "66.67",
+        "50.00",
+        "58.33",
+    ]
+    pooled = cells(table(benchmark, "grounding-regions", "average=pooled"), "Africa")
+    assert [cell.shown for cell in pooled.values()] == ["50.00", "25.00", "37.50"]
+    by_country = table(benchmark, "grounding-countries")
+    assert [(row.group, row.label) for row in by_country.rows] == [("Africa", "Nigeria"), ("Africa", "South Africa")]
+    assert [cell.shown for cell in cells(by_country, "South Africa").values()] == ["33.33", "0.00"]
+
+
+def test_table_4_by_hand(world: World, benchmark: Benchmark) -> None:
+    """Egypt: three boxes of a quarter; objects 4 and 7 found in two pictures: 5.5; verifiers' IoU 1 and 1/3: 0.67.
+    Brazil: nobody looked for objects, nobody verified."""
+    _campaign, items = a_small_set(world, benchmark)
+    for item, count in zip(items, (4, 7), strict=False):
+        ItemFact.objects.create(item=item, key="objects", value=count, source="detector")
+    first = {"first_box": drawn(LEFT)}
+    again, copies = opened(
+        world, benchmark.stages.get(key="verification"), {"koshari": ("Egypt", first), "tabla": ("Egypt", first)}
+    )
+    draw(again, world.egypt, world.tarek, copies[0], LEFT)
+    draw(again, world.egypt, world.tarek, copies[1], MIDDLE)
+    made = table(benchmark, "collected")
+    assert [cell.shown for cell in cells(made, "Egypt").values()] == ["3", "0.250", "5.500", "0.67"]
+    brazil = cells(made, "Brazil")
+    assert [cell.shown for cell in brazil.values()] == ["1", "0.250", "", ""]
+    assert brazil["Human IoU"].estimate is not None and brazil["Human IoU"].estimate.reason == "nothing_counted"
+    assert [cell.printed.text for cell in brazil.values() if cell.printed] == ["32", "0.153", "3.906", "0.87"]
+    assert cells(table(benchmark, "collected", "pairs=verifiers"), "Egypt")["Human IoU"].shown == ""
+    draw(again, world.egypt, world.nour, copies[0], WHOLE)  # a second verifier
+    assert cells(table(benchmark, "collected", "pairs=verifiers"), "Egypt")["Human IoU"].shown == "0.50"
+    assert cells(table(benchmark, "collected"), "Egypt")["Human IoU"].shown == "0.54"  # (1 + 1/2) / 2 and 1/3
+
+
+def test_the_models_of_table_5(world: World, benchmark: Benchmark) -> None:
+    campaign, items = a_small_set(world, benchmark)
+    answer(world, campaign, "KOSMOS-2", {items[0]: LEFT}, family="Generalist", vision_encoder="CLIP-ViT-L")
+    assert {name: cell.text for name, cell in cells(table(benchmark, "models"), "KOSMOS-2").items()} == {
+        "Vision encoder": "CLIP-ViT-L"
+    }
