@@ -1,6 +1,6 @@
 from django.urls import path, re_path
 
-from evaluation.views import agreement, export, figures, models_page, own, people, status, tables
+from evaluation.views import agreement, export, figures, items, judge, models_page, own, people, status, tables
 
 app_name = "evaluation"
 urlpatterns = [
@@ -12,6 +12,11 @@ urlpatterns = [
     path("b/<slug:slug>/models/", models_page.page, name="models"),
     path("b/<slug:slug>/models.json", models_page.as_json, name="models_json"),
     path("b/<slug:slug>/models.csv", models_page.as_csv, name="models_csv"),
+    path("b/<slug:slug>/judge/", judge.page, name="judge"),
+    path("b/<slug:slug>/judge.json", judge.as_json, name="judge_json"),
+    path("b/<slug:slug>/judge.csv", judge.as_csv, name="judge_csv"),
+    path("b/<slug:slug>/disagreement/", items.page, name="items"),
+    path("b/<slug:slug>/disagreement/<int:unit_id>/", items.unit, name="item_answers"),
     path("b/<slug:slug>/export/", export.page, name="export"),
     path("b/<slug:slug>/people/", people.page, name="people"),
     path("b/<slug:slug>/people/<int:rater_id>/", people.person, name="person"),

@@ -85,7 +85,7 @@ def _p_values(sums: Floats, seed: int, permutations: int) -> Floats:
     """(pairs,) share of sign patterns, the given one among them, whose absolute total is as large; ``sums`` (C, P)."""
     bound = np.abs(sums.sum(axis=0)) - _SAME * np.abs(sums).sum(axis=0)
     rng, hits = np.random.default_rng(seed), np.zeros(sums.shape[1], np.int64)
-    step = max(1, _BLOCK_NUMBERS // max(sums.shape))
+    step = max(1, _BLOCK_NUMBERS // max(*sums.shape, 1))
     for start in range(0, permutations, step):
         signs = 2.0 * rng.integers(0, 2, (min(step, permutations - start), sums.shape[0])) - 1
         hits += (np.abs(signs @ sums) >= bound).sum(axis=0)

@@ -55,6 +55,7 @@ def test_models_without_a_thing_in_common_are_not_tested() -> None:
     assert np.isnan(found.p).all()
 
 
+@pytest.mark.parametrize("n", [0, 5])
 @pytest.mark.parametrize("k", [0, 1])
-def test_one_model_has_the_first_place(k: int) -> None:
-    assert ranked(np.zeros((5, k)), np.arange(5)).bands == [(1, 1)][:k]
+def test_one_model_has_the_first_place(k: int, n: int) -> None:
+    assert ranked(np.zeros((n, k)), np.arange(n)).bands == [(1, 1)][:k]

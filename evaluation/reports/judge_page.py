@@ -1,0 +1,166 @@
+"""The judge report as a page sees it, and as files."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from evaluation.metrics.estimate import Estimate
+from evaluation.reports.beside import counted_words
+from evaluation.reports.judge_report import JudgeLine, JudgeReport, Standing
+from evaluation.reports.models_page import brief
+from evaluation.reports.numbers import shown, shown_share
+from evaluation.reports.page import SHARE, Axis, axis_for, line
+from jobs.spreadsheets import csv_lines
+
+
+def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
+    """What templates/evaluation/judge.html takes."""
+    alphas = [e for one in report.lines for e in (one.alpha.people, one.alpha.everybody)]
+    nominal = report.selection.level == "nominal"
+    placed = [e for one in report.lines for e in (one.standing.judge, *one.standing.people)]
+    alpha_axis, strip_axis = axis_for(alphas), SHARE if nominal else axis_for(placed)
+    return {
+        "alpha_axis": alpha_axis,
+        "strip_axis": strip_axis,
+        "nominal": nominal,
+        "rows": [_row(one, alpha_axis, strip_axis) for one in report.lines],
+        "panel": _panel(report),
+        "words": words(report, language),
+    }
+
+
+def _row(one: JudgeLine, alpha_axis: Axis, strip_axis: Axis) -> dict[str, Any]:
+    return {
+        "cohort": one.cohort.name,
+        "alone": line(one.alpha.people, alpha_axis),
+        "with_judge": line(one.alpha.everybody, alpha_axis),
+        "standing": line(one.standing.judge, strip_axis),
+        "people_at": [strip_axis.at(e.value) for e in one.standing.people if e.value is not None],
+        "ceiling_at": strip_axis.at(one.standing.ceiling.value) if one.standing.ceiling.value is not None else "",
+        "sentences": list(_sentences(one.standing)),
+        "ceiling": brief(one.standing.ceiling),
+        "agreement": brief(one.majority.agreement),
+        "base_rate": shown_share(one.majority.base_rate.value),
+        "kappa": brief(one.majority.kappa),
+        "unread": _unread(one),
+    }
+
+
+def _sentences(standing: Standing) -> Iterator[str]:
+    """The strip in words."""
+    values = sorted(e.value for e in standing.people if e.value is not None)
+    if not values:
+        yield _("No person can be compared with the others yet.")
+        return
+    text = ngettext("%(n)s person: %(low)s.", "%(n)s people: %(low)s to %(high)s.", len(values))
+    yield text % {"n": len(values), "low": shown(values[0]), "high": shown(values[-1])}
+    best = standing.at_least_as_good
+    if best is not None and best.value is not None:
+        given = {"count": best.extras["count"], "n": best.n_raters}
+        yield _("At least as close to the others as %(count)s of %(n)s.") % given
+
+
+def _unread(one: JudgeLine) -> str:
+    if one.unread is None:
+        return ""
+    text = ngettext(
+        "%(n)s unit without a readable answer: from %(worst)s, if it is wrong, to %(best)s.",
+        "%(n)s units without a readable answer: from %(worst)s, if all are wrong, to %(best)s.",
+        one.unread.count,
+    )
+    ends = {"worst": shown(one.unread.worst.value or 0.0), "best": shown(one.unread.best.value or 0.0)}
+    return text % {"n": one.unread.count, **ends}
+
+
+def _panel(report: JudgeReport) -> dict[str, Any] | None:
+    if report.panel is None:
+        return None
+    errors, worth = report.panel
+    return {"count": len(report.judges), "errors": brief(errors), "worth": brief(worth)}
+
+
+def words(report: JudgeReport, language: str = "en") -> list[str]:
+    """What was counted and by which rule."""
+    if report.judge is None:
+        return []
+    *said, interval = counted_words(report.selection, report.catalogue, language)
+    said.append(_("Both alphas are of the units the judge rated; with the judge, it is one rater more."))
+    if report.selection.level == "nominal":
+        said.append(
+            _("Place among people: how often each says what most of the others say, shared first places left out.")
+        )
+    else:
+        said.append(_("Place among people: each one's Spearman correlation with the mean of the others."))
+    said.append(_("Ceiling: the people's own, on average; its interval draws other people."))
+    said.append(_("Base rate: what always giving the commonest code would reach."))
+    if report.panel is not None and report.selection.level == "nominal":
+        said.append(_("An error of a judge is not saying what most people of the cohort said."))
+    elif report.panel is not None:
+        said.append(_("An error of a judge is its code less the mean of the people's."))
+    return [*said, interval]
+
+
+# Files
+
+
+def to_json(report: JudgeReport) -> dict[str, Any]:
+    names = {"model": report.judge.name, "setting": report.judge.setting} if report.judge else None
+    panel = dict(zip(("error_correlation", "effective_judges"), report.panel, strict=True)) if report.panel else {}
+    return {
+        "benchmark": {"slug": report.catalogue.benchmark.slug, "name": report.catalogue.benchmark.name},
+        "selection": report.selection.to_json(),
+        "judge": names,
+        "words": words(report),
+        "watermark": report.watermark,
+        "computed_at": report.computed_at.isoformat(),
+        "cohorts": {
+            one.cohort.label: {name: estimate.to_json() for name, estimate in _numbers(one)}
+            | {"people": [e.to_json() for e in one.standing.people], "n_tied": one.majority.n_tied}
+            | {"n_unread": one.unread.count if one.unread else 0}
+            for one in report.lines
+        },
+        "panel": {name: estimate.to_json() for name, estimate in panel.items()},
+    }
+
+
+def _numbers(one: JudgeLine) -> Iterator[tuple[str, Estimate]]:
+    yield "alpha_people", one.alpha.people
+    yield "alpha_with_judge", one.alpha.everybody
+    yield "judge_with_the_rest", one.standing.judge
+    yield "ceiling", one.standing.ceiling
+    if one.standing.at_least_as_good is not None:
+        yield "at_least_as_good", one.standing.at_least_as_good
+    yield "agreement_with_majority", one.majority.agreement
+    yield "base_rate", one.majority.base_rate
+    yield "kappa", one.majority.kappa
+    if one.unread is not None:
+        yield "agreement_unread_wrong", one.unread.worst
+        yield "agreement_unread_right", one.unread.best
+
+
+CSV_COLUMNS = (
+    "judge", "setting", "cohort", "number", "value", "low", "high", "n_units", "n_raters", "n_ratings", "confidence",
+    "resampled", "method", "reason", "interval_reason", "stage", "field", "level", "counted", "watermark",
+    "computed_at",
+)  # fmt: skip
+
+
+def to_csv(report: JudgeReport) -> Iterator[str]:
+    return csv_lines(CSV_COLUMNS, _csv_rows(report))
+
+
+def _csv_rows(report: JudgeReport) -> Iterator[list[Any]]:
+    s, judge = report.selection, report.judge
+    names = (judge.name, judge.setting) if judge else ("", "")
+    rows = [(*names, one.cohort.label, number, e) for one in report.lines for number, e in _numbers(one)]
+    if report.panel:
+        of_panel = zip(("error_correlation", "effective_judges"), report.panel, strict=True)
+        rows += [("", "", "", number, e) for number, e in of_panel]
+    for name, setting, cohort, number, e in rows:
+        yield [
+            name, setting, cohort, number, e.value, e.low, e.high, e.n_units, e.n_raters, e.n_ratings, e.level,
+            e.resampled, e.method, e.reason, e.interval_reason, s.stage, s.field, s.level, s.counted,
+            report.watermark, report.computed_at.isoformat(),
+        ]  # fmt: skip

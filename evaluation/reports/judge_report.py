@@ -1,0 +1,167 @@
+"""A model as one more annotator, cohort by cohort: what it does to agreement, where it stands among the people, and how
+far several judges err together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+import numpy as np
+
+from annotation.readers import watermark
+from evaluation.catalogue import Catalogue
+from evaluation.metrics.agreement import Level
+from evaluation.metrics.counts import Floats, Ratings
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import Interval
+from evaluation.metrics.judges import (
+    AgainstMajority,
+    WithJudge,
+    against_majority,
+    alpha_with_judge,
+    among,
+    effective_panel,
+    error_correlation,
+    placed,
+)
+from evaluation.metrics.proportions import share_of
+from evaluation.metrics.resampling import mean
+from evaluation.observations import Observed, Who, observe
+from evaluation.reports.against import Against
+from evaluation.selection import Selection
+from people.models import Cohort
+
+NO_INTERVAL = Interval(over="none")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The judge's value, each person's, their mean, and the share of the people it does at least as well as (None where
+    that is not asked: agreement with a majority)."""
+
+    judge: Estimate
+    people: tuple[Estimate, ...]
+    ceiling: Estimate
+    at_least_as_good: Estimate | None
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Units that people rated and the judge did not, and agreement with the majority if all of them were wrong, or
+    right."""
+
+    count: int
+    worst: Estimate
+    best: Estimate
+
+
+@dataclass(frozen=True)
+class JudgeLine:
+    cohort: Cohort
+    alpha: WithJudge
+    standing: Standing
+    majority: AgainstMajority
+    unread: Unread | None
+
+
+@dataclass(frozen=True)
+class JudgeReport:
+    """`panel`: correlation of errors and effective number of all judges, where there are at least two."""
+
+    catalogue: Catalogue = field(repr=False)
+    selection: Selection
+    judges: tuple[tuple[int, Who], ...]  # by the id of the rater
+    judge: Who | None
+    lines: tuple[JudgeLine, ...]
+    panel: tuple[Estimate, Estimate] | None
+    watermark: int
+    computed_at: datetime
+
+
+def judge_report(catalogue: Catalogue, selection: Selection, asked: str, at: datetime) -> JudgeReport:
+    """`asked`: the id of a model rater; another one, or none: the first by name. `selection` counts both kinds."""
+    mark = watermark(catalogue.benchmark)
+    observed = observe(selection)
+    models = observed.models()
+    judges = tuple((who.pk, who) for _place, who in models)
+    chosen = next((pair for pair in models if str(pair[1].pk) == asked), models[0] if models else None)
+    against = Against.of(observed)
+    lines: tuple[JudgeLine, ...] = ()
+    if chosen is not None:
+        places = {label: place for place, label in enumerate(observed.cohorts)}
+        cohorts = [catalogue.cohorts[pk] for pk in selection.cohorts]
+        lines = tuple(_line(against, chosen[0], one, places.get(one.label, -1), selection) for one in cohorts)
+    panel = _panel(against, observed, selection) if len(models) > 1 else None
+    judge = chosen[1] if chosen else None
+    return JudgeReport(catalogue, selection, judges, judge, lines, panel, mark, at)
+
+
+def _line(against: Against, model: int, cohort: Cohort, place: int, selection: Selection) -> JudgeLine:
+    everybody = against.with_models([model], place)
+    majority = against_majority(everybody, model)
+    return JudgeLine(
+        cohort,
+        alpha_with_judge(everybody, model, _level(selection), interval=selection.wanted_interval),
+        _standing(everybody, model, majority, selection),
+        majority,
+        _unread(everybody, model, majority),
+    )
+
+
+def _level(selection: Selection) -> Level:
+    level: Level = selection.level  # type: ignore[assignment]  # the page offers no other question
+    return level
+
+
+def _standing(everybody: Ratings, model: int, majority: AgainstMajority, selection: Selection) -> Standing:
+    """By order where the codes have one, else by how often the majority of the others says the same."""
+    if selection.level == "nominal":
+        people = among(everybody, everybody.rater != model)
+        each = tuple(against_majority(people, person).agreement for person in range(people.n_raters))
+        return Standing(majority.agreement, each, _mean_of(each), None)
+    found = placed(everybody, model, interval=NO_INTERVAL if selection.interval == "none" else Interval(over="units"))
+    each = tuple(estimate for _number, estimate in found.people)
+    return Standing(found.judge, each, _mean_of(each), found.at_least_as_good)
+
+
+def _mean_of(people: tuple[Estimate, ...]) -> Estimate:
+    """The human ceiling: how a person agrees with the other people, on average; other people would give another."""
+    values: Floats = np.array([one.value for one in people if one.value is not None], np.float64)
+    units = max((one.n_units for one in people), default=0)
+    found = mean(values, np.arange(values.size), method="mean of the people")
+    few = found.interval_reason == "too_few_clusters_for_interval"
+    found = replace(found, n_units=units, n_raters=int(values.size), resampled="raters")
+    if found.value is None:
+        return replace(found, reason="too_few_raters", n_raters=len(people))
+    return replace(found, interval_reason="too_few_raters_for_interval") if few else found
+
+
+def _unread(everybody: Ratings, model: int, majority: AgainstMajority) -> Unread | None:
+    mine = everybody.rater == model
+    rated = np.unique(everybody.unit[~mine]).size
+    missing = int(rated - np.intersect1d(everybody.unit[mine], everybody.unit[~mine]).size)
+    if not missing or majority.agreement.value is None:
+        return None
+    right, n = int(majority.agreement.extras["count"] or 0), majority.agreement.n_units + missing
+    method = "agreement with the majority, unread replies counted as"
+    return Unread(
+        missing, share_of(right, n, method=f"{method} wrong"), share_of(right + missing, n, method=f"{method} right")
+    )
+
+
+def _panel(against: Against, observed: Observed, selection: Selection) -> tuple[Estimate, Estimate]:
+    """Over the things of all chosen cohorts. An error is being wrong, or the score less the people's mean."""
+    nominal = selection.level == "nominal"
+    truth = against.truth("people") if nominal else against.means
+    things, judges, errors = [], [], []
+    models = observed.models()
+    for number, (place, _who) in enumerate(models):
+        score = against.scores(place)
+        both = np.flatnonzero(np.isfinite(score) & np.isfinite(truth))
+        things.append(both)
+        judges.append(np.full(both.size, number))
+        errors.append((score[both] != truth[both]).astype(np.float64) if nominal else score[both] - truth[both])
+    thing, judge, error = (np.concatenate(part) for part in (things, judges, errors))
+    made = Ratings(thing, judge, error, against.n_things, len(models))
+    wanted = selection.wanted_interval
+    return error_correlation(made, interval=wanted), effective_panel(made, interval=wanted)

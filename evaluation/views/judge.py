@@ -1,0 +1,83 @@
+"""A model as a judge: the page, and the same numbers as JSON and CSV."""
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import get_language
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from benchmarks.access import benchmark_for
+from benchmarks.tabs import tabs_for
+from evaluation.catalogue import Catalogue, catalogue_of
+from evaluation.reports.beside import beside_filters, extras_of
+from evaluation.reports.judge_page import judge_context, to_csv, to_json
+from evaluation.reports.judge_report import JudgeReport, judge_report
+from evaluation.selection import SelectionError
+from evaluation.views.models_page import everybody
+
+OWN = ("judge",)
+
+
+def _report(catalogue: Catalogue, request: HttpRequest) -> JudgeReport:
+    selection = everybody(catalogue, request)
+    return judge_report(catalogue, selection, request.GET.get("judge", ""), timezone.now())
+
+
+@login_required
+@require_safe
+@never_cache
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug)
+    catalogue = catalogue_of(benchmark)
+    nav = tabs_for(request.user, benchmark, "agreement")
+    context: dict[str, Any] = {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name}
+    if not catalogue.stages:
+        return render(request, "evaluation/judge.html", context)
+    try:
+        report = _report(catalogue, request)
+    except SelectionError as error:
+        return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
+    names = {str(pk): f"{who.name}, {who.setting}" if who.setting else who.name for pk, who in report.judges}
+    own = [("judge", names, str(report.judge.pk) if report.judge else "")]
+    language = get_language() or "en"
+    query = urlencode(report.selection.to_params() + list(extras_of(request.GET, OWN).items()))
+    context |= judge_context(report, language) | beside_filters(catalogue, report.selection, own, language)
+    context |= {"query": query, "report": report, "campaign": report.selection.campaigns[-1]}
+    return render(request, "evaluation/judge.html", context)
+
+
+Write = Callable[[JudgeReport], HttpResponse]
+
+
+def _download(request: HttpRequest, slug: str, write: Write) -> HttpResponse:
+    catalogue = catalogue_of(benchmark_for(request.user, slug))
+    if not catalogue.stages:
+        return JsonResponse({"error": "No campaign has been opened yet."}, status=409)
+    try:
+        return write(_report(catalogue, request))
+    except SelectionError as error:
+        return JsonResponse({"error": error.message, "parameter": error.name}, status=400)
+
+
+@login_required
+@require_safe
+@never_cache
+def as_json(request: HttpRequest, slug: str) -> HttpResponse:
+    return _download(request, slug, lambda report: JsonResponse(to_json(report)))
+
+
+@login_required
+@require_safe
+@never_cache
+def as_csv(request: HttpRequest, slug: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-judge.csv"'}
+    kind = "text/csv; charset=utf-8"
+    return _download(
+        request, slug, lambda report: HttpResponse("".join(to_csv(report)), content_type=kind, headers=headers)
+    )

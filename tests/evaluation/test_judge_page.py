@@ -1,0 +1,137 @@
+"""The judge page: a model as one more annotator, and that page, JSON and CSV say the same."""
+
+import csv
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from annotation.models import Campaign
+from evaluation.metrics.agreement import alpha
+from evaluation.metrics.counts import Ratings
+from evaluation.metrics.simulation import Recipe, Study, draw
+from people.models import Rater
+from tests.evaluation import simulated
+from tests.evaluation.data import an_open_campaign
+from tests.personas import World
+
+SMALL = Recipe(images=40, cohorts=3, raters=5, missing=0)
+
+
+@pytest.fixture
+def study() -> Study:
+    return draw(SMALL, np.random.default_rng(2))
+
+
+@pytest.fixture
+def campaign(world: World, study: Study) -> Campaign:
+    made = simulated.make_benchmark(study, world.team, world.mara)
+    rows = simulated.long_file(study).decode().splitlines()
+    gone = [row for row in rows if ",Middling," in row and row < "item-00010"]  # what could not be read
+    assert simulated.bring(made, world.mara, "\n".join(r for r in rows if r not in gone).encode()).state == "done"
+    return made
+
+
+def judged_by(world: World, name: str, form: str = "json") -> Any:
+    judge = Rater.objects.get(name=name).pk
+    return world.client(world.mara).get(f"/b/simulated-caire/judge.{form}?judge={judge}")
+
+
+def table(study: Study, cohort: int) -> np.ndarray:
+    """(images, raters), full."""
+    return study.of_cohort(cohort).to_matrix()
+
+
+def test_alpha_without_and_with_the_judge(world: World, campaign: Campaign, study: Study) -> None:
+    found = judged_by(world, "Keen").json()
+    for cohort, label in enumerate(("Brazil", "China", "Egypt")):
+        people = table(study, cohort)
+        both = np.column_stack([people, study.scores[0][:, cohort]])
+        line = found["cohorts"][label]
+        assert line["alpha_people"]["value"] == pytest.approx(alpha(Ratings.from_matrix(people), "ordinal").value)
+        assert line["alpha_with_judge"]["value"] == pytest.approx(alpha(Ratings.from_matrix(both), "ordinal").value)
+        assert line["alpha_people"]["low"] < line["alpha_people"]["value"] < line["alpha_people"]["high"]
+
+
+def test_the_judge_stands_among_the_people(world: World, campaign: Campaign, study: Study) -> None:
+    line = judged_by(world, "Keen").json()["cohorts"]["China"]
+    people = table(study, 1)
+    rest = [stats.spearmanr(people[:, j], np.delete(people, j, 1).mean(axis=1))[0] for j in range(5)]
+    assert sorted(one["value"] for one in line["people"]) == pytest.approx(sorted(rest))
+    assert line["ceiling"]["value"] == pytest.approx(np.mean(rest))
+    keen = study.scores[0][:, 1]
+    assert line["judge_with_the_rest"]["value"] == pytest.approx(stats.spearmanr(keen, people.mean(axis=1))[0])
+    better = [stats.spearmanr(keen, np.delete(people, j, 1).mean(axis=1))[0] >= rest[j] for j in range(5)]
+    assert line["at_least_as_good"]["value"] == pytest.approx(np.mean(better))
+
+
+def test_what_the_judge_did_not_answer_is_counted_apart(world: World, campaign: Campaign) -> None:
+    line = judged_by(world, "Middling").json()["cohorts"]["Egypt"]
+    assert line["n_unread"] == 10
+    agreement, worst, best = (
+        line[name]["value"] for name in ("agreement_with_majority", "agreement_unread_wrong", "agreement_unread_right")
+    )
+    assert worst < agreement < best
+    n = line["agreement_with_majority"]["n_units"]
+    assert (worst, best) == pytest.approx((agreement * n / (n + 10), (agreement * n + 10) / (n + 10)))
+    assert "10 units without a readable answer" in page(world, "Middling")
+    assert judged_by(world, "Keen").json()["cohorts"]["Egypt"]["n_unread"] == 0
+
+
+def page(world: World, name: str, more: str = "") -> str:
+    judge = Rater.objects.get(name=name).pk
+    text: str = world.client(world.mara).get(f"/b/simulated-caire/judge/?judge={judge}{more}").content.decode()
+    return text
+
+
+def test_several_judges_err_together_or_apart(world: World, campaign: Campaign, study: Study) -> None:
+    panel = judged_by(world, "Keen").json()["panel"]
+    people = np.stack([table(study, cohort).mean(axis=1) for cohort in range(3)], axis=1)
+    errors = study.scores - people
+    read = np.arange(40) >= 10
+    pairs = [
+        np.corrcoef(errors[a][rows].ravel(), errors[b][rows].ravel())[0, 1]
+        for a, b, rows in ((0, 1, read), (0, 2, slice(None)), (1, 2, read))
+    ]
+    assert panel["error_correlation"]["value"] == pytest.approx(np.mean(pairs))
+    assert panel["effective_judges"]["value"] == pytest.approx(3 / (1 + 2 * np.mean(pairs)))
+
+
+def test_page_json_and_csv_say_the_same(world: World, campaign: Campaign) -> None:
+    found, shown = judged_by(world, "Keen").json(), page(world, "Keen")
+    assert found["judge"] == {"model": "Keen", "setting": "main"}
+    rows = list(csv.DictReader(io.StringIO(judged_by(world, "Keen", "csv").content.decode().lstrip("\ufeff"))))
+    for name in ("alpha_people", "alpha_with_judge", "judge_with_the_rest", "ceiling", "kappa"):
+        value = found["cohorts"]["Egypt"][name]["value"]
+        [row] = [one for one in rows if (one["cohort"], one["number"]) == ("Egypt", name)]
+        assert float(row["value"]) == value
+        assert f"{value:.2f}".replace("-", "\u2212") in shown
+    assert [one["judge"] for one in rows if one["number"] == "effective_judges"] == [""]
+
+
+def test_one_person_leaves_values_undefined_with_reasons(world: World, study: Study) -> None:
+    made = simulated.make_benchmark(study, world.team, world.mara)
+    rows = simulated.long_file(study).decode().splitlines()
+    kept = [rows[0], *(row for row in rows[1:] if ",Brazil 0," in row or ",Keen," in row)]
+    assert simulated.bring(made, world.mara, "\n".join(kept).encode()).state == "done"
+    found = judged_by(world, "Keen").json()
+    line = found["cohorts"]["Brazil"]
+    assert (line["alpha_people"]["reason"], line["alpha_people"]["n_raters"]) == ("too_few_raters", 1)
+    assert line["alpha_with_judge"]["value"] is not None
+    assert line["ceiling"]["reason"] == "too_few_raters"
+    assert found["cohorts"]["China"]["judge_with_the_rest"]["value"] is None
+    assert found["panel"] == {}
+    text = page(world, "Keen")
+    assert "No value:" in text
+    assert "Several judges" not in text
+
+
+def test_without_a_model_the_page_says_what_to_do(world: World) -> None:
+    client = world.client(world.mara)
+    assert "so there is no judge. Import predictions." in client.get("/b/sea-and-river/judge/").content.decode()
+    world.add_items(2)
+    an_open_campaign(world)
+    assert "so there is no judge. Import predictions." in client.get("/b/sea-and-river/judge/").content.decode()
+    assert client.get("/b/sea-and-river/judge.json").json()["judge"] is None
