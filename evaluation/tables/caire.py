@@ -311,9 +311,7 @@ def build_spread(given: Given) -> Table:
     heads = (_("Jensen-Shannon distance"), _("Coverage in percent"))
     columns: list[Words] = [f"{head}, {title}" for head in heads for _key, title, _part in parts]
     words: list[Words] = [
-        _(
-            "A picture's scores over the countries are divided by their sum; the distance (base 2) is a mean over pairs."
-        ),
+        _("A picture's scores over countries are divided by their sum; the distance, base 2, is a mean over pairs."),
         _("Coverage: countries that at least one picture reaches the threshold for."),
     ]
     return given.table(corner=_("Rated by"), columns=columns, rows=rows, words=words)

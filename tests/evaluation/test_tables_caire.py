@@ -1,0 +1,264 @@
+"""CAIRE's tables from a database small enough to count by hand, and what stands there when something is missing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from django.http import QueryDict
+
+from annotation.models import Campaign
+from annotation.services import campaigns
+from benchmarks.models import Item
+from benchmarks.services.benchmarks import create_from_recipe
+from evaluation.metrics.agreement import alpha
+from evaluation.metrics.counts import Ratings
+from evaluation.tables.given import BadOption, build
+from evaluation.tables.registry import table_of, tables_of
+from evaluation.tables.spec import Cell, Missing, Table
+from people.models import Cohort
+from tests.evaluation.data import NOON, give
+from tests.evaluation.tabled import model, say
+from tests.personas import World, make_cohort, stand_in
+
+pytestmark = pytest.mark.django_db
+LABELS = ("Egypt", "Brazil", "China")
+# people: item -> cohort -> one digit for each of two raters
+PEOPLE = {
+    "a": {"Egypt": "55", "Brazil": "13", "China": "12"},
+    "b": {"Egypt": "21", "Brazil": "54", "China": "33"},
+    "c": {"Egypt": "12", "Brazil": "22", "China": "45"},
+    "d": {"Egypt": "33", "Brazil": "35", "China": "44"},
+}
+ORIGIN = {"a": "Egypt", "b": "Brazil", "c": "China", "d": "Egypt"}
+CONCEPT = {"a": "dance", "b": "dance", "c": "lunch", "d": "lunch"}
+KEEN = {"a": (5, 2, 1), "b": (1, 5, 3), "c": (1, 2, 5), "d": (3, 3, 3)}  # the model is constant on d
+MEANS = {item: [np.mean([int(d) for d in PEOPLE[item][label]]) for label in LABELS] for item in PEOPLE}
+
+
+class Study:
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.benchmark = create_from_recipe(world.team, "caire-universal", "CAIRE", "caire", world.owner)
+        self.cohorts: dict[str, Cohort] = {"Egypt": world.egypt, "Brazil": world.brazil}
+        self.cohorts["China"] = make_cohort(world.team, "China")
+        self.stage = self.benchmark.stages.get(key="relevance")
+        self.items = {
+            key: Item.objects.create(
+                stage=self.stage, key=key, concept=CONCEPT[key], origin=ORIGIN[key], condition="natural"
+            )
+            for key in PEOPLE
+        }
+        stand_in(list(self.items.values()))
+        self.campaign = self.open("relevance")
+        for label, cohort in self.cohorts.items():
+            raters = world.add_annotators(cohort, 2, prefix=f"r-{label.lower()}")
+            for place, user in enumerate(raters):
+                give(self.campaign, cohort, user, {self.items[key]: PEOPLE[key][label][place] for key in PEOPLE})
+
+    def open(self, key: str) -> Campaign:
+        stage = self.benchmark.stages.get(key=key)
+        made = campaigns.create(stage, key, self.world.owner, dict.fromkeys(self.cohorts.values(), 2))
+        campaigns.open_campaign(made, self.world.owner, NOON)
+        return made
+
+    def score(self, name: str, scores: Mapping[str, tuple[int, ...]], setting: str = "") -> None:
+        rater = model(self.world.team, name, setting)
+        said = {
+            (self.items[key], label): str(code)
+            for key, row in scores.items()
+            for label, code in zip(LABELS, row, strict=True)
+        }
+        say(self.campaign, rater, said)
+
+    def table(self, key: str, query: str = "") -> Table:
+        spec = table_of(self.benchmark, key)
+        assert spec is not None
+        return build(self.benchmark, spec, QueryDict(query), NOON)
+
+
+@pytest.fixture
+def study(world: World) -> Study:
+    return Study(world)
+
+
+def cell(table: Table, row: str, column: str, group: str = "") -> Cell:
+    [found] = [one for one in table.rows if one.label == row and one.group.startswith(group)]
+    return found.cells[[str(name) for name in table.columns].index(column)]
+
+
+def value(found: Cell) -> float:
+    assert found.estimate is not None and found.estimate.value is not None, found
+    return found.estimate.value
+
+
+def r(x: Any, y: Any) -> float:
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def test_every_table_of_the_spec_is_there(study: Study) -> None:
+    numbers = " ".join(spec.number for spec in tables_of(study.benchmark))
+    for wanted in ("1", "2", "3", "8", "10", "11", "14", "15", "16", "17"):
+        assert wanted in numbers.replace(",", " ").split(), wanted
+
+
+def test_agreement_is_of_each_country_by_itself(study: Study) -> None:
+    table = study.table("table-14")
+    matrix = [[int(d) for d in PEOPLE[key]["Egypt"]] for key in PEOPLE]
+    found = cell(table, "Krippendorff's alpha, ordinal distance", "Egypt, Natural")
+    assert value(found) == alpha(Ratings.from_matrix(matrix), "ordinal").value
+    assert found.rounding.scale == 100 and found.printed is not None and found.printed.text == "35"
+    assert "not public" in str(found.printed.known)
+    first, second = zip(*matrix, strict=True)
+    assert value(cell(table, "Mean pairwise Pearson", "Egypt, Natural")) == pytest.approx(r(first, second))
+    means = [value(cell(table, "Mean pairwise Pearson", f"{label}, Natural")) for label in LABELS]
+    average = cell(table, "Mean pairwise Pearson", "Average, Natural")
+    assert value(average) == pytest.approx(np.mean(means)) and average.estimate.resampled == "cohorts"
+
+
+def test_the_distance_is_an_option_and_is_said(study: Study) -> None:
+    table = study.table("table-14", "alpha=nominal")
+    assert [row.label for row in table.rows][:2] == [
+        "Krippendorff's alpha, nominal distance",
+        "Weighted alpha, interval distance",
+    ]
+    assert any("Krippendorff's alpha: nominal distance." in str(words) for words in table.words)
+    with pytest.raises(BadOption):
+        study.table("table-14", "alpha=squared")
+
+
+def test_table_2_is_image_wise_by_the_country_of_the_prompt(study: Study) -> None:
+    """Egypt has the pictures a and d; the model gives d one score for all, so only a counts."""
+    study.score("Keen", KEEN)
+    table = study.table("table-2")
+    egypt = cell(table, "Keen", "Egypt, Natural", "CAIRE")
+    assert value(egypt) == pytest.approx(r(KEEN["a"], MEANS["a"]))
+    assert egypt.estimate.extras["n_rows"] == 1 and egypt.estimate.extras["n_rows_constant"] == 1
+    brazil = value(cell(table, "Keen", "Brazil, Natural"))
+    assert brazil == pytest.approx(r(KEEN["b"], MEANS["b"]))
+    china = value(cell(table, "Keen", "China, Natural"))
+    assert value(cell(table, "Keen", "Average, Natural")) == pytest.approx((value(egypt) + brazil + china) / 3)
+
+
+def test_the_other_reading_runs_over_the_pictures(study: Study) -> None:
+    study.score("Keen", KEEN)
+    table = study.table("table-2", "reading=country")
+    expected = r([KEEN[k][0] for k in "abcd"], [MEANS[k][0] for k in "abcd"])
+    assert value(cell(table, "Keen", "Egypt, Natural")) == pytest.approx(expected)
+    average = cell(study.table("table-17"), "Egypt", "With the average, Natural")
+    assert value(average) == pytest.approx(expected), "Table 17's last column is the same number"
+
+
+def test_concepts_and_averages_by_hand(study: Study) -> None:
+    study.score("Keen", KEEN)
+    lunch = cell(study.table("table-15"), "lunch", "Keen, CAIRE, Natural")
+    assert value(lunch) == pytest.approx(r(KEEN["c"], MEANS["c"])), "d is constant"
+    dance = cell(study.table("table-15"), "dance", "Keen, CAIRE, Natural")
+    assert value(dance) == pytest.approx((r(KEEN["a"], MEANS["a"]) + r(KEEN["b"], MEANS["b"])) / 2)
+
+    def averaged(keys: str) -> float:
+        return r(*(np.mean([side[key] for key in keys], axis=0) for side in (KEEN, MEANS)))
+
+    table = study.table("table-16")
+    concepts = value(cell(table, "Keen", "Averaged by concept, Natural"))
+    assert concepts == pytest.approx((averaged("ab") + averaged("cd")) / 2)
+    assert value(cell(table, "Keen", "Averaged over all pictures, Natural")) == pytest.approx(averaged("abcd"))
+
+
+def test_each_annotator_by_hand(study: Study) -> None:
+    study.score("Keen", KEEN)
+    table = study.table("table-17")
+    each = [r([KEEN[k][0] for k in "abcd"], [int(PEOPLE[k]["Egypt"][n]) for k in "abcd"]) for n in (0, 1)]
+    for column, expected in (
+        ("Mean", np.mean(each)), ("Largest", max(each)), ("Smallest", min(each)), ("Median", np.median(each)),
+        ("Standard deviation", np.std(each, ddof=1)),
+    ):  # fmt: skip
+        assert value(cell(table, "Egypt", f"{column}, Natural")) == pytest.approx(expected), column
+    assert cell(table, "Egypt", "Largest, Natural").estimate.interval_reason == "not_smooth"
+
+
+def test_models_stand_by_how_they_were_asked(study: Study) -> None:
+    study.score("Keen", KEEN)
+    study.score("Keen", KEEN, "no_retrieval")
+    study.score("Coder", KEEN, "cosine")
+    groups = [(row.group, row.label) for row in study.table("table-2").rows]
+    assert groups == [
+        ("Vision-language encoders (baseline 1)", "Coder"),
+        ("Vision-language models (baseline 2)", "Keen"),
+        ("CAIRE", "Keen"),
+    ]
+
+
+def test_a_model_that_always_says_three_has_no_correlation_and_says_why(study: Study) -> None:
+    study.score("Flat", dict.fromkeys(PEOPLE, (3, 3, 3)))
+    for key, row in (("table-2", "Flat"), ("table-16", "Flat"), ("table-17", "Egypt")):
+        found = next(one for one in study.table(key).rows if one.label == row).cells[0]
+        assert found.estimate.reason == "constant_side" and found.shown == ""
+
+
+def test_what_was_not_scored_is_left_out(study: Study) -> None:
+    study.score("Half", {"a": KEEN["a"], "b": KEEN["b"]})
+    table = study.table("table-2")
+    assert cell(table, "Half", "China, Natural").estimate.reason == "no_ratings"
+    assert cell(table, "Half", "Average, Natural").estimate.extras["n_undefined"] == 1
+
+
+def test_the_spread_of_scores(study: Study) -> None:
+    study.score("Keen", KEEN)
+    table = study.table("spread")
+    assert value(cell(table, "Keen, CAIRE", "Coverage in percent, Natural")) == 1
+    assert value(cell(study.table("spread", "threshold=5"), "People, mean", "Coverage in percent, Natural")) == 1 / 3
+    assert 0 < value(cell(table, "People, mean", "Jensen-Shannon distance, Natural")) < 1
+
+
+def test_without_models_it_says_what_to_bring(study: Study) -> None:
+    for key in ("table-2", "table-15", "table-16", "table-17"):
+        with pytest.raises(Missing, match="No model has scored"):
+            study.table(key)
+    with pytest.raises(Missing, match="linking run"):
+        study.table("table-3")
+    with pytest.raises(Missing, match="no campaign yet"):
+        study.table("table-1")
+
+
+GOLD = {"oni": "Japan|Akita", "kente": ["Ghana", "Ashanti"]}
+# by item: label -> (CAIRE, without retrieval, with the right article)
+SAID = {
+    "oni": {"Japan": (5, 4, 5), "Akita": (2, 1, 4), "Kyoto": (4, 1, 1)},
+    "kente": {"Ghana": (4, 2, 4), "Mali": (1, 5, 1)},
+}
+
+
+def rare(study: Study) -> None:
+    stage = study.benchmark.stages.get(key="specific")
+    items = {key: Item.objects.create(stage=stage, key=key, concept=key, context={"gold": GOLD[key]}) for key in GOLD}
+    stand_in(list(items.values()))
+    campaign = study.open("specific")
+    for place, setting in enumerate(("", "no_retrieval", "gold_context")):
+        rater = model(study.world.team, "Keen", setting)
+        said = {(items[key], label): str(codes[place]) for key, row in SAID.items() for label, codes in row.items()}
+        say(campaign, rater, said)
+
+
+def test_f1_on_the_specific_set_by_hand(study: Study) -> None:
+    """At least 4. CAIRE: Japan, Ghana right, Kyoto wrong, Akita missed, Ashanti never scored: TP 2 FP 1 FN 1, 4/6.
+    Without retrieval: Japan right, Mali wrong, Akita and Ghana missed: 2/5. With the right article: 3 of 3, 1."""
+    rare(study)
+    table = study.table("table-1")
+    main, without = table.rows[1], table.rows[0]
+    assert (main.label, main.group, without.label) == ("Keen", "CAIRE", "Keen (no retrieval)")
+    assert value(main.cells[0]) == pytest.approx(4 / 6) and main.cells[0].estimate.extras["n_unscored"] == 1
+    assert value(without.cells[0]) == pytest.approx(2 / 5) and without.cells[1].empty
+    assert value(main.cells[1]) == value(main.cells[2]) == pytest.approx(4 / 6 - 2 / 5)
+    gold = study.table("table-10").rows[0]
+    assert value(gold.cells[0]) == 1 and value(gold.cells[1]) == pytest.approx(4 / 6)
+    assert value(study.table("table-1", "threshold=5").rows[1].cells[0]) == pytest.approx(2 / 4)
+    samples = study.table("table-1", "average=samples").rows[1].cells[0]
+    assert value(samples) == pytest.approx((2 / 4 + 1) / 2), "oni: TP 1, FP 1, FN 1; kente: Ghana alone was scored"
+
+
+def test_pictures_without_gold_labels_are_named(study: Study) -> None:
+    rare(study)
+    Item.objects.filter(stage__key="specific").update(context={})
+    with pytest.raises(Missing, match="gold"):
+        study.table("table-1")
