@@ -22,7 +22,7 @@ from evaluation.selection import NAMES, Params
 from evaluation.tables.spec import Missing, TableSpec
 
 SHOWN_ROWS = 200  # of a figure's data on the page; all of them are in its CSV
-OWN = ("universal",)  # what a figure alone understands
+OWN = ("universal", "run")  # what a figure alone understands
 HIDDEN = ("by", "raters")  # each figure says itself what it is cut by, and whose answers it shows
 
 

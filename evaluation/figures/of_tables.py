@@ -60,7 +60,7 @@ def heat_of(ground: Ground, *, key: str, spec: TableSpec, title: Words, measure:
         -1.0 if min(values, default=0) < 0 else 0.0,
         high,
         str(measure),
-        _("No value; the reason is in the table"),
+        _("No value: see the table"),
         _shown(cells[0][3]),
     )
     return Figure(

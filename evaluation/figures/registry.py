@@ -1,7 +1,7 @@
 """Which figures a benchmark has: those of the recipe it was made from, then those every benchmark has."""
 
 from benchmarks.models import Benchmark
-from evaluation.figures import globalrg
+from evaluation.figures import globalrg, xcm
 from evaluation.figures.general import GENERAL
 from evaluation.figures.spec import FigureSpec
 from evaluation.figures.with_models import MODELS
@@ -9,6 +9,7 @@ from evaluation.figures.with_models import MODELS
 BY_RECIPE: dict[str, tuple[FigureSpec, ...]] = {
     "globalrg-grounding": globalrg.GROUNDING,
     "globalrg-retrieval": globalrg.RETRIEVED,
+    "3xcm": xcm.FIGURES,
 }
 
 

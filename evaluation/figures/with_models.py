@@ -38,7 +38,7 @@ def cohorts_by_models(ground: Ground) -> Figure:
         low,
         1.0,
         measure,
-        _("No value; the reason is in the table"),
+        _("No value: see the table"),
     )
     flat = [
         (cohort, model, e)

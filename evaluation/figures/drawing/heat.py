@@ -37,13 +37,12 @@ def draw(data: HeatMap, width: float) -> Scene:
     top, over = _head(data, column, turned)
     canvas = Canvas(max(width, left + column * len(data.columns) + over))
     _columns(canvas, data, left, column, top, turned)
-    cells = canvas
     for place, name in enumerate(data.rows):
         y = top + place * ROW
-        cells.add(label(left - 8, y + ROW / 2 + 4.5, name, left - 10, anchor="end"), fill=INK)
-    _cells(cells, data, left, column, top)
+        canvas.add(label(left - 8, y + ROW / 2 + 4.5, name, left - 8, anchor="end"), fill=INK)
+    _cells(canvas, data, left, column, top)
     bottom = top + len(data.rows) * ROW
-    return canvas.scene(_legend(canvas, data, left, bottom + 14))
+    return canvas.scene(_legend(canvas, data, bottom + 14, width))
 
 
 def _head(data: HeatMap, column: float, turned: bool) -> tuple[float, float]:
@@ -83,20 +82,18 @@ def _cells(canvas: Canvas, data: HeatMap, left: float, column: float, top: float
     canvas.add(*words)
 
 
-def _legend(canvas: Canvas, data: HeatMap, left: float, y: float) -> float:
-    """The colour scale with its numbers; what hatched means, where some cell is. Returns the height so far."""
+def _legend(canvas: Canvas, data: HeatMap, y: float, width: float) -> float:
+    """What the colours stand for, the scale with its numbers, and, where some cell is, what hatched means."""
     count, size = 6, 24.0
-    here = min(left, max(canvas.width - 320, 4))
+    canvas.add(label(0, y + 10, data.scale, width, size=12), fill=INK_2)
+    y += 18
     steps = [data.low + (data.high - data.low) * place / (count - 1) for place in range(count)]
     fills = [sequential(place / (count - 1)) for place in range(count)]
-    canvas.add(*(rect(here + i * size, y, size, 10, fill) for i, fill in enumerate(fills)), stroke=EDGE, width=0.5)
-    ends = ((0.5, steps[0], "middle"), (count - 0.5, steps[-1], "middle"))
-    canvas.add(*(Text(round(here + x * size, 1), y + 23, tick_words(v), a, size=12) for x, v, a in ends), fill=INK_2)
-    after = here + count * size + 10
-    canvas.add(label(after, y + 10, data.scale, max(canvas.width - after - 2, 60), size=12), fill=INK_2)
-    y += 30
+    canvas.add(*(rect(i * size, y, size, 10, fill) for i, fill in enumerate(fills)), stroke=EDGE, width=0.5)
+    ends = ((0.0, steps[0], "start"), (count, steps[-1], "end"))
+    canvas.add(*(Text(round(x * size, 1), y + 23, tick_words(v), a, size=12) for x, v, a in ends), fill=INK_2)
     if any(cell.value is None for row in data.cells for cell in row):
-        canvas.add(rect(here, y, size, 12, pattern="hatch"), stroke=EDGE, width=0.5)
-        canvas.add(label(here + size + 8, y + 10.5, data.none, canvas.width - here - size - 10, size=12), fill=INK_2)
-        y += 20
-    return y
+        x = count * size + 16
+        canvas.add(rect(x, y - 1, size, 12, pattern="hatch"), stroke=EDGE, width=0.5)
+        canvas.add(label(x + size + 8, y + 9.5, data.none, width - x - size - 8, size=12), fill=INK_2)
+    return y + 30

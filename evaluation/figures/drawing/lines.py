@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evaluation.figures.drawing.axis import Scale, Value, agreement_ticks, y_axis
 from evaluation.figures.drawing.colours import EDGE, INK, INK_2, INK_3, VERDIGRIS, VERDIGRIS_TINT
-from evaluation.figures.drawing.scene import Canvas, Path, Scene, Text, dot, down, label, n, polyline, rect
+from evaluation.figures.drawing.scene import Canvas, Path, Scene, Text, arrow, dot, down, label, n, polyline, rect
 
 PANEL, LEFT, GAP = 116.0, 34.0, 22.0
 
@@ -65,6 +65,8 @@ def _course(canvas: Canvas, points: tuple[Point, ...], level: Scale, upright: Sc
             canvas.add(Path(polyline([*upper, *lower]) + "Z"), fill=VERDIGRIS_TINT)
             edges = Path(polyline(upper) + polyline(lower))
             canvas.add(edges, stroke=VERDIGRIS, width=0.75, dash="3 2")
+    cut = [p for p in points if p.value.low is not None and not upright.holds(p.value.low)]
+    canvas.add(Path("".join(arrow(level.at(p.at), upright.start, down=True) for p in cut)), fill=VERDIGRIS)
     missing = [p for p in points if p.value.value is None]
     top, bottom = upright.at(upright.high), upright.at(upright.low)
     holes = [rect(level.at(p.at) - 5, top, 10, bottom - top, pattern="hatch", title=p.value.why) for p in missing]

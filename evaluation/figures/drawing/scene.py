@@ -171,6 +171,11 @@ def dot(x: float, y: float) -> str:
     return f"M{n(x)} {n(y)}h0"
 
 
+def arrow(x: float, y: float, *, down: bool = False) -> str:
+    """What goes on beyond the end of the axis: a small head pointing to the left, or down."""
+    return f"M{n(x)} {n(y)}l-4 -6h8z" if down else f"M{n(x)} {n(y)}l6 -4v8z"
+
+
 def polyline(points: Iterable[tuple[float, float]]) -> str:
     return "".join(f"{'L' if place else 'M'}{n(x)} {n(y)}" for place, (x, y) in enumerate(points))
 
@@ -200,6 +205,6 @@ def rect(
 
 
 __all__ = [
-    "Canvas", "Group", "Mark", "Path", "Picture", "Rect", "Scene", "Text", "across", "dot", "down", "fitting", "label",
-    "n", "polyline", "rect",
+    "Canvas", "Group", "Mark", "Path", "Picture", "Rect", "Scene", "Text", "across", "arrow", "dot", "down", "fitting",
+    "label", "n", "polyline", "rect",
 ]  # fmt: skip

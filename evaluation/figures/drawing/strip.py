@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evaluation.figures.drawing.axis import Scale, Value, agreement_ticks, x_axis, y_axis
 from evaluation.figures.drawing.colours import INK, INK_2, VERDIGRIS
-from evaluation.figures.drawing.scene import Canvas, Path, Rect, Scene, Text, across, dot, down, label, rect
+from evaluation.figures.drawing.scene import Canvas, Path, Rect, Scene, Text, across, arrow, dot, down, label, rect
 from evaluation.figures.drawing.text import fitting
 
 FEW, ROW, PANEL, EACH = 24, 22.0, 96.0, 11.0
@@ -30,7 +30,7 @@ def draw(data: Strip, width: float) -> Scene:
     raters = [rater for _name, group in data.groups for rater in group]
     marks = agreement_ticks(rater.value for rater in raters)
     few = [rater.name for _name, group in data.groups if len(group) <= FEW for rater in group]
-    left = fitting(few, 13, 40, width * 0.3) + 12
+    left = fitting(few, 13, 40, width * 0.4) + 12
     canvas = Canvas(width)
     y = 0.0
     for name, group in data.groups:
@@ -53,7 +53,7 @@ def _rows(
     middles = [top + (place + 0.5) * ROW for place in range(len(group))]
     names = [label(0, y + 4.5, r.name, left - 12) for r, y in zip(group, middles, strict=True)]
     canvas.add(*names, fill=INK)
-    lines, dots, holes = "", "", []
+    lines, dots, cut, holes = "", "", "", []
     for rater, y in zip(group, middles, strict=True):
         value = rater.value
         if value.value is None:
@@ -61,8 +61,10 @@ def _rows(
             continue
         if value.low is not None and value.high is not None:
             lines += across(scale.at(value.low), scale.at(value.high), y)
+            cut += arrow(left, y) if not scale.holds(value.low) else ""
         dots += dot(scale.at(value.value), y)
     _marks(canvas, lines, dots, holes, 4, 9)
+    canvas.add(Path(cut), fill=VERDIGRIS)
     counts = [
         Text(canvas.width, round(y + 4.5, 1), f"{r.value.n:,}", "end", size=12)
         for r, y in zip(group, middles, strict=True)
@@ -82,7 +84,7 @@ def _dense(canvas: Canvas, group: tuple[Rater, ...], marks: tuple[float, ...], t
         part = group[start : start + size]
         scale = Scale(marks[0], marks[-1], top + PANEL, top + 4)
         y_axis(canvas, scale, marks[::2] if len(marks) > 5 else marks, left, left + size * each)
-        lines, dots, holes = "", "", []
+        lines, dots, cut, holes = "", "", "", []
         for place, rater in enumerate(part):
             x, value = left + (place + 0.5) * each, rater.value
             if value.value is None:
@@ -90,8 +92,10 @@ def _dense(canvas: Canvas, group: tuple[Rater, ...], marks: tuple[float, ...], t
                 continue
             if value.low is not None and value.high is not None:
                 lines += down(x, scale.at(value.low), scale.at(value.high))
+                cut += arrow(x, scale.start, down=True) if not scale.holds(value.low) else ""
             dots += dot(x, scale.at(value.value))
         _marks(canvas, lines, dots, holes, 2, 6)
+        canvas.add(Path(cut), fill=VERDIGRIS)
         half = len(part) * each / 2
         canvas.add(
             label(left, top + PANEL + 16, part[0].name, half - 8, size=12),
