@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 LAYERS = ["jobs", "people", "benchmarks", "annotation", "predictions", "evaluation"]  # lowest first
 PURE = (
     "evaluation/metrics/",
+    "evaluation/figures/drawing/",
     "benchmarks/rules/",
     "benchmarks/recipes/",
     "benchmarks/demo/",
