@@ -55,7 +55,7 @@ def alpha(
 
     ``unit_weights`` (n_units,), ``rater_weights`` (n_raters,): see above. The interval: a t interval on log(1 -
     alpha) around the two-way jackknife (``intervals.py``), or as asked. In a simulation
-    (tests/performance/coverage.py) it covers about 95 % from eight raters on; with 3 to 5 raters it is honestly wide.
+    (tests/performance/coverage.py) it covers 91 to 99 % from three raters on; with few raters it is honestly wide.
 
     >>> alpha(Ratings.from_matrix([[1, 1], [2, 2], [1, 2]]), "nominal").value  # 1 - (2/6) / (18/30)
     0.4444444444444444

@@ -6,8 +6,8 @@ or Spearman, put into one number.
 
 Which of the two a paper means is often not said; they differ where annotators differ in level or spread.
 Interval: t interval on Fisher's z around the two-way jackknife over units and annotators. Replicates are computed anew;
-with more than ``MOST_RATINGS`` ratings those of single ratings are left out, which can only widen the interval (the
-variance of ratings is what is taken off).
+with more than ``MOST_RATINGS`` ratings those of single ratings are left out, which makes the variance too large rather
+than too small (that of ratings is what is taken off).
 Undefined: no ratings; one annotator; nobody shares ``MIN_POINTS`` units with the others; a constant side throughout.
 Source: the human agreement of ValueGround's Table 4.
 """

@@ -107,9 +107,10 @@ def jackknife_interval(
     none.
 
     Two-way variance: V = V_units + V_raters - V_ratings, since the spread of single ratings is in both of the first two
-    (Cameron, Gelbach & Miller 2011; Owen 2007), floored at max(V_units, V_raters). t quantile with min(#units,
-    #raters) - 1 degrees of freedom: the scarcer side is what the interval's width is known from. One-way: that side's
-    V and count - 1.
+    (Cameron, Gelbach & Miller 2011; Owen 2007), floored at max(V_units, V_raters). t quantile with the degrees of
+    freedom V^2 / (V_units^2 / (#units - 1) + V_raters^2 / (#raters - 1)) (Satterthwaite 1946), at least those of the
+    scarcer side: few raters make it wide where the spread between raters is what the value hangs on. One-way: that
+    side's V and count - 1.
     """
     if "raters" in wanted.over and raters.size < 3:
         return "too_few_raters_for_interval"
@@ -124,9 +125,16 @@ def jackknife_interval(
         if not np.isfinite(ratings).all():
             return "unstable"
         variance = max(sum(variances) - jackknife_variance(ratings), variance)
-    quantile = float(stats.t.ppf((1 + wanted.level) / 2, min(part.size for part in used) - 1))
+    freedom = _freedom(variance, variances, [part.size - 1 for part in used])
+    quantile = float(stats.t.ppf((1 + wanted.level) / 2, freedom))
     ends = scale.interval(value, float(np.sqrt(variance)), quantile)
     return "no_spread" if ends is None else ends
+
+
+def _freedom(variance: float, parts: list[float], counts: list[int]) -> float:
+    """Satterthwaite's degrees of freedom of a variance made of parts that are each known from so many."""
+    spread = sum(part**2 / count for part, count in zip(parts, counts, strict=True))
+    return max(variance**2 / spread, min(counts)) if spread > 0 else min(counts)
 
 
 def percentile_interval(replicates: Floats, level: float) -> Ends | str:

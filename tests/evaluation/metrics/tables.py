@@ -36,6 +36,12 @@ def tables(draw: st.DrawFn, codes: int = 5, min_raters: int = 2) -> np.ndarray:
     return draw(hnp.arrays(float, shape, elements=cell))
 
 
+def freedom(total: float, units: float, raters: float, n_units: int, n_raters: int) -> float:
+    """Satterthwaite's degrees of freedom of a two-way variance, at least those of the scarcer side."""
+    found = total**2 / (units**2 / (n_units - 1) + raters**2 / (n_raters - 1))
+    return float(max(found, min(n_units, n_raters) - 1))
+
+
 def delete_one(table: np.ndarray, of: Callable[[Ratings], float]) -> dict[str, np.ndarray]:
     """The measure without each unit, each rater, each rating: computed anew each time."""
     ones = []

@@ -16,7 +16,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import jackknife_variance
 from evaluation.metrics.pearson import pearson_pairs
 from evaluation.metrics.spearman import spearman_pairs
-from tests.evaluation.metrics.tables import N, delete_one, gappy, tables
+from tests.evaluation.metrics.tables import N, delete_one, freedom, gappy, tables
 
 NONE = Interval("none")
 KINDS = [
@@ -86,14 +86,15 @@ def test_few_codes_take_the_same_interval_by_tables_as_pair_by_pair(
 
 
 def test_the_interval_is_the_one_documented() -> None:
-    """V = max(V_u + V_r - V_ur, V_u, V_r); t with min(12, 6) - 1 = 5 degrees of freedom on Fisher's z."""
+    """V = max(V_u + V_r - V_ur, V_u, V_r); t with Satterthwaite's degrees of freedom on Fisher's z."""
     rng = np.random.default_rng(1)
     table = rng.normal(size=(12, 1)) + rng.normal(size=(12, 6))
     estimate = mean_pairwise_pearson(Ratings.from_matrix(table))
     brute = delete_one(table, lambda some: loop(some, stats.pearsonr))
     units, raters, ones = (jackknife_variance(brute[part]) for part in ("units", "raters", "ratings"))
-    error = np.sqrt(max(units + raters - ones, units, raters)) / (1 - estimate.value**2)
-    step = stats.t.ppf(0.975, 5) * error
+    total = max(units + raters - ones, units, raters)
+    error = np.sqrt(total) / (1 - estimate.value**2)
+    step = stats.t.ppf(0.975, freedom(total, units, raters, 12, 6)) * error
     assert estimate.low == pytest.approx(np.tanh(np.arctanh(estimate.value) - step))
     assert estimate.high == pytest.approx(np.tanh(np.arctanh(estimate.value) + step))
 

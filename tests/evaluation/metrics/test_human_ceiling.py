@@ -56,7 +56,7 @@ def test_averaging_and_pooling_differ_where_annotators_differ_in_level() -> None
 
 def test_the_interval_is_two_way_and_without_single_ratings_no_narrower(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(6)
-    people = Ratings.from_matrix(rng.normal(size=(36, 1)) + rng.normal(size=(36, 4)))
+    people = Ratings.from_matrix(rng.normal(size=(36, 1)) + rng.normal(size=(36, 12)))
     exact = leave_one_annotator_out(people, "pearson")
     units = leave_one_annotator_out(people, "pearson", interval=Interval(over="units"))
     monkeypatch.setattr("evaluation.metrics.human_ceiling.MOST_RATINGS", 10)

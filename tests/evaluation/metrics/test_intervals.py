@@ -9,7 +9,7 @@ from evaluation.metrics.agreement import LEVELS, Interval, Level, _deletions, _v
 from evaluation.metrics.bootstrap import bootstrap_sums
 from evaluation.metrics.counts import Ratings, count_table
 from evaluation.metrics.intervals import jackknife_variance
-from tests.evaluation.metrics.tables import KRIPPENDORFF_2011, delete_one, gappy
+from tests.evaluation.metrics.tables import KRIPPENDORFF_2011, delete_one, freedom, gappy
 
 NONE = Interval("none")
 PARTS = ("units", "raters", "ratings")
@@ -54,13 +54,13 @@ def test_the_jackknife_with_weights_is_the_brute_force_one(level: Level) -> None
 
 
 def test_the_interval_is_the_one_documented() -> None:
-    """V = max(V_u + V_r - V_ur, V_u, V_r); t with min(11, 4) - 1 = 3 degrees of freedom on log(1 - alpha)."""
+    """V = max(V_u + V_r - V_ur, V_u, V_r); t with Satterthwaite's degrees of freedom on log(1 - alpha)."""
     estimate = alpha(Ratings.from_matrix(KRIPPENDORFF_2011), "ordinal")
     table = pairable(KRIPPENDORFF_2011)
     brute = delete_one(table, lambda ratings: value(ratings, "ordinal"))
     units, raters, ones = (jackknife_variance(brute[part]) for part in PARTS)
-    error = np.sqrt(max(units + raters - ones, units, raters))
-    step = stats.t.ppf(0.975, 3) * error / (1 - estimate.value)
+    total = max(units + raters - ones, units, raters)
+    step = stats.t.ppf(0.975, freedom(total, units, raters, 11, 4)) * np.sqrt(total) / (1 - estimate.value)
     assert estimate.low == pytest.approx(1 - (1 - estimate.value) * np.exp(step), rel=1e-9)
     assert estimate.high == pytest.approx(1 - (1 - estimate.value) * np.exp(-step), rel=1e-9)
     assert estimate.resampled == "units and raters"

@@ -18,6 +18,7 @@ from evaluation.metrics.model_people import (
     per_annotator,
     per_cohort,
 )
+from tests.evaluation.metrics.tables import freedom
 
 NONE = Interval("none")
 N = np.nan
@@ -90,7 +91,7 @@ def test_the_value_is_the_loops(reading: str, seed: int) -> None:
 @each
 @pytest.mark.parametrize("seed", range(3))
 def test_the_interval_is_the_two_way_jackknife_by_brute_force(reading: str, seed: int) -> None:
-    """V = max(V_u + V_r - V_ur, V_u, V_r); t with min(units, raters) - 1 degrees of freedom on Fisher's z."""
+    """V = max(V_u + V_r - V_ur, V_u, V_r); t with Satterthwaite's degrees of freedom on Fisher's z."""
     measure, row, column, unit = READINGS[reading]
     rows = [one for one in study(seed, images=8, missing=0.1) if reading not in ("cohort", "annotator") or one[1] == 1]
     found = measure(scored(rows), Interval())
@@ -103,8 +104,9 @@ def test_the_interval_is_the_two_way_jackknife_by_brute_force(reading: str, seed
         assert found.interval_reason == "unstable"
         return
     units, raters, both = (jackknife_variance(part) for part in without)
-    error = np.sqrt(max(units + raters - both, units, raters)) / (1 - found.value**2)
-    step = stats.t.ppf(0.975, min(without[0].size, without[1].size) - 1) * error
+    total = max(units + raters - both, units, raters)
+    error = np.sqrt(total) / (1 - found.value**2)
+    step = stats.t.ppf(0.975, freedom(total, units, raters, without[0].size, without[1].size)) * error
     assert found.low == pytest.approx(np.tanh(np.arctanh(found.value) - step), abs=1e-9)
     assert found.high == pytest.approx(np.tanh(np.arctanh(found.value) + step), abs=1e-9)
 

@@ -12,6 +12,7 @@ from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.intervals import Interval
 from evaluation.metrics.partitions import Partition, Partitions, adjusted_rand, keep_alpha, pairwise_f1
+from tests.evaluation.metrics.tables import freedom
 
 MEASURES = [pairwise_f1, adjusted_rand, keep_alpha]
 each = pytest.mark.parametrize("measure", MEASURES, ids=lambda one: one.__name__)
@@ -102,7 +103,7 @@ def test_the_jackknife_is_that_of_leaving_out_and_counting_anew(measure: Any) ->
     total = max(variance[0] + variance[1] - variance[2], *variance[:2])
     from scipy import stats
 
-    step = stats.t.ppf(0.975, 3) * np.sqrt(total)
+    step = stats.t.ppf(0.975, freedom(total, *variance[:2], 6, 4)) * np.sqrt(total)
     if measure is pairwise_f1:
         centre, wide = np.log(both.value / (1 - both.value)), step / (both.value * (1 - both.value))
         assert both.low == pytest.approx(1 / (1 + np.exp(-(centre - wide))))
