@@ -25,6 +25,7 @@ from evaluation.metrics.pearson import correlation_of_sums
 from evaluation.metrics.resampling import CLUSTERS, DEFAULT, Resampling, number_clusters
 
 Kind = Literal["pearson", "spearman"]
+KINDS: tuple[Kind, ...] = ("pearson", "spearman")
 NAMES: dict[Kind, str] = {"pearson": "Pearson's r", "spearman": "Spearman's rho"}
 MIN_POINTS = 3
 

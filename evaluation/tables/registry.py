@@ -1,10 +1,10 @@
 """Which tables a benchmark has: those of the recipe it was made from, and those every benchmark has."""
 
 from benchmarks.models import Benchmark
-from evaluation.tables import caire, globalrg
+from evaluation.tables import caire, globalrg, valueground
 from evaluation.tables.spec import TableSpec
 
-BY_RECIPE: dict[str, tuple[TableSpec, ...]] = {**caire.TABLES, **globalrg.TABLES}
+BY_RECIPE: dict[str, tuple[TableSpec, ...]] = {**caire.TABLES, **globalrg.TABLES, **valueground.TABLES}
 
 
 def tables_of(benchmark: Benchmark) -> tuple[TableSpec, ...]:

@@ -1,0 +1,319 @@
+"""What ValueGround's tables are made from: each model's answers to (question, source, country), and the labels.
+
+A question is an item's concept (its key, where it has none), a source its condition, a country the unit's target. A
+model's text-only answer may stand with any one source, since words have none: reversals take the answer given with the
+same source, else that of the first source by name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from benchmarks.rules.regions import country_code
+from evaluation.metrics.classification import MISSING, Unreadable, alignment_codes
+from evaluation.metrics.counts import Bools, Floats, Ints
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.survey import Label, Pair, Proposal, Side, adjust, label, propose, resolve
+from evaluation.observations import Observed, Thing
+from evaluation.tables.given import Given
+from evaluation.tables.spec import Missing
+
+CHOICE, ALIGNMENT = "choice", "alignment"
+MAIN, TEXT = ("main", ""), ("text_only",)
+MODELS = ("model",)
+CODES = {"a": 0, "b": 1}
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """n instances. ``question``, ``source``, ``country`` (n,) are places in the tuples; ``gold`` (n,) the label's code,
+    MISSING where unscorable; ``margin`` (n,), NaN where unknown. By model, each (n,): ``main`` and ``text`` the codes
+    of its answers, ``own_text`` only those that stand with this very instance, ``aligned`` 1 or 0 or MISSING for the
+    pair of pictures. ``alignments``: by model, 1, 0 or MISSING for each pair of pictures that was asked, and the
+    number of its question."""
+
+    questions: tuple[str, ...]
+    sources: tuple[str, ...]
+    countries: tuple[str, ...]
+    question: Ints
+    source: Ints
+    country: Ints
+    gold: Ints
+    margin: Floats
+    labels: Mapping[tuple[int, int], Label]
+    main: Mapping[str, Ints]
+    text: Mapping[str, Ints]
+    own_text: Mapping[str, Ints]
+    aligned: Mapping[str, Ints]
+    alignments: Mapping[str, tuple[Ints, Ints]]
+
+    @property
+    def n(self) -> int:
+        return int(self.question.size)
+
+    @property
+    def models(self) -> list[str]:
+        return sorted({*self.main, *self.text})
+
+    @property
+    def nothing(self) -> Ints:
+        return np.full(self.n, MISSING)
+
+    @property
+    def main_gold(self) -> Ints:
+        """(n,) labels of the instances that some model was asked with pictures."""
+        return self._asked(self.main)
+
+    @property
+    def text_gold(self) -> Ints:
+        return self._asked(self.own_text)
+
+    def _asked(self, by_model: Mapping[str, Ints]) -> Ints:
+        some = np.any([codes != MISSING for codes in by_model.values()], axis=0) if by_model else np.zeros(self.n, bool)
+        return np.where(some, self.gold, MISSING)
+
+    @property
+    def pair(self) -> Ints:
+        """(n,) one number for each question and country."""
+        return self.question * len(self.countries) + self.country
+
+
+def asked(given: Given) -> Asked:
+    """Raises Missing without any answer of a model in the stage `choice`."""
+    seen = given.observed(CHOICE, "choice", MODELS)
+    of_question, of_source, questions, sources = _places(seen.items)
+    said = np.array([CODES.get(code, MISSING) for code in seen.codes])[seen.code]
+    key = (of_question[seen.item] * len(sources) + of_source[seen.item]) * len(seen.targets) + seen.target
+    instances, place = np.unique(key, return_inverse=True)
+    country = instances % len(seen.targets)
+    question, source = np.divmod(instances // len(seen.targets), len(sources))
+    labels = _labels(questions, seen.targets, seen.items)
+    known = [labels[int(q), int(c)] for q, c in zip(question, country, strict=True)]
+    main, own = _by_model(seen, said, place, instances.size, MAIN), _by_model(seen, said, place, instances.size, TEXT)
+    pair = question * len(seen.targets) + country
+    aligned, alignments = _alignment(given, questions, sources, question, source)
+    return Asked(
+        questions=questions,
+        sources=sources,
+        countries=seen.targets,
+        question=question,
+        source=source,
+        country=country,
+        gold=np.array([CODES.get(one.side or "", MISSING) for one in known], np.int64),
+        margin=np.array([np.nan if one.margin is None else one.margin for one in known]),
+        labels=labels,
+        main=main,
+        text={name: _borrowed(codes, pair) for name, codes in own.items()},
+        own_text=own,
+        aligned=aligned,
+        alignments=alignments,
+    )
+
+
+def _places(items: tuple[Thing, ...]) -> tuple[Ints, Ints, tuple[str, ...], tuple[str, ...]]:
+    """Of each item: the places of its question and its source, and both lists."""
+    names = [one.concept or one.key for one in items]
+    questions, question = np.unique(np.array(names, str), return_inverse=True)
+    sources, source = np.unique(np.array([one.condition for one in items], str), return_inverse=True)
+    return question, source, tuple(questions.tolist()), tuple(sources.tolist())
+
+
+def _by_model(seen: Observed, said: Ints, place: Ints, n: int, settings: tuple[str, ...]) -> dict[str, Ints]:
+    found: dict[str, Ints] = {}
+    for number, who in seen.models():
+        if who.setting in settings:
+            mine = seen.rater == number
+            found.setdefault(who.name, np.full(n, MISSING))[place[mine]] = said[mine]
+    return found
+
+
+def _borrowed(codes: Ints, pair: Ints) -> Ints:
+    """An instance without an answer of its own takes that of the first one of its question and country."""
+    there = np.flatnonzero(codes != MISSING)
+    pairs, first = np.unique(pair[there], return_index=True)
+    if not pairs.size:
+        return codes
+    at = np.minimum(np.searchsorted(pairs, pair), pairs.size - 1)
+    other = np.where(pairs[at] == pair, codes[there[first]][at], MISSING)
+    return np.where(codes != MISSING, codes, other)
+
+
+def _alignment(
+    given: Given, questions: tuple[str, ...], sources: tuple[str, ...], question: Ints, source: Ints
+) -> tuple[dict[str, Ints], dict[str, tuple[Ints, Ints]]]:
+    """By model: for each instance; and for each pair of pictures it was asked about."""
+    try:
+        seen = given.observed(ALIGNMENT, "alignment", MODELS)
+    except Missing:
+        return {}, {}
+    both: Unreadable = "wrong" if given.chosen.get("same_option") == "wrong" else "left out"
+    right = alignment_codes(seen.codes, both=both)[seen.code]
+    names = [(one.concept or one.key, one.condition) for one in seen.items]
+    shown = {name: n for n, name in enumerate(dict.fromkeys(names))}
+    of_item = np.array([shown[name] for name in names])
+    pairs = zip(question, source, strict=True)
+    wanted = np.array([shown.get((questions[q], sources[s]), MISSING) for q, s in pairs])
+    cluster = np.unique(np.array([q for q, _s in shown]), return_inverse=True)[1]
+    aligned, alignments = {}, {}
+    for number, who in seen.models():
+        mine = seen.rater == number
+        codes = np.full(len(shown), MISSING)
+        codes[of_item[seen.item[mine]]] = right[mine]
+        aligned[who.name] = np.where(wanted == MISSING, MISSING, codes[wanted])
+        alignments[who.name] = (codes, cluster)
+    return aligned, alignments
+
+
+# Labels
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is known of a question: counts by country and code, or labels as given."""
+
+    survey: Mapping[str, Mapping[int, float]]
+    pair: Pair | None
+    proposal: Proposal | None
+    adjustment: Mapping[int, int | None]
+    labels: Mapping[str, Side]
+
+
+def question_of(contexts: Iterable[Mapping[str, Any]]) -> Question:
+    """From the contexts of the question's items, the first that says it: `survey`, `options`, `pair`, `adjustment`,
+    `labels`, as mappings or as JSON."""
+    said: dict[str, Any] = {}
+    for context in contexts:
+        for name in ("survey", "options", "pair", "adjustment", "labels", "option_a", "option_b"):
+            if name not in said and context.get(name):
+                said[name] = _read(context[name])
+    survey = {
+        str(country): counts
+        for country, given in _mapping(said.get("survey")).items()
+        if (counts := _numbers(_mapping(given)))
+    }
+    adjustment = _codes(_mapping(said.get("adjustment")))
+    options = {code: str(text) for code, text in _keys(_mapping(said.get("options"))).items()}
+    proposal = propose(options, adjustment)
+    words = (str(said.get("option_a") or ""), str(said.get("option_b") or ""))
+    seen = [code for counts in survey.values() for code, n in adjust(counts, adjustment).items() if n > 0]
+    pair = resolve(_two(said.get("pair")) or _ends(proposal), words if all(words) else None, seen)
+    sides: dict[str, Side] = {"a": "a", "b": "b"}
+    labels = {str(c): sides[str(one)] for c, one in _mapping(said.get("labels")).items() if str(one) in sides}
+    return Question(survey, pair, proposal, adjustment, labels)
+
+
+def label_of(question: Question, country: str) -> Label:
+    """From the survey's counts; a label that came with the question where there are none."""
+    counts = _of_country(question.survey, country)
+    side = _of_country(question.labels, country)
+    if counts is None and side is not None:
+        return Label(side)
+    return label(counts, question.pair, question.adjustment)
+
+
+def _labels(
+    questions: tuple[str, ...], countries: tuple[str, ...], items: tuple[Thing, ...]
+) -> dict[tuple[int, int], Label]:
+    contexts: dict[str, list[Mapping[str, Any]]] = {name: [] for name in questions}
+    for one in items:
+        contexts[one.concept or one.key].append(one.context)
+    found: dict[tuple[int, int], Label] = {}
+    for q, name in enumerate(questions):
+        known = question_of(contexts[name])
+        found |= {(q, c): label_of(known, country) for c, country in enumerate(countries)}
+    return found
+
+
+def _of_country(table: Mapping[str, T], country: str) -> T | None:
+    """By its own name, else by another name of the same country."""
+    if country in table:
+        return table[country]
+    code = country_code(country)
+    return next((value for name, value in table.items() if country_code(name) == code), None)
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _whole(value: Any) -> int | None:
+    try:
+        return int(str(value).strip())
+    except ValueError:
+        return None
+
+
+def _keys(table: Mapping[str, Any]) -> dict[int, Any]:
+    return {code: value for name, value in table.items() if (code := _whole(name)) is not None}
+
+
+def _numbers(table: Mapping[str, Any]) -> dict[int, float]:
+    found = {code: value for code, value in _keys(table).items() if isinstance(value, (int, float, str))}
+    return {code: float(value) for code, value in found.items() if _is_count(value)}
+
+
+def _is_count(value: Any) -> bool:
+    try:
+        return 0 <= float(value) < float("inf")
+    except ValueError:
+        return False
+
+
+def _codes(table: Mapping[str, Any]) -> dict[int, int | None]:
+    """{code: new code}; an empty new code leaves the answer out, as the survey's adjustment table writes it."""
+    return {code: None if new in (None, "") else _whole(new) for code, new in _keys(table).items()}
+
+
+def _two(value: Any) -> tuple[int, int] | None:
+    """The codes of A and B: {"a": 1, "b": 4} or [1, 4]."""
+    row = [value.get("a"), value.get("b")] if isinstance(value, Mapping) else value
+    if not isinstance(row, (list, tuple)) or len(row) != 2:
+        return None
+    a, b = (_whole(one) for one in row)
+    return None if a is None or b is None else (a, b)
+
+
+def _ends(proposal: Proposal | None) -> tuple[int, int] | None:
+    return (proposal.a, proposal.b) if proposal else None
+
+
+def counted_words(of: Asked) -> list[str]:
+    """Denominators, and what is not in them, in words."""
+    why = {"tie": 0, "no_counts": 0, "codes_unresolved": 0}
+    for one in of.labels.values():
+        if one.why:
+            why[one.why] += 1
+    scorable = len(of.labels) - sum(why.values())
+    return [
+        _("%(scorable)s of %(all)s pairs of question and country have a label; %(sources)s sources of pictures.")
+        % {"scorable": scorable, "all": len(of.labels), "sources": len(of.sources)},
+        _("Left out: %(tie)s exact ties, %(none)s without counts, %(codes)s whose options have no codes.")
+        % {"tie": why["tie"], "none": why["no_counts"], "codes": why["codes_unresolved"]},
+    ]
+
+
+def known_answers(of: Asked, model: str) -> Bools:
+    """(n,) instances with a label and both of the model's answers."""
+    sides = (of.gold, of.main.get(model, of.nothing), of.text.get(model, of.nothing))
+    return np.asarray(np.all([one != MISSING for one in sides], axis=0))
+
+
+def counted(count: int, of: int) -> Estimate:
+    """How many of how many, as a number that has no interval."""
+    return Estimate.of(float(count), method="count", n_units=of, n_raters=0, n_ratings=of)

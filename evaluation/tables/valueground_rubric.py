@@ -1,0 +1,234 @@
+"""ValueGround: scores of the pairs of pictures by the rubric, and the automatic judge against people.
+
+A judge is a model rater of the stage `pair-review`. Several make an ensemble: their scores of a pair are averaged, as
+the paper does. What made a pair stands in its item's context: `backbone` and `configuration`; without them its source
+stands for both. The total is computed on each rater's sheet by the recipe's own expression.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from benchmarks.recipes.valueground import RULE
+from benchmarks.rules.acceptance import Rule
+from evaluation.metrics.association import KINDS
+from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.human_ceiling import How, leave_one_annotator_out
+from evaluation.metrics.rater_means import with_rater_means
+from evaluation.metrics.resampling import mean
+from evaluation.observations import Thing
+from evaluation.tables.given import Given
+from evaluation.tables.printed import printed, rows
+from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
+
+Strings = npt.NDArray[np.str_]
+STAGE = "pair-review"
+FIELDS = ("match_a", "match_b", "pair_match", "no_cue")
+TOTAL = "total"
+NAMES: Mapping[str, Words] = {
+    "match_a": gettext_lazy("Match A"),
+    "match_b": gettext_lazy("Match B"),
+    "pair_match": gettext_lazy("Pair match"),
+    "no_cue": gettext_lazy("No cue"),
+    TOTAL: gettext_lazy("Total"),
+}
+THREE = Rounding(3)
+CEILING = Option(
+    "people",
+    gettext_lazy("Annotators against the mean of the others"),
+    {"averaging": gettext_lazy("each alone, then the mean"), "pooling": gettext_lazy("all in one correlation")},
+)
+SCORED_BY = Option(
+    "scored_by",
+    gettext_lazy("Scores of"),
+    {"model": gettext_lazy("the automatic judges, averaged"), "person": gettext_lazy("people, averaged")},
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """``scores``: by field, {(item, rater): score} with places in ``items``; raters by their number in the database."""
+
+    items: tuple[Thing, ...]
+    scores: Mapping[str, Mapping[tuple[int, int], float]]
+
+    def ratings(self, field: str, keep: Callable[[int], bool]) -> Ratings:
+        """Units are the places of all items; only items that ``keep`` wants have ratings."""
+        rows = [(item, rater, value) for (item, rater), value in self.scores[field].items() if keep(item)]
+        number = {rater: n for n, rater in enumerate(sorted({rater for _item, rater, _value in rows}))}
+        unit = np.array([item for item, _rater, _value in rows], np.int64)
+        who = np.array([number[rater] for _item, rater, _value in rows], np.int64)
+        return Ratings(unit, who, np.array([value for *_row, value in rows]), len(self.items), len(number))
+
+    def means(self, field: str) -> Floats:
+        """(items,) the mean over raters, NaN without one."""
+        total, count = np.zeros(len(self.items)), np.zeros(len(self.items))
+        for (item, _rater), value in self.scores[field].items():
+            total[item] += value
+            count[item] += 1
+        means: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+        return means
+
+
+def scored(given: Given, kind: str) -> Scored:
+    """By people ("person") or by judges ("model"). Raises Missing without any rating."""
+    scores: dict[str, dict[tuple[int, int], float]] = {}
+    places: dict[int, int] = {}
+    items: list[Thing] = []
+    for field in FIELDS:
+        seen = given.observed(STAGE, field, (kind,))
+        for item, rater, value in zip(seen.item, seen.rater, seen.value, strict=True):
+            thing = seen.items[item]
+            if thing.pk not in places:
+                places[thing.pk] = len(items)
+                items.append(thing)
+            if np.isfinite(value):
+                scores.setdefault(field, {})[places[thing.pk], seen.raters[rater].pk] = float(value)
+    return Scored(tuple(items), {**scores, TOTAL: _totals(scores)})
+
+
+def _totals(scores: Mapping[str, Mapping[tuple[int, int], float]]) -> dict[tuple[int, int], float]:
+    """Of the sheets on which all four points were given."""
+    score = Rule.from_json(RULE).score
+    assert score is not None
+    found = {}
+    for key in scores.get(FIELDS[0], {}):
+        total = score.expression.evaluate({field: scores[field].get(key) for field in FIELDS if field in scores})
+        if isinstance(total, float):
+            found[key] = total
+    return found
+
+
+def build_scores(given: Given) -> Table:
+    """Mean scores by what made the pairs."""
+    of = scored(given, given.chosen["scored_by"])
+    made = [(str(one.context.get("backbone") or one.condition), _configuration(one)) for one in of.items]
+    questions = np.array([one.concept or one.key for one in of.items])
+    found = []
+    for backbone, configuration in sorted(set(made), key=_paper_order):
+        here = np.array([one == (backbone, configuration) for one in made])
+        cells = [
+            Cell(
+                _mean(of, field, here, questions),
+                rounding=THREE,
+                printed=printed("valueground_table_1", field, backbone=backbone, configuration=configuration),
+            )
+            for field in (*FIELDS, TOTAL)
+        ]
+        found.append(Row(configuration or backbone, tuple(cells), backbone if configuration else ""))
+    words: list[Words] = [
+        _("Each pair counts once, with the mean of its raters' scores. Intervals draw whole questions."),
+        _total_words(),
+    ]
+    columns = [NAMES[field] for field in (*FIELDS, TOTAL)]
+    return given.table(corner=_("How it was made"), columns=columns, rows=found, words=words)
+
+
+def _configuration(one: Thing) -> str:
+    return str(one.context.get("configuration") or "")
+
+
+def _paper_order(made: tuple[str, str]) -> tuple[int, str, str]:
+    listed = [(row["backbone"], row["configuration"]) for row in rows("valueground_table_1")]
+    return (listed.index(made) if made in listed else len(listed), *made)
+
+
+def _mean(of: Scored, field: str, here: Bools, questions: Strings) -> Estimate:
+    scores = of.means(field)
+    there = here & np.isfinite(scores)
+    raters = {rater for (item, rater) in of.scores[field] if there[item]}
+    return mean(scores[there], questions[there], method="mean score", n_raters=len(raters))
+
+
+def _total_words() -> str:
+    return _("Total: (match A / 2 + match B / 2 + pair match / 2 + no cue) / 4, on each sheet.")
+
+
+def build_judge(given: Given) -> Table:
+    people = scored(given, "person")
+    judge = _judged(given, people)
+    how: How = "pooling" if given.chosen["people"] == "pooling" else "averaging"
+    found = []
+    for field in (*FIELDS, TOTAL):
+        scores = judge[field]
+        ratings = people.ratings(field, partial(_has, scores))
+        estimates = [with_rater_means(scores, ratings, kind, interval=given.interval) for kind in KINDS]
+        alone = _alone(ratings)
+        estimates += [leave_one_annotator_out(alone, kind, how, interval=given.interval) for kind in KINDS]
+        names = (*(f"judge_{kind}" for kind in KINDS), *(f"people_{kind}" for kind in KINDS))
+        cells = [
+            Cell(one, rounding=THREE, printed=printed("valueground_table_4", name, field=field))
+            for name, one in zip(names, estimates, strict=True)
+        ]
+        found.append(Row(str(NAMES[field]), tuple(cells)))
+    columns: list[Words] = [
+        _("Judge, Pearson"), _("Judge, Spearman"), _("People, Pearson"), _("People, Spearman"),
+    ]  # fmt: skip
+    words: list[Words] = [
+        _("Judge: the mean of the judges, against the mean of people. People: each annotator against the others."),
+        _("Over the pairs that both judged. Intervals: other pairs and other people."),
+        _total_words(),
+    ]  # fmt: skip
+    return given.table(corner=_("Question"), columns=columns, rows=found, words=words)
+
+
+def _has(scores: Floats, item: int) -> bool:
+    return bool(np.isfinite(scores[item]))
+
+
+def _alone(ratings: Ratings) -> Ratings:
+    """Units without a rating do not count as missing."""
+    units, unit = np.unique(ratings.unit, return_inverse=True)
+    return Ratings(unit, ratings.rater, ratings.value, units.size, ratings.n_raters)
+
+
+def _judged(given: Given, people: Scored) -> dict[str, Floats]:
+    """By field, the ensemble's score of each of the people's items; NaN where no judge scored it."""
+    try:
+        judges = scored(given, "model")
+    except Missing as problem:
+        text = _("No automatic judge has scored pairs yet. Import a model's answers to this stage.")
+        raise Missing(text) from problem
+    place = {one.pk: n for n, one in enumerate(judges.items)}
+    at: Ints = np.array([place.get(one.pk, -1) for one in people.items], np.int64)
+    return {field: np.where(at < 0, np.nan, judges.means(field)[at]) for field in (*FIELDS, TOTAL)}
+
+
+def build_costs(given: Given) -> Table:
+    raise Missing(_("Runs with costs come with the runs."))
+
+
+NEEDS = gettext_lazy("Sheets of people or of automatic judges in the stage “pair-review”.")
+RUBRIC_TABLES: tuple[TableSpec, ...] = (
+    TableSpec(
+        "table-1",
+        "Table 1",
+        gettext_lazy("Scores of the pairs by how they were made"),
+        NEEDS,
+        build_scores,
+        (SCORED_BY,),
+    ),
+    TableSpec(
+        "table-3",
+        "Table 3",
+        gettext_lazy("Cost of a pair"),
+        gettext_lazy("Runs that say what they cost."),
+        build_costs,
+    ),
+    TableSpec(
+        "table-4",
+        "Table 4",
+        gettext_lazy("The automatic judge against people"),
+        gettext_lazy("Sheets of people and of automatic judges about the same pairs."),
+        build_judge,
+        (CEILING,),
+    ),
+)
