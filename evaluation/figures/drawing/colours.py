@@ -39,7 +39,7 @@ KINDS: tuple[Look, ...] = (
     Look(VERDIGRIS_TINT, INK, "falling"),
     Look(BRASS_DEEP, "#fff", "across-light"),
     Look(SURFACE, INK, "dots"),
-    Look(EDGE, INK, "grid"),
+    Look(LINE, INK, "grid"),
     Look(MADDER, "#fff", "rising-light"),
 )
 UNKNOWN = Look(SUNK, INK, "hatch")
@@ -69,8 +69,8 @@ def steps(count: int) -> list[Look]:
 
 
 def ink_on(fill: str) -> str:
-    """Ink or white, whichever has more contrast (WCAG 2)."""
-    return INK if contrast(INK, fill) >= contrast("#fff", fill) else "#fff"
+    """Black or white, whichever has more contrast (WCAG 2): at least 4.5 on any colour, which ink does not reach."""
+    return "#000" if contrast("#000", fill) >= contrast("#fff", fill) else "#fff"
 
 
 def contrast(one: str, other: str) -> float:

@@ -1,0 +1,276 @@
+"""Drawings by arithmetic: where marks lie, what is cut, and that each holds nothing, one thing and hundreds."""
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path as File
+from typing import Any
+
+import pytest
+
+from evaluation.figures.drawing import axis, bars, boxes, heat, lines, lists, ranks, scatter, strip
+from evaluation.figures.drawing.axis import Scale, Value, ticks
+from evaluation.figures.drawing.colours import KINDS, TOKENS, contrast, ink_on, kind, sequential, steps
+from evaluation.figures.drawing.scene import Path, Picture, Rect, Scene, Text
+from evaluation.figures.drawing.text import clean, cut, isolated, width_of
+
+ROOT = File(__file__).resolve().parents[3]
+HALF = Value(0.5)
+NONE = Value(None, why="No value: nothing yet.")
+
+
+def of(scene: Scene, kind_of: type) -> list[Any]:
+    return [mark for mark in scene.marks if isinstance(mark, kind_of)]
+
+
+def dots(scene: Scene) -> list[tuple[float, float]]:
+    """Dots are lines without length."""
+    found = [re.findall(r"M([\d.-]+) ([\d.-]+)h0", mark.d) for mark in of(scene, Path)]
+    return [(float(x), float(y)) for path in found for x, y in path]
+
+
+def heats(rows: int, columns: int, value: Value = HALF) -> heat.HeatMap:
+    names = tuple(f"row {n}" for n in range(rows)), tuple(f"m{n}" for n in range(columns))
+    return heat.HeatMap(*names, tuple(tuple(value for _c in range(columns)) for _r in range(rows)), 0, 1, "rho", "none")
+
+
+def raters(count: int) -> strip.Strip:
+    group = tuple(strip.Rater(f"R-{n:03}", Value(0.5, 0.4, 0.6, 9) if n % 50 != 7 else NONE) for n in range(count))
+    return strip.Strip((("Egypt", group),))
+
+
+def cloud(count: int) -> scatter.Scatter:
+    points = tuple(scatter.Dot(f"item {n}", 1 + n % 40 / 10, 1 + n % 7 / 2) for n in range(count))
+    return scatter.Scatter((scatter.Cloud("Lens", points, "r"),), "people", "model", 1, 5, True)
+
+
+def course(count: int) -> lines.Course:
+    points = tuple(lines.Point(float(n), f"{n} May", Value(0.1, 0.0, 0.3, 10 * n) if n else NONE) for n in range(count))
+    return lines.Course((lines.Panel("Egypt", points),))
+
+
+def stacks(count: int) -> bars.Stacks:
+    rows = tuple(bars.Stack(f"cohort {n}", (0.5, 0.3, 0.2) if n % 9 else None, n, "no answers") for n in range(count))
+    return bars.Stacks(("a", "b", "c"), KINDS[:3], rows, ("A", "B", "C"))
+
+
+def ranked(count: int) -> ranks.Ranks:
+    kinds = tuple(ranks.Kind(f"tier {n}", tuple([1 / 3] * count)) for n in range(3))
+    return ranks.Ranks((("Lens", kinds),), "rank", "share")
+
+
+def cards(count: int) -> boxes.Overlays:
+    drawn = (boxes.Drawn("R-1", (0.0, 0.0, 0.5, 1.0)), boxes.Drawn("Lens", (0.25, 0.0, 0.75, 1.0), 1 / 3))
+    return boxes.Overlays(tuple(boxes.Card(f"drum {n}", "a" * 64, 400, 300, drawn) for n in range(count)))
+
+
+def found(count: int) -> lists.Strips:
+    tiles = tuple(lists.Found("Egypt", 0.5, kind(n), "a" * 64, f"image {n}", bool(n % 2)) for n in range(count))
+    return lists.Strips((lists.Strip("Lens", "wedding", tiles),), (("Africa", kind(0)),))
+
+
+ALL: list[tuple[str, Callable[[Any, float], Scene], Callable[[int], Any]]] = [
+    ("heat map", heat.draw, lambda n: heats(n, min(n, 14))),
+    ("strip", strip.draw, raters),
+    ("scatter", scatter.draw, cloud),
+    ("course", lines.draw, course),
+    ("stacks", bars.draw_stacks, stacks),
+    ("bars", bars.draw_bars, lambda n: bars.Bars(tuple(bars.Bar(f"b{k}", Value(0.5, 0.4, 0.6, k)) for k in range(n)))),
+    ("ranks", ranks.draw, ranked),
+    ("boxes", boxes.draw, cards),
+    ("lists", lists.draw, found),
+]
+
+
+@pytest.mark.parametrize("width", [330.0, 760.0])
+@pytest.mark.parametrize("count", [0, 1, 3, 300])
+@pytest.mark.parametrize(("name", "draw", "make"), ALL, ids=[name for name, *_rest in ALL])
+def test_nothing_leaves_the_drawing(name: str, draw: Any, make: Any, count: int, width: float) -> None:
+    scene = draw(make(count), width)
+    assert scene.height > 0
+    assert scene.width >= width
+    for mark in scene.marks:
+        if isinstance(mark, Text) and not mark.turn:
+            long = width_of(mark.words, mark.size or 13, bold=mark.bold)
+            start = mark.x - {"start": 0, "middle": long / 2, "end": long}[mark.anchor]
+            assert start >= -10, mark  # the margin is 10
+            assert start + long <= scene.width + 10, mark
+            assert 0 < mark.y <= scene.height + 10, mark
+        elif isinstance(mark, Rect | Picture):
+            assert mark.x >= -1 and mark.x + mark.width <= scene.width + 1, mark
+            assert mark.y >= -1 and mark.y + mark.height <= scene.height + 1, mark
+
+
+def test_a_dot_lies_where_its_value_is() -> None:
+    # Names take 40 + 12 at least, n 52: the axis of the strip runs from left to 760 - 52, from -0.2 to 1.
+    scene = strip.draw(strip.Strip((("Egypt", (strip.Rater("R-1", Value(0.4, 0.1, 0.7, 9)),)),)), 760)
+    [(x, y)] = dots(scene)
+    words = {mark.words: mark for mark in of(scene, Text)}
+    assert x == pytest.approx((words["0.4"].x), abs=0.1)
+    assert x == pytest.approx((words["−0.2"].x + words["1"].x) / 2, abs=0.1)
+    assert y == 22 + 11  # below the cohort's name, in the middle of the first row
+
+
+def test_an_axis_maps_its_ends_to_its_ends_and_cuts_what_lies_beyond() -> None:
+    scale = Scale(-0.2, 1, 100, 700)
+    assert (scale.at(-0.2), scale.at(1), scale.at(0.4)) == (100, 700, pytest.approx(400))
+    assert (scale.at(-5), scale.at(5)) == (100, 700)
+    upright = Scale(0, 1, 200, 0)
+    assert upright.at(0.25) == 150
+
+
+def test_an_interval_that_goes_on_beyond_the_axis_is_marked() -> None:
+    low = strip.Strip((("Egypt", (strip.Rater("R-1", Value(0.4, -3.0, 0.7, 9)),)),))
+    inside = strip.Strip((("Egypt", (strip.Rater("R-1", Value(0.4, -0.3, 0.7, 9)),)),))
+    arrows = [sum(mark.d.endswith("z") for mark in of(strip.draw(one, 760), Path)) for one in (low, inside)]
+    assert arrows == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "made"),
+    [(0, 0.93, (0, 0.2, 0.4, 0.6, 0.8, 1)), (1, 5, (1, 2, 3, 4, 5)), (0.31, 0.38, (0.3, 0.32, 0.34, 0.36, 0.38)),
+     (2, 2, (1.4, 1.6, 1.8, 2, 2.2, 2.4, 2.6)), (-0.5, 0.5, (-0.6, -0.4, -0.2, 0, 0.2, 0.4, 0.6))],
+)  # fmt: skip
+def test_ticks_are_round_and_hold_both_ends(low: float, high: float, made: tuple[float, ...]) -> None:
+    assert ticks(low, high) == pytest.approx(made)
+
+
+def test_shares_are_as_wide_as_they_are() -> None:
+    rows = (bars.Stack("Egypt", (0.5, 0.3, 0.2), 10),)
+    scene = bars.draw_stacks(bars.Stacks(("a", "b", "c"), tuple(steps(3)), rows, ("1", "2", "3")), 760)
+    segments = [mark for mark in of(scene, Rect) if mark.title.startswith("Egypt")]
+    assert [mark.title for mark in segments] == ["Egypt, a: 50.0 %", "Egypt, b: 30.0 %", "Egypt, c: 20.0 %"]
+    whole = sum(mark.width for mark in segments)
+    assert [mark.width / whole for mark in segments] == pytest.approx([0.5, 0.3, 0.2], abs=0.001)
+    assert segments[1].x == pytest.approx(segments[0].x + segments[0].width, abs=0.11)
+
+
+def test_a_bar_begins_at_zero_and_a_negative_one_goes_left() -> None:
+    scene = bars.draw_bars(bars.Bars((bars.Bar("up", Value(0.5)), bars.Bar("down", Value(-0.5)))), 760)
+    up, down = of(scene, Rect)
+    zero = next(mark.x for mark in of(scene, Text) if mark.words == "0")
+    assert up.x == pytest.approx(zero, abs=0.11)
+    assert down.x + down.width == pytest.approx(zero, abs=0.11)
+    assert up.width == down.width
+
+
+def test_a_box_lies_on_its_picture_as_its_shares_say() -> None:
+    card = boxes.Card("drum", "a" * 64, 200, 100, (boxes.Drawn("R-1", (0.1, 0.2, 0.6, 0.7)),))
+    scene = boxes.draw(boxes.Overlays((card,)), 236)
+    [picture] = of(scene, Picture)
+    box = next(mark for mark in of(scene, Rect) if mark.y > picture.y and mark.width > 20)
+    assert (picture.width, picture.height) == (236, 118)  # the picture's own form
+    assert (box.x, box.y) == pytest.approx((picture.x + 23.6, picture.y + 23.6), abs=0.11)
+    assert (box.width, box.height) == pytest.approx((118, 59), abs=0.11)
+
+
+def test_an_undefined_cell_is_hatched_and_has_no_number() -> None:
+    scene = heat.draw(heats(1, 1, NONE), 760)
+    cell = next(mark for mark in of(scene, Rect) if mark.title)
+    assert (cell.pattern, cell.fill) == ("hatch", "")
+    assert cell.title == "row 0, m0: No value: nothing yet."
+    assert not [text for text in scene.texts if re.fullmatch(r"[−\d.]+", text) and text not in ("0", "1")]
+    assert "none" in scene.texts
+    assert "none" not in heat.draw(heats(1, 1), 760).texts
+
+
+def test_a_line_is_interrupted_where_there_is_no_value() -> None:
+    points = [Value(0.1), Value(0.2), NONE, Value(0.4), Value(0.5)]
+    panel = lines.Panel("Egypt", tuple(lines.Point(float(n), f"{n}", v) for n, v in enumerate(points)))
+    scene = lines.draw(lines.Course((panel,)), 760)
+    runs = [mark.d for mark in of(scene, Path) if re.fullmatch(r"M[\d. ]+L[\d. ]+", mark.d)]
+    assert len(runs) == 2
+    assert len(dots(scene)) == 4
+    assert len([mark for mark in of(scene, Rect) if mark.pattern == "hatch"]) == 1
+
+
+def test_points_in_one_place_become_one_larger_point() -> None:
+    points = (*[scatter.Dot("x", 2, 3)] * 12, scatter.Dot("y", 4, 4))
+    scene = scatter.draw(scatter.Scatter((scatter.Cloud("Lens", points),), "x", "y", 1, 5), 330)
+    wide = {
+        group.width: mark.d
+        for group in scene.groups
+        for mark in group.marks
+        if isinstance(mark, Path) and "h0" in mark.d
+    }
+    assert len(wide) == 2
+    assert max(wide) > 2 * min(wide)
+
+
+def test_least_squares_goes_through_points_on_a_line() -> None:
+    on_a_line = tuple(scatter.Dot("", x, 2 * x - 1) for x in (1.0, 2.0, 4.0))
+    assert scatter.least_squares(on_a_line) == pytest.approx((2, -1))
+    assert scatter.least_squares(on_a_line[:1]) is None
+    assert scatter.least_squares(()) is None
+
+
+def test_many_raters_are_dense_and_few_have_their_names() -> None:
+    few, many = strip.draw(raters(3), 760), strip.draw(raters(300), 760)
+    assert [text for text in few.texts if text.startswith("R-")] == ["R-000", "R-001", "R-002"]
+    names = [text for text in many.texts if text.startswith("R-")]
+    assert names[0] == "R-000"
+    assert names[-1] == "R-299"
+    assert len(dots(many)) == 294
+    assert many.height < 1000
+
+
+def test_names_at_the_ends_of_lines_do_not_lie_on_each_other() -> None:
+    scene = ranks.draw(ranked(20), 330)
+    ends = sorted(mark.y for mark in of(scene, Text) if mark.words.startswith("tier"))
+    assert [b - a for a, b in pairwise(ends)] >= [14, 14]
+
+
+@pytest.mark.parametrize(
+    ("words", "start"),
+    [("A name far too long for its place", "A name"), ("اسم طويل جدا لا يسعه المكان هنا أبدا", "اسم"),
+     ("とても長い国の名前です本当に", "とて"),
+     ("በጣም ረጅም የሆነ የሀገር ስም እዚህ", "በጣ"), ("नमस्ते बहुत लंबा नाम है यहाँ", "नम")],
+)  # fmt: skip
+def test_a_long_name_is_cut_and_stays_whole_in_its_title(words: str, start: str) -> None:
+    shown, full = cut(words, 13, 90)
+    assert full == words
+    assert shown.startswith(start)
+    assert "…" in shown
+    assert width_of(shown, 13) <= 90
+    assert cut(words, 13, 900) == (words, "")
+
+
+def test_marks_of_direction_and_control_characters_reach_no_drawing() -> None:
+    hostile = "\u202eevil\u2066\x00\x08 name\n\u200f"
+    assert clean(hostile) == "evil name"
+    assert isolated(hostile) == "\u2068evil name\u2069"
+    shown, _full = cut("\u202e" + "x" * 80, 13, 60)
+    assert "\u202e" not in shown
+
+
+def test_colours_are_the_tokens_of_the_pages() -> None:
+    css = (ROOT / "static/css/emic.css").read_text()
+    there = dict(re.findall(r"--([\w-]+): (#[0-9a-fA-F]+)", css))
+    assert {name: there[name].lower() for name in TOKENS} == {name: colour.lower() for name, colour in TOKENS.items()}
+
+
+def test_words_on_every_colour_can_be_read() -> None:
+    for share in range(101):
+        fill = sequential(share / 100)
+        assert contrast(ink_on(fill), fill) >= 4.5, fill
+    for look in (*KINDS, *steps(5), *steps(20)):
+        assert contrast(look.ink, look.fill) >= 4.5, look
+
+
+def test_the_scale_gets_darker_all_the_way() -> None:
+    light = [contrast(sequential(share / 50), "#000") for share in range(51)]
+    assert light == sorted(light, reverse=True)
+    assert len(set(light)) == 51
+
+
+def test_kinds_differ_by_more_than_colour() -> None:
+    """Neighbours in a bar differ in lightness, and no two kinds have the same pattern."""
+    patterns = [look.pattern for look in KINDS]
+    assert len(set(patterns)) == len(patterns)
+    dashes = [dash for _colour, dash in ranks.LINES]
+    assert len(set(dashes)) == len(dashes)
+
+
+def test_numbers_have_a_true_minus_and_nothing_has_none() -> None:
+    assert [axis.said(v) for v in (0.314, -0.314, -0.001, 1)] == ["0.31", "−0.31", "0.00", "1.00"]
+    assert [axis.tick_words(v) for v in (-0.2, 0.0, 0.5)] == ["−0.2", "0", "0.5"]
