@@ -9,15 +9,16 @@ Source: "Evaluating Perspectival Biases in Cross-Modal Retrieval" (3XCM), 3.2.2,
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
 from evaluation.metrics.counts import Bools, Floats
-from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.resampling import DEFAULT, Resampling, bootstrapped, cluster_sums, ratio
+from evaluation.metrics.estimate import Estimate, Extra
+from evaluation.metrics.intervals import Ends, percentile_interval
+from evaluation.metrics.resampling import CLUSTERS, DEFAULT, Resampling, bootstrap, bootstrapped, cluster_sums, ratio
 
 Ties = Literal["first", "every"]
 
@@ -60,15 +61,28 @@ def win_rates(credit: Floats, clusters: npt.ArrayLike, wanted: Resampling = DEFA
     Undefined: no trial.
     """
     known, labels = _known(credit, clusters)
-    one = np.ones(len(known))
-    extras = {"unknown": len(credit) - len(known)}
-    return [
-        bootstrapped(
-            cluster_sums(labels, column, one), ratio, wanted,
-            method="win rate", n_units=len(known), extras={**extras, "count": float(column.sum())},
-        )
-        for column in known.T
-    ]  # fmt: skip
+    sums = cluster_sums(labels, *known.T, np.ones(len(known)))
+    n = len(known)
+    common: dict[str, Any] = {"n_raters": 1, "level": wanted.level, "resampled": CLUSTERS, "method": "win rate"}
+    extras: dict[str, Extra] = {
+        "unknown": len(credit) - n, "n_clusters": len(sums), "n_resamples": wanted.resamples, "seed": wanted.seed,
+    }  # fmt: skip
+    if not n:
+        none = Estimate.undefined(reason="nothing_counted", extras=extras, n_units=0, n_ratings=0, **common)
+        return [none] * known.shape[1]
+    drawn = bootstrap(sums, lambda s: s[:, :-1] / s[:, -1:], wanted) if len(sums) > 2 else None  # one draw for all
+    made = []
+    for place, count in enumerate(known.sum(axis=0).tolist()):
+        ends: Ends | str = "too_few_clusters_for_interval" if drawn is None else _ends(drawn[:, place], wanted.level)
+        with_ends: dict[str, Any] = {"interval_reason": ends} if isinstance(ends, str) else {"interval": ends}
+        given = {**common, **with_ends, "extras": {**extras, "count": count}}
+        made.append(Estimate.of(count / n, n_units=n, n_ratings=n, **given))
+    return made
+
+
+def _ends(drawn: Floats, level: float) -> Ends | str:
+    ends = percentile_interval(drawn, level)
+    return "no_spread" if not isinstance(ends, str) and ends[1] - ends[0] <= 1e-12 else ends
 
 
 def self_preference(

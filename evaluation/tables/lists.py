@@ -145,11 +145,25 @@ def gains(of: Searched, k: int, relevant: Sequence[frozenset[str]], *, all_relev
     return np.where(known, values, np.nan)
 
 
+def labels_of_places(of: Searched, said: Callable[[About], str | None], universe: Sequence[str]) -> Ints:
+    """As `labels_at`, down to the shortest list: cut it with `cut_to`."""
+    return labels_at(of, max(1, min((len(one) for one in of.keys), default=0)), said, universe)
+
+
+def cut_to(labels: Ints, k: int) -> Ints:
+    """(q, k). Raises NoScores where the lists are shorter."""
+    if labels.shape[1] < k:
+        raise NoScores("list_too_short")
+    return labels[:, :k]
+
+
 def labels_at(of: Searched, k: int, said: Callable[[About], str | None], universe: Sequence[str]) -> Ints:
     """(q, k) places in `universe` of what `said` says of each found entry; -1 where it says none of these."""
     at = {name: place for place, name in enumerate(universe)}
-    place_of = {key: at.get(said(about) or "", -1) for key, about in of.about.items()}
-    return np.array([[place_of.get(key, -1) for key in row] for row in top_keys(of, k)], np.int64)
+    keys = top_keys(of, k)
+    found = {str(key) for row in keys for key in row}
+    place_of = {key: at.get(said(of.about.get(key, {})) or "", -1) for key in found}
+    return np.array([[place_of[key] for key in row] for row in keys], np.int64)
 
 
 def mean_over_queries(

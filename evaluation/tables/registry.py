@@ -1,10 +1,16 @@
 """Which tables a benchmark has: those of the recipe it was made from, and those every benchmark has."""
 
 from benchmarks.models import Benchmark
-from evaluation.tables import caire, globalrg, valueground
+from evaluation.tables import caire, culturalvqa, globalrg, valueground, xcm
 from evaluation.tables.spec import TableSpec
 
-BY_RECIPE: dict[str, tuple[TableSpec, ...]] = {**caire.TABLES, **globalrg.TABLES, **valueground.TABLES}
+BY_RECIPE: dict[str, tuple[TableSpec, ...]] = {
+    **caire.TABLES,
+    **culturalvqa.TABLES,
+    **globalrg.TABLES,
+    **valueground.TABLES,
+    **xcm.TABLES,
+}
 
 
 def tables_of(benchmark: Benchmark) -> tuple[TableSpec, ...]:

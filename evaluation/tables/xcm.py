@@ -1,0 +1,73 @@
+"""3XCM's tables, in the order of the paper: by what is asked of the models, then what was collected."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from benchmarks.rules.regions import country_code
+from evaluation.metrics.estimate import Estimate
+from evaluation.tables import xcm_association, xcm_descriptor, xcm_prevalence
+from evaluation.tables.given import Given
+from evaluation.tables.known_models import about_models
+from evaluation.tables.lists import Pools
+from evaluation.tables.printed import printed
+from evaluation.tables.spec import Cell, Missing, Rounding, Row, Table, TableSpec
+from evaluation.tables.trials import ORDER
+
+
+def build_counts(given: Given, name: str) -> Table:
+    """How many entries of each kind the collections of the forced choices have."""
+    pools, collections = Pools(), {run.collection_id: run.collection for run in given.runs("forced_choice")}
+    counts: Counter[str] = Counter()
+    for one in collections.values():
+        counts.update(str(about[name]) for about in pools.of(one).values() if about.get(name))
+    if name == "country":
+        counts = _by_code(counts)
+    if not counts:
+        raise Missing(_("The entries do not say their country or concept. Import the collection with these."))
+    order = {code: place for place, code in enumerate(ORDER)}
+    rows = [
+        Row(label, (Cell(_count(n), rounding=Rounding(0), printed=printed("xcm_table_9", "images", country=label)),))
+        for label, n in sorted(counts.items(), key=lambda pair: (order.get(pair[0], len(order)), pair[0]))
+    ]
+    return given.table(corner=_("Of"), columns=[_("Images")], rows=rows)
+
+
+def _by_code(counts: Counter[str]) -> Counter[str]:
+    made: Counter[str] = Counter()
+    for label, n in counts.items():
+        made[country_code(label)] += n
+    return made
+
+
+def _count(n: int) -> Estimate:
+    return Estimate.of(float(n), method="count", n_units=n, n_raters=0, n_ratings=n)
+
+
+COLLECTED = gettext_lazy("A collection whose entries name their country and concept, and a run over its trials.")
+TABLES: dict[str, tuple[TableSpec, ...]] = {
+    "3xcm": (
+        *xcm_prevalence.TABLES,
+        *xcm_association.TABLES,
+        *xcm_descriptor.TABLES,
+        about_models(("retrieval", "forced_choice", "embedding"), number="Table 7"),
+        TableSpec(
+            "images-countries",
+            "Table 9",
+            gettext_lazy("Images of each country"),
+            COLLECTED,
+            partial(build_counts, name="country"),
+        ),
+        TableSpec(
+            "images-concepts",
+            "Table 10",
+            gettext_lazy("Images of each concept"),
+            COLLECTED,
+            partial(build_counts, name="concept"),
+        ),
+    )
+}

@@ -1,0 +1,332 @@
+"""3XCM, second question: what, or whose? Tables 2, 11, 12 and 13, picking at random (Figure 19), other wordings of the
+query (Figures 20 and 21) and other system prompts (Figure 24).
+
+Three candidates for each trial: correct, of the query's country only, and neither. SP never stands without M_cr.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from benchmarks.rules.regions import country_code
+from evaluation.metrics import forced_choice, resampling
+from evaluation.metrics.association import pearson_of
+from evaluation.metrics.counts import Floats
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.silhouette import Distance, silhouettes
+from evaluation.tables.given import Given
+from evaluation.tables.printed import printed
+from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.trials import SIX, THREE, Choices, choices_of, countries_of, of_sets
+from predictions.models import Entry, Run
+from predictions.readers import runs_of, vectors_of
+
+TIES = Option(
+    "ties",
+    gettext_lazy("Two candidates equally similar"),
+    {
+        "first": gettext_lazy("the first in the order of the columns wins, as in the authors' code"),
+        "every": gettext_lazy("both win, as in equation 3"),
+    },
+)
+POOLING = Option(
+    "pooling",
+    gettext_lazy("All countries together"),
+    {
+        "pooled": gettext_lazy("all trials, each counting once"),
+        "countries": gettext_lazy("the plain mean of the countries' shares"),
+    },
+)
+DISTANCE = Option(
+    "distance",
+    gettext_lazy("Silhouettes by"),
+    {"cosine": gettext_lazy("1 - cosine"), "euclidean": gettext_lazy("the straight line")},
+)
+NEEDS = gettext_lazy("Similarities of a model for trials with the roles correct, language_biased and irrelevant.")
+ROLES: dict[str, Words] = {
+    "correct": gettext_lazy("Correct"),
+    "language_biased": gettext_lazy("Language-biased"),
+    "irrelevant": gettext_lazy("Irrelevant"),
+    "object_language_biased": gettext_lazy("Object relevant, language-biased"),
+    "object_relevant": gettext_lazy("Object relevant"),
+    "descriptor_relevant": gettext_lazy("Descriptor relevant"),
+}
+PERCENT = Rounding(2, 100)
+ROUNDS = 10
+SHIFTED = gettext_lazy("From Brazil on, the paper's image silhouettes of CLIP are shifted by one country.")
+ROUNDED_UP = gettext_lazy("The paper's own shares are 4.11 and 91.95: 0.04.")
+DOUBTFUL: dict[tuple[str, str], Words] = {("XLM-R-B/16plus", "US"): ROUNDED_UP}
+
+
+def three(given: Given, *, main: bool = True) -> list[Choices]:
+    """Runs over trials of three whose queries name no country. Raises Missing without any."""
+    found = [one for one in choices_of(given.runs("forced_choice"), THREE) if not one.described]
+    if not found:
+        raise Missing(_("No run has trials of three candidates. Import trials and similarities under Models."))
+    return of_sets(found, "plain") if main else found
+
+
+def credit_of(given: Given, choices: Choices) -> Floats:
+    return forced_choice.winners(choices.similarity, ties="every" if given.chosen["ties"] == "every" else "first")
+
+
+def mean_over_countries(choices: Choices, credit: Floats, column: int) -> Estimate:
+    """The plain mean of the countries' win rates; clusters are drawn."""
+    known = ~np.isnan(credit).any(axis=1)
+    names = sorted(set(choices.countries[known].tolist()))
+    there = [known & (choices.countries == name) for name in names]
+    columns = [part for mask in there for part in (np.where(mask, np.nan_to_num(credit[:, column]), 0), mask)]
+
+    def mean(sums: Floats) -> Floats:
+        wins, trials = sums[:, 0::2], sums[:, 1::2]
+        return np.asarray(np.where(trials > 0, wins / np.maximum(trials, 1), np.nan).mean(axis=1))
+
+    sums = resampling.cluster_sums(choices.clusters, *columns)
+    method = "mean of the countries' win rates"
+    return resampling.bootstrapped(sums, mean, method=method, n_units=int(known.sum()) if names else 0)
+
+
+def wins(given: Given, choices: Choices, credit: Floats) -> list[Estimate]:
+    if given.chosen.get("pooling") == "countries":
+        return [mean_over_countries(choices, credit, n) for n in range(credit.shape[1])]
+    return forced_choice.win_rates(credit, choices.clusters)
+
+
+def build_overall(given: Given) -> Table:
+    rows = []
+    found = three(given)
+    for one in found:
+        credit = credit_of(given, one)
+        cells = [
+            Cell(rate, rounding=PERCENT, printed=printed("xcm_table_2", name, model=one.label))
+            for name, rate in zip(THREE, wins(given, one, credit), strict=True)
+        ]
+        sp = forced_choice.self_preference(credit, one.clusters)
+        cells.append(Cell(sp, rounding=Rounding(2), printed=printed("xcm_table_2", "sp", model=one.label)))
+        rows.append(Row(one.label, tuple(cells), one.group))
+    columns: list[Words] = [*(ROLES[name] for name in THREE), "SP"]
+    words: list[Words] = [
+        _("Wins in percent of trials. SP is language-biased over correct wins, of all trials together."),
+        _("Intervals draw concept and country: all images of one repeat one query."),
+    ]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+
+
+def build_wins_by_country(given: Given) -> Table:
+    found = three(given)
+    return wins_by_country(given, found, THREE, "xcm_table_13")
+
+
+def wins_by_country(given: Given, found: Sequence[Choices], roles: tuple[str, ...], table: str) -> Table:
+    countries = countries_of(found)
+    rows = []
+    for one in found:
+        credit = credit_of(given, one)
+        made = {}
+        for country in countries:
+            mask = one.countries == country
+            made[country] = forced_choice.win_rates(credit[mask], one.clusters[mask])
+        for place, role in enumerate(roles):
+            cells = [
+                Cell(made[c][place], rounding=PERCENT, printed=printed(table, c, model=one.label, measure=role))
+                for c in countries
+            ]
+            rows.append(Row(str(ROLES[role]), tuple(cells), one.label))
+    words: list[Words] = [_("Wins in percent of the country's trials.")]
+    return given.table(corner=_("Wins"), columns=list(countries), rows=rows, words=words)
+
+
+def languages_of(found: Iterable[Choices]) -> dict[str, str]:
+    """The language in which each country's queries are written."""
+    return {one.country: str(one.about.get("language") or "") for choices in found for one in choices.trials}
+
+
+def silhouettes_by_country(
+    given: Given, countries: Sequence[str], speaks: Mapping[str, str]
+) -> dict[str, dict[str, Any]]:
+    """By model: text silhouettes of each country's language and image silhouettes of the country, as Estimates."""
+    made: dict[str, dict[str, Any]] = {}
+    for run in runs_of(given.benchmark, Run.Task.EMBEDDING):
+        given.used_runs[run.pk] = run
+        entries, vectors = vectors_of(run)
+        text = np.array([bool(entry.about.get("language")) for entry in entries], bool)
+        by_language = _means(given, [_language(e) for e in entries], vectors, text)
+        by_country = _means(given, [_of_country(e) for e in entries], vectors, ~text)
+        kept = made.setdefault(run.rater.name, {"ts": {}, "is": {}})
+        kept["ts"] |= {c: by_language[speaks[c]] for c in countries if speaks.get(c) in by_language}
+        kept["is"] |= {c: by_country[c] for c in countries if c in by_country}
+    return made
+
+
+def _language(entry: Entry) -> str:
+    return str(entry.about.get("language") or "")
+
+
+def _of_country(entry: Entry) -> str:
+    return country_code(str(entry.about.get("country") or ""))
+
+
+def _means(given: Given, labels: Sequence[str], vectors: Any, mask: Any) -> dict[str, Estimate]:
+    """The mean silhouette of each label's entries, among the entries of the mask that have a label."""
+    label = np.array(labels, np.str_)
+    keep = mask & (label != "") if len(label) else np.zeros(0, bool)
+    if not keep.any():
+        return {}
+    distance: Distance = "euclidean" if given.chosen["distance"] == "euclidean" else "cosine"
+    values, label = silhouettes(vectors[keep], label[keep], distance=distance), label[keep]
+    return {str(name): _silhouette(values[label == name]) for name in np.unique(label)}
+
+
+def _silhouette(values: Floats) -> Estimate:
+    known = values[np.isfinite(values)]
+    if not known.size:
+        return Estimate.undefined(reason="one_cluster", method="silhouette", n_units=int(values.size))
+    return resampling.mean(known, np.arange(known.size), method="silhouette")
+
+
+def preferences(given: Given, one: Choices, countries: Sequence[str]) -> dict[str, tuple[Estimate, Estimate]]:
+    """SP and M_cr of each country."""
+    credit = credit_of(given, one)
+    made = {}
+    for country in countries:
+        mask = one.countries == country
+        sp = forced_choice.self_preference(credit[mask], one.clusters[mask])
+        made[country] = sp, forced_choice.win_rates(credit[mask], one.clusters[mask])[0]
+    return made
+
+
+def build_by_country(given: Given) -> Table:
+    found = three(given)
+    countries = countries_of(found)
+    speaks = languages_of(found)
+    measured = silhouettes_by_country(given, countries, speaks)
+    rows = []
+    for one in found:
+        of, shapes = preferences(given, one, countries), measured.get(one.run.rater.name, {})
+        lines = [("SP", "sp", Rounding(2), {c: of[c][0] for c in countries}),
+                 (str(ROLES["correct"]), "correct", PERCENT, {c: of[c][1] for c in countries}),
+                 (_("Text silhouette"), "ts", Rounding(2), shapes.get("ts")),
+                 (_("Image silhouette"), "is", Rounding(2), shapes.get("is"))]  # fmt: skip
+        rows += [
+            Row(label, tuple(_country_cell(one.label, c, name, values.get(c), rounding) for c in countries), one.label)
+            for label, name, rounding, values in lines
+            if values is not None
+        ]
+    words: list[Words] = [_("SP of a country's trials together; its silhouette of texts is that of its language.")]
+    return given.table(corner=_("Measure"), columns=list(countries), rows=rows, words=words)
+
+
+def _country_cell(model: str, country: str, name: str, value: Estimate | None, rounding: Rounding) -> Cell:
+    if value is None:
+        return Cell(empty=True)
+    table = "xcm_table_13" if name == "correct" else "xcm_table_12"
+    known = (
+        SHIFTED if (model, name) == ("CLIP-L/14", "is") else DOUBTFUL.get((model, country), "") if name == "sp" else ""
+    )
+    return Cell(value, rounding=rounding, printed=printed(table, country, known, model=model, measure=name))
+
+
+def build_correlations(given: Given) -> Table:
+    """Table 11: one point for each country, a language's silhouette repeated for its countries."""
+    found = three(given)
+    countries = countries_of(found)
+    speaks = languages_of(found)
+    measured = silhouettes_by_country(given, countries, speaks)
+    rows = []
+    for one in found:
+        if one.run.rater.name not in measured:
+            continue
+        sp = _values({c: pair[0] for c, pair in preferences(given, one, countries).items()}, countries)
+        shapes = measured[one.run.rater.name]
+        cells = [
+            Cell(
+                pearson_of(sp, _values(shapes[name], countries), clusters=[speaks[c] or c for c in countries]),
+                rounding=Rounding(2),
+                printed=printed("xcm_table_11", column, model=one.label),
+            )
+            for name, column in (("ts", "text"), ("is", "image"))
+        ]
+        rows.append(Row(one.label, tuple(cells), one.group))
+    if not rows:
+        raise Missing(_("No model has both similarities and embeddings. Import its embeddings under Models."))
+    columns: list[Words] = [_("SP and text silhouette"), _("SP and image silhouette")]
+    words: list[Words] = [
+        _("Pearson's r over these countries; its interval draws languages, whose countries share a value.")
+    ]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+
+
+def _values(by_country: dict[str, Estimate], countries: Sequence[str]) -> Floats:
+    values = (by_country[c].value if c in by_country else None for c in countries)
+    return np.array([np.nan if value is None else value for value in values])
+
+
+def build_baseline(given: Given) -> Table:
+    """Figure 19: a model that picks at random, over the trials of the first run; rounds by seed."""
+    one = three(given)[0]
+    rows = []
+    for seed in range(ROUNDS):
+        credit = forced_choice.random_winners(len(one.trials), len(THREE), np.random.default_rng(seed))
+        rates = forced_choice.win_rates(credit, one.clusters)
+        sp = forced_choice.self_preference(credit, one.clusters)
+        cells = (*(Cell(rate, rounding=PERCENT) for rate in rates), Cell(sp, rounding=Rounding(2)))
+        rows.append(Row(_("Seed %(n)s") % {"n": seed}, cells, _("Rounds")))
+    columns: list[Words] = [*(ROLES[name] for name in THREE), "SP"]
+    words: list[Words] = [
+        _("A candidate picked at random in each of %(n)s trials; an unbiased model has SP 1.") % {"n": len(one.trials)}
+    ]
+    return given.table(corner=_("Round"), columns=columns, rows=rows, words=words)
+
+
+def _by(given: Given, name: str, missing: str) -> Table:
+    """All runs over trials of three and of six, told apart by their query set or their system prompt."""
+    runs = given.runs("forced_choice")
+    found = [*choices_of(runs, THREE), *(one for one in choices_of(runs, SIX) if one.described)]
+    kept = [one for one in found if len({getattr(other.run, name) for other in found if _alike(one, other)}) > 1]
+    if not kept:
+        raise Missing(missing)
+    rows = []
+    for one in kept:
+        rates = dict(zip(one.roles, forced_choice.win_rates(credit_of(given, one), one.clusters), strict=True))
+        cells = tuple(Cell(rates[role], rounding=PERCENT) if role in rates else Cell(empty=True) for role in SIX)
+        rows.append(Row(getattr(one.run, name) or "-", cells, f"{one.run.rater.name}, {len(one.roles)}"))
+    rows.sort(key=lambda row: row.group)
+    words: list[Words] = [_("Wins in percent of trials. Three or six after the model's name: candidates in a trial.")]
+    columns: list[Words] = [ROLES[role] for role in SIX]
+    return given.table(corner=_("Asked with"), columns=columns, rows=rows, words=words)
+
+
+def _alike(one: Choices, other: Choices) -> bool:
+    return one.run.rater_id == other.run.rater_id and one.roles == other.roles
+
+
+def build_query_sets(given: Given) -> Table:
+    return _by(given, "query_set", _("Every model was asked with one query set only. Import runs over another."))
+
+
+def build_prompts(given: Given) -> Table:
+    return _by(given, "system_prompt", _("Every model had one system prompt only. Import runs with another."))
+
+
+TABLES = (
+    TableSpec("association", "Table 2", gettext_lazy("What, or whose?"), NEEDS, build_overall, (TIES, POOLING)),
+    TableSpec(
+        "association-countries", "Table 12", gettext_lazy("Self-preference by country"), NEEDS, build_by_country,
+        (TIES, DISTANCE),
+    ),
+    TableSpec("wins-countries", "Table 13", gettext_lazy("Wins by country"), NEEDS, build_wins_by_country, (TIES,)),
+    TableSpec(
+        "silhouettes", "Table 11", gettext_lazy("Self-preference and silhouettes"), NEEDS, build_correlations,
+        (TIES, DISTANCE),
+    ),
+    TableSpec("baseline", "Figure 19", gettext_lazy("Picking at random"), NEEDS, build_baseline),
+    TableSpec(
+        "query-sets", "Figures 20-21", gettext_lazy("Other wordings of the query"), NEEDS, build_query_sets, (TIES,)
+    ),
+    TableSpec("prompts", "Figure 24", gettext_lazy("Other system prompts"), NEEDS, build_prompts, (TIES,)),
+)  # fmt: skip

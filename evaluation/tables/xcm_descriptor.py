@@ -1,0 +1,276 @@
+"""3XCM, third question: does naming a country help? Tables 3 and 14 to 19.
+
+Six candidates for each trial. Drift joins a run over queries that name a country with the same model's run over the
+plain ones: by the trial's key, and only where both had the same candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from evaluation.metrics import forced_choice, resampling
+from evaluation.metrics.counts import Bools, Floats
+from evaluation.metrics.drift import similarity_drift
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.tests_between import adjusted
+from evaluation.tables.given import Given
+from evaluation.tables.printed import printed
+from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.trials import SIX, Choices, choices_of, countries_of, of_sets
+from evaluation.tables.xcm_association import PERCENT, POOLING, ROLES, TIES, credit_of, wins, wins_by_country
+
+NEEDS = gettext_lazy("Similarities of a model for trials of six candidates whose queries name a country.")
+BOTH = gettext_lazy("Similarities of one model for the same trials of six, with and without a country in the query.")
+TRIALS = gettext_lazy("The paper's p follow from its Table 3 with 11,758 trials, not with 11,724.")
+CORRECTION = Option(
+    "correction",
+    gettext_lazy("The p values are"),
+    {
+        "none": gettext_lazy("not corrected for the number of tests, as in the paper"),
+        "holm": gettext_lazy("corrected over this table by Holm"),
+        "bh": gettext_lazy("corrected over this table by Benjamini and Hochberg"),
+    },
+)
+PAIRS = {  # Diff is of the first less the second
+    "language": ("object_relevant", "object_language_biased"),
+    "descriptor": ("descriptor_relevant", "language_biased"),
+}
+NO_SIX = gettext_lazy("No run has trials of six candidates. Import trials and similarities under Models.")
+
+
+def six(given: Given) -> list[Choices]:
+    """Runs over trials of six whose queries name a country. Raises Missing without any."""
+    found = [one for one in choices_of(given.runs("forced_choice"), SIX) if one.described]
+    if not found:
+        raise Missing(NO_SIX)
+    return of_sets(found, "descriptor")
+
+
+def build_overall(given: Given) -> Table:
+    rows = []
+    for one in six(given):
+        rates = wins(given, one, credit_of(given, one))
+        cells = [
+            Cell(rate, rounding=PERCENT, printed=printed("xcm_table_3", role, model=one.label))
+            for role, rate in zip(SIX, rates, strict=True)
+        ]
+        rows.append(Row(one.label, tuple(cells), one.group))
+    columns: list[Words] = [ROLES[role] for role in SIX]
+    words: list[Words] = [_("Wins in percent of trials; intervals draw concept and country.")]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+
+
+def build_wins_by_country(given: Given) -> Table:
+    return wins_by_country(given, six(given), SIX, "xcm_table_14")
+
+
+Tested = dict[tuple[int, str], tuple[Estimate, Estimate]]  # by the run's place and the column: Diff and p
+
+
+def contrast(credit: Floats, clusters: npt.NDArray[np.str_], pair: str) -> tuple[Estimate, Estimate]:
+    """Diff and p of a pair of types."""
+    first, second = (SIX.index(role) for role in PAIRS[pair])
+    diff = forced_choice.difference_of_wins(credit, first, second, clusters)
+    p = diff.extras.get("p")
+    if not isinstance(p, float):
+        return diff, Estimate.undefined(reason="nothing_counted", method="chi-square", n_units=diff.n_units)
+    counted = {name: diff.extras[name] for name in ("first", "second", "chi_square")}
+    n = diff.n_units
+    return diff, Estimate.of(p, method="chi-square", n_units=n, n_raters=1, n_ratings=n, extras=counted)
+
+
+def corrected(given: Given, tested: Tested) -> Tested:
+    """p corrected over all tests of the table, where the option says so; the one of the test itself stays in extras."""
+    how = given.chosen["correction"]
+    if how not in ("holm", "bh"):
+        return tested
+    values = adjusted([p.value for _diff, p in tested.values()], "holm" if how == "holm" else "benjamini-hochberg")
+    made = {}
+    for (place, (diff, p)), value in zip(tested.items(), values, strict=True):
+        if p.value is not None:
+            p = replace(p, value=float(value), extras={**p.extras, "uncorrected": p.value})
+        made[place] = diff, p
+    return made
+
+
+def build_tests(given: Given) -> Table:
+    found = six(given)
+    credits = [credit_of(given, one) for one in found]
+    tested = corrected(given, {
+        (n, pair): contrast(credits[n], one.clusters, pair) for n, one in enumerate(found) for pair in PAIRS
+    })  # fmt: skip
+    rows = []
+    for n, one in enumerate(found):
+        rates = dict(zip(SIX, forced_choice.win_rates(credits[n], one.clusters), strict=True))
+        cells = []
+        for pair, roles in PAIRS.items():
+            diff, p = tested[n, pair]
+            made = {**{role: rates[role] for role in roles}, f"{pair}_difference": diff, f"{pair}_p": p}
+            for name, value in made.items():
+                theirs = printed("xcm_table_15", name, TRIALS if name == "language_p" else "", model=one.label)
+                cells.append(Cell(value, rounding=Rounding(3), printed=theirs))
+        rows.append(Row(one.label, tuple(cells), one.group))
+    columns: list[Words] = []
+    for roles in PAIRS.values():
+        columns += [*(ROLES[role] for role in roles), _("Diff"), "p"]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=_test_words())
+
+
+def _test_words() -> list[Words]:
+    return [
+        _("Diff: win rate of the first type less that of the second. p: chi-square of their wins, 1 d.f."),
+        _(
+            "The test takes trials for independent, though those of a concept and country repeat a query. "
+            "Diff's interval does not."
+        ),
+    ]
+
+
+def build_tests_by_country(pair: str, table: str, given: Given) -> Table:
+    found = six(given)
+    countries = countries_of(found)
+    tested: Tested = {}
+    for n, one in enumerate(found):
+        credit = credit_of(given, one)
+        for country in countries:
+            mask = one.countries == country
+            tested[n, country] = contrast(credit[mask], one.clusters[mask], pair)
+    tested = corrected(given, tested)
+    rows = []
+    for n, one in enumerate(found):
+        for part, (name, label) in enumerate((("difference", _("Diff")), ("p", "p"))):
+            cells = [
+                Cell(tested[n, c][part], rounding=Rounding(2), printed=printed(table, c, model=one.label, measure=name))
+                for c in countries
+            ]
+            rows.append(Row(label, tuple(cells), one.label))
+    first, second = PAIRS[pair]
+    said = _("First: %(first)s. Second: %(second)s.") % {"first": ROLES[first], "second": ROLES[second]}
+    return given.table(corner=_("Measure"), columns=list(countries), rows=rows, words=[said, *_test_words()])
+
+
+@dataclass(frozen=True, eq=False)
+class Drifted:
+    """A model's trials with both queries: `drift` (n, 6), NaN where a candidate is not the same or not scored."""
+
+    choices: Choices
+    drift: Floats
+
+    def mean(self, role: str, mask: Bools | None = None) -> Estimate:
+        values = self.drift[:, SIX.index(role)]
+        keep = np.isfinite(values) & (True if mask is None else mask)
+        return resampling.mean(values[keep], self.choices.clusters[keep], method="similarity drift")
+
+
+def drifts(given: Given) -> list[Drifted]:
+    """For every run whose queries name a country: with the plain run of the same model and system prompt."""
+    found = choices_of(given.runs("forced_choice"), SIX)
+    plain = [one for one in found if not one.described]
+    made = []
+    for one in of_sets((one for one in found if one.described), "descriptor"):
+        pairs = (_drifted(one, other) for other in plain if _same_model(one, other))
+        made += [pair for pair in pairs if np.isfinite(pair.drift).any()][:1]
+    if not made:
+        raise Missing(_("No model has similarities for the same six candidates with and without a country's name."))
+    return made
+
+
+def _same_model(one: Choices, other: Choices) -> bool:
+    of = [(run.rater_id, run.collection_id, run.system_prompt) for run in (one.run, other.run)]
+    return of[0] == of[1]
+
+
+def _drifted(described: Choices, plain: Choices) -> Drifted:
+    place = {trial.key: n for n, trial in enumerate(plain.trials)}
+    before = np.full(described.similarity.shape, np.nan)
+    for n, trial in enumerate(described.trials):
+        other = place.get(trial.key)
+        if other is None:
+            continue
+        same = [plain.trials[other].roles[role] == trial.roles[role] for role in SIX]
+        before[n] = np.where(same, plain.similarity[other], np.nan)
+    return Drifted(described, similarity_drift(described.similarity, before))
+
+
+def build_drift_by_country(given: Given) -> Table:
+    found = drifts(given)
+    countries = countries_of(one.choices for one in found)
+    rows = []
+    for one in found:
+        label = one.choices.label
+        cells = [
+            Cell(
+                one.mean("correct", one.choices.countries == c),
+                rounding=Rounding(2, 100),
+                printed=printed("xcm_table_18", c, model=label),
+            )
+            for c in countries
+        ]
+        rows.append(Row(label, tuple(cells), one.choices.group))
+    words: list[Words] = [_("Times 100, of the correct candidate; by the country whose language the query is in.")]
+    return given.table(corner=_("Model"), columns=list(countries), rows=rows, words=words)
+
+
+def build_drift_by_role(given: Given) -> Table:
+    rows = [
+        Row(
+            one.choices.label, tuple(Cell(one.mean(role), rounding=Rounding(2, 100)) for role in SIX), one.choices.group
+        )
+        for one in drifts(given)
+    ]
+    columns: list[Words] = [ROLES[role] for role in SIX]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=[_("Times 100.")])
+
+
+def build_drift_by_concept(given: Given) -> Table:
+    """Table 19: the paper prints one model, GME-Qwen2-7B."""
+    found = drifts(given)
+    of = [np.array([str(t.about.get("concept") or "") for t in one.choices.trials], np.str_) for one in found]
+    concepts = sorted({str(name) for names in of for name in names} - {""})
+    made = {c: [one.mean("correct", names == c) for one, names in zip(found, of, strict=True)] for c in concepts}
+    rows = [
+        Row(c, tuple(_of_concept(c, found, made[c])), "") for c in sorted(concepts, key=lambda c: -_number(made[c][0]))
+    ]
+    columns: list[Words] = [one.choices.label for one in found]
+    words: list[Words] = [_("Of the correct candidate; the first column's largest drift on top.")]
+    return given.table(corner=_("Concept"), columns=columns, rows=rows, words=words)
+
+
+def _number(value: Estimate) -> float:
+    return value.value if value.value is not None else float("-inf")
+
+
+def _of_concept(concept: str, found: Sequence[Drifted], values: Sequence[Estimate]) -> list[Cell]:
+    return [
+        Cell(
+            value,
+            rounding=Rounding(4),
+            printed=printed("xcm_table_19", "drift", concept=concept) if one.choices.label == "GME-Qwen2-7B" else None,
+        )
+        for one, value in zip(found, values, strict=True)
+    ]
+
+
+TABLES = (
+    TableSpec("descriptor", "Table 3", gettext_lazy("With a country's name"), NEEDS, build_overall, (TIES, POOLING)),
+    TableSpec(
+        "descriptor-countries", "Table 14", gettext_lazy("With a country's name, by country"), NEEDS,
+        build_wins_by_country, (TIES,),
+    ),
+    TableSpec("tests", "Table 15", gettext_lazy("What decides where the object or the country is missed"), NEEDS,
+              build_tests, (TIES, CORRECTION)),
+    TableSpec("tests-language", "Table 16", gettext_lazy("The query's language, by country"), NEEDS,
+              partial(build_tests_by_country, "language", "xcm_table_16"), (TIES, CORRECTION)),
+    TableSpec("tests-descriptor", "Table 17", gettext_lazy("The country's name, by country"), NEEDS,
+              partial(build_tests_by_country, "descriptor", "xcm_table_17"), (TIES, CORRECTION)),
+    TableSpec("drift", "Table 18", gettext_lazy("Similarity drift by country"), BOTH, build_drift_by_country),
+    TableSpec("drift-concepts", "Table 19", gettext_lazy("Similarity drift by concept"), BOTH, build_drift_by_concept),
+    TableSpec("drift-candidates", "", gettext_lazy("Similarity drift by candidate"), BOTH, build_drift_by_role),
+)  # fmt: skip

@@ -1,0 +1,224 @@
+"""3XCM, first question: which languages does a picture find? Tables 1 and 8, and the tiers by rank (Figures 9 and 10).
+
+The pool holds the captions of all languages; P is uniform over those it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from evaluation.metrics import proportions, retrieval
+from evaluation.metrics.counts import Bools, Floats, Ints
+from evaluation.metrics.estimate import Estimate
+from evaluation.tables.given import Given
+from evaluation.tables.lists import (
+    About,
+    NoScores,
+    Searched,
+    accuracies,
+    cut_to,
+    gains,
+    labels_of_places,
+    mean_over_queries,
+    relevant_of,
+    searched,
+)  # fmt: skip
+from evaluation.tables.printed import printed
+from evaluation.tables.printed import rows as printed_rows
+from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
+
+DEPTHS = (5, 10, 25, 50, 99)
+IDEAL = Option(
+    "ideal",
+    gettext_lazy("The ideal list of NDCG"),
+    {
+        "all": gettext_lazy("everything that is right, best first; gains 0 and 1"),
+        "retrieved": gettext_lazy("the list's own gains, best first, as in the authors' code"),
+    },
+)
+LANGUAGES = Option(
+    "languages",
+    gettext_lazy("LBKL is over"),
+    {
+        "all": gettext_lazy("all languages of the pool, each with the same share"),
+        "two": gettext_lazy("English and the rest, with their shares of the pool (equation 1)"),
+    },
+)
+NEEDS = gettext_lazy("Ranked captions of a model for each picture; the collection's entries name their language.")
+TIERS: dict[str, Words] = {"high": gettext_lazy("High"), "medium": gettext_lazy("Medium"), "low": gettext_lazy("Low")}
+
+
+def language(about: About) -> str | None:
+    return str(about.get("language") or "") or None
+
+
+def english_or_not(about: About) -> str | None:
+    said = language(about)
+    return said and ("English" if said.casefold() in ("en", "english") else "other")
+
+
+def tier(about: About) -> str | None:
+    """Of Table 5, by the language's code or name."""
+    said = (language(about) or "").casefold()
+    return next((row["tier"] for row in _FIVE if said in (row["code"].casefold(), row["language"].casefold())), None)
+
+
+_FIVE = printed_rows("xcm_table_5")
+
+
+@dataclass(frozen=True, eq=False)
+class Tongues:
+    """The languages of a run's lists: `labels` (q, the shortest list), and what is expected of each."""
+
+    labels: Ints
+    expected: Floats
+
+    @property
+    def n(self) -> int:
+        return int(self.expected.size)
+
+    def scores(self, k: int, *, discounted: bool) -> Floats:
+        observed = retrieval.shares(cut_to(self.labels, k), self.n, discounted=discounted)
+        return retrieval.divergence(observed, self.expected)
+
+
+def tongues_of(of: Searched, over: str) -> Tongues | None:
+    """None where the pool names no language."""
+    said: Callable[[About], str | None] = language if over == "all" else english_or_not
+    pool = [name for about in of.about.values() if (name := said(about))]
+    universe, counts = np.unique(np.array(pool), return_counts=True)
+    if not universe.size or not of.queries or not all(of.keys):
+        return None
+    expected = counts / counts.sum() if over == "two" else np.full(universe.size, 1 / universe.size)
+    return Tongues(labels_of_places(of, said, universe.tolist()), expected)
+
+
+def _runs(given: Given) -> list[Searched]:
+    found = searched(given.runs("retrieval"))
+    if not found:
+        raise Missing(_("The runs have no lists. Import them again under Models."))
+    return found
+
+
+def _bias(of: Searched, tongues: Tongues | None, k: int, *, discounted: bool) -> Estimate:
+    def scores() -> Floats:
+        if tongues is None:
+            raise NoScores("unknown_labels")
+        return tongues.scores(k, discounted=discounted)
+
+    name = f"{'DLBKL' if discounted else 'LBKL'}@{k}"
+    return mean_over_queries(of, scores, method=name, why="unknown_labels")
+
+
+def _floor(n: int, k: int, *, discounted: bool) -> Cell:
+    value = retrieval.divergence_floor(k, n, discounted=discounted)
+    if np.isnan(value):
+        return Cell(empty=True)
+    floor = Estimate.of(value, method="floor", n_units=k, n_raters=0, n_ratings=k, extras={"n_languages": n})
+    return Cell(floor, rounding=Rounding(3))
+
+
+def _floor_words(over: str) -> list[Words]:
+    said = [
+        _("LBKL in nats, with 1e-9 in place of a share of zero; mean over queries."),
+        _("Floor: the least that k places can have, since k places hold k languages at most."),
+    ]
+    return [said[0]] if over == "two" else list(said)
+
+
+def build_first(given: Given) -> Table:
+    over, rows, sizes = given.chosen["languages"], [], set()
+    for of in _runs(given):
+        tongues, relevant = tongues_of(of, over), relevant_of(of, "image")
+        every = given.chosen["ideal"] == "all"
+        made = {
+            "accuracy_5": _mean(of, partial(accuracies, of, 5, relevant), "accuracy@5"),
+            "lbkl_10": _bias(of, tongues, 10, discounted=False),
+            "dlbkl_10": _bias(of, tongues, 10, discounted=True),
+            "ndcg_10": _mean(of, partial(gains, of, 10, relevant, all_relevant=every), "NDCG@10"),
+        }
+        cells = [
+            Cell(value, rounding=Rounding(3), printed=printed("xcm_table_1", name, model=of.label))
+            for name, value in made.items()
+        ]
+        rows.append(Row(of.label, tuple(cells), of.group))
+        sizes.add(tongues.n if tongues else 0)
+    if over == "all":
+        rows += _floors(sizes, (10,), before=1, after=1)
+    columns: list[Words] = ["Acc@5", "LBKL@10", "DLBKL@10", "NDCG@10"]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=_floor_words(over))
+
+
+def _mean(of: Searched, scores: Callable[[], Floats], method: str) -> Estimate:
+    return mean_over_queries(of, scores, method=method, why="no_relevant")
+
+
+def _floors(sizes: set[int], depths: Sequence[int], *, before: int = 0, after: int = 0) -> list[Row]:
+    empty = Cell(empty=True)
+    return [
+        Row(
+            _("Floor with %(n)s languages") % {"n": n},
+            (
+                *[empty] * before,
+                *(_floor(n, k, discounted=discounted) for k in depths for discounted in (False, True)),
+                *[empty] * after,
+            ),
+            _("Floor"),
+        )
+        for n in sorted(sizes - {0})
+    ]
+
+
+def build_depths(given: Given) -> Table:
+    over, rows, sizes = given.chosen["languages"], [], set()
+    for of in _runs(given):
+        tongues, cells = tongues_of(of, over), []
+        for k in DEPTHS:
+            for discounted, name in ((False, "lbkl"), (True, "dlbkl")):
+                theirs = printed("xcm_table_8", f"{name}_{k}", model=of.label)
+                theirs = theirs or printed("xcm_table_1", f"{name}_{k}", model=of.label)
+                cells.append(Cell(_bias(of, tongues, k, discounted=discounted), rounding=Rounding(3), printed=theirs))
+        rows.append(Row(of.label, tuple(cells), of.group))
+        sizes.add(tongues.n if tongues else 0)
+    if over == "all":
+        rows += _floors(sizes, DEPTHS)
+    columns: list[Words] = [f"{name}@{k}" for k in DEPTHS for name in ("LBKL", "DLBKL")]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=_floor_words(over))
+
+
+def build_tiers(given: Given) -> Table:
+    """The share of each tier at each of the first ten ranks, and among the ten."""
+    rows, names = [], list(TIERS)
+    for of in _runs(given):
+        try:
+            labels = cut_to(labels_of_places(of, tier, names), 10)
+        except NoScores:
+            continue
+        for place, name in enumerate(names):
+            shares = [_share(labels[:, rank] == place, labels[:, rank] >= 0) for rank in range(10)]
+            cells = [Cell(one, rounding=Rounding(1, 100)) for one in (*shares, _share(labels == place, labels >= 0))]
+            rows.append(Row(str(TIERS[name]), tuple(cells), of.label))
+    if not rows:
+        raise Missing(_("No run has lists of ten places."))
+    columns: list[Words] = [*(str(rank) for rank in range(1, 11)), _("First ten")]
+    words: list[Words] = [_("In percent, of captions whose language is in Table 5 of 3XCM, version 1.")]
+    return given.table(corner=_("Tier"), columns=columns, rows=rows, words=words)
+
+
+def _share(hits: Bools, known: Bools) -> Estimate:
+    """Places of one list hang together: queries are the clusters."""
+    query = np.broadcast_to(np.arange(len(hits)).reshape(-1, *[1] * (hits.ndim - 1)), hits.shape)
+    return proportions.share(hits[known], query[known], method="share of the tier")
+
+
+TABLES = (
+    TableSpec("languages", "Table 1", gettext_lazy("From picture to text"), NEEDS, build_first, (LANGUAGES, IDEAL)),
+    TableSpec("languages-depths", "Table 8", gettext_lazy("Language bias by depth"), NEEDS, build_depths, (LANGUAGES,)),
+    TableSpec("languages-tiers", "Figures 9-10", gettext_lazy("Tiers of languages by rank"), NEEDS, build_tiers),
+)
