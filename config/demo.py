@@ -26,6 +26,7 @@ from benchmarks.demo.scene import Condition
 from benchmarks.models import Benchmark, Image, Item, ItemImage, Role
 from benchmarks.services.benchmarks import create_from_recipe
 from benchmarks.services.images import store_image
+from config import demo_models as models
 from config import demo_workflows as workflows
 from people.models import (
     Cohort,
@@ -103,7 +104,9 @@ def load(say: Say, *, now: datetime | None = None) -> str:
             campaign = open_campaign(benchmark, demo, condition, name, now)
             share = 0.8 if condition == "natural" else 0.45
             simulate(campaign, raters, share, now, say)
-        workflows.load(workflows.Stuff(demo.team, demo.users["mara"], demo.cohorts, raters, images, now))
+        stuff = workflows.Stuff(demo.team, demo.users["mara"], demo.cohorts, raters, images, now)
+        workflows.load(stuff)
+        models.load(stuff)
         go_home(now)
     lines = [f"  {user}@demo.emic   {what}" for user, _, _, what, _ in ACCOUNTS]
     return "\n".join([f"Demo accounts, all with the password  {password}", *lines]) + "\n"
