@@ -1,0 +1,168 @@
+"""What a judge said of answers (stage `lave`), as arrays: for each answer its score, question, country, facet.
+
+An item is a question with one candidate answer; its context names the question, who gave the answer ("human" or a
+model) and how the model was asked. An item the judge gave no readable rating has no score: missing, with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from benchmarks.models import Item
+from evaluation.metrics.counts import Bools, Floats
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.lave import human_ceiling, lave_accuracy, scores_of
+from evaluation.metrics.resampling import difference_of_means
+from evaluation.observations import Observed
+from evaluation.tables.given import Given
+from evaluation.tables.spec import Missing, Option, Words
+
+STAGE = FIELD = "lave"
+HUMAN = "human"
+WESTERN = ("Canada", "Germany", "United States")
+FACETS = ("food", "clothing", "drink", "rituals", "traditions")
+SCALE = Option(
+    "scale",
+    gettext_lazy("Scale of the judge"),
+    {"1-2": gettext_lazy("1 wrong, 2 right"), "1-3": gettext_lazy("1 wrong, 2 half right, 3 right")},
+)
+JUDGE = Option(
+    "judge",
+    gettext_lazy("Judge"),
+    {"first": gettext_lazy("the first by name"), "mean": gettext_lazy("the mean of all judges that could be read")},
+)
+CEILING = Option(
+    "ceiling",
+    gettext_lazy("People's own accuracy"),
+    {"answers": gettext_lazy("mean over their answers"), "questions": gettext_lazy("mean over questions")},
+)
+UNREADABLE = gettext_lazy(
+    "Answers the judge said nothing readable about are left out; the file has the worst and best case."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """n judged answers. `score` (n,) 0 to 1, NaN where unreadable; the others are (n,) texts."""
+
+    score: Floats
+    question: npt.NDArray[Any]
+    by: npt.NDArray[Any]
+    setting: npt.NDArray[Any]
+    country: npt.NDArray[Any]
+    facet: npt.NDArray[Any]
+    sub_category: npt.NDArray[Any]
+    judge: str
+    average: str = "answers"
+
+    def where(self, keep: Bools) -> Judged:
+        names = ("score", "question", "by", "setting", "country", "facet", "sub_category")
+        return Judged(**{name: getattr(self, name)[keep] for name in names}, judge=self.judge, average=self.average)
+
+    def of(self, **wanted: str) -> Judged:
+        keep = np.ones(self.score.size, bool)
+        for name, value in wanted.items():
+            keep &= getattr(self, name) == value
+        return self.where(keep)
+
+    @property
+    def people(self) -> Judged:
+        return self.of(by=HUMAN)
+
+    @cached_property
+    def countries(self) -> list[str]:
+        return sorted(set(self.country.tolist()))
+
+    @cached_property
+    def models(self) -> list[str]:
+        return sorted(set(self.by.tolist()) - {HUMAN})
+
+    def facets(self) -> list[str]:
+        there = set(self.facet.tolist()) - {""}
+        return [one for one in FACETS if one in there] + sorted(there - set(FACETS))
+
+    @property
+    def accuracy(self) -> Estimate:
+        return lave_accuracy(self.score, self.question)
+
+    @property
+    def ceiling(self) -> Estimate:
+        return human_ceiling(
+            self.score, self.question, average="questions" if self.average == "questions" else "answers"
+        )
+
+
+def judged(given: Given) -> Judged:
+    """Everything that was judged, in the countries selected. Raises Missing."""
+    seen = given.observed(STAGE, FIELD, ("model",))
+    judges = [place for place, _who in seen.models()]
+    first = given.chosen.get("judge", "first") == "first"
+    score = _scores(seen, judges[:1] if first else judges, given.chosen.get("scale", "1-2"))
+    selection = given.used[-1]
+    wanted = {given.catalogue.cohorts[pk].label for pk in selection.cohorts}
+    rows = Item.objects.filter(
+        stage__benchmark=given.benchmark, stage__key=STAGE, condition__in=selection.conditions
+    ).order_by("key")
+    if selection.concepts:
+        rows = rows.filter(concept__in=selection.concepts)
+    found = [row for row in rows.values_list("pk", "origin", "context") if row[1] in wanted]
+    if not found:
+        raise Missing(_("There are no judged answers for the countries chosen."))
+
+    def texts(name: str) -> npt.NDArray[Any]:
+        return np.array([str(context.get(name) or "") for _pk, _origin, context in found])
+
+    names = [seen.raters[place].name for place in judges]
+    return Judged(
+        score=np.array([score.get(pk, np.nan) for pk, _origin, _context in found], np.float64),
+        question=texts("question"),
+        by=texts("candidate_by"),
+        setting=texts("setting"),
+        country=np.array([origin for _pk, origin, _context in found]),
+        facet=texts("facet"),
+        sub_category=texts("sub_category"),
+        judge=names[0] if first else ", ".join(names),
+        average=given.chosen.get("ceiling", "answers"),
+    )
+
+
+def _scores(seen: Observed, judges: Sequence[int], scale: str) -> dict[int, float]:
+    """By item's key; the mean over the judges that could be read."""
+    of_code = scores_of(seen.codes, "1-3" if scale == "1-3" else "1-2")
+    score = of_code[seen.code]
+    keep = np.isin(seen.rater, judges) & np.isfinite(score)
+    count = np.bincount(seen.item[keep], minlength=len(seen.items))
+    total = np.bincount(seen.item[keep], score[keep], len(seen.items))
+    return {one.pk: float(total[n] / count[n]) for n, one in enumerate(seen.items) if count[n]}
+
+
+def asked_as(here: Judged, setting: str) -> list[tuple[str, Judged]]:
+    """The models asked in one way, by name. Raises Missing without any."""
+    some = here.of(setting=setting)
+    found = [(name, some.of(by=name)) for name in some.models]
+    if not found:
+        text = _("No answer of a model was judged with the setting “%(setting)s”.")
+        raise Missing(text % {"setting": setting})
+    return found
+
+
+def difference(first: Judged, second: Judged) -> Estimate:
+    """Accuracy of the first less that of the second, questions drawn with the answers of both."""
+    score = np.concatenate([first.score, second.score])
+    side = np.repeat([True, False], [first.score.size, second.score.size])
+    question = np.concatenate([first.question, second.question])
+    read = np.isfinite(score)
+    method = "difference of LAVE accuracies"
+    return replace(difference_of_means(score[read], side[read], question[read], method=method), resampled="questions")
+
+
+def about_judge(here: Judged) -> list[Words]:
+    return [_("Judge: %(judge)s. In percent.") % {"judge": here.judge}, UNREADABLE]

@@ -1,0 +1,302 @@
+"""CulturalVQA's tables from a few judged answers, counted by hand."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from django.http import QueryDict
+
+from annotation.models import Annotation, Assignment, Campaign, Participation, Rating, Unit
+from annotation.services import campaigns
+from benchmarks.models import Item
+from benchmarks.services.benchmarks import create_from_recipe
+from evaluation.tables.given import build
+from evaluation.tables.registry import table_of, tables_of
+from evaluation.tables.spec import Cell, Missing, Table
+from people.models import Cohort, Rater
+from people.services.raters import rater_of
+from tests.evaluation.data import NOON
+from tests.evaluation.tabled import model, say
+from tests.personas import World, make_cohort, stand_in
+
+pytestmark = pytest.mark.django_db
+# question: country, facet, sub-category, text
+QUESTIONS = {
+    "q1": ("Brazil", "food", "Taste", "What is this dish?"),
+    "q2": ("Brazil", "clothing", "Type/Name", "What is worn here, and when?"),
+    "q3": ("Iran", "food", "Type/Name", "Which bread is this?"),
+    "q4": ("Iran", "rituals", "Celebration", "Why do people jump?"),
+    "q5": ("Canada", "food", "Type/Name", "What is poured on it?"),
+}
+# the judge's code for each model's answer, "" where it said nothing readable
+JUDGED = {
+    ("GPT-4", "vlm"): {"q1": "2", "q2": "2", "q3": "1", "q4": "2", "q5": "2"},
+    ("InternVL", "vlm"): {"q1": "2", "q2": "1", "q3": "1", "q4": "", "q5": "2"},
+    ("GPT-4", "vlm_few_shot"): {"q1": "2", "q2": "1", "q3": "2", "q4": "2", "q5": "2"},
+    ("GPT-4", "llm_only"): {"q1": "1", "q2": "1", "q3": "1", "q4": "2", "q5": "1"},
+}
+PEOPLE = {"q1": ["2", "2", "1"], "q2": ["2", "2"], "q3": ["2", "2", "2", "1"], "q4": ["1"], "q5": ["2", "2", "2"]}
+
+
+class Study:
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.benchmark = create_from_recipe(world.team, "culturalvqa", "VQA", "vqa", world.owner)
+        self.cohorts: dict[str, Cohort] = {"Brazil": world.brazil}
+        self.cohorts |= {label: make_cohort(world.team, label) for label in ("Iran", "Canada")}
+        self.people = {
+            label: world.add_annotators(c, 3, prefix=f"p-{label.lower()}") for label, c in self.cohorts.items()
+        }
+
+    def open(self, key: str) -> Campaign:
+        stage = self.benchmark.stages.get(key=key)
+        made = campaigns.create(stage, key, self.world.owner, dict.fromkeys(self.cohorts.values(), 3))
+        campaigns.open_campaign(made, self.world.owner, NOON)
+        return made
+
+    def item(self, stage: str, key: str, question: str, **context: Any) -> Item:
+        country, facet, sub, text = QUESTIONS[question]
+        about = {"question": question, "facet": facet, "sub_category": sub, **context}
+        where = self.benchmark.stages.get(key=stage)
+        made = Item.objects.create(stage=where, key=key, origin=country, text=text, context=about)
+        stand_in([made])
+        return made
+
+    def lave(self) -> None:
+        said = {}
+        for (name, setting), codes in JUDGED.items():
+            for question, code in codes.items():
+                key = f"{question}/{name}/{setting}"
+                item = self.item("lave", key, question, candidate_by=name, setting=setting, candidate="x")
+                said[item, ""] = code
+        for question, codes in PEOPLE.items():
+            for number, code in enumerate(codes):
+                item = self.item("lave", f"{question}/human/{number}", question, candidate_by="human", candidate="x")
+                said[item, ""] = code
+        judge = model(self.world.team, "Judge")
+        say(self.open("lave"), judge, {what: code for what, code in said.items() if code}, field="lave")
+
+    def answer(
+        self, campaign: Campaign, place: int, item: Item, answers: dict[str, str], state: str = "submitted"
+    ) -> None:
+        """One of a country's people, with codes where the question has them."""
+        rater = rater_of(self.people[item.origin][place])
+        row = campaign.cohorts.get(cohort__label=item.origin)
+        seat, _new = Participation.objects.get_or_create(cohort=row, rater=rater, defaults={"last_seen_at": NOON})
+        unit, _new = Unit.objects.get_or_create(item=item, target=item.origin)
+        assignment = Assignment.objects.create(
+            campaign=campaign, participation=seat, unit=unit, rater=rater, state=state, in_hand=False, reserved_at=NOON,
+            shown_at=NOON, changed_at=NOON, skip_reason="irrelevant" if state == "skipped" else "",
+        )  # fmt: skip
+        if state == "skipped":
+            return
+        annotation = Annotation.objects.create(
+            assignment=assignment, rater=rater, version=1, client_key=f"{assignment.pk}", answers=answers,
+            sheet_version=campaign.sheet_version, cohort=row.cohort, language="en", shown_at=NOON, submitted_at=NOON,
+        )  # fmt: skip
+        if "verdict" in answers:
+            Rating.objects.create(
+                annotation=annotation, campaign=campaign, cohort=row.cohort, unit=unit, rater=rater, field="verdict",
+                code=answers["verdict"],
+            )  # fmt: skip
+
+    def answers(self) -> None:
+        """q1 has the asker's answer and two more, q3 one, the others the asker's only."""
+        items = {q: self.item("answers", q, q, asker_answer="rice" if q == "q1" else "it") for q in QUESTIONS}
+        campaign = self.open("answers")
+        for place, (question, text) in enumerate((("q1", "Rice "), ("q1", "black beans"), ("q3", "barbari"))):
+            self.answer(campaign, place, items[question], {"answer": text, "sure": "yes"})
+
+    def table(self, key: str, query: str = "") -> Table:
+        spec = table_of(self.benchmark, key)
+        assert spec is not None
+        return build(self.benchmark, spec, QueryDict(query), NOON)
+
+
+@pytest.fixture
+def study(world: World) -> Study:
+    return Study(world)
+
+
+@pytest.fixture
+def judged(study: Study) -> Study:
+    study.lave()
+    return study
+
+
+def cell(table: Table, row: str, column: str) -> Cell:
+    [found] = [one for one in table.rows if one.label == row]
+    return found.cells[[str(name) for name in table.columns].index(column)]
+
+
+def value(found: Cell) -> float:
+    assert found.estimate is not None and found.estimate.value is not None, found
+    return found.estimate.value
+
+
+def test_every_table_of_the_spec_is_there(study: Study) -> None:
+    numbers = {
+        part.strip()
+        for spec in tables_of(study.benchmark)
+        for part in spec.number.replace("Tables", "Table").split(",")
+    }
+    for wanted in (
+        "Table 2",
+        "4",
+        "Table 3",
+        "Table 6",
+        "Table 7",
+        *(f"Figure {n}" for n in (1, 4, 5, 6, 7, 9, 10, 11, 12)),
+    ):
+        assert wanted in numbers, wanted
+
+
+def test_accuracy_by_country_and_its_plain_mean(judged: Study) -> None:
+    """GPT-4: Brazil 2/2, Iran 1/2, Canada 1/1: mean (1 + .5 + 1) / 3. InternVL's q4 could not be read: Iran 0/1."""
+    table = judged.table("accuracy")
+    assert [cell(table, c, "GPT-4").shown for c in ("Brazil", "Iran", "Canada")] == ["100.00", "50.00", "100.00"]
+    assert value(cell(table, "Average", "GPT-4")) == pytest.approx(2.5 / 3)
+    iran = cell(table, "Iran", "InternVL")
+    assert value(iran) == 0 and iran.estimate.n_units == 1
+    assert (iran.estimate.extras["n_unreadable"], iran.estimate.extras["best"]) == (1, 0.5)
+    assert cell(table, "Brazil", "GPT-4").printed.text == "76.44"
+    assert any("Judge: Judge" in str(words) for words in table.words)
+
+
+def test_the_scale_and_the_way_of_asking_are_options(judged: Study) -> None:
+    table = judged.table("accuracy", "scale=1-3")
+    assert value(cell(table, "Brazil", "GPT-4")) == 0.5, "2 is half right there"
+    assert value(cell(judged.table("accuracy", "setting=llm_only"), "Iran", "GPT-4")) == 0.5
+    with pytest.raises(Missing, match="llm_country"):
+        judged.table("accuracy", "setting=llm_country")
+
+
+def test_countries_can_be_left_out(judged: Study) -> None:
+    table = judged.table("accuracy", f"cohort={judged.cohorts['Iran'].pk}")
+    assert [row.label for row in table.rows] == ["Iran", "Average"]
+
+
+def test_sub_categories_have_only_the_cells_that_exist(judged: Study) -> None:
+    table = judged.table("table-6")
+    assert cell(table, "Taste", "clothing, GPT-4").empty and not cell(table, "Taste", "food, GPT-4").empty
+    assert cell(table, "Type/Name", "food, GPT-4").shown == "50.0"  # q3 wrong, q5 right
+    mean = cell(table, "Type/Name", "Average")  # food .5 and .5, clothing 1 and 0
+    assert value(mean) == pytest.approx(0.5) and mean.estimate.extras["n_undefined"] == 2, "drink has no answers"
+    assert mean.printed.text == "57.18"
+    assert value(cell(judged.table("table-7"), "Celebration", "rituals, GPT-4")) == 1
+
+
+def test_people_are_the_ceiling(judged: Study) -> None:
+    """Questions with three answers: q1 2/3, q3 3/4, q5 3/3; food has them all: 8/10 over answers."""
+    table = judged.table("facets")
+    assert value(cell(table, "food", "People")) == pytest.approx(8 / 10)
+    assert cell(table, "food", "People").printed.text == "74"
+    assert cell(table, "clothing", "People").estimate.reason == "nothing_counted"
+    over = judged.table("facets", "ceiling=questions")
+    assert value(cell(over, "food", "People")) == pytest.approx((2 / 3 + 3 / 4 + 1) / 3)
+
+
+def test_gaps_are_of_the_best_open_and_the_best_closed(judged: Study) -> None:
+    """InternVL open, GPT-4 closed. Brazil: people 2/3; GPT-4 2/2, InternVL 1/2."""
+    with pytest.raises(Missing, match="open"):
+        judged.table("gaps")
+    for name, is_open in (("GPT-4", False), ("InternVL", True)):
+        model(judged.world.team, name, "vlm", open=is_open, released="2024-05" if is_open else "2024-04")
+    table = judged.table("gaps")
+    assert value(cell(table, "Brazil", "People")) == pytest.approx(2 / 3)
+    assert cell(table, "Brazil", "Best open model").text == "InternVL"
+    assert value(cell(table, "Brazil", "Best open model, less people")) == pytest.approx(1 / 2 - 2 / 3)
+    assert value(cell(table, "Brazil", "Best closed model, less people")) == pytest.approx(1 - 2 / 3)
+    releases = judged.table("releases")
+    assert [row.label for row in releases.rows] == ["GPT-4", "InternVL"]
+    assert value(cell(releases, "GPT-4", "Western countries")) == 1
+    assert value(cell(releases, "GPT-4", "Other countries")) == pytest.approx(0.75)
+
+
+def test_ways_of_asking_side_by_side(judged: Study) -> None:
+    table = judged.table("without-picture")
+    assert [str(name) for name in table.columns] == ["GPT-4, with the question only", "GPT-4, with the picture"]
+    assert value(cell(table, "Average", "GPT-4, with the question only")) == pytest.approx(0.5 / 3)
+    few = judged.table("few-shot")
+    assert value(cell(few, "Iran", "GPT-4")) == 0.5 and value(cell(few, "Brazil", "GPT-4")) == -0.5
+    assert value(cell(few, "Average", "GPT-4")) == pytest.approx(0)
+
+
+def test_the_data_by_country(judged: Study) -> None:
+    """q1 has 4 words, q2 6: 5 in the mean. Brazil's answers: rice, Rice, black beans, it: 5 words in 4 answers."""
+    judged.answers()
+    table = judged.table("profile")
+    brazil = {str(name): found for name, found in zip(table.columns, table.rows[0].cells, strict=True)}
+    assert (brazil["Questions"].text, brazil["Answers"].text, brazil["Annotators"].text) == ("2", "4", "2")
+    assert value(brazil["Words in a question"]) == 5 and value(brazil["Words in an answer"]) == 1.25
+    assert value(brazil["Answers per question"]) == 2
+    assert brazil["Annotators"].printed.text == "5" and table.rows[-1].cells[1].printed.text == "2378"
+    apart = judged.table("profile", "asker=apart")
+    assert apart.rows[0].cells[2].text == "2" and apart.rows[-1].cells[2].text == "3"
+    correlations = judged.table("correlations")
+    gpt = [value(cell(judged.table("accuracy"), c, "GPT-4")) for c in ("Brazil", "Canada", "Iran")]
+    people = [2 / 3, 1, 3 / 4]
+    expected = np.corrcoef(gpt, people)[0, 1]
+    assert value(cell(correlations, "GPT-4", "Pearson with people's accuracy")) == pytest.approx(expected)
+
+
+def test_facets_openers_and_answers(judged: Study) -> None:
+    judged.answers()
+    facets = judged.table("answers")
+    food = next(row for row in facets.rows if row.label == "food")
+    assert [one.text for one in food.cells if one.estimate is None] == [
+        "3", "6", "4", "it (2), rice (2), barbari (1), black beans (1)",
+    ]  # fmt: skip
+    assert value(food.cells[1]) == 3 / 5 and food.cells[1].printed.text == "37.3"
+    openers = judged.table("openers")
+    assert [(row.label, row.cells[0].text) for row in openers.rows] == [("What", "3"), ("Which", "1"), ("Why", "1")]
+    assert value(openers.rows[0].cells[1]) == 3 / 5
+    subs = judged.table("sub-categories")
+    assert value(cell(subs, "Type/Name", "food, percent")) == pytest.approx(2 / 3)
+    assert cell(subs, "Type/Name", "food, percent").printed.text == "38.2"
+
+
+def test_skips_are_counted_of_what_was_shown(study: Study) -> None:
+    items = [study.item("questions", f"w{n}", q) for n, q in enumerate(("q1", "q1", "q1", "q3"))]
+    campaign = study.open("questions")
+    said = {"familiarity": "familiar", "question": "What?", "answer": "it"}
+    for place, (item, state) in enumerate(zip(items, ("skipped", "submitted", "submitted", "submitted"), strict=True)):
+        study.answer(campaign, place % 3, item, said, state)
+    table = study.table("skips")
+    assert [one.text for one in table.rows[0].cells[:2]] == ["3", "1"] and value(table.rows[0].cells[2]) == 1 / 3
+    assert value(table.rows[-1].cells[2]) == 1 / 4 and table.rows[-1].cells[2].printed.text == "19.64"
+
+
+def test_verdicts_are_shares_and_the_judge_stands_beside_them(judged: Study) -> None:
+    """q1: people 1 1 2, judge right. q2: 5 5 5, judge right. q3: 1 2, no majority. q5: 1 1 5, judge right: 2 of 3
+    agree, the base rate is 2 of 3; and when anything but 5 is right, q3 counts, which the judge finds wrong: 2 of 4.
+    """
+    said = {"q1": "112", "q2": "555", "q3": "12", "q5": "115"}
+    items = {q: judged.item("model-answers", f"{q}/a", q, model="GPT-4", candidate="x") for q in said}
+    campaign = judged.open("model-answers")
+    for question, codes in said.items():
+        for place, code in enumerate(codes):
+            judged.answer(campaign, place, items[question], {"verdict": code})
+    table = judged.table("verdicts")
+    assert [one.shown for one in table.rows[0].cells[:5]] == [
+        "45.5",
+        "18.2",
+        "0.0",
+        "0.0",
+        "36.4",
+    ]  # 5, 2, 0, 0, 4 of 11
+    judge = judged.table("judge")
+    agreement, base, _kappa = next(row for row in judge.rows if row.label == "GPT-4").cells
+    assert value(agreement) == value(base) == pytest.approx(2 / 3) and agreement.printed.text == "79"
+    assert value(judged.table("judge", "correct=1-4").rows[0].cells[0]) == pytest.approx(2 / 4)
+
+
+def test_what_is_missing_is_named(study: Study) -> None:
+    for key in ("accuracy", "table-6", "gaps", "facets", "verdicts", "judge", "profile", "openers", "skips"):
+        with pytest.raises(Missing, match="no campaign yet"):
+            study.table(key)
+    study.item("lave", "x", "q1", candidate_by="GPT-4", setting="vlm", candidate="x")
+    study.open("lave")
+    with pytest.raises(Missing, match="no ratings"):
+        study.table("accuracy")
+    assert Rater.objects.filter(kind="model").count() == 0
