@@ -62,7 +62,7 @@ def test_a_collection_and_a_run_are_brought_and_withdrawn(
         page.get_by_role("link", name="See the predictions").click()
     seen("index")
     assert len(runs_of(world.benchmark, "retrieval")) == 2
-    page.get_by_role("button", name="Withdraw CLIP ViT-L/14 text_only").click()
+    page.get_by_role("button", name="Withdraw the run CLIP ViT-L/14 text_only").click()
     expect(page.locator("main")).to_contain_text("It is kept, and does not count")
     assert len(runs_of(world.benchmark, "retrieval")) == 1
     seen("withdrawn")

@@ -162,7 +162,7 @@ def test_a_withdrawn_run_is_kept_and_comes_back(world: World) -> None:
     path = f"/b/{world.benchmark.slug}/predictions/runs/{run.pk}/"
     mara = world.client(world.mara)
     page = mara.post(path, {"do": "withdraw"}, follow=True).content.decode()
-    assert "It is kept, and does not count" in page and "Bring back" in page
+    assert "It is kept, and does not count" in page and "Bring it back" in page
     assert runs_of(world.benchmark, "retrieval") == [] and Ranking.objects.filter(run=run).count() == 2
     page = mara.post(path, {"do": "back"}, follow=True).content.decode()
     assert "The run is back" in page and runs_of(world.benchmark, "retrieval") == [run]
