@@ -104,10 +104,13 @@ def _choices(run: Run, label: str, roles: tuple[str, ...], asked: Mapping[int, T
 
 
 def of_sets(found: Iterable[Choices], *names: str) -> list[Choices]:
-    """Those of the main query set, by its name, asked without a special system prompt; all of them where none is."""
+    """Those of the main query set, by its name, asked without a special system prompt; all of them where none is. A
+    label tells apart only what is left."""
     listed = list(found)
     plain = [one for one in listed if one.run.query_set in ("", *names) and one.run.system_prompt in ("", "default")]
-    return plain or listed
+    kept = plain or listed
+    labels = labels_of([one.run for one in kept])
+    return [replace(one, label=labels[one.run.pk]) for one in kept]
 
 
 def countries_of(found: Iterable[Choices]) -> list[str]:
