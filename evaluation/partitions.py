@@ -5,23 +5,25 @@ from datetime import date, datetime
 from typing import Any
 
 import numpy as np
+from django.db.models import Q
 
 from annotation.models import Annotation
 from evaluation.metrics.partitions import Partition, Partitions
 from evaluation.readers import WEEKS, Cell, Read, sunday, weeks_of
 from evaluation.selection import Selection
+from people.models import Rater
 
 Row = tuple[int, str, int, int, datetime, Any]  # cohort, condition, unit, rater, submitted, answer
 
 
 def partitions(selection: Selection) -> Read:
     """As `readers.ratings`: a table for every cohort and condition selected, also those without answers yet."""
-    return _read(_rows(selection), selection)
+    return _read(field_answers(selection), selection)
 
 
 def weekly_partitions(selection: Selection) -> list[tuple[date, Read]]:
     """As `readers.weekly`."""
-    rows = _rows(selection)
+    rows = field_answers(selection)
     weeks = weeks_of(np.array([int(row[4].timestamp() * 1e6) for row in rows], np.int64), selection.zone)
     return [
         (sunday(int(week)), _read([row for row, at in zip(rows, weeks, strict=True) if at <= week], selection))
@@ -40,15 +42,15 @@ def _read(rows: list[Row], selection: Selection) -> Read:
 
 def cohort_partitions(selection: Selection, cohort: int) -> Partitions:
     """One cohort's answers under all conditions together."""
-    return _table([row for row in _rows(selection) if row[0] == cohort], selection.repeats)
+    return _table([row for row in field_answers(selection) if row[0] == cohort], selection.repeats)
 
 
-def _rows(selection: Selection) -> list[Row]:
-    """Oldest first."""
+def field_answers(selection: Selection) -> list[Row]:
+    """Whole answers of the selection's field, oldest first. A model's is of no cohort."""
     found = Annotation.objects.filter(
+        Q(cohort_id__in=selection.cohorts) | Q(rater__kind=Rater.Kind.MODEL),
         assignment__campaign_id__in=selection.campaigns,
         assignment__unit__item__condition__in=selection.conditions,
-        cohort_id__in=selection.cohorts,
         rater__kind__in=selection.raters,
         live=True,
     )

@@ -135,6 +135,12 @@ def cohort_ratings(selection: Selection, cohort: int) -> OfCohort:
     return OfCohort(_numbered(of_cohort, selection.repeats), [int(r) for r in np.unique(of_cohort["rater"])], at)
 
 
+def all_together(selection: Selection) -> tuple[Ratings, list[int]]:
+    """The ratings of all cohorts and conditions in one, and the units' ids in the order of their numbers."""
+    rows = _rows(selection)
+    return _numbered(rows, selection.repeats), [int(u) for u in np.unique(rows["unit"])]
+
+
 def asked_units(selection: Selection) -> dict[Cell, int]:
     """How many units each cohort was asked to answer under each condition."""
     with connection.cursor() as cursor:

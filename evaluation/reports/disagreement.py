@@ -1,0 +1,165 @@
+"""Units by how far their raters differ, the most first; and one unit with all that was said about it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.fields.bound import Answered, answered
+from annotation.fields.form import Speech
+from annotation.models import Rating, Unit
+from annotation.sheets import Field
+from evaluation.catalogue import CampaignEntry, Catalogue
+from evaluation.metrics.disagreement import between_boxes, between_groupings, between_texts, disagreement
+from evaluation.metrics.partitions import Partition
+from evaluation.partitions import field_answers
+from evaluation.readers import all_together
+from evaluation.selection import Params, Selection, SelectionError, select
+from people.models import Rater
+
+PAGE = 50
+LEAST = ("2", "3", "5", "10")
+CODED = ("nominal", "ordinal", "interval", "ratio")
+EXPLAINED: dict[str, Any] = {
+    "coded": gettext_lazy(
+        "Disagreement is the mean distance between two raters of the unit at the level of the question, as a share of "
+        "what chance would give: 0 is the same answer by all, 1 as much as chance."
+    ),
+    "box": gettext_lazy("Disagreement is 1 minus the overlap (IoU) of two people's boxes, averaged over pairs."),
+    "partition": gettext_lazy("Disagreement is 1 minus the adjusted Rand index of two groupings, averaged over pairs."),
+    "text": gettext_lazy("Disagreement is the share of pairs of people whose texts differ; case and spaces aside."),
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """One unit in the order: `value` is its disagreement, `n` its raters."""
+
+    unit: int
+    value: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Order:
+    """`few`: units with fewer raters than asked for; `untold`: with enough, of which nothing can be told."""
+
+    places: list[Place]
+    few: int
+    untold: int
+
+    def around(self, unit: int) -> tuple[int, int | None, int | None]:
+        """Where a unit stands, counted from 1 (0: nowhere), and its neighbours."""
+        units = [one.unit for one in self.places]
+        if unit not in units:
+            return 0, None, units[0] if units else None
+        at = units.index(unit)
+        return at + 1, units[at - 1] if at else None, units[at + 1] if at + 1 < len(units) else None
+
+
+def comparable(entry: CampaignEntry) -> list[Field]:
+    """Questions whose answers can be told apart; a picture that was brought is nobody else's."""
+    return [one for one in entry.sheet.fields if one.kind != "picture"]
+
+
+def chosen(catalogue: Catalogue, params: Params, zone: Any) -> tuple[Selection, int]:
+    """The selection, of any question, and the least number of raters. Raises SelectionError."""
+    stage = {one.key: one for one in catalogue.stages}.get((params.getlist("stage") or [""])[0], catalogue.stages[0])
+    asked = [value for value in params.getlist("field") if value]
+    plain = QueryDict(mutable=True)
+    for name in ("stage", "campaign"):
+        plain.setlist(name, params.getlist(name))
+    first = select(catalogue, plain, field=stage.campaigns[0].sheet.fields[0].key)
+    entry = next(one for one in stage.campaigns if one.id in first.campaigns)
+    known = [one.key for one in comparable(entry)]
+    if not known or (asked and asked[0] not in known):
+        raise SelectionError("field", _("There is no such question here. There are: %(known)s.") % {
+            "known": ", ".join(known) or "-"
+        })  # fmt: skip
+    least = [value for value in params.getlist("least") if value] or [LEAST[0]]
+    if least[0] not in LEAST:
+        raise SelectionError("least", _("Choose at least %(known)s raters.") % {"known": ", ".join(LEAST)})
+    return select(catalogue, params, field=asked[0] if asked else known[0], zone=zone), int(least[0])
+
+
+def ordered(selection: Selection, least: int) -> Order:
+    """Ties by the number of raters, then by unit, so that the order is the same each time."""
+    found = list(_coded(selection) if selection.level in CODED else _whole(selection))
+    enough = [(unit, value, n) for unit, value, n in found if n >= least]
+    places = [Place(unit, value, n) for unit, value, n in enough if value is not None]
+    places.sort(key=lambda one: (-one.value, -one.n, one.unit))
+    return Order(places, len(found) - len(enough), len(enough) - len(places))
+
+
+def _coded(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
+    ratings, units = all_together(selection)
+    by_unit = disagreement(ratings, selection.level)  # type: ignore[arg-type]
+    for unit, value, n in zip(units, by_unit.value.tolist(), by_unit.raters.tolist(), strict=True):
+        yield unit, None if n < 2 else round(value, 12), n
+
+
+def _whole(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
+    """Boxes, groupings and texts have no code; each answer is compared with each other one."""
+    said: dict[int, dict[int, Any]] = defaultdict(dict)
+    for _cohort, _condition, unit, rater, _at, answer in field_answers(selection):
+        if selection.repeats == "latest" or rater not in said[unit]:
+            said[unit][rater] = answer
+    for unit, answers in said.items():
+        yield unit, _between(selection.level, list(answers.values())), len(answers)
+
+
+def _between(level: str, answers: list[Any]) -> float | None:
+    if level == "box":
+        return between_boxes([[[box["x0"], box["y0"], box["x1"], box["y1"]] for box in one] for one in answers])
+    if level == "partition":
+        return between_groupings([Partition.of(one) for one in answers])
+    return between_texts([str(one) for one in answers])
+
+
+def units_of(pks: list[int]) -> dict[int, Unit]:
+    rows = Unit.objects.filter(pk__in=pks).select_related("item")
+    return {one.pk: one for one in rows.prefetch_related("item__images__image", "item__facts")}
+
+
+def codes_of(selection: Selection, units: list[int]) -> dict[int, list[tuple[str, int]]]:
+    """How often each code was given to each unit, by the same selection; codes in their own order."""
+    rows = Rating.objects.filter(
+        unit__in=units,
+        campaign__in=selection.campaigns,
+        field=selection.field,
+        live=True,
+        rater__kind__in=selection.raters,
+    )
+    kept: dict[tuple[int, int], str] = {}
+    for unit, rater, code, cohort, kind in _narrowed(rows, selection):
+        fits = cohort in selection.cohorts or kind == Rater.Kind.MODEL
+        if fits and (selection.repeats == "latest" or (unit, rater) not in kept):
+            kept[unit, rater] = code
+    counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for (unit, _rater), code in kept.items():
+        counts[unit][code] += 1
+    return {unit: sorted(found.items()) for unit, found in counts.items()}
+
+
+def _narrowed(rows: Any, selection: Selection) -> Any:
+    if selection.counted == "counted":
+        rows = rows.filter(counted=True)
+    if selection.since:
+        rows = rows.filter(annotation__submitted_at__gte=selection.since)
+    if selection.until:
+        rows = rows.filter(annotation__submitted_at__lt=selection.until)
+    if selection.versions:
+        rows = rows.filter(annotation__sheet_version__in=selection.versions)
+    names = ("unit_id", "rater_id", "code", "cohort_id", "rater__kind")
+    return rows.order_by("annotation_id").values_list(*names)
+
+
+def in_words(field: Field, answer: Any, language: str) -> Answered:
+    """One answer as its kind draws it."""
+    return answered([field], Speech(language), {field.key: answer})[0]

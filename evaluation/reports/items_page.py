@@ -1,0 +1,193 @@
+"""The pages of single units: those that people disagree about most, and one with all its answers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
+
+from annotation.conditions import condition_name
+from annotation.displays import display
+from annotation.displays.layout import Layout, said
+from annotation.displays.shown import shown_for
+from annotation.models import Annotation, Unit
+from annotation.services.sheet_versions import sheet_of
+from annotation.sheets import Field, say
+from benchmarks.models import Benchmark, Stage
+from evaluation.catalogue import Catalogue
+from evaluation.reports.disagreement import (
+    CODED,
+    EXPLAINED,
+    LEAST,
+    PAGE,
+    Order,
+    codes_of,
+    comparable,
+    in_words,
+    units_of,
+)
+from evaluation.reports.filters import carried, dates, select, what_is_asked, who_is_counted
+from evaluation.reports.numbers import shown
+from evaluation.selection import COUNTED_LABELS, Selection
+
+WHY: dict[str, Any] = {
+    "surplus": _lazy("over the wanted number"),
+    "excluded": _lazy("the person is excluded"),
+    "rejected": _lazy("rejected in review"),
+    "closed": _lazy("the campaign was closed"),
+    "no_consent": _lazy("agreement was missing"),
+    "not_a_member": _lazy("no longer in the cohort"),
+}
+
+
+def list_context(catalogue: Catalogue, selection: Selection, order: Order, page: int, language: str) -> dict[str, Any]:
+    """What templates/evaluation/items.html takes: one page of the order."""
+    start = (page - 1) * PAGE
+    places = order.places[start : start + PAGE]
+    ids = [one.unit for one in places]
+    units = units_of(ids)
+    codes = codes_of(selection, ids) if selection.level in CODED else {}
+    names = {c: condition_name(catalogue.benchmark, c, language) for c in selection.conditions}
+    rows = [
+        {
+            "unit": units[one.unit],
+            "picture": next(iter(shown_for(units[one.unit], None).images), None),
+            "condition": names.get(units[one.unit].item.condition, ""),
+            "value": shown(one.value),
+            "n": one.n,
+            "codes": codes.get(one.unit, []),
+        }
+        for one in places
+    ]
+    said = [*selection.words(catalogue, language)[:-1], str(EXPLAINED.get(selection.level, EXPLAINED["coded"]))]
+    return {
+        "rows": rows,
+        "first": start + 1,
+        "last": start + len(places),
+        "page": page,
+        "earlier": page - 1,
+        "later": page + 1 if start + PAGE < len(order.places) else 0,
+        "total": len(order.places),
+        "apart": _apart(order),
+        "counted": said,
+        "has_codes": bool(codes),
+    }
+
+
+def _apart(order: Order) -> list[str]:
+    """What stands in no order, and why."""
+    said = []
+    if order.few:
+        said.append(
+            ngettext(
+                "%(n)s unit has fewer raters than asked for, and is left out.",
+                "%(n)s units have fewer raters than asked for, and are left out.",
+                order.few,
+            )
+            % {"n": f"{order.few:,}"}
+        )
+    if order.untold:
+        said.append(
+            ngettext(
+                "Of %(n)s unit nothing can be told: chance alone would give the same.",
+                "Of %(n)s units nothing can be told: chance alone would give the same.",
+                order.untold,
+            )
+            % {"n": f"{order.untold:,}"}
+        )
+    return said
+
+
+def list_filters(catalogue: Catalogue, selection: Selection, least: int, language: str) -> dict[str, Any]:
+    stage = next(one for one in catalogue.stages if one.key == selection.stage)
+    campaigns = [one for one in stage.campaigns if one.id in selection.campaigns]
+    selects = what_is_asked(catalogue, stage, selection)
+    questions = {f.key: say(f.label, language).replace("{target}", "…") for f in comparable(campaigns[0])}
+    if len(questions) > 1:
+        selects.append(select("field", _("Question"), questions, selection.field))
+    selects.append(select("least", _("Raters, at least"), {one: one for one in LEAST}, str(least)))
+    selects.append(select("counted", _("Counted"), COUNTED_LABELS, selection.counted))
+    selects += who_is_counted(catalogue, stage, campaigns, selection, language)
+    return {"selects": selects, **dates(selection), "carried": carried(selection, selects)}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One person's or model's whole answer to the unit."""
+
+    annotation: Annotation
+    who: str
+    group: str
+    note: str
+
+
+def answers_to(benchmark: Benchmark, unit: Unit, selection: Selection) -> list[Row]:
+    """All that stands in the selection's campaigns, counted or not: people by cohort and name here, then models."""
+    found = Annotation.objects.filter(assignment__unit=unit, assignment__campaign__in=selection.campaigns, live=True)
+    rows = []
+    for one in found.select_related("rater", "cohort", "sheet_version"):
+        model = one.rater.kind == one.rater.Kind.MODEL
+        name = (
+            " ".join(filter(None, [one.rater.name, one.rater.setting])) if model else benchmark.pseudonym(one.rater_id)
+        )
+        group = _("Models") if model else one.cohort.name if one.cohort else _("no cohort")
+        why = WHY.get(one.uncounted_because, one.uncounted_because)
+        note = "" if one.counted else _("not counted: %(why)s") % {"why": why}
+        rows.append(Row(one, name, group, note))
+    return sorted(rows, key=lambda row: (row.annotation.rater.kind == "model", bool(row.note), row.group, row.who))
+
+
+def unit_context(benchmark: Benchmark, stage: Stage, unit: Unit, selection: Selection, language: str) -> dict[str, Any]:
+    """What templates/evaluation/item.html takes: the unit as people saw it, and what each of them said."""
+    rows = answers_to(benchmark, unit, selection)
+    shown_item = shown_for(unit, None)
+    fields: dict[str, tuple[Field, list[dict[str, Any]]]] = {}
+    for row in rows:
+        for field in sheet_of(row.annotation.sheet_version).fields:
+            if row.annotation.answers.get(field.key) is not None:
+                data = in_words(field, row.annotation.answers[field.key], language).data
+                fields.setdefault(field.key, (field, []))[1].append({"who": _signed(row), "data": data})
+    return {
+        "display": display(stage.display),
+        "shown": shown_item,
+        "said": said(Layout.from_json(stage.layout), shown_item, language),
+        "n": len(rows),
+        "questions": [
+            {
+                "label": say(field.label, language).replace("{target}", unit.target or "…"),
+                "template": f"annotation/fields/{field.spec.key}/compare.html",
+                "rows": said_by,
+            }
+            for field, said_by in fields.values()
+        ],
+        **_distribution(rows, selection, language),
+    }
+
+
+def _signed(row: Row) -> str:
+    return f"{row.who}, {row.group} ({row.note})" if row.note else f"{row.who}, {row.group}"
+
+
+def _distribution(rows: list[Row], selection: Selection, language: str) -> dict[str, Any]:
+    """How often each code was given in each cohort, of answers that count."""
+    if selection.level not in CODED:
+        return {}
+    counts: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    labels: dict[str, str] = {}
+    for row in rows:
+        sheet = sheet_of(row.annotation.sheet_version)
+        answer = row.annotation.answers.get(selection.field)
+        if row.note or answer is None:
+            continue
+        field = sheet.field(selection.field)
+        coded = field.spec.code(answer, field.config)
+        if coded is not None:
+            counts[row.group][coded.code] += 1
+            labels[coded.code] = coded.code
+    codes = sorted(labels)
+    table = [(group, [found.get(code, 0) for code in codes], sum(found.values())) for group, found in counts.items()]
+    return {"codes": codes, "distribution": table}

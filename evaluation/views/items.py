@@ -1,0 +1,92 @@
+"""Units that people disagree about, the most first; and one of them with every answer beside the others."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import get_language
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotation.models import Unit
+from annotation.words import zone_of
+from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark, Stage
+from benchmarks.tabs import tabs_for
+from evaluation.catalogue import Catalogue, catalogue_of
+from evaluation.reports.disagreement import chosen, ordered
+from evaluation.reports.items_page import list_context, list_filters, unit_context
+from evaluation.selection import Selection, SelectionError
+
+
+def _language() -> str:
+    return get_language() or "en"
+
+
+def _frame(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
+    nav = tabs_for(request.user, benchmark, "agreement")
+    return {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name}
+
+
+def _chosen(request: HttpRequest, catalogue: Catalogue, stage: str = "") -> tuple[Selection, int]:
+    """`stage`: a unit's own, whatever the address says."""
+    assert request.user.is_authenticated
+    params = request.GET.copy()
+    if stage:
+        params["stage"] = stage
+    return chosen(catalogue, params, zone_of(request.user))
+
+
+def _query(request: HttpRequest, selection: Selection, **more: str) -> str:
+    """What every link carries: what was asked for, and the least number of raters."""
+    least = [("least", value) for value in request.GET.getlist("least") if value]
+    return urlencode([*selection.to_params(), *least, *more.items()])
+
+
+@login_required
+@require_safe
+@never_cache
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug)
+    catalogue = catalogue_of(benchmark)
+    context = _frame(request, benchmark)
+    if not catalogue.stages:
+        return render(request, "evaluation/items_empty.html", context)
+    try:
+        selection, least = _chosen(request, catalogue)
+    except SelectionError as error:
+        return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
+    asked = request.GET.get("page", "1")
+    number = int(asked) if asked.isdecimal() and 0 < len(asked) < 8 else 0
+    order = ordered(selection, least)
+    context |= list_context(catalogue, selection, order, max(number, 1), _language())
+    if number < 1 or (number > 1 and not context["rows"]):
+        raise Http404
+    context |= list_filters(catalogue, selection, least, _language())
+    return render(request, "evaluation/items.html", context | {"query": _query(request, selection)})
+
+
+@login_required
+@require_safe
+@never_cache
+def unit(request: HttpRequest, slug: str, unit_id: int) -> HttpResponse:
+    """One unit of this benchmark, between its neighbours in the same order."""
+    benchmark = benchmark_for(request.user, slug)
+    rows = Unit.objects.filter(item__stage__benchmark=benchmark).select_related("item__stage")
+    found = get_object_or_404(rows.prefetch_related("item__images__image", "item__facts"), pk=unit_id)
+    stage: Stage = found.item.stage
+    catalogue = catalogue_of(benchmark)
+    context = _frame(request, benchmark)
+    if stage.key not in {one.key for one in catalogue.stages}:
+        raise Http404
+    try:
+        selection, least = _chosen(request, catalogue, stage.key)
+    except SelectionError as error:
+        return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
+    order = ordered(selection, least)
+    at, before, after = order.around(found.pk)
+    context |= unit_context(benchmark, stage, found, selection, _language())
+    context |= {"unit": found, "at": at, "total": len(order.places), "before": before, "after": after}
+    return render(request, "evaluation/item.html", context | {"query": _query(request, selection)})
