@@ -120,7 +120,7 @@ def strips(ground: Ground) -> Figure:
     regions = list(RETRIEVAL.countries)
     drawn = [_strip(part, regions, shas) for part in parts]
     used = [region for region in regions if any(one.region == region for _strip_, found in drawn for one in found)]
-    legend = tuple((region, _look(region, regions)) for region in used)
+    legend = tuple((f"{regions.index(region) + 1}: {region}", _look(region, regions)) for region in used)
     drawing = lists.Strips(tuple(strip for strip, _found in drawn), legend)
     rows = tuple((strip.title, asked, *one.row) for strip, found in drawn for one in found)
     first = [(strip.title, ", ".join(one.country for one in found)) for strip, found in drawn]
@@ -131,7 +131,11 @@ def strips(ground: Ground) -> Figure:
         columns=(_("model"), _("query"), _("rank"), _("picture"), _("country"), _("region"), _("score"), _("right")),
         rows=rows,
         draw=lambda width: lists.draw(drawing, width),
-        words=(_("The chip has the country, and the colour of its region. Scores of two models are not comparable."),),
+        words=(
+            _("The chip has the country, and number and colour of its region."),
+            _("Scores of two models are not comparable."),
+            *ground.words(),
+        ),
         links_head=_("Queries:"),
         links=tuple((name, f"universal={name}", name == asked) for name in names),
     )
@@ -166,7 +170,9 @@ def _strip(of: Searched, regions: list[str], shas: dict[str, str]) -> tuple[list
         for rank, key in enumerate(keys, start=1)
     ]
     tiles = tuple(
-        lists.Found(one.country, one.score, _look(one.region, regions), shas.get(one.key, ""), one.key, one.right)
+        lists.Found(
+            _chip(one, regions), one.score, _look(one.region, regions), shas.get(one.key, ""), one.key, one.right
+        )
         for one in found
     )
     return lists.Strip(of.label, _diversities(of, found, relevant), tiles), found
@@ -201,6 +207,11 @@ def _diversity(names: list[str]) -> str:
 def _look(region: str, regions: list[str]) -> Look:
     """A region's own colour; beyond eight regions the chip's word tells two of one colour apart."""
     return kind(regions.index(region)) if region in regions else UNKNOWN
+
+
+def _chip(one: _One, regions: list[str]) -> str:
+    """The country, and the number of its region in the legend: colours alone tell too little."""
+    return f"{regions.index(one.region) + 1}: {one.country}" if one.region in regions else one.country
 
 
 def _pictures(ground: Ground, parts: list[Searched]) -> dict[str, str]:

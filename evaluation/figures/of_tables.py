@@ -8,7 +8,7 @@ from functools import partial
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from evaluation.figures.drawing import bars, heat
+from evaluation.figures.drawing import heat
 from evaluation.figures.drawing.axis import Value, said
 from evaluation.figures.figure import Figure, Words
 from evaluation.figures.said import in_words, listed, number_columns, numbers, value_of
@@ -85,44 +85,11 @@ def _shown(rounding: Rounding) -> Callable[[float], str]:
     return said
 
 
-def bars_of(ground: Ground, *, key: str, spec: TableSpec, title: Words, column: int, axis: Words) -> Figure:
-    """One column of a table as bars with their intervals."""
-    table = table_of(ground, spec)
-    rows = [
-        (_label(row, table), row.cells[column].estimate)
-        for row in table.rows
-        if column < len(row.cells) and row.cells[column].estimate is not None
-    ]
-    found = [(name, estimate) for name, estimate in rows if estimate is not None]
-    if not found:
-        raise Missing(spec.needs)
-    values = [e.value for _name, e in found if e.value is not None]
-    drawing = bars.Bars(
-        tuple(bars.Bar(name, value_of(e)) for name, e in found),
-        str(axis),
-        1.0 if values and min(values) >= 0 and max(values) <= 1 else None,
-    )
-    return Figure(
-        key=key,
-        title=title,
-        alt=listed([(name, in_words(e)) for name, e in found], f"{axis}:"),
-        columns=(str(table.corner), *number_columns()),
-        rows=tuple((name, *numbers(e)) for name, e in found),
-        draw=lambda width: bars.draw_bars(drawing, width),
-        words=(*table.words, *ground.words()),
-    )
-
-
 def heat_spec(spec: TableSpec, *, measure: Words, key: str = "", title: Words = "", number: str = "") -> FigureSpec:
     """A figure of the whole table, under its key and title unless others are given."""
     named = key or f"{spec.key}-map"
     build = partial(heat_of, key=named, spec=spec, title=title or spec.title, measure=measure)
     return FigureSpec(named, number, title or spec.title, spec.needs, build)
-
-
-def bars_spec(spec: TableSpec, *, column: int, axis: Words, key: str, title: Words, number: str = "") -> FigureSpec:
-    build = partial(bars_of, key=key, spec=spec, title=title, column=column, axis=axis)
-    return FigureSpec(key, number, title, spec.needs, build)
 
 
 def spec_of(specs: Sequence[TableSpec], key: str) -> TableSpec:
@@ -134,4 +101,5 @@ def spec_of(specs: Sequence[TableSpec], key: str) -> TableSpec:
 
 
 ACCURACY = gettext_lazy("Accuracy")
-__all__ = ["ACCURACY", "bars_spec", "heat_spec", "numbers_of", "spec_of", "table_of"]
+CORRELATION = gettext_lazy("Pearson's r of the model with people")
+__all__ = ["ACCURACY", "CORRELATION", "heat_spec", "numbers_of", "spec_of", "table_of"]

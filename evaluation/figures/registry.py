@@ -1,14 +1,32 @@
 """Which figures a benchmark has: those of the recipe it was made from, then those every benchmark has."""
 
 from benchmarks.models import Benchmark
-from evaluation.figures import globalrg, xcm
+from evaluation.figures import globalrg, valueground, xcm
 from evaluation.figures.general import GENERAL
+from evaluation.figures.of_tables import ACCURACY, CORRELATION, heat_spec, spec_of
 from evaluation.figures.spec import FigureSpec
 from evaluation.figures.with_models import MODELS
+from evaluation.tables.caire import TABLES as CAIRE
+from evaluation.tables.culturalvqa import TABLES as CULTURALVQA
+from evaluation.tables.valueground import TABLES as VALUEGROUND
 
+_VQA, _VALUES = CULTURALVQA["culturalvqa"], VALUEGROUND["valueground"]
 BY_RECIPE: dict[str, tuple[FigureSpec, ...]] = {
+    "caire-universal": (
+        heat_spec(spec_of(CAIRE["caire-universal"], "table-2"), measure=CORRELATION),
+        heat_spec(spec_of(CAIRE["caire-universal"], "table-15"), measure=CORRELATION),
+    ),
+    "culturalvqa": (
+        heat_spec(spec_of(_VQA, "accuracy"), measure=ACCURACY),
+        heat_spec(spec_of(_VQA, "without-picture"), measure=ACCURACY, number="Figure 5"),
+        heat_spec(spec_of(_VQA, "facets"), measure=ACCURACY, number="Figure 7"),
+    ),
     "globalrg-grounding": globalrg.GROUNDING,
     "globalrg-retrieval": globalrg.RETRIEVED,
+    "valueground": (
+        heat_spec(spec_of(_VALUES, "figure-3"), measure=ACCURACY, number="Figure 3"),
+        *valueground.FIGURES,
+    ),
     "3xcm": xcm.FIGURES,
 }
 

@@ -7,17 +7,19 @@ from collections.abc import Mapping
 import numpy as np
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy
 
 from evaluation.figures.drawing import bars, ranks
 from evaluation.figures.drawing.colours import BRASS_DEEP, KINDS, Look
 from evaluation.figures.figure import Datum, Figure
 from evaluation.figures.said import listed
 from evaluation.figures.spec import FigureSpec, Ground
+from evaluation.metrics.counts import Floats
 from evaluation.metrics.forced_choice import winners
 from evaluation.tables.lists import Searched, labels_at, searched
 from evaluation.tables.spec import Missing
 from evaluation.tables.trials import SIX, THREE, Choices, choices_of, countries_of
+from evaluation.tables.xcm_prevalence import TIERS, tier
 
 DEPTH = 100  # ranks at most
 ROLES: Mapping[str, tuple[str, str | Promise]] = {
@@ -35,20 +37,6 @@ LOOKS: Mapping[str, Look] = {
     "descriptor_relevant": KINDS[3],
     "language_biased": Look(BRASS_DEEP, "#fff", "across-light"),
     "irrelevant": KINDS[5],
-}
-# Table 5: by the language's share of Common Crawl, from 5 % and from 1 %.
-TIERS: Mapping[str, tuple[str, ...]] = {
-    "high": ("en", "ru", "de"),
-    "medium": ("ja", "zh", "es", "fr", "it", "pt", "pl", "nl", "id", "tr", "cs", "vi"),
-    "low": (
-        "ko", "fa", "sv", "ar", "ro", "uk", "el", "hu", "da", "th", "fi", "no", "he", "hr", "hi", "bn", "te", "sw",
-        "fil", "mi", "quz",
-    ),
-}  # fmt: skip
-TIER_NAMES: Mapping[str, str | Promise] = {
-    "high": pgettext_lazy("web text in a language", "high"),
-    "medium": pgettext_lazy("web text in a language", "medium"),
-    "low": pgettext_lazy("web text in a language", "low"),
 }
 
 
@@ -135,7 +123,12 @@ def frequency_by_rank(ground: Ground) -> Figure:
     if not drawn:
         raise Missing(_("No list has captions whose language is known. Give each entry its language."))
     panels = tuple(
-        (name, tuple(ranks.Kind(_tier(t), tuple(table[:, place].tolist())) for place, t in enumerate(TIERS)))
+        (
+            name,
+            tuple(
+                ranks.Kind(str(words), tuple(table[:, place].tolist())) for place, words in enumerate(TIERS.values())
+            ),
+        )
         for name, table in drawn
     )
     drawing = ranks.Ranks(panels, _("Rank"), _("Share of lists with a caption of the tier at this rank"))
@@ -144,33 +137,33 @@ def frequency_by_rank(ground: Ground) -> Figure:
         key="ranks",
         title=_("Languages by rank"),
         alt=listed(first, _("At the first rank:")),
-        columns=(_("run"), _("rank"), *(_tier(t) for t in TIERS)),
+        columns=(_("run"), _("rank"), *(str(words) for words in TIERS.values())),
         rows=tuple(
             (name, rank, *(float(share) for share in row)) for name, table in drawn for rank, row in enumerate(table, 1)
         ),
         draw=lambda width: ranks.draw(drawing, width),
-        words=(_("Tiers by the language's share of web text, as in the paper's Table 5."), *ground.words()),
+        words=(
+            _("Tiers by the language's share of web text, as in the paper's Table 5."),
+            _("Captions in other languages are left out."),
+            *ground.words(),
+        ),
     )
 
 
-def _tier(name: str) -> str:
-    return _("%(tier)s: %(n)s languages") % {"tier": TIER_NAMES[name], "n": len(TIERS[name])}
+def _tiers_in_words(row: Floats) -> str:
+    return ", ".join(f"{words} {100 * share:.0f} %" for words, share in zip(TIERS.values(), row, strict=True))
 
 
-def _tiers_in_words(row: np.ndarray) -> str:
-    return ", ".join(f"{TIER_NAMES[t]} {100 * share:.0f} %" for t, share in zip(TIERS, row, strict=True))
-
-
-def _by_tier(of: Searched) -> np.ndarray | None:
-    """(k, 3) shares by rank; None where a list is empty. Captions in other languages are in no tier."""
+def _by_tier(of: Searched) -> Floats | None:
+    """(k, 3) shares by rank, of the captions whose language is in a tier; None where a rank has no such caption."""
     k = min([DEPTH, *(len(keys) for keys in of.keys)])
     if not k:
         return None
-    tiers = {language: name for name, languages in TIERS.items() for language in languages}
-    places = labels_at(of, k, lambda about: tiers.get(str(about.get("language") or "")), tuple(TIERS))
-    if (places < 0).all():
+    places = labels_at(of, k, tier, list(TIERS))
+    known = (places >= 0).sum(axis=0)
+    if not known.all():
         return None
-    return np.stack([(places == place).mean(axis=0) for place in range(len(TIERS))], axis=1)
+    return np.stack([(places == place).sum(axis=0) / known for place in range(len(TIERS))], axis=1)
 
 
 FIGURES = (

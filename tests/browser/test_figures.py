@@ -6,8 +6,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from benchmarks.models import Benchmark
 from tests.browser.conftest import PHONE
-from tests.evaluation.figures.study import study
+from tests.evaluation.figures.study import boxes, study
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -83,3 +84,19 @@ def test_print_shows_the_drawings_and_not_the_doors(world: World, open_as: Open,
     expect(page.locator(".canvas.narrow").first).to_be_hidden()
     expect(page.locator(".files").first).to_be_hidden()
     shot(page, "figures-print", full_page=True)
+
+
+def test_boxes_lie_on_pictures_that_have_come(
+    world: World, open_as: Open, shot: Callable[..., None], media: None
+) -> None:
+    boxes(world)
+    Benchmark.objects.update(recipe="globalrg-grounding")
+    page = open_as(world.mara)
+    page.goto(address(world))
+    picture = page.locator("#overlays .canvas.wide image").first
+    expect(picture).to_be_visible()
+    address_of = picture.get_attribute("href")
+    assert address_of
+    assert page.request.get(address_of).headers["content-type"] == "image/webp"
+    assert page.evaluate(BEYOND) == []
+    shot(page, "figures-boxes", full_page=True)

@@ -155,13 +155,15 @@ def test_a_bar_begins_at_zero_and_a_negative_one_goes_left() -> None:
 
 
 def test_a_box_lies_on_its_picture_as_its_shares_say() -> None:
-    card = boxes.Card("drum", "a" * 64, 200, 100, (boxes.Drawn("R-1", (0.1, 0.2, 0.6, 0.7)),))
+    card = boxes.Card("drum", "a" * 64, 100, 200, (boxes.Drawn("R-1", (0.1, 0.2, 0.6, 0.7)),))
     scene = boxes.draw(boxes.Overlays((card,)), 236)
     [picture] = of(scene, Picture)
     box = next(mark for mark in of(scene, Rect) if mark.y > picture.y and mark.width > 20)
-    assert (picture.width, picture.height) == (236, 118)  # the picture's own form
-    assert (box.x, box.y) == pytest.approx((picture.x + 23.6, picture.y + 23.6), abs=0.11)
-    assert (box.width, box.height) == pytest.approx((118, 59), abs=0.11)
+    # 177 high, as the frame of 236 x 177 allows; 88.5 wide in the picture's own form, in the middle of the frame.
+    assert (picture.width, picture.height) == (88.5, 177)
+    assert picture.x == pytest.approx(73.75, abs=0.06)
+    assert (box.x, box.y) == pytest.approx((73.75 + 8.85, picture.y + 35.4), abs=0.11)
+    assert (box.width, box.height) == pytest.approx((44.25, 88.5), abs=0.11)
 
 
 def test_an_undefined_cell_is_hatched_and_has_no_number() -> None:
