@@ -15,7 +15,6 @@ Source: ValueGround, appendix D.1, equations 11 to 13.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,7 @@ from evaluation.metrics.classification import MISSING
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share
-from evaluation.metrics.resampling import DEFAULT, Resampling, difference_of_means
+from evaluation.metrics.resampling import DEFAULT, Resampling, mean
 from evaluation.metrics.tests_between import mcnemar
 
 
@@ -84,9 +83,8 @@ def reversals(
 def _drop(before: Bools, after: Bools, labels: npt.ArrayLike | None, wanted: Resampling) -> Estimate:
     if labels is None:
         return mcnemar(before, after, level=wanted.level)
-    given: dict[str, Any] = {"method": "difference of paired shares", "n_raters": 1}
-    first = np.repeat([True, False], before.size)
-    return difference_of_means(np.concatenate([before, after]), first, np.tile(labels, 2), wanted, **given)
+    change = before.astype(np.float64) - after
+    return mean(change, labels, wanted, method="difference of paired shares", n_raters=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,16 +100,17 @@ class Bins:
 def equal_frequency(values: npt.ArrayLike, bins: int) -> Bins:
     """Cut values (n,) into bins of as equal size as ties allow: equal values stay together, in the upper bin.
 
-    Raises ValueError without at least as many distinct values as bins.
+    Raises ValueError where a bin would be empty: too few distinct values, or too many equal ones.
 
     >>> equal_frequency([0.1, 0.4, 0.2, 0.3], 2).bin.tolist()
     [0, 1, 0, 1]
     """
     given = np.asarray(values, np.float64)
     ordered = np.sort(given)
-    if bins < 1 or np.unique(ordered).size < bins:
-        raise ValueError(f"{np.unique(ordered).size} distinct value(s) cannot be cut into {bins} bins")
-    inner = ordered[[round(given.size * k / bins) for k in range(1, bins)]]
+    places = [round(given.size * k / bins) for k in range(1, bins)]
+    inner = ordered[places] if given.size >= bins else ordered[:0]
     place = np.searchsorted(inner, given, side="right")
+    if bins < 1 or np.unique(place).size < bins:
+        raise ValueError(f"{np.unique(ordered).size} distinct value(s) cannot be cut into {bins} bins")
     edges = np.concatenate([ordered[:1], inner, ordered[-1:]])
     return Bins(place, edges, np.bincount(place, minlength=bins))

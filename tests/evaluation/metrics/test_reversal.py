@@ -46,7 +46,7 @@ def test_in_clusters_the_numbers_stay_and_the_intervals_change() -> None:
     assert alone.drop.value == pytest.approx(together.drop.value)
     for one, other in ((alone.reversal, together.reversal), (alone.drop, together.drop)):
         assert (other.high or 0) - (other.low or 0) > 2 * ((one.high or 0) - (one.low or 0))
-        assert other.resampled == "clusters of units"
+        assert (other.resampled, other.n_units) == ("clusters of units", 390)
 
 
 def test_to_call_the_options_otherwise_changes_nothing() -> None:
@@ -77,5 +77,7 @@ def test_equal_values_stay_together() -> None:
     assert (cut.bin.tolist(), cut.sizes.tolist()) == ([0, 1, 1, 1], [1, 3])
     with pytest.raises(ValueError, match=r"2 distinct value\(s\) cannot be cut into 3"):
         equal_frequency([1, 1, 2, 2], 3)
+    with pytest.raises(ValueError, match=r"3 distinct value\(s\) cannot be cut into 3"):
+        equal_frequency([1, 2, 2, 2, 2, 3], 3)
     with pytest.raises(ValueError, match="0 distinct"):
         equal_frequency([], 2)

@@ -1,0 +1,292 @@
+"""ValueGround's tables from the database, on a study small enough to count by hand.
+
+Three questions (Q1, Q2 with codes 1 to 4; Q3 with codes 1 to 10), two sources, two countries. Counts make these labels:
+
+    Egypt  Q1 A (mean 1.4)   Q2 B (3.4)   Q3 a tie (5.5)
+    Brazil Q1 A (1.6)        Q2 A (2.2)   Q3 no counts
+"""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from django.http import QueryDict
+
+from annotation.models import Campaign
+from annotation.services import campaigns
+from benchmarks.models import Benchmark, Image, Item, ItemImage
+from benchmarks.services.benchmarks import create_from_recipe
+from evaluation.tables.given import build
+from evaluation.tables.registry import table_of, tables_of
+from evaluation.tables.spec import Cell, Missing, Table
+from tests.evaluation.data import NOON
+from tests.evaluation.tabled import model, say
+from tests.personas import World
+
+pytestmark = pytest.mark.django_db
+SOURCES = ("gemini", "gpt")
+SURVEY = {
+    "Q1": {"Egypt": {"1": 70, "2": 20, "3": 10, "-1": 7}, "Brazil": {"1": 50, "2": 40, "3": 10}},
+    "Q2": {"Egypt": {"3": 60, "4": 40}, "Brazil": {"1": 20, "2": 40, "3": 40}},
+    "Q3": {"Egypt": {"1": 5, "10": 5, "0": 3}},
+}
+OPTIONS = {"1": "Very", "2": "Rather", "3": "Not very", "4": "Not at all"}
+# What each model says, by setting: question -> country -> one letter for each source (one alone in words).
+MAIN = {
+    "Alpha": {"Q1": {"Egypt": "ab", "Brazil": "aa"}, "Q2": {"Egypt": "bb", "Brazil": "ab"}, "Q3": {"Egypt": "aa"}},
+    "Beta": {"Q1": {"Egypt": "bb", "Brazil": "ba"}, "Q2": {"Egypt": "ba", "Brazil": "b-"}, "Q3": {"Egypt": "bb"}},
+}
+TEXT = {
+    "Alpha": {"Q1": {"Egypt": "a", "Brazil": "a"}, "Q2": {"Egypt": "a", "Brazil": "a"}, "Q3": {"Egypt": "a"}},
+    "Beta": {"Q1": {"Egypt": "a", "Brazil": "a"}, "Q2": {"Egypt": "b", "Brazil": "a"}},
+}
+ALIGNED = {"Alpha": {"Q1": "++", "Q2": "+x", "Q3": "++"}, "Beta": {"Q1": "x+", "Q2": "2+", "Q3": "+-"}}
+ALIGNMENT = {"+": "aligned", "x": "swapped", "2": "both_a"}
+
+
+def opened(world: World, benchmark: Benchmark, key: str, items: Sequence[Item], name: str) -> Campaign:
+    """A campaign of a stage whose items have a picture in both roles."""
+    facts = {"format": "png", "bytes": 1, "width": 320, "height": 240}
+    image, _made = Image.objects.get_or_create(team=world.team, sha256="2" * 64, defaults=facts)
+    ItemImage.objects.bulk_create(ItemImage(item=item, image=image, role=role) for item in items for role in "ab")
+    made = campaigns.create(benchmark.stages.get(key=key), name, world.owner, {world.egypt: 2, world.brazil: 2})
+    campaigns.open_campaign(made, world.owner, NOON)
+    return made
+
+
+def pairs(benchmark: Benchmark, key: str, **context: object) -> dict[tuple[str, str], Item]:
+    stage = benchmark.stages.get(key=key)
+    made = {}
+    for question in SURVEY:
+        for source in SOURCES:
+            more = context if key != "choice" else {"survey": SURVEY[question], "options": _options(question)}
+            made[question, source] = Item.objects.create(
+                stage=stage, key=f"{question}-{source}", concept=question, condition=source, text=f"{question}?",
+                context={"option_a": "Yes", "option_b": "No"} | dict(more),
+            )  # fmt: skip
+    return made
+
+
+def _options(question: str) -> dict[str, str]:
+    return {"1": "Never", "10": "Always"} if question == "Q3" else OPTIONS
+
+
+@pytest.fixture
+def benchmark(world: World) -> Benchmark:
+    return create_from_recipe(world.team, "valueground", "ValueGround", "valueground", world.owner)
+
+
+@pytest.fixture
+def choice(world: World, benchmark: Benchmark) -> Campaign:
+    items = pairs(benchmark, "choice")
+    made = opened(world, benchmark, "choice", list(items.values()), "Choices")
+    for name, by_question in MAIN.items():
+        said = {
+            (items[question, source], country): code
+            for question, by_country in by_question.items()
+            for country, codes in by_country.items()
+            for source, code in zip(SOURCES, codes, strict=True)
+            if code != "-"
+        }
+        say(made, model(world.team, name, "main", family="Made up"), said, field="choice")
+    for name, by_question in TEXT.items():  # words have no source: their answers stand with the second one
+        words = {
+            (items[question, SOURCES[1]], country): code
+            for question, by_country in by_question.items()
+            for country, code in by_country.items()
+        }
+        say(made, model(world.team, name, "text_only"), words, field="choice")
+    return made
+
+
+@pytest.fixture
+def alignment(world: World, benchmark: Benchmark, choice: Campaign) -> Campaign:
+    items = pairs(benchmark, "alignment")
+    made = opened(world, benchmark, "alignment", list(items.values()), "Alignments")
+    for name, by_question in ALIGNED.items():
+        said = {
+            (items[question, source], ""): ALIGNMENT[code]
+            for question, codes in by_question.items()
+            for source, code in zip(SOURCES, codes, strict=True)
+            if code != "-"
+        }
+        say(made, model(world.team, name, "alignment"), said, field="alignment")
+    return made
+
+
+def table(benchmark: Benchmark, key: str, address: str = "") -> Table:
+    spec = table_of(benchmark, key)
+    assert spec is not None
+    return build(benchmark, spec, QueryDict(address), NOON)
+
+
+def row(made: Table, label: str) -> dict[str, Cell]:
+    cells = next(one.cells for one in made.rows if one.label == label)
+    return dict(zip(map(str, made.columns), cells, strict=True))
+
+
+def numbers(cells: Mapping[str, Cell]) -> list[tuple[float | None, int]]:
+    """(value, what it was counted over)."""
+    return [(one.estimate.value, one.estimate.n_units) for one in cells.values() if one.estimate]
+
+
+def near(found: list[tuple[float | None, int]], expected: list[tuple[float, int]]) -> None:
+    assert [n for _value, n in found] == [n for _value, n in expected]
+    assert [value for value, _n in found] == pytest.approx([value for value, _n in expected])
+
+
+def test_the_labels_are_those_of_the_counts(benchmark: Benchmark, choice: Campaign) -> None:
+    made = table(benchmark, "labels")
+    # Egypt: Q1 A, Q2 B, Q3 a tie, whose three answers of code 0 were left out.
+    egypt, brazil = row(made, "Egypt"), row(made, "Brazil")
+    near(numbers(egypt), [(2 / 3, 3), (1, 3), (1, 3), (1, 3), (0, 3), (0, 3), (0, 3), (1, 3)])
+    assert egypt["Not scorable"].text == "Q3"
+    near(numbers(brazil), [(2 / 3, 3), (2, 3), (0, 3), (0, 3), (1, 3), (0, 3), (0, 3), (0, 3)])
+    assert any("4 of 6 pairs of question and country have a label; 2 sources" in str(one) for one in made.words)
+    assert any("1 exact ties, 1 without counts" in str(one) for one in made.words)
+
+
+def test_accuracy_by_country(benchmark: Benchmark, choice: Campaign) -> None:
+    made = table(benchmark, "figure-3")
+    # Alpha, Egypt (A, B): Q1 a right, b wrong; Q2 b b right: 3 of 4. Brazil (A, A): a a, a right, b wrong: 3 of 4.
+    near(numbers(row(made, "Alpha")), [(3 / 4, 4), (3 / 4, 4), (6 / 8, 8)])
+    # Beta, Egypt: b b wrong, b right, a wrong: 1 of 4. Brazil: b wrong, a right, b wrong, one unanswered: 1 of 3.
+    beta = row(made, "Beta")
+    assert list(beta) == ["Brazil", "Egypt", "All"]
+    near(numbers(beta), [(1 / 3, 3), (1 / 4, 4), (2 / 7, 7)])
+    assert beta["All"].estimate is not None
+    assert (beta["All"].estimate.extras["worst"], beta["All"].estimate.extras["best"]) == (2 / 8, 3 / 8)
+    near(numbers(row(made, "Average")), [((3 / 4 + 1 / 3) / 2, 7), ((3 / 4 + 1 / 4) / 2, 8), ((3 / 4 + 2 / 7) / 2, 15)])
+    wrong = table(benchmark, "figure-3", "unreadable=wrong")
+    near(numbers(row(wrong, "Beta")), [(1 / 4, 4), (1 / 4, 4), (2 / 8, 8)])
+    assert any("count as wrong" in str(one) for one in wrong.words)
+
+
+def test_the_settings_beside_each_other(benchmark: Benchmark, alignment: Campaign) -> None:
+    made = table(benchmark, "table-2")
+    # Alpha. Words: a a right, Q2 Egypt a wrong, Brazil a right: 3 of 4. Alignment: 5 of 6.
+    # With the pictures matched (all but Q2 gpt): Q1 E a b, B a a; Q2 E b, B a: main 5 of 6; words a throughout: 5 of 6.
+    near(numbers(row(made, "Alpha")), [(6 / 8, 8), (3 / 4, 4), (5 / 6, 6), (5 / 6, 6), (5 / 6, 6), (0, 6)])
+    # Beta. Words: all four right. Alignment: x + | 2 + | + and one unanswered: 3 of the 4 that could be scored.
+    # Matched: Q1 gpt and Q2 gpt: E b wrong, B a right; E a wrong, B unanswered: main 1 of 3, words 3 of 3.
+    near(numbers(row(made, "Beta")), [(2 / 7, 7), (1, 4), (3 / 4, 4), (1 / 3, 3), (1, 3), (-2 / 3, 3)])
+    near(
+        numbers(row(made, "Average")),
+        [((6 / 8 + 2 / 7) / 2, 15), ((3 / 4 + 1) / 2, 8), ((5 / 6 + 3 / 4) / 2, 10), ((5 / 6 + 1 / 3) / 2, 9),
+         ((5 / 6 + 1) / 2, 9), (-1 / 3, 9)],
+    )  # fmt: skip
+    # Beta's "both_a" may count as wrong.
+    near(numbers(row(table(benchmark, "table-2", "same_option=wrong"), "Beta"))[2:3], [(3 / 5, 5)])
+
+
+def test_without_alignments_the_rest_of_the_table_stands(benchmark: Benchmark, choice: Campaign) -> None:
+    alpha = row(table(benchmark, "table-2"), "Alpha")
+    assert alpha["Main"].shown == "75.0"
+    for name in ("Alignment", "Main where aligned", "Main less text"):
+        found = alpha[name].estimate
+        assert found is not None
+        assert found.reason == "nothing_counted"
+        assert alpha[name].shown == ""
+
+
+def test_reversals_and_their_identities(benchmark: Benchmark, choice: Campaign) -> None:
+    made = table(benchmark, "table-5")
+    # Alpha, 8 instances: Q1 E gpt a->b harmful; Q2 E a->b twice beneficial; Q2 B gpt a->b harmful.
+    near(numbers(row(made, "Alpha")), [(4 / 8, 8), (2 / 8, 8), (2 / 8, 8), (0, 8)])
+    # Beta, 7: Q1 E twice, Q1 B gemini, Q2 E gpt, Q2 B gemini: five harmful.
+    near(numbers(row(made, "Beta")), [(5 / 7, 7), (5 / 7, 7), (0, 7), (5 / 7, 7)])
+    for name in ("Alpha", "Beta"):
+        reversal, harmful, beneficial, drop = (value for value, _n in numbers(row(made, name)))
+        assert reversal == pytest.approx((harmful or 0) + (beneficial or 0))
+        assert drop == pytest.approx((harmful or 0) - (beneficial or 0))
+
+
+def test_reversals_by_country_are_pooled_or_averaged(benchmark: Benchmark, choice: Campaign) -> None:
+    # Egypt: Alpha 3 of 4 (1 harmful), Beta 3 of 4 (all). Brazil: Alpha 1 of 4, Beta 2 of 3.
+    pooled = table(benchmark, "table-6")
+    near(numbers(row(pooled, "Egypt")), [(6 / 8, 8), (4 / 8, 8), (2 / 8, 8), (2 / 8, 8)])
+    near(numbers(row(pooled, "Brazil")), [(3 / 7, 7), (3 / 7, 7), (0, 7), (3 / 7, 7)])
+    averaged = table(benchmark, "table-6", "over_models=mean")
+    mean = (1 / 4 + 2 / 3) / 2
+    near(numbers(row(averaged, "Brazil")), [(mean, 7), (mean, 7), (0, 7), (mean, 7)])
+
+
+def test_reversals_by_margin(benchmark: Benchmark, choice: Campaign) -> None:
+    # |u - 1/2| with u = (mean - 1) / 3: Egypt Q1 0.367, Q2 0.3; Brazil Q1 0.3, Q2 0.1. Equal ones stay together.
+    made = table(benchmark, "table-7", "bins=3")
+    assert [one.cells[0].text for one in made.rows] == ["[0.100, 0.300)", "[0.300, 0.367)", "[0.367, 0.367]"]
+    assert [one.cells[1].shown for one in made.rows] == ["1", "2", "1"]
+    # Brazil Q2: Alpha 1 of 2, Beta 1 of 1. Egypt Q2 and Brazil Q1: Alpha 2 of 2, 0 of 2; Beta 1 of 2, 1 of 2.
+    # Egypt Q1: Alpha 1 of 2, Beta 2 of 2.
+    near([number for one in made.rows for number in numbers({"": one.cells[2]})], [(2 / 3, 3), (4 / 8, 8), (3 / 4, 4)])
+    with pytest.raises(Missing, match="Too few pairs"):
+        table(benchmark, "table-7")
+
+
+def test_the_transfer_from_words_to_pictures(world: World, benchmark: Benchmark, choice: Campaign) -> None:
+    made = table(benchmark, "table-8")
+    # Two countries: no correlation. Alpha: Egypt 3/4 less 1/2, Brazil 3/4 less 1. Beta: 1/4 less 1, 1/3 less 1.
+    alpha, beta = row(made, "Alpha"), row(made, "Beta")
+    assert [one.estimate.reason for one in list(alpha.values())[:2] if one.estimate] == ["too_few_points"] * 2
+    near(numbers(alpha)[2:], [(0, 2)])
+    assert alpha["Countries with main below text"].text == "1/2"
+    near(numbers(beta)[2:], [((-3 / 4 - 2 / 3) / 2, 2)])
+    assert beta["Countries with main below text"].text == "2/2"
+    # All four points, (1/2, 3/4), (1, 3/4), (1, 1/4), (1, 1/3): products -11/96, squares 3/16 and 41/192.
+    pooled = row(made, "Pooled")
+    assert pooled["Pearson"].estimate is not None
+    assert pooled["Pearson"].estimate.value == pytest.approx(-11 / 96 / (3 / 16 * 41 / 192) ** 0.5)
+    assert pooled["Countries with main below text"].text == "3/4"
+
+
+def test_places_of_the_models(benchmark: Benchmark, choice: Campaign) -> None:
+    made = table(benchmark, "bands")
+    # Seven instances that both answered: Alpha 6 right, Beta 2; two questions are too few to tell them apart.
+    near(numbers(row(made, "Alpha")), [(6 / 7, 7)])
+    near(numbers(row(made, "Beta")), [(2 / 7, 7)])
+    assert [one.cells[1].text for one in made.rows] == ["1–2", "1–2"]
+    assert {one.label: one.group for one in table(benchmark, "models").rows} == {
+        "Alpha (main)": "Made up", "Alpha (text_only)": "", "Beta (main)": "Made up", "Beta (text_only)": "",
+    }  # fmt: skip
+
+
+def test_labels_and_codes_come_in_other_ways_too(world: World, benchmark: Benchmark, choice: Campaign) -> None:
+    items = Item.objects.filter(stage__key="choice")
+    # As JSON text, under another name of the country, with the pair's codes turned and a 0 put in its place.
+    counts = '{"EGYPT": {"0": 6, "1": 1, "10": 3}}'
+    items.filter(concept="Q3").update(
+        context={"survey": counts, "pair": {"a": 10, "b": 1}, "adjustment": {"0": "1", "11": ""}}
+    )
+    items.filter(concept="Q2").update(context={"labels": {"Egypt": "a", "Brazil": "neither"}})
+    made = table(benchmark, "labels")
+    # Q3: (7 x 1 + 3 x 10) / 10 = 3.7, nearer to 1, which is option B now. Q2: A as given.
+    near(numbers(row(made, "Egypt")), [(1, 3), (2, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3), (0, 3)])
+    assert row(made, "Brazil")["Not scorable"].text == "Q2, Q3"
+    with pytest.raises(Missing, match="Too few pairs"):
+        table(benchmark, "table-7", "bins=4")
+
+
+def test_the_papers_numbers_stand_beside_a_row_of_the_same_name(
+    world: World, benchmark: Benchmark, choice: Campaign
+) -> None:
+    items = {(one.concept, one.condition): one for one in Item.objects.filter(stage__key="choice")}
+    said = {(items["Q1", "gpt"], "Egypt"): "a", (items["Q2", "gpt"], "Egypt"): "b"}
+    say(choice, model(world.team, "GPT-5.4 mini", "main"), said, field="choice")
+    cell = row(table(benchmark, "figure-3"), "GPT-5.4 mini")["All"]
+    assert cell.printed is not None
+    assert (cell.shown, cell.printed.text, cell.mark) == ("100.0", "66.6", "differs")
+    assert "contradicts itself" in str(cell.printed.known)
+
+
+def test_what_is_missing_is_named(world: World, benchmark: Benchmark) -> None:
+    for spec in tables_of(benchmark):
+        with pytest.raises(Missing):
+            build(benchmark, spec, QueryDict(""), NOON)
+    with pytest.raises(Missing, match="come with the runs"):
+        table(benchmark, "table-3")
+    items = pairs(benchmark, "choice")
+    made = opened(world, benchmark, "choice", list(items.values()), "Choices")
+    say(made, model(world.team, "Alpha", "text_only"), {(items["Q1", "gpt"], "Egypt"): "a"}, field="choice")
+    with pytest.raises(Missing, match="“main” yet"):
+        table(benchmark, "figure-3")
+    with pytest.raises(Missing, match="both settings"):
+        table(benchmark, "table-5")
