@@ -123,7 +123,7 @@ def test_a_version_that_models_were_run_on_stays_as_it_is(world: World) -> None:
     assert a_collection(world, jsonl([*ENTRIES, {"key": "e5"}]), version="2").result["counts"] == {"created": 5}
 
 
-@pytest.mark.parametrize("at", [1, 2, 3, 4])
+@pytest.mark.parametrize("at", [1, 2, 3, 4, 5])
 def test_a_kill_anywhere_loses_nothing_and_doubles_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:

@@ -95,6 +95,7 @@ def test_one_faulty_row_is_told_and_the_run_is_not_counted(
 def test_lines_that_are_no_rows_are_told(world: World) -> None:
     job = a_run(world, jsonl(FOUND) + b'\n{"query": \n[1]\n\xff\xfe\n' + b"[" * 2000)
     assert [one for one, _reason in outcomes(job).values()] == ["created"] * 2 + ["error"] * 4
+    assert of(job).options["missing"] == 0 and not of(job).complete  # all queries are answered; yet rows were refused
     long = a_run(world, b"query,key,score\nq1,e1,0.5\nq1,e2\nq2,e1,x\nq2,e9,1\n")
     assert outcomes(long) == {
         2: ("created", ""), 3: ("error", "wrong_cells"), 4: ("error", "not_a_number"), 5: ("error", "not_a_number"),

@@ -179,6 +179,14 @@ def test_a_model_is_one_for_each_setting_and_may_answer_for_any_culture(
     assert watermark(world.benchmark) > before
 
 
+def test_what_later_files_tell_of_a_model_is_added(world: World, campaign: Campaign) -> None:
+    model = {"rater": "M", "rater_kind": "model", "cohort": ""}
+    bring(campaign, lines(world, {**model, "target": "Peru", "about": {"family": "L", "open": True}}), "a.jsonl")
+    bring(campaign, lines(world, {**model, "target": "Chile", "about": {"open": False}}), "b.jsonl")
+    bring(campaign, lines(world, {**model, "target": "Egypt"}), "c.jsonl")
+    assert Rater.objects.get(kind="model").about == {"family": "L", "open": False}
+
+
 def test_an_import_without_a_cohort_is_seen_by_the_pages_of_numbers(world: World, campaign: Campaign) -> None:
     before = watermark(world.benchmark)
     row = {"rater": "M", "rater_kind": "model", "cohort": "", "target": "Egypt"}
