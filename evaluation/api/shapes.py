@@ -150,3 +150,4 @@ class Agreement(s.Serializer):
     n_ratings = s.IntegerField()
     conditions = s.ListField(child=s.CharField())
     rows = s.ListField(child=s.DictField())
+    second_opinion = s.ListField(child=s.DictField(), required=False)

@@ -21,6 +21,7 @@ from evaluation.api.problems import KIND, NothingYet
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.reports.agreement import agreement
 from evaluation.reports.renderings import to_json
+from evaluation.second_opinion import asked_for
 from evaluation.selection import select
 from evaluation.tables.making import lacking, make
 from evaluation.tables.registry import table_of, tables_of
@@ -76,6 +77,7 @@ class Agreement(Door):
             _asked("campaign", "Id of a campaign; may be repeated.", many=True),
             _asked("field", "Key of the question."),
             _asked("measure", "alpha_ordinal, spearman, table, ..."),
+            _asked("second", "1 adds second_opinion: each alpha once more, by the package krippendorff."),
         ],
         responses={200: shapes.Agreement, **REFUSED, **PROBLEMS},
     )
@@ -85,7 +87,7 @@ class Agreement(Door):
             raise NothingYet(_("No campaign has been opened yet."))
         selection = select(catalogue, request.query_params, zone=zone_of(request.user))
         report = agreement(catalogue, selection, timezone.now())
-        return Response(to_json(report, get_language() or "en"))
+        return Response(to_json(report, get_language() or "en") | asked_for(report, request.query_params))
 
 
 class TableList(Door):

@@ -4,14 +4,16 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotation.readers import watermark
 from annotation.words import zone_of
@@ -19,11 +21,14 @@ from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
 from evaluation.catalogue import Catalogue, catalogue_of
-from evaluation.reports.agreement import AgreementReport, agreement
+from evaluation.reports.agreement import AgreementReport
 from evaluation.reports.filters import filters
-from evaluation.reports.page import report_context
+from evaluation.reports.page import kept, report_context, seen_of
 from evaluation.reports.renderings import to_csv, to_json, to_latex
+from evaluation.reports.stored import look, renew
+from evaluation.second_opinion import asked_for
 from evaluation.selection import Selection, SelectionError, select
+from evaluation.snapshots import Look
 
 
 def _language() -> str:
@@ -36,9 +41,14 @@ def selected(catalogue: Catalogue, request: HttpRequest) -> Selection:
     return select(catalogue, request.GET, zone=zone_of(request.user))
 
 
-def _report(benchmark: Benchmark, request: HttpRequest) -> AgreementReport:
+def _report(benchmark: Benchmark, request: HttpRequest) -> tuple[AgreementReport, Look]:
     catalogue = catalogue_of(benchmark)
-    return agreement(catalogue, selected(catalogue, request), timezone.now())
+    return look(catalogue, selected(catalogue, request), timezone.now())
+
+
+def _drawn(report: AgreementReport, found: Look, user: Any) -> dict[str, Any]:
+    """For templates/evaluation/parts/report.html, with how old it is."""
+    return report_context(report, _language()) | kept(found, zone_of(user))
 
 
 @login_required
@@ -58,11 +68,11 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         selection = selected(catalogue, request)
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
-    report = agreement(catalogue, selection, timezone.now())
+    report, found = look(catalogue, selection, timezone.now())
     query = urlencode(selection.to_params())
-    context |= report_context(report, _language()) | filters(catalogue, selection, _language())
+    context |= _drawn(report, found, request.user) | filters(catalogue, selection, _language())
     context |= {"query": query, "live": reverse("evaluation:agreement_live", args=[slug]) + "?" + query}
-    return render(request, "evaluation/agreement.html", context)
+    return render(request, "evaluation/agreement.html", context | asked_for(report, request.GET))
 
 
 @login_required
@@ -71,13 +81,33 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 def live(request: HttpRequest, slug: str) -> HttpResponse:
     """204 while nothing changed. That path is one SUM over at most 16 rows per cohort of a campaign."""
     benchmark = benchmark_for(request.user, slug)
-    if request.GET.get("seen", "") == str(watermark(benchmark)):
+    seen = request.GET.get("seen", "")
+    if seen == str(watermark(benchmark)):
         return HttpResponse(status=204)
     try:
-        report = _report(benchmark, request)
+        report, found = _report(benchmark, request)
     except SelectionError as error:
         return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
-    return render(request, "evaluation/parts/report.html", report_context(report, _language()))
+    if seen == seen_of(found):
+        return HttpResponse(status=204)
+    return render(request, "evaluation/parts/report.html", _drawn(report, found, request.user))
+
+
+@login_required
+@require_POST
+def anew(request: HttpRequest, slug: str) -> HttpResponse:
+    """Have a kept report made anew by a worker; the page shows it when it is there."""
+    benchmark = benchmark_for(request.user, slug)
+    catalogue = catalogue_of(benchmark)
+    if not catalogue.stages:
+        raise Http404
+    try:
+        selection = selected(catalogue, request)
+    except SelectionError as error:
+        return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
+    renew(benchmark, selection)
+    messages.info(request, _("It is being made anew. The page shows it as soon as it is there."))
+    return redirect(reverse("evaluation:agreement", args=[slug]) + "?" + urlencode(selection.to_params()))
 
 
 Write = Callable[[AgreementReport], HttpResponse]
@@ -88,7 +118,7 @@ def _download(request: HttpRequest, slug: str, write: Write) -> HttpResponse:
     if not catalogue_of(benchmark).stages:
         return JsonResponse({"error": "No campaign has been opened yet."}, status=409)
     try:
-        return write(_report(benchmark, request))
+        return write(_report(benchmark, request)[0])
     except SelectionError as error:
         return JsonResponse({"error": error.message, "parameter": error.name}, status=400)
 
@@ -97,7 +127,9 @@ def _download(request: HttpRequest, slug: str, write: Write) -> HttpResponse:
 @require_safe
 @never_cache
 def as_json(request: HttpRequest, slug: str) -> HttpResponse:
-    return _download(request, slug, lambda report: JsonResponse(to_json(report, _language())))
+    return _download(
+        request, slug, lambda report: JsonResponse(to_json(report, _language()) | asked_for(report, request.GET))
+    )
 
 
 @login_required
