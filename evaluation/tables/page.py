@@ -1,5 +1,6 @@
 """A table as its page shows it: cells ready to draw, and the form above them."""
 
+import re
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any
@@ -24,6 +25,7 @@ MARK_WORDS: Mapping[str, str | Promise] = {
     "differs": gettext_lazy("differs"),
 }
 MARK_CHIPS = {"same": "ok", "rounding": "wait", "differs": "back"}
+DEFAULTS = ("counted", "latest", next(iter(INTERVAL_LABELS)))
 NARROWING = ("cohort", "condition", "counted", "interval", "repeats", "concept", "since", "until")
 
 
@@ -36,6 +38,7 @@ def table_context(data: Data, params: Params) -> dict[str, Any]:
         "data": data,
         "computed_at": parse_datetime(data["computed_at"]),
         "groups": [(name, [_row(row, paper, known) for row in rows]) for name, rows in groups(data)],
+        "columns": [(name, _of_numbers(data, place)) for place, name in enumerate(data["columns"])],
         "width": len(data["columns"]) + 1,
         "paper": paper,
         "has_paper": any(data["beside_the_paper"].values()),
@@ -61,12 +64,16 @@ def _cell(cell: Data, paper: bool, known: Mapping[str, int]) -> dict[str, Any]:
         }
     if paper and cell["printed"]:
         drawn |= {
-            "printed": cell["printed"]["text"],
+            "printed": re.sub(r"^-(?=[\d.])", MINUS, cell["printed"]["text"]),
             "mark": MARK_WORDS[cell["mark"]],
             "chip": MARK_CHIPS[cell["mark"]],
             "note": known.get(cell["printed"]["known"]) if cell["mark"] != "same" else None,
         }
     return drawn
+
+
+def _of_numbers(data: Data, place: int) -> bool:
+    return any(row["cells"][place]["estimate"] for row in data["rows"])
 
 
 def n_words(estimate: Data) -> str:
@@ -114,7 +121,7 @@ def form_context(catalogue: Catalogue, spec: TableSpec, data: Data, params: Para
     return {
         "selects": selects,
         "carried": [(name, value) for name, value in asked if name not in shown],
-        "narrowed": any(name in NARROWING for name, _value in asked),
+        "narrowed": any(name in NARROWING and value not in DEFAULTS for name, value in asked),
         "query": query_of(spec, params),
     }
 
