@@ -1,6 +1,15 @@
+from zoneinfo import ZoneInfo
+
 from celery import shared_task
+from django.http import QueryDict
 from django.utils import timezone
 
+from benchmarks.models import Benchmark
+from evaluation.catalogue import catalogue_of
+from evaluation.reports import stored
+from evaluation.reports.agreement import agreement
+from evaluation.selection import SelectionError, select
+from evaluation.snapshots import key_of, make_if_free
 from evaluation.status import mark_beat
 
 
@@ -8,3 +17,22 @@ from evaluation.status import mark_beat
 def beat() -> None:
     """Shows on the status page that beat and worker live."""
     mark_beat(timezone.now())
+
+
+@shared_task(name="evaluation.renew")
+def renew(benchmark_id: int, report: str, query: str, zone: str) -> bool:
+    """Make a kept report anew, from the address it was asked for by. False where another is at it, or where the
+    address no longer holds; one that nothing has changed for is left as it is."""
+    catalogue = catalogue_of(Benchmark.objects.select_related("team").get(pk=benchmark_id))
+    if report != stored.REPORT or not catalogue.stages:
+        return False
+    try:
+        selection = select(catalogue, QueryDict(query), zone=ZoneInfo(zone))
+    except SelectionError:
+        return False
+    at = timezone.now()
+    key = key_of(catalogue.benchmark, report, selection)
+    done = make_if_free(
+        catalogue.benchmark, report, key, lambda: stored.to_data(agreement(catalogue, selection, at)), at
+    )
+    return done is not None

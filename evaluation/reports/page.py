@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -10,11 +11,13 @@ from django.utils.translation import ngettext
 
 from annotation.conditions import condition_name
 from annotation.sheets import say
+from annotation.words import moment_of
 from evaluation.metrics.estimate import Estimate
 from evaluation.reports.agreement import AgreementReport, Cell, Row
 from evaluation.reports.numbers import MINUS, shown, shown_interval, shown_share
 from evaluation.reports.renderings import to_latex
 from evaluation.selection import BY_LABELS
+from evaluation.snapshots import MOST, Look
 from evaluation.words import interval_sentence, reason_sentence, reason_title
 
 WIDTH = 240.0
@@ -93,6 +96,34 @@ def report_context(report: AgreementReport, language: str) -> dict[str, Any]:
         "computed_at": report.computed_at,
         "count": count,
         "latex": to_latex(report, language),
+    }
+
+
+def seen_of(found: Look) -> str:
+    """What a live page has before it: the watermark; of a kept report, also how far it was behind."""
+    return f"{found.watermark}-{found.now}" if found.stored else str(found.watermark)
+
+
+def kept(found: Look, zone: ZoneInfo) -> dict[str, Any]:
+    """Of a kept report: since when, and what has come since. Nothing of a live one."""
+    if not found.stored:
+        return {}
+    said = _("As of %(moment)s; nothing has changed since.")
+    if found.newer >= MOST:
+        said = _("As of %(moment)s; more than %(n)s newer answers are not in it.")
+    elif found.newer:
+        said = ngettext(
+            "As of %(moment)s; %(n)s newer answer is not in it.",
+            "As of %(moment)s; %(n)s newer answers are not in it.",
+            found.newer,
+        )
+    elif found.changed:
+        said = _("As of %(moment)s; answers have been taken back or counted otherwise since.")
+    moment = moment_of(found.computed_at, zone)
+    return {
+        "watermark": seen_of(found),
+        "kept": said % {"moment": moment, "n": f"{found.newer:,}"},
+        "behind": found.changed,
     }
 
 

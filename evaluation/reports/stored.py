@@ -1,0 +1,78 @@
+"""The agreement report as JSON and back, so that it can be kept, and the way every door comes to it."""
+
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from benchmarks.models import Benchmark
+from evaluation.catalogue import Catalogue
+from evaluation.measures import BY_KEY
+from evaluation.metrics.estimate import Estimate
+from evaluation.reports.agreement import AgreementReport, Cell, Row, agreement
+from evaluation.selection import Selection
+from evaluation.snapshots import Look, ask_for, due, get_or_compute, key_of
+
+REPORT = "agreement"
+_COUNTS = ("condition", "n_units", "n_raters", "n_ratings", "n_asked")
+_OF_ROW = ("field", "level", "part", "n_raters")
+_OF_ESTIMATE = [one.name for one in fields(Estimate)]
+
+
+def look(catalogue: Catalogue, selection: Selection, at: datetime) -> tuple[AgreementReport, Look]:
+    """Live where it is quick; else as it was kept, and a newer one asked for when that is due."""
+    benchmark = catalogue.benchmark
+    key = key_of(benchmark, REPORT, selection)
+    made: list[AgreementReport] = []
+
+    def compute() -> Any:
+        made.append(agreement(catalogue, selection, at))
+        return to_data(made[0])
+
+    found = get_or_compute(benchmark, REPORT, key, compute, at)
+    if due(found, at):
+        renew(benchmark, selection)
+    if made and not found.stored:
+        return made[0], found
+    return from_data(found.data, catalogue, selection, found), found
+
+
+def renew(benchmark: Benchmark, selection: Selection) -> None:
+    ask_for(benchmark, REPORT, urlencode(selection.to_params()), selection.zone)
+
+
+def to_data(report: AgreementReport) -> list[dict[str, Any]]:
+    return [
+        {name: getattr(row, name) for name in _OF_ROW}
+        | {
+            "cohort": row.cohort.pk,
+            "measures": [measure.key for measure in row.measures],
+            "cells": [
+                {name: getattr(cell, name) for name in _COUNTS}
+                | {"estimates": [_plain(estimate) for estimate in cell.estimates]}
+                for cell in row.cells
+            ],
+        }
+        for row in report.rows
+    ]
+
+
+def _plain(estimate: Estimate) -> dict[str, Any]:
+    whole = estimate.to_json()
+    return {name: whole[name] for name in _OF_ESTIMATE}
+
+
+def from_data(data: Any, catalogue: Catalogue, selection: Selection, found: Look) -> AgreementReport:
+    rows = tuple(
+        Row(
+            cohort=catalogue.cohorts[row["cohort"]],
+            cells=tuple(
+                Cell(**{n: cell[n] for n in _COUNTS}, estimates=tuple(Estimate(**one) for one in cell["estimates"]))
+                for cell in row["cells"]
+            ),
+            measures=tuple(BY_KEY[key] for key in row["measures"]),
+            **{name: row[name] for name in _OF_ROW},
+        )
+        for row in data
+    )
+    return AgreementReport(catalogue, selection, selection.conditions, rows, found.watermark, found.computed_at)

@@ -1,0 +1,183 @@
+"""Reports that are kept: stale is said, never silent; made anew once; and never another team's or another filter's."""
+
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.http import QueryDict
+from django.utils import timezone
+
+from annotation.models import Campaign, Tally
+from annotation.services.allocation import open_work
+from annotation.services.answers import Submission, submit
+from evaluation import snapshots, tasks
+from evaluation.catalogue import catalogue_of
+from evaluation.models import Snapshot
+from evaluation.reports import stored
+from evaluation.selection import select
+from people.services.raters import rater_of
+from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.evaluation.test_agreement_page import read_json, url
+from tests.personas import World
+
+
+@pytest.fixture
+def rated(world: World) -> Campaign:
+    world.add_items(20)
+    campaign = an_open_campaign(world)
+    natural = of_condition(world.items, "natural")
+    table(campaign, world.egypt, natural[:5], {world.nour: "11223", world.tarek: "12233"})
+    return campaign
+
+
+@pytest.fixture
+def large(rated: Campaign, monkeypatch: pytest.MonkeyPatch) -> Campaign:
+    """As if there were more answers than are read each time."""
+    row = rated.cohorts.order_by("pk")[0]
+    Tally.objects.filter(cohort=row, shard=0).update(submitted=snapshots.THRESHOLD)
+    cache.clear()
+    return rated
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What a worker was told."""
+    heard: list[Any] = []
+    monkeypatch.setattr(snapshots.current_app, "send_task", lambda name, args, **_more: heard.append((name, args)))
+    return heard
+
+
+def page(world: World, query: str = "") -> str:
+    return world.client(world.mara).get(url(world) + query).content.decode()
+
+
+def one_more(world: World, campaign: Campaign) -> None:
+    rater = rater_of(world.caio)
+    work = open_work(rater, campaign.cohorts.get(cohort=world.brazil), timezone.now())
+    assert work.hand
+    submit(work.hand.pk, rater, Submission({"relevance": "5"}, f"key-{work.hand.pk}"), timezone.now())
+
+
+def older(minutes: int = 2) -> None:
+    for one in Snapshot.objects.all():
+        Snapshot.objects.filter(pk=one.pk).update(computed_at=one.computed_at - timedelta(minutes=minutes))
+
+
+def test_small_data_is_read_each_time(world: World, rated: Campaign) -> None:
+    assert "As of" not in page(world)
+    one_more(world, rated)
+    assert "11 ratings" in page(world)
+    assert not Snapshot.objects.exists()
+
+
+def test_a_kept_report_says_since_when_and_what_came_since(world: World, large: Campaign, sent: list[Any]) -> None:
+    assert "nothing has changed since" in page(world)
+    one_more(world, large)
+    stale = page(world)
+    assert "1 newer answer is not in it." in stale and "10 ratings" in stale
+    one_more(world, large)
+    assert "2 newer answers are not in it." in page(world)
+    assert read_json(world)["n_ratings"] == 10, "every door shows the same"
+    assert Snapshot.objects.count() == 1
+
+
+def test_what_was_taken_back_is_told_too(world: World, large: Campaign, sent: list[Any]) -> None:
+    page(world)
+    client = world.client(world.mara)
+    client.post(f"/b/{world.benchmark.slug}/people/{rater_of(world.nour).pk}/", {"do": "exclude", "reason": "x"})
+    assert "taken back or counted otherwise since" in page(world)
+
+
+def test_a_worker_makes_it_anew_and_the_page_follows(world: World, large: Campaign, sent: list[Any]) -> None:
+    first = page(world)
+    one_more(world, large)
+    page(world)
+    assert sent == [], "not every moment"
+    older()
+    page(world)
+    page(world)
+    assert sent == [("evaluation.renew", (world.benchmark.pk, "agreement", "", "UTC"))], "asked once"
+    assert tasks.renew(*sent[0][1])
+    fresh = page(world)
+    assert "11 ratings" in fresh and "nothing has changed since" in fresh
+    seen = first.split('data-watermark="', 1)[1].split('"', 1)[0]
+    live = world.client(world.mara).get(url(world, f"agreement/live/?seen={seen}"))
+    assert live.status_code == 200 and "11 ratings" in live.content.decode()
+    now = fresh.split('data-watermark="', 1)[1].split('"', 1)[0]
+    assert world.client(world.mara).get(url(world, f"agreement/live/?seen={now}")).status_code == 204
+
+
+def test_the_button_asks_for_it_at_once(world: World, large: Campaign, sent: list[Any]) -> None:
+    assert 'agreement/anew/?measure=percent"' in page(world, "?measure=percent")
+    reply = world.client(world.mara).post(url(world, "agreement/anew/?measure=percent"))
+    assert reply.status_code == 302 and reply["Location"].endswith("?measure=percent")
+    assert sent == [("evaluation.renew", (world.benchmark.pk, "agreement", "measure=percent", "UTC"))]
+    for user in (world.stranger, world.rival, world.nour, world.manager):
+        assert world.client(user).post(url(world, "agreement/anew/")).status_code == 404
+    assert len(sent) == 1
+
+
+def test_the_same_numbers_to_the_last_digit(world: World, large: Campaign, sent: list[Any]) -> None:
+    kept = read_json(world, "measure=table")
+    Tally.objects.update(submitted=0)
+    live = read_json(world, "measure=table")
+    for report in (kept, live):
+        del report["computed_at"]
+    assert kept == live
+
+
+def test_another_filter_team_or_code_has_another_key(world: World, large: Campaign, sent: list[Any]) -> None:
+    page(world)
+    assert "Brazil</bdi></th>" not in page(world, f"?cohort={world.egypt.pk}")
+    assert Snapshot.objects.count() == 2
+    catalogue = catalogue_of(world.benchmark)
+    selection = select(catalogue, QueryDict(""))
+    key = snapshots.key_of(world.benchmark, "agreement", selection)
+    assert key != snapshots.key_of(world.other_benchmark, "agreement", selection)
+    assert key != snapshots.key_of(world.benchmark, "models", selection)
+    assert world.client(world.rival).get(url(world)).status_code == 404
+
+
+def test_nothing_is_made_when_nothing_changed_or_the_address_no_longer_holds(
+    world: World, large: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page(world)
+    made: list[int] = []
+    whole = stored.to_data
+    monkeypatch.setattr(tasks.stored, "to_data", lambda report: made.append(1) or whole(report))
+    assert tasks.renew(world.benchmark.pk, "agreement", "", "UTC") and not made
+    assert not tasks.renew(world.benchmark.pk, "agreement", "cohort=999999", "UTC")
+    assert not tasks.renew(world.benchmark.pk, "models", "", "UTC")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_requests_are_one_computation(world: World) -> None:
+    """The second waits for the first, and computes nothing; a worker that finds one at it goes away."""
+    begun, go = threading.Event(), threading.Event()
+    computed: list[int] = []
+    turned_away: list[Any] = []
+
+    def compute() -> list[int]:
+        computed.append(1)
+        begun.set()
+        assert go.wait(10)
+        return [7]
+
+    def ask() -> None:
+        found = snapshots.make(world.benchmark, "agreement", "k" * 64, compute, timezone.now())
+        turned_away.append(found.data["report"])
+        connection.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    threads[0].start()
+    assert begun.wait(10)
+    threads[1].start()
+    assert snapshots.make_if_free(world.benchmark, "agreement", "k" * 64, compute, timezone.now()) is None
+    go.set()
+    for one in threads:
+        one.join(20)
+    assert computed == [1]
+    assert turned_away == [[7], [7]]
