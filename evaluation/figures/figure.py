@@ -29,7 +29,6 @@ class Figure:
     columns: tuple[str, ...]
     rows: tuple[tuple[Datum, ...], ...]
     draw: Callable[[float], Scene]
-    number: str = ""
     words: tuple[Words, ...] = ()
     links_head: Words = ""
     links: tuple[tuple[str, str, bool], ...] = ()  # label, query of the address, whether it is the one shown

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluation.figures.drawing import heat
-from evaluation.figures.drawing.axis import Value, said
+from evaluation.figures.drawing.axis import Value, agreement_ticks
 from evaluation.figures.figure import Figure, Words
 from evaluation.figures.said import in_words, listed, number_columns, numbers, value_of
 from evaluation.figures.spec import FigureSpec, Ground
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.spec import Missing, Rounding, Row, Table, TableSpec
+from evaluation.tables.spec import Missing, Row, Table, TableSpec
 
-Cells = list[tuple[str, str, Estimate, Rounding]]  # row, column, number, and how the table rounds it
+Cells = list[tuple[str, str, Estimate]]  # row, column, number
 
 
 def table_of(ground: Ground, spec: TableSpec) -> Table:
@@ -28,7 +28,7 @@ def table_of(ground: Ground, spec: TableSpec) -> Table:
 def numbers_of(table: Table) -> Cells:
     """Its cells that are numbers, in their order."""
     return [
-        (_label(row, table), str(column), cell.estimate, cell.rounding)
+        (_label(row, table), str(column), cell.estimate)
         for row in table.rows
         for column, cell in zip(table.columns, row.cells, strict=True)
         if cell.estimate is not None and not cell.empty
@@ -42,47 +42,44 @@ def _label(row: Row, table: Table) -> str:
 
 
 def heat_of(ground: Ground, *, key: str, spec: TableSpec, title: Words, measure: Words) -> Figure:
-    """Rows and columns as in the table. The scale goes from the lowest to the highest that is possible: 0 to 1, or,
-    where a number is below 0, -1 to 1; printed is what the table prints."""
+    """Rows and columns as in the table. The scale goes from 0 to 1; from -0.2 or -1 where a number lies below 0.
+    Shares are not in percent, as in all figures; so the table's own sentences, which may say otherwise, stay there."""
     table = table_of(ground, spec)
     cells = numbers_of(table)
     if not cells:
         raise Missing(spec.needs)
-    kept = {(row, column): (estimate, rounding) for row, column, estimate, rounding in cells}
+    kept = {(row, column): estimate for row, column, estimate in cells}
     rows = list(dict.fromkeys(row for row, *_rest in cells))
     columns = list(dict.fromkeys(column for _row, column, *_rest in cells))
-    values = [e.value for _r, _c, e, _how in cells if e.value is not None]
+    values = [e.value for _r, _c, e in cells if e.value is not None]
     high = 1.0 if max(values, default=0) <= 1 else max(values)
     drawing = heat.HeatMap(
         tuple(rows),
         tuple(columns),
         tuple(tuple(_value(kept.get((row, column))) for column in columns) for row in rows),
-        -1.0 if min(values, default=0) < 0 else 0.0,
+        agreement_ticks(map(Value, values))[0] if min(values, default=0) < 0 else 0.0,
         high,
         str(measure),
         _("No value: see the table"),
-        _shown(cells[0][3]),
     )
     return Figure(
         key=key,
         title=title,
-        alt=listed([(f"{row}, {column}", in_words(e)) for row, column, e, _how in cells], f"{measure}:"),
+        alt=listed([(f"{row}, {column}", in_words(e)) for row, column, e in cells], f"{measure}:"),
         columns=(str(table.corner), _("column"), *number_columns()),
-        rows=tuple((row, column, *numbers(e)) for row, column, e, _how in cells),
+        rows=tuple((row, column, *numbers(e)) for row, column, e in cells),
         draw=lambda width: heat.draw(drawing, width),
-        words=(*table.words, *ground.words()),
+        words=(*_options(ground), *ground.words()),
     )
 
 
-def _value(found: tuple[Estimate, Rounding] | None) -> Value:
-    return value_of(found[0]) if found else Value(None, why=_("not in this table"))
+def _options(ground: Ground) -> Iterator[str]:
+    for option in ground.spec.options:
+        yield f"{option.label}: {option.values[ground.chosen[option.key]]}."
 
 
-def _shown(rounding: Rounding) -> Callable[[float], str]:
-    """In a cell of a drawing there is room for one decimal of a percentage, two of anything else."""
-    if rounding.scale == 100:
-        return lambda value: said(100 * value, 1)
-    return said
+def _value(found: Estimate | None) -> Value:
+    return value_of(found) if found else Value(None, why=_("not in this table"))
 
 
 def heat_spec(spec: TableSpec, *, measure: Words, key: str = "", title: Words = "", number: str = "") -> FigureSpec:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from evaluation.figures.drawing.axis import Value, said, tick_words
 from evaluation.figures.drawing.colours import EDGE, INK, INK_2, ink_on, sequential
@@ -25,7 +24,6 @@ class HeatMap:
     high: float
     scale: str = ""  # what the colours stand for
     none: str = ""  # what hatched stands for
-    shown: Callable[[float], str] = field(default=said)
 
 
 def draw(data: HeatMap, width: float) -> Scene:
@@ -74,7 +72,7 @@ def _cells(canvas: Canvas, data: HeatMap, left: float, column: float, top: float
                 boxes.append(rect(x, y, column - 2, ROW - 2, pattern="hatch", title=f"{name}: {clean(cell.why)}"))
                 continue
             fill = sequential((cell.value - data.low) / (data.high - data.low))
-            shown = data.shown(cell.value)
+            shown = said(cell.value)
             boxes.append(rect(x, y, column - 2, ROW - 2, fill, title=f"{name}: {shown}"))
             middle = (round(x + column / 2 - 1, 1), round(y + ROW / 2 + 3.5, 1))
             words.append(Text(*middle, shown, "middle", fill=ink_on(fill)))

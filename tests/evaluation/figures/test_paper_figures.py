@@ -143,7 +143,7 @@ def test_a_table_drawn_as_a_heat_map_has_the_tables_numbers(world: World, boxed:
     # Of three items one is right, one overlaps by a third, and one has no box, which counts as wrong.
     assert (row["Country"], row["column"], row["units"]) == ("Egypt", "Lens", "3")
     assert float(row["value"]) == pytest.approx(1 / 3)
-    assert ">33.3<" in svg_of(world, "grounding-countries")
+    assert ">0.33<" in svg_of(world, "grounding-countries")
 
 
 @pytest.mark.parametrize(
