@@ -1,6 +1,7 @@
 """What the pages of models and of the judge share: the form above them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.http import QueryDict
@@ -45,6 +46,7 @@ def beside_filters(catalogue: Catalogue, selection: Selection, own: Own, languag
 
 
 def counted_words(selection: Selection, catalogue: Catalogue, language: str) -> list[str]:
-    """The selection in words, without what is said of measures of agreement; how intervals are made comes last."""
+    """Whose ratings models stand beside, without what is said of measures; how intervals are made comes last."""
     measures = {str(measure.explained) for measure in selection.measures}
-    return [one for one in selection.words(catalogue, language) if one not in measures]
+    people = replace(selection, raters=("person",))
+    return [one for one in people.words(catalogue, language) if one not in measures]

@@ -93,6 +93,7 @@ def words(report: JudgeReport, language: str = "en") -> list[str]:
         )
     else:
         said.append(_("Place among people: each one's Spearman correlation with the mean of the others."))
+        said.append(_("The judge's own interval speaks of other units and these people."))
     said.append(_("Ceiling: the people's own, on average; its interval draws other people."))
     said.append(_("Base rate: what always giving the commonest code would reach."))
     if report.panel is not None and report.selection.level == "nominal":

@@ -97,7 +97,7 @@ def judge_report(catalogue: Catalogue, selection: Selection, asked: str, at: dat
 
 
 def _line(against: Against, model: int, cohort: Cohort, place: int, selection: Selection) -> JudgeLine:
-    everybody = against.with_models([model], place)
+    everybody, model = _numbered(against.with_models([model], place), model)
     majority = against_majority(everybody, model)
     return JudgeLine(
         cohort,
@@ -106,6 +106,15 @@ def _line(against: Against, model: int, cohort: Cohort, place: int, selection: S
         majority,
         _unread(everybody, model, majority),
     )
+
+
+def _numbered(ratings: Ratings, model: int) -> tuple[Ratings, int]:
+    """Only the units and raters that are there, and the model, whether it is or not; and the model's new number."""
+    units, unit = np.unique(ratings.unit, return_inverse=True)
+    raters = np.unique(np.append(ratings.rater, model))
+    rater = np.searchsorted(raters, ratings.rater)
+    made = Ratings(unit, rater, ratings.value, int(units.size), int(raters.size))
+    return made, int(np.searchsorted(raters, model))
 
 
 def _level(selection: Selection) -> Level:

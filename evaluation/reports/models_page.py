@@ -53,7 +53,7 @@ def _row(one: ModelLine, report: ModelsReport, axis: Axis) -> dict[str, Any]:
         "n": one.answered.extras["count"],
         "overall": line(one.overall, axis),
         "image_wise": line(one.image_wise, axis) if one.image_wise is not None else None,
-        "band": band(one.band, len(report.lines)),
+        "band": band(one.band, sum(other.band is not None for other in report.lines)),
         "by_cohort": [
             (cohort.name, brief(estimate)) for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True)
         ],
@@ -66,17 +66,20 @@ def about(who: Who) -> str:
     return " · ".join(str(who.about[name]) for name in names if who.about.get(name))
 
 
-def band(places: tuple[int, int], count: int) -> str:
-    first, last = places
+def band(places: tuple[int, int] | None, count: int) -> str:
+    """`count` models have a place."""
     if count < 2:
         return ""
+    if places is None:
+        return _("not placed")
+    first, last = places
     if first == last:
         return _("%(place)s of %(count)s") % {"place": first, "count": count}
     return _("%(first)s to %(last)s of %(count)s") % {"first": first, "last": last, "count": count}
 
 
 def brief(estimate: Estimate) -> dict[str, str]:
-    """One estimate in a narrow cell: no ruler, its n in the word list of the files."""
+    """One estimate in a narrow cell, without a ruler."""
     if estimate.value is None:
         return {"title": reason_title(estimate), "reason": reason_sentence(estimate)}
     interval = shown_interval(estimate) or interval_sentence(estimate)
@@ -124,7 +127,7 @@ def _interval(report: ModelsReport, jackknife: str) -> Iterator[str]:
 
 
 def _places(report: ModelsReport) -> Iterator[str]:
-    if len(report.lines) > 1:
+    if sum(one.band is not None for one in report.lines) > 1:
         yield _("Place: what paired permutation tests of every two models, by item, corrected by Holm, leave open.")
 
 
@@ -157,7 +160,7 @@ def _json(one: ModelLine, report: ModelsReport) -> dict[str, Any]:
         "by_cohort": {
             cohort.label: estimate.to_json() for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True)
         },
-        "place": {"best": one.band[0], "worst": one.band[1]},
+        "place": {"best": one.band[0], "worst": one.band[1]} if one.band else None,
     }
 
 
@@ -178,8 +181,8 @@ def _csv_rows(report: ModelsReport) -> Iterator[list[Any]]:
         for number, cohort, e in _numbers(one, report):
             yield [
                 one.who.name, one.who.setting, number, cohort, e.value, e.low, e.high, e.n_units, e.n_raters,
-                e.n_ratings, e.level, e.resampled, e.method, e.reason, e.interval_reason, *one.band, s.stage, s.field,
-                s.counted, report.watermark, report.computed_at.isoformat(),
+                e.n_ratings, e.level, e.resampled, e.method, e.reason, e.interval_reason, *(one.band or ("", "")),
+                s.stage, s.field, s.counted, report.watermark, report.computed_at.isoformat(),
             ]  # fmt: skip
 
 

@@ -33,7 +33,7 @@ class ModelLine:
     overall: Estimate
     image_wise: Estimate | None
     by_cohort: tuple[Estimate, ...]
-    band: tuple[int, int]
+    band: tuple[int, int] | None  # best and worst place; None without a value
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,10 @@ class _Making:
         models = observed.models()
         said = [self.against.scores(place) for place, _who in models]
         columns = [self._contribution(scores) for scores in said]
-        table = np.column_stack(columns) if columns else np.zeros((0, 0))
-        self.ranks = ranked(table, self.against.item_of if columns else [])
+        placed = [number for number, column in enumerate(columns) if np.isfinite(column).any()]
+        table = np.column_stack([columns[number] for number in placed]) if placed else np.zeros((0, 0))
+        self.ranks = ranked(table, self.against.item_of if placed else [])
+        bands = dict(zip(placed, self.ranks.bands, strict=True))
         return tuple(
             ModelLine(
                 who,
@@ -100,9 +102,9 @@ class _Making:
                 self._overall(scores),
                 self._image_wise(place),
                 tuple(self._of_cohort(scores, cohort) for cohort in self.places),
-                band,
+                bands.get(number),
             )
-            for (place, who), scores, band in zip(models, said, self.ranks.bands, strict=True)
+            for number, ((place, who), scores) in enumerate(zip(models, said, strict=True))
         )
 
     def _contribution(self, scores: Floats) -> Floats:

@@ -2,16 +2,18 @@
 
 import csv
 import io
-from typing import Any
+from dataclasses import replace
 
+import numpy as np
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from annotation.models import Campaign
 from annotation.services import answer_files, campaigns
-from benchmarks.models import Benchmark, Item
+from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
-from evaluation.metrics.simulation import Study
+from evaluation.metrics.simulation import Recipe, Study, truth
+from evaluation.tables.spec import Table
 from jobs import runner
 from jobs.models import Job
 from people.models import Cohort, Team, User
@@ -77,6 +79,36 @@ def bring(campaign: Campaign, actor: User, data: bytes) -> Job:
     return job
 
 
-def benchmark_of(campaign: Campaign) -> Benchmark:
-    found: Any = campaign.stage.benchmark
-    return found  # type: ignore[no-any-return]
+def truths(recipe: Recipe, draws: int, seed: int = 0) -> list[dict[str, float]]:
+    """True values for each model of the recipe, by the names of `simulation.MEASURED`."""
+    return [
+        truth(replace(recipe, skills=(skill, skill)), draws, np.random.default_rng([seed, place]))
+        for place, skill in enumerate(recipe.skills)
+    ]
+
+
+def held(table: Table, true: list[dict[str, float]]) -> list[bool]:
+    """Of the intervals in Tables 2, 14 and 17, averages left aside: whether each holds the truth."""
+    models = dict(zip(MODELS, true, strict=False))
+    found = []
+    for number, row in enumerate(table.rows):
+        cells = row.cells[: 2 * len(COUNTRIES)]
+        if table.key == "table-14":
+            name = {0: "alpha, ordinal", 2: "pairwise Spearman", 3: "pairwise Pearson"}.get(number)
+            wanted = [true[0][name]] * len(cells) if name else []
+        elif table.key == "table-2":
+            wanted = [_of(row.label, models)["model, image-wise"]] * len(cells)
+        else:  # mean of the annotators, then four statistics of two conditions each, then with their average
+            of = _of(row.group, models)
+            cells, wanted = (
+                (*cells[:2], *cells[10:12]),
+                [of["model, each rater"]] * 2 + [of["model, with the mean"]] * 2,
+            )
+        for cell, value in zip(cells[: len(wanted)], wanted, strict=True):
+            if cell.estimate is not None and cell.estimate.low is not None and cell.estimate.high is not None:
+                found.append(cell.estimate.low <= value <= cell.estimate.high)
+    return found
+
+
+def _of(label: str, models: dict[str, dict[str, float]]) -> dict[str, float]:
+    return next(true for name, true in models.items() if name in label)

@@ -62,6 +62,7 @@ def test_the_judge_stands_among_the_people(world: World, campaign: Campaign, stu
     assert sorted(one["value"] for one in line["people"]) == pytest.approx(sorted(rest))
     assert line["ceiling"]["value"] == pytest.approx(np.mean(rest))
     keen = study.scores[0][:, 1]
+    assert line["judge_with_the_rest"]["n_raters"] == 5 + 1
     assert line["judge_with_the_rest"]["value"] == pytest.approx(stats.spearmanr(keen, people.mean(axis=1))[0])
     better = [stats.spearmanr(keen, np.delete(people, j, 1).mean(axis=1))[0] >= rest[j] for j in range(5)]
     assert line["at_least_as_good"]["value"] == pytest.approx(np.mean(better))

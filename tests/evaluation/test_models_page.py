@@ -101,6 +101,7 @@ def test_one_rater_gives_no_interval_and_a_constant_model_no_value(world: World,
     assert found["Keen"]["by_cohort"]["Brazil"]["interval_reason"] == "too_few_raters_for_interval"
     assert found["Keen"]["by_cohort"]["China"]["reason"] == "no_ratings"
     assert (found["Flat"]["overall"]["value"], found["Flat"]["overall"]["reason"]) == (None, "constant_side")
+    assert (found["Keen"]["place"], found["Flat"]["place"]) == ({"best": 1, "worst": 1}, None)
     page = world.client(world.mara).get("/b/simulated-caire/models/").content.decode()
     assert "No value:" in page
     assert "no interval: it needs three raters" in page
