@@ -135,9 +135,8 @@ def per_annotator(scored: Scored, *, interval: Interval = TWO_WAY) -> dict[int, 
     row = _numbered(_joined(scored.cohort, scored.rater))
     first = np.unique(row, return_index=True)[1]
     cohorts, of_row = np.unique(scored.cohort[first], return_inverse=True)
-    layout = _layout(scored, row, scored.image, scored.image, of_row[row])
-    means = _estimates("mean Pearson with each rater", scored, layout, interval)
-    r = _Table(scored, layout).r
+    table = _Table(scored, _layout(scored, row, scored.image, scored.image, of_row[row]))
+    means, r = _of_blocks("mean Pearson with each rater", table, interval), table.r
     return {int(cohort): _spread(means[place], r[of_row == place]) for place, cohort in enumerate(cohorts.tolist())}
 
 
@@ -166,10 +165,17 @@ def _spread(mean: Estimate, r: Floats) -> EachRater:
 
 
 def _numbered(labels: Ints) -> Ints:
-    """(n,) each label's place among the distinct ones; by a lookup where they are small, by sorting else."""
-    if labels.size and labels.min() >= 0 and labels.max() < 20 * labels.size:
-        return (np.cumsum(np.bincount(labels) > 0, dtype=np.int64) - 1)[labels]
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    """(n,) each label's place among the distinct ones."""
+    return _distinct(labels)[1]
+
+
+def _distinct(labels: Ints) -> tuple[Ints, Ints]:
+    """The distinct labels, and (n,) each one's place among them; by a lookup where they are small, by sorting else."""
+    if labels.size and labels.min() >= 0 and labels.max() < 40 * labels.size:
+        there = np.bincount(labels) > 0
+        return np.flatnonzero(there), (np.cumsum(there, dtype=np.int64) - 1)[labels]
+    found, place = np.unique(labels, return_inverse=True)
+    return found, place.astype(np.int64)
 
 
 def _layout(scored: Scored, row: Ints, column: Ints, unit: Ints, block: npt.ArrayLike | None = None) -> Layout:
@@ -183,20 +189,20 @@ def _layout(scored: Scored, row: Ints, column: Ints, unit: Ints, block: npt.Arra
 
 
 def _estimates(method: str, scored: Scored, layout: Layout, wanted: Interval) -> list[Estimate]:
+    if not scored.image.size:
+        return [Estimate.undefined(reason="no_ratings", method=method, level=wanted.level, resampled=wanted.resampled)]
+    return _of_blocks(method, _Table(scored, layout), wanted)
+
+
+def _of_blocks(method: str, table: _Table, wanted: Interval) -> list[Estimate]:
     if wanted.method == "bootstrap":
         raise ValueError("the correlation of a model with people has a jackknife interval only, got method='bootstrap'")
-    blocks = int(layout.block.max()) + 1 if layout.block.size else 1
-    if not scored.image.size:
-        empty = Estimate.undefined(reason="no_ratings", method=method, level=wanted.level, resampled=wanted.resampled)
-        return [empty] * blocks
-    table = _Table(scored, layout)
     without = [table.without(part) for part in table.parts()] if wanted.over != "none" else []
-    return [_estimate(method, scored, table, without, block, wanted) for block in range(blocks)]
+    blocks = int(table.layout.block.max()) + 1
+    return [_estimate(method, table, without, block, wanted) for block in range(blocks)]
 
 
-def _estimate(
-    method: str, scored: Scored, table: _Table, without: list[Changes], block: int, wanted: Interval
-) -> Estimate:
+def _estimate(method: str, table: _Table, without: list[Changes], block: int, wanted: Interval) -> Estimate:
     mine = table.layout.block == block
     there = mine[table.layout.row]
     r = table.r[mine]
@@ -204,7 +210,8 @@ def _estimate(
     few = table.size[mine] < MIN_CELLS
     common: dict[str, Any] = {
         "method": method, "level": wanted.level, "resampled": wanted.resampled,
-        "n_units": int(np.unique(table.layout.unit[there]).size), "n_raters": int(np.unique(scored.rater[there]).size),
+        "n_units": int(np.unique(table.layout.unit[there]).size),
+        "n_raters": int(np.unique(table.scored.rater[there]).size),
         "n_ratings": int(there.sum()),
         "extras": {"n_rows": int(known.sum()), "n_rows_constant": int((~known & ~few).sum()),
                    "n_rows_few": int(few.sum())},
@@ -264,27 +271,25 @@ class _Table:
             _sums(self.row, self.x / self.things, rows) / mid,
             _sums(self.row, self.y / self.things, rows) / mid,
         )
-        self.moments = np.zeros((rows, 6))
-        np.add.at(self.moments, self.row, self._cells(self.row, self.things, self.x, self.y))
+        self.part = self._cells(self.row, self.things, self.x, self.y)
+        self.moments = np.stack([_sums(self.row, one, rows) for one in self.part])
         self.scale = self._scale()
         self.r = self._correlation(self.moments, np.arange(rows))
 
     def _scale(self) -> tuple[Floats, Floats]:
         """Mean squares of each row, against which a variance counts as none."""
         count = np.maximum(self.size, 1)
-        return tuple(  # type: ignore[return-value]
-            self.moments[:, k] / count + middle**2 for k, middle in ((3, self.middle[0]), (4, self.middle[1]))
-        )
+        return tuple(self.moments[k] / count + middle**2 for k, middle in ((3, self.middle[0]), (4, self.middle[1])))
 
     def _cells(self, row: Ints, things: Floats, x: Floats, y: Floats) -> Floats:
-        """(k, 6): 1, x, y, xx, yy, xy of cells given by their sums; zeros for a cell without things."""
-        some = things > 0.5
-        count = np.where(some, things, 1)
-        a, b = x / count - self.middle[0][row], y / count - self.middle[1][row]
-        return np.where(some[:, None], np.stack([np.ones(a.size), a, b, a * a, b * b, a * b], axis=1), 0)
+        """(6, k): 1, x, y, xx, yy, xy of cells given by their sums; zeros for a cell without things."""
+        some = (things > 0.5).astype(np.float64)
+        count = np.maximum(things, 1)
+        a, b = some * (x / count - self.middle[0][row]), some * (y / count - self.middle[1][row])
+        return np.stack([some, a, b, a * a, b * b, a * b])
 
     def _correlation(self, moments: Floats, row: Ints) -> Floats:
-        n, a, b, aa, bb, ab = moments.T
+        n, a, b, aa, bb, ab = moments
         va, vb = n * aa - a * a, n * bb - b * b
         flat = [v <= _ZERO * n * n * scale[row] for v, scale in ((va, self.scale[0]), (vb, self.scale[1]))]
         defined = (n > MIN_CELLS - 0.5) & ~flat[0] & ~flat[1]
@@ -300,7 +305,7 @@ class _Table:
     def without(self, part: Ints) -> Changes:
         """Every block's change when all ratings of one number of ``part`` (n,) are left out, for each number."""
         width = self.things.size
-        keys, place = np.unique(_joined(part, self.thing), return_inverse=True)
+        keys, place = _distinct(_joined(part, self.thing))
         thing = keys % max(self.count.size, 1)
         gone, value = _sums(place), _sums(place, self.scored.value)
         left = self.count[thing] - gone
@@ -308,23 +313,23 @@ class _Table:
         mean = self.sum[thing] / self.count[thing]
         after = np.divide(self.sum[thing] - value, left, out=np.zeros(left.shape), where=some)
         number = keys // max(self.count.size, 1)
-        cells, at = np.unique(number * width + self.cell[thing], return_inverse=True)
+        cells, at = _distinct(number * width + self.cell[thing])
         cell = cells % width
         things = self.things[cell] - _sums(at, ~some)
         x = self.x[cell] - _sums(at, np.where(some, 0, self.score[thing]))
         y = self.y[cell] - _sums(at, np.where(some, mean - after, mean))
         row = self.row[cell]
-        change = self._cells(row, things, x, y) - self._cells(row, self.things[cell], self.x[cell], self.y[cell])
+        change = self._cells(row, things, x, y) - self.part[:, cell]
         rows = self.layout.block.size
-        touched, into = np.unique(cells // width * rows + row, return_inverse=True)
-        moments = np.stack([_sums(into, column) for column in change.T], axis=1)
+        touched, into = _distinct(cells // width * rows + row)
+        moments = np.stack([_sums(into, one) for one in change])
         row = touched % rows
-        before, now = self.r[row], self._correlation(self.moments[row] + moments, row)
+        before, now = self.r[row], self._correlation(self.moments[:, row] + moments, row)
         return self._by_block(touched // rows, row, before, now)
 
     def _by_block(self, number: Ints, row: Ints, before: Floats, now: Floats) -> Changes:
         blocks = int(self.layout.block.max()) + 1
-        pairs, place = np.unique(number * blocks + self.layout.block[row], return_inverse=True)
+        pairs, place = _distinct(number * blocks + self.layout.block[row])
         total = _sums(place, np.nan_to_num(now) - np.nan_to_num(before))
         count = _sums(place, np.isfinite(now).astype(float) - np.isfinite(before))
         return Changes(pairs % blocks, total, count)
