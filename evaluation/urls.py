@@ -6,6 +6,7 @@ app_name = "evaluation"
 urlpatterns = [
     path("b/<slug:slug>/agreement/", agreement.page, name="agreement"),
     path("b/<slug:slug>/agreement/live/", agreement.live, name="agreement_live"),
+    path("b/<slug:slug>/agreement/anew/", agreement.anew, name="agreement_anew"),
     path("b/<slug:slug>/agreement.json", agreement.as_json, name="agreement_json"),
     path("b/<slug:slug>/agreement.csv", agreement.as_csv, name="agreement_csv"),
     path("b/<slug:slug>/agreement.tex", agreement.as_latex, name="agreement_tex"),
