@@ -134,6 +134,8 @@ class Table(s.Serializer):
     selections = s.ListField(child=s.DictField(), help_text="The same for machines.")
     runs = RunLine(many=True)
     beside_the_paper = Marks()
+    stored = s.BooleanField(help_text="Large data: kept as it was at computed_at. fresh=1 makes it anew.")
+    newer = s.IntegerField(help_text="Answers that came since.")
     watermark = s.IntegerField()
     computed_at = s.DateTimeField()
 

@@ -48,6 +48,9 @@ NARROWING = [
 ]
 
 
+FRESH = _asked("fresh", "1 makes a table of large data anew, where answers came since.")
+
+
 class Door(APIView):
     """Reads only; OPTIONS is answered by the schema, not here."""
 
@@ -125,7 +128,7 @@ class Table(Door):
         operation_id="table",
         summary="One table, as the page's JSON",
         description="Its options (see the list of tables) go into the address, too.",
-        parameters=[SLUG, OpenApiParameter("key", OpenApiTypes.STR, OpenApiParameter.PATH), *NARROWING],
+        parameters=[SLUG, OpenApiParameter("key", OpenApiTypes.STR, OpenApiParameter.PATH), *NARROWING, FRESH],
         responses={200: shapes.Table, **REFUSED, **PROBLEMS},
     )
     def get(self, request: Request, slug: str, key: str) -> Response:

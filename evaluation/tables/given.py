@@ -21,6 +21,7 @@ from predictions.models import Run
 from predictions.readers import runs_of
 
 EVERYBODY = ("person", "model")
+NARROWING = ("cohort", "condition", "concept", "counted", "repeats", "interval", "since", "until")
 
 
 @dataclass
@@ -48,7 +49,7 @@ class Given:
             text = _("The stage “%(stage)s” has no campaign yet. Open one, or import answers into it.")
             raise Missing(text % {"stage": stage})
         query = QueryDict(mutable=True)
-        for name in ("cohort", "condition", "concept", "counted", "repeats", "interval", "since", "until"):
+        for name in NARROWING:
             query.setlist(name, self.params.getlist(name))
         query["stage"] = stage
         if field_key not in {one.key for one in entry.current[0].sheet.fields}:

@@ -1,27 +1,55 @@
 """A table from the benchmark to its forms: what page, file, REST and command line all call."""
 
+import hashlib
+import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NoReturn
 
-from django.db.models import QuerySet
+from django.db.models import Count, Max, QuerySet
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from annotation.models import Annotation, Rating
 from benchmarks.models import Benchmark
+from evaluation import snapshots
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.observations import Observed, Said
 from evaluation.selection import Params, Selection, SelectionError
-from evaluation.tables.given import EVERYBODY, Given, build
+from evaluation.tables.given import EVERYBODY, NARROWING, Given, build
 from evaluation.tables.renderings import Data, to_json
 from evaluation.tables.spec import Missing, TableSpec, Words
 from predictions.models import Run
 
 
 def make(benchmark: Benchmark, spec: TableSpec, params: Params, at: datetime) -> Data:
-    """Raises Missing, BadOption and SelectionError."""
+    """Large data is kept as it was last made, and says so; `fresh=1` in the address makes it anew, once in a while.
+
+    Raises Missing, BadOption and SelectionError.
+    """
     catalogue = catalogue_of(benchmark)
-    return to_json(build(benchmark, spec, params, at, catalogue), catalogue)
+    report, key = f"table {spec.key}"[:60], _key(benchmark, spec, params)
+
+    def compute() -> Data:
+        return to_json(build(benchmark, spec, params, at, catalogue), catalogue)
+
+    look = snapshots.get_or_compute(benchmark, report, key, compute, at)
+    if params.getlist("fresh") == ["1"] and snapshots.due(look, at):
+        look = snapshots.look_at(snapshots.make(benchmark, report, key, compute, at))
+    return {**look.data, "stored": look.stored, "newer": look.newer}
+
+
+def _key(benchmark: Benchmark, spec: TableSpec, params: Params) -> str:
+    """SHA-256 of everything that was chosen, and of the runs there are: their coming and going moves no watermark."""
+    runs = Run.objects.filter(benchmark=benchmark, complete=True, withdrawn_at=None).aggregate(Count("pk"), Max("pk"))
+    asked = [(name, sorted(map(str, params.getlist(name)))) for name in names_of(spec)]
+    chosen = [benchmark.pk, spec.key, get_language(), asked, sorted(runs.items()), snapshots.CODE]
+    return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()
+
+
+def names_of(spec: TableSpec) -> list[str]:
+    """What of an address changes the table: its options, and who is counted."""
+    return [*(option.key for option in spec.options), *NARROWING]
 
 
 def lacking(catalogue: Catalogue, spec: TableSpec, params: Params, at: datetime) -> Words:

@@ -15,6 +15,8 @@ from annotation.conditions import condition_name
 from evaluation.catalogue import Catalogue, StageEntry
 from evaluation.reports.numbers import MINUS
 from evaluation.selection import COUNTED_LABELS, INTERVAL_LABELS, Params
+from evaluation.tables.given import NARROWING
+from evaluation.tables.making import names_of
 from evaluation.tables.renderings import Data, cells, groups, to_latex
 from evaluation.tables.spec import TableSpec
 
@@ -26,7 +28,6 @@ MARK_WORDS: Mapping[str, str | Promise] = {
 }
 MARK_CHIPS = {"same": "ok", "rounding": "wait", "differs": "back"}
 DEFAULTS = ("counted", "latest", next(iter(INTERVAL_LABELS)))
-NARROWING = ("cohort", "condition", "counted", "interval", "repeats", "concept", "since", "until")
 
 
 def table_context(data: Data, params: Params) -> dict[str, Any]:
@@ -39,6 +40,7 @@ def table_context(data: Data, params: Params) -> dict[str, Any]:
         "computed_at": parse_datetime(data["computed_at"]),
         "groups": [(name, [_row(row, paper, known) for row in rows]) for name, rows in groups(data)],
         "columns": [(name, _of_numbers(data, place)) for place, name in enumerate(data["columns"])],
+        "newer": _newer(data),
         "width": len(data["columns"]) + 1,
         "paper": paper,
         "has_paper": any(data["beside_the_paper"].values()),
@@ -70,6 +72,12 @@ def _cell(cell: Data, paper: bool, known: Mapping[str, int]) -> dict[str, Any]:
             "note": known.get(cell["printed"]["known"]) if cell["mark"] != "same" else None,
         }
     return drawn
+
+
+def _newer(data: Data) -> str:
+    """How far a table that was kept is behind; empty for one that is not."""
+    n = data["newer"]
+    return ngettext("%(n)s newer answer", "%(n)s newer answers", n) % {"n": f"{n:,}"} if data["stored"] and n else ""
 
 
 def _of_numbers(data: Data, place: int) -> bool:
@@ -107,8 +115,7 @@ def query_of(spec: TableSpec, params: Params) -> str:
 
 
 def _asked(spec: TableSpec, params: Params) -> list[tuple[str, str]]:
-    names = [*(option.key for option in spec.options), *NARROWING]
-    return [(name, str(value)) for name in names for value in params.getlist(name) if value]
+    return [(name, str(value)) for name in names_of(spec) for value in params.getlist(name) if value]
 
 
 def form_context(catalogue: Catalogue, spec: TableSpec, data: Data, params: Params) -> dict[str, Any]:

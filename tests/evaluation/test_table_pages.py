@@ -12,6 +12,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Campaign
+from evaluation import snapshots
+from evaluation.models import Snapshot
 from evaluation.reports.numbers import MINUS
 from evaluation.tables.spec import Cell, Missing, Row, TableSpec
 from tests.evaluation.data import an_open_campaign, give, of_condition, table
@@ -254,3 +256,23 @@ def test_a_table_takes_the_same_number_of_queries_however_much_there_is(
     for user in tables.add_annotators(tables.egypt, 3):
         give(campaign, tables.egypt, user, dict.fromkeys(of_condition(tables.items, "natural"), "3"))
     assert queries() == before
+
+
+def test_a_table_of_large_data_is_kept_and_says_how_old_it_is(
+    tables: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots.get_or_compute, "__kwdefaults__", {"threshold": 0})
+    first = of(tables)
+    assert (first["stored"], first["newer"]) == (True, 0)
+    natural = of_condition(tables.items, "natural")
+    [third] = tables.add_annotators(tables.egypt, 1)
+    give(campaign, tables.egypt, third, dict.fromkeys(natural[:5], "5"))
+    again = of(tables)
+    assert (again["newer"], again["computed_at"], again["rows"]) == (5, first["computed_at"], first["rows"])
+    assert "5 newer answers" in read(tables, "small/")
+    assert cells(of(tables, "decimals=4"))["Egypt", "Egypt", "Agree_%"]["estimate"]["n_raters"] == 3  # another table
+    Snapshot.objects.update(computed_at=first["computed_at"].replace("2026", "2025"))
+    fresh = of(tables, "fresh=1")
+    assert fresh["newer"] == 0
+    assert cells(fresh)["Egypt", "Egypt", "Agree_%"]["estimate"]["n_raters"] == 3
+    assert of(tables)["rows"] == fresh["rows"]

@@ -13,8 +13,7 @@ from benchmarks.models import Benchmark
 from evaluation.catalogue import catalogue_of
 from evaluation.selection import SelectionError
 from evaluation.tables.given import BadOption
-from evaluation.tables.making import lacking, make
-from evaluation.tables.page import NARROWING
+from evaluation.tables.making import lacking, make, names_of
 from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.renderings import Data, heading, to_csv, to_latex, to_text
 from evaluation.tables.spec import Missing, TableSpec
@@ -78,7 +77,7 @@ def _made(benchmark: Benchmark, spec: TableSpec, given: list[str]) -> Data:
 def _params(spec: TableSpec, given: list[str]) -> QueryDict:
     """What the page has in its address."""
     params = QueryDict(mutable=True)
-    known = [*(option.key for option in spec.options), *NARROWING]
+    known = names_of(spec)
     for pair in given:
         key, equals, value = pair.partition("=")
         if not equals:
