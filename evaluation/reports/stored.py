@@ -5,15 +5,20 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from django.db.models import Count, Max
+
+from annotation.models import Participation
 from benchmarks.models import Benchmark
 from evaluation.catalogue import Catalogue
 from evaluation.measures import BY_KEY
 from evaluation.metrics.estimate import Estimate
 from evaluation.reports.agreement import AgreementReport, Cell, Row, agreement
 from evaluation.selection import Selection
-from evaluation.snapshots import Look, ask_for, due, get_or_compute, key_of
+from evaluation.snapshots import THRESHOLD, Look, ask_for, due, get_or_compute, key_of
 
 REPORT = "agreement"
+PAIRED = 100
+CORRELATIONS = {"spearman", "pearson"}
 _COUNTS = ("condition", "n_units", "n_raters", "n_ratings", "n_asked")
 _OF_ROW = ("field", "level", "part", "n_raters")
 _OF_ESTIMATE = [one.name for one in fields(Estimate)]
@@ -29,12 +34,23 @@ def look(catalogue: Catalogue, selection: Selection, at: datetime) -> tuple[Agre
         made.append(agreement(catalogue, selection, at))
         return to_data(made[0])
 
-    found = get_or_compute(benchmark, REPORT, key, compute, at)
+    found = get_or_compute(benchmark, REPORT, key, compute, at, threshold=threshold_of(selection))
     if due(found, at):
         renew(benchmark, selection)
     if made and not found.stored:
         return made[0], found
     return from_data(found.data, catalogue, selection, found), found
+
+
+def threshold_of(selection: Selection) -> int:
+    """Correlations of every two of more than PAIRED raters take seconds, however few answers each has given."""
+    if not CORRELATIONS & {measure.key for measure in selection.measures}:
+        return THRESHOLD
+    seats = Participation.objects.filter(
+        cohort__campaign__in=selection.campaigns, cohort__cohort__in=selection.cohorts
+    ).order_by()
+    most = seats.values("cohort__cohort").annotate(n=Count("rater", distinct=True)).aggregate(most=Max("n"))["most"]
+    return 1 if (most or 0) > PAIRED else THRESHOLD
 
 
 def renew(benchmark: Benchmark, selection: Selection) -> None:

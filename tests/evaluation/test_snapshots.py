@@ -129,6 +129,15 @@ def test_the_same_numbers_to_the_last_digit(world: World, large: Campaign, sent:
     assert kept == live
 
 
+def test_correlations_of_many_raters_are_kept_too(
+    world: World, rated: Campaign, sent: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Tally.objects.filter(cohort__campaign=rated, shard=0).update(submitted=10)
+    assert "As of" not in page(world, "?measure=table")
+    monkeypatch.setattr(stored, "PAIRED", 1)
+    assert "As of" in page(world, "?measure=table") and "As of" not in page(world)
+
+
 def test_another_filter_team_or_code_has_another_key(world: World, large: Campaign, sent: list[Any]) -> None:
     page(world)
     assert "Brazil</bdi></th>" not in page(world, f"?cohort={world.egypt.pk}")
