@@ -24,6 +24,7 @@ from predictions.services.files import Outcome, line
 from predictions.services.runs import KIND
 
 STEP = 100
+MOST_ROWS = 10_000
 HEADS = ("key", "query")
 Rows = list[Row]
 """What is one result: a row, or those of one query."""
@@ -71,15 +72,16 @@ def _each(work: Work, rows: Iterator[Row]) -> Iterator[Rows]:
 
 
 def _take(work: Work, found: Run, parts: Iterator[Rows]) -> None:
-    done, passed, batch = work.cursor.get("rows", 0), 0, list[Rows]()
+    done, passed, batch, size = work.cursor.get("rows", 0), 0, list[Rows](), 0
     for rows in parts:
         passed += len(rows)
         if passed <= done:
             continue
         batch.append(rows)
-        if len(batch) >= STEP:
+        size += len(rows)
+        if len(batch) >= STEP or size >= MOST_ROWS:
             _step(work, found, batch, passed)
-            batch = []
+            batch, size = [], 0
     if batch:
         _step(work, found, batch, passed)
 
