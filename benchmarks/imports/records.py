@@ -1,5 +1,6 @@
 """From a manifest's row, or a path, to what an item will be."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +25,7 @@ LENGTHS = {
     "text": 20_000,
 }
 MOST_EXTRA = 30
+MOST_ROWS = 300  # of a table that stays with an item: countries, or codes
 
 
 @dataclass(frozen=True)
@@ -144,8 +146,15 @@ def _alone() -> str:
     raise RowProblem("no_key", _("The row does not say which item the picture belongs to. Fill in the column “key”."))
 
 
-def _kept(value: Any) -> Any:
-    """A list of words stays one; everything else is text."""
+def _kept(value: Any, depth: int = 2) -> Any:
+    """A list of words stays one, and so does a table of a survey's counts by country and code; all else is text."""
+    if isinstance(value, Mapping):
+        rows = list(value.items())[:MOST_ROWS]
+        return {
+            clean(name)[:60]: _kept(one, depth - 1) for name, one in rows if depth > 1 or not isinstance(one, Mapping)
+        }
+    if depth < 2 and isinstance(value, (int, float)) and math.isfinite(value):
+        return value
     if isinstance(value, list):
         return [clean(one)[:300] for one in value[:50] if isinstance(one, (str, int, float))]
     return clean(value)[:2000]

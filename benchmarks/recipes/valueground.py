@@ -186,6 +186,7 @@ VALUEGROUND = Recipe(
             sheet=CHOICE,
             target_answers=3,
             has_target=True,
+            own_vocabulary=True,  # a question is asked about every country, and belongs to none
             layout={"pictures": "named"},
             skip_reasons=(UNCLEAR, BROKEN),
             instructions={

@@ -103,6 +103,17 @@ def test_lists_stay_lists(world):
     assert stage.items.get().context["labels"] == ["market", "fruit", "3"]
 
 
+def test_a_surveys_counts_stay_a_table(world):
+    stage = stage_of(world, "valueground", "choice")
+    survey = {"Japan": {"1": 910, "4": 20.5, "deep": {"no": 1}}, "Kenya": "unasked"}
+    first = {"key": "Q1", "role": "a", "file": "0.png", "concept": "Q1", "text": "Family?", "survey": survey}
+    second = {"key": "Q1", "role": "b", "file": "1.png", "concept": "Q1"}
+    assert bring(stage, packed(PICTURES), lines(first, second)) == {1: ("created", ""), 2: ("created", "")}
+    item = stage.items.get()
+    assert item.concept == "Q1"
+    assert item.context["survey"] == {"Japan": {"1": 910, "4": 20.5}, "Kenya": "unasked"}
+
+
 def test_the_page_asks_for_a_zip_where_items_have_pictures(world):
     with_pictures = stage_of(world, "3xcm", "labels")
     page = world.client(world.mara).post(f"/b/{with_pictures.benchmark.slug}/import/", {"stage": with_pictures.pk})

@@ -60,6 +60,16 @@ def test_references_are_shown_only_where_the_stage_says_so() -> None:
     assert any("Mint tea" in part.text for part in one.to_messages(shown, open_to_see))
 
 
+def test_a_bare_pair_does_not_tell_what_the_pictures_stand_for() -> None:
+    pair, bare = display("pair"), display("bare-pair")
+    shown = shown_for_display(pair)
+    for one, told in ((pair, True), (bare, False)):
+        texts = [drawn(one, shown), " ".join(part.text for part in one.to_messages(shown))]
+        assert all(("What option_a says" in text) is told for text in texts)
+        assert all("Some words" in text for text in texts)
+    assert [part.text or part.type for part in bare.to_messages(shown)] == ["Some words", "A", "image", "B", "image"]
+
+
 @each_display
 def test_what_is_missing_is_named(one: Display) -> None:
     assert lacks(one, shown_for_display(one)) == []

@@ -1,0 +1,46 @@
+"""Choosing the picture that fits a country: the pictures stand alone, and the country is in the question."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Annotation, Campaign
+from people.models import User
+from tests.browser.conftest import PHONE
+from tests.browser.staged import dressed, filled, opened
+from tests.browser.test_rating import answered, loaded
+from tests.personas import World
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+QUESTION = "How important is family in your life?"
+
+
+@pytest.fixture
+def choices(world: World, live_server: Any, media: None) -> Campaign:
+    dressed(world.stage, "valueground", "choice")
+    options = {"option_a": "Very important", "option_b": "Not at all important"}
+    filled(world, ("a", "b"), text=QUESTION, context=options | {"survey": {"Egypt": {"1": 9}}})
+    return opened(world)
+
+
+@pytest.mark.parametrize("how", ["desktop", "phone", "arabic"])
+def test_a_picture_is_chosen_without_being_told_what_it_stands_for(
+    open_as: Callable[..., Page], choices: Campaign, nour: User, shot: Callable[..., None], how: str
+) -> None:
+    if how == "arabic":
+        nour.language = "ar"
+        nour.save()
+    page = open_as(nour, **(PHONE if how == "phone" else {}))
+    page.goto(f"/work/{choices.pk}/")
+    loaded(page)
+    expect(page.locator(".duo")).to_contain_text(QUESTION)
+    expect(page.locator("main")).not_to_contain_text("Not at all important")
+    expect(page.locator("figure figcaption")).to_have_text(["A", "B"])
+    country = "مصر" if how == "arabic" else "Egypt"
+    expect(page.locator("[data-field=choice]")).to_contain_text(country)
+    shot(page, f"bare-pair-{how}")
+    page.locator("label:has([name='a-choice'][value='b'])").click()
+    answered(page, lambda: page.keyboard.press("Control+Enter"))
+    assert Annotation.objects.get(live=True).answers == {"choice": "b"}
