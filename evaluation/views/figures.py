@@ -1,9 +1,14 @@
 """Figures of a benchmark: all on one page, and each as SVG, PNG and CSV."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.shortcuts import render
-from django.utils import timezone
+from django.template.loader import render_to_string
+from django.utils import timezone, translation
+from django.utils.translation import get_language
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -14,19 +19,21 @@ from evaluation.figures.figure import Figure
 from evaluation.figures.making import form_of, ground_of, make, placed
 from evaluation.figures.pictures import embedded
 from evaluation.figures.registry import figure_of
+from evaluation.figures.spec import Ground
 from evaluation.selection import SelectionError
 from evaluation.tables.spec import Missing
 
 # A drawing that is opened by itself may show the pictures inside it, and nothing else.
 POLICY = "default-src 'none'; img-src data:; sandbox"
 TYPES = {"svg": "image/svg+xml; charset=utf-8", "png": "image/png", "csv": "text/csv; charset=utf-8"}
+PLACE = "<!-- figures -->"  # where they come in the page
 PIXELS = 2.0  # of a PNG for one of the drawing
 
 
 @login_required
 @require_safe
 @never_cache
-def page(request: HttpRequest, slug: str) -> HttpResponse:
+def page(request: HttpRequest, slug: str) -> HttpResponseBase:
     benchmark = benchmark_for(request.user, slug)
     ground = ground_of(benchmark, request.GET, timezone.now())
     context = {
@@ -38,10 +45,26 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     }
     try:
         context |= form_of(ground)
-        context["figures"] = list(placed(ground))
     except SelectionError as error:
         return render(request, "evaluation/figures/refused.html", context | {"error": error}, status=400)
-    return render(request, "evaluation/figures/page.html", context)
+    return StreamingHttpResponse(_page(request, ground, context))
+
+
+def _page(request: HttpRequest, ground: Ground, context: dict[str, Any]) -> Iterator[str]:
+    """Each figure is sent as soon as it is drawn: with many cohorts and models the last one takes seconds."""
+    language = get_language() or "en"
+    before, after = render_to_string("evaluation/figures/page.html", context, request).split(PLACE)
+    yield before
+    with translation.override(language):
+        missing = []
+        for one in placed(ground):
+            if one.figure is None:
+                missing.append(one)
+            else:
+                yield render_to_string("evaluation/figures/figure.html", context | {"one": one, "figure": one.figure})
+        if missing:
+            yield render_to_string("evaluation/figures/missing.html", context | {"figures": missing})
+    yield after
 
 
 @login_required

@@ -12,6 +12,13 @@ from tests.evaluation.tabled import model, say
 from tests.personas import World, draw_image
 
 
+def read(world: World, address: str) -> str:
+    """The whole page, which comes figure by figure."""
+    reply = world.client(world.mara).get(address)
+    assert reply.status_code == 200
+    return b"".join(reply.streaming_content).decode()
+
+
 def near(truth: float, spread: float, chance: random.Random) -> str:
     return str(min(max(round(truth + chance.gauss(0, spread)), 1), 5))
 

@@ -11,7 +11,7 @@ import pytest
 
 from evaluation.reports.numbers import shown
 from tests.evaluation.data import an_open_campaign, of_condition, table
-from tests.evaluation.figures.study import study
+from tests.evaluation.figures.study import read, study
 from tests.personas import World
 
 KEYS = ("over-time", "annotators", "distribution", "cohorts-models", "models-people")
@@ -44,7 +44,7 @@ def alt(root: ElementTree.Element) -> str:
 
 def test_every_figure_stands_on_the_page_with_its_words_its_data_and_its_files(world: World) -> None:
     study(world)
-    page = world.client(world.mara).get(url(world)).content.decode()
+    page = read(world, url(world))
     for key in KEYS:
         assert f'<section class="drawn stack" id="{key}"' in page
         for form in ("svg", "png", "csv"):
@@ -134,7 +134,7 @@ def test_a_hostile_name_stays_a_name(world: World, key: str) -> None:
     names = {node.tag.rpartition("}")[2] for node in root.iter()}
     assert names <= {"svg", "title", "desc", "defs", "pattern", "rect", "g", "path", "text", "image", "circle"}
     assert not [name for node in root.iter() for name in node.attrib if name.startswith("on") or name == "style"]
-    page = world.client(world.mara).get(url(world)).content.decode()
+    page = read(world, url(world))
     assert "<script>alert" not in page
 
 
@@ -149,7 +149,7 @@ def test_a_drawing_by_itself_may_load_nothing(world: World) -> None:
 
 def test_while_there_is_nothing_it_says_what_is_missing(world: World) -> None:
     client = world.client(world.mara)
-    page = client.get(url(world)).content.decode()
+    page = read(world, url(world))
     assert "<svg " not in page
     assert "Not drawn yet" in page
     assert "No campaign has been opened yet" in page
@@ -157,7 +157,7 @@ def test_while_there_is_nothing_it_says_what_is_missing(world: World) -> None:
         assert client.get(url(world, f"distribution.{form}")).status_code == 409
     world.add_items(4)
     an_open_campaign(world)
-    assert "There are no ratings in the stage" in client.get(url(world)).content.decode()
+    assert "There are no ratings in the stage" in read(world, url(world))
 
 
 def test_one_rater_has_a_distribution_and_no_agreement(world: World) -> None:
@@ -173,7 +173,7 @@ def test_a_cohort_can_be_picked_in_the_address_and_files_follow(world: World) ->
     study(world)
     query = f"?cohort={world.egypt.pk}"
     assert {row["cohort"] for row in rows_of(world, "cohorts-models", query)} == {"Egypt"}
-    page = world.client(world.mara).get(url(world) + query).content.decode()
+    page = read(world, url(world) + query)
     assert f"{url(world)}distribution.csv{query}" in page
     wrong = world.client(world.mara).get(url(world) + "?cohort=99999")
     assert wrong.status_code == 400
