@@ -1,6 +1,7 @@
 """Figures of a benchmark: all on one page, and each as SVG, PNG and CSV."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -47,16 +48,16 @@ def page(request: HttpRequest, slug: str) -> HttpResponseBase:
         context |= form_of(ground)
     except SelectionError as error:
         return render(request, "evaluation/figures/refused.html", context | {"error": error}, status=400)
-    return StreamingHttpResponse(_page(request, ground, context))
-
-
-def _page(request: HttpRequest, ground: Ground, context: dict[str, Any]) -> Iterator[str]:
-    """Each figure is sent as soon as it is drawn: with many cohorts and models the last one takes seconds."""
-    language = get_language() or "en"
     before, after = render_to_string("evaluation/figures/page.html", context, request).split(PLACE)
-    yield before
+    drawn = _each(ground, context, get_language() or "en")
+    return StreamingHttpResponse(chain([before], drawn, [after]))
+
+
+def _each(ground: Ground, context: dict[str, Any], language: str) -> Iterator[str]:
+    """Each figure is sent as soon as it is drawn: with many cohorts and models the last one takes seconds. By then the
+    request's language is over, so it is given."""
+    missing = []
     with translation.override(language):
-        missing = []
         for one in placed(ground):
             if one.figure is None:
                 missing.append(one)
@@ -64,7 +65,6 @@ def _page(request: HttpRequest, ground: Ground, context: dict[str, Any]) -> Iter
                 yield render_to_string("evaluation/figures/figure.html", context | {"one": one, "figure": one.figure})
         if missing:
             yield render_to_string("evaluation/figures/missing.html", context | {"figures": missing})
-    yield after
 
 
 @login_required

@@ -55,6 +55,17 @@ def test_every_figure_stands_on_the_page_with_its_words_its_data_and_its_files(w
     assert page.count("Data as a table") == 2 * len(KEYS)
 
 
+def test_the_whole_page_speaks_the_readers_language(world: World) -> None:
+    """Also what is sent after the request's own language is over."""
+    world.mara.language = "ar"
+    world.mara.save()
+    study(world, models=())
+    page = read(world, url(world))
+    assert 'dir="rtl"' in page.partition("<body")[0]
+    assert "مصر" in page  # the cohort's own name, in drawing and words
+    assert "ما احتُسب" in page or "احتُسب" in page
+
+
 def test_the_numbers_of_the_drawing_are_those_of_its_table(world: World) -> None:
     study(world)
     root, _svg = svg_of(world, "cohorts-models")
