@@ -11,7 +11,7 @@ al. (2025) for LBKL; 3XCM, equations 1, 2 and 6-13 for DLBKL.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from evaluation.metrics.counts import Bools, Floats, Ints
 
 EPSILON = 1e-9  # 3XCM, E.4, says "a small smoothing value"; with this one its Figure 8 comes out
 Normaliser = Literal["ln_k", "ln_m"]
+T = TypeVar("T")
 
 
 def best_first(scores: npt.ArrayLike, keys: Sequence[str]) -> Ints:
@@ -36,14 +37,14 @@ def best_first(scores: npt.ArrayLike, keys: Sequence[str]) -> Ints:
     return np.asarray(np.lexsort((np.asarray(keys, dtype=np.str_), -given)), np.int64)
 
 
-def top(lists: Sequence[Sequence[Any]], k: int) -> npt.NDArray[Any]:
-    """(q, k): the first k of every list. Raises ValueError for k < 1 and for a list shorter than k."""
+def top(lists: Sequence[Sequence[T]], k: int) -> list[Sequence[T]]:
+    """The first k of every list. Raises ValueError for k < 1 and for a list shorter than k."""
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
     for place, one in enumerate(lists):
         if len(one) < k:
             raise ValueError(f"list {place} has {len(one)} places, and k is {k}")
-    return np.array([one[:k] for one in lists]) if len(lists) else np.empty((0, k), np.int64)
+    return [one[:k] for one in lists]
 
 
 def precision(hits: Bools) -> Floats:

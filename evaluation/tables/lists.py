@@ -103,11 +103,14 @@ def _searched(run: Run, label: str, about: Mapping[str, About]) -> Searched:
     return Searched(run, label, tuple(queries), tuple(keys), about)
 
 
-def top_keys(of: Searched, k: int) -> Any:
-    """(q, k) keys. Raises NoScores where a list is shorter than k."""
-    if not of.queries or min(len(one) for one in of.keys) < k:
-        raise NoScores("list_too_short" if of.queries else "nothing_counted")
-    return retrieval.top(of.keys, k)
+def top_keys(of: Searched, k: int) -> list[Sequence[str]]:
+    """The first k keys of each query. Raises NoScores where a list is shorter than k."""
+    if not of.queries:
+        raise NoScores("nothing_counted")
+    try:
+        return retrieval.top(of.keys, k)
+    except ValueError as short:
+        raise NoScores("list_too_short") from short
 
 
 def relevant_of(of: Searched, label: str) -> list[frozenset[str]]:
@@ -161,7 +164,7 @@ def labels_at(of: Searched, k: int, said: Callable[[About], str | None], univers
     """(q, k) places in `universe` of what `said` says of each found entry; -1 where it says none of these."""
     at = {name: place for place, name in enumerate(universe)}
     keys = top_keys(of, k)
-    found = {str(key) for row in keys for key in row}
+    found = {key for row in keys for key in row}
     place_of = {key: at.get(said(of.about.get(key, {})) or "", -1) for key in found}
     return np.array([[place_of[key] for key in row] for row in keys], np.int64)
 
