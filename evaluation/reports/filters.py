@@ -4,6 +4,7 @@ from typing import Any
 
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from annotation.conditions import condition_name
 from annotation.sheets import say
@@ -45,7 +46,7 @@ def filters(catalogue: Catalogue, selection: Selection, language: str) -> dict[s
 def _of_measure(stage: StageEntry, campaigns: list[CampaignEntry], selection: Selection) -> list[dict[str, Any]]:
     selects = []
     ways = by_labels(campaigns[0], stage.versions_of(selection.campaigns))
-    selects.append(select("by", _("By"), ways, selection.by))
+    selects.append(select("by", pgettext("what the rows of a table are", "By"), ways, selection.by))
     if selection.by != "field":
         selects.append(select("measure", _("Measure"), measure_labels(selection.level), selection.measure))
     selects.append(select("interval", _("Interval"), INTERVAL_LABELS, selection.interval))

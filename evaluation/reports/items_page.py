@@ -63,7 +63,9 @@ def list_context(catalogue: Catalogue, selection: Selection, order: Order, page:
         }
         for one in places
     ]
-    said = [*selection.words(catalogue, language)[:-1], str(EXPLAINED.get(selection.level, EXPLAINED["coded"]))]
+    of_measure = {str(measure.explained) for measure in selection.measures}
+    said = [words for words in selection.words(catalogue, language)[:-1] if words not in of_measure]
+    said.append(str(EXPLAINED.get(selection.level, EXPLAINED["coded"])))
     return {
         "rows": rows,
         "first": start + 1,
@@ -141,10 +143,12 @@ def answers_to(benchmark: Benchmark, unit: Unit, selection: Selection) -> list[R
     return sorted(rows, key=lambda row: (row.annotation.rater.kind == "model", bool(row.note), row.group, row.who))
 
 
-def unit_context(benchmark: Benchmark, stage: Stage, unit: Unit, selection: Selection, language: str) -> dict[str, Any]:
+def unit_context(catalogue: Catalogue, stage: Stage, unit: Unit, selection: Selection, language: str) -> dict[str, Any]:
     """What templates/evaluation/item.html takes: the unit as people saw it, and what each of them said."""
+    benchmark = catalogue.benchmark
+    cohort = next((one for one in catalogue.cohorts.values() if one.label == unit.target), None)
     rows = answers_to(benchmark, unit, selection)
-    shown_item = shown_for(unit, None)
+    shown_item = shown_for(unit, cohort)
     fields: dict[str, tuple[Field, list[dict[str, Any]]]] = {}
     for row in rows:
         for field in sheet_of(row.annotation.sheet_version).fields:
@@ -158,7 +162,7 @@ def unit_context(benchmark: Benchmark, stage: Stage, unit: Unit, selection: Sele
         "n": len(rows),
         "questions": [
             {
-                "label": say(field.label, language).replace("{target}", unit.target or "…"),
+                "label": say(field.label, language).replace("{target}", shown_item.target_name or "…"),
                 "template": f"annotation/fields/{field.spec.key}/compare.html",
                 "rows": said_by,
             }

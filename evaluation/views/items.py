@@ -87,6 +87,6 @@ def unit(request: HttpRequest, slug: str, unit_id: int) -> HttpResponse:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
     order = ordered(selection, least)
     at, before, after = order.around(found.pk)
-    context |= unit_context(benchmark, stage, found, selection, _language())
+    context |= unit_context(catalogue, stage, found, selection, _language())
     context |= {"unit": found, "at": at, "total": len(order.places), "before": before, "after": after}
     return render(request, "evaluation/item.html", context | {"query": _query(request, selection)})
