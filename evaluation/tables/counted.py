@@ -33,7 +33,7 @@ def _read(one: Selection, catalogue: Catalogue) -> str:
         "whose": whose,
         "field": one.field,
         "stage": stage.name,
-        "campaigns": ", ".join(names[c] for c in one.campaigns),
+        "campaigns": "; ".join(names[c] for c in one.campaigns),
     }
 
 

@@ -41,6 +41,7 @@ def table_context(data: Data, params: Params) -> dict[str, Any]:
         "groups": [(name, [_row(row, paper, known) for row in rows]) for name, rows in groups(data)],
         "columns": [(name, _of_numbers(data, place)) for place, name in enumerate(data["columns"])],
         "newer": _newer(data),
+        "numbers": any(cell["estimate"] for _row, _column, cell in cells(data)),
         "width": len(data["columns"]) + 1,
         "paper": paper,
         "has_paper": any(data["beside_the_paper"].values()),
