@@ -32,7 +32,7 @@ COPY (
   {codes_join}
   {seats}
   {join}
-  WHERE r.campaign_id = ANY(%(campaigns)s) AND r.field = %(field)s AND {seat} = ANY(%(cohorts)s)
+  WHERE r.campaign_id = ANY(%(campaigns)s) AND r.field = %(field)s AND TRUE
     AND r.live AND (r.counted OR NOT %(counted)s) AND p.kind = ANY(%(raters)s) AND {value} IS NOT NULL
     AND i.condition = ANY(%(conditions)s) AND (%(all_concepts)s OR i.concept = ANY(%(concepts)s))
     {narrowed}
@@ -92,7 +92,7 @@ def weekly(selection: Selection) -> list[tuple[date, Read]]:
     rows = _rows(selection, dated=True)
     weeks = weeks_of(rows["at"], selection.zone)
     last = np.unique(weeks)[-WEEKS:]
-    return [(sunday(int(week)), _read(rows[weeks <= week], selection)) for week in last]
+    return [(sunday(int(week)), _read(rows[weeks == week], selection)) for week in last]
 
 
 def weeks_of(micros: Ints, zone: str) -> Ints:
@@ -202,8 +202,12 @@ def _numbered(rows: npt.NDArray[np.void], repeats: str) -> Ratings:
 
 def _kept(rows: npt.NDArray[np.void], repeats: str) -> Ints:
     """The places of the rows that count where a person gave several answers in different campaigns."""
-    _units, unit = np.unique(rows["unit"], return_inverse=True)
+    units, unit = np.unique(rows["unit"], return_inverse=True)
     raters, rater = np.unique(rows["rater"], return_inverse=True)
+    seen = np.zeros(units.size * raters.size, bool)
+    seen[unit * raters.size + rater] = True
+    if int(seen.sum()) == rows.size:  # nobody answered twice
+        return np.arange(rows.size)
     order: Ints = np.argsort(rows["annotation"], kind="stable")
     if repeats == "latest":
         order = order[::-1]

@@ -238,6 +238,11 @@ def _unweighted(ratings: Ratings) -> CountTable:
     return CountTable(unit, rater, code, np.ones(unit.size), np.ones(units.size), codes, units, raters, False)
 
 
+def sorting(places: Ints, count: int) -> Ints:
+    """The stable order of whole numbers below ``count``; few of them are sorted by their digits, many times as fast."""
+    return np.argsort(places.astype(np.uint16) if count <= 2**16 else places, kind="stable")
+
+
 def _weights(name: str, given: npt.ArrayLike | None, size: int) -> Floats:
     if given is None:
         return np.ones(size)

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import sparse
 
-from evaluation.metrics.counts import CountTable, Floats, Ints
+from evaluation.metrics.counts import CountTable, Floats, Ints, sorting
 from evaluation.metrics.deletions import Deletions, Removal, Sums
 
 EXACT_CODES = 2_048
@@ -108,7 +108,7 @@ def _without_units(table: CountTable) -> Sums:
 def _without_raters(table: CountTable, gone: Removal) -> Sums:
     count = table.n_raters
     removed = sparse.csr_matrix((gone.weight, (gone.rater, gone.code)), shape=(count, table.n_codes))
-    order = np.argsort(table.rater, kind="stable")
+    order = sorting(table.rater, count)
     begin = np.searchsorted(table.rater[order], np.arange(count + 1))
     observed, expected = np.empty(count), np.empty(count)
     for block in _blocks(count, table.n_codes + table.n_units):
@@ -130,7 +130,7 @@ def _without_ratings(table: CountTable, gone: Removal) -> Sums:
     n = table.unit.size
     masses, which = np.unique(table.rating_mass, return_inverse=True)
     kinds, kind = np.unique(which * table.n_codes + table.code, return_inverse=True)
-    order = np.argsort(kind, kind="stable")
+    order = sorting(kind, kinds.size)
     begin = np.searchsorted(kind[order], np.arange(kinds.size + 1))
     observed, expected = np.empty(n), np.empty(n)
     for block in _blocks(kinds.size, table.n_codes + table.n_units):

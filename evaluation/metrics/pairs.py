@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
+from evaluation.metrics.counts import Bools, Floats, Ints, Ratings, sorting
 
 FEW_CODES = 16
 _BLOCK_NUMBERS = 4_000_000
@@ -70,7 +70,7 @@ class PairSums:
 def same_size_units(unit: Ints, n_units: int, room: int = 250_000) -> Iterator[tuple[Ints, Ints]]:
     """Units with the same number k >= 2 of ratings, in blocks of at most ``room`` pairs: unit numbers (B,), and the
     places of their ratings (B, k) in ``unit``."""
-    order = np.argsort(unit, kind="stable")
+    order = sorting(unit, n_units)
     size = np.bincount(unit, minlength=n_units)
     start = np.cumsum(size) - size
     for k in np.unique(size[size >= 2]):
@@ -124,7 +124,7 @@ def changes_by_tables(
     lost = defined & ~np.isfinite(without)
     change = np.where(defined, np.where(lost, 0, without) - r[:, :, None, None], 0)
     parts = [part.transpose(1, 3, 0, 2).reshape(raters * codes, -1) for part in (change, lost.astype(np.float64))]
-    order = np.argsort(ratings.unit, kind="stable")
+    order = sorting(ratings.unit, ratings.n_units)
     begin = np.searchsorted(ratings.unit[order], np.arange(ratings.n_units + 1))
     sums = np.zeros((2, ratings.n_ratings))
     step = max(1, _BLOCK_NUMBERS // max(raters * codes, 1))
