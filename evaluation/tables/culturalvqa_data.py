@@ -20,6 +20,7 @@ from annotation.models import Assignment
 from benchmarks.models import Item, ItemImage
 from evaluation.metrics import resampling
 from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.lave import references_kept
 from evaluation.metrics.proportions import share_of
 from evaluation.tables.culturalvqa_judged import CEILING, FACETS, JUDGE, SCALE, judged
 from evaluation.tables.given import Given
@@ -133,9 +134,12 @@ def build_profile(given: Given) -> Table:
     rows.append(Row(_("All"), _profile_cells(whole, ceilings)))
     columns: list[Words] = [
         _("Pictures"), _("Questions"), _("Answers"), _("Words in a question"), _("Words in an answer"),
-        _("Answers per question"), _("People's accuracy, percent"), _("Annotators"),
+        _("Answers per question"), _("People's accuracy, percent"), _("Annotators"), _("References LAVE keeps"),
     ]  # fmt: skip
-    words: list[Words] = [_("Means are over questions or answers; words are what stands between spaces.")]
+    words: list[Words] = [
+        _("Means are over questions or answers; words are what stands between spaces."),
+        _("References: different answers to a question, less those given at most a quarter as often as the commonest."),
+    ]
     return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
 
@@ -160,6 +164,7 @@ def _profile_cells(one: Profile, ceilings: dict[str, Estimate]) -> tuple[Cell, .
         *(Cell(number, rounding=Rounding(2), printed=totals.get(name)) for name, number in means.items()),
         Cell(ceiling, rounding=SHARE) if ceiling else Cell(empty=True),
         Cell(text=str(len(one.people)), printed=theirs),
+        Cell(text=str(sum(len(references_kept(question.answers)) for question in one.questions))),
     )
 
 

@@ -1,0 +1,52 @@
+"""A mean of numbers of a table: over those that are defined, the cultures taken as drawn."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evaluation.metrics.averages import mean_of
+from evaluation.metrics.estimate import Estimate
+
+
+def of(*values: float | None) -> list[Estimate]:
+    return [
+        Estimate.undefined(reason="no_ratings", method="m")
+        if value is None
+        else Estimate.of(value, method="m", n_units=10, n_raters=4, n_ratings=40)
+        for value in values
+    ]
+
+
+def test_mean_and_interval_by_hand() -> None:
+    """.2 .4 .9: mean .5; s^2 = (.09 + .01 + .16) / 2 = .13; step t(2) x sqrt(.13 / 3)."""
+    found = mean_of(of(0.2, 0.4, 0.9), "cohorts")
+    step = stats.t.ppf(0.975, 2) * np.sqrt(0.13 / 3)
+    assert found.value == pytest.approx(0.5)
+    assert (found.low, found.high) == (pytest.approx(0.5 - step), pytest.approx(0.5 + step))
+    assert (found.resampled, found.n_units, found.n_raters, found.n_ratings) == ("cohorts", 30, 4, 120)
+
+
+def test_it_is_scipys_t_interval_and_knows_no_order() -> None:
+    values = np.random.default_rng(0).normal(size=9)
+    found = mean_of(of(*values), "cohorts", level=0.9)
+    low, high = stats.t.interval(0.9, 8, values.mean(), stats.sem(values))
+    assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
+    assert mean_of(of(*values[::-1]), "cohorts", level=0.9).low == pytest.approx(low)
+
+
+def test_the_undefined_are_left_out_and_counted_not_taken_for_zero() -> None:
+    found = mean_of(of(0.4, None, 0.6, None), "cells")
+    assert found.value == pytest.approx(0.5)
+    assert (found.extras["n_averaged"], found.extras["n_undefined"]) == (2, 2)
+    assert found.interval_reason == "too_few_clusters_for_interval"
+
+
+@pytest.mark.parametrize("values", [(), (None,), (None, None)])
+def test_without_a_value_there_is_no_mean(values: tuple[None, ...]) -> None:
+    found = mean_of(of(*values), "cohorts")
+    assert (found.value, found.reason) == (None, "nothing_counted")
+
+
+def test_one_value_and_equal_values_have_no_interval() -> None:
+    assert mean_of(of(0.3), "cohorts").interval_reason == "too_few_clusters_for_interval"
+    assert mean_of(of(0.3, 0.3, 0.3), "cohorts").interval_reason == "no_spread"
