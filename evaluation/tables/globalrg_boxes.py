@@ -52,7 +52,7 @@ PAIRS = Option(
     {"finder": gettext_lazy("the first box and a verifier's"), "verifiers": gettext_lazy("two verifiers of one item")},
 )
 NEEDS = gettext_lazy("Boxes of people in the stage “Box drawing”, and boxes of a model for the same items.")
-SPREAD = gettext_lazy("47.99 % is no whole number of 591 or of 592 items; the paper does not say what it averages.")
+SPREAD = gettext_lazy("No whole number of 591 or 592 items gives 47.99; the paper does not say what it averages.")
 OVER_MODELS: Mapping[str, str] = {"North America": "64.61", "Latin America": "46.99", "Europe": "44.49"}
 
 

@@ -34,7 +34,7 @@ def build_counts(given: Given, name: str) -> Table:
         Row(label, (Cell(_count(n), rounding=Rounding(0), printed=printed("xcm_table_9", "images", country=label)),))
         for label, n in sorted(counts.items(), key=lambda pair: (order.get(pair[0], len(order)), pair[0]))
     ]
-    return given.table(corner=_("Of"), columns=[_("Images")], rows=rows)
+    return given.table(corner=_("Country") if name == "country" else _("Concept"), columns=[_("Images")], rows=rows)
 
 
 def _by_code(counts: Counter[str]) -> Counter[str]:
