@@ -301,6 +301,8 @@ def test_a_draft_without_items_opens_for_imports_only(world: World) -> None:
     world.client(world.mara).post(path, {"file": data, "makes_items": "on"})
     runner.run(Job.objects.get().pk)
     assert [row[0] for row in standing(draft)] == ["a1"]
+    for page in (f"campaigns/{draft.pk}/", "campaigns/", "coverage/", "agreement/", "items/"):
+        assert world.client(world.mara).get(f"/b/{world.benchmark.slug}/{page}").status_code == 200, page
 
 
 def _first() -> bytes:
