@@ -32,7 +32,7 @@ COPY (
   {codes_join}
   {seats}
   {join}
-  WHERE r.campaign_id = ANY(%(campaigns)s) AND r.field = %(field)s AND TRUE
+  WHERE r.campaign_id = ANY(%(campaigns)s) AND r.field = %(field)s AND {seat} = ANY(%(cohorts)s)
     AND r.live AND (r.counted OR NOT %(counted)s) AND p.kind = ANY(%(raters)s) AND {value} IS NOT NULL
     AND i.condition = ANY(%(conditions)s) AND (%(all_concepts)s OR i.concept = ANY(%(concepts)s))
     {narrowed}
@@ -92,7 +92,7 @@ def weekly(selection: Selection) -> list[tuple[date, Read]]:
     rows = _rows(selection, dated=True)
     weeks = weeks_of(rows["at"], selection.zone)
     last = np.unique(weeks)[-WEEKS:]
-    return [(sunday(int(week)), _read(rows[weeks == week], selection)) for week in last]
+    return [(sunday(int(week)), _read(rows[weeks <= week], selection)) for week in last]
 
 
 def weeks_of(micros: Ints, zone: str) -> Ints:
