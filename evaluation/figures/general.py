@@ -107,8 +107,8 @@ def annotators(ground: Ground) -> Figure:
 
 def _against_the_rest(part: Observed) -> list[tuple[str, Estimate]]:
     ratings, places = part.ratings, np.unique(part.rater)
-    named = sorted((part.raters[place].name, number) for number, place in enumerate(places))
-    return [(name, with_the_rest(ratings, number)) for name, number in named]
+    # the places of raters are in the order of their names
+    return [(part.raters[place].name, with_the_rest(ratings, number)) for number, place in enumerate(places)]
 
 
 def _range(estimates: list[Estimate]) -> str:

@@ -43,10 +43,10 @@ def numbers(estimate: Estimate) -> tuple[Datum, ...]:
 
 
 def in_words(estimate: Estimate) -> str:
-    """0.31 [0.24, 0.38]; or why there is no value."""
+    """0.31 [0.24, 0.38], kept from left to right in any sentence; or why there is no value."""
     if estimate.value is None:
         return why_not(estimate)
-    return " ".join(filter(None, [shown(estimate.value), shown_interval(estimate)]))
+    return "\u2066" + " ".join(filter(None, [shown(estimate.value), shown_interval(estimate)])) + "\u2069"
 
 
 def listed(parts: Sequence[tuple[str, str]], head: str) -> str:

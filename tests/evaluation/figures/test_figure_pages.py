@@ -73,7 +73,8 @@ def test_the_numbers_of_the_drawing_are_those_of_its_table(world: World) -> None
     assert len(rows) == 4
     for row in rows:
         assert shown(float(row["value"])) in texts(root)
-        assert shown(float(row["value"])) in alt(root)
+        # kept together, from left to right, also where the sentence runs the other way
+        assert f"\u2066{shown(float(row['value']))} [{shown(float(row['low']))}, " in alt(root)
         assert row["units"] == "12"
 
 
