@@ -19,27 +19,10 @@ CITATION = (
 )
 
 CONCEPTS = (
-    "breakfast",
-    "clothing",
-    "dance",
-    "dessert",
-    "dinner",
-    "drinks",
-    "eating habits",
-    "farming",
-    "festival",
-    "funeral",
-    "greetings",
-    "head coverings",
-    "instrument",
-    "lunch",
-    "marriage",
-    "music",
-    "religion",
-    "ritual",
-    "sports",
-    "transport",
-)
+    "breakfast", "clothing", "dance", "dessert", "dinner", "drinks", "eating habits", "farming", "festival",
+    "funeral", "greetings", "head coverings", "instrument", "lunch", "marriage", "music", "religion", "ritual",
+    "sports", "transport",
+)  # fmt: skip
 
 COHORTS = (
     CohortSpec(
