@@ -13,7 +13,7 @@ from benchmarks.rules.regions import RETRIEVAL, country_code
 from evaluation.figures.drawing import boxes, lists
 from evaluation.figures.drawing.colours import UNKNOWN, Look, kind
 from evaluation.figures.figure import Datum, Figure
-from evaluation.figures.of_tables import ACCURACY, heat_spec, spec_of
+from evaluation.figures.of_tables import ACCURACY, bars_spec, heat_spec, spec_of
 from evaluation.figures.pictures import of_items
 from evaluation.figures.said import listed, model_name
 from evaluation.figures.spec import FigureSpec, Ground
@@ -223,6 +223,7 @@ def _pictures(ground: Ground, parts: list[Searched]) -> dict[str, str]:
 
 
 GROUNDING = (
+    bars_spec(spec_of(GROUNDING_TABLES, "grounding"), column=0, axis=ACCURACY, key="grounding-models"),
     heat_spec(
         spec_of(GROUNDING_TABLES, "grounding-countries"), measure=ACCURACY, key="grounding-countries", number="Figure 3"
     ),

@@ -8,7 +8,7 @@ from functools import partial
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from evaluation.figures.drawing import heat
+from evaluation.figures.drawing import bars, heat
 from evaluation.figures.drawing.axis import Value, agreement_ticks
 from evaluation.figures.figure import Figure, Words
 from evaluation.figures.said import in_words, listed, number_columns, numbers, value_of
@@ -82,11 +82,38 @@ def _value(found: Estimate | None) -> Value:
     return value_of(found) if found else Value(None, why=_("not in this table"))
 
 
+def bars_of(ground: Ground, *, key: str, spec: TableSpec, title: Words, column: int, axis: Words) -> Figure:
+    """One column of a table as bars with their intervals."""
+    table = table_of(ground, spec)
+    found = [(_label(row, table), row.cells[column].estimate) for row in table.rows]
+    rows = [(name, estimate) for name, estimate in found if estimate is not None]
+    if not rows:
+        raise Missing(spec.needs)
+    values = [e.value for _name, e in rows if e.value is not None]
+    whole = 1.0 if all(0 <= value <= 1 for value in values) else None
+    drawing = bars.Bars(tuple(bars.Bar(name, value_of(e)) for name, e in rows), str(axis), whole)
+    return Figure(
+        key=key,
+        title=title,
+        alt=listed([(name, in_words(e)) for name, e in rows], f"{axis}:"),
+        columns=(str(table.corner), *number_columns()),
+        rows=tuple((name, *numbers(e)) for name, e in rows),
+        draw=lambda width: bars.draw_bars(drawing, width),
+        words=(*_options(ground), *ground.words()),
+    )
+
+
 def heat_spec(spec: TableSpec, *, measure: Words, key: str = "", title: Words = "", number: str = "") -> FigureSpec:
     """A figure of the whole table, under its key and title unless others are given."""
     named = key or f"{spec.key}-map"
     build = partial(heat_of, key=named, spec=spec, title=title or spec.title, measure=measure)
     return FigureSpec(named, number, title or spec.title, spec.needs, build)
+
+
+def bars_spec(spec: TableSpec, *, column: int, axis: Words, key: str, title: Words = "") -> FigureSpec:
+    """A figure of one column."""
+    build = partial(bars_of, key=key, spec=spec, title=title or spec.title, column=column, axis=axis)
+    return FigureSpec(key, "", title or spec.title, spec.needs, build)
 
 
 def spec_of(specs: Sequence[TableSpec], key: str) -> TableSpec:
@@ -99,4 +126,4 @@ def spec_of(specs: Sequence[TableSpec], key: str) -> TableSpec:
 
 ACCURACY = gettext_lazy("Accuracy")
 CORRELATION = gettext_lazy("Pearson's r of the model with people")
-__all__ = ["ACCURACY", "CORRELATION", "heat_spec", "numbers_of", "spec_of", "table_of"]
+__all__ = ["ACCURACY", "CORRELATION", "bars_spec", "heat_spec", "numbers_of", "spec_of", "table_of"]

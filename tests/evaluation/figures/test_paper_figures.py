@@ -144,6 +144,9 @@ def test_a_table_drawn_as_a_heat_map_has_the_tables_numbers(world: World, boxed:
     assert (row["Country"], row["column"], row["units"]) == ("Egypt", "Lens", "3")
     assert float(row["value"]) == pytest.approx(1 / 3)
     assert ">0.33<" in svg_of(world, "grounding-countries")
+    [whole] = rows_of(world, "grounding-models")
+    assert (whole["Model"], float(whole["value"])) == ("Lens", pytest.approx(1 / 3))
+    assert float(whole["low"]) == pytest.approx(0.0615, abs=1e-4)  # Wilson, 1 of 3
 
 
 @pytest.mark.parametrize(
