@@ -38,6 +38,7 @@ class Searched:
     label: str
     queries: tuple[Query, ...]
     keys: tuple[tuple[str, ...], ...]
+    scores: tuple[tuple[float, ...], ...]
     about: Mapping[str, About]
 
     @property
@@ -45,7 +46,8 @@ class Searched:
         return family_of(self.run)
 
     def only(self, place: int) -> Searched:
-        return replace(self, queries=(self.queries[place],), keys=(self.keys[place],))
+        parts = ((self.queries[place],), (self.keys[place],), (self.scores[place],))
+        return replace(self, queries=parts[0], keys=parts[1], scores=parts[2])
 
 
 @dataclass
@@ -95,12 +97,13 @@ def searched(runs: Sequence[Run], pools: Pools | None = None) -> list[Searched]:
 
 
 def _searched(run: Run, label: str, about: Mapping[str, About]) -> Searched:
-    queries, keys = [], []
+    queries, keys, scores = [], [], []
     for found in lists_of(run):
         order = retrieval.best_first(found.scores, found.keys) if found.keys else np.zeros(0, np.int64)
         queries.append(found.query)
         keys.append(tuple(found.keys[place] for place in order))
-    return Searched(run, label, tuple(queries), tuple(keys), about)
+        scores.append(tuple(found.scores[place] for place in order))
+    return Searched(run, label, tuple(queries), tuple(keys), tuple(scores), about)
 
 
 def top_keys(of: Searched, k: int) -> list[Sequence[str]]:

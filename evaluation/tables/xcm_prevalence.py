@@ -217,8 +217,46 @@ def _share(hits: Bools, known: Bools) -> Estimate:
     return proportions.share(hits[known], query[known], method="share of the tier")
 
 
+def build_list(given: Given) -> Table:
+    """Figure 8: the first five of one query, by the address's "query" or else the first by key."""
+    found = _runs(given)
+    named = [str(key) for key in given.params.getlist("query") if key]
+    asked = named[0] if named else min(query.key for of in found for query in of.queries)
+    rows, words = [], [_("Query: %(key)s.") % {"key": asked}]
+    for of in found:
+        place = next((n for n, query in enumerate(of.queries) if query.key == asked), None)
+        if place is None:
+            continue
+        one = of.only(place)
+        relevant, tongues = relevant_of(one, "image")[0], tongues_of(one, "all")
+        for rank, (key, score) in enumerate(zip(one.keys[0][:5], one.scores[0][:5], strict=True), 1):
+            right = key in relevant if relevant else None
+            rows.append(Row(str(rank), _listed(of.about.get(key, {}), score, right), of.label))
+        biases = [_bias(one, tongues, 5, discounted=discounted).value for discounted in (False, True)]
+        if biases[0] is not None and biases[1] is not None:
+            shown = {"model": of.label, "plain": Rounding(3).text(biases[0]), "weighted": Rounding(3).text(biases[1])}
+            words.append(_("%(model)s: LBKL@5 %(plain)s, DLBKL@5 %(weighted)s.") % shown)
+    if not rows:
+        raise Missing(_("No run has this query."))
+    columns: list[Words] = [_("Similarity"), _("Right"), _("Language"), _("Tier"), _("Caption")]
+    return given.table(corner=_("Rank"), columns=columns, rows=rows, words=list(words))
+
+
+def _listed(about: About, score: float, right: bool | None) -> tuple[Cell, ...]:
+    similarity = Estimate.of(score, method="similarity", n_units=1, n_raters=1, n_ratings=1)
+    of = tier(about)
+    return (
+        Cell(similarity, rounding=Rounding(4)),
+        Cell(text="?" if right is None else _("yes") if right else _("no")),
+        Cell(text=language(about) or "?"),
+        Cell(text=str(TIERS[of]) if of else "?"),
+        Cell(text=str(about.get("text") or about.get("caption") or "")),
+    )
+
+
 TABLES = (
     TableSpec("languages", "Table 1", gettext_lazy("From picture to text"), NEEDS, build_first, (LANGUAGES, IDEAL)),
     TableSpec("languages-depths", "Table 8", gettext_lazy("Language bias by depth"), NEEDS, build_depths, (LANGUAGES,)),
+    TableSpec("languages-list", "Figure 8", gettext_lazy("What one picture finds"), NEEDS, build_list),
     TableSpec("languages-tiers", "Figures 9-10", gettext_lazy("Tiers of languages by rank"), NEEDS, build_tiers),
 )

@@ -9,6 +9,7 @@ from django.http import QueryDict
 
 from benchmarks.models import Benchmark
 from evaluation.tables.given import build
+from evaluation.tables.printed import rows
 from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.spec import Cell, Missing, Table
 from evaluation.tables.trials import SIX, THREE
@@ -162,6 +163,26 @@ def test_tiers_by_rank(benchmark: Benchmark, world: World) -> None:
     made = table(benchmark, "languages-tiers")
     assert cells(made, "High")["1"].shown == "100.0"
     assert [cells(made, name)["First ten"].shown for name in ("High", "Medium", "Low")] == ["30.0", "30.0", "40.0"]
+
+
+def test_figure_8(benchmark: Benchmark, world: World) -> None:
+    """Two lists of five out of 36 languages: LBKL 15.508 of both, DLBKL 15.518 and 15.515 (printed 15.514, cut)."""
+    codes = [row["code"] for row in rows("xcm_table_5")]
+    entries = {f"{code}{n}": {"language": code, "image": "arch"} for code in codes for n in "12"}
+    made = runs.collection(benchmark, entries, "captions")
+    asked = runs.query(made, "c4c286b83715da59", {"image": "arch"})
+    for name, keys in (("CLIP", "nl1 nl2 pt1 pt2 fr1"), ("M-CLIP", "da1 sv1 da2 he1 sv2")):
+        runs.found(runs.run(made, model(world.team, name)), asked, keys.split())
+    listed = table(benchmark, "languages-list")
+    assert {"CLIP: LBKL@5 15.508, DLBKL@5 15.518.", "M-CLIP: LBKL@5 15.508, DLBKL@5 15.515."} <= set(
+        map(str, listed.words)
+    )
+    assert [row.cells[3].text for row in listed.rows] == ["Medium"] * 5 + ["Low"] * 5
+    assert [cell.shown for cell in listed.rows[0].cells[:3]] == ["1.0000", "yes", "nl"]
+    assert cells(table(benchmark, "languages-depths"), "CLIP")["LBKL@5"].shown == "15.508"
+    assert cells(table(benchmark, "languages-depths"), "Floor with 36 languages")["LBKL@5"].shown == "14.485"
+    with pytest.raises(Missing, match="this query"):
+        table(benchmark, "languages-list", "query=other")
 
 
 def test_a_pool_that_names_no_language_and_a_query_without_an_image(benchmark: Benchmark, world: World) -> None:
