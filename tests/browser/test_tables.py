@@ -14,6 +14,7 @@ from evaluation.tables.given import Given
 from evaluation.tables.spec import Cell, Option, Printed, Rounding, Row, Table, TableSpec
 from people.models import User
 from tests.browser.conftest import PHONE
+from tests.browser.test_everywhere import TARGETS
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.evaluation.tabled import SMALL, tables_are
 from tests.evaluation.test_table_pages import EMPTY
@@ -140,16 +141,21 @@ def test_a_row_opens_its_intervals_by_keyboard_and_without_a_script(
     shot(page, "table-detail", full_page=True)
 
 
-@pytest.mark.parametrize("rest", ["", "small/", "small/?paper=1", "wide/?paper=1&detail=1", "empty/"])
+PAGES = ("", "small/", "small/?paper=1", "wide/?paper=1", "wide/?paper=1&detail=1", "empty/", "/me/tokens", "agreement")
+
+
+@pytest.mark.parametrize("rest", PAGES)
 @pytest.mark.parametrize("how", [{}, PHONE])
 def test_axe_finds_nothing_and_nothing_is_cut_off(
     world: World, tables: Campaign, open_as: Open, shot: Any, rest: str, how: Any
 ) -> None:
     page = open_as(world.mara, **how)
-    page.goto(address(world, rest))
+    second = f"/b/{world.benchmark.slug}/agreement/?second=1"
+    page.goto(second if rest == "agreement" else rest if rest.startswith("/") else address(world, rest))
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
     assert overflow(page) <= 0
+    assert not how or page.evaluate(TARGETS) == []
     name = rest.replace("/", "").replace("?", "-").replace("=1", "").replace("&", "-") or "list"
     shot(page, f"tables-{name}-{'phone' if how else 'desktop'}", full_page=True)
 
