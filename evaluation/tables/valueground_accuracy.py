@@ -15,9 +15,9 @@ from django.utils.translation import gettext_lazy
 from evaluation.metrics.classification import MISSING, Unreadable, accuracy
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.model_ranks import ranked
 from evaluation.metrics.proportions import share
 from evaluation.metrics.resampling import bootstrapped, cluster_sums, difference, mean, ratio
-from evaluation.metrics.tests_between import bands_of
 from evaluation.tables.given import Given
 from evaluation.tables.printed import printed
 from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, Words
@@ -212,7 +212,7 @@ def build_bands(given: Given) -> Table:
     together = np.isfinite(scores).all(axis=1)
     if not together.any():
         raise Missing(_("No instance has a label and an answer of every model."))
-    bands = bands_of(scores[together], of.question[together])
+    bands = ranked(scores[together], of.question[together]).bands
     rows = []
     for place, model in enumerate(models):
         low, high = bands[place]
