@@ -22,7 +22,7 @@ from evaluation.metrics import resampling
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.lave import references_kept
 from evaluation.metrics.proportions import share_of
-from evaluation.tables.culturalvqa_judged import CEILING, FACETS, JUDGE, SCALE, judged
+from evaluation.tables.culturalvqa_judged import CEILING, FACETS, JUDGE, SCALE, judged, of_origins
 from evaluation.tables.given import Given
 from evaluation.tables.printed import printed
 from evaluation.tables.spec import Cell, Missing, Option, Printed, Rounding, Row, Table, TableSpec, Words
@@ -80,10 +80,10 @@ def questions_of(given: Given) -> tuple[dict[int, Question], dict[str, set[int]]
     people: dict[str, set[int]] = {}
     said = list(given.answers("answers", "answer", ("person",)))
     selection = given.used[-1]
-    wanted = {given.catalogue.cohorts[pk].label for pk in selection.cohorts}
-    rows = Item.objects.filter(
-        stage__benchmark=given.benchmark, stage__key="answers", condition__in=selection.conditions, origin__in=wanted
+    every = Item.objects.filter(
+        stage__benchmark=given.benchmark, stage__key="answers", condition__in=selection.conditions
     )
+    rows = of_origins(given, every)
     found: dict[int, Question] = {}
     for pk, origin, text, context in rows.order_by("key").values_list("pk", "origin", "text", "context"):
         found[pk] = Question(origin, str(context.get("facet") or ""), text)

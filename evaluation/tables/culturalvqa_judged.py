@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -107,13 +108,12 @@ def judged(given: Given) -> Judged:
     first = given.chosen.get("judge", "first") == "first"
     score = _scores(seen, judges[:1] if first else judges, given.chosen.get("scale", "1-2"))
     selection = given.used[-1]
-    wanted = {given.catalogue.cohorts[pk].label for pk in selection.cohorts}
     rows = Item.objects.filter(
         stage__benchmark=given.benchmark, stage__key=STAGE, condition__in=selection.conditions
     ).order_by("key")
     if selection.concepts:
         rows = rows.filter(concept__in=selection.concepts)
-    found = [row for row in rows.values_list("pk", "origin", "context") if row[1] in wanted]
+    found = list(of_origins(given, rows).values_list("pk", "origin", "context"))
     if not found:
         raise Missing(_("There are no judged answers for the countries chosen."))
 
@@ -132,6 +132,13 @@ def judged(given: Given) -> Judged:
         judge=names[0] if first else ", ".join(names),
         average=given.chosen.get("ceiling", "answers"),
     )
+
+
+def of_origins(given: Given, rows: QuerySet[Item]) -> QuerySet[Item]:
+    """Only items of the cohorts the address names; all, where it names none: a judge needs no cohort to be asked."""
+    if not given.params.getlist("cohort"):
+        return rows
+    return rows.filter(origin__in=[given.catalogue.cohorts[pk].label for pk in given.used[-1].cohorts])
 
 
 def _scores(seen: Observed, judges: Sequence[int], scale: str) -> dict[int, float]:

@@ -48,9 +48,10 @@ class Study:
             label: world.add_annotators(c, 3, prefix=f"p-{label.lower()}") for label, c in self.cohorts.items()
         }
 
-    def open(self, key: str) -> Campaign:
+    def open(self, key: str, *labels: str) -> Campaign:
         stage = self.benchmark.stages.get(key=key)
-        made = campaigns.create(stage, key, self.world.owner, dict.fromkeys(self.cohorts.values(), 3))
+        asked = [self.cohorts[label] for label in labels or self.cohorts]
+        made = campaigns.create(stage, key, self.world.owner, dict.fromkeys(asked, 3))
         campaigns.open_campaign(made, self.world.owner, NOON)
         return made
 
@@ -62,7 +63,7 @@ class Study:
         stand_in([made])
         return made
 
-    def lave(self) -> None:
+    def lave(self, *labels: str) -> None:
         said = {}
         for (name, setting), codes in JUDGED.items():
             for question, code in codes.items():
@@ -74,7 +75,7 @@ class Study:
                 item = self.item("lave", f"{question}/human/{number}", question, candidate_by="human", candidate="x")
                 said[item, ""] = code
         judge = model(self.world.team, "Judge")
-        say(self.open("lave"), judge, {what: code for what, code in said.items() if code}, field="lave")
+        say(self.open("lave", *labels), judge, {what: code for what, code in said.items() if code}, field="lave")
 
     def answer(
         self, campaign: Campaign, place: int, item: Item, answers: dict[str, str], state: str = "submitted"
@@ -174,6 +175,11 @@ def test_the_scale_and_the_way_of_asking_are_options(judged: Study) -> None:
 def test_countries_can_be_left_out(judged: Study) -> None:
     table = judged.table("accuracy", f"cohort={judged.cohorts['Iran'].pk}")
     assert [row.label for row in table.rows] == ["Iran", "Average"]
+
+
+def test_a_judge_may_judge_what_no_cohort_of_the_campaign_was_asked(study: Study) -> None:
+    study.lave("Brazil")
+    assert [row.label for row in study.table("accuracy").rows] == ["Brazil", "Canada", "Iran", "Average"]
 
 
 def test_sub_categories_have_only_the_cells_that_exist(judged: Study) -> None:
