@@ -12,6 +12,7 @@ from evaluation.metrics.correlation import mean_pairwise_pearson, mean_pairwise_
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval
 from evaluation.metrics.kappa import cohen_kappa
+from evaluation.metrics.leave_one_out import each_against_the_rest
 from evaluation.metrics.partitions import adjusted_rand, keep_alpha, pairwise_f1
 
 Compute = Callable[[Any, Interval], Estimate]  # of Ratings; of Partitions at the level of partitions
@@ -86,6 +87,16 @@ MEASURES: tuple[Measure, ...] = (
         ORDERED,
         lambda ratings, interval: mean_pairwise_pearson(ratings, interval=interval),
         {"ordinal": _EQUAL_STEPS},
+    ),
+    Measure(
+        "rest",
+        _("Each against the rest, Spearman"),
+        _(
+            "Spearman's correlation of each rater with the mean of the others, averaged over the raters; beside it the "
+            "least and the largest of them. It has no interval."
+        ),
+        ORDERED,
+        lambda ratings, _interval: each_against_the_rest(ratings),
     ),
     Measure(
         "percent",

@@ -12,12 +12,13 @@ Source: the leave-one-annotator-out ceiling of ValueGround's Table 4, for one an
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from evaluation.metrics.correlation import mean_pairwise_spearman
 from evaluation.metrics.counts import Ratings
-from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.estimate import Estimate, Extra
 from evaluation.metrics.intervals import Interval
 
 OTHER_UNITS = Interval(over="units")
@@ -45,3 +46,29 @@ def with_the_rest(ratings: Ratings, rater: int, *, interval: Interval = OTHER_UN
     pair = Ratings(np.tile(place, 2), side, np.concatenate([own, rest]), int(own.size), 2)
     found = mean_pairwise_spearman(pair, interval=interval)
     return replace(found, method=METHOD, n_raters=ratings.n_raters, n_ratings=int(own.size), missing_share=None)
+
+
+def each_against_the_rest(ratings: Ratings) -> Estimate:
+    """The mean over raters of ``with_the_rest``. ``extras``: "least", "median", "most" and "sd" of the raters' own, and
+    "n_annotators" that could be compared. Without an interval: `human_ceiling.py` has one, and takes its time.
+
+    >>> ratings = Ratings.from_matrix([[1, 1, 2], [2, 2, 2], [3, 4, 4], [4, 5, 5]])
+    >>> round(each_against_the_rest(ratings).value, 3)  # 1, 1 and 0.949
+    0.983
+    """
+    each = [with_the_rest(ratings, rater, interval=Interval(over="none")) for rater in range(ratings.n_raters)]
+    values = np.array([one.value for one in each if one.value is not None])
+    counted: dict[str, Any] = {
+        "method": METHOD + ", averaged over raters", "n_units": ratings.n_units, "n_raters": ratings.n_raters,
+        "n_ratings": ratings.n_ratings, "missing_share": ratings.missing_share,
+    }  # fmt: skip
+    if not values.size:
+        reasons = [one.reason for one in each if one.reason]
+        few = "too_few_raters" if ratings.n_ratings else "no_ratings"
+        return Estimate.undefined(reason=few if ratings.n_raters < 2 else reasons[0], **counted)
+    spread = float(values.std(ddof=1)) if values.size > 1 else None
+    extras: dict[str, Extra] = {
+        "least": float(values.min()), "median": float(np.median(values)), "most": float(values.max()), "sd": spread,
+        "n_annotators": int(values.size),
+    }  # fmt: skip
+    return Estimate.of(float(values.mean()), interval_reason="not_asked", extras=extras, **counted)

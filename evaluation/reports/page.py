@@ -66,6 +66,9 @@ def line(estimate: Estimate, axis: Axis, label: str = "") -> dict[str, Any]:
         "at": axis.at(estimate.value),
         "cut": min(estimate.value, estimate.low if estimate.low is not None else estimate.value) < axis.low,
     }
+    if "least" in estimate.extras:  # a mean over raters: how far they lie apart
+        ends = {name: shown(float(estimate.extras[name] or 0)) for name in ("least", "most")}
+        return drawn | {"no_interval": _("raters: %(least)s to %(most)s") % ends}
     if estimate.low is None or estimate.high is None:
         return drawn | {"no_interval": interval_sentence(estimate)}
     return drawn | {"interval": shown_interval(estimate), "low": axis.at(estimate.low), "high": axis.at(estimate.high)}

@@ -204,3 +204,14 @@ def test_what_was_asked_is_carried_by_every_link(world: World, campaign: Campaig
     selection = select(catalogue_of(world.benchmark), QueryDict("since=2026-03-01&by=time&someone=else"))
     assert selection.to_params() == [("by", "time"), ("since", "2026-03-01")]
     assert selection.since and selection.since - timedelta(0) == datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def test_each_against_the_rest_is_told_with_the_least_and_the_largest(world: World, campaign: Campaign) -> None:
+    natural = of_condition(world.items, "natural")[:4]
+    [third] = world.add_annotators(world.egypt, 1)
+    table(campaign, world.egypt, natural, {world.nour: "1234", world.tarek: "1245", third: "2245"})
+    cell = cells(read_json(world, "measure=rest"))["Egypt", "natural"]["estimates"]["rest"]
+    assert cell["value"] == pytest.approx((2 + 0.9486833) / 3)
+    assert (cell["extras"]["least"], cell["extras"]["most"]) == (pytest.approx(0.9486833), pytest.approx(1))
+    assert "raters: 0.95 to 1.00" in world.client(world.mara).get(url(world) + "?measure=rest").content.decode()
+    assert cells(read_json(world, "measure=rest"))["Brazil", "natural"]["estimates"]["rest"]["reason"] == "no_ratings"
