@@ -6,6 +6,7 @@ from typing import Any
 from evaluation.measures import Measure
 from evaluation.metrics.estimate import Estimate
 from evaluation.reports.agreement import AgreementReport, Cell, Row
+from evaluation.reports.latex import tex
 from evaluation.reports.numbers import MINUS, shown, shown_interval
 from evaluation.selection import BY_LABELS
 from jobs.spreadsheets import csv_lines
@@ -94,7 +95,7 @@ def to_latex(report: AgreementReport, language: str) -> str:
     several = len(report.selection.measures) > 1
     columns = [(c, m) for c in report.conditions for m in report.selection.measures]
     alone = "Agreement" if report.selection.by == "field" else ""  # each row has a measure of its own
-    heads = [_tex(f"{c}, {m.label}" if several else (c or alone or str(m.label))) for c, m in columns]
+    heads = [tex(f"{c}, {m.label}" if several else (c or alone or str(m.label))) for c, m in columns]
     cut = [str(BY_LABELS[report.selection.by])] if report.selection.by != "cohort" else []
     lines = [
         r"% needs \usepackage{booktabs}",
@@ -102,32 +103,21 @@ def to_latex(report: AgreementReport, language: str) -> str:
         r"\centering",
         r"\begin{tabular}{l" + "l" * len(cut) + "r" * len(columns) + "}",
         r"\toprule",
-        " & ".join(["Cohort", *map(_tex, cut), *heads]) + r" \\",
+        " & ".join(["Cohort", *map(tex, cut), *heads]) + r" \\",
         r"\midrule",
     ]
     for row in report.rows:
         estimates = [estimate for cell in row.cells for estimate in cell.estimates]
         named = [row.cohort.label, *[row.part] * len(cut)]
-        lines.append(" & ".join([*map(_tex, named), *map(_tex_estimate, estimates)]) + r" \\")
+        lines.append(" & ".join([*map(tex, named), *map(_tex_estimate, estimates)]) + r" \\")
     caption = " ".join(report.selection.words(report.catalogue, language))
-    lines += [r"\bottomrule", r"\end{tabular}", r"\caption{" + _tex(caption) + "}", r"\end{table}", ""]
+    lines += [r"\bottomrule", r"\end{tabular}", r"\caption{" + tex(caption) + "}", r"\end{table}", ""]
     return "\n".join(lines)
 
 
 def _tex_estimate(estimate: Estimate) -> str:
     if estimate.value is None:
-        return r"\emph{" + _tex((estimate.reason or "").replace("_", " ")) + "}"
+        return r"\emph{" + tex((estimate.reason or "").replace("_", " ")) + "}"
     interval = shown_interval(estimate).replace(MINUS, "-")
     number = shown(estimate.value).replace(MINUS, "-")
     return f"${number}$" + (rf" {{\scriptsize ${interval}$}}" if interval else "")
-
-
-_TEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "×": r"$\times$", MINUS: r"$-$",
-    "“": "``", "”": "''", "…": r"\ldots{}",
-}  # fmt: skip
-
-
-def _tex(text: str) -> str:
-    return "".join(_TEX.get(letter, letter) for letter in str(text))
