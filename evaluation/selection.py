@@ -137,13 +137,16 @@ class Selection:
         said.append(_INTERVAL_WORDS[self.interval] % {})
         return said
 
-    def _narrowed(self, stage: StageEntry) -> Iterator[str]:
-        """Dates as they were asked for, and versions."""
+    def days_words(self) -> Iterator[str]:
+        """Dates as they were asked for, with whose days they are."""
         days = {name: value for name, value in self.asked if name in ("since", "until")}
         if days:
             given = {name: date_format(date.fromisoformat(value), "DATE_FORMAT") for name, value in days.items()}
             words = _DATES["since" in given, "until" in given]
             yield str(words) % (given | {"zone": self.zone})
+
+    def _narrowed(self, stage: StageEntry) -> Iterator[str]:
+        yield from self.days_words()
         if self.versions:
             known = {pk: name for name, pk in stage.versions_of(self.campaigns).items()}
             named = ", ".join(known.get(pk, str(pk)) for pk in self.versions)

@@ -43,8 +43,8 @@ NARROWING = [
     _asked("counted", "counted or all."),
     _asked("repeats", "latest or first, where somebody answered twice."),
     _asked("interval", "units-and-raters, units, raters or none."),
-    _asked("since", "First day, YYYY-MM-DD."),
-    _asked("until", "Last day, YYYY-MM-DD."),
+    _asked("since", "First day, YYYY-MM-DD, by your own time zone."),
+    _asked("until", "Last day, YYYY-MM-DD, by your own time zone."),
 ]
 
 
@@ -136,4 +136,4 @@ class Table(Door):
         spec = table_of(benchmark, key)
         if spec is None:
             raise Http404
-        return Response(make(benchmark, spec, request.query_params, timezone.now()))
+        return Response(make(benchmark, spec, request.query_params, timezone.now(), zone_of(request.user)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 from urllib.parse import urlencode
 
@@ -26,7 +26,7 @@ OWN = ("universal", "run")  # what a figure alone understands
 HIDDEN = ("by", "raters")  # each figure says itself what it is cut by, and whose answers it shows
 
 
-def ground_of(benchmark: Benchmark, params: Params, at: datetime) -> Ground:
+def ground_of(benchmark: Benchmark, params: Params, at: datetime, zone: tzinfo = UTC) -> Ground:
     return Ground(
         spec=TableSpec("", "", "", "", no_table),
         benchmark=benchmark,
@@ -35,6 +35,7 @@ def ground_of(benchmark: Benchmark, params: Params, at: datetime) -> Ground:
         chosen={},
         at=at,
         mark=watermark(benchmark),
+        zone=zone,
     )
 
 

@@ -45,7 +45,7 @@ class Ground(Given):
         """What the address asks for, else the first stage's first question. Raises Missing and SelectionError."""
         if not self.has_questions:
             raise Missing(_("No campaign has been opened yet whose questions have a measure of agreement."))
-        return select(self.catalogue, self.params)
+        return select(self.catalogue, self.params, zone=self.zone)
 
     def observed(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Observed:
         found = super().observed(stage, field_key, raters)

@@ -1,9 +1,7 @@
 """What a table counts, in sentences: each selection it read, and the runs."""
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
 
-from django.utils.formats import date_format
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
@@ -57,11 +55,7 @@ def _shared(one: Selection, catalogue: Catalogue) -> Iterator[str]:
         yield _("Only the conditions: %(names)s.") % {"names": ", ".join(names)}
     if one.concepts:
         yield _("Only the concepts: %(concepts)s.") % {"concepts": ", ".join(one.concepts)}
-    if one.since:
-        yield _("Only answers since %(day)s.") % {"day": date_format(one.since, "DATE_FORMAT")}
-    if one.until:
-        last = one.until - timedelta(seconds=1)
-        yield _("Only answers until %(day)s.") % {"day": date_format(last, "DATE_FORMAT")}
+    yield from one.days_words()
     yield _("Interval: %(label)s; each number says what was resampled.") % {"label": INTERVAL_LABELS[one.interval]}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from django.http import QueryDict
@@ -35,6 +35,7 @@ class Given:
     chosen: Mapping[str, str]
     at: datetime
     mark: int
+    zone: tzinfo = UTC  # whose days the address's dates are
     used: list[Selection] = field(default_factory=list)
     used_runs: dict[int, Run] = field(default_factory=dict)
     _seen: dict[tuple[str, str, tuple[str, ...]], Observed] = field(default_factory=dict)
@@ -55,7 +56,7 @@ class Given:
         if field_key not in {one.key for one in entry.current[0].sheet.fields}:
             text = _("The stage “%(stage)s” does not ask for “%(field)s”. Open a campaign whose sheet does.")
             raise Missing(text % {"stage": entry.name, "field": field_key})
-        return replace(select(self.catalogue, query, field=field_key), raters=raters)
+        return replace(select(self.catalogue, query, field=field_key, zone=self.zone), raters=raters)
 
     def observed(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Observed:
         """Raises Missing without any rating."""
@@ -116,9 +117,14 @@ class BadOption(ValueError):
 
 
 def build(
-    benchmark: Benchmark, spec: TableSpec, params: Params, at: datetime, catalogue: Catalogue | None = None
+    benchmark: Benchmark,
+    spec: TableSpec,
+    params: Params,
+    at: datetime,
+    catalogue: Catalogue | None = None,
+    zone: tzinfo = UTC,
 ) -> Table:
-    """One door for page, file, REST and command line: so all have the same numbers.
+    """One door for page, file, REST and command line: so all have the same numbers. `zone`: of who reads.
 
     Raises Missing, BadOption and SelectionError.
     """
@@ -130,6 +136,7 @@ def build(
         chosen={option.key: _value(option, params.getlist(option.key)) for option in spec.options},
         at=at,
         mark=watermark(benchmark),
+        zone=zone,
     )
     return spec.build(given)
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any, NoReturn
 
 from django.db.models import Count, Max, QuerySet
@@ -22,16 +22,16 @@ from evaluation.tables.spec import Missing, TableSpec, Words
 from predictions.models import Run
 
 
-def make(benchmark: Benchmark, spec: TableSpec, params: Params, at: datetime) -> Data:
+def make(benchmark: Benchmark, spec: TableSpec, params: Params, at: datetime, zone: tzinfo = UTC) -> Data:
     """Large data is kept as it was last made, and says so; `fresh=1` in the address makes it anew, once in a while.
 
     Raises Missing, BadOption and SelectionError.
     """
     catalogue = catalogue_of(benchmark)
-    report, key = f"table {spec.key}"[:60], _key(benchmark, spec, params)
+    report, key = f"table {spec.key}"[:60], _key(benchmark, spec, params, zone)
 
     def compute() -> Data:
-        return to_json(build(benchmark, spec, params, at, catalogue), catalogue)
+        return to_json(build(benchmark, spec, params, at, catalogue, zone), catalogue)
 
     look = snapshots.get_or_compute(benchmark, report, key, compute, at)
     if params.getlist("fresh") == ["1"] and snapshots.due(look, at):
@@ -39,10 +39,12 @@ def make(benchmark: Benchmark, spec: TableSpec, params: Params, at: datetime) ->
     return {**look.data, "stored": look.stored, "newer": look.newer}
 
 
-def _key(benchmark: Benchmark, spec: TableSpec, params: Params) -> str:
+def _key(benchmark: Benchmark, spec: TableSpec, params: Params, zone: tzinfo) -> str:
     """SHA-256 of everything that was chosen, and of the runs there are: their coming and going moves no watermark."""
     runs = Run.objects.filter(benchmark=benchmark, complete=True, withdrawn_at=None).aggregate(Count("pk"), Max("pk"))
     asked = [(name, sorted(map(str, params.getlist(name)))) for name in names_of(spec)]
+    if any(params.getlist("since") + params.getlist("until")):
+        asked.append(("zone", [str(zone)]))
     chosen = [benchmark.pk, spec.key, get_language(), asked, sorted(runs.items()), snapshots.CODE]
     return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()
 

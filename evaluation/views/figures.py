@@ -23,6 +23,7 @@ from evaluation.figures.registry import figure_of
 from evaluation.figures.spec import Ground
 from evaluation.selection import SelectionError
 from evaluation.tables.spec import Missing
+from evaluation.views.tables import reader_zone
 
 # A drawing that is opened by itself may show the pictures inside it, and nothing else.
 POLICY = "default-src 'none'; img-src data:; sandbox"
@@ -36,7 +37,7 @@ PIXELS = 2.0  # of a PNG for one of the drawing
 @never_cache
 def page(request: HttpRequest, slug: str) -> HttpResponseBase:
     benchmark = benchmark_for(request.user, slug)
-    ground = ground_of(benchmark, request.GET, timezone.now())
+    ground = ground_of(benchmark, request.GET, timezone.now(), reader_zone(request))
     context = {
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "tables"),
@@ -77,7 +78,7 @@ def file(request: HttpRequest, slug: str, key: str, form: str) -> HttpResponse:
     if spec is None:
         raise Http404
     try:
-        figure = make(ground_of(benchmark, request.GET, timezone.now()), spec)
+        figure = make(ground_of(benchmark, request.GET, timezone.now(), reader_zone(request)), spec)
     except Missing as missing:
         return JsonResponse({"error": str(missing.message)}, status=409)
     except SelectionError as error:

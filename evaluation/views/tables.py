@@ -1,5 +1,6 @@
 """The paper's tables of a benchmark: the list, each as a page, and each as a file."""
 
+from datetime import tzinfo
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -9,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from annotation.words import zone_of
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
@@ -20,6 +22,12 @@ from evaluation.tables.page import form_context, query_of, table_context
 from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.renderings import Data, to_csv, to_latex
 from evaluation.tables.spec import Missing, TableSpec
+
+
+def reader_zone(request: HttpRequest) -> tzinfo:
+    """Whose days the dates of an address are, as on the page of agreement."""
+    assert request.user.is_authenticated
+    return zone_of(request.user)
 
 
 def _frame(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
@@ -58,7 +66,7 @@ def page(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     spec = _spec(benchmark, key)
     frame = _frame(request, benchmark) | {"spec": spec, "query": query_of(spec, request.GET)}
     try:
-        data = make(benchmark, spec, request.GET, timezone.now())
+        data = make(benchmark, spec, request.GET, timezone.now(), reader_zone(request))
     except Missing as missing:
         return render(request, "evaluation/tables/missing.html", frame | {"message": missing.message})
     except (BadOption, SelectionError) as error:
@@ -76,7 +84,7 @@ def file(request: HttpRequest, slug: str, key: str, form: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     spec = _spec(benchmark, key)
     try:
-        data = make(benchmark, spec, request.GET, timezone.now())
+        data = make(benchmark, spec, request.GET, timezone.now(), reader_zone(request))
     except Missing as missing:
         return JsonResponse({"error": str(missing.message)}, status=409)
     except (BadOption, SelectionError) as error:

@@ -16,6 +16,7 @@ from evaluation import snapshots
 from evaluation.models import Snapshot
 from evaluation.reports.numbers import MINUS
 from evaluation.tables.spec import Cell, Missing, Row, TableSpec
+from people.models import User
 from tests.evaluation.data import an_open_campaign, give, of_condition, table
 from tests.evaluation.tabled import SMALL, tables_are
 from tests.personas import World
@@ -167,6 +168,27 @@ def test_the_address_narrows_who_is_counted(tables: World, campaign: Campaign) -
     page = read(tables, f"small/?cohort={tables.egypt.pk}")
     assert f'<option value="{tables.egypt.pk}" selected>' in page
     assert "Only a part is shown" in page
+
+
+def test_days_are_those_of_who_reads_as_on_the_page_of_agreement(tables: World, campaign: Campaign) -> None:
+    """Noon of 1 March in Greenwich is the 2nd already in Kiritimati, 14 hours ahead."""
+    query, key = "since=2026-03-02&interval=none", ("Egypt", "Egypt", "Agree_%")
+    for zone, n in (("UTC", None), ("Pacific/Kiritimati", 10)):
+        User.objects.filter(pk=tables.mara.pk).update(time_zone=zone)
+        agreement = tables.client(tables.mara).get(f"/b/{tables.benchmark.slug}/agreement.json?{query}").json()
+        words = f"Only answers submitted since 2 Mar 2026 ({zone})."
+        assert words in agreement["counted"]
+        assert agreement["n_ratings"] == (12 if n else 0)
+        reply = tables.client(tables.mara).get(url(tables, f"small.json?{query}"))
+        figures = tables.client(tables.mara).get(f"/b/{tables.benchmark.slug}/figures/distribution.csv?{query}")
+        if n is None:
+            assert (reply.status_code, figures.status_code) == (409, 409)
+        else:
+            assert words in reply.json()["counted"]
+            assert cells(reply.json())[key]["estimate"]["n_ratings"] == 6
+            assert figures.status_code == 200
+            page = tables.client(tables.mara).get(f"/b/{tables.benchmark.slug}/figures/?{query}")
+            assert words in b"".join(page.streaming_content).decode()  # type: ignore[attr-defined]
 
 
 def test_what_was_counted_stands_under_the_table(tables: World, campaign: Campaign) -> None:
