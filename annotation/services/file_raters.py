@@ -1,4 +1,5 @@
-"""Whose answers a file holds. An export names its raters by pseudonym: where it came from, they are known."""
+"""Whose answers a file holds. An export names people by pseudonym and models by their own name: where it came from,
+both are known; elsewhere the models are."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -16,15 +17,15 @@ PSEUDONYM = re.compile(r"R-[0-9a-f]{12}")
 
 
 def raters_for(campaign: Campaign, names: Mapping[Name, Mapping[str, Any]]) -> dict[Name, Rater]:
-    """One person is one rater: a pseudonym of this benchmark means who bears it there. All others have no account, and
-    are known by kind, name and setting within the team; who is new is made. `names`: with what is told of models. Needs
-    a transaction that holds the team's row.
+    """One person is one rater: a pseudonym of this benchmark means who bears it there, if they are of that kind. All
+    others have no account, and are known by kind, name and setting within the team; who is new is made. `names`: with
+    what is told of models. Needs a transaction that holds the team's row.
 
     The places of those who work in the campaign themselves are locked, so that what they have there stays so.
     """
     benchmark = campaign.stage.benchmark
     known = _bearers(benchmark, {name for _kind, name, _setting in names})
-    found = {one: known[one[1]] for one in names if one[1] in known}
+    found = {one: known[one[1]] for one in names if one[1] in known and known[one[1]].kind == one[0]}
     rest = sorted(set(names) - set(found))
     models = {(name, setting): names[kind, name, setting] for kind, name, setting in rest if kind == Rater.Kind.MODEL}
     made = models_of(benchmark.team, models) if models else {}

@@ -23,7 +23,7 @@ from annotation.review_words import DEFAULTS
 from annotation.sheets import Sheet
 from benchmarks.models import Stage
 from evaluation.exports.members import Member
-from evaluation.exports.rows import PSEUDONYMS
+from evaluation.exports.rows import RATERS
 
 UNCOUNTED = {
     "surplus": "The unit had all the answers it needed when this one came.",
@@ -99,7 +99,7 @@ def _items(stage: Stage) -> dict[str, Any]:
 
 def _columns(member: Member) -> list[dict[str, str]]:
     return [
-        {"name": name, "type": "text" if name in PSEUDONYMS else kind, "meaning": meaning}
+        {"name": name, "type": "text" if name in RATERS else kind, "meaning": meaning}
         for name, _sql, kind, meaning in member.columns
         if not name.startswith("_")
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from benchmarks.models import Benchmark
-from evaluation.exports.rows import Column, Row, copied, remembered
+from evaluation.exports.rows import MODEL, Column, Row, copied, remembered
 
 OUTCOMES: tuple[Column, ...] = (
     ("campaign", "o.campaign_id", "int8", "Number of the campaign; see campaigns."),
@@ -36,7 +36,7 @@ REVIEWS: tuple[Column, ...] = (
     ("campaign", "s.campaign_id", "int8", "Number of the campaign; see campaigns."),
     ("item", "i.key", "text", "Key of the item in its stage."),
     ("target", "u.target", "text", "The culture asked about; empty where the stage has no target."),
-    ("author", "a.rater_id", "int8", "Pseudonym of the answer's author."),
+    ("author", "a.rater_id", "int8", "The answer's author, as the ratings name its rater."),
     ("reviewer", "w.id", "int8", "Who decided: the pseudonym of one who answers sheets as well, else reviewer-1 and so"
      " on, in the order of their first decision in this benchmark."),
     ("decision", "d.decision", "text", "What was decided; see values."),
@@ -45,6 +45,7 @@ REVIEWS: tuple[Column, ...] = (
     ("at", "{utc}(d.at)", "text", "When it was decided (UTC)."),
     ("undone_at", "{utc}(d.undone_at)", "text", "When it was taken back (UTC); null: it stands."),
     ("_place", "p.place", "int8", ""),
+    ("_model", MODEL, "text", ""),
 )  # fmt: skip
 _REVIEWS = """
   FROM annotation_review d
@@ -52,6 +53,7 @@ _REVIEWS = """
   JOIN annotation_assignment s ON s.id = a.assignment_id
   JOIN annotation_unit u ON u.id = s.unit_id
   JOIN benchmarks_item i ON i.id = u.item_id
+  JOIN people_rater r ON r.id = a.rater_id
   JOIN (
     SELECT d.reviewer_id, row_number() OVER (ORDER BY min(d.id)) AS place
     FROM annotation_review d
@@ -78,6 +80,6 @@ def reviews(benchmark: Benchmark, campaigns: Sequence[int]) -> Iterator[Row]:
     named = remembered(benchmark.pseudonym)
     for row in copied(REVIEWS, _REVIEWS, [benchmark.pk, list(campaigns)], ()):
         place, rater = row.pop("_place"), row["reviewer"]
-        row["author"] = named(row["author"])
+        row["author"] = row.pop("_model") or named(row["author"])
         row["reviewer"] = f"reviewer-{place}" if rater is None else named(rater)
         yield row

@@ -11,6 +11,8 @@ from annotation.sheets import Sheet
 _SOME = (
     "CASE WHEN a.trace -> 'opened' IS NOT NULL THEN jsonb_path_exists(a.trace, '$.opened[*] ? (@.{0} == false)') END"
 )
+BY_MODEL = "r.kind = 'model'"
+MODEL = f"CASE WHEN {BY_MODEL} THEN nullif(r.name, '') END"  # models are no people: they have their names
 Column = tuple[str, str, str, str]  # name, SQL, PostgreSQL type, meaning; a name with _ before it is not written
 COLUMNS: tuple[Column, ...] = (
     ("annotation", "a.id", "int8", "Number of the annotation."),
@@ -22,9 +24,12 @@ COLUMNS: tuple[Column, ...] = (
     ("withdrawn", "i.withdrawn_at IS NOT NULL", "bool", "Whether the item has been withdrawn since."),
     ("target", "u.target", "text", "The culture asked about; empty where the stage has no target."),
     ("cohort", "c.label", "text", "Cohort the rater answered for; see cohorts."),
-    ("rater", "a.rater_id", "int8", "Pseudonym of the rater, the same throughout this benchmark and in no other."),
+    ("rater", "a.rater_id", "int8", "Who answered: a person's pseudonym, the same throughout this benchmark and in no"
+     " other; a model's name."),
     ("rater_kind", "r.kind", "text", "person or model."),
     ("setting", "r.setting", "text", "How a model was asked; empty of a person."),
+    ("about", f"CASE WHEN {BY_MODEL} THEN r.about::text END", "text", "What is known of a model, such as family, open,"
+     " released, parameters; null of a person."),
     ("state", "s.state", "text", "State of the assignment; see states."),
     ("counted", "a.counted", "bool", "Whether the answer enters the numbers."),
     ("uncounted_because", "a.uncounted_because", "text", "Why it does not; see uncounted."),
@@ -45,10 +50,11 @@ COLUMNS: tuple[Column, ...] = (
     ("answers", "a.answers::text", "text", "The answers as they are stored."),
     ("codes", "coalesce((SELECT json_object_agg(f.field, f.code ORDER BY f.field) FROM annotation_rating f"
      " WHERE f.annotation_id = a.id), '{{}}')::text", "text", "Question to code: what every measure compares."),
+    ("_model", MODEL, "text", ""),
     ("_sheet", "a.sheet_version_id", "int8", ""),
 )  # fmt: skip
-PSEUDONYMS = ("rater", "author", "reviewer")  # numbers in the database, names like R-0123456789ab in a file
-_JSON = ("confirmed", "opened", "answers", "codes")
+RATERS = ("rater", "author", "reviewer")  # numbers in the database, names in a file; of people like R-0123456789ab
+_JSON = ("about", "confirmed", "opened", "answers", "codes")
 _UTC = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 
 _FROM = """
@@ -74,7 +80,7 @@ def rows(
     """Rows as plain values; `columns` of the sheet stand under "cells". Not `live`: superseded or taken back."""
     named = remembered(pseudonym)
     for row in copied(COLUMNS, _FROM, [list(campaigns), live], _JSON):
-        row["rater"] = named(row["rater"])
+        row["rater"] = row.pop("_model") or named(row["rater"])
         row["cells"] = sheets[row.pop("_sheet")].cells(row["answers"])
         yield row
 
