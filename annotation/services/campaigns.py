@@ -125,6 +125,17 @@ def _add_cohort(campaign: Campaign, cohort: Cohort, target: int) -> CampaignCoho
 def open_campaign(campaign: Campaign, actor: User | None, at: datetime) -> None:
     """Freeze the sheet as it is now, make the slots, and let people in. Refused with every reason at once."""
     _locked(campaign, State.DRAFT)
+    _can_be_worked_on(campaign, at)
+    campaign.sheet_version = _frozen(campaign.stage)
+    campaign.rule_version = _frozen_rule(campaign.stage)
+    filling.fill(campaign)
+    campaign.state, campaign.opened_at = State.OPEN, at
+    campaign.save(update_fields=["sheet_version", "rule_version", "state", "opened_at"])
+    _event(campaign, actor, "campaign.opened")
+
+
+def _can_be_worked_on(campaign: Campaign, at: datetime) -> None:
+    """Raises Refused with all that stands in the way of giving people work."""
     reasons = []
     if not campaign.cohorts.exists():
         reasons.append("no_cohorts")
@@ -135,12 +146,6 @@ def open_campaign(campaign: Campaign, actor: User | None, at: datetime) -> None:
     reasons += [str(one) for one in opening_problems(campaign) if one.blocks]
     if reasons:
         raise Refused(reasons)
-    campaign.sheet_version = _frozen(campaign.stage)
-    campaign.rule_version = _frozen_rule(campaign.stage)
-    filling.fill(campaign)
-    campaign.state, campaign.opened_at = State.OPEN, at
-    campaign.save(update_fields=["sheet_version", "rule_version", "state", "opened_at"])
-    _event(campaign, actor, "campaign.opened")
 
 
 def items_of(campaign: Campaign) -> Any:
@@ -163,8 +168,10 @@ def pause(campaign: Campaign, actor: User | None) -> None:
 
 
 @in_transaction
-def resume(campaign: Campaign, actor: User | None) -> None:
+def resume(campaign: Campaign, actor: User | None, at: datetime) -> None:
+    """Let people in again. What was opened for imports only may never have been fit for them: refused as opening is."""
     _locked(campaign, State.PAUSED)
+    _can_be_worked_on(campaign, at)
     _become(campaign, State.OPEN, actor, "campaign.resumed")
 
 

@@ -78,8 +78,10 @@ class Lookup:
 
 
 def look_up(place: Place, batch: Sequence[Gathered]) -> Lookup:
-    named = [(str(one.row.get("item") or "").strip(), one.row) for one in reversed(batch) if not one.problems]
-    rows = {key: row for key, row in named if key}  # of several the first
+    rows: dict[str, Mapping[str, Any]] = {}
+    for one in batch:
+        if not one.problems and (key := str(one.row.get("item") or "").strip()):
+            rows.setdefault(key, one.row)
     found = Item.objects.filter(stage=place.campaign.stage, key__in=rows).prefetch_related("images__image", "facts")
     items: dict[str, Item | RowProblem] = {item.key: item for item in found}
     if place.makes_items:

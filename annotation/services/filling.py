@@ -3,7 +3,9 @@
 # ruff: noqa: S608  (only constants of this file are put into the statements)
 
 from collections.abc import Sequence
+from typing import Any
 
+from annotation.displays import UnknownDisplay, display
 from annotation.models import Campaign, CampaignCohort
 from annotation.services import slots
 from annotation.services.sql import change
@@ -14,12 +16,16 @@ MANY = 1000  # from here on the planner must hear of it
 
 # "Not there yet" is a scalar subquery, an index probe for each row. After a large import the planner's figures are old,
 # and as NOT EXISTS it may choose to compare every item with every slot: minutes for what takes seconds.
-UNITS = """
+SHOWN = """(SELECT count(*) FROM benchmarks_itemimage p
+      WHERE p.item_id = i.id AND p.role = ANY(%(roles)s::text[])) = cardinality(%(roles)s::text[])
+    AND (NOT %(needs_text)s OR i.text <> '') AND jsonb_exists_all(i.context, %(texts)s::text[])"""
+UNITS = f"""
 INSERT INTO annotation_unit (item_id, target)
 SELECT i.id, %(target)s FROM benchmarks_item i
 WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND (%(all)s OR i.condition = ANY(%(conditions)s))
   AND (%(only)s::bigint[] IS NULL OR i.id = ANY(%(only)s)) AND (%(own)s = '' OR i.origin = %(own)s)
   AND (SELECT u.id FROM annotation_unit u WHERE u.item_id = i.id AND u.target = %(target)s) IS NULL
+  AND {SHOWN}
 ON CONFLICT DO NOTHING
 """
 
@@ -32,6 +38,7 @@ WITH due AS (
     AND (%(only)s::bigint[] IS NULL OR i.id = ANY(%(only)s))
     AND u.target = %(target)s AND (%(own)s = '' OR i.origin = %(own)s)
     AND (SELECT s.id FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.unit_id = u.id) IS NULL
+    AND {SHOWN}
 )
 INSERT INTO annotation_slot (cohort_id, unit_id, position, wanted, reserved, submitted)
 SELECT %(cohort)s, id, CASE WHEN %(first)s THEN 0 ELSE {slots.END} END + rank, %(wanted)s, 0, 0 FROM due
@@ -42,7 +49,8 @@ WHERE rank <= %(batch)s ON CONFLICT DO NOTHING
 def fill(campaign: Campaign, only: Sequence[int] | None = None) -> int:
     """Make the slots that are missing, close those of withdrawn items, open those of items that came back.
 
-    `only` these items, if they are known. Says how many were made.
+    `only` these items, if they are known. Says how many were made. What lacks something that the display needs is left
+    out until it has it: ratings made elsewhere bring items without their pictures.
 
     A campaign that is not open yet is filled in one transaction, an open one in small ones: its queue is in use.
     """
@@ -67,7 +75,7 @@ def _fill(campaign: Campaign, cohort: CampaignCohort, only: Sequence[int] | None
         "stage": campaign.stage_id, "cohort": cohort.pk, "seed": campaign.seed, "wanted": target, "first": first,
         "target": cohort.cohort.label if campaign.stage.has_target else "", "all": not campaign.conditions,
         "conditions": list(campaign.conditions), "own": cohort.cohort.label if campaign.stage.own_items_only else "",
-        "batch": 2**31 if first else BATCH, "only": None if only is None else list(only),
+        "batch": 2**31 if first else BATCH, "only": None if only is None else list(only), **_needs(campaign),
     }  # fmt: skip
     change(UNITS, params)
     if first:
@@ -76,6 +84,15 @@ def _fill(campaign: Campaign, cohort: CampaignCohort, only: Sequence[int] | None
     if made:
         slots.tally(cohort.pk, 0, wanted=made * target)
     return made
+
+
+def _needs(campaign: Campaign) -> dict[str, Any]:
+    """As `annotation.services.stages` asks for it before a campaign opens."""
+    try:
+        one = display(campaign.stage.display)
+    except UnknownDisplay:
+        return {"roles": [], "needs_text": False, "texts": []}
+    return {"roles": list(one.roles), "needs_text": one.needs_text, "texts": list(one.texts)}
 
 
 @in_transaction

@@ -149,7 +149,7 @@ def _pause(request: HttpRequest, campaign: Campaign) -> Campaign:
 
 
 def _resume(request: HttpRequest, campaign: Campaign) -> Campaign:
-    services.resume(campaign, request.user)  # type: ignore[arg-type]
+    services.resume(campaign, request.user, timezone.now())  # type: ignore[arg-type]
     messages.success(request, _("The campaign goes on."))
     return campaign
 

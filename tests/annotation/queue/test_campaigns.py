@@ -193,7 +193,7 @@ def test_closing_gives_places_back_and_ends_the_claims() -> None:
     nothing = allocation.open_work(person, seat, NOON).nothing
     assert nothing and nothing.reason == "campaign_closed"
     with pytest.raises(Refused):
-        campaigns.resume(campaign, None)
+        campaigns.resume(campaign, None, NOON)
 
 
 def test_progress_and_watermark_follow_every_change() -> None:

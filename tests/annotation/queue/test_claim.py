@@ -182,7 +182,7 @@ def test_a_pause_lets_people_finish_and_gives_nothing_new() -> None:
     assert reason(allocation.open_work(idle, seat, NOON)) == "campaign_paused"
     assert allocation.open_work(busy, seat, NOON).hand == hand
     assert hand and reason(rate(hand, at=NOON).work) == "campaign_paused"
-    campaigns.resume(campaign, None)
+    campaigns.resume(campaign, None, NOON)
     assert allocation.open_work(idle, seat, NOON).hand
 
 
