@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy as _
 
+from annotation.from_files import FromFiles, from_files
 from annotation.models import Campaign, CampaignCohort, ProblemReport
 from annotation.progress import Progress, progress_of
 from annotation.services.campaigns import items_of
@@ -56,6 +57,7 @@ class CampaignLine:
     cohorts: list[CohortLine]
     problems: Problems
     items: int | None
+    brought: FromFiles
 
     @property
     def state(self) -> str:
@@ -92,9 +94,16 @@ def listed(benchmark: Benchmark) -> list[CampaignLine]:
     by_campaign: dict[int, list[CohortLine]] = {campaign.pk: [] for campaign in campaigns}
     for row in rows:
         by_campaign[row.campaign_id].append(CohortLine(row, progress[row.pk]))
-    problems = problem_counts(campaigns)
+    problems, brought = problem_counts(campaigns), from_files(by_campaign)
     return [
-        CampaignLine(one, look_of(one), by_campaign[one.pk], problems.get(one.pk, Problems()), wanted_items(one))
+        CampaignLine(
+            campaign=one,
+            look=look_of(one),
+            cohorts=by_campaign[one.pk],
+            problems=problems.get(one.pk, Problems()),
+            items=wanted_items(one),
+            brought=brought.get(one.pk, FromFiles()),
+        )
         for one in campaigns
     ]
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Sum
 
-from annotation.models import Outcome, Tally
+from annotation.from_files import from_files
+from annotation.models import Campaign, Outcome, Tally
 from annotation.services.reviews import Batch, batches
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.overview import Panel
@@ -25,7 +26,8 @@ class Judged:
 
 @dataclass(frozen=True)
 class Link:
-    """`review` and `judged` are None where nobody, or no rule, decides. `to`: stages that take what is accepted."""
+    """`answers`: of people, also those from files. `review` and `judged` are None where nobody, or no rule, decides.
+    `to`: stages that take what is accepted."""
 
     stage: Stage
     items: int
@@ -41,7 +43,7 @@ class Facts:
 
 
 def facts(benchmark: Benchmark) -> Facts | None:
-    """Five queries. None where there is only one stage and nothing decides on its answers."""
+    """Seven queries at most. None where there is only one stage and nothing decides on its answers."""
     stages = list(benchmark.stages.all())
     plain = [stage.acceptance == Stage.Acceptance.ON_SUBMIT for stage in stages]
     if not stages or (len(stages) == 1 and all(plain)):
@@ -50,6 +52,9 @@ def facts(benchmark: Benchmark) -> Facts | None:
     items = dict(live.values_list("stage").annotate(n=Count("pk")))
     tallies = Tally.objects.filter(cohort__campaign__stage__in=stages).order_by()
     given = dict(tallies.values_list("cohort__campaign__stage").annotate(n=Sum("submitted")))
+    stage_of = dict(Campaign.objects.filter(stage__in=stages).values_list("pk", "stage"))
+    for campaign, brought in from_files(stage_of).items():
+        given[stage_of[campaign]] = given.get(stage_of[campaign], 0) + brought.people
     reviewed = batches(stage for stage in stages if stage.acceptance == Stage.Acceptance.BY_REVIEW)
     judged = _judged(stage for stage in stages if stage.acceptance == Stage.Acceptance.BY_RULE)
     return Facts(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from annotation.from_files import FromFiles, from_files
 from annotation.models import Campaign, CampaignCohort, ProblemReport
 from annotation.progress import Progress, progress_of
 from benchmarks.models import Benchmark
@@ -15,6 +16,7 @@ MOST_PROBLEMS = 1000
 class UnderWay:
     campaign: Campaign
     progress: Progress
+    brought: FromFiles
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Facts:
 
 
 def facts(benchmark: Benchmark) -> Facts | None:
-    """Three queries, which read tallies and open problems but no answers."""
+    """Four queries, which read tallies, open problems, and of answers only those that came in files."""
     live = (Campaign.State.OPEN, Campaign.State.PAUSED)
     campaigns = list(Campaign.objects.filter(stage__benchmark=benchmark, state__in=live).order_by("-pk"))
     reports = ProblemReport.objects.filter(answered_at=None, assignment__campaign__stage__benchmark=benchmark)
@@ -40,7 +42,8 @@ def facts(benchmark: Benchmark) -> Facts | None:
     for cohort, progress in progress_of(cohorts).items():
         given[cohorts[cohort]] += progress.submitted
         asked[cohorts[cohort]] += progress.wanted
-    lines = [UnderWay(one, Progress(given[one.pk], asked[one.pk])) for one in shown]
+    brought = from_files(given)
+    lines = [UnderWay(one, Progress(given[one.pk], asked[one.pk]), brought.get(one.pk, FromFiles())) for one in shown]
     return Facts(lines, len(campaigns) - len(shown), waiting)
 
 

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import coverage
 from annotation.coverage import KEYS, SHOWN, Choice, Matrix
+from annotation.from_files import from_files
 from annotation.holes import hole_of
 from annotation.models import Campaign
 from annotation.services import units
@@ -88,6 +89,7 @@ def _page(
         "before": _query(campaign, replace(choice, page=choice.page - 1)),
         "after": _query(campaign, replace(choice, page=choice.page + 1)),
         "in_use": _in_use(campaign),
+        "brought": from_files([campaign.pk]).get(campaign.pk),
         "holes": holes,
         "others": holes[:OTHERS],
         "hole": _hole(request, campaign, choice, matrix, said),

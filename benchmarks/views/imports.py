@@ -7,7 +7,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import benchmark_for
 from benchmarks.forms.imports import ImportForm
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, Stage
+from benchmarks.recipes.contract import Recipe
 from benchmarks.recipes.registry import find
 from benchmarks.services import imports
 from benchmarks.tabs import tabs_for
@@ -27,7 +28,8 @@ EXAMPLES = (
 def bring(request: HttpRequest, slug: str) -> HttpResponse:
     """Upload a zip. The work itself is a job; its page follows it."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    form = ImportForm(request.POST or None, request.FILES or None, stages=list(benchmark.stages.all()))
+    stages = list(benchmark.stages.all())
+    form = ImportForm(request.POST or None, request.FILES or None, stages=stages)
     if request.method == "POST" and form.is_valid():
         said = form.cleaned_data
         job = imports.start_upload(
@@ -43,12 +45,20 @@ def bring(request: HttpRequest, slug: str) -> HttpResponse:
         "benchmark": benchmark,
         "form": form,
         "recipe": recipe,
-        "samples": [one for one in recipe.stages if one.sample] if recipe else [],
+        "samples": _samples(recipe, stages) if recipe else [],
         "jobs": readers.recent(benchmark.scope, imports.KIND),
         "nav": tabs_for(request.user, benchmark, "items"),
         "who_place": benchmark.name,
     }
     return render(request, "benchmarks/import.html", context)
+
+
+def _samples(recipe: Recipe, stages: Iterable[Stage]) -> list[Stage]:
+    """Stages that an example can be written for; none where one example does for all."""
+    written = {one.key for one in recipe.stages if one.sample}
+    if recipe.concepts and recipe.conditions:  # the recipe's own manifest does for the others
+        written |= {one.key for one in recipe.stages if written and not one.derivation}
+    return [one for one in stages if one.key in written]
 
 
 @login_required

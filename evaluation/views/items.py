@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.models import Unit
 from annotation.words import zone_of
-from benchmarks.access import benchmark_for
+from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark, Stage
 from benchmarks.tabs import tabs_for
 from evaluation.catalogue import Catalogue, catalogue_of
@@ -27,7 +27,8 @@ def _language() -> str:
 
 def _frame(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
     nav = tabs_for(request.user, benchmark, "agreement")
-    return {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name}
+    works = may(request.user, benchmark, "work_on")
+    return {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name, "works": works}
 
 
 def _chosen(request: HttpRequest, catalogue: Catalogue, stage: str = "") -> tuple[Selection, int]:

@@ -1,7 +1,6 @@
 """A model as a judge: the page, and the same numbers as JSON and CSV."""
 
 from collections.abc import Callable
-from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
@@ -13,13 +12,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from benchmarks.access import benchmark_for
-from benchmarks.tabs import tabs_for
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.reports.beside import beside_filters, extras_of
 from evaluation.reports.judge_page import judge_context, to_csv, to_json
 from evaluation.reports.judge_report import JudgeReport, judge_report
 from evaluation.selection import SelectionError
-from evaluation.views.models_page import everybody
+from evaluation.views.models_page import everybody, place
 
 OWN = ("judge",)
 
@@ -35,8 +33,7 @@ def _report(catalogue: Catalogue, request: HttpRequest) -> JudgeReport:
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     catalogue = catalogue_of(benchmark)
-    nav = tabs_for(request.user, benchmark, "agreement")
-    context: dict[str, Any] = {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name}
+    context = place(request, benchmark)
     if not catalogue.stages:
         return render(request, "evaluation/judge.html", context)
     try:

@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.words import zone_of
-from benchmarks.access import benchmark_for
+from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
 from evaluation.catalogue import Catalogue, catalogue_of
@@ -37,11 +37,13 @@ def _report(catalogue: Catalogue, request: HttpRequest) -> ModelsReport:
     return models_report(catalogue, everybody(catalogue, request), asked, timezone.now())
 
 
-def _place(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
+def place(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
+    """What every page of models and of the judge takes."""
     return {
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "agreement"),
         "who_place": benchmark.name,
+        "works": may(request.user, benchmark, "work_on"),
     }
 
 
@@ -51,7 +53,7 @@ def _place(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     catalogue = catalogue_of(benchmark)
-    context = _place(request, benchmark)
+    context = place(request, benchmark)
     if not catalogue.stages:
         return render(request, "evaluation/models.html", context)
     try:

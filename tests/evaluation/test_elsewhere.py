@@ -1,0 +1,110 @@
+"""Ratings made elsewhere: the way in is found from every empty page, and what came in is counted where answers are."""
+
+import json
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Campaign
+from annotation.services import campaigns
+from annotation.services.file_campaigns import open_for_imports
+from benchmarks.services.benchmarks import create_from_recipe
+from tests.annotation.files.test_answer_files import bring, outcomes
+from tests.evaluation.data import an_open_campaign
+from tests.personas import World
+
+EMPTY = ("", "agreement/", "disagreement/", "models/", "judge/", "campaigns/", "coverage/", "people/", "export/")
+
+
+def read(world: World, rest: str) -> str:
+    reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/{rest}")
+    assert reply.status_code == 200
+    return reply.content.decode()
+
+
+@pytest.mark.parametrize("rest", EMPTY)
+def test_an_empty_page_says_where_they_come_in(world: World, rest: str) -> None:
+    page = read(world, rest)
+    assert "Ratings made elsewhere come in by a campaign too" in page
+    for way in ("campaigns/new/", "predictions/"):
+        assert f'href="/b/{world.benchmark.slug}/{way}"' in page
+        read(world, way)
+
+
+def test_who_may_not_bring_them_is_not_sent_there(world: World) -> None:
+    client = world.client(world.reviewer)
+    for rest in ("", "agreement/", "disagreement/", "models/", "judge/", "campaigns/", "coverage/"):
+        reply = client.get(f"/b/{world.benchmark.slug}/{rest}")
+        assert reply.status_code == 200 and b"campaigns/new/" not in reply.content, rest
+
+
+def test_the_empty_agreement_keeps_its_neighbours(world: World) -> None:
+    page = read(world, "agreement/")
+    for name in ("disagreement", "models", "judge"):
+        assert f'href="/b/{world.benchmark.slug}/{name}/"' in page
+
+
+def imported(world: World) -> Campaign:
+    items = world.add_items(3)
+    campaign = campaigns.create(world.stage, "Elsewhere", world.owner, {world.egypt: 2})
+    open_for_imports(campaign, world.owner, timezone.now())
+    rows = [
+        {"item": item.key, "rater": rater, "cohort": "Egypt", "field": "relevance", "code": "3"}
+        for item in items
+        for rater in ("a", "b")
+    ]
+    rows += [
+        {
+            "item": item.key,
+            "rater": "heron",
+            "rater_kind": "model",
+            "target": "Egypt",
+            "field": "relevance",
+            "code": "4",
+        }
+        for item in items[:2]
+    ]
+    data = "\n".join(json.dumps(row) for row in rows).encode()
+    job = bring(campaign, data, "mine.jsonl")
+    assert job.result["counts"].get("created") == 8, outcomes(job)
+    return campaign
+
+
+def test_what_came_in_a_file_is_counted_on_the_overview(world: World) -> None:
+    """The chain stands where there are several stages; the campaign says it by itself."""
+    imported(world)
+    page = read(world, "")
+    assert "6 answers of people from files" in page and "2 answers of models from files" in page
+    assert "<b>0</b> of 0" not in page
+    assert "6 answers of people from files" in read(world, "campaigns/")
+
+
+def test_the_chain_of_stages_counts_them_with_the_others(world: World) -> None:
+    imported(world)
+    world.benchmark.stages.create(key="next", name="Next", position=9, sheet=world.stage.sheet)
+    assert "3 items, 6 counted answers" in read(world, "")
+    assert "6 ratings" in read(world, "agreement/")
+
+
+def test_coverage_says_what_it_does_not_show(world: World) -> None:
+    campaign = imported(world)
+    page = read(world, "coverage/")
+    assert "take no place in a campaign" in page and "6 answers of people from files" in page
+    way = f"agreement/?stage={world.stage.key}&campaign={campaign.pk}"
+    assert way.replace("&", "&amp;") in page
+    assert "6 ratings" in read(world, way)
+
+
+def test_coverage_of_a_campaign_without_files_says_nothing_of_them(world: World) -> None:
+    world.add_items(3)
+    an_open_campaign(world)
+    assert "take no place in a campaign" not in read(world, "coverage/")
+
+
+def test_every_stage_that_takes_a_manifest_has_an_example(world: World) -> None:
+    made = create_from_recipe(world.team, "caire-universal", "Mine", "mine", world.owner)
+    page = world.client(world.owner).get("/b/mine/import/").content.decode()
+    for stage in made.stages.all():
+        way = f"/b/mine/import/manifest.csv?stage={stage.key}"
+        assert way in page
+        assert world.client(world.owner).get(way).status_code == 200
