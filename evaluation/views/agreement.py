@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.readers import watermark
 from annotation.words import zone_of
-from benchmarks.access import benchmark_for
+from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
 from evaluation.catalogue import Catalogue, catalogue_of
@@ -51,6 +51,13 @@ def _drawn(report: AgreementReport, found: Look, user: Any) -> dict[str, Any]:
     return report_context(report, _language()) | kept(found, zone_of(user))
 
 
+def _course(selection: Selection) -> str:
+    """Of weeks: what the figure that draws them as a line is asked; groupings have none."""
+    if selection.by != "time" or selection.level == "partition":
+        return ""
+    return urlencode([pair for pair in selection.to_params() if pair[0] != "by"]) or "by=cohort"
+
+
 @login_required
 @require_safe
 @never_cache
@@ -61,6 +68,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "agreement"),
         "who_place": benchmark.name,
+        "works": may(request.user, benchmark, "work_on"),
     }
     if not catalogue.stages:
         return render(request, "evaluation/agreement_empty.html", context)
@@ -72,6 +80,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     query = urlencode(selection.to_params())
     context |= _drawn(report, found, request.user) | filters(catalogue, selection, _language())
     context |= {"query": query, "live": reverse("evaluation:agreement_live", args=[slug]) + "?" + query}
+    context["course"] = _course(selection)
     return render(request, "evaluation/agreement.html", context | asked_for(report, request.GET))
 
 
