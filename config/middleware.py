@@ -10,6 +10,7 @@ from django.middleware.gzip import GZipMiddleware
 from django.utils.translation import gettext as _
 
 UNREADABLE = "?"
+FILES = ("/import/", "/predictions/collection/", "/predictions/run/")  # where files of any length come in
 
 
 class Compress(GZipMiddleware):
@@ -57,7 +58,7 @@ def _may_send_more(request: HttpRequest) -> bool:
         return False
     pictures = ("/picture", "/submit")  # without a script, a picture comes with the sheet
     most = settings.UPLOAD_MAX_BYTES + settings.BODY_MAX_BYTES
-    return request.path_info.endswith("/import/") or (request.path_info.endswith(pictures) and _length(request) <= most)
+    return request.path_info.endswith(FILES) or (request.path_info.endswith(pictures) and _length(request) <= most)
 
 
 def _is_utf8(charset: str) -> bool:

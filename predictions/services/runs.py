@@ -42,11 +42,12 @@ class Told:
 
 
 def start(benchmark: Benchmark, actor: User, upload: File[Any], told: Told) -> Job | None:
-    """Queue the import; None when this very file is there already. Raises Refused."""
+    """Queue the import; None when this very file is there already: then only what is told of the model is taken.
+    Raises Refused."""
     digest = files.digest_of(upload)
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
-        rater = models_of(benchmark.team, {(told.model, told.setting): told.about})[told.model, told.setting]
+        rater = _described(benchmark, actor, told)
         if _is_there(_same(told, rater), digest):
             return None
         run = Run.objects.create(
@@ -64,6 +65,17 @@ def start(benchmark: Benchmark, actor: User, upload: File[Any], told: Told) -> J
         params = {"run": run.pk, "file": files.keep(upload)}
         title = _("%(model)s from %(file)s") % {"model": told.model[:60], "file": str(upload.name)[:120]}
         return jobs.start(KIND, title, scope=benchmark.scope, actor=actor, params=params)
+
+
+def _described(benchmark: Benchmark, actor: User, told: Told) -> Rater:
+    """The model. What is told of it anew is added, and told: tables are cut by it."""
+    model = {"kind": Rater.Kind.MODEL, "name": told.model, "setting": told.setting}
+    known = Rater.objects.filter(team=benchmark.team, **model).order_by("pk").values_list("about", flat=True).first()
+    rater = models_of(benchmark.team, {(told.model, told.setting): told.about})[told.model, told.setting]
+    if known is not None and known != rater.about:
+        about = {"before": known, "after": rater.about}
+        record(actor, "model.described", scope=benchmark.scope, target=f"rater:{rater.pk}", **about)
+    return rater
 
 
 def _same(told: Told, rater: Rater) -> list[Run]:

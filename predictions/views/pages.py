@@ -69,11 +69,17 @@ def run_new(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             if job is not None:
                 return redirect("jobs:job", job.pk)
-            messages.info(request, _("This file is here already. Nothing was changed."))
+            messages.info(request, _there(form))
             return redirect("predictions:index", benchmark.slug)
     held = collections_of(benchmark)
     status = 400 if form.errors else 200
     return render(request, "predictions/run.html", _context(request, benchmark, form=form, held=held), status=status)
+
+
+def _there(form: RunForm) -> str:
+    if form.cleaned_data["about"]:
+        return _("This file is here already: the run stays as it is. What you told of the model was noted.")
+    return _("This file is here already. Nothing was changed.")
 
 
 @login_required

@@ -238,6 +238,34 @@ def test_the_forms_bring_files_and_keep_what_was_typed(world: World) -> None:
     assert reply.status_code == 302 and Rater.objects.get(name="SigLIP").about == {"open": True}
 
 
+def test_the_same_file_says_what_it_changed_of_the_model_and_who_did_it(world: World) -> None:
+    """Tables are cut by what is known of a model."""
+    a_run(world, jsonl(FOUND), about={"family": "CLIP"})
+    said = {"collection": told().collection.pk, "task": "retrieval", "query_set": "plain", "model": "CLIP"}
+
+    def again(about: str) -> str:
+        file = SimpleUploadedFile("a.jsonl", jsonl(FOUND))
+        sent = {**said, "setting": "main", "about": about, "file": file}
+        page = world.client(world.mara).post(f"/b/{world.benchmark.slug}/predictions/run/", sent, follow=True)
+        return str(page.content.decode())
+
+    assert "Nothing was changed" in again("") and not Event.objects.filter(verb="model.described").exists()
+    page = again('{"family": "SigLIP"}')
+    assert "What you told of the model was noted" in page and "Nothing was changed" not in page
+    event = Event.objects.get(verb="model.described")
+    assert (event.actor, event.data) == (world.mara, {"before": {"family": "CLIP"}, "after": {"family": "SigLIP"}})
+
+
+def test_files_are_as_long_as_at_the_other_doors(world: World, settings: Any) -> None:
+    """Embeddings of a thousand pictures are more than 5 MB."""
+    settings.BODY_MAX_BYTES = 1000
+    home, long = f"/b/{world.benchmark.slug}/predictions/", {"about": "x" * 2000}
+    for path in (f"{home}collection/", f"{home}run/"):
+        assert world.client(world.mara).post(path, long).status_code == 400, "read, and refused for what it lacks"
+        assert world.client().post(path, long).status_code == 413
+        assert world.client(world.rival).post(path, long).status_code == 404
+
+
 def test_an_empty_page_says_what_to_do(world: World) -> None:
     page = world.client(world.rival).get(f"/b/{world.other_benchmark.slug}/predictions/").content.decode()
     assert "There is no collection yet" in page and "Dishes" not in page
