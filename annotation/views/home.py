@@ -151,13 +151,23 @@ def open_for(user: User, cohorts: Iterable[Cohort], given: Sequence[Given], zone
         return []
     rater = rater_of(user)
     own = own_answers(rater, places)
+    unused = never_used(places)
     progress = progress_of(place.pk for place in places)
     rows = [
         _open(place, progress[place.pk], own.get(place.pk), given, zone, why_not(rater, place, at))
         for place in places
-        if place.pk in own or place.campaign.state != Campaign.State.CLOSED
+        if place.pk in own or place.campaign.state != Campaign.State.CLOSED and place.campaign_id not in unused
     ]
     return sorted(rows, key=lambda row: (row.why is not None, not row.begun))
+
+
+def never_used(places: Sequence[CampaignCohort]) -> set[int]:
+    """Paused campaigns that nobody ever began, as those for imports only: there is nothing to tell people of them."""
+    paused = {place.campaign_id for place in places if place.campaign.state == Campaign.State.PAUSED}
+    if not paused:
+        return paused
+    seats = Participation.objects.filter(cohort__campaign__in=paused)
+    return paused - set(seats.values_list("cohort__campaign", flat=True).distinct())
 
 
 def own_answers(rater: Rater, places: Sequence[CampaignCohort]) -> dict[int, int]:

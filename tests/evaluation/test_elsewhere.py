@@ -10,7 +10,7 @@ from annotation.services import campaigns
 from annotation.services.file_campaigns import open_for_imports
 from benchmarks.services.benchmarks import create_from_recipe
 from tests.annotation.files.test_answer_files import bring, outcomes
-from tests.evaluation.data import an_open_campaign
+from tests.evaluation.data import an_open_campaign, give
 from tests.personas import World
 
 EMPTY = ("", "agreement/", "disagreement/", "models/", "judge/", "campaigns/", "coverage/", "people/", "export/")
@@ -108,3 +108,14 @@ def test_every_stage_that_takes_a_manifest_has_an_example(world: World) -> None:
         way = f"/b/mine/import/manifest.csv?stage={stage.key}"
         assert way in page
         assert world.client(world.owner).get(way).status_code == 200
+
+
+def test_annotators_are_told_nothing_of_a_campaign_for_imports_only(world: World) -> None:
+    imported(world)
+    nour = world.client(world.nour)
+    assert "Elsewhere" not in nour.get("/work/").content.decode()
+    campaign = an_open_campaign(world, name="Round one")
+    assert "Round one" in nour.get("/work/").content.decode()
+    give(campaign, world.egypt, world.tarek, {world.items[0]: "3"})
+    campaigns.pause(campaign, world.owner)
+    assert "Round one" in nour.get("/work/").content.decode(), "a pause of work that was begun is told"
