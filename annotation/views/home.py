@@ -156,7 +156,7 @@ def open_for(user: User, cohorts: Iterable[Cohort], given: Sequence[Given], zone
     rows = [
         _open(place, progress[place.pk], own.get(place.pk), given, zone, why_not(rater, place, at))
         for place in places
-        if place.pk in own or place.campaign.state != Campaign.State.CLOSED and place.campaign_id not in unused
+        if place.pk in own or (place.campaign.state != Campaign.State.CLOSED and place.campaign_id not in unused)
     ]
     return sorted(rows, key=lambda row: (row.why is not None, not row.begun))
 
