@@ -11,11 +11,14 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
     "no_ratings": (_("nothing yet."), _("There are no ratings here so far.")),
     "too_few_raters": (_("too early."), ""),  # worded with its number below
     "no_pairable_units": (_("too early."), _("No picture or text has been rated by two people yet.")),
+    "one_unit": (_("too early."), _("Only one unit has been rated twice; alpha needs two.")),
     "no_variation": (_("no variation."), _("All ratings are the same, so there is nothing to agree about.")),
     "no_pairs": (_("too early."), _("No two people have rated enough of the same units.")),
     "no_pairs_joined": (_("nothing to compare."), _("Nobody put two pictures into one group.")),
+    "one_of_many": (_("nothing to average."), _("Fewer than two of the numbers it would average have a value.")),
     "nothing_counted": (_("nothing to count."), _("There is nothing here to count.")),
     "too_few_points": (_("too early."), _("It needs three units that have both numbers.")),
+    "too_few_cohorts": (_("too few cohorts."), _("Nothing here has both numbers for three cohorts.")),
     "constant_side": (_("no variation."), _("One of the two sides is the same throughout.")),
     "errors_cancel": (_("no such number."), _("The errors cancel each other: no number of independent judges fits.")),
     "no_positives": (
@@ -43,6 +46,7 @@ NO_INTERVAL: dict[str, Words] = {
     "too_few_units_for_interval": _("no interval: it needs three units"),
     "too_few_clusters_for_interval": _("no interval: it needs three clusters"),
     "too_few_points_for_interval": _("no interval: it needs four points"),
+    "too_wide": _("no interval: from so few it would span the whole scale"),
     "no_spread": _("no interval: the value is at the end of its scale"),
     "unstable": _("no interval: one answer more or less would leave no value"),
     "not_smooth": _("no interval: a largest, smallest or middle value of few raters has none"),
@@ -70,4 +74,20 @@ def reason_sentence(estimate: Estimate) -> str:
 
 
 def interval_sentence(estimate: Estimate) -> str:
+    if estimate.interval_reason == "too_few_clusters_to_draw":
+        found = int(estimate.extras.get("n_clusters") or 0)
+        said = ngettext(
+            "no interval: %(n)s cluster, eight are needed", "no interval: %(n)s clusters, eight are needed", found
+        )
+        return said % {"n": found}
     return str(NO_INTERVAL.get(estimate.interval_reason or "not_asked", estimate.interval_reason_text))
+
+
+def left_out_sentence(estimate: Estimate) -> str:
+    """How many of what a mean is over have no number and so are not in it; empty where all are."""
+    out, every = (int(estimate.extras.get(name) or 0) for name in ("n_left_out", "n_all"))
+    if not out or estimate.value is None or every < 2:
+        return ""
+    return ngettext("%(out)s of %(every)s left out", "%(out)s of %(every)s left out", out) % {
+        "out": f"{out:,}", "every": f"{every:,}",
+    }  # fmt: skip

@@ -11,7 +11,8 @@ such.
 Weights. A unit weight of w counts the unit w times. A rater weight of v counts each of the rater's ratings v times
 but never pairs it with itself, so a weight of 0 is the same as leaving the rater out.
 Undefined: no ratings; one rater; no unit with two ratings; all pairable ratings the same (0 / 0), with percent
-agreement beside it.
+agreement beside it; one unit with two ratings (D_o and D_e are then the same, whatever was said). No interval: one
+that would go below -1, as far as so few units or raters can lead.
 Source: Krippendorff, K. (2011), Computing Krippendorff's Alpha-Reliability; Hayes & Krippendorff (2007).
 """
 
@@ -127,7 +128,9 @@ def _reason(ratings: Ratings, table: CountTable, measure: str) -> str | None:
         return "too_few_raters"
     if not table.n_units:
         return "no_pairable_units"
-    return "no_variation" if measure == "alpha" and table.n_codes == 1 else None
+    if measure == "alpha" and table.n_codes == 1:
+        return "no_variation"
+    return "one_unit" if measure == "alpha" and table.unit_weight.sum() <= 1 else None
 
 
 def _undefined(reason: str, method: str, ratings: Ratings, wanted: Interval, extras: Mapping[str, Extra]) -> Estimate:

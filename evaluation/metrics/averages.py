@@ -2,9 +2,12 @@
 
     mean = sum of the k defined values / k,   interval: mean -+ t(k - 1) s / sqrt(k), s their standard deviation
 
+With a ``scale`` (``intervals.py``) the step is carried over to it by its derivative and back, so that an interval of
+correlations, shares or alphas keeps inside what such a number can be.
+
 So the cultures (or whatever was averaged) are taken as drawn from more of their kind, each as one value: what makes a
 single value uncertain shows in how the values differ. Undefined values are left out and counted
-("n_undefined"). Undefined: no value is defined. No interval: fewer than three; all the same.
+("n_undefined"). Undefined: fewer than two are defined. No interval: fewer than three; all the same.
 """
 
 from __future__ import annotations
@@ -16,9 +19,10 @@ import numpy as np
 from scipy import stats
 
 from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import WHOLE_SCALE, Scale
 
 
-def mean_of(estimates: Sequence[Estimate], of: str, *, level: float = 0.95) -> Estimate:
+def mean_of(estimates: Sequence[Estimate], of: str, *, scale: Scale | None = None, level: float = 0.95) -> Estimate:
     """``of`` names what was averaged and is taken as drawn: "cohorts", "concepts".
 
     ``n_units``, ``n_ratings`` are sums over the averaged numbers; ``n_raters`` the most in any, since the same people
@@ -34,14 +38,19 @@ def mean_of(estimates: Sequence[Estimate], of: str, *, level: float = 0.95) -> E
         "method": f"mean over {of}", "level": level, "resampled": of,
         "n_units": sum(one.n_units for one in known), "n_raters": max((one.n_raters for one in known), default=0),
         "n_ratings": sum(one.n_ratings for one in known),
-        "extras": {"n_averaged": len(known), "n_undefined": len(estimates) - len(known)},
+        "extras": {"n_averaged": len(known), "n_undefined": len(estimates) - len(known),
+                   "n_left_out": len(estimates) - len(known), "n_all": len(estimates)},
     }  # fmt: skip
-    if not known:
-        return Estimate.undefined(reason="nothing_counted", **common)
+    if len(known) < 2:
+        return Estimate.undefined(reason="one_of_many" if estimates else "nothing_counted", **common)
     mean = float(values.mean())
     if values.size < 3:
         return Estimate.of(mean, interval_reason="too_few_clusters_for_interval", **common)
-    step = float(stats.t.ppf((1 + level) / 2, values.size - 1) * values.std(ddof=1) / np.sqrt(values.size))
-    if step <= 1e-12:
+    quantile, error = float(stats.t.ppf((1 + level) / 2, values.size - 1)), float(values.std(ddof=1)) / values.size**0.5
+    step = quantile * error
+    ends = (mean - step, mean + step) if scale is None else scale.interval(mean, error, quantile)
+    if step <= 1e-12 or ends is None:
         return Estimate.of(mean, interval_reason="no_spread", **common)
-    return Estimate.of(mean, interval=(mean - step, mean + step), **common)
+    if scale is not None and scale.endless and ends[0] < WHOLE_SCALE:
+        return Estimate.of(mean, interval_reason="too_wide", **common)
+    return Estimate.of(mean, interval=ends, **common)

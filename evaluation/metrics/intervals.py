@@ -59,12 +59,20 @@ class Interval:
         return f"clusters of {self.over}" if self.clusters is not None else self.over
 
 
+WHOLE_SCALE = -1.0
+
+
 @dataclass(frozen=True)
 class Scale:
     """A transform under which the estimate is nearer to normal, by its derivative and inverse; ends where it has no
     spread."""
 
     name: Literal["log(1 - x)", "logit", "Fisher z"]
+
+    @property
+    def endless(self) -> bool:
+        """Downwards: as agreement is, of which an interval that goes below WHOLE_SCALE says nothing."""
+        return self.name == "log(1 - x)"
 
     def interval(self, value: float, error: float, quantile: float) -> Ends | None:
         """value -+ quantile standard errors on the transformed scale, back on the value's own; None at the ends of
@@ -128,7 +136,9 @@ def jackknife_interval(
     freedom = _freedom(variance, variances, [part.size - 1 for part in used])
     quantile = float(stats.t.ppf((1 + wanted.level) / 2, freedom))
     ends = scale.interval(value, float(np.sqrt(variance)), quantile)
-    return "no_spread" if ends is None else ends
+    if ends is None:
+        return "no_spread"
+    return "too_wide" if scale.endless and ends[0] < WHOLE_SCALE else ends
 
 
 def _freedom(variance: float, parts: list[float], counts: list[int]) -> float:

@@ -6,7 +6,8 @@
 A reply that cannot be read has no code. It is left out and counted ("n_unreadable"), and beside the value stand what it
 would be were all of them wrong ("worst") or right ("best"): never half right.
 The reference filter of the original drops references seen at most a quarter as often as the commonest one.
-Intervals: cluster bootstrap over questions (``resampling.py``): several answers to a question stay together.
+Intervals: cluster bootstrap over questions, several answers to a question stay together; Wilson's where each question
+has one answer or there are few questions (``proportions.py``; scores between 0 and 1 vary less than right and wrong).
 Undefined: no readable reply.
 Sources: Manas, Krojer & Agrawal (2024), Improving automatic VQA evaluation using large language models; Nayak et al.
 (2024), section 5 and Appendix L.
@@ -24,7 +25,8 @@ import numpy.typing as npt
 
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.resampling import DEFAULT, Resampling, bootstrapped, cluster_sums, number_clusters, ratio
+from evaluation.metrics.proportions import bounded
+from evaluation.metrics.resampling import DEFAULT, Resampling, cluster_sums, number_clusters
 
 Scale = Literal["1-2", "1-3"]
 SCORES: dict[Scale, dict[str, float]] = {"1-2": {"1": 0.0, "2": 1.0}, "1-3": {"1": 0.0, "2": 0.5, "3": 1.0}}
@@ -130,5 +132,5 @@ def _unreadable(given: Floats) -> dict[str, int | float | None]:
 
 
 def _by_question(sums: Floats, wanted: Resampling, method: str, n: int, extras: dict[str, Any]) -> Estimate:
-    found = bootstrapped(sums, ratio, wanted, method=method, n_units=int(sums.shape[0]), n_ratings=n, extras=extras)
+    found = bounded(sums, wanted, method=method, n_units=int(sums.shape[0]), n_ratings=n, extras=extras)
     return replace(found, resampled="questions")

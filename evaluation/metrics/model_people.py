@@ -12,7 +12,8 @@ mean of the things in that cell; a row's Pearson r runs over its cells; a block'
 
 A thing's people's mean is over its raters first, so that no image counts more for having more raters. Only cells with
 both sides count; a row with fewer than three such cells, or with a constant side, has no r: it is left out of the mean
-and counted ("n_rows_few", "n_rows_constant"; "n_rows" is what the mean is over).
+and counted ("n_rows_few", "n_rows_constant"; "n_rows" is what the mean is over; "n_left_out" of "n_all" rows). Units,
+raters and ratings of an estimate are those of the rows that are in the mean.
 Interval: t interval on Fisher's z of the mean around the two-way delete-one jackknife (``intervals.py``) over units
 (images; concepts where concepts are averaged) and raters. Cohorts are never resampled: it speaks of these cohorts only.
 Units: scores as they are, r from -1 to 1. Undefined: no rating with a score; no row with an r.
@@ -71,6 +72,7 @@ class Layout:
     thing: Ints
     unit: Ints
     block: Ints
+    too_few: str = "too_few_points"  # why a row of fewer than three columns has no r
 
 
 def image_wise(scored: Scored, block: npt.ArrayLike | None = None, *, interval: Interval = TWO_WAY) -> list[Estimate]:
@@ -79,7 +81,7 @@ def image_wise(scored: Scored, block: npt.ArrayLike | None = None, *, interval: 
     ``block`` (n,): the rating's image's group, from 0 (its prompt country, its concept); none: all images together.
     """
     row = _numbered(scored.image)
-    return _estimates("image-wise Pearson", scored, _layout(scored, row, scored.cohort, row, block), interval)
+    return _estimates("image-wise Pearson", scored, _over_cohorts(scored, row, row, block), interval)
 
 
 def concept_averaged(scored: Scored, concept: npt.ArrayLike, *, interval: Interval = TWO_WAY) -> Estimate:
@@ -88,7 +90,7 @@ def concept_averaged(scored: Scored, concept: npt.ArrayLike, *, interval: Interv
     Resampled are concepts and raters: other concepts, other people.
     """
     row = _numbered(np.asarray(concept, np.int64))
-    [found] = _estimates("concept-averaged Pearson", scored, _layout(scored, row, scored.cohort, row), interval)
+    [found] = _estimates("concept-averaged Pearson", scored, _over_cohorts(scored, row, row), interval)
     words = found.resampled.replace("units", "concepts")
     return replace(found, resampled=words)
 
@@ -96,7 +98,7 @@ def concept_averaged(scored: Scored, concept: npt.ArrayLike, *, interval: Interv
 def global_averaged(scored: Scored, *, interval: Interval = TWO_WAY) -> Estimate:
     """The r, over the cohorts, of means over all images: one correlation over as many points as there are cohorts."""
     row: Ints = np.zeros(scored.image.size, np.int64)
-    [found] = _estimates("global-averaged Pearson", scored, _layout(scored, row, scored.cohort, scored.image), interval)
+    [found] = _estimates("global-averaged Pearson", scored, _over_cohorts(scored, row, scored.image), interval)
     return found
 
 
@@ -178,6 +180,10 @@ def _distinct(labels: Ints) -> tuple[Ints, Ints]:
     return found, place.astype(np.int64)
 
 
+def _over_cohorts(scored: Scored, row: Ints, unit: Ints, block: npt.ArrayLike | None = None) -> Layout:
+    return replace(_layout(scored, row, scored.cohort, unit, block), too_few="too_few_cohorts")
+
+
 def _layout(scored: Scored, row: Ints, column: Ints, unit: Ints, block: npt.ArrayLike | None = None) -> Layout:
     """``block`` is given for each rating and kept for each row."""
     rows = int(row.max()) + 1 if row.size else 0
@@ -208,16 +214,18 @@ def _estimate(method: str, table: _Table, without: list[Changes], block: int, wa
     r = table.r[mine]
     known = np.isfinite(r)
     few = table.size[mine] < MIN_CELLS
+    if known.any():  # what is left out is not counted
+        there &= np.isfinite(table.r)[table.layout.row]
     common: dict[str, Any] = {
         "method": method, "level": wanted.level, "resampled": wanted.resampled,
         "n_units": int(np.unique(table.layout.unit[there]).size),
         "n_raters": int(np.unique(table.scored.rater[there]).size),
         "n_ratings": int(there.sum()),
         "extras": {"n_rows": int(known.sum()), "n_rows_constant": int((~known & ~few).sum()),
-                   "n_rows_few": int(few.sum())},
+                   "n_rows_few": int(few.sum()), "n_left_out": int((~known).sum()), "n_all": int(known.size)},
     }  # fmt: skip
     if not known.any():
-        reason = "no_ratings" if not there.any() else "constant_side" if not few.all() else "too_few_points"
+        reason = "no_ratings" if not there.any() else "constant_side" if not few.all() else table.layout.too_few
         return Estimate.undefined(reason=reason, **common)
     total, count = float(r[known].sum()), int(known.sum())
     ends: Ends | str = "not_asked"

@@ -24,8 +24,8 @@ pairwise F1 as in entity resolution, e.g. Menestrina et al. (2010), Evaluating E
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -121,7 +121,18 @@ def keep_alpha(given: Partitions, *, interval: Interval = TWO_WAY) -> Estimate:
     D_e = 2 x 3 x 5 / (8 x 7) = 30 / 56; alpha = 1 - (2 / 8) / (30 / 56) = 0.5333.
     """
     scale = Scale("log(1 - x)")
-    return _pooled(given, "alpha of keep or drop (nominal)", _keep_parts, _alpha, interval, scale, "no_variation")
+    found = _pooled(given, "alpha of keep or drop (nominal)", _keep_parts, _alpha, interval, scale, "no_variation")
+    if found.reason == "no_variation" and found.extras["n_pictures"] == 1:
+        said = [kept for item in given.by_unit().values() for kept in _decided(item)]
+        return replace(found, reason="one_unit") if len(set(said)) > 1 else found
+    return found
+
+
+def _decided(item: Item) -> Iterator[bool]:
+    """Every keep or drop of the pictures that two people decided on."""
+    for name in {name for one in item.values() for name in one.kept}:
+        said = [one.kept[name] for one in item.values() if name in one.kept]
+        yield from said if len(said) > 1 else ()
 
 
 # ---- sums of one item -----------------------------------------------------------------------------------------------
@@ -165,13 +176,13 @@ def _rand_parts(item: Item) -> Floats:
 
 
 def _keep_parts(item: Item) -> Floats:
-    """Disagreement, ratings kept, ratings not kept, over the pictures that two people decided on."""
-    total = np.zeros(3)
+    """Disagreement, ratings kept, ratings not kept, pictures, over the pictures that two people decided on."""
+    total = np.zeros(4)
     for name in {name for one in item.values() for name in one.kept}:
         said = [one.kept[name] for one in item.values() if name in one.kept]
         if len(said) > 1:
             kept = sum(said)
-            total += (2 * kept * (len(said) - kept) / (len(said) - 1), kept, len(said) - kept)
+            total += (2 * kept * (len(said) - kept) / (len(said) - 1), kept, len(said) - kept, 1)
     return total
 
 
@@ -182,7 +193,7 @@ def _quotient(total: Floats) -> float | None:
 def _alpha(total: Floats) -> float | None:
     count = total[1] + total[2]
     expected = 2 * total[1] * total[2]
-    return float(1 - total[0] * (count - 1) / expected) if expected > 0 else None
+    return float(1 - total[0] * (count - 1) / expected) if expected > 0 and total[3] > 1.5 else None
 
 
 # ---- the estimate ---------------------------------------------------------------------------------------------------

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse.linalg import svds
 
 from evaluation.metrics.counts import Floats
+
+_DENSE = 64  # up to this size all components are worked out; beyond, the first two by Lanczos' method
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +43,10 @@ def principal_plane(vectors: npt.ArrayLike) -> Plane:
     if len(x) < 2 or not x.shape[1]:
         return Plane(points, explained)
     centred = x - x.mean(axis=0)
-    left, size, loads = np.linalg.svd(centred, full_matrices=False)
-    whole = float(np.sum(size**2))
+    whole = float(np.sum(centred**2))
     if whole <= 1e-24 * max(1.0, float(np.sum(x**2))):
         return Plane(points, explained)
+    left, size, loads = _first_two(centred)
     for place in range(min(2, size.size)):
         if size[place] > 1e-12 * size[0]:
             load = loads[place]
@@ -51,3 +54,16 @@ def principal_plane(vectors: npt.ArrayLike) -> Plane:
             points[:, place] = left[:, place] * size[place] * sign + 0.0
             explained[place] = size[place] ** 2 / whole
     return Plane(points, explained)
+
+
+def _first_two(centred: Floats) -> tuple[Floats, Floats, Floats]:
+    """The two largest singular values with their vectors, the largest first. Thousands of vectors of thousands of
+    numbers take seconds so, and minutes with all components."""
+    if min(centred.shape) <= _DENSE:
+        left, size, loads = np.linalg.svd(centred, full_matrices=False)
+    else:
+        start = np.random.default_rng(0).normal(size=min(centred.shape))  # where it begins; not where it ends
+        left, size, loads = svds(centred, k=2, v0=start)
+        order = np.argsort(size)[::-1]
+        left, size, loads = left[:, order], size[order], loads[order]
+    return left, size, loads

@@ -2,7 +2,9 @@
 
 Interval: Wilson's score interval, which keeps inside 0 to 1 and exists at both ends; where the units come in clusters
 (the same question asked for thirteen countries, one concept in many pictures), the cluster bootstrap of
-``resampling.py``, since Wilson's would take them for independent.
+``resampling.py``, since Wilson's would take them for independent. Where that has none (few clusters, or all alike),
+Wilson's with the number of clusters for n: too wide rather than too narrow. So with one unit in each cluster a share
+has Wilson's interval, however it is asked for.
 
     (p + z^2 / 2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n)
 
@@ -11,30 +13,32 @@ Undefined: no unit. Source: Wilson, E. B. (1927), Probable inference, the law of
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Ends
 from evaluation.metrics.resampling import DEFAULT, Resampling, bootstrapped, cluster_sums, ratio
 
 
-def wilson(count: int, n: int, level: float = 0.95) -> Ends:
+def wilson(count: float, n: int, level: float = 0.95) -> Ends:
     """Wilson's interval for ``count`` of ``n`` > 0.
 
     >>> [round(end, 4) for end in wilson(8, 10)]
     [0.4902, 0.9433]
     """
-    if not 0 <= count <= n or n < 1:
+    if not 0 <= count <= n * (1 + 1e-12) or n < 1:
         raise ValueError(f"count must lie in 0..n and n be at least 1, got {count} of {n}")
     z = float(stats.norm.ppf((1 + level) / 2))
-    p, square = count / n, z**2 / n
+    p, square = min(count / n, 1.0), z**2 / n
     middle = (p + square / 2) / (1 + square)
     half = z * float(np.sqrt(p * (1 - p) / n + square / (4 * n))) / (1 + square)
-    return (0.0 if count == 0 else middle - half), (1.0 if count == n else middle + half)
+    return (0.0 if count <= 0 else middle - half), (1.0 if count >= n else middle + half)
 
 
 def share_of(
@@ -75,5 +79,16 @@ def share(
     if clusters is None:
         return share_of(count, n, level=wanted.level, method=method, n_raters=n_raters, extras=extras)
     sums = cluster_sums(clusters, hits, np.ones(n))
-    given = {**(extras or {}), "count": count, "interval": "cluster bootstrap"}
-    return bootstrapped(sums, ratio, wanted, method=method, n_units=n, n_raters=n_raters, extras=given)
+    return bounded(sums, wanted, method=method, n_units=n, n_raters=n_raters, extras={**(extras or {}), "count": count})
+
+
+def bounded(sums: Floats, wanted: Resampling = DEFAULT, **common: Any) -> Estimate:
+    """First over second column of the clusters' ``sums`` (C, 2), between 0 and 1; ``common`` as of ``bootstrapped``."""
+    found = bootstrapped(sums, ratio, wanted, **common)
+    alone = bool((sums[:, 1] == 1).all())
+    if found.value is None or (found.low is not None and not alone):
+        return replace(found, extras={**found.extras, "interval": "cluster bootstrap"})
+    count = sums.shape[0]
+    low, high = wilson(found.value * count, count, wanted.level)
+    extras = {**found.extras, "interval": "Wilson" if alone else "Wilson, by clusters"}
+    return replace(found, low=low, high=high, interval_reason=None, extras=extras)

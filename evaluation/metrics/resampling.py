@@ -3,8 +3,9 @@
 A statistic here is a function of sums over clusters (a share, a mean, a ratio, a difference of means), so all resamples
 are one matrix product: weights (B, C), how often each cluster was drawn, times the sums of each cluster (C, k).
 Interval: percentiles of the resamples. With one cluster for each unit it is the plain bootstrap over units.
-Undefined: nothing to count; a denominator of 0. No interval: fewer than three clusters; all resamples the same (the
-value is at the end of its scale, or nothing varies between clusters); more than 5 % of the resamples without a value.
+Undefined: nothing to count; a denominator of 0. No interval: fewer than eight clusters, whose resamples keep between
+the least and the largest of them and so miss too often; all resamples the same (the value is at the end of its scale,
+or nothing varies between clusters); more than 5 % of the resamples without a value.
 Source: Davison & Hinkley (1997), Bootstrap Methods and their Application, section 3.8.
 """
 
@@ -23,6 +24,7 @@ from evaluation.metrics.intervals import Ends, draw_groups, percentile_interval
 
 CLUSTERS = "clusters of units"
 Statistic = Callable[[Floats], Floats]  # (B, k) sums to (B,) values, NaN where undefined
+MIN_CLUSTERS = 8
 _BLOCK_NUMBERS = 4_000_000
 
 
@@ -73,8 +75,8 @@ def bootstrap(sums: Floats, statistic: Statistic, wanted: Resampling = DEFAULT) 
 
 def bootstrap_ends(sums: Floats, statistic: Statistic, wanted: Resampling = DEFAULT) -> Ends | str:
     """The interval, or the code of the reason there is none."""
-    if sums.shape[0] < 3:
-        return "too_few_clusters_for_interval"
+    if sums.shape[0] < MIN_CLUSTERS:
+        return "too_few_clusters_to_draw"
     values = bootstrap(sums, statistic, wanted)
     ends = percentile_interval(values, wanted.level)
     if not isinstance(ends, str) and ends[1] - ends[0] <= 1e-12 * max(1.0, abs(ends[0])):

@@ -18,7 +18,7 @@ from evaluation.metrics.correlation import mean_pairwise_pearson, mean_pairwise_
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.metrics.distributions import coverage, pairwise_distance
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.intervals import Interval
+from evaluation.metrics.intervals import Interval, Scale
 from evaluation.metrics.model_people import (
     EachRater,
     concept_averaged,
@@ -71,8 +71,13 @@ ONLY_THESE = gettext_lazy(
     "these countries only."
 )
 OF_COHORTS = gettext_lazy(
-    "The average is the plain mean over countries, and its interval takes the countries as drawn."
+    "The average is the plain mean over the countries that have a value, and its interval takes them as drawn."
 )
+LEFT_OUT = gettext_lazy(
+    "A picture without both numbers for three countries, or with one side the same throughout, has no correlation and "
+    "is left out; n counts the pictures that are in."
+)
+ALPHAS, CORRELATIONS = Scale("log(1 - x)"), Scale("Fisher z")
 
 
 def block_of(who: Who) -> str:
@@ -115,9 +120,12 @@ def build_agreement(given: Given) -> Table:
     rows = []
     for theirs, label, measure in measures:
         cells, means = [], []
+        scale = ALPHAS if "Alpha" in theirs else CORRELATIONS
         for key, _title, _part in parts:
             found = [measure(tables[at, key], given.interval) for at, _label in there]
-            means.append(_cell(mean_of(found, "cohorts"), "caire_table_14", key, 100, metric=theirs, country="Avg."))
+            means.append(
+                _cell(mean_of(found, "cohorts", scale=scale), "caire_table_14", key, 100, metric=theirs, country="Avg.")
+            )
             cells.append([
                 _cell(one, "caire_table_14", key, 100, metric=theirs, country=country)
                 for one, (_at, country) in zip(found, there, strict=True)
@@ -170,9 +178,22 @@ def build_by_country(given: Given) -> Table:
             ])  # fmt: skip
             wrong = ROW_MEANS.get((who.name, key)) if block != "caire" else None
             known = str(NOT_ITS_ROW) % {"mean": wrong} if wrong else ""
-            means.append(_cell(mean_of(found, "cohorts"), "caire_table_2", key, 1, 2, known, country="Avg.", **where))
+            means.append(
+                _cell(
+                    mean_of(found, "cohorts", scale=CORRELATIONS),
+                    "caire_table_2",
+                    key,
+                    1,
+                    2,
+                    known,
+                    country="Avg.",
+                    **where,
+                )
+            )
         rows.append(Row(_name(who), (*_woven(cells), *means), str(BLOCKS[block])))
-    return given.table(corner=_("Model"), columns=_columns(given, seen), rows=rows, words=[ONLY_THESE, OF_COHORTS])
+    return given.table(
+        corner=_("Model"), columns=_columns(given, seen), rows=rows, words=[LEFT_OUT, ONLY_THESE, OF_COHORTS]
+    )
 
 
 def _by_place(given: Given, here: Beside, labels: Sequence[str]) -> list[Estimate]:
@@ -219,7 +240,7 @@ def build_by_concept(given: Given) -> Table:
     columns: list[Words] = [
         f"{_name(who)}, {BLOCKS[block]}, {title}" for _place, who, block in models for _key, title, _part in parts
     ]
-    return given.table(corner=_("Concept"), columns=columns, rows=rows, words=[_("Times 100."), ONLY_THESE])
+    return given.table(corner=_("Concept"), columns=columns, rows=rows, words=[_("Times 100."), LEFT_OUT, ONLY_THESE])
 
 
 def build_averaged(given: Given) -> Table:

@@ -15,6 +15,7 @@ from evaluation.metrics.association import correlation_of
 from evaluation.metrics.averages import mean_of
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import Scale
 from evaluation.tables.culturalvqa_data import DATA_TABLES, counted_questions
 from evaluation.tables.culturalvqa_judged import (
     CEILING,
@@ -52,6 +53,7 @@ SETTING = Option(
     },
 )
 OPTIONS = (SETTING, JUDGE, SCALE)
+SHARES, DIFFERENCES = Scale("logit"), Scale("Fisher z")  # between 0 and 1, between -1 and 1
 BASELINES = ("llm_only", "llm_country", "llm_entities", "vlm")
 MEAN = gettext_lazy(
     "The average is the plain mean over countries, however many questions each has; it takes them as drawn."
@@ -95,7 +97,9 @@ def build_countries(given: Given) -> Table:
         rows.append(Row(country, tuple(cells)))
     cells = [
         Cell(
-            mean_of(by_model[name], "cohorts"), rounding=PERCENT, printed=_theirs("Average", name) if compare else None
+            mean_of(by_model[name], "cohorts", scale=SHARES),
+            rounding=PERCENT,
+            printed=_theirs("Average", name) if compare else None,
         )
         for name, _some in models
     ]
@@ -118,7 +122,7 @@ def build_conditions(given: Given) -> Table:
     if not ways:
         raise Missing(_("No model was asked without the picture. Its answers have the setting “llm_only”."))
     columns: list[Words] = [f"{name}, {SETTING.values[setting]}" for name, setting, _some in ways]
-    return _by_country(given, here, columns, [partial(_accuracy, some) for *_names, some in ways])
+    return _by_country(given, here, columns, [partial(_accuracy, some) for *_names, some in ways], SHARES)
 
 
 def _accuracy(some: Judged, country: str) -> Estimate:
@@ -130,14 +134,19 @@ def _gain(few: Judged, none: Judged, country: str) -> Estimate:
 
 
 def _by_country(
-    given: Given, here: Judged, columns: list[Words], of: list[Callable[[str], Estimate]], *more: Words
+    given: Given,
+    here: Judged,
+    columns: list[Words],
+    of: list[Callable[[str], Estimate]],
+    scale: Scale,
+    *more: Words,
 ) -> Table:
     found = [[one(country) for one in of] for country in here.countries]
     rows = [
         Row(country, tuple(Cell(one, rounding=ROUND) for one in line))
         for country, line in zip(here.countries, found, strict=True)
     ]
-    means = [mean_of([line[k] for line in found], "cohorts") for k in range(len(of))]
+    means = [mean_of([line[k] for line in found], "cohorts", scale=scale) for k in range(len(of))]
     rows.append(Row(_("Average"), tuple(Cell(one, rounding=ROUND) for one in means)))
     words = [*about_judge(here), *more, MEAN]
     return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
@@ -154,7 +163,8 @@ def build_few_shot(given: Given) -> Table:
     if not both:
         raise Missing(_("No model was asked both with and without examples (settings “vlm_few_shot” and “vlm”)."))
     of: list[Callable[[str], Estimate]] = [partial(_gain, few, none) for _name, few, none in both]
-    return _by_country(given, here, [name for name, *_rest in both], of, _("In points: with examples, less without."))
+    names: list[Words] = [name for name, *_rest in both]
+    return _by_country(given, here, names, of, DIFFERENCES, _("In points: with examples, less without."))
 
 
 def _about(given: Given) -> dict[str, Mapping[str, Any]]:
@@ -249,7 +259,7 @@ def build_sub_categories(number: str, given: Given) -> Table:
         mean = printed(
             "culturalvqa_tables_6_7", "accuracy", OTHER_ANSWERS, number=number, sub_category=name, facet="Average"
         )
-        cells.append(Cell(mean_of(found, "cells"), rounding=ROUND, printed=mean))
+        cells.append(Cell(mean_of(found, "cells", scale=SHARES), rounding=ROUND, printed=mean))
         rows.append(Row(name, tuple(cells)))
     columns: list[Words] = [f"{facet}, {model}" for facet in facets for model, _some in models]
     words = [*about_judge(here), _("A row's average is the plain mean of its cells that exist and have a value.")]
@@ -268,7 +278,7 @@ def build_releases(given: Given) -> Table:
         cells = [Cell(text=date or "–")]
         for western in (True, False):
             found = [some.of(country=c).accuracy for c in here.countries if (c in WESTERN) is western]
-            cells.append(Cell(mean_of(found, "cohorts"), rounding=ROUND))
+            cells.append(Cell(mean_of(found, "cohorts", scale=SHARES), rounding=ROUND))
         rows.append(Row(name, tuple(cells)))
     words = [*about_judge(here), _("Western: %(countries)s.") % {"countries": ", ".join(WESTERN)}, MEAN]
     columns: list[Words] = [_("Released"), _("Western countries"), _("Other countries")]

@@ -143,11 +143,19 @@ def test_undefined_with_its_reason(rows: list[list[float]], reason: str, level: 
     assert estimate.extras.get("percent_agreement") == (1.0 if reason == "no_variation" else None)
 
 
-def test_one_unit_is_enough_for_alpha_but_not_for_an_interval() -> None:
-    """One unit (1, 2): D_o = D_e, alpha 0."""
-    estimate = alpha(ratings_of([[1, 2]]), "nominal")
-    assert estimate.value == pytest.approx(0, abs=1e-15)
-    assert estimate.interval_reason == "too_few_raters_for_interval"
+@pytest.mark.parametrize("row", [[1, 2], [1, 1, 1, 2, 5, 5]])
+@pytest.mark.parametrize("level", LEVELS)
+def test_one_unit_has_no_alpha(row: list[float], level: Level) -> None:
+    """D_o = D_e whatever was said, so 0 would be no finding. A second unit makes it one; agreement has a value."""
+    estimate = alpha(ratings_of([row]), level)
+    assert (estimate.value, estimate.reason) == (None, "one_unit")
+    assert alpha(ratings_of([row, row]), level).value is not None
+    assert percent_agreement(ratings_of([row])).value is not None
+
+
+def test_an_interval_that_would_span_the_whole_scale_is_none() -> None:
+    found = alpha(ratings_of([[1, 2, 2], [2, 2, 2], [1, 1, 3]]), "nominal")
+    assert found.value is not None and found.interval_reason == "too_wide"
 
 
 def test_all_the_same_has_percent_agreement_one_without_interval() -> None:

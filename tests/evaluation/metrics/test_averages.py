@@ -1,11 +1,14 @@
 """A mean of numbers of a table: over those that are defined, the cultures taken as drawn."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from evaluation.metrics.averages import mean_of
 from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import Scale
 
 
 def of(*values: float | None) -> list[Estimate]:
@@ -41,12 +44,36 @@ def test_the_undefined_are_left_out_and_counted_not_taken_for_zero() -> None:
     assert found.interval_reason == "too_few_clusters_for_interval"
 
 
+@pytest.mark.parametrize("name, least", [("Fisher z", -1), ("logit", 0), ("log(1 - x)", -np.inf)])
+def test_an_interval_keeps_inside_what_such_a_number_can_be(name: Any, least: float) -> None:
+    """.75 .96 .97: the plain step would end at 1.20. On the scale: centre g(mean), step g'(mean) t s / sqrt(3)."""
+    values = (0.75, 0.96, 0.97)
+    assert mean_of(of(*values), "cohorts").high > 1
+    found = mean_of(of(*values), "cohorts", scale=Scale(name))
+    assert found.low is not None and found.high is not None
+    assert least < found.low < found.value < found.high < 1
+    mean, error = np.mean(values), stats.sem(values)
+    step = stats.t.ppf(0.975, 2) * error
+    expected = {
+        "Fisher z": np.tanh(np.arctanh(mean) + step / (1 - mean**2)),
+        "logit": 1 / (1 + np.exp(-(np.log(mean / (1 - mean)) + step / (mean * (1 - mean))))),
+        "log(1 - x)": 1 - (1 - mean) * np.exp(-step / (1 - mean)),
+    }
+    assert found.high == pytest.approx(expected[name])
+    assert mean_of(of(1.0, 1.0, 1.0), "cohorts", scale=Scale(name)).interval_reason == "no_spread"
+
+
+def test_one_country_is_no_average() -> None:
+    found = mean_of(of(0.4, None, None), "cohorts")
+    assert (found.value, found.reason, found.extras["n_left_out"], found.extras["n_all"]) == (None, "one_of_many", 2, 3)
+
+
 @pytest.mark.parametrize("values", [(), (None,), (None, None)])
 def test_without_a_value_there_is_no_mean(values: tuple[None, ...]) -> None:
     found = mean_of(of(*values), "cohorts")
-    assert (found.value, found.reason) == (None, "nothing_counted")
+    assert (found.value, found.reason) == (None, "one_of_many" if values else "nothing_counted")
 
 
 def test_one_value_and_equal_values_have_no_interval() -> None:
-    assert mean_of(of(0.3), "cohorts").interval_reason == "too_few_clusters_for_interval"
+    assert mean_of(of(0.3, 0.4), "cohorts").interval_reason == "too_few_clusters_for_interval"
     assert mean_of(of(0.3, 0.3, 0.3), "cohorts").interval_reason == "no_spread"

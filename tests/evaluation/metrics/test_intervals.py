@@ -99,7 +99,7 @@ def test_no_interval_says_why(rows: list[list[float]], over: str, reason: str) -
 
 
 def test_two_raters_have_an_interval_over_units() -> None:
-    estimate = alpha(Ratings.from_matrix([[1, 2], [2, 2], [1, 1], [3, 3]]), "nominal", interval=Interval("units"))
+    estimate = alpha(Ratings.from_matrix([[1, 2], [2, 2], [1, 1], [3, 3]] * 3), "nominal", interval=Interval("units"))
     assert estimate.low < estimate.value < estimate.high <= 1
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.metrics.lave import human_ceiling, lave_accuracy, references_kept, scores_of
+from evaluation.metrics.proportions import wilson
 
 N = np.nan
 
@@ -60,7 +61,7 @@ def test_the_peoples_ceiling_by_hand() -> None:
 def test_an_unreadable_answer_still_makes_a_third() -> None:
     found = human_ceiling([1, 0, N], [*"aaa"])
     assert found.value == 0.5 and found.extras["n_unreadable"] == 1
-    assert found.interval_reason == "too_few_clusters_for_interval"
+    assert (found.low, found.high) == wilson(0.5, 1), "one question is one unit, whatever was said of it"
 
 
 @pytest.mark.parametrize("scores", [[], [N], [N, N]])
@@ -70,9 +71,11 @@ def test_nothing_readable_has_no_value(scores: list[float]) -> None:
     assert human_ceiling(scores, ["q"] * len(scores), average="questions").reason == "nothing_counted"
 
 
-def test_all_right_is_one_without_spread() -> None:
-    found = lave_accuracy(np.ones(5), np.arange(5))
-    assert found.value == 1 and found.interval_reason == "no_spread"
+def test_all_right_is_one_with_wilsons_interval() -> None:
+    found = lave_accuracy(np.ones(4), np.arange(4))
+    assert found.value == 1 and (found.low, found.high) == wilson(4, 4) and found.resampled == "questions"
+    three = lave_accuracy([1, 1, 1, 0], np.arange(4))
+    assert (three.low, three.high) == wilson(3, 4)
 
 
 def test_the_order_does_not_matter_to_the_value() -> None:

@@ -148,6 +148,8 @@ def test_a_constant_image_is_left_out_and_counted() -> None:
     rows += [(2, c, c, float(c), float(c)) for c in range(2)]
     [found] = image_wise(scored(rows))
     assert found.value == pytest.approx(1) and found.interval_reason == "unstable"
+    assert (found.n_units, found.n_raters, found.n_ratings) == (1, 3, 3), "n is what the mean is over"
+    assert (found.extras["n_left_out"], found.extras["n_all"]) == (2, 3)
     assert (found.extras["n_rows"], found.extras["n_rows_constant"], found.extras["n_rows_few"]) == (1, 1, 1)
 
 
@@ -175,7 +177,8 @@ def test_none_and_one_rating_have_no_value(reading: str, rows: Rows) -> None:
         assert per_cohort(scored([])) == {} and per_annotator(scored([])) == {}
         return
     found = READINGS[reading][0](scored(rows), Interval())
-    assert (found.value, found.reason) == (None, "too_few_points" if rows else "no_ratings")
+    few = "too_few_points" if reading in ("cohort", "annotator") else "too_few_cohorts"
+    assert (found.value, found.reason) == (None, few if rows else "no_ratings")
 
 
 def test_one_rater_has_no_spread() -> None:

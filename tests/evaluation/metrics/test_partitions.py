@@ -76,7 +76,7 @@ def test_undefined_cases_say_why(measure: Any) -> None:
 def test_intervals_need_three_of_what_they_speak_of(measure: Any) -> None:
     items = [(said("aaab", "1001"), said("aabb", "1010")), (said("aabb", "1010"), said("aabb", "1010"))] * 2
     assert measure(of(*items)).interval_reason == "too_few_raters_for_interval"
-    units = measure(of(*items), interval=Interval(over="units"))
+    units = measure(of(*items, *items), interval=Interval(over="units"))
     assert units.low < units.value < units.high
     assert measure(of(*items[:2]), interval=Interval(over="units")).interval_reason == "too_few_units_for_interval"
 

@@ -50,8 +50,21 @@ def test_no_unit_one_unit_and_the_ends() -> None:
     one = share([True])
     assert (one.value, one.high) == (1, 1)
     assert one.low == pytest.approx(1 / (1 + 1.959964**2), abs=1e-6)  # 1 / (1 + z^2)
-    assert share([True] * 9, list("abcabcabc")).interval_reason == "no_spread"
+    alike = share([True] * 9, list("abcabcabc"))  # nothing varies: as if there were three units
+    assert (alike.low, alike.high) == (pytest.approx(3 / (3 + 1.959964**2), abs=1e-6), 1)
+    assert alike.extras["interval"] == "Wilson, by clusters"
     with pytest.raises(ValueError, match="booleans"):
         share([0, 1, 1])
     with pytest.raises(ValueError, match="3 of 2"):
         wilson(3, 2)
+
+
+def test_a_share_has_one_interval_however_it_is_asked_for() -> None:
+    """One unit in each cluster: Wilson's, also with many; drawn anew only where units come together."""
+    hits = np.arange(40) % 4 > 0
+    alone, plain = share(hits, np.arange(40)), share(hits)
+    assert (alone.low, alone.high) == (plain.low, plain.high) == wilson(30, 40)
+    assert share(hits, np.arange(40) // 4).extras["interval"] == "Wilson, by clusters"  # all ten alike
+    assert share(hits, np.arange(40) // 5).extras["interval"] == "cluster bootstrap"
+    few = share(hits[:6], list("aabbcc"))  # 2 of 2, 2 of 2... three clusters: n = 3
+    assert (few.low, few.high) == wilson(few.value * 3, 3)

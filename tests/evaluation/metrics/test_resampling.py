@@ -16,11 +16,11 @@ from evaluation.metrics.resampling import (
 
 
 def test_a_worked_example() -> None:
-    # Clusters: q1 has 1 and 3, q2 has 5, q3 has 7. Mean (1 + 3 + 5 + 7) / 4 = 4.
-    found = mean([1, 3, 5, 7], ["q1", "q1", "q2", "q3"])
+    # Clusters: q1 has 1 and 3, q2 has 5, q3 has 7, and so on in fours. Mean (1 + 3 + 5 + 7) / 4 = 4.
+    found = mean([1, 3, 5, 7] * 3, [f"q{k}{n}" for n in "abc" for k in (1, 1, 2, 3)])
     assert found.value == 4
-    assert (found.n_units, found.extras["n_clusters"], found.extras["seed"]) == (4, 3, 0)
-    # All draws of three out of three clusters give means between that of q1 alone (2) and of q3 alone (7).
+    assert (found.n_units, found.extras["n_clusters"], found.extras["seed"]) == (12, 9, 0)
+    # All draws give means between that of a q1 alone (2) and of a q3 alone (7).
     assert found.low is not None
     assert found.high is not None
     assert 2 <= found.low < 4 < found.high <= 7
@@ -85,10 +85,12 @@ def test_memory_is_bounded_and_the_blocks_change_nothing(monkeypatch: pytest.Mon
 def test_what_has_no_value_or_no_interval_says_why() -> None:
     assert mean([], []).reason == "nothing_counted"
     assert ratio_of_sums([1, 2], [0, 0], ["a", "b"]).reason == "nothing_counted"
-    assert mean([1, 2], ["a", "b"]).interval_reason == "too_few_clusters_for_interval"
-    assert mean([5.0] * 6, list("abcdef")).interval_reason == "no_spread"
-    # One of three clusters has everything that counts: a third of the resamples miss it.
-    assert ratio_of_sums([1, 0, 0], [1, 0, 0], ["a", "b", "c"]).interval_reason == "unstable"
+    assert mean(range(7), list("abcdefg")).interval_reason == "too_few_clusters_to_draw"
+    assert mean(range(8), list("abcdefgh")).low is not None
+    assert mean([5.0] * 8, list("abcdefgh")).interval_reason == "no_spread"
+    # One of eight clusters has everything that counts: a third of the resamples miss it.
+    one = [1] + 7 * [0]
+    assert ratio_of_sums(one, one, list("abcdefgh")).interval_reason == "unstable"
     only_first = difference_of_means([1, 2], [True, True], ["a", "b"])
     assert only_first.reason == "nothing_counted"
     with pytest.raises(ValueError, match="one number for each label"):

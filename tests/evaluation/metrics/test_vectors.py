@@ -77,6 +77,17 @@ def test_the_plane_is_that_of_scikit_learn_up_to_its_signs(seed: int) -> None:
     assert principal_plane(vectors[order]).points == pytest.approx(made.points[order])
 
 
+@pytest.mark.parametrize("shape", [(120, 300), (300, 120)])
+def test_the_plane_of_many_vectors_is_that_of_all_components(shape: tuple[int, int]) -> None:
+    vectors = np.random.default_rng(3).normal(size=shape) * np.linspace(3, 0.1, shape[1])
+    theirs = PCA(2, svd_solver="full").fit(vectors)
+    made = principal_plane(vectors)
+    assert np.abs(made.points) == pytest.approx(np.abs(theirs.transform(vectors)), abs=1e-9)
+    assert made.explained == pytest.approx(theirs.explained_variance_ratio_)
+    line = principal_plane(np.outer(np.arange(200.0), np.ones(100)))
+    assert line.explained == pytest.approx([1, 0]) and not line.points[:, 1].any()
+
+
 def test_the_plane_of_nothing() -> None:
     for vectors in (np.zeros((0, 3)), np.ones((1, 3)), np.full((4, 3), 0.1), np.zeros((3, 0))):
         plane = principal_plane(vectors)
