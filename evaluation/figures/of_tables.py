@@ -69,11 +69,11 @@ def heat_of(ground: Ground, *, key: str, spec: TableSpec, title: Words, measure:
         columns=(str(table.corner), _("column"), *number_columns()),
         rows=tuple((row, column, *numbers(e)) for row, column, e in cells),
         draw=lambda width: heat.draw(drawing, width),
-        words=(*_options(ground), *ground.words()),
+        words=(*option_words(ground), *ground.words()),
     )
 
 
-def _options(ground: Ground) -> Iterator[str]:
+def option_words(ground: Ground) -> Iterator[str]:
     for option in ground.spec.options:
         yield f"{option.label}: {option.values[ground.chosen[option.key]]}."
 
@@ -99,7 +99,7 @@ def bars_of(ground: Ground, *, key: str, spec: TableSpec, title: Words, column: 
         columns=(str(table.corner), *number_columns()),
         rows=tuple((name, *numbers(e)) for name, e in rows),
         draw=lambda width: bars.draw_bars(drawing, width),
-        words=(*_options(ground), *ground.words()),
+        words=(*option_words(ground), *ground.words()),
     )
 
 

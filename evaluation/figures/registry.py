@@ -1,7 +1,7 @@
 """Which figures a benchmark has: those of the recipe it was made from, then those every benchmark has."""
 
 from benchmarks.models import Benchmark
-from evaluation.figures import globalrg, valueground, xcm
+from evaluation.figures import globalrg, projection, tiers, valueground, xcm
 from evaluation.figures.general import GENERAL
 from evaluation.figures.of_tables import ACCURACY, CORRELATION, heat_spec, spec_of
 from evaluation.figures.spec import FigureSpec
@@ -27,7 +27,7 @@ BY_RECIPE: dict[str, tuple[FigureSpec, ...]] = {
         heat_spec(spec_of(_VALUES, "figure-3"), measure=ACCURACY, number="Figure 3"),
         *valueground.FIGURES,
     ),
-    "3xcm": xcm.FIGURES,
+    "3xcm": (*xcm.FIGURES, *tiers.FIGURES, *projection.FIGURES),
 }
 
 

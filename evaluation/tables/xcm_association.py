@@ -179,10 +179,11 @@ def _means(given: Given, labels: Sequence[str], vectors: Any, mask: Any) -> dict
         return {}
     distance: Distance = "euclidean" if given.chosen["distance"] == "euclidean" else "cosine"
     values, label = silhouettes(vectors[keep], label[keep], distance=distance), label[keep]
-    return {str(name): _silhouette(values[label == name]) for name in np.unique(label)}
+    return {str(name): mean_silhouette(values[label == name]) for name in np.unique(label)}
 
 
-def _silhouette(values: Floats) -> Estimate:
+def mean_silhouette(values: Floats) -> Estimate:
+    """Of the entries that have one; the entries are drawn."""
     known = values[np.isfinite(values)]
     if not known.size:
         return Estimate.undefined(reason="one_cluster", method="silhouette", n_units=int(values.size))

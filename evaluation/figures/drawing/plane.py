@@ -1,0 +1,141 @@
+"""Vectors in the plane, by group: each group has a shape and a colour, and its number stands in the middle of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from evaluation.figures.drawing.axis import Scale, ticks, x_axis, y_axis
+from evaluation.figures.drawing.colours import INK, INK_2, INK_3
+from evaluation.figures.drawing.scene import Canvas, Scene, Text, label, rect
+from evaluation.figures.drawing.shapes import OTHERS, Sign, add_signs, sign
+from evaluation.figures.drawing.text import width_of
+
+LEFT, HEAD, LINE, MOST_WIDE = 48.0, 44.0, 18.0, 440.0
+GROUPS = 35  # with a sign of their own
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """`n`: all that belong to it, drawn or not; `beside`: a number in words that stands in the legend's last column."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    n: int
+    beside: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """`others`: the points of the groups beyond `GROUPS`, without numbers, and how they are called together."""
+
+    title: str
+    said: str
+    x: str
+    y: str
+    clusters: tuple[Cluster, ...]
+    others: Cluster | None = None
+
+
+@dataclass(frozen=True)
+class Plane:
+    """`counted` and `beside` head the legend's columns of numbers."""
+
+    panels: tuple[Panel, ...]
+    counted: str = "n"
+    beside: str = ""
+
+
+def draw(data: Plane, width: float) -> Scene:
+    """One panel under the other; the legend beside it where there is room, else below."""
+    canvas = Canvas(width)
+    y = 0.0
+    for panel in data.panels:
+        y = _panel(canvas, data, panel, y) + 22
+    return canvas.scene(max(y - 18, 20))
+
+
+def _panel(canvas: Canvas, data: Plane, panel: Panel, y: float) -> float:
+    wide = canvas.width >= 600
+    side = min(canvas.width * 0.58 - LEFT, MOST_WIDE) if wide else canvas.width - LEFT - 6
+    level, upright = _scales(panel, LEFT, y + HEAD, side)
+    canvas.add(label(0, y + 14, panel.title, canvas.width, bold=True), fill=INK)
+    canvas.add(label(0, y + 31, panel.said, canvas.width, size=12), fill=INK_2)
+    bottom = y + HEAD + side
+    x_axis(canvas, level, _marks(level), y + HEAD, bottom)
+    y_axis(canvas, upright, _marks(upright), LEFT, LEFT + side)
+    canvas.add(label(LEFT + side / 2, bottom + 33, panel.x, side, anchor="middle", size=12), fill=INK_2)
+    canvas.add(label(11, y + HEAD + side / 2, panel.y, side, anchor="middle", size=12, turn=-90), fill=INK_2)
+    size = 7.0 if sum(len(one.points) for one in panel.clusters) <= 400 else 5.0
+    if panel.others:
+        add_signs(canvas, OTHERS, _at(panel.others, level, upright), size)
+    for place, one in enumerate(panel.clusters):
+        add_signs(canvas, sign(place), _at(one, level, upright), size)
+    _middles(canvas, panel.clusters, level, upright)
+    if wide:
+        return max(bottom + 40, _legend(canvas, data, panel, LEFT + side + 24, y + HEAD))
+    return _legend(canvas, data, panel, 0, bottom + 50)
+
+
+def _scales(panel: Panel, left: float, top: float, side: float) -> tuple[Scale, Scale]:
+    """One unit is as long upwards as across: the plane keeps its distances."""
+    every = [point for one in (*panel.clusters, *filter(None, [panel.others])) for point in one.points] or [(0.0, 0.0)]
+    xs, ys = [x for x, _y in every], [y for _x, y in every]
+    half = max(max(xs) - min(xs), max(ys) - min(ys)) / 2 * 1.06 or 1.0
+    x, y = (max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2
+    return Scale(x - half, x + half, left, left + side), Scale(y - half, y + half, top + side, top)
+
+
+def _marks(scale: Scale) -> tuple[float, ...]:
+    return tuple(mark for mark in ticks(scale.low, scale.high, 4) if scale.holds(mark))
+
+
+def _at(one: Cluster, level: Scale, upright: Scale) -> list[tuple[float, float]]:
+    return [(level.at(x), upright.at(y)) for x, y in one.points]
+
+
+def _middles(canvas: Canvas, clusters: Sequence[Cluster], level: Scale, upright: Scale) -> None:
+    """The number of each group on its medians; as near above or below as it does not lie on another."""
+    taken: list[tuple[float, float, float]] = []
+    for number, one in enumerate(clusters, 1):
+        if not one.points:
+            continue
+        words = f"{number}"
+        wide = width_of(words, 12) + 4
+        x = min(max(level.at(median(x for x, _y in one.points)), level.start + wide / 2), level.end - wide / 2)
+        middle = min(max(upright.at(median(y for _x, y in one.points)), upright.end + 8), upright.start - 8)
+        steps = [middle + sign_ * 15 * step for step in range(12) for sign_ in (1, -1)]
+        free = (y for y in steps if upright.end + 8 <= y <= upright.start - 8 and _free(x, y, wide, taken))
+        y = next(free, None)
+        if y is None:
+            continue  # the legend has it
+        taken.append((x, y, wide))
+        canvas.add(rect(x - wide / 2, y - 7.5, wide, 15, "#fff"), stroke=sign(number - 1).colour, opacity=0.9)
+        canvas.add(Text(round(x, 1), round(y + 4.2, 1), words, "middle", size=12, bold=True), fill=INK)
+
+
+def _free(x: float, y: float, wide: float, taken: Sequence[tuple[float, float, float]]) -> bool:
+    return all(abs(x - a) > (wide + w) / 2 or abs(y - b) >= 15 for a, b, w in taken)
+
+
+def _legend(canvas: Canvas, data: Plane, panel: Panel, x: float, y: float) -> float:
+    """Number, sign, name, n and the number beside. Returns where it ends."""
+    right = canvas.width
+    last = max([width_of(one.beside, 12) for one in panel.clusters] + [width_of(data.beside, 12)]) if data.beside else 0
+    counts = right - last - (12 if data.beside else 0)
+    rows: list[tuple[str, Sign, Cluster]] = [(f"{k}", sign(k - 1), one) for k, one in enumerate(panel.clusters, 1)]
+    rows += [("", OTHERS, panel.others)] if panel.others else []
+    n_wide = max([width_of(f"{one.n:,}", 12) for _k, _s, one in rows] + [width_of(data.counted, 12)])
+    canvas.add(Text(round(counts, 1), round(y + 10, 1), data.counted, "end", size=12), fill=INK_3)
+    if data.beside:
+        canvas.add(Text(round(right, 1), round(y + 10, 1), data.beside, "end", size=12), fill=INK_3)
+    for number, of, one in rows:
+        y += LINE
+        canvas.add(Text(round(x + 18, 1), round(y + 10, 1), number, "end", size=12, bold=True), fill=INK)
+        add_signs(canvas, of, [(x + 29, y + 6)], 9)
+        canvas.add(label(x + 40, y + 10, one.name, counts - n_wide - 8 - x - 40, size=12), fill=INK)
+        canvas.add(Text(round(counts, 1), round(y + 10, 1), f"{one.n:,}", "end", size=12), fill=INK_2)
+        if one.beside:
+            canvas.add(Text(round(right, 1), round(y + 10, 1), one.beside, "end", size=12), fill=INK_2)
+    return y + LINE
