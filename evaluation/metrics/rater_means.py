@@ -23,6 +23,7 @@ from evaluation.metrics.jackknife import Means, Replicates, leave_out
 from evaluation.metrics.spearman import rho_of_sums, rho_without_each
 
 TWO_WAY = Interval()
+_BLOCK_NUMBERS = 2_000_000
 
 
 def with_rater_means(scores: npt.ArrayLike, ratings: Ratings, kind: Kind, *, interval: Interval = TWO_WAY) -> Estimate:
@@ -74,8 +75,29 @@ def _spearman(score: Floats, ratings: Ratings) -> Replicates:
     x, y = score[means.units], means.mean
     rho, units = rho_without_each(x, y, MIN_POINTS)
     ratings_out = np.where(means.only, units[means.unit], _rho_with_one_moved(x, y, means))
-    raters = np.array([_without_rater(x, means, rater) for rater in range(means.raters.size)])
-    return Replicates(np.array([rho]), units, raters, ratings_out)
+    return Replicates(np.array([rho]), units, _without_each_rater(x, means), ratings_out)
+
+
+def _without_each_rater(x: Floats, means: Means) -> Floats:
+    """(R,) Raters without whom every unit still has a mean are ranked together, a block of them at a time."""
+    found = np.empty(means.raters.size)
+    alone = np.unique(means.rater[means.only])
+    for rater in alone:
+        found[rater] = _without_rater(x, means, int(rater))
+    others = np.setdiff1d(np.arange(found.size), alone)
+    ranks, n = stats.rankdata(x) - 0.5, np.asarray(float(x.size))
+    for some in np.array_split(others, max(1, -(-others.size * x.size // _BLOCK_NUMBERS))):
+        row = np.full(found.size, -1)
+        row[some] = np.arange(some.size)
+        mine = row[means.rater] >= 0
+        y = np.tile(means.mean, (some.size, 1))
+        y[row[means.rater[mine]], means.unit[mine]] = means.without[mine]
+        first, last = stats.rankdata(y, "min", axis=1), stats.rankdata(y, "max", axis=1)
+        cubes = ((last - first + 1.0) ** 2).sum(axis=1)  # each of a tie of t gives t squared
+        products = ((first + last - 1) / 2) @ ranks
+        sizes = np.broadcast_to(n, products.shape), np.broadcast_to(_cubes(x), products.shape)
+        found[some] = rho_of_sums(sizes[0], products, sizes[1], cubes, MIN_POINTS)
+    return found
 
 
 def _without_rater(x: Floats, means: Means, rater: int) -> float:
