@@ -29,6 +29,13 @@ def runs_of(benchmark: Benchmark, task: str, query_set: str | None = None) -> li
     return list(rows.select_related("rater", "collection").order_by("rater__name", "rater__setting", "query_set", "pk"))
 
 
+def state_of(benchmark: Benchmark) -> list[Any]:
+    """Of the runs that are counted, and of what is known of their models: other numbers come of another state only. A
+    collection on which a run stands is closed, so nothing else of a run changes."""
+    rows = Run.objects.filter(benchmark=benchmark, complete=True, withdrawn_at=None).order_by("pk")
+    return [list(row) for row in rows.values_list("pk", "rater__about")]
+
+
 def entries_of(collection: Collection) -> dict[str, Mapping[str, Any]]:
     """What is known of each entry, by its key."""
     rows = Entry.objects.filter(collection=collection).values_list("key", "about")

@@ -136,6 +136,7 @@ class Table(s.Serializer):
     beside_the_paper = Marks()
     stored = s.BooleanField(help_text="Large data: kept as it was at computed_at. fresh=1 makes it anew.")
     newer = s.IntegerField(help_text="Answers that came since.")
+    changed = s.BooleanField(help_text="Whether anything has changed since: answers, or what is known of items.")
     watermark = s.IntegerField()
     computed_at = s.DateTimeField()
 

@@ -121,7 +121,7 @@ def kept(found: Look, zone: ZoneInfo) -> dict[str, Any]:
             found.newer,
         )
     elif found.changed:
-        said = _("As of %(moment)s; answers have been taken back or counted otherwise since.")
+        said = _("As of %(moment)s; answers have been taken back or counted otherwise since, or items came in.")
     moment = moment_of(found.computed_at, zone)
     return {
         "watermark": seen_of(found),

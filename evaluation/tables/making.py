@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, tzinfo
 from typing import Any, NoReturn
 
-from django.db.models import Count, Max, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
@@ -20,6 +20,7 @@ from evaluation.tables.given import EVERYBODY, NARROWING, Given, build
 from evaluation.tables.renderings import Data, to_json
 from evaluation.tables.spec import Missing, TableSpec, Words
 from predictions.models import Run
+from predictions.readers import state_of
 
 
 def make(benchmark: Benchmark, spec: TableSpec, params: Params, at: datetime, zone: tzinfo = UTC) -> Data:
@@ -36,17 +37,17 @@ def make(benchmark: Benchmark, spec: TableSpec, params: Params, at: datetime, zo
     look = snapshots.get_or_compute(benchmark, report, key, compute, at)
     if params.getlist("fresh") == ["1"] and snapshots.due(look, at):
         look = snapshots.look_at(snapshots.make(benchmark, report, key, compute, at))
-    return {**look.data, "stored": look.stored, "newer": look.newer}
+    return {**look.data, "stored": look.stored, "newer": look.newer, "changed": look.changed}
 
 
 def _key(benchmark: Benchmark, spec: TableSpec, params: Params, zone: tzinfo) -> str:
-    """SHA-256 of everything that was chosen, and of the runs there are: their coming and going moves no watermark."""
-    runs = Run.objects.filter(benchmark=benchmark, complete=True, withdrawn_at=None).aggregate(Count("pk"), Max("pk"))
+    """SHA-256 of everything that was chosen, and of the runs that stand: with other runs it is another table, and made
+    at once."""
     asked = [(name, sorted(map(str, params.getlist(name)))) for name in names_of(spec)]
     if any(params.getlist("since") + params.getlist("until")):
         asked.append(("zone", [str(zone)]))
-    chosen = [benchmark.pk, spec.key, get_language(), asked, sorted(runs.items()), snapshots.CODE]
-    return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()
+    chosen = [benchmark.pk, spec.key, get_language(), asked, state_of(benchmark), snapshots.CODE]
+    return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()
 
 
 def names_of(spec: TableSpec) -> list[str]:

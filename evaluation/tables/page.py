@@ -78,7 +78,11 @@ def _cell(cell: Data, paper: bool, known: Mapping[str, int]) -> dict[str, Any]:
 def _newer(data: Data) -> str:
     """How far a table that was kept is behind; empty for one that is not."""
     n = data["newer"]
-    return ngettext("%(n)s newer answer", "%(n)s newer answers", n) % {"n": f"{n:,}"} if data["stored"] and n else ""
+    if not data["stored"] or not data["changed"]:
+        return ""
+    if not n:
+        return _("answers or items have changed since")
+    return ngettext("%(n)s newer answer", "%(n)s newer answers", n) % {"n": f"{n:,}"}
 
 
 def _of_numbers(data: Data, place: int) -> bool:
