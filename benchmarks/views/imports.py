@@ -74,7 +74,9 @@ def sample(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 def _sample(benchmark: Benchmark, stage: str) -> tuple[Sequence[str], Iterable[Sequence[str]]]:
     recipe = find(benchmark.recipe)
-    written = next((one.sample for one in recipe.stages if one.sample and stage in ("", one.key)), ()) if recipe else ()
+    listed = recipe is not None and bool(recipe.concepts and recipe.conditions)  # then its first stage has a manifest
+    wanted = stage or (recipe.stages[0].key if recipe and listed else "")
+    written = next((one.sample for one in recipe.stages if one.sample and wanted in ("", one.key)), ()) if recipe else ()
     if written:
         head = list(dict.fromkeys(name for row in written for name in row))
         return head, [[row.get(name, "") for name in head] for row in written]
@@ -82,4 +84,4 @@ def _sample(benchmark: Benchmark, stage: str) -> tuple[Sequence[str], Iterable[S
     rows = (
         (f"{one.key}.jpg", one.key, one.concept, one.origin, one.condition, "", "", "", one.prompt) for one in expected
     )
-    return COLUMNS, rows if recipe and recipe.concepts and recipe.conditions else EXAMPLES
+    return COLUMNS, rows if listed else EXAMPLES
