@@ -15,7 +15,8 @@ both sides count; a row with fewer than three such cells, or with a constant sid
 and counted ("n_rows_few", "n_rows_constant"; "n_rows" is what the mean is over; "n_left_out" of "n_all" rows). Units,
 raters and ratings of an estimate are those of the rows that are in the mean.
 Interval: t interval on Fisher's z of the mean around the two-way delete-one jackknife (``intervals.py``) over units
-(images; concepts where concepts are averaged) and raters. Cohorts are never resampled: it speaks of these cohorts only.
+(images; concepts where concepts are averaged) and raters, both only of the rows that are in the mean: what is left out
+says nothing of the spread. Cohorts are never resampled: it speaks of these cohorts only.
 Units: scores as they are, r from -1 to 1. Undefined: no rating with a score; no row with an r.
 Source: Yayavaram et al. (2025), CAIRE, sections 4.2, D.1, D.3, D.4 (its formula is not printed; these are our
 readings); METRICS.md for the intervals.
@@ -203,7 +204,8 @@ def _estimates(method: str, scored: Scored, layout: Layout, wanted: Interval) ->
 def _of_blocks(method: str, table: _Table, wanted: Interval) -> list[Estimate]:
     if wanted.method == "bootstrap":
         raise ValueError("the correlation of a model with people has a jackknife interval only, got method='bootstrap'")
-    without = [table.without(part) for part in table.parts()] if wanted.over != "none" else []
+    asked = wanted.over != "none" and bool(np.isfinite(table.r).any())
+    without = [table.without(part) for part in table.parts()] if asked else []
     blocks = int(table.layout.block.max()) + 1
     return [_estimate(method, table, without, block, wanted) for block in range(blocks)]
 
@@ -311,11 +313,12 @@ class _Table:
         return [unit, rater, _numbered(_joined(unit, rater))]
 
     def without(self, part: Ints) -> Changes:
-        """Every block's change when all ratings of one number of ``part`` (n,) are left out, for each number."""
-        width = self.things.size
-        keys, place = _distinct(_joined(part, self.thing))
+        """Every block's change when all ratings of one number of ``part`` (n,) are left out, for each number that has
+        some in a row with an r."""
+        width, kept = self.things.size, np.isfinite(self.r)[self.layout.row]
+        keys, place = _distinct((part * max(self.count.size, 1) + self.thing)[kept])
         thing = keys % max(self.count.size, 1)
-        gone, value = _sums(place), _sums(place, self.scored.value)
+        gone, value = _sums(place), _sums(place, self.scored.value[kept])
         left = self.count[thing] - gone
         some = left > 0.5
         mean = self.sum[thing] / self.count[thing]

@@ -95,6 +95,7 @@ def test_the_interval_is_the_two_way_jackknife_by_brute_force(reading: str, seed
     measure, row, column, unit = READINGS[reading]
     rows = [one for one in study(seed, images=8, missing=0.1) if reading not in ("cohort", "annotator") or one[1] == 1]
     found = measure(scored(rows), Interval())
+    rows = [one for one in rows if not np.isnan(loop([r for r in rows if row(r) == row(one)], row, column))]
     keys: list[Callable] = [unit, lambda r: r[2], lambda r: (unit(r), r[2])]
     without = [
         np.array([loop([r for r in rows if key(r) != gone], row, column) for gone in sorted({key(r) for r in rows})])
@@ -147,10 +148,27 @@ def test_a_constant_image_is_left_out_and_counted() -> None:
     rows += [(1, c, c, float(c), 4.0) for c in range(3)]
     rows += [(2, c, c, float(c), float(c)) for c in range(2)]
     [found] = image_wise(scored(rows))
-    assert found.value == pytest.approx(1) and found.interval_reason == "unstable"
+    assert found.value == pytest.approx(1) and found.interval_reason == "too_few_units_for_interval"
     assert (found.n_units, found.n_raters, found.n_ratings) == (1, 3, 3), "n is what the mean is over"
     assert (found.extras["n_left_out"], found.extras["n_all"]) == (2, 3)
     assert (found.extras["n_rows"], found.extras["n_rows_constant"], found.extras["n_rows_few"]) == (1, 1, 1)
+
+
+def test_an_image_that_is_left_out_says_nothing_of_the_spread() -> None:
+    """Five images have an r; thirty more, rated in two cohorts only, change neither the value nor the interval."""
+    rows = study(4, images=5, missing=0)
+    before = image_wise(scored(rows))[0]
+    apart = [
+        (5 + i, c, c * 4 + r, float(1 + (i + r) % 5), float(1 + i % 5))
+        for i in range(30)
+        for c in range(2)
+        for r in range(4)
+    ]
+    after = image_wise(scored(rows + apart))[0]
+    assert before.low is not None and after.extras["n_left_out"] == 30
+    assert (after.value, after.low, after.high) == pytest.approx((before.value, before.low, before.high), abs=1e-12)
+    two = image_wise(scored([r for r in rows if r[0] < 2] + apart))[0]
+    assert two.interval_reason == "too_few_units_for_interval", "two images in the mean are too few, whatever is beside"
 
 
 def test_more_raters_do_not_make_an_image_count_more() -> None:
