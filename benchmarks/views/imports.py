@@ -76,7 +76,8 @@ def _sample(benchmark: Benchmark, stage: str) -> tuple[Sequence[str], Iterable[S
     recipe = find(benchmark.recipe)
     listed = recipe is not None and bool(recipe.concepts and recipe.conditions)  # then its first stage has a manifest
     wanted = stage or (recipe.stages[0].key if recipe and listed else "")
-    written = next((one.sample for one in recipe.stages if one.sample and wanted in ("", one.key)), ()) if recipe else ()
+    stages = recipe.stages if recipe else ()
+    written = next((one.sample for one in stages if one.sample and wanted in ("", one.key)), ())
     if written:
         head = list(dict.fromkeys(name for row in written for name in row))
         return head, [[row.get(name, "") for name in head] for row in written]
