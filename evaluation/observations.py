@@ -17,11 +17,12 @@ from annotation.models import Annotation, Unit
 from benchmarks.models import Benchmark, Item
 from evaluation.copying import copied
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
-from evaluation.readers import narrowing, params_of
+from evaluation.readers import may_repeat, narrowing, numbered, once, params_of
 from evaluation.selection import Selection
 from people.models import Cohort, Rater
 
-_KEPT = {"unit": "i8", "rater": "i8", "cohort": "i8", "annotation": "i8", "code": "i4", "value": "f8"}
+_KEPT = {"unit": "i8", "rater": "i8", "cohort": "i8", "annotation": "i8", "code": "i4", "at": "i8", "value": "f8"}
+_AT = {False: "0", True: "(extract(epoch FROM a.submitted_at) * 1000000)"}
 
 # WHICH is shared by the ratings and by the codes, so that both speak of the same rows.
 _WHICH = """
@@ -39,7 +40,7 @@ _CODES = "SELECT DISTINCT r.code {which} ORDER BY r.code"
 _READ = """
 COPY (
   SELECT r.unit_id::int8, r.rater_id::int8, coalesce(r.cohort_id, -1)::int8, r.annotation_id::int8,
-         array_position(%(codes)s::text[], r.code::text)::int8, coalesce(r.value, 'NaN')::float8
+         array_position(%(codes)s::text[], r.code::text)::int8, {at}::int8, coalesce(r.value, 'NaN')::float8
   {which}
 ) TO STDOUT (FORMAT binary)
 """
@@ -73,12 +74,16 @@ class Who:
         return self.kind == Rater.Kind.MODEL
 
 
+_ROWS = ("item", "target", "rater", "cohort", "code", "value", "unit_pk")
+
+
 @dataclass(frozen=True, eq=False)
 class Observed:
     """n codes. `item`, `target`, `rater`, `cohort` and `code` (n,) are places in the tuples of the same name; `cohort`
     is -1 where the answer belongs to none. `value` (n,) is the code as a number, NaN where it has none.
 
-    A rater says one thing about a unit (item and target) at most: repeats are settled by the selection.
+    A rater says one thing about a unit (item and target) at most: repeats are settled by the selection. Rows are by the
+    unit's and the rater's id, as the readers have them: so the same sum is made in the same order by every door.
     """
 
     level: str
@@ -93,6 +98,7 @@ class Observed:
     raters: tuple[Who, ...]
     cohorts: tuple[str, ...]
     codes: tuple[str, ...]
+    unit_pk: Ints  # (n,)
 
     @property
     def n(self) -> int:
@@ -105,7 +111,7 @@ class Observed:
 
     def where(self, mask: Bools) -> Observed:
         """Only these rows; the tuples stay whole, so that places mean the same in every part."""
-        rows = {name: getattr(self, name)[mask] for name in ("item", "target", "rater", "cohort", "code", "value")}
+        rows = {name: getattr(self, name)[mask] for name in _ROWS}
         return replace(self, **rows)
 
     @cached_property
@@ -143,10 +149,10 @@ class Observed:
         are no number (none on an ordered scale) are left out."""
         if self.level != "nominal" and np.isnan(self.value).any():
             return self.where(~np.isnan(self.value)).ratings
-        _units, unit = np.unique(self.unit, return_inverse=True)
-        _raters, rater = np.unique(self.rater, return_inverse=True)
+        units, unit = numbered(self.unit_pk)
+        raters, rater = numbered(np.array([who.pk for who in self.raters], np.int64)[self.rater])
         value = self.code.astype(np.float64) if self.level == "nominal" else self.value
-        return Ratings(unit, rater, value, _units.size, _raters.size)
+        return Ratings(unit, rater, value, units, raters)
 
 
 def _property(thing: Thing, name: str) -> Any:
@@ -155,11 +161,13 @@ def _property(thing: Thing, name: str) -> Any:
 
 def observe(selection: Selection) -> Observed:
     """Everything the selection counts, in one streamed query; names are read once for each thing, not for each row."""
-    params, which = params_of(selection), _WHICH.format(**narrowing(selection))
+    params, dated = params_of(selection), may_repeat(selection)
+    which = _WHICH.format(**narrowing(selection, dated=dated))
     with connection.cursor() as cursor:
         cursor.execute(_CODES.format(which=which), params)
         codes = [code for (code,) in cursor.fetchall()]
-    rows = _once(copied(_READ.format(which=which), params | {"codes": codes}, _KEPT), selection.repeats)
+    rows = copied(_READ.format(which=which, at=_AT[dated]), params | {"codes": codes}, _KEPT)
+    rows = _once(rows, selection.repeats)
     units = {u: (i, t) for u, i, t in _chunked(Unit, np.unique(rows["unit"]), ("pk", "item_id", "target"))}
     items = things({item for item, _target in units.values()})
     raters = whos(Benchmark.objects.get(pk=selection.benchmark_id), np.unique(rows["rater"]).tolist())
@@ -183,6 +191,7 @@ def observe(selection: Selection) -> Observed:
         raters=tuple(raters),
         cohorts=tuple(labels[pk].label for pk in cohort_ids),
         codes=tuple(codes),
+        unit_pk=rows["unit"].astype(np.int64),
     )
 
 
@@ -219,7 +228,9 @@ def answers(selection: Selection) -> Iterator[Said]:
         rows = rows.filter(sheet_version__in=selection.versions)
     names = ("assignment__unit__item_id", "assignment__unit__target", "rater_id", "cohort__label", "answers")
     kept: dict[tuple[int, str, int], tuple[str, Any]] = {}
-    for item, target, rater, cohort, said in rows.order_by("pk").values_list(*names).iterator(chunk_size=2000):
+    for item, target, rater, cohort, said in (
+        rows.order_by("submitted_at", "pk").values_list(*names).iterator(chunk_size=2000)
+    ):
         if selection.repeats == "latest" or (item, target, rater) not in kept:
             kept[item, target, rater] = (cohort or "", said[selection.field])
     found = {one.pk: one for one in things({item for item, _target, _rater in kept})}
@@ -264,11 +275,6 @@ def _mapped(values: Any, to: Mapping[int, int]) -> Ints:
 
 
 def _once(rows: Any, repeats: str) -> Any:
-    """One row for each unit and rater: the latest or the first answer."""
-    order = np.lexsort((rows["annotation"], rows["rater"], rows["unit"]))
-    rows = rows[order]
-    if not rows.size:
-        return rows
-    same = (rows["unit"][1:] == rows["unit"][:-1]) & (rows["rater"][1:] == rows["rater"][:-1])
-    keep = np.concatenate([~same, [True]]) if repeats == "latest" else np.concatenate([[True], ~same])
-    return rows[keep]
+    """One row for each unit and rater, by both: the latest or the first answer."""
+    raters, rater = numbered(rows["rater"])
+    return rows[once(rows["unit"] * max(raters, 1) + rater, rows, repeats)]

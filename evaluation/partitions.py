@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from datetime import date, datetime
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def cohort_partitions(selection: Selection, cohort: int) -> Partitions:
 
 
 def field_answers(selection: Selection) -> list[Row]:
-    """Whole answers of the selection's field, oldest first. A model's is of no cohort."""
+    """Whole answers of the selection's field, in the order they were given. A model's is of no cohort."""
     found = Annotation.objects.filter(
         Q(cohort_id__in=selection.cohorts) | Q(rater__kind=Rater.Kind.MODEL),
         assignment__campaign_id__in=selection.campaigns,
@@ -64,7 +65,7 @@ def field_answers(selection: Selection) -> list[Row]:
         found = found.filter(submitted_at__lt=selection.until)
     if selection.versions:
         found = found.filter(sheet_version__in=selection.versions)
-    rows = found.order_by("pk").values_list(
+    rows = found.order_by("submitted_at", "pk").values_list(
         "cohort_id",
         "assignment__unit__item__condition",
         "assignment__unit_id",
@@ -81,4 +82,6 @@ def _table(rows: list[Row], repeats: str) -> Partitions:
     for _cohort, _condition, unit, rater, _at, answer in rows:
         if repeats == "latest" or (unit, rater) not in kept:
             kept[unit, rater] = answer
-    return Partitions.from_rows((unit, rater, Partition.of(answer)) for (unit, rater), answer in kept.items())
+    return Partitions.from_rows(
+        (unit, rater, Partition.of(answer)) for (unit, rater), answer in sorted(kept.items(), key=itemgetter(0))
+    )

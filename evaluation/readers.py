@@ -45,6 +45,7 @@ _SEATS = """CROSS JOIN LATERAL (
     SELECT cc.cohort_id FROM annotation_slot s JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id
     WHERE p.kind = 'model' AND s.unit_id = r.unit_id AND cc.campaign_id = ANY(%(campaigns)s)
   ) seat"""
+# Several campaigns may have asked a person twice: which answer was given later, only its moment tells.
 _AT = "(extract(epoch FROM a.submitted_at) * 1000000)::int8, "
 _DATED = "JOIN annotation_annotation a ON a.id = r.annotation_id"
 _NARROWED = """
@@ -131,8 +132,8 @@ class OfCohort:
 def cohort_ratings(selection: Selection, cohort: int) -> OfCohort:
     rows = _rows(selection, dated=True)
     of_cohort = rows[rows["cohort"] == cohort]
-    at: Ints = of_cohort["at"][_kept(of_cohort, selection.repeats)]
-    return OfCohort(_numbered(of_cohort, selection.repeats), [int(r) for r in np.unique(of_cohort["rater"])], at)
+    settled, order = _settled(of_cohort, selection.repeats)
+    return OfCohort(settled, [int(r) for r in np.unique(of_cohort["rater"])], of_cohort["at"][order])
 
 
 def all_together(selection: Selection) -> tuple[Ratings, list[int]]:
@@ -149,10 +150,10 @@ def asked_units(selection: Selection) -> dict[Cell, int]:
 
 
 def _rows(selection: Selection, *, dated: bool = False) -> npt.NDArray[np.void]:
-    """`dated`: with the moment of each answer, in microseconds."""
+    """`dated`: with the moment of each answer, in microseconds; also where somebody may have answered twice."""
+    dated = dated or may_repeat(selection)
     nominal = selection.level == "nominal"
     models = "model" in selection.raters
-    narrowed = narrowing(selection)
     query = _QUERY.format(
         codes=_CODES if nominal else "",
         codes_join="JOIN codes ON codes.code = r.code" if nominal else "",
@@ -160,7 +161,7 @@ def _rows(selection: Selection, *, dated: bool = False) -> npt.NDArray[np.void]:
         seats=_SEATS if models else "",
         seat="seat.cohort" if models else "r.cohort_id",
         dated=_AT if dated else "",
-        **(narrowed | {"join": narrowed["join"] or (_DATED if dated else "")}),
+        **narrowing(selection, dated=dated),
     )
     rows: npt.NDArray[np.void] = copied(query, params_of(selection), _KEPT_DATED if dated else _KEPT)
     return rows
@@ -184,32 +185,65 @@ def params_of(selection: Selection) -> dict[str, Any]:
     }
 
 
-def narrowing(selection: Selection) -> dict[str, str]:
-    """`join` and `narrowed` of such a query: dates and versions stand with the annotation, read for them alone."""
-    if not (selection.since or selection.until or selection.versions):
-        return {"join": "", "narrowed": ""}
-    return {"join": _DATED, "narrowed": _NARROWED}
+def may_repeat(selection: Selection) -> bool:
+    """Whether a person can have answered a unit twice: one campaign keeps one answer of each."""
+    return len(selection.campaigns) > 1
+
+
+def narrowing(selection: Selection, *, dated: bool = False) -> dict[str, str]:
+    """`join` and `narrowed` of such a query: moments and versions stand with the annotation, read for them alone."""
+    if selection.since or selection.until or selection.versions:
+        return {"join": _DATED, "narrowed": _NARROWED}
+    return {"join": _DATED if dated else "", "narrowed": ""}
 
 
 def _numbered(rows: npt.NDArray[np.void], repeats: str) -> Ratings:
     """Units and raters renumbered from 0, with one answer of each person to each unit."""
-    units, unit = np.unique(rows["unit"], return_inverse=True)
-    raters, rater = np.unique(rows["rater"], return_inverse=True)
+    return _settled(rows, repeats)[0]
+
+
+def _settled(rows: npt.NDArray[np.void], repeats: str) -> tuple[Ratings, Ints]:
+    """The ratings by unit, then by rater, so that every sum over them is made in one order; and each one's row.
+
+    Of several answers of a person to a unit, in different campaigns, the one that was given first or last.
+    """
+    units, unit = numbered(rows["unit"])
+    raters, rater = numbered(rows["rater"])
+    order = _once(unit * max(raters, 1) + rater, units * raters, rows, repeats)
     value: Floats = rows["value"]
-    kept = _kept(rows, repeats)
-    return Ratings(unit[kept], rater[kept], value[kept], int(units.size), int(raters.size))
+    return Ratings(unit[order], rater[order], value[order], units, raters), order
 
 
-def _kept(rows: npt.NDArray[np.void], repeats: str) -> Ints:
-    """The places of the rows that count where a person gave several answers in different campaigns."""
-    units, unit = np.unique(rows["unit"], return_inverse=True)
-    raters, rater = np.unique(rows["rater"], return_inverse=True)
-    seen = np.zeros(units.size * raters.size, bool)
-    seen[unit * raters.size + rater] = True
-    if int(seen.sum()) == rows.size:  # nobody answered twice
-        return np.arange(rows.size)
-    order: Ints = np.argsort(rows["annotation"], kind="stable")
-    if repeats == "latest":
-        order = order[::-1]
-    pair = unit[order] * max(raters.size, 1) + rater[order]
-    return np.sort(order[np.unique(pair, return_index=True)[1]])
+def _once(pair: Ints, places: int, rows: npt.NDArray[np.void], repeats: str) -> Ints:
+    """The rows that count, by their pair of unit and rater; a place for each pair is cheaper than sorting, unless most
+    are empty."""
+    if places <= 8 * pair.size:
+        row_of: Ints = np.full(places, -1)
+        row_of[pair] = np.arange(pair.size)
+        found: Ints = row_of[row_of >= 0]
+        if found.size == pair.size:  # nobody answered twice
+            return found
+    return once(pair, rows, repeats)
+
+
+def once(pair: Ints, rows: npt.NDArray[np.void], repeats: str) -> Ints:
+    """The places of `rows` that count, in the order of their pair (of unit and rater): of several answers the one given
+    last, or first, by their moment (`at`, without which there are none) and then by the order they were stored in."""
+    names = rows.dtype.names or ()
+    order: Ints = np.lexsort((rows["annotation"], *([rows["at"]] if "at" in names else []), pair))
+    said = pair[order]
+    differs = np.ones(said.size + 1, bool)
+    differs[1:-1] = said[1:] != said[:-1]
+    return order[differs[1:] if repeats == "latest" else differs[:-1]]
+
+
+def numbered(ids: Ints) -> tuple[int, Ints]:
+    """How many different ids there are, and (n,) the place of each among them; by a lookup where they lie close."""
+    if not ids.size:
+        return 0, np.zeros(0, np.int64)
+    low = ids.min()
+    if ids.max() - low < 4 * ids.size:
+        there = np.bincount(ids - low) > 0
+        return int(there.sum()), (np.cumsum(there) - 1)[ids - low]
+    distinct, place = np.unique(ids, return_inverse=True)
+    return int(distinct.size), place

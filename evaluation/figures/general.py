@@ -106,9 +106,9 @@ def annotators(ground: Ground) -> Figure:
 
 
 def _against_the_rest(part: Observed) -> list[tuple[str, Estimate]]:
-    ratings, places = part.ratings, np.unique(part.rater)
-    # the places of raters are in the order of their names
-    return [(part.raters[place].name, with_the_rest(ratings, number)) for number, place in enumerate(places)]
+    ratings, there = part.ratings, [part.raters[place] for place in np.unique(part.rater)]  # by name
+    pks = sorted(who.pk for who in there)  # as ratings number them
+    return [(who.name, with_the_rest(ratings, pks.index(who.pk))) for who in there]
 
 
 def _range(estimates: list[Estimate]) -> str:

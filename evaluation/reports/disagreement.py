@@ -157,7 +157,7 @@ def _narrowed(rows: Any, selection: Selection) -> Any:
     if selection.versions:
         rows = rows.filter(annotation__sheet_version__in=selection.versions)
     names = ("unit_id", "rater_id", "code", "cohort_id", "rater__kind")
-    return rows.order_by("annotation_id").values_list(*names)
+    return rows.order_by("annotation__submitted_at", "annotation_id").values_list(*names)
 
 
 def in_words(field: Field, answer: Any, language: str) -> Answered:
