@@ -45,13 +45,17 @@ class RaterLine:
         return self.seen_at is None
 
     @property
+    def is_model(self) -> bool:
+        return self.rater.kind == Rater.Kind.MODEL
+
+    @property
     def skipped_share(self) -> float | None:
         shown = self.done + self.skipped
         return self.skipped / shown if shown else None
 
     @property
     def skipped_percent(self) -> str:
-        return shown_share(self.skipped_share)
+        return "" if self.from_file else shown_share(self.skipped_share)
 
 
 # Done, counted and the median of active seconds, per person and cohort.
@@ -72,7 +76,7 @@ def cohorts_of(benchmark: Benchmark) -> list[Cohort]:
 def raters_of(
     benchmark: Benchmark, at: datetime, cohort: int | None = None, rater: int | None = None
 ) -> list[RaterLine]:
-    """By cohort, then by name here: never by how much or how well."""
+    """By cohort, then by name here, models last: never by how much or how well."""
     campaigns = list(Campaign.objects.filter(stage__benchmark=benchmark).values_list("pk", flat=True))
     taking_part = Participation.objects.filter(cohort__campaign__in=campaigns)
     if cohort is not None:
@@ -106,7 +110,7 @@ def raters_of(
         )
         for (r, c), last in seen.items()
     ]
-    return sorted(lines, key=lambda line: (line.cohort.name if line.cohort else "", line.pseudonym))
+    return sorted(lines, key=lambda line: (line.is_model, line.cohort.name if line.cohort else "", line.pseudonym))
 
 
 def _from_files(

@@ -83,6 +83,8 @@ def list_context(catalogue: Catalogue, selection: Selection, order: Order, page:
 def _apart(order: Order) -> list[str]:
     """What stands in no order, and why."""
     said = []
+    if order.places and order.places[0].value == 0:
+        said.append(_("In none of these units do two raters differ, so the order says nothing."))
     if order.few:
         said.append(
             ngettext(

@@ -9,8 +9,8 @@ from django.utils.translation import ngettext
 from evaluation.metrics.estimate import Estimate
 from evaluation.reports.beside import counted_words
 from evaluation.reports.judge_report import JudgeLine, JudgeReport, Standing
-from evaluation.reports.models_page import brief
-from evaluation.reports.numbers import shown, shown_share
+from evaluation.reports.models_page import beside_people, brief
+from evaluation.reports.numbers import shown
 from evaluation.reports.page import SHARE, Axis, axis_for, line
 from jobs.spreadsheets import csv_lines
 
@@ -34,17 +34,17 @@ def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
 def _row(one: JudgeLine, alpha_axis: Axis, strip_axis: Axis) -> dict[str, Any]:
     return {
         "cohort": one.cohort.name,
-        "alone": line(one.alpha.people, alpha_axis),
-        "with_judge": line(one.alpha.everybody, alpha_axis),
-        "standing": line(one.standing.judge, strip_axis),
+        "alone": beside_people(line(one.alpha.people, alpha_axis), one.alpha.people),
+        "with_judge": beside_people(line(one.alpha.everybody, alpha_axis), one.alpha.everybody),
+        "standing": beside_people(line(one.standing.judge, strip_axis), one.standing.judge),
         "people_at": [strip_axis.at(e.value) for e in one.standing.people if e.value is not None],
         "ceiling_at": strip_axis.at(one.standing.ceiling.value) if one.standing.ceiling.value is not None else "",
         "sentences": list(_sentences(one.standing)),
         "ceiling": brief(one.standing.ceiling),
         "agreement": brief(one.majority.agreement),
-        "base_rate": shown_share(one.majority.base_rate.value),
+        "base_rate": brief(one.majority.base_rate),
         "kappa": brief(one.majority.kappa),
-        "unread": _unread(one),
+        "unread": [words for words in (_tied(one), _unread(one)) if words],
     }
 
 
@@ -59,7 +59,16 @@ def _sentences(standing: Standing) -> Iterator[str]:
     best = standing.at_least_as_good
     if best is not None and best.value is not None:
         given = {"count": best.extras["count"], "n": best.n_raters}
-        yield _("At least as close to the others as %(count)s of %(n)s.") % given
+        yield _("Measured against the very same others, it is at least as close as %(count)s of %(n)s.") % given
+
+
+def _tied(one: JudgeLine) -> str:
+    """Why fewer units have a majority than the judge rated."""
+    n = one.majority.n_tied
+    text = ngettext(
+        "%(n)s unit with a shared first place left out.", "%(n)s units with a shared first place left out.", n
+    )
+    return text % {"n": n} if n else ""
 
 
 def _unread(one: JudgeLine) -> str:
@@ -78,7 +87,9 @@ def _panel(report: JudgeReport) -> dict[str, Any] | None:
     if report.panel is None:
         return None
     errors, worth = report.panel
-    return {"count": len(report.judges), "errors": brief(errors), "worth": brief(worth)}
+    count = len(report.judges)
+    cancel = worth.value is not None and worth.value > count
+    return {"count": count, "errors": brief(errors), "worth": brief(worth), "cancel": cancel}
 
 
 def words(report: JudgeReport, language: str = "en") -> list[str]:
@@ -93,6 +104,12 @@ def words(report: JudgeReport, language: str = "en") -> list[str]:
         )
     else:
         said.append(_("Place among people: each one's Spearman correlation with the mean of the others."))
+        said.append(
+            _(
+                "The drawing sets the judge against the mean of all people, and each person against that of the "
+                "others, one fewer; the count beside it leaves each person out of both."
+            )
+        )
         said.append(_("The judge's own interval speaks of other units and these people."))
     said.append(_("Ceiling: the people's own, on average; its interval draws other people."))
     said.append(_("Base rate: what always giving the commonest code would reach."))

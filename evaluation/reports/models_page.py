@@ -51,8 +51,8 @@ def _row(one: ModelLine, report: ModelsReport, axis: Axis) -> dict[str, Any]:
         "about": about(one.who),
         "answered": shown_share(one.answered.value),
         "n": one.answered.extras["count"],
-        "overall": line(one.overall, axis),
-        "image_wise": line(one.image_wise, axis) if one.image_wise is not None else None,
+        "overall": beside_people(line(one.overall, axis), one.overall),
+        "image_wise": beside_people(line(one.image_wise, axis), one.image_wise) if one.image_wise is not None else None,
         "band": band(one.band, sum(other.band is not None for other in report.lines)),
         "by_cohort": [
             (cohort.name, brief(estimate)) for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True)
@@ -78,10 +78,17 @@ def band(places: tuple[int, int] | None, count: int) -> str:
     return _("%(first)s to %(last)s of %(count)s") % {"first": first, "last": last, "count": count}
 
 
-def brief(estimate: Estimate) -> dict[str, str]:
+def beside_people(drawn: dict[str, Any], estimate: Estimate) -> dict[str, Any]:
+    """Without a unit that both rated, it is not that there are no ratings."""
+    if estimate.reason != "no_ratings":
+        return drawn
+    return drawn | {"title": _("nothing shared."), "reason": _("People and the model have rated no unit in common.")}
+
+
+def brief(estimate: Estimate) -> dict[str, Any]:
     """One estimate in a narrow cell, without a ruler."""
     if estimate.value is None:
-        return {"title": reason_title(estimate), "reason": reason_sentence(estimate)}
+        return beside_people({"title": reason_title(estimate), "reason": reason_sentence(estimate)}, estimate)
     interval = shown_interval(estimate) or interval_sentence(estimate)
     return {"value": shown(estimate.value), "interval": interval, "n": f"n = {estimate.n_units} × {estimate.n_raters}"}
 

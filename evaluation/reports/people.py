@@ -1,5 +1,6 @@
 """A cohort's people in numbers: each against the rest, and all of them together."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -34,9 +35,11 @@ class CohortNumbers:
     drift: dict[int, Estimate]
 
 
-def numbers(catalogue: Catalogue, cohort: Cohort, asked: QueryDict | None = None) -> CohortNumbers | None:
+def numbers(
+    catalogue: Catalogue, cohort: Cohort, asked: QueryDict | None = None, of: Collection[int] | None = None
+) -> CohortNumbers | None:
     """By the default selection, or the stage and question that are `asked` for; None where there is nothing to be
-    measured."""
+    measured. `of`: the raters to be set against the rest; all of them if left out."""
     query = QueryDict(f"cohort={cohort.pk}", mutable=True)
     for name in ("stage", "field") if asked else ():
         query.setlist(name, asked.getlist(name) if asked else [])
@@ -52,7 +55,7 @@ def numbers(catalogue: Catalogue, cohort: Cohort, asked: QueryDict | None = None
         return CohortNumbers(selection, measure.compute(given, selection.wanted_interval), {}, {})
     read = cohort_ratings(selection, cohort.pk)
     nominal = selection.level == "nominal"
-    places = {rater: number for number, rater in enumerate(read.raters)}
+    places = {rater: number for number, rater in enumerate(read.raters) if of is None or rater in of}
     against = same_as_the_rest if nominal else with_the_rest
     return CohortNumbers(
         selection,
@@ -62,11 +65,12 @@ def numbers(catalogue: Catalogue, cohort: Cohort, asked: QueryDict | None = None
     )
 
 
-def people_context(found: CohortNumbers | None, lines: list[RaterLine]) -> dict[str, Any]:
-    """What templates/evaluation/people.html takes when a cohort was picked."""
+def people_context(found: CohortNumbers | None, lines: list[RaterLine], here: list[RaterLine]) -> dict[str, Any]:
+    """What templates/evaluation/people.html takes when a cohort was picked. `here`: the lines of this page."""
     paces = [one.pace for one in lines if one.pace is not None]
     shown = sum(one.done + one.skipped for one in lines)
     context: dict[str, Any] = {
+        "count": len(lines),
         "active": sum(one.at_work for one in lines),
         "pace": median(paces) if paces else None,
         "skipped": shown_share(sum(one.skipped for one in lines) / shown) if shown else "",
@@ -82,7 +86,7 @@ def people_context(found: CohortNumbers | None, lines: list[RaterLine]) -> dict[
     return context | {
         "axis": axis if found.rest else None,
         "nominal": nominal,
-        "rows": [(one, drawn.get(one.rater.pk), drifts.get(one.rater.pk)) for one in lines],
+        "rows": [(one, drawn.get(one.rater.pk), drifts.get(one.rater.pk)) for one in here],
         "together": together,
         "measure": found.selection.measures[0].label,
     }

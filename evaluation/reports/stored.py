@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from django.db.models import Count, Max
 
-from annotation.models import Participation
+from annotation.models import Assignment, Participation, Rating
 from benchmarks.models import Benchmark
 from evaluation.catalogue import Catalogue
 from evaluation.measures import BY_KEY
@@ -50,7 +50,18 @@ def threshold_of(selection: Selection) -> int:
         cohort__campaign__in=selection.campaigns, cohort__cohort__in=selection.cohorts
     ).order_by()
     most = seats.values("cohort__cohort").annotate(n=Count("rater", distinct=True)).aggregate(most=Max("n"))["most"]
-    return 1 if (most or 0) > PAIRED else THRESHOLD
+    return 1 if max(most or 0, _most_from_files(selection)) > PAIRED else THRESHOLD
+
+
+def _most_from_files(selection: Selection) -> int:
+    """Raters of the largest cohort where some came in a file: those have no seat. Read only where there are any."""
+    if not Assignment.objects.filter(campaign__in=selection.campaigns, participation=None).exists():
+        return 0
+    rows = Rating.objects.filter(
+        campaign__in=selection.campaigns, field=selection.field, cohort__in=selection.cohorts, live=True
+    ).order_by()
+    counts = rows.values("cohort").annotate(n=Count("rater", distinct=True))
+    return counts.aggregate(most=Max("n"))["most"] or 0
 
 
 def renew(benchmark: Benchmark, selection: Selection) -> None:

@@ -1,5 +1,7 @@
 """Who answers in a benchmark, and whether their answers count."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -19,6 +21,8 @@ from evaluation.raters import RaterLine, cohorts_of, effect_words, exclusions_of
 from evaluation.reports.people import numbers, people_context, people_filters
 from people.models import Cohort
 
+PAGE = 100
+
 
 @login_required
 @require_safe
@@ -29,6 +33,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     cohorts = cohorts_of(benchmark)
     cohort = _cohort(request.GET.get("cohort", ""), cohorts)
     lines = raters_of(benchmark, timezone.now(), cohort=cohort.pk if cohort else None)
+    here, pages = _part(request, lines)
     context = {
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "people"),
@@ -36,14 +41,38 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "works": may(request.user, benchmark, "work_on"),
         "cohorts": cohorts,
         "cohort": cohort,
-        "rows": [(line, None, None) for line in lines],
+        "rows": [(line, None, None) for line in here],
+        **pages,
     }
     if cohort:
         catalogue = catalogue_of(benchmark)
-        found = numbers(catalogue, cohort, request.GET)
-        context |= people_context(found, lines)
+        found = numbers(catalogue, cohort, request.GET, {line.rater.pk for line in here})
+        context |= people_context(found, lines, here)
         context["selects"] = people_filters(found, catalogue, get_language() or "en")
     return render(request, "evaluation/people.html", context)
+
+
+def _part(request: HttpRequest, lines: list[RaterLine]) -> tuple[list[RaterLine], dict[str, Any]]:
+    """One page of the lines, and where it lies: `first` and `last` of `total`, and addresses of its neighbours."""
+    asked = request.GET.get("page", "1")
+    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 else 0
+    start = (number - 1) * PAGE
+    if number < 1 or (start and start >= len(lines)):
+        raise Http404
+
+    def address(page: int) -> str:
+        params = request.GET.copy()
+        params["page"] = str(page)
+        return params.urlencode()
+
+    here = lines[start : start + PAGE]
+    return here, {
+        "first": start + 1,
+        "last": start + len(here),
+        "total": len(lines),
+        "earlier": address(number - 1) if start else "",
+        "later": address(number + 1) if start + PAGE < len(lines) else "",
+    }
 
 
 def _cohort(asked: str, cohorts: list[Cohort]) -> Cohort | None:

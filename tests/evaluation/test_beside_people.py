@@ -1,0 +1,155 @@
+"""Models and a judge beside people, where codes have no order; and what the pages say where there is no number."""
+
+import json
+
+import pytest
+
+from annotation.models import Campaign, Rating
+from evaluation.reports import stored
+from evaluation.snapshots import THRESHOLD
+from evaluation.views import people as people_page
+from tests.annotation.files.test_answer_files import bring
+from tests.evaluation.data import an_open_campaign, give
+from tests.evaluation.test_measures import CHOICE, with_sheet
+from tests.evaluation.test_people_page import NOMINAL
+from tests.personas import World
+
+# What most said: 1, 1, 2, 3, and of the last nobody knows. The model is right in three of these four; always saying 1
+# would be right in two of them.
+PEOPLE = ("11231", "12232", "11213")
+MODEL = "12231"
+GOLD = "1221"  # the model is right in three of four; the last item has none
+
+
+def of_a_model(world: World, campaign: Campaign, codes: str, name: str = "heron", **more: str) -> None:
+    said = {"rater": name, "rater_kind": "model", "target": "Egypt", "field": "relevance", **more}
+    rows = [{**said, "item": item.key, "code": code} for item, code in zip(world.items, codes, strict=False)]
+    job = bring(campaign, "\n".join(json.dumps(row) for row in rows).encode(), f"{name}.jsonl")
+    assert job.result["counts"] == {"created": len(rows)}
+
+
+@pytest.fixture
+def nominal(world: World) -> Campaign:
+    campaign = with_sheet(world, {**CHOICE, "key": "relevance", "config": NOMINAL})
+    third = world.add_annotators(world.egypt, 1)[0]
+    for user, codes in zip((world.nour, world.tarek, third), PEOPLE, strict=True):
+        give(campaign, world.egypt, user, dict(zip(world.items, codes, strict=False)))
+    Rating.objects.update(value=None)
+    of_a_model(world, campaign, MODEL)
+    return campaign
+
+
+def read(world: World, rest: str) -> str:
+    reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/{rest}")
+    assert reply.status_code == 200
+    return reply.content.decode()
+
+
+def test_without_an_order_a_model_is_right_or_wrong(world: World, nominal: Campaign) -> None:
+    [line] = json.loads(read(world, "models.json?cohort=" + str(world.egypt.pk)))["models"]
+    assert (line["overall"]["value"], line["overall"]["n_units"]) == (0.75, 4)
+    page = read(world, f"models/?cohort={world.egypt.pk}")
+    assert "Accuracy" in page and "Spearman" not in page and "0.75</bdi></b>" in page
+    assert "Right is the code that most people of the cohort gave; 1 units with a shared first place left out" in page
+    assert 'name="truth"' not in page, "without gold there is no choice"
+
+
+def test_gold_of_the_items_can_say_what_is_right(world: World, nominal: Campaign) -> None:
+    for item, code in zip(world.items, GOLD, strict=False):
+        item.context = {"gold": code}
+        item.save()
+    found = json.loads(read(world, "models.json?truth=gold"))
+    assert (found["truth"], found["models"][0]["overall"]["value"]) == ("gold", 0.75)
+    assert found["models"][0]["overall"]["n_units"] == 4
+    assert "Right is the item&#x27;s own gold answer" in read(world, "models/?truth=gold")
+    assert json.loads(read(world, "models.json?truth=people"))["truth"] == "people"
+
+
+def test_a_judge_without_an_order_is_set_against_the_majority(world: World, nominal: Campaign) -> None:
+    line = json.loads(read(world, "judge.json"))["cohorts"]["Egypt"]
+    assert line["agreement_with_majority"]["value"] == 0.75
+    assert line["base_rate"]["value"] == 0.5
+    assert line["n_tied"] == 1
+    page = read(world, f"judge/?cohort={world.egypt.pk}")
+    assert "Says what most others say" in page and "Spearman" not in page
+    assert "1 unit with a shared first place left out." in page
+    base = page.split('data-l="Base rate"', 1)[1].split("</td>", 1)[0]
+    assert "0.50" in base and "n = 4 × 3" in base
+
+
+def test_what_nobody_shares_with_the_model_is_not_called_unrated(world: World) -> None:
+    world.add_items(4)
+    campaign = an_open_campaign(world)
+    for cohort, users in ((world.egypt, (world.nour, world.tarek)), (world.brazil, (world.bia, world.caio))):
+        for user in users:
+            give(campaign, cohort, user, dict(zip(world.items, "1234", strict=True)))
+    of_a_model(world, campaign, "1234")
+    for rest in ("models/", "judge/"):
+        page = read(world, f"{rest}?cohort={world.brazil.pk}")
+        assert "People and the model have rated no unit in common." in page, rest
+        assert "There are no ratings here so far" not in page, rest
+    assert "rated no unit in common" not in read(world, f"models/?cohort={world.egypt.pk}")
+
+
+def test_models_are_told_from_people(world: World, nominal: Campaign) -> None:
+    page = read(world, "people/")
+    row = page.split("heron", 1)[1].split("</tr>", 1)[0]
+    assert ">Model</span>" in row and "0 %" not in row
+    assert page.index("heron") > page.index(world.nour.name)
+
+
+def test_many_people_come_page_by_page(world: World, nominal: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(people_page, "PAGE", 2)
+    first, second = (read(world, f"people/?cohort={world.egypt.pk}{more}") for more in ("", "&page=2"))
+    names = [world.benchmark.pseudonym(rater) for rater in Rating.objects.filter(rater__kind="person")
+             .values_list("rater", flat=True).distinct()]  # fmt: skip
+    assert [sum(name in page for name in names) for page in (first, second)] == [2, 1]
+    assert "of 3 who took part" in first and "1 to 2 of 3" in first and "3 to 3 of 3" in second
+    assert f"?cohort={world.egypt.pk}&amp;page=2" in first
+    missing = world.client(world.mara).get(f"/b/{world.benchmark.slug}/people/?page=9")
+    assert missing.status_code == 404
+
+
+def test_where_all_answers_are_the_same_the_order_says_nothing(world: World) -> None:
+    world.add_items(2)
+    campaign = an_open_campaign(world)
+    for user in (world.nour, world.tarek):
+        give(campaign, world.egypt, user, dict.fromkeys(world.items, "3"))
+    assert "In none of these units do two raters differ" in read(world, "disagreement/")
+    give(campaign, world.brazil, world.bia, {world.items[0]: "1"})
+    give(campaign, world.brazil, world.caio, {world.items[0]: "5"})
+    assert "In none of these units do two raters differ" not in read(world, "disagreement/")
+
+
+def test_weeks_lead_to_their_line(world: World) -> None:
+    world.add_items(4)
+    campaign = an_open_campaign(world)
+    for user in (world.nour, world.tarek):
+        give(campaign, world.egypt, user, dict(zip(world.items, "1234", strict=True)))
+    page = read(world, f"agreement/?by=time&cohort={world.egypt.pk}")
+    assert f"figures/?cohort={world.egypt.pk}#over-time" in page
+    assert (
+        'id="over-time"'
+        in b"".join(
+            world.client(world.mara)
+            .get(f"/b/{world.benchmark.slug}/figures/?cohort={world.egypt.pk}")
+            .streaming_content  # type: ignore[attr-defined]
+        ).decode()
+    )
+    assert "#over-time" not in read(world, "agreement/")
+
+
+def test_many_raters_of_a_file_make_a_report_kept_too(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    from django.http import QueryDict
+
+    from evaluation.catalogue import catalogue_of
+    from evaluation.selection import select
+
+    world.add_items(2)
+    campaign = an_open_campaign(world)
+    monkeypatch.setattr(stored, "PAIRED", 2)
+    selection = select(catalogue_of(world.benchmark), QueryDict("measure=spearman"))
+    for number in range(3):
+        assert stored.threshold_of(selection) == THRESHOLD
+        of_a_model(world, campaign, "12", f"r{number}", rater_kind="person", cohort="Egypt")
+    assert stored.threshold_of(selection) == 1
