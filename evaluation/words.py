@@ -83,6 +83,24 @@ def interval_sentence(estimate: Estimate) -> str:
     return str(NO_INTERVAL.get(estimate.interval_reason or "not_asked", estimate.interval_reason_text))
 
 
+RESAMPLED: dict[str, Words] = {
+    "units and raters": _("units and raters"),
+    "units": _("units"),
+    "raters": _("raters"),
+    "concepts and raters": _("concepts and raters"),
+    "concepts": _("concepts"),
+    "clusters of units": _("whole clusters of units"),
+    "questions": _("questions"),
+    "cohorts": _("cohorts"),
+    "cells": _("cells"),
+}
+
+
+def resampled_words(estimate: Estimate) -> str:
+    """What the interval takes as drawn; empty without an interval."""
+    return "" if estimate.low is None else str(RESAMPLED.get(estimate.resampled, estimate.resampled))
+
+
 def left_out_sentence(estimate: Estimate) -> str:
     """How many of what a mean is over have no number and so are not in it; empty where all are."""
     out, every = (int(estimate.extras.get(name) or 0) for name in ("n_left_out", "n_all"))

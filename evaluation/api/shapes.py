@@ -89,6 +89,8 @@ class Cell(s.Serializer):
     shown = s.CharField(allow_blank=True, help_text="As the table shows it; empty without a value.")
     shown_interval = s.CharField(allow_blank=True)
     estimate = Estimate(allow_null=True)
+    resampled = s.CharField(allow_blank=True, help_text="What the interval takes as drawn, in words.")
+    left_out = s.CharField(allow_blank=True, help_text="How many of what a mean is over have no number, in words.")
     why = Why(allow_null=True)
     rounding = Rounding(allow_null=True)
     empty = s.BooleanField(help_text="The table has no such cell.")

@@ -56,7 +56,9 @@ def _shared(one: Selection, catalogue: Catalogue) -> Iterator[str]:
     if one.concepts:
         yield _("Only the concepts: %(concepts)s.") % {"concepts": ", ".join(one.concepts)}
     yield from one.days_words()
-    yield _("Interval: %(label)s; each number says what was resampled.") % {"label": INTERVAL_LABELS[one.interval]}
+    yield _("Interval asked for: %(label)s. Where a number allows another one only, it says which.") % {
+        "label": INTERVAL_LABELS[one.interval]
+    }
 
 
 def _runs(runs: Sequence[Run]) -> str:

@@ -6,6 +6,7 @@ Relevance is precision against the universal; diversity the entropy of the first
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from django.utils.translation import gettext as _
@@ -128,8 +129,25 @@ def universals_of(runs: Sequence[Searched]) -> list[str]:
     return [one for one in UNIVERSALS if one in there] + sorted(there - set(UNIVERSALS))
 
 
-def _place(of: Searched, universal: str) -> int | None:
-    return next((n for n, query in enumerate(of.queries) if universal_of(query.about, query.text) == universal), None)
+def _places(of: Searched) -> dict[str, int]:
+    """The first query of each universal."""
+    named = [universal_of(query.about, query.text) for query in of.queries]
+    return {name: place for place, name in reversed(list(enumerate(named)))}
+
+
+def _of_one(
+    of: Searched, place: int, metric: str, k: int, given: Given, relevant: Sequence[frozenset[str]]
+) -> Estimate:  # fmt: skip
+    """Of one query alone, by what it found: the whole collection is not gone through again for each."""
+    one = of.only(place)
+    near = {key: of.about[key] for key in one.keys[0][:k] if key in of.about}
+    scores = (
+        partial(precisions, one, k, [relevant[place]])
+        if metric == "precision"
+        else _score(replace(one, about=near), metric, k, given)
+    )
+    why = "no_relevant" if metric == "precision" else "unknown_labels"
+    return mean_over_queries(one, scores, method=name_of(metric, k), why=why)
 
 
 def _reason(metric: str, k: int, model: str, universal: str) -> Words:
@@ -144,19 +162,20 @@ def _reason(metric: str, k: int, model: str, universal: str) -> Words:
 def build_universals(given: Given) -> Table:
     runs = _runs(given)
     universals = universals_of(runs)
+    known_of = [(of, _places(of), relevant_of(of, "universal")) for of in runs]
     rows = []
     for metric in METRICS:
         for k in reversed(DEPTHS):
-            for of in runs:
+            for of, places, relevant in known_of:
                 cells = []
                 for universal in universals:
-                    place = _place(of, universal)
+                    place = places.get(universal)
                     if place is None:
                         cells.append(Cell(empty=True))
                         continue
                     known = _reason(metric, k, of.label, universal)
                     theirs = printed("globalrg_tables_6_7", universal, known, metric=metric, k=str(k), model=of.label)
-                    value = estimate_of(of.only(place), metric, k, given)
+                    value = _of_one(of, place, metric, k, given, relevant)
                     cells.append(Cell(value, rounding=Rounding(2, 100), printed=theirs))
                 rows.append(Row(of.label, tuple(cells), name_of(metric, k)))
     words: list[Words] = [_("In percent. Each number is of one list, so it has no interval.")]
@@ -169,7 +188,8 @@ def _listed(given: Given, said: Callable[[About], str | None], table: str) -> Ta
     universals = universals_of(runs)
     rows = []
     for of in runs:
-        places = [_place(of, universal) for universal in universals]
+        at = _places(of)
+        places = [at.get(universal) for universal in universals]
         for rank in range(10):
             cells = []
             for universal, place in zip(universals, places, strict=True):

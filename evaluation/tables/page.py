@@ -42,6 +42,7 @@ def table_context(data: Data, params: Params) -> dict[str, Any]:
         "columns": [(name, _of_numbers(data, place)) for place, name in enumerate(data["columns"])],
         "newer": _newer(data),
         "numbers": any(cell["estimate"] for _row, _column, cell in cells(data)),
+        "many_raters": any((c["estimate"] or {"n_raters": 0})["n_raters"] > 1 for _r, _c, c in cells(data)),
         "width": len(data["columns"]) + 1,
         "paper": paper,
         "has_paper": any(data["beside_the_paper"].values()),
@@ -62,6 +63,7 @@ def _cell(cell: Data, paper: bool, known: Mapping[str, int]) -> dict[str, Any]:
     drawn = {"empty": cell["empty"], "shown": cell["shown"]} | why
     if estimate:
         drawn |= {"number": True, "undefined": estimate["value"] is None, "n": n_words(estimate)}
+        drawn |= {"resampled": cell["resampled"], "left_out": cell["left_out"]}
         drawn |= {
             name: cell[at].replace("-", MINUS) for name, at in (("shown", "shown"), ("interval", "shown_interval"))
         }

@@ -6,12 +6,14 @@ from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from evaluation.catalogue import Catalogue
 from evaluation.metrics.estimate import Estimate
 from evaluation.reports.latex import tex
 from evaluation.tables.counted import counted_words
 from evaluation.tables.spec import Cell, Rounding, Row, Table
-from evaluation.words import interval_sentence, reason_sentence, reason_title
+from evaluation.words import interval_sentence, left_out_sentence, reason_sentence, reason_title, resampled_words
 from jobs.spreadsheets import csv_lines
 from predictions.models import Run
 
@@ -54,6 +56,8 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "shown": cell.shown,
         "shown_interval": _interval(estimate, rounding) if estimate else "",
         "estimate": estimate.to_json() if estimate else None,
+        "resampled": resampled_words(estimate) if estimate else "",
+        "left_out": left_out_sentence(estimate) if estimate else "",
         "why": _why(estimate) if estimate else None,
         "rounding": {"decimals": rounding.decimals, "scale": rounding.scale, "cut": rounding.cut} if estimate else None,
         "empty": cell.empty,
@@ -93,8 +97,8 @@ def _run(run: Run) -> dict[str, Any]:
 
 CSV_COLUMNS = (
     "table", "group", "row", "column", "shown", "shown_interval", "value", "low", "high", "n_units", "n_raters",
-    "n_ratings", "missing_share", "confidence", "resampled", "method", "reason", "interval_reason", "decimals", "scale",
-    "cut", "printed", "mark", "known", "options", "watermark", "computed_at",
+    "n_ratings", "left_out", "missing_share", "confidence", "resampled", "method", "reason", "interval_reason",
+    "decimals", "scale", "cut", "printed", "mark", "known", "options", "watermark", "computed_at",
 )  # fmt: skip
 _OF_ESTIMATE = (
     "value", "low", "high", "n_units", "n_raters", "n_ratings", "missing_share", "level", "resampled", "method",
@@ -114,7 +118,8 @@ def _csv_rows(data: Data) -> Iterator[list[Any]]:
         yield [
             data["key"], row["group"], row["label"], column,
             Decimal(cell["shown"]) if estimate.get("value") is not None else cell["shown"], cell["shown_interval"],
-            *(estimate.get(name) for name in _OF_ESTIMATE),
+            *(estimate.get(name) for name in _OF_ESTIMATE[:5]), (estimate.get("extras") or {}).get("n_left_out"),
+            *(estimate.get(name) for name in _OF_ESTIMATE[5:]),
             *(rounding.get(name) for name in ("decimals", "scale", "cut")),
             printed.get("text"), cell["mark"], printed.get("known"), options, data["watermark"], data["computed_at"],
         ]  # fmt: skip
@@ -153,9 +158,25 @@ def to_latex(data: Data) -> str:
             shown = [_tex_cell(cell, width - 1, letters) for cell in row["cells"]]
             lines.append(" & ".join([tex(row["label"]), *shown]) + r" \\")
     why = [rf"$^{{{letter}}}$ {tex(words)}" for words, letter in letters.items()]
-    caption = " ".join([tex(" ".join([heading(data) + ".", *data["words"], *data["counted"]])), *why])
-    lines += [r"\bottomrule", r"\end{tabular}", r"\caption{" + caption + "}", r"\end{table}", ""]
+    title = heading(data) if heading(data).endswith((".", "?", "!")) else heading(data) + "."
+    caption = " ".join([tex(" ".join([title, *data["words"], *data["counted"], *brackets(data, width - 1)])), *why])
+    label = rf"\label{{tab:{data['benchmark']['slug']}-{data['key']}}}"
+    lines += [r"\bottomrule", r"\end{tabular}", r"\caption{" + caption + "}", label, r"\end{table}", ""]
     return "\n".join(lines)
+
+
+def brackets(data: Data, columns: int = 0) -> Iterator[str]:
+    """What the brackets hold, and n; with many columns the printed table has neither."""
+    found = [cell for _row, _column, cell in cells(data) if cell["estimate"] and cell["estimate"]["value"] is not None]
+    drawn = list(dict.fromkeys(cell["resampled"] for cell in found if cell["resampled"]))
+    if drawn and columns <= INTERVALS_FIT:
+        yield _("Brackets: %(level)s %% interval, over %(drawn)s.") % {
+            "level": f"{100 * found[0]['estimate']['level']:g}", "drawn": ", ".join(drawn),
+        }  # fmt: skip
+    sizes = sorted({cell["estimate"]["n_units"] for cell in found})
+    if sizes:
+        one = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} – {sizes[-1]:,}"
+        yield _("n of a number: %(n)s units.") % {"n": one}
 
 
 def _tex_cell(cell: Data, columns: int, letters: dict[str, str]) -> str:
@@ -166,7 +187,10 @@ def _tex_cell(cell: Data, columns: int, letters: dict[str, str]) -> str:
         letter = letters.setdefault(words, _letter(len(letters)))
         return rf"n/a$^{{{letter}}}$"
     interval = cell["shown_interval"] if columns <= INTERVALS_FIT else ""
-    return f"${cell['shown']}$" + (rf" {{\scriptsize ${interval}$}}" if interval else "")
+    why = cell["why"]["words"] if cell["why"] and columns <= INTERVALS_FIT else ""
+    noted = "; ".join(filter(None, [cell["left_out"], why]))
+    mark = rf"$^{{{letters.setdefault(noted, _letter(len(letters)))}}}$" if noted else ""
+    return f"${cell['shown']}${mark}" + (rf" {{\scriptsize ${interval}$}}" if interval else "")
 
 
 def _letter(place: int) -> str:

@@ -112,7 +112,9 @@ def test_what_has_no_value_says_why_and_is_never_nought(tables: World) -> None:
     assert page.count('<div class="undef">') == 5  # Brazil: two alphas, two shares, one share cut
     assert "1 person so far; two are needed." in page
     latex = read(tables, "small.tex")
-    assert latex.count("n/a$^{a}$") == 5
+    assert latex.count("n/a$^{b}$") == 5
+    assert "$^{a}$ no interval: it needs three raters" in latex
+    assert r"\label{tab:sea-and-river-small}" in latex and "n of a number: 2 – 3 units." in latex
     assert latex.count("1 person so far; two are needed.") == 1
 
 

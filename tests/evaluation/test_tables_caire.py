@@ -1,21 +1,28 @@
 """CAIRE's tables from a database small enough to count by hand, and what stands there when something is missing."""
 
+import csv
+import io
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 from django.http import QueryDict
+from django.template.loader import render_to_string
 
 from annotation.models import Campaign
 from annotation.services import campaigns
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
+from evaluation.catalogue import catalogue_of
 from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.tables.given import BadOption, build
+from evaluation.tables.page import table_context
 from evaluation.tables.registry import table_of, tables_of
+from evaluation.tables.renderings import to_csv, to_json, to_latex
 from evaluation.tables.spec import Cell, Missing, Table
+from evaluation.words import reason_sentence
 from people.models import Cohort
 from tests.evaluation.data import NOON, give
 from tests.evaluation.tabled import model, say
@@ -138,6 +145,34 @@ def test_table_2_is_image_wise_by_the_country_of_the_prompt(study: Study) -> Non
     assert brazil == pytest.approx(r(KEEN["b"], MEANS["b"]))
     china = value(cell(table, "Keen", "China, Natural"))
     assert value(cell(table, "Keen", "Average, Natural")) == pytest.approx((value(egypt) + brazil + china) / 3)
+
+
+def test_n_is_of_the_pictures_that_are_in_and_what_is_left_out_is_said(study: Study) -> None:
+    """Of Egypt's two pictures the model gives one the same score for all: one is in. Half has no score of China's c."""
+    study.score("Half", {"a": KEEN["a"], "b": KEEN["b"], "d": KEEN["d"]})
+    made = study.table("table-2")
+    egypt, average = (cell(made, "Half", f"{name}, Natural").estimate for name in ("Egypt", "Average"))
+    assert egypt is not None and egypt.n_units == 1
+    assert average is not None and (average.n_units, average.extras["n_left_out"], average.extras["n_all"]) == (2, 1, 3)
+    data = to_json(made, catalogue_of(study.benchmark))
+    said = {c: one["left_out"] for c, one in zip(data["columns"], data["rows"][0]["cells"], strict=True)}
+    assert (said["Egypt, Natural"], said["Average, Natural"]) == ("1 of 2 left out", "1 of 3 left out")
+    latex, lines = to_latex(data), list(csv.DictReader(io.StringIO("".join(to_csv(data)).lstrip("\ufeff"))))
+    assert "1 of 3 left out" in latex
+    assert {one["column"]: one["left_out"] for one in lines}["Average, Natural"] == "1"
+    drawn = table_context({**data, "stored": False, "newer": 0, "changed": False}, QueryDict("detail=1"))
+    first = drawn["groups"][0][1][0]["cells"][0]
+    assert "1 of 2 left out" in render_to_string("evaluation/tables/cell.html", {"cell": first})
+    assert any("is left out; n counts" in words for words in data["words"])
+
+
+def test_a_picture_seen_by_two_countries_only_says_that_it_needs_three(study: Study) -> None:
+    rater = model(study.world.team, "Two")
+    said = {(study.items["a"], label): code for label, code in zip(LABELS[:2], "15", strict=True)}
+    say(study.campaign, rater, said)
+    found = cell(study.table("table-2"), "Two", "Egypt, Natural").estimate
+    assert found is not None and found.reason == "too_few_cohorts"
+    assert "three cohorts" in reason_sentence(found)
 
 
 def test_the_other_reading_runs_over_the_pictures(study: Study) -> None:
