@@ -1,7 +1,7 @@
 """Which figures a benchmark has: those of the recipe it was made from, then those every benchmark has."""
 
 from benchmarks.models import Benchmark
-from evaluation.figures import globalrg, projection, tiers, valueground, xcm
+from evaluation.figures import culturalvqa, globalrg, projection, tiers, valueground, xcm
 from evaluation.figures.general import GENERAL
 from evaluation.figures.of_tables import ACCURACY, CORRELATION, heat_spec, spec_of
 from evaluation.figures.spec import FigureSpec
@@ -20,6 +20,7 @@ BY_RECIPE: dict[str, tuple[FigureSpec, ...]] = {
         heat_spec(spec_of(_VQA, "accuracy"), measure=ACCURACY),
         heat_spec(spec_of(_VQA, "without-picture"), measure=ACCURACY, number="Figure 5"),
         heat_spec(spec_of(_VQA, "facets"), measure=ACCURACY, number="Figure 7"),
+        *culturalvqa.POINTS,
     ),
     "globalrg-grounding": globalrg.GROUNDING,
     "globalrg-retrieval": globalrg.RETRIEVED,

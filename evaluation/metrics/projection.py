@@ -52,7 +52,7 @@ def principal_plane(vectors: npt.ArrayLike) -> Plane:
             load = loads[place]
             sign = np.sign(load[np.argmax(np.abs(load).round(12))])
             points[:, place] = left[:, place] * size[place] * sign + 0.0
-            explained[place] = size[place] ** 2 / whole
+            explained[place] = min(size[place] ** 2 / whole, 1.0)
     return Plane(points, explained)
 
 

@@ -1,0 +1,166 @@
+"""Points of several kinds against two axes of their own, with intervals upwards: over time, or anything counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evaluation.figures.drawing.axis import Scale, Value, tick_words, y_axis
+from evaluation.figures.drawing.colours import EDGE, INK, INK_2, INK_3, LINE
+from evaluation.figures.drawing.scatter import Dot, least_squares
+from evaluation.figures.drawing.scene import Canvas, Path, Scene, Text, down, label, n, polyline
+from evaluation.figures.drawing.shapes import Sign, add_signs, legend
+from evaluation.figures.drawing.text import clean, width_of
+
+LEFT, HIGH, GAP = 46.0, 250.0, 20.0
+Tick = tuple[float, str]
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Spot:
+    """`y.value` is drawn, with its interval; `name` stands beside it where there is room."""
+
+    name: str
+    x: float
+    y: Value
+
+
+@dataclass(frozen=True)
+class Series:
+    """`kind`: the place of its sign in the legend."""
+
+    kind: int
+    spots: tuple[Spot, ...]
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Least squares through the spots of these kinds."""
+
+    kinds: tuple[int, ...]
+    colour: str
+    dash: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    title: str
+    said: str
+    series: tuple[Series, ...]
+
+
+@dataclass(frozen=True)
+class Points:
+    """`across`: the marks of the level axis, whose ends are its ends; `upwards` those of the upright one. All panels
+    have the same axes."""
+
+    panels: tuple[Panel, ...]
+    x: str
+    y: str
+    across: tuple[Tick, ...]
+    upwards: tuple[float, ...]
+    legend: tuple[tuple[Sign, str], ...] = ()
+    trends: tuple[Trend, ...] = ()
+    signs: tuple[Sign, ...] = ()
+    columns: int = 1
+
+
+def number_ticks(marks: Sequence[float]) -> tuple[Tick, ...]:
+    return tuple((mark, tick_words(mark)) for mark in marks)
+
+
+def draw(data: Points, width: float) -> Scene:
+    canvas = Canvas(width)
+    y = legend(canvas, data.legend, 2, width) + 12 if data.legend else 0.0
+    across = max(1, min(int(width // 300), len(data.panels) or 1, data.columns))
+    wide = (width - GAP * (across - 1)) / across
+    high = HIGH + 44 + 60
+    for place, panel in enumerate(data.panels):
+        _panel(canvas, data, panel, (place % across) * (wide + GAP), y + (place // across) * high, wide)
+    return canvas.scene(max(y + -(-len(data.panels) // across) * high - 12, 20))
+
+
+def _panel(canvas: Canvas, data: Points, panel: Panel, x: float, y: float, wide: float) -> None:
+    canvas.add(label(x, y + 14, panel.title, wide, bold=True), fill=INK)
+    canvas.add(label(x, y + 31, panel.said, wide, size=12), fill=INK_2)
+    top, bottom = y + 44, y + 44 + HIGH
+    level = Scale(data.across[0][0], data.across[-1][0], x + LEFT + 8, x + wide - 8)
+    upright = Scale(data.upwards[0], data.upwards[-1], bottom, top)
+    _level_axis(canvas, data.across, level, top, bottom)
+    y_axis(canvas, upright, data.upwards, x + LEFT, x + wide)
+    canvas.add(
+        label(x + LEFT + (wide - LEFT) / 2, bottom + 36, data.x, wide - LEFT, anchor="middle", size=12), fill=INK_2
+    )
+    canvas.add(label(x + 11, (top + bottom) / 2, data.y, HIGH, anchor="middle", size=12, turn=-90), fill=INK_2)
+    for trend in data.trends:
+        _trend(canvas, trend, panel, level, upright)
+    _spots(canvas, data, panel, level, upright)
+
+
+def _level_axis(canvas: Canvas, marks: tuple[Tick, ...], level: Scale, top: float, bottom: float) -> None:
+    """Upright grid lines; of their words those for which there is room."""
+    canvas.add(Path("".join(down(level.at(at), top, bottom) for at, _words in marks)), stroke=LINE)
+    end = -1e9
+    for at, words in marks:
+        half = width_of(words, 12) / 2
+        x = min(max(level.at(at), level.start - 8 + half), level.end + 8 - half)
+        if x - half > end + 8:
+            canvas.add(Text(round(x, 1), round(bottom + 16, 1), words, "middle", size=12), fill=INK_3)
+            end = x + half
+    canvas.add(Path(f"M{n(level.start - 8)} {n(bottom)}H{n(level.end + 8)}"), stroke=EDGE)
+
+
+def _trend(canvas: Canvas, trend: Trend, panel: Panel, level: Scale, upright: Scale) -> None:
+    spots = [spot for series in panel.series if series.kind in trend.kinds for spot in series.spots]
+    dots = tuple(Dot("", spot.x, spot.y.value) for spot in spots if spot.y.value is not None)
+    fit = least_squares(dots)
+    if fit is None or len(dots) < 3:
+        return
+    ends = (min(d.x for d in dots), max(d.x for d in dots))
+    line = [(level.at(x), upright.at(fit[0] * x + fit[1])) for x in ends]
+    canvas.add(Path(polyline(line)), stroke=trend.colour, width=1.75, dash=trend.dash)
+
+
+def _spots(canvas: Canvas, data: Points, panel: Panel, level: Scale, upright: Scale) -> None:
+    taken: list[Box] = []
+    named: dict[str, list[tuple[float, float]]] = {}
+    whiskers = []
+    for series in panel.series:
+        places = []
+        for spot in series.spots:
+            if spot.y.value is None:
+                continue
+            x, y = level.at(spot.x), upright.at(spot.y.value)
+            places.append((x, y))
+            named.setdefault(spot.name, []).append((x, y))
+            if spot.y.low is not None and spot.y.high is not None:
+                whiskers.append(down(x, upright.at(spot.y.low), upright.at(spot.y.high)))
+        taken += [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
+    canvas.add(Path("".join(whiskers)), stroke=EDGE)
+    for series in panel.series:
+        places = [(level.at(s.x), upright.at(s.y.value)) for s in series.spots if s.y.value is not None]
+        add_signs(canvas, data.signs[series.kind], places, 9)
+    _names(canvas, named, taken, level)
+
+
+def _names(canvas: Canvas, named: dict[str, list[tuple[float, float]]], taken: list[Box], level: Scale) -> None:
+    """Each name once, beside one of its points, where it lies on nothing; the others are in the table."""
+    words = []
+    for name, places in named.items():
+        wide = width_of(clean(name), 12) + 1
+        for x, y in sorted(places, key=lambda place: place[1]):
+            tries = [(x + 8, y + 4), (x - 8 - wide, y + 4), (x - wide / 2, y - 9), (x - wide / 2, y + 18)]
+            free = next((at for at in tries if _fits(at, wide, taken, level)), None)
+            if free:
+                taken.append((free[0], free[1] - 12, free[0] + wide, free[1] + 3))
+                words.append(label(free[0], free[1], name, wide, size=12))
+                break
+    canvas.add(*words, fill=INK)
+
+
+def _fits(at: tuple[float, float], wide: float, taken: list[Box], level: Scale) -> bool:
+    x, y = at
+    if x < level.start - 6 or x + wide > level.end + 6:
+        return False
+    return not any(x < c and a < x + wide and y - 12 < d and b < y + 3 for a, b, c, d in taken)
