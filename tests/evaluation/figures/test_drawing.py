@@ -8,7 +8,20 @@ from typing import Any
 
 import pytest
 
-from evaluation.figures.drawing import axis, bars, boxes, heat, lines, lists, ranks, scatter, strip
+from evaluation.figures.drawing import (
+    axis,
+    bars,
+    boxes,
+    heat,
+    lines,
+    lists,
+    plane,
+    points,
+    ranks,
+    scatter,
+    shapes,
+    strip,
+)
 from evaluation.figures.drawing.axis import Scale, Value, ticks
 from evaluation.figures.drawing.colours import KINDS, TOKENS, contrast, ink_on, kind, sequential, steps
 from evaluation.figures.drawing.scene import Path, Picture, Rect, Scene, Text
@@ -69,6 +82,27 @@ def found(count: int) -> lists.Strips:
     return lists.Strips((lists.Strip("Lens", "wedding", tiles),), (("Africa", kind(0)),))
 
 
+def planes(count: int) -> plane.Plane:
+    named = tuple(
+        plane.Cluster(f"language {n}", ((n % 7, n % 5), (n, -n)), 9 * n, "-0.31") for n in range(min(count, 35))
+    )
+    others = plane.Cluster("others, 265 groups", ((1.0, 2.0),), 265) if count > 35 else None
+    return plane.Plane((plane.Panel("CLIP", "Silhouette 0.3", "first", "second", named, others),), "n", "silhouette")
+
+
+def dated(count: int) -> points.Points:
+    spots = tuple(
+        points.Spot(f"model {n}", n % 20, Value(n % 9 / 9, 0.1, 0.9) if n % 7 else NONE) for n in range(count)
+    )
+    ticks_, kinds = points.number_ticks((0, 5, 10, 15, 20)), (shapes.sign(0), shapes.sign(1))
+    series = (points.Series(0, spots), points.Series(1, spots[:3]))
+    panels = (points.Panel("GPT-4", "rho = 0.3", series), points.Panel("Qwen", "", ()))
+    names = tuple((kind_of, "a kind with a name of some length") for kind_of in kinds)
+    return points.Points(
+        panels, "words", "accuracy", ticks_, (0, 0.5, 1), names, (points.Trend((0,), "#000"),), kinds, 2
+    )
+
+
 ALL: list[tuple[str, Callable[[Any, float], Scene], Callable[[int], Any]]] = [
     ("heat map", heat.draw, lambda n: heats(n, min(n, 14))),
     ("strip", strip.draw, raters),
@@ -79,6 +113,8 @@ ALL: list[tuple[str, Callable[[Any, float], Scene], Callable[[int], Any]]] = [
     ("ranks", ranks.draw, ranked),
     ("boxes", boxes.draw, cards),
     ("lists", lists.draw, found),
+    ("plane", plane.draw, planes),
+    ("points", points.draw, dated),
 ]
 
 
@@ -263,6 +299,42 @@ def test_the_scale_gets_darker_all_the_way() -> None:
     light = [contrast(sequential(share / 50), "#000") for share in range(51)]
     assert light == sorted(light, reverse=True)
     assert len(set(light)) == 51
+
+
+def test_a_plane_keeps_its_distances() -> None:
+    """4 across and 1 upwards, as on paper; the number of a group lies on its medians."""
+    group = plane.Cluster("ja", ((0.0, 0.0), (4.0, 1.0), (2.0, 0.5)), 3)
+    scene = plane.draw(plane.Plane((plane.Panel("CLIP", "", "first", "second", (group,)),)), 760)
+    (x0, y0), (x1, y1), (x2, y2) = dots(scene)[:3]
+    assert (x1 - x0) / (y0 - y1) == pytest.approx(4, abs=0.01)
+    number = next(mark for mark in of(scene, Text) if mark.words == "1" and mark.anchor == "middle" and mark.bold)
+    assert (number.x, number.y) == pytest.approx((x2, y2 + 4.2), abs=0.11)
+
+
+def test_numbers_of_groups_in_one_place_do_not_lie_on_each_other() -> None:
+    groups = tuple(plane.Cluster(f"l{n}", ((0.0, 0.0), (1.0, 1.0)), 2) for n in range(9))
+    scene = plane.draw(plane.Plane((plane.Panel("CLIP", "", "first", "second", groups),)), 760)
+    heights = sorted(mark.y for mark in of(scene, Text) if mark.anchor == "middle" and mark.bold)
+    assert len(heights) == 9
+    assert min(b - a for a, b in pairwise(heights)) >= 14.9
+
+
+def test_groups_differ_in_shape_and_colour_together() -> None:
+    signs = [shapes.sign(n) for n in range(plane.GROUPS)]
+    assert len(set(signs)) == plane.GROUPS
+    assert all(a.shape != b.shape and a.colour != b.colour for a, b in pairwise(signs))
+
+
+def test_a_point_lies_between_its_marks_and_one_without_value_is_not_drawn() -> None:
+    spots = (points.Spot("a", 5, Value(0.25, 0.0, 0.5)), points.Spot("b", 5, NONE))
+    panel = points.Panel("GPT-4", "", (points.Series(0, spots),))
+    marks = points.number_ticks((0, 10))
+    scene = points.draw(points.Points((panel,), "x", "y", marks, (0, 1), signs=(shapes.sign(0),)), 760)
+    [(x, y)] = dots(scene)
+    words = {mark.words: mark for mark in of(scene, Text)}
+    assert x == pytest.approx((points.LEFT + 8 + 752) / 2, abs=0.1)
+    assert y == pytest.approx(44 + points.HIGH * 0.75, abs=0.1)
+    assert "a" in words and "b" not in words
 
 
 def test_kinds_differ_by_more_than_colour() -> None:
