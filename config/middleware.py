@@ -7,10 +7,14 @@ from django.core.exceptions import BadRequest
 from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.shortcuts import render
+from django.template.defaultfilters import filesizeformat
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 UNREADABLE = "?"
-FILES = ("/import/", "/predictions/collection/", "/predictions/run/")  # where files of any length come in
+FILES = ("/import/", "/predictions/collection/", "/predictions/run/")  # files of up to IMPORT_MAX_BYTES
+PICTURES = ("/picture", "/submit")  # without a script, a picture comes with the sheet
 
 
 class Compress(GZipMiddleware):
@@ -47,18 +51,33 @@ class Bodies:
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
-        """Runs before the CSRF check, which reads the body. Who imports says who they are first."""
-        if _length(request) <= settings.BODY_MAX_BYTES or _may_send_more(request):
+        """Runs before the CSRF check, which reads the body, and keeps what is long on disk."""
+        if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
+            words = _("It came without its length, so it was not read. Send it from the form, or with its length.")
+            return _refusal(request, words, 411)
+        if _length(request) <= settings.BODY_MAX_BYTES or _length(request) <= (most := _most(request)):
             return None
-        return HttpResponse(_("This is too much at once. Send less than 5 MB."), "text/plain; charset=utf-8", 413)
+        words = _("This is too much at once. Send less than %(most)s.") % {"most": filesizeformat(most)}
+        return _refusal(request, words, 413)
 
 
-def _may_send_more(request: HttpRequest) -> bool:
+def _most(request: HttpRequest) -> int:
+    """Bytes. Only who is of a team imports; the form says the same of the file alone."""
+    least = settings.BODY_MAX_BYTES
     if not request.user.is_authenticated:
-        return False
-    pictures = ("/picture", "/submit")  # without a script, a picture comes with the sheet
-    most = settings.UPLOAD_MAX_BYTES + settings.BODY_MAX_BYTES
-    return request.path_info.endswith(FILES) or (request.path_info.endswith(pictures) and _length(request) <= most)
+        return least
+    if request.path_info.endswith(FILES) and request.user.team_memberships.exists():
+        return settings.IMPORT_MAX_BYTES + least
+    return settings.UPLOAD_MAX_BYTES + least if request.path_info.endswith(PICTURES) else least
+
+
+def _refusal(request: HttpRequest, words: str, status: int) -> HttpResponse:
+    """A page for who reads one; scripts and programs take the words alone."""
+    if "text/html" not in request.headers.get("Accept", ""):
+        return HttpResponse(words, "text/plain; charset=utf-8", status)
+    came = request.headers.get("Referer", "")
+    here = url_has_allowed_host_and_scheme(came, {request.get_host()}, require_https=request.is_secure())
+    return render(request, "413.html", {"words": words, "back": came if here else ""}, status=status)
 
 
 def _is_utf8(charset: str) -> bool:

@@ -53,6 +53,16 @@ class Said:
         return self.kind == Rater.Kind.MODEL
 
 
+def known_otherwise(model: str, name: str, known: Any, told: Any) -> str:
+    """All benchmarks of a team share what is known of a model: a file does not change it for the others."""
+    text = _(
+        "Of the model “%(model)s” the team knows “%(name)s” as %(known)s, and here it is %(told)s. Nothing was "
+        "changed. Leave “%(name)s” out under “about”, or give the model another name or setting."
+    )
+    said = {"known": repr(known)[:60], "told": repr(told)[:60]}
+    return text % {"model": model, "name": name, **said}
+
+
 def clean(value: Any, deep: int = 0) -> Any:
     """A row as the database can keep it: without NUL. Raises RowProblem for what it cannot keep at all."""
     if deep > DEEPEST:

@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from annotation.imports import source
 from annotation.imports.gathering import Gathered, answers, each
 from annotation.models import Campaign, CampaignCohort
+from annotation.services.file_campaigns import may_make_items
 from annotation.services.file_rows import NotTaken, Place, Ready, look_up, understood
 from annotation.services.file_writing import write
 from annotation.services.sheet_versions import sheet_of
@@ -48,6 +49,7 @@ def start(campaign: Campaign, actor: User, upload: File, *, makes_items: bool = 
 
 
 def run(work: Work) -> None:
+    _not_withdrawn(work)
     place = _place(work)
     try:
         with _rows(work) as rows:
@@ -70,6 +72,12 @@ def run(work: Work) -> None:
     default_storage.delete(work.params["file"])
 
 
+def _not_withdrawn(work: Work) -> None:
+    """What was withdrawn half-way would stay so, and the rest would count."""
+    if Job.objects.filter(pk=work.job.pk, params__withdrawn=True).exists():
+        raise JobFailed(_("What came in so far was withdrawn meanwhile. Send the file again: then all of it comes in."))
+
+
 def _place(work: Work) -> Place:
     campaign = Campaign.objects.select_related("stage__benchmark__team", "sheet_version", "rule_version").get(
         pk=work.params["campaign"]
@@ -78,7 +86,8 @@ def _place(work: Work) -> Place:
         row.cohort.label: row for row in CampaignCohort.objects.filter(campaign=campaign).select_related("cohort")
     }
     makes_items = bool(work.params.get("makes_items"))
-    return Place(campaign, sheet_of(campaign.sheet_version), cohorts, work.params["digest"], makes_items)
+    sheet, digest = sheet_of(campaign.sheet_version), work.params["digest"]
+    return Place(campaign, sheet, cohorts, digest, makes_items, work.job.created_by)
 
 
 def after(job: Job) -> Next | None:
@@ -129,7 +138,11 @@ def _step(work: Work, place: Place, batch: Sequence[Gathered], done: int) -> Non
     with transaction.atomic():
         # Imports into one campaign take turns, and so do those that make raters of one team.
         Team.objects.select_for_update(no_key=True).get(pk=place.team.pk)
+        _not_withdrawn(work)
         place.campaign.refresh_from_db(fields=["state"])
+        if place.makes_items and not may_make_items(place.campaign):
+            text = _("The campaign is open by now, so people would be given the items made here. Pause it, then go on.")
+            raise JobFailed(text)
         rows = settle(place, batch, timezone.now())
         work.step(done=done, cursor={"rows": done}, rows=rows)
 

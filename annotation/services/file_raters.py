@@ -2,8 +2,7 @@
 both are known; elsewhere the models are."""
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 from annotation.models import Campaign, Participation
 from annotation.services.allocation import lock_seat
@@ -16,10 +15,10 @@ Name = tuple[str, str, str]
 PSEUDONYM = re.compile(r"R-[0-9a-f]{12}")
 
 
-def raters_for(campaign: Campaign, names: Mapping[Name, Mapping[str, Any]]) -> dict[Name, Rater]:
+def raters_for(campaign: Campaign, names: Collection[Name]) -> dict[Name, Rater]:
     """One person is one rater: a pseudonym of this benchmark means who bears it there, if they are of that kind. All
-    others have no account, and are known by kind, name and setting within the team; who is new is made. `names`: with
-    what is told of models. Needs a transaction that holds the team's row.
+    others have no account, and are known by kind, name and setting within the team; who is new is made. Needs a
+    transaction that holds the team's row.
 
     The places of those who work in the campaign themselves are locked, so that what they have there stays so.
     """
@@ -27,7 +26,7 @@ def raters_for(campaign: Campaign, names: Mapping[Name, Mapping[str, Any]]) -> d
     known = _bearers(benchmark, {name for _kind, name, _setting in names})
     found = {one: known[one[1]] for one in names if one[1] in known and known[one[1]].kind == one[0]}
     rest = sorted(set(names) - set(found))
-    models = {(name, setting): names[kind, name, setting] for kind, name, setting in rest if kind == Rater.Kind.MODEL}
+    models = [(name, setting) for kind, name, setting in rest if kind == Rater.Kind.MODEL]
     made = models_of(benchmark.team, models) if models else {}
     found |= {(Rater.Kind.MODEL.value, *one): rater for one, rater in made.items()}
     found |= _people(benchmark, [one for one in rest if one not in found])

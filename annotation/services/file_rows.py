@@ -19,20 +19,22 @@ from annotation.services.file_withdrawals import keys_of
 from annotation.sheets import Field, Parsed, Sheet
 from benchmarks.imports.problems import RowProblem
 from benchmarks.models import Image, Item
-from people.models import Cohort, Team
+from people.models import Cohort, Team, User
 
 LONGEST_TARGET = 120
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the answers go. `makes_items`: one that a row names and the stage lacks is made from the row."""
+    """Where the answers go. `makes_items`: one that a row names and the stage lacks is made from the row. `actor` sent
+    the file."""
 
     campaign: Campaign
     sheet: Sheet
     cohorts: Mapping[str, CampaignCohort]
     digest: str
     makes_items: bool = False
+    actor: User | None = None
 
     @property
     def team(self) -> Team:

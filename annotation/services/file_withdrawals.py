@@ -33,9 +33,12 @@ def _of(job: Job) -> QuerySet[Annotation]:
 
 @in_transaction
 def withdraw(job: Job, actor: User, at: datetime) -> int:
-    """Take back all that an import brought: kept, neither live nor counted. Importing the file again brings it back."""
+    """Take back all that an import brought: kept, neither live nor counted. Importing the file again brings it back;
+    an import that was stopped half-way does not go on."""
     campaign = Campaign.objects.select_related("stage__benchmark__team").get(pk=job.params["campaign"])
     Team.objects.select_for_update(no_key=True).get(pk=campaign.stage.benchmark.team_id)
+    stopped = Job.objects.select_for_update(no_key=True).get(pk=job.pk)
+    Job.objects.filter(pk=job.pk).update(params={**stopped.params, "withdrawn": True})
     found = list(_of(job).filter(live=True).values_list("pk", "assignment_id"))
     annotations = [pk for pk, _assignment in found]
     Annotation.objects.filter(pk__in=annotations).update(live=False, counted=False, uncounted_because=WITHDRAWN)

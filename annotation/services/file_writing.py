@@ -8,6 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from annotation.imports.rows import known_otherwise
 from annotation.models import (
     Annotation,
     Assignment,
@@ -26,6 +27,7 @@ from annotation.services.reviews import BECOMES, REJECTED, Decision
 from annotation.services.sql import fetch
 from jobs.models import JobRow
 from people.models import Rater
+from people.services.raters import clash, describe
 
 Outcome = JobRow.Outcome
 CLOSED = "closed"
@@ -60,10 +62,37 @@ class Step:
 
 def write(place: Place, ready: Sequence[Ready], now: datetime) -> list[Judged]:
     """What becomes of each. Needs a transaction that holds the team's row."""
-    names: dict[Name, dict[str, Any]] = {}
-    for one in ready:
-        names.setdefault((one.said.kind, one.said.rater, one.said.setting), {}).update(one.said.about)
-    raters = raters_for(place.campaign, names)
+    raters = raters_for(place.campaign, {_name(one) for one in ready})
+    known, refused = _told(ready, raters)
+    fine = [one for one in ready if one.number not in refused]
+    judged = iter(_written(place, fine, raters, now))
+    told = [refused.get(one.number) or next(judged) for one in ready]
+    for name, about in known.items():
+        if any(_name(one) == name and how[0] != Outcome.ERROR for one, how in zip(ready, told, strict=True)):
+            describe(raters[name], about, place.actor, place.campaign.stage.benchmark.scope)
+    return told
+
+
+def _name(one: Ready) -> Name:
+    return one.said.kind, one.said.rater, one.said.setting
+
+
+def _told(ready: Sequence[Ready], raters: Mapping[Name, Rater]) -> tuple[dict[Name, dict[str, Any]], dict[int, Judged]]:
+    """What is told of each model, and by number the answers that tell otherwise of it."""
+    known: dict[Name, dict[str, Any]] = {}
+    refused: dict[int, Judged] = {}
+    for one in (one for one in ready if one.said.about):
+        name = _name(one)
+        so_far = known.get(name, dict(raters[name].about))
+        if at := clash(so_far, one.said.about):
+            words = known_otherwise(one.said.rater, at, so_far[at], one.said.about[at])
+            refused[one.number] = (Outcome.ERROR, "known_otherwise", words)
+        else:
+            known[name] = {**so_far, **one.said.about}
+    return known, refused
+
+
+def _written(place: Place, ready: Sequence[Ready], raters: Mapping[Name, Rater], now: datetime) -> list[Judged]:
     units = _units(ready)
     pairs = [_pair(one, raters, units) for one in ready]
     step = _step(place, ready, pairs, {one.pk for one in raters.values()}, now)
@@ -79,7 +108,7 @@ _CHANGES = (Outcome.CREATED, Outcome.UPDATED)
 
 
 def _pair(one: Ready, raters: Mapping[Name, Rater], units: Mapping[tuple[int, str], int]) -> Pair:
-    return units[one.item.pk, one.target], raters[one.said.kind, one.said.rater, one.said.setting].pk
+    return units[one.item.pk, one.target], raters[_name(one)].pk
 
 
 def _units(ready: Sequence[Ready]) -> dict[tuple[int, str], int]:

@@ -1,6 +1,7 @@
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from jobs.models import record
 from people.models import Rater, Team, User
 
 Configuration = tuple[str, str]
@@ -13,19 +14,30 @@ def rater_of(user: User) -> Rater:
     return rater
 
 
-def models_of(team: Team, wanted: Mapping[Configuration, Mapping[str, Any]]) -> dict[Configuration, Rater]:
-    """The team's model raters with these names and settings; who is new is made. `wanted`: with what is told of each,
-    which is added to what is known. Needs a transaction that holds the team's row."""
+def models_of(team: Team, wanted: Collection[Configuration]) -> dict[Configuration, Rater]:
+    """The team's model raters with these names and settings; who is new is made. Needs a transaction that holds the
+    team's row."""
     names = {name for name, _setting in wanted}
     rows = Rater.objects.filter(team=team, kind=Rater.Kind.MODEL, name__in=names).order_by("-pk")
     found = {(row.name, row.setting): row for row in rows if (row.name, row.setting) in wanted}
-    for (name, setting), about in wanted.items():
-        rater = found.get((name, setting))
-        if rater is None:
-            found[name, setting] = Rater.objects.create(
-                kind=Rater.Kind.MODEL, team=team, name=name, setting=setting, about=dict(about)
-            )
-        elif {**rater.about, **about} != rater.about:
-            rater.about = {**rater.about, **about}
-            rater.save(update_fields=["about"])
+    for name, setting in wanted:
+        if (name, setting) not in found:
+            found[name, setting] = Rater.objects.create(kind=Rater.Kind.MODEL, team=team, name=name, setting=setting)
     return found
+
+
+def clash(known: Mapping[str, Any], told: Mapping[str, Any]) -> str:
+    """The first thing that is known otherwise than it is told; empty for none. All benchmarks of a team share what is
+    known of a model, so a file adds to it and changes nothing."""
+    return next((name for name, value in told.items() if name in known and known[name] != value), "")
+
+
+def describe(rater: Rater, told: Mapping[str, Any], actor: User | None, scope: str) -> bool:
+    """Add what was unknown of a model, and say who told it; whether there was any. Needs a transaction."""
+    held = Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)
+    new = {name: value for name, value in told.items() if name not in held.about}
+    rater.about = held.about | new
+    if new:
+        Rater.objects.filter(pk=rater.pk).update(about=rater.about)
+        record(actor, "model.described", scope=scope, target=f"rater:{rater.pk}", told=new)
+    return bool(new)

@@ -16,6 +16,7 @@ from benchmarks.imports.problems import RowProblem
 from jobs.kinds import Kind, Next
 from jobs.models import Job, JobRow, record
 from jobs.runner import JobFailed, Work
+from people.services.raters import describe
 from predictions.imports import results
 from predictions.imports.results import Found
 from predictions.models import Embedding, Entry, Query, Ranking, Run
@@ -205,6 +206,8 @@ def _finish(work: Work, found: Run) -> None:
         complete = facts["rows"] > 0 and not errors and not lacks and not held.withdrawn_at
         held.options, held.complete = {**held.options, **facts}, complete
         held.save(update_fields=["options", "complete"])
+        if complete:
+            describe(held.rater, held.options.get("about", {}), work.job.created_by, held.benchmark.scope)
         record(
             work.job.created_by, "run.imported", scope=held.benchmark.scope, target=f"run:{held.pk}", implied=True,
             counts=counts, complete=complete, at=timezone.now().isoformat(),

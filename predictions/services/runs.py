@@ -11,11 +11,12 @@ from django.core.files.base import File
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from annotation.imports.rows import known_otherwise
 from benchmarks.models import Benchmark
 from jobs import services as jobs
 from jobs.models import Job, record
 from people.models import Rater, Team, User
-from people.services.raters import models_of
+from people.services.raters import clash, describe, models_of
 from predictions.models import Collection, Run
 from predictions.services import files
 
@@ -42,13 +43,17 @@ class Told:
 
 
 def start(benchmark: Benchmark, actor: User, upload: File[Any], told: Told) -> Job | None:
-    """Queue the import; None when this very file is there already: then only what is told of the model is taken.
-    Raises Refused."""
+    """Queue the import; None when this very file is there already. What is told of the model is added when the run is
+    complete. Raises Refused."""
     digest = files.digest_of(upload)
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
-        rater = _described(benchmark, actor, told)
+        model = (told.model, told.setting)
+        rater = models_of(benchmark.team, [model])[model]
+        if name := clash(rater.about, told.about):
+            raise Refused(known_otherwise(told.model, name, rater.about[name], told.about[name]))
         if _is_there(_same(told, rater), digest):
+            describe(rater, told.about, actor, benchmark.scope)
             return None
         run = Run.objects.create(
             benchmark=benchmark,
@@ -58,24 +63,13 @@ def start(benchmark: Benchmark, actor: User, upload: File[Any], told: Told) -> J
             query_set=told.query_set,
             system_prompt=told.system_prompt,
             score_kind=told.score_kind,
-            options={"some_missing": told.some_missing},
+            options={"some_missing": told.some_missing, "about": dict(told.about)},
             digest=digest,
             created_by=actor,
         )
         params = {"run": run.pk, "file": files.keep(upload)}
         title = _("%(model)s from %(file)s") % {"model": told.model[:60], "file": str(upload.name)[:120]}
         return jobs.start(KIND, title, scope=benchmark.scope, actor=actor, params=params)
-
-
-def _described(benchmark: Benchmark, actor: User, told: Told) -> Rater:
-    """The model. What is told of it anew is added, and told: tables are cut by it."""
-    model = {"kind": Rater.Kind.MODEL, "name": told.model, "setting": told.setting}
-    known = Rater.objects.filter(team=benchmark.team, **model).order_by("pk").values_list("about", flat=True).first()
-    rater = models_of(benchmark.team, {(told.model, told.setting): told.about})[told.model, told.setting]
-    if known is not None and known != rater.about:
-        about = {"before": known, "after": rater.about}
-        record(actor, "model.described", scope=benchmark.scope, target=f"rater:{rater.pk}", **about)
-    return rater
 
 
 def _same(told: Told, rater: Rater) -> list[Run]:

@@ -78,7 +78,7 @@ def run_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _there(form: RunForm) -> str:
     if form.cleaned_data["about"]:
-        return _("This file is here already: the run stays as it is. What you told of the model was noted.")
+        return _("This file is here already: the run stays as it is. What was not known of the model was noted.")
     return _("This file is here already. Nothing was changed.")
 
 

@@ -15,6 +15,7 @@ from annotation.readers import watermark
 from annotation.services import answer_files, file_withdrawals, recount
 from benchmarks.models import Item
 from jobs import runner
+from jobs import services as jobs
 from jobs.models import Event, Job
 from people.models import Rater
 from tests.annotation.files.test_answer_files import bring, exported, outcomes, standing
@@ -179,12 +180,68 @@ def test_a_model_is_one_for_each_setting_and_may_answer_for_any_culture(
     assert watermark(world.benchmark) > before
 
 
-def test_what_later_files_tell_of_a_model_is_added(world: World, campaign: Campaign) -> None:
+def test_what_later_files_tell_of_a_model_is_added_and_changes_nothing(world: World, campaign: Campaign) -> None:
+    """All benchmarks of a team share what is known of a model; so does nothing that was not taken."""
     model = {"rater": "M", "rater_kind": "model", "cohort": ""}
-    bring(campaign, lines(world, {**model, "target": "Peru", "about": {"family": "L", "open": True}}), "a.jsonl")
-    bring(campaign, lines(world, {**model, "target": "Chile", "about": {"open": False}}), "b.jsonl")
-    bring(campaign, lines(world, {**model, "target": "Egypt"}), "c.jsonl")
+    rows = [
+        {**model, "target": "Peru", "about": {"family": "L"}},
+        {**model, "target": "Chile", "about": {"family": "other", "parameters": "7 B"}},
+        {**model, "target": "Egypt", "code": "99", "about": {"released": 2024}},
+    ]
+    job = bring(campaign, lines(world, *rows), "a.jsonl")
+    assert outcomes(job) == {1: ("created", ""), 2: ("error", "known_otherwise"), 3: ("error", "not_an_answer")}
+    assert "knows “family” as 'L', and here it is 'other'" in job.rows.get(number=2).message
+    assert Rater.objects.get(kind="model").about == {"family": "L"}
+    assert Assignment.objects.filter(campaign=campaign).count() == 1, "what was refused left nothing"
+    wrong = {**model, "target": "Chile", "about": {"family": "VANDAL"}}
+    assert outcomes(bring(campaign, lines(world, wrong), "b.jsonl")) == {1: ("error", "known_otherwise")}
+    bring(campaign, lines(world, {**model, "target": "Egypt", "about": {"open": False, "family": "L"}}), "c.jsonl")
     assert Rater.objects.get(kind="model").about == {"family": "L", "open": False}
+    told = Event.objects.filter(verb="model.described").order_by("pk")
+    assert [(one.actor, one.data["told"]) for one in told] == [
+        (world.owner, {"family": "L"}), (world.owner, {"open": False}),
+    ]  # fmt: skip
+
+
+def test_what_was_withdrawn_half_way_does_not_go_on(
+    world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of an import would count, and the report would say that all of it does."""
+    monkeypatch.setattr(answer_files, "STEP", 3)
+    real = answer_files.settle
+    job = answer_files.start(campaign, world.owner, SimpleUploadedFile("a.csv", table(study(world), ",")))
+
+    def stops(*args: Any) -> Any:
+        jobs.ask_cancel(job, world.owner)
+        return real(*args)
+
+    monkeypatch.setattr(answer_files, "settle", stops)
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, len(standing(campaign))) == ("cancelled", 4)
+    assert file_withdrawals.withdraw(job, world.owner, NOON) == 2
+    jobs.resume(job, world.owner)
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, standing(campaign)) == ("failed", []) and "withdrawn meanwhile" in job.error
+    monkeypatch.setattr(answer_files, "settle", real)
+    bring(campaign, table(study(world), ","), "a.csv")
+    assert len(standing(campaign)) == 16
+
+
+def test_items_are_not_made_in_a_campaign_that_opened_meanwhile(world: World, campaign: Campaign) -> None:
+    Campaign.objects.filter(pk=campaign.pk).update(state="paused")
+    upload = SimpleUploadedFile("a", lines(world, {"item": "new", "country": "EG"}))
+    job = answer_files.start(campaign, world.owner, upload, makes_items=True)
+    Campaign.objects.filter(pk=campaign.pk).update(state="open")
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert job.state == "failed" and "Pause it, then go on" in job.error
+    assert not Item.objects.filter(key="new").exists()
+    Campaign.objects.filter(pk=campaign.pk).update(state="paused")
+    jobs.resume(job, world.owner)
+    runner.run(job.pk)
+    assert Item.objects.filter(key="new").exists()
 
 
 def test_an_import_without_a_cohort_is_seen_by_the_pages_of_numbers(world: World, campaign: Campaign) -> None:
