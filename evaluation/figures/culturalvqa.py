@@ -126,7 +126,7 @@ def _series(dated: Sequence[Released]) -> list[points.Series]:
 
 
 def _series_words() -> str:
-    return _("Lines: least squares, solid Western, dashed other countries")
+    return _("Solid line: Western. Dashed: other countries")
 
 
 def _sign_words(kind: int) -> str:
@@ -150,6 +150,7 @@ def _release_words(ground: Ground, found: Sequence[Released]) -> list[str]:
     said = [
         _("Plain means over countries, however many questions each has. Western: %(countries)s.")
         % {"countries": ", ".join(WESTERN)},
+        _("Lines are least squares through the models, three or more of them."),
         _("A date without its day stands in the middle of its month or year."),
     ]
     unread = [one.name for one in found if not one.day]

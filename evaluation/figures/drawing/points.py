@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evaluation.figures.drawing.axis import Scale, Value, tick_words, y_axis
 from evaluation.figures.drawing.colours import EDGE, INK, INK_2, INK_3, LINE
 from evaluation.figures.drawing.scatter import Dot, least_squares
-from evaluation.figures.drawing.scene import Canvas, Path, Scene, Text, down, label, n, polyline
+from evaluation.figures.drawing.scene import Canvas, Path, Scene, Text, down, label, n, polyline, rect
 from evaluation.figures.drawing.shapes import Sign, add_signs, legend
 from evaluation.figures.drawing.text import clean, width_of
 
@@ -85,9 +85,9 @@ def _panel(canvas: Canvas, data: Points, panel: Panel, x: float, y: float, wide:
     canvas.add(label(x, y + 14, panel.title, wide, bold=True), fill=INK)
     canvas.add(label(x, y + 31, panel.said, wide, size=12), fill=INK_2)
     top, bottom = y + 44, y + 44 + HIGH
-    level = Scale(data.across[0][0], data.across[-1][0], x + LEFT + 8, x + wide - 8)
+    level = Scale(data.across[0][0], data.across[-1][0], x + LEFT + 8, x + wide - 22)
     upright = Scale(data.upwards[0], data.upwards[-1], bottom, top)
-    _level_axis(canvas, data.across, level, top, bottom)
+    _level_axis(canvas, data.across, level, (top, bottom), (x, x + wide))
     y_axis(canvas, upright, data.upwards, x + LEFT, x + wide)
     canvas.add(
         label(x + LEFT + (wide - LEFT) / 2, bottom + 36, data.x, wide - LEFT, anchor="middle", size=12), fill=INK_2
@@ -98,17 +98,20 @@ def _panel(canvas: Canvas, data: Points, panel: Panel, x: float, y: float, wide:
     _spots(canvas, data, panel, level, upright)
 
 
-def _level_axis(canvas: Canvas, marks: tuple[Tick, ...], level: Scale, top: float, bottom: float) -> None:
+def _level_axis(
+    canvas: Canvas, marks: tuple[Tick, ...], level: Scale, high: tuple[float, float], room: tuple[float, float]
+) -> None:
     """Upright grid lines; of their words those for which there is room."""
+    top, bottom = high
     canvas.add(Path("".join(down(level.at(at), top, bottom) for at, _words in marks)), stroke=LINE)
     end = -1e9
     for at, words in marks:
         half = width_of(words, 12) / 2
-        x = min(max(level.at(at), level.start - 8 + half), level.end + 8 - half)
+        x = min(max(level.at(at), room[0] + half), room[1] - half)
         if x - half > end + 8:
             canvas.add(Text(round(x, 1), round(bottom + 16, 1), words, "middle", size=12), fill=INK_3)
             end = x + half
-    canvas.add(Path(f"M{n(level.start - 8)} {n(bottom)}H{n(level.end + 8)}"), stroke=EDGE)
+    canvas.add(Path(f"M{n(level.start - 8)} {n(bottom)}H{n(room[1])}"), stroke=EDGE)
 
 
 def _trend(canvas: Canvas, trend: Trend, panel: Panel, level: Scale, upright: Scale) -> None:
@@ -124,6 +127,7 @@ def _trend(canvas: Canvas, trend: Trend, panel: Panel, level: Scale, upright: Sc
 
 def _spots(canvas: Canvas, data: Points, panel: Panel, level: Scale, upright: Scale) -> None:
     taken: list[Box] = []
+    soft: list[Box] = []
     named: dict[str, list[tuple[float, float]]] = {}
     whiskers = []
     for series in panel.series:
@@ -135,32 +139,42 @@ def _spots(canvas: Canvas, data: Points, panel: Panel, level: Scale, upright: Sc
             places.append((x, y))
             named.setdefault(spot.name, []).append((x, y))
             if spot.y.low is not None and spot.y.high is not None:
-                whiskers.append(down(x, upright.at(spot.y.low), upright.at(spot.y.high)))
+                ends = upright.at(spot.y.low), upright.at(spot.y.high)
+                whiskers.append(down(x, *ends))
+                soft.append((x - 2, ends[1], x + 2, ends[0]))
         taken += [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
     canvas.add(Path("".join(whiskers)), stroke=EDGE)
     for series in panel.series:
         places = [(level.at(s.x), upright.at(s.y.value)) for s in series.spots if s.y.value is not None]
         add_signs(canvas, data.signs[series.kind], places, 9)
-    _names(canvas, named, taken, level)
+    _names(canvas, named, taken, soft, level)
 
 
-def _names(canvas: Canvas, named: dict[str, list[tuple[float, float]]], taken: list[Box], level: Scale) -> None:
-    """Each name once, beside one of its points, where it lies on nothing; the others are in the table."""
-    words = []
+def _names(
+    canvas: Canvas, named: dict[str, list[tuple[float, float]]], taken: list[Box], soft: list[Box], level: Scale
+) -> None:
+    """Each name once, beside one of its points, where it lies on nothing, or on an interval at most; the others are
+    in the table."""
+    words, plates = [], []
     for name, places in named.items():
         wide = width_of(clean(name), 12) + 1
-        for x, y in sorted(places, key=lambda place: place[1]):
-            tries = [(x + 8, y + 4), (x - 8 - wide, y + 4), (x - wide / 2, y - 9), (x - wide / 2, y + 18)]
-            free = next((at for at in tries if _fits(at, wide, taken, level)), None)
-            if free:
-                taken.append((free[0], free[1] - 12, free[0] + wide, free[1] + 3))
-                words.append(label(free[0], free[1], name, wide, size=12))
-                break
+        tries = [at for x, y in sorted(places, key=lambda place: place[1]) for at in _beside(x, y, wide)]
+        free = next((at for at in tries if _fits(at, wide, taken + soft, level)), None)
+        free = free or next((at for at in tries if _fits(at, wide, taken, level)), None)
+        if free:
+            taken.append((free[0], free[1] - 12, free[0] + wide, free[1] + 3))
+            words.append(label(free[0], free[1], name, wide, size=12))
+            plates.append(rect(free[0] - 1, free[1] - 10, wide + 2, 13))
+    canvas.add(*plates, fill="#fff", opacity=0.8)
     canvas.add(*words, fill=INK)
+
+
+def _beside(x: float, y: float, wide: float) -> list[tuple[float, float]]:
+    return [(x + 8, y + 4), (x - 8 - wide, y + 4), (x + 6, y - 8), (x - 6 - wide, y - 8), (x + 6, y + 16)]
 
 
 def _fits(at: tuple[float, float], wide: float, taken: list[Box], level: Scale) -> bool:
     x, y = at
-    if x < level.start - 6 or x + wide > level.end + 6:
+    if x < level.start - 6 or x + wide > level.end + 20:
         return False
     return not any(x < c and a < x + wide and y - 12 < d and b < y + 3 for a, b, c, d in taken)
