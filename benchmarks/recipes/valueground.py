@@ -4,9 +4,10 @@ The four items and their levels (section 3.3 and Appendix B.1, in our words), th
 the ValueGround paper (third version on arXiv); the reasons for returning a pair and the safety question are ours.
 
 What an item of the stage `choice` says beside its pictures: `concept` is the question's id (Q1), `condition` the source of
-the pictures. Its context has `survey`: {country: {code: count}}, and, where they are known, `options` (the question's
-labels by code, in order), `pair` (the codes of A and B), `adjustment` ({code: new code}) or, instead of it all, `labels`
-({country: "a" or "b"}). How a label follows from them: evaluation/metrics/survey.py.
+the pictures. Its context has `option_a` and `option_b`, `survey`: {country: {code: count}}, and, where they are known,
+`options` (the question's labels by code), `pair` (the codes of A and B), `adjustment` ({code: new code}) or, instead of it
+all, `labels` ({country: "a" or "b"}). How a label follows from them: evaluation/metrics/survey.py and
+docs/reference/labels-of-valueground.md.
 """
 
 from benchmarks.recipes.contract import PredictionTask, Recipe, ReportTable, StageSpec
@@ -135,6 +136,7 @@ ALIGNMENT = {
 # In a manifest both stand as JSON; counts of each code, for as many countries as the survey has.
 OPTIONS = '{"1": "Very important", "2": "Rather important", "3": "Not very important", "4": "Not at all important"}'
 SURVEY = '{"Japan": {"1": 910, "2": 310, "3": 80, "4": 20}}'
+PAIR = "[1, 4]"
 
 VALUEGROUND = Recipe(
     key="valueground",
@@ -200,7 +202,8 @@ VALUEGROUND = Recipe(
             sample=(
                 {
                     "key": "Q1-source1", "role": "a", "file": "Q1/source1/a.png", "concept": "Q1", "condition": "source1",
-                    "text": "How important is family in your life?", "options": OPTIONS, "survey": SURVEY,
+                    "text": "How important is family in your life?", "option_a": "Very important",
+                    "option_b": "Not at all important", "options": OPTIONS, "survey": SURVEY, "pair": PAIR,
                 },
                 {"key": "Q1-source1", "role": "b", "file": "Q1/source1/b.png", "concept": "Q1", "condition": "source1"},
             ),

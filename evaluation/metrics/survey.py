@@ -7,7 +7,10 @@
 Valid codes: the positive ones, after the question's adjustment ({code: new code, or None to leave it out}), which puts
 codes in order and gives a meaningful 0 (WVS Q119, Q241 to Q249) its place; without an adjustment a 0 is left out, and
 said so. Counts may be weighted ones.
-Unscorable, with the reason: no counts; codes of the options unresolved, or the same; an exact tie.
+Unscorable, with the reason: no counts; codes of the options unresolved, or the same; a code of theirs that is no valid
+one (0 or less after the adjustment); an exact tie. The codes are, by what is known: those of the options that people
+are shown, found by their text; the pair that was given; the two ends of the survey's options; the numbers that the
+options begin with; the least and the greatest code that was seen.
 Source: ValueGround, appendix C.4, equations 9 and 10, and D.2, equation 14.
 """
 
@@ -19,9 +22,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-Found = Literal["metadata", "prefix", "extremes"]
+Found = Literal["options", "metadata", "ends", "prefix", "extremes"]
 Side = Literal["a", "b"]
-Why = Literal["no_counts", "codes_unresolved", "tie"]
+Why = Literal["no_counts", "codes_unresolved", "not_positive", "tie"]
 Adjustment = Mapping[int, int | None]
 MEANINGFUL_ZERO = frozenset({"Q119", *(f"Q{number}" for number in range(241, 250))})
 _PREFIX = re.compile(r"\s*(-?\d+)(?:\s*[.):\-\u2013\u2014]\s*|\s+|$)")
@@ -86,6 +89,28 @@ def prefix(label: str) -> int | None:
     return int(found.group(1)) if found else None
 
 
+def matched(shown: tuple[str, str], options: Mapping[int, str], adjustment: Adjustment | None = None) -> Pair | None:
+    """The adjusted codes of the two options that people are shown, by their text among the survey's ``options``; case,
+    spaces and a number before them aside. None unless each is one of them, and they are two.
+
+    >>> matched(("better off", "2. Worse off"), {1: "Better off", 2: "Worse off", 3: "About the same"})
+    Pair(a=1, b=2, found='options')
+    """
+    codes: dict[str, set[int | None]] = {}
+    for code, text in options.items():
+        codes.setdefault(_bare(text), set()).add(adjustment.get(code, code) if adjustment else code)
+    a, b = (list(codes.get(_bare(one), ())) for one in shown)
+    if len(a) != 1 or len(b) != 1 or a[0] is None or b[0] is None or a == b:
+        return None
+    return Pair(a[0], b[0], "options")
+
+
+def _bare(text: str) -> str:
+    words = " ".join(text.split()).casefold().rstrip(".")
+    found = _PREFIX.match(words)
+    return words[found.end() :] or words if found else words
+
+
 def resolve(codes: tuple[int, int] | None, labels: tuple[str, str] | None, seen: Sequence[int] = ()) -> Pair | None:
     """The two options' codes: given ones, else the numbers their labels start with, else the least and the greatest
     valid code seen in any country. None where none of the three gives two different codes."""
@@ -114,6 +139,8 @@ def label(counts: Mapping[int, float] | None, pair: Pair | None, adjustment: Adj
     zero = float(moved.get(0, 0))
     if any(count < 0 for count in moved.values()):
         raise ValueError(f"counts must not be negative, got {dict(moved)}")
+    if pair is not None and min(pair.a, pair.b) <= 0 and sum(moved.values(), 0.0):
+        return Label(None, "not_positive", n_not_valid=left, n_zero=zero)
     if not total:
         return Label(None, "no_counts", n_not_valid=left, n_zero=zero)
     mean = sum((code * count for code, count in valid.items()), Fraction(0)) / total

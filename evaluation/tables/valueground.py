@@ -21,7 +21,7 @@ from evaluation.tables.valueground_accuracy import (
     build_countries,
     build_settings,
 )
-from evaluation.tables.valueground_answers import CHOICE, asked, counted, counted_words
+from evaluation.tables.valueground_answers import CHOICE, asked, code_words, counted, counted_words
 from evaluation.tables.valueground_reversal import (
     BINS,
     POOLING,
@@ -35,6 +35,8 @@ from evaluation.tables.valueground_rubric import RUBRIC_TABLES
 NEEDS = gettext_lazy("Models' answers in the stage “choice” (settings main and text_only), and the survey's counts.")
 NEEDS_ALIGNMENT = gettext_lazy("The same, and models' answers in the stage “alignment”.")
 
+REASONS = ("tie", "no_counts", "codes_unresolved", "not_positive")
+
 
 def build_labels(given: Given) -> Table:
     """What each country's labels are, and what has none: the denominators of all the rest."""
@@ -46,9 +48,9 @@ def build_labels(given: Given) -> Table:
         scorable = np.array([one.side is not None for one in labels], bool)
         counts = [
             *(sum(one.side == side for one in labels) for side in ("a", "b")),
-            *(sum(one.why == why for one in labels) for why in ("tie", "no_counts", "codes_unresolved")),
+            *(sum(one.why == why for one in labels) for why in REASONS),
             sum(one.out_of_range for one in labels),
-            sum(one.n_zero > 0 for one in labels),
+            sum(one.n_zero > 0 and one.why != "not_positive" for one in labels),
         ]
         numbers = [Cell(counted(count, n), rounding=WHOLE) for count in counts]
         left = ", ".join(question for question, one in zip(of.questions, labels, strict=True) if one.side is None)
@@ -60,11 +62,16 @@ def build_labels(given: Given) -> Table:
         _("Exact tie"),
         _("No counts"),
         _("Options without codes"),
+        _("An option's code not above 0"),
         _("Mean outside the options"),
         _("A code 0 left out"),
         _("Not scorable"),
     ]
-    words: list[Words] = [*counted_words(of), _("Questions; the first column in percent.")]
+    words: list[Words] = [
+        *counted_words(of),
+        *code_words(of),
+        _("Questions; the first column in percent. A mean outside the options and a code 0 left out are told besides."),
+    ]
     return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
 

@@ -8,18 +8,20 @@ same source, else that of the first source by name.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from benchmarks.rules.regions import country_code
 from evaluation.metrics.classification import MISSING, Unreadable, alignment_codes
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.survey import Label, Pair, Proposal, Side, adjust, label, propose, resolve
+from evaluation.metrics.survey import Found, Label, Pair, Side, Why, adjust, label, matched, propose, resolve
 from evaluation.observations import Observed, Thing
 from evaluation.tables.given import Given
 from evaluation.tables.spec import Missing
@@ -48,6 +50,7 @@ class Asked:
     gold: Ints
     margin: Floats
     labels: Mapping[tuple[int, int], Label]
+    known: tuple[Question, ...]
     main: Mapping[str, Ints]
     text: Mapping[str, Ints]
     own_text: Mapping[str, Ints]
@@ -94,7 +97,8 @@ def asked(given: Given) -> Asked:
     instances, place = np.unique(key, return_inverse=True)
     country = instances % len(seen.targets)
     question, source = np.divmod(instances // len(seen.targets), len(sources))
-    labels = _labels(questions, seen.targets, seen.items)
+    about = _questions(questions, seen.items)
+    labels = {(q, c): label_of(one, name) for q, one in enumerate(about) for c, name in enumerate(seen.targets)}
     known = [labels[int(q), int(c)] for q, c in zip(question, country, strict=True)]
     main, own = _by_model(seen, said, place, instances.size, MAIN), _by_model(seen, said, place, instances.size, TEXT)
     pair = question * len(seen.targets) + country
@@ -109,6 +113,7 @@ def asked(given: Given) -> Asked:
         gold=np.array([CODES.get(one.side or "", MISSING) for one in known], np.int64),
         margin=np.array([np.nan if one.margin is None else one.margin for one in known]),
         labels=labels,
+        known=about,
         main=main,
         text={name: _borrowed(codes, pair) for name, codes in own.items()},
         own_text=own,
@@ -180,9 +185,11 @@ class Question:
 
     survey: Mapping[str, Mapping[int, float]]
     pair: Pair | None
-    proposal: Proposal | None
     adjustment: Mapping[int, int | None]
     labels: Mapping[str, Side]
+    without_pair: Why  # why there is none, where there is none
+    overruled: bool  # `pair` says something else than the options that are shown
+    unmatched: bool  # the options that are shown are not among the survey's
 
 
 def question_of(contexts: Iterable[Mapping[str, Any]]) -> Question:
@@ -200,13 +207,23 @@ def question_of(contexts: Iterable[Mapping[str, Any]]) -> Question:
     }
     adjustment = _codes(_mapping(said.get("adjustment")))
     options = {code: str(text) for code, text in _keys(_mapping(said.get("options"))).items()}
-    proposal = propose(options, adjustment)
-    words = (str(said.get("option_a") or ""), str(said.get("option_b") or ""))
+    shown = (str(said.get("option_a") or ""), str(said.get("option_b") or ""))
     seen = [code for counts in survey.values() for code, n in adjust(counts, adjustment).items() if n > 0]
-    pair = resolve(_two(said.get("pair")) or _ends(proposal), words if all(words) else None, seen)
+    own, given = matched(shown, options, adjustment) if all(shown) else None, _two(said.get("pair"))
+    pair = own or resolve(given, None) or _ends(options, adjustment)
+    if pair is None and len(options) < 2:
+        pair = resolve(None, shown if all(shown) else None, seen)
     sides: dict[str, Side] = {"a": "a", "b": "b"}
     labels = {str(c): sides[str(one)] for c, one in _mapping(said.get("labels")).items() if str(one) in sides}
-    return Question(survey, pair, proposal, adjustment, labels)
+    return Question(
+        survey=survey,
+        pair=pair,
+        adjustment=adjustment,
+        labels=labels,
+        without_pair="not_positive" if len(options) > 1 else "codes_unresolved",
+        overruled=own is not None and given is not None and given != (own.a, own.b),
+        unmatched=own is None and all(shown) and bool(options),
+    )
 
 
 def label_of(question: Question, country: str) -> Label:
@@ -215,20 +232,15 @@ def label_of(question: Question, country: str) -> Label:
     side = _of_country(question.labels, country)
     if counts is None and side is not None:
         return Label(side)
-    return label(counts, question.pair, question.adjustment)
+    found = label(counts, question.pair, question.adjustment)
+    return replace(found, why=question.without_pair) if found.why == "codes_unresolved" else found
 
 
-def _labels(
-    questions: tuple[str, ...], countries: tuple[str, ...], items: tuple[Thing, ...]
-) -> dict[tuple[int, int], Label]:
-    contexts: dict[str, list[Mapping[str, Any]]] = {name: [] for name in questions}
+def _questions(names: tuple[str, ...], items: tuple[Thing, ...]) -> tuple[Question, ...]:
+    contexts: dict[str, list[Mapping[str, Any]]] = {name: [] for name in names}
     for one in items:
         contexts[one.concept or one.key].append(one.context)
-    found: dict[tuple[int, int], Label] = {}
-    for q, name in enumerate(questions):
-        known = question_of(contexts[name])
-        found |= {(q, c): label_of(known, country) for c, country in enumerate(countries)}
-    return found
+    return tuple(question_of(contexts[name]) for name in names)
 
 
 def _of_country(table: Mapping[str, T], country: str) -> T | None:
@@ -289,23 +301,57 @@ def _two(value: Any) -> tuple[int, int] | None:
     return None if a is None or b is None else (a, b)
 
 
-def _ends(proposal: Proposal | None) -> tuple[int, int] | None:
-    return (proposal.a, proposal.b) if proposal else None
+def _ends(options: Mapping[int, str], adjustment: Mapping[int, int | None]) -> Pair | None:
+    proposal = propose(options, adjustment)
+    return Pair(proposal.a, proposal.b, "ends") if proposal else None
 
 
 def counted_words(of: Asked) -> list[str]:
     """Denominators, and what is not in them, in words."""
-    why = {"tie": 0, "no_counts": 0, "codes_unresolved": 0}
-    for one in of.labels.values():
-        if one.why:
-            why[one.why] += 1
-    scorable = len(of.labels) - sum(why.values())
-    return [
-        _("%(scorable)s of %(all)s pairs of question and country have a label; %(sources)s sources of pictures.")
-        % {"scorable": scorable, "all": len(of.labels), "sources": len(of.sources)},
-        _("Left out: %(tie)s exact ties, %(none)s without counts, %(codes)s whose options have no codes.")
-        % {"tie": why["tie"], "none": why["no_counts"], "codes": why["codes_unresolved"]},
-    ]
+    why = Counter(one.why for one in of.labels.values())
+    sources = ngettext("%(n)s source of pictures.", "%(n)s sources of pictures.", len(of.sources))
+    pairs = _("%(scorable)s of %(all)s pairs of question and country have a label;") % {
+        "scorable": why[None],
+        "all": len(of.labels),
+    }
+    return [f"{pairs} {sources % {'n': len(of.sources)}}", *_left_out(why)]
+
+
+def _left_out(why: Mapping[Why | None, int]) -> list[str]:
+    reasons = (
+        ngettext("%(n)s exact tie", "%(n)s exact ties", why["tie"]) % {"n": why["tie"]},
+        _("%(n)s without counts") % {"n": why["no_counts"]},
+        _("%(n)s whose options have no codes") % {"n": why["codes_unresolved"]},
+        _("%(n)s where an option's code is not above 0") % {"n": why["not_positive"]},
+    )
+    return [_("Left out: %(reasons)s.") % {"reasons": ", ".join(reasons)}]
+
+
+def code_words(of: Asked) -> list[str]:
+    """Which codes were taken for A and B, from where, and what is doubtful about them."""
+    where: dict[Found, str] = {
+        "options": _("Codes of options A and B, of the texts shown:"),
+        "metadata": _("Codes of A and B, as “pair” gives them:"),
+        "ends": _("Codes of A and B, taken from the two ends of the survey's options:"),
+        "prefix": _("Codes of A and B, of the numbers their texts begin with:"),
+        "extremes": _("Codes of A and B, the least and the greatest that were counted:"),
+    }
+    known = list(zip(of.questions, of.known, strict=True))
+    said = []
+    for found, words in where.items():
+        taken = [f"{name} ({k.pair.a}, {k.pair.b})" for name, k in known if k.pair and k.pair.found == found]
+        said += [f"{words} {', '.join(taken)}."] if taken else []
+    outside = [f"{of.questions[q]} {of.countries[c]}" for (q, c), one in sorted(of.labels.items()) if one.out_of_range]
+    doubts = (
+        (_("The mean is not between the two codes, and the label is only the nearer one:"), outside),
+        (_("“pair” names other codes than the texts shown have; the texts count:"), _named(known, "overruled")),
+        (_("The texts shown are not among the survey's options; check the codes:"), _named(known, "unmatched")),
+    )
+    return [*said, *(f"{words} {', '.join(names)}." for words, names in doubts if names)]
+
+
+def _named(known: list[tuple[str, Question]], name: str) -> list[str]:
+    return [question for question, one in known if getattr(one, name)]
 
 
 def known_answers(of: Asked, model: str) -> Bools:

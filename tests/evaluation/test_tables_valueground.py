@@ -138,11 +138,60 @@ def test_the_labels_are_those_of_the_counts(benchmark: Benchmark, choice: Campai
     made = table(benchmark, "labels")
     # Egypt: Q1 A, Q2 B, Q3 a tie, whose three answers of code 0 were left out.
     egypt, brazil = row(made, "Egypt"), row(made, "Brazil")
-    near(numbers(egypt), [(2 / 3, 3), (1, 3), (1, 3), (1, 3), (0, 3), (0, 3), (0, 3), (1, 3)])
+    near(numbers(egypt), [(2 / 3, 3), (1, 3), (1, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3), (1, 3)])
     assert egypt["Not scorable"].text == "Q3"
-    near(numbers(brazil), [(2 / 3, 3), (2, 3), (0, 3), (0, 3), (1, 3), (0, 3), (0, 3), (0, 3)])
+    near(numbers(brazil), [(2 / 3, 3), (2, 3), (0, 3), (0, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3)])
     assert any("4 of 6 pairs of question and country have a label; 2 sources" in str(one) for one in made.words)
-    assert any("1 exact ties, 1 without counts" in str(one) for one in made.words)
+    assert any("1 exact tie, 1 without counts" in str(one) for one in made.words)
+    # "Yes" and "No" are shown, which the survey does not know: the ends of its options, and a word of doubt.
+    said = [str(one) for one in made.words]
+    assert (
+        "Codes of A and B, taken from the two ends of the survey's options: Q1 (1, 4), Q2 (1, 4), Q3 (1, 10)." in said
+    )
+    assert any("not among the survey's options" in one and one.endswith("Q1, Q2, Q3.") for one in said)
+
+
+def test_the_codes_are_those_of_the_two_options_that_are_shown(benchmark: Benchmark, choice: Campaign) -> None:
+    """Better, worse, the same (1, 2, 3), of which better and worse are shown. Egypt 10, 80, 10: mean 2.0, which is B
+    itself; between 1 and 3 it would be a tie. Brazil 10, 30, 60: mean 2.5, nearer to B, and not between the two."""
+    about = {
+        "survey": {"Egypt": {"1": 10, "2": 80, "3": 10}, "Brazil": {"1": 10, "2": 30, "3": 60}},
+        "options": {"1": "Better off", "2": "Worse off", "3": "About the same"}, "pair": [1, 3],
+        "option_a": "better  off", "option_b": "2. Worse off",
+    }  # fmt: skip
+    Item.objects.filter(stage__key="choice", concept="Q2").update(context=about)
+    made = table(benchmark, "labels")
+    egypt, brazil = row(made, "Egypt"), row(made, "Brazil")
+    assert [one["Label B"].shown for one in (egypt, brazil)] == ["1", "1"]
+    assert [one["Mean outside the options"].shown for one in (egypt, brazil)] == ["0", "1"]
+    said = [str(one) for one in made.words]
+    assert "Codes of options A and B, of the texts shown: Q2 (1, 2)." in said
+    assert any("only the nearer one: Q2 Brazil." in one for one in said)
+    assert any("other codes than the texts shown" in one and one.endswith("Q2.") for one in said)
+    del about["option_a"], about["option_b"]  # then those that `pair` names: a tie, and B
+    Item.objects.filter(stage__key="choice", concept="Q2").update(context=about)
+    made = table(benchmark, "labels")
+    assert "Codes of A and B, as “pair” gives them: Q2 (1, 3)." in [str(one) for one in made.words]
+    assert row(made, "Egypt")["Exact tie"].shown == "2"
+
+
+def test_a_code_of_0_is_told_as_that_and_once(benchmark: Benchmark, choice: Campaign) -> None:
+    about = {"survey": {"Egypt": {"0": 40, "1": 60}, "Brazil": {"0": 1, "1": 2}}, "options": {"0": "No", "1": "Yes"}}
+    for shown in ({}, {"option_a": "No", "option_b": "Yes"}):
+        Item.objects.filter(stage__key="choice", concept="Q2").update(context=about | shown)
+        made = table(benchmark, "labels")
+        for country in ("Egypt", "Brazil"):
+            cells = row(made, country)
+            assert cells["An option's code not above 0"].shown == "1"
+            assert cells["Options without codes"].shown == "0"
+        assert row(made, "Brazil")["A code 0 left out"].shown == "0", "it is counted in one column only"
+        assert any("2 where an option's code is not above 0" in str(one) for one in made.words)
+    # An adjustment gives 0 its place: 40 x 1 + 60 x 2 of 100 is 1.6, nearer to Yes.
+    placed = about | {"option_a": "No", "option_b": "Yes", "adjustment": {"0": 1, "1": 2}}
+    Item.objects.filter(stage__key="choice", concept="Q2").update(context=placed)
+    made = table(benchmark, "labels")
+    assert row(made, "Egypt")["Label B"].shown == "1"
+    assert any("of the texts shown: Q2 (1, 2)." in str(one) for one in made.words)
 
 
 def test_accuracy_by_country(benchmark: Benchmark, choice: Campaign) -> None:
@@ -259,7 +308,7 @@ def test_labels_and_codes_come_in_other_ways_too(world: World, benchmark: Benchm
     items.filter(concept="Q2").update(context={"labels": {"Egypt": "a", "Brazil": "neither"}})
     made = table(benchmark, "labels")
     # Q3: (7 x 1 + 3 x 10) / 10 = 3.7, nearer to 1, which is option B now. Q2: A as given.
-    near(numbers(row(made, "Egypt")), [(1, 3), (2, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3), (0, 3)])
+    near(numbers(row(made, "Egypt")), [(1, 3), (2, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3), (0, 3), (0, 3)])
     assert row(made, "Brazil")["Not scorable"].text == "Q2, Q3"
     with pytest.raises(Missing, match="Too few pairs"):
         table(benchmark, "table-7", "bins=4")
