@@ -317,6 +317,12 @@ def _one(params: Params, name: str, known: Mapping[str, Any], default: str) -> s
     return given[0] if given else default
 
 
+def refuse_unknown(name: str, value: str, known: Iterable[str]) -> None:
+    """For what a page has to choose besides the selection: raises SelectionError where `value` is not of `known`."""
+    if value and value not in list(known):
+        raise SelectionError(name, _unknown(name, value, known))
+
+
 def _unknown(name: str, value: str, known: Iterable[str]) -> str:
     listed = list(known)
     some = ", ".join(listed[:12]) + (", …" if len(listed) > 12 else "")

@@ -46,14 +46,17 @@ class Drawing:
 
 @register.simple_tag
 def box_drawing(rows: Sequence[Mapping[str, Any]], picture: ShownImage | None) -> Drawing:
-    """`rows` have `who` and `data`, as compare.html has them. Pairs come with their IoU, two decimals."""
+    """`rows` have `who` and `data`, as compare.html has them. Pairs come with their IoU, two decimals, the least
+    first."""
     letter = max(picture.width, picture.height) * 0.035 if picture else 0
     people = []
     for number, row in enumerate(rows):
         colour, dash = STROKES[number % len(STROKES)]
         outlines = [_outline(box, picture, letter, number) for box in row["data"]["answer"]] if picture else []
         people.append(Drawn(number + 1, str(row["who"]), row["data"], colour, dash, outlines))
-    pairs = [(a.who, b.who, f"{overlap(_corners(a), _corners(b)):.2f}") for a, b in combinations(people, 2)]
+    shared = [(overlap(_corners(a), _corners(b)), a.who, b.who) for a, b in combinations(people, 2)]
+    shared.sort(key=lambda pair: pair[0])
+    pairs = [(a, b, f"{share:.2f}") for share, a, b in shared]
     return Drawing(people, pairs, letter)
 
 

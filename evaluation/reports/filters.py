@@ -22,9 +22,9 @@ from evaluation.selection import (
 
 # What another stage, campaign or question need not have.
 CLEARS = {
-    "stage": "campaign field measure cohort condition concept version raters by",
-    "campaign": "field measure cohort condition version by",
-    "field": "measure raters",
+    "stage": "campaign field measure cohort condition concept version raters by statistic truth judge",
+    "campaign": "field measure cohort condition version by statistic truth judge",
+    "field": "measure raters statistic truth judge",
     "by": "field measure",
 }
 DATES = ("since", "until")

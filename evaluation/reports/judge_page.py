@@ -44,7 +44,7 @@ def _row(one: JudgeLine, alpha_axis: Axis, strip_axis: Axis) -> dict[str, Any]:
         "agreement": brief(one.majority.agreement),
         "base_rate": brief(one.majority.base_rate),
         "kappa": brief(one.majority.kappa),
-        "unread": [words for words in (_tied(one), _unread(one)) if words],
+        "left_out": [words for words in (_tied(one), _unanswered(one)) if words],
     }
 
 
@@ -71,16 +71,14 @@ def _tied(one: JudgeLine) -> str:
     return text % {"n": n} if n else ""
 
 
-def _unread(one: JudgeLine) -> str:
-    if one.unread is None:
-        return ""
+def _unanswered(one: JudgeLine) -> str:
+    n = one.n_unanswered
     text = ngettext(
-        "%(n)s unit without a readable answer: from %(worst)s, if it is wrong, to %(best)s.",
-        "%(n)s units without a readable answer: from %(worst)s, if all are wrong, to %(best)s.",
-        one.unread.count,
+        "%(n)s unit that people rated has no answer of the judge.",
+        "%(n)s units that people rated have no answer of the judge.",
+        n,
     )
-    ends = {"worst": shown(one.unread.worst.value or 0.0), "best": shown(one.unread.best.value or 0.0)}
-    return text % {"n": one.unread.count, **ends}
+    return text % {"n": n} if n else ""
 
 
 def _panel(report: JudgeReport) -> dict[str, Any] | None:
@@ -136,7 +134,7 @@ def to_json(report: JudgeReport) -> dict[str, Any]:
         "cohorts": {
             one.cohort.label: {name: estimate.to_json() for name, estimate in _numbers(one)}
             | {"people": [e.to_json() for e in one.standing.people], "n_tied": one.majority.n_tied}
-            | {"n_unread": one.unread.count if one.unread else 0}
+            | {"n_unanswered": one.n_unanswered}
             for one in report.lines
         },
         "panel": {name: estimate.to_json() for name, estimate in panel.items()},
@@ -153,9 +151,6 @@ def _numbers(one: JudgeLine) -> Iterator[tuple[str, Estimate]]:
     yield "agreement_with_majority", one.majority.agreement
     yield "base_rate", one.majority.base_rate
     yield "kappa", one.majority.kappa
-    if one.unread is not None:
-        yield "agreement_unread_wrong", one.unread.worst
-        yield "agreement_unread_right", one.unread.best
 
 
 CSV_COLUMNS = (

@@ -24,7 +24,6 @@ from evaluation.metrics.judges import (
     error_correlation,
     placed,
 )
-from evaluation.metrics.proportions import share_of
 from evaluation.metrics.resampling import mean
 from evaluation.observations import Observed, Who, observe
 from evaluation.reports.against import Against
@@ -46,22 +45,14 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Unread:
-    """Units that people rated and the judge did not, and agreement with the majority if all of them were wrong, or
-    right."""
-
-    count: int
-    worst: Estimate
-    best: Estimate
-
-
-@dataclass(frozen=True)
 class JudgeLine:
+    """`n_unanswered`: units that people rated and the judge did not; whether it was asked is not known."""
+
     cohort: Cohort
     alpha: WithJudge
     standing: Standing
     majority: AgainstMajority
-    unread: Unread | None
+    n_unanswered: int
 
 
 @dataclass(frozen=True)
@@ -104,7 +95,7 @@ def _line(against: Against, model: int, cohort: Cohort, place: int, selection: S
         alpha_with_judge(everybody, model, _level(selection), interval=selection.wanted_interval),
         _standing(everybody, model, majority, selection),
         majority,
-        _unread(everybody, model, majority),
+        _n_unanswered(everybody, model),
     )
 
 
@@ -141,21 +132,16 @@ def _mean_of(people: tuple[Estimate, ...]) -> Estimate:
     few = found.interval_reason == "too_few_clusters_for_interval"
     found = replace(found, n_units=units, n_raters=int(values.size), resampled="raters")
     if found.value is None:
-        return replace(found, reason="too_few_raters", n_raters=len(people))
+        reasons = [one.reason for one in people if one.reason]
+        return replace(
+            found, reason=reasons[0] if len(people) > 1 and reasons else "too_few_raters", n_raters=len(people)
+        )
     return replace(found, interval_reason="too_few_raters_for_interval") if few else found
 
 
-def _unread(everybody: Ratings, model: int, majority: AgainstMajority) -> Unread | None:
+def _n_unanswered(everybody: Ratings, model: int) -> int:
     mine = everybody.rater == model
-    rated = np.unique(everybody.unit[~mine]).size
-    missing = int(rated - np.intersect1d(everybody.unit[mine], everybody.unit[~mine]).size)
-    if not missing or majority.agreement.value is None:
-        return None
-    right, n = int(majority.agreement.extras["count"] or 0), majority.agreement.n_units + missing
-    method = "agreement with the majority, unread replies counted as"
-    return Unread(
-        missing, share_of(right, n, method=f"{method} wrong"), share_of(right + missing, n, method=f"{method} right")
-    )
+    return int(np.setdiff1d(everybody.unit[~mine], everybody.unit[mine]).size)
 
 
 def _panel(against: Against, observed: Observed, selection: Selection) -> tuple[Estimate, Estimate]:

@@ -16,7 +16,7 @@ from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.reports.beside import beside_filters, extras_of
 from evaluation.reports.judge_page import judge_context, to_csv, to_json
 from evaluation.reports.judge_report import JudgeReport, judge_report
-from evaluation.selection import SelectionError
+from evaluation.selection import SelectionError, refuse_unknown
 from evaluation.views.models_page import everybody, place
 
 OWN = ("judge",)
@@ -24,7 +24,10 @@ OWN = ("judge",)
 
 def _report(catalogue: Catalogue, request: HttpRequest) -> JudgeReport:
     selection = everybody(catalogue, request)
-    return judge_report(catalogue, selection, request.GET.get("judge", ""), timezone.now())
+    asked = request.GET.get("judge", "")
+    report = judge_report(catalogue, selection, asked, timezone.now())
+    refuse_unknown("judge", asked, [str(pk) for pk, _who in report.judges])
+    return report
 
 
 @login_required

@@ -21,7 +21,7 @@ from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.reports.beside import EVERYBODY, beside_filters, extras_of
 from evaluation.reports.models_page import STATISTIC_LABELS, TRUTH_LABELS, models_context, to_csv, to_json
 from evaluation.reports.models_report import ModelsReport, models_report
-from evaluation.selection import Selection, SelectionError, select
+from evaluation.selection import Selection, SelectionError, refuse_unknown, select
 
 OWN = ("statistic", "truth")
 
@@ -34,7 +34,10 @@ def everybody(catalogue: Catalogue, request: HttpRequest) -> Selection:
 
 def _report(catalogue: Catalogue, request: HttpRequest) -> ModelsReport:
     asked = extras_of(request.GET, OWN)
-    return models_report(catalogue, everybody(catalogue, request), asked, timezone.now())
+    report = models_report(catalogue, everybody(catalogue, request), asked, timezone.now())
+    refuse_unknown("statistic", asked.get("statistic", ""), report.statistics)
+    refuse_unknown("truth", asked.get("truth", ""), report.truths)
+    return report
 
 
 def place(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:

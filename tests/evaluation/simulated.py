@@ -71,9 +71,9 @@ def make_benchmark(study: Study, team: Team, actor: User, slug: str = "simulated
     return campaign
 
 
-def bring(campaign: Campaign, actor: User, data: bytes) -> Job:
+def bring(campaign: Campaign, actor: User, data: bytes, name: str = "ratings.csv") -> Job:
     """Through the file door, as a worker would."""
-    job = answer_files.start(campaign, actor, SimpleUploadedFile("ratings.csv", data))
+    job = answer_files.start(campaign, actor, SimpleUploadedFile(name, data))
     runner.run(job.pk)
     job.refresh_from_db()
     return job

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from annotation.models import Campaign
 from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.simulation import Recipe, Study, draw
-from people.models import Rater
+from people.models import Cohort, Rater
 from tests.evaluation import simulated
-from tests.evaluation.data import an_open_campaign
+from tests.evaluation.data import an_open_campaign, give
 from tests.personas import World
 
 SMALL = Recipe(images=40, cohorts=3, raters=5, missing=0)
@@ -69,16 +70,37 @@ def test_the_judge_stands_among_the_people(world: World, campaign: Campaign, stu
 
 
 def test_what_the_judge_did_not_answer_is_counted_apart(world: World, campaign: Campaign) -> None:
+    """Whether it was asked is not known, so nothing is made of it."""
     line = judged_by(world, "Middling").json()["cohorts"]["Egypt"]
-    assert line["n_unread"] == 10
-    agreement, worst, best = (
-        line[name]["value"] for name in ("agreement_with_majority", "agreement_unread_wrong", "agreement_unread_right")
-    )
-    assert worst < agreement < best
-    n = line["agreement_with_majority"]["n_units"]
-    assert (worst, best) == pytest.approx((agreement * n / (n + 10), (agreement * n + 10) / (n + 10)))
-    assert "10 units without a readable answer" in page(world, "Middling")
-    assert judged_by(world, "Keen").json()["cohorts"]["Egypt"]["n_unread"] == 0
+    assert line["n_unanswered"] == 10
+    assert "10 units that people rated have no answer of the judge." in page(world, "Middling")
+    assert judged_by(world, "Keen").json()["cohorts"]["Egypt"]["n_unanswered"] == 0
+    assert "no answer of the judge" not in page(world, "Keen", "&cohort=" + cohort_of(world, "Egypt"))
+
+
+def cohort_of(world: World, label: str) -> str:
+    return str(Cohort.objects.get(team=world.team, label=label).pk)
+
+
+@pytest.mark.parametrize(
+    "name", ["judge/?judge=99999", "judge.json?judge=x", "models/?truth=zz", "models.csv?statistic=z"]
+)
+def test_what_is_not_there_is_refused_and_not_replaced(world: World, campaign: Campaign, name: str) -> None:
+    reply = world.client(world.mara).get(f"/b/simulated-caire/{name}")
+    assert reply.status_code == 400
+    assert "is not a value of" in reply.content.decode()
+
+
+def test_people_who_never_vary_have_no_ceiling_for_that_reason(world: World) -> None:
+    world.add_items(5)
+    campaign = an_open_campaign(world)
+    for user in (world.nour, world.tarek):
+        give(campaign, world.egypt, user, dict.fromkeys(world.items, "3"))
+    said = {"rater": "heron", "rater_kind": "model", "target": "Egypt", "field": "relevance"}
+    rows = [json.dumps({**said, "item": one.key, "code": code}) for one, code in zip(world.items, "12345", strict=True)]
+    simulated.bring(campaign, world.mara, "\n".join(rows).encode(), "heron.jsonl")
+    line = world.client(world.mara).get("/b/sea-and-river/judge.json").json()["cohorts"]["Egypt"]
+    assert line["ceiling"]["reason"] == "constant_side"
 
 
 def page(world: World, name: str, more: str = "") -> str:
