@@ -6,6 +6,7 @@ from datetime import date
 from itertools import groupby
 
 import numpy as np
+from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
@@ -15,7 +16,7 @@ from evaluation.figures.drawing import bars, lines, strip
 from evaluation.figures.drawing.colours import kind, steps
 from evaluation.figures.drawing.text import isolated
 from evaluation.figures.figure import Datum, Figure
-from evaluation.figures.said import codes_of, in_words, listed, model_name, number_columns, numbers, value_of
+from evaluation.figures.said import codes_of, in_words, listed, model_name, number_columns, numbers, undrawn, value_of
 from evaluation.figures.spec import FigureSpec, Ground
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.leave_one_out import with_the_rest
@@ -45,11 +46,16 @@ def over_time(ground: Ground) -> Figure:
             if course:
                 found = [(day, measure.compute(ratings, selection.wanted_interval)) for day, ratings in course]
                 courses[_panel(ground, cohort, condition)] = found
+    if not courses:
+        raise Missing(_("There are no ratings in the stage “%(stage)s” yet.") % {"stage": selection.stage})
+    if all(e.value is None for course in courses.values() for _day, e in course):
+        raise undrawn([course[-1][1] for course in courses.values()])
     panels = tuple(lines.Panel(name, tuple(_point(day, e) for day, e in course)) for name, course in courses.items())
     marks = (0.0, 0.25, 0.5, 0.75, 1.0) if measure.from_zero else ()
     drawing = lines.Course(panels, "n", marks)
     last = [(name, in_words(course[-1][1])) for name, course in courses.items()]
-    head = _("%(measure)s after %(day)s:") % {"measure": measure.label, "day": date_format(read[-1][0])}
+    until = min(read[-1][0], timezone.localdate(ground.at, ground.zone))  # the last week may still be under way
+    head = _("%(measure)s after %(day)s:") % {"measure": measure.label, "day": date_format(until)}
     return Figure(
         key="over-time",
         title=_("Agreement over time: %(measure)s") % {"measure": measure.label},
@@ -86,6 +92,8 @@ def annotators(ground: Ground) -> Figure:
     groups = [(name, _against_the_rest(part)) for name, part in _by_cohort(ground, seen)]
     if not groups:
         raise Missing(_("No person of a cohort has answered yet."))
+    if all(e.value is None for _name, group in groups for _who, e in group):
+        raise undrawn([e for _name, group in groups for _who, e in group])
     drawing = strip.Strip(
         tuple((name, tuple(strip.Rater(who, value_of(e)) for who, e in group)) for name, group in groups), "n"
     )

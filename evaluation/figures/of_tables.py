@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from evaluation.figures.drawing import bars, heat
 from evaluation.figures.drawing.axis import Value, agreement_ticks
 from evaluation.figures.figure import Figure, Words
-from evaluation.figures.said import in_words, listed, number_columns, numbers, value_of
+from evaluation.figures.said import ended, in_words, listed, number_columns, numbers, undrawn, value_of
 from evaluation.figures.spec import FigureSpec, Ground
 from evaluation.metrics.estimate import Estimate
 from evaluation.tables.spec import Missing, Row, Table, TableSpec
@@ -52,6 +52,8 @@ def heat_of(ground: Ground, *, key: str, spec: TableSpec, title: Words, measure:
     rows = list(dict.fromkeys(row for row, *_rest in cells))
     columns = list(dict.fromkeys(column for _row, column, *_rest in cells))
     values = [e.value for _r, _c, e in cells if e.value is not None]
+    if not values:
+        raise undrawn([e for _r, _c, e in cells])
     high = 1.0 if max(values, default=0) <= 1 else max(values)
     drawing = heat.HeatMap(
         tuple(rows),
@@ -61,6 +63,7 @@ def heat_of(ground: Ground, *, key: str, spec: TableSpec, title: Words, measure:
         high,
         str(measure),
         _("No value: see the table"),
+        _("n: what each number is made from; the table says more"),
     )
     return Figure(
         key=key,
@@ -75,7 +78,7 @@ def heat_of(ground: Ground, *, key: str, spec: TableSpec, title: Words, measure:
 
 def option_words(ground: Ground) -> Iterator[str]:
     for option in ground.spec.options:
-        yield f"{option.label}: {option.values[ground.chosen[option.key]]}."
+        yield f"{option.label}: {ended(str(option.values[ground.chosen[option.key]]))}."
 
 
 def _value(found: Estimate | None) -> Value:
@@ -90,6 +93,8 @@ def bars_of(ground: Ground, *, key: str, spec: TableSpec, title: Words, column: 
     if not rows:
         raise Missing(spec.needs)
     values = [e.value for _name, e in rows if e.value is not None]
+    if not values:
+        raise undrawn([e for _name, e in rows])
     whole = 1.0 if all(0 <= value <= 1 for value in values) else None
     drawing = bars.Bars(tuple(bars.Bar(name, value_of(e)) for name, e in rows), str(axis), whole)
     return Figure(

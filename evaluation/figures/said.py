@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from django.utils.translation import get_language, ngettext
@@ -14,7 +16,8 @@ from evaluation.figures.figure import Datum
 from evaluation.metrics.estimate import Estimate
 from evaluation.observations import Who
 from evaluation.reports.numbers import shown, shown_interval
-from evaluation.words import reason_sentence, reason_title
+from evaluation.tables.spec import Missing
+from evaluation.words import interval_sentence, reason_sentence, reason_title
 
 MOST_IN_WORDS = 8
 
@@ -22,13 +25,35 @@ MOST_IN_WORDS = 8
 def value_of(estimate: Estimate, n: int | None = None) -> Value:
     """`n`: what is counted below the drawing; the units without it."""
     count = estimate.n_units if n is None else n
-    return Value(estimate.value, estimate.low, estimate.high, count, why_not(estimate))
+    return Value(estimate.value, estimate.low, estimate.high, count, why_not(estimate), why_no_interval(estimate))
 
 
 def why_not(estimate: Estimate) -> str:
     if estimate.reason is None:
         return ""
     return _("No value: %(reason)s") % {"reason": reason_sentence(estimate) or reason_title(estimate)}
+
+
+def why_no_interval(estimate: Estimate) -> str:
+    """Empty where there is one, and where there is no value to have one."""
+    return "" if estimate.value is None or estimate.low is not None else interval_sentence(estimate)
+
+
+def undrawn(estimates: Iterable[Estimate]) -> Missing:
+    """Where none of them has a value: each reason once, the most frequent first, with how many it holds for."""
+    whys = Counter(reason_sentence(one) or reason_title(one) for one in estimates)
+    if len(whys) == 1:
+        return Missing(_("There is no value to draw. %(reason)s") % {"reason": next(iter(whys))})
+    said = " ".join(
+        _("%(reason)s (%(n)s of %(all)s).") % {"reason": ended(why), "n": n, "all": whys.total()}
+        for why, n in whys.most_common()
+    )
+    return Missing(_("There is no value to draw. %(reason)s") % {"reason": said})
+
+
+def ended(words: str) -> str:
+    """Without the full stop at its end: a sentence inside another."""
+    return re.sub("[.\u3002\u1362\u06d4]+(\u2069?)$", r"\1", words.rstrip())
 
 
 def number_columns() -> tuple[str, ...]:
@@ -43,15 +68,18 @@ def numbers(estimate: Estimate) -> tuple[Datum, ...]:
 
 
 def in_words(estimate: Estimate) -> str:
-    """0.31 [0.24, 0.38], kept from left to right in any sentence; or why there is no value."""
+    """0.31 [0.24, 0.38], kept from left to right in any sentence; with the reason where there is no
+    interval; or why there is no value."""
     if estimate.value is None:
         return why_not(estimate)
-    return "\u2066" + " ".join(filter(None, [shown(estimate.value), shown_interval(estimate)])) + "\u2069"
+    number = "\u2066" + " ".join(filter(None, [shown(estimate.value), shown_interval(estimate)])) + "\u2069"
+    why = why_no_interval(estimate)
+    return f"{number} ({why})" if why else number
 
 
 def listed(parts: Sequence[tuple[str, str]], head: str) -> str:
     """A sentence of names with what is said of each; of many the first, and how many more there are."""
-    said = "; ".join(f"{isolated(name)}: {words}" for name, words in parts[:MOST_IN_WORDS])
+    said = "; ".join(f"{isolated(name)}: {ended(words)}" for name, words in parts[:MOST_IN_WORDS])
     more = len(parts) - MOST_IN_WORDS
     if more > 0:
         said += "; " + ngettext("%(n)s more in the table", "%(n)s more in the table", more) % {"n": more}

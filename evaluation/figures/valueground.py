@@ -35,7 +35,7 @@ def main_against_text(ground: Ground) -> Figure:
             continue
         r = pearson_of(np.array([d.x for d in dots]), np.array([d.y for d in dots]))
         said = scatter.correlation_words("r", value_of(r))
-        clouds.append(scatter.Cloud(model, tuple(dots), said, scatter.least_squares(tuple(dots))))
+        clouds.append(scatter.Cloud(model, tuple(dots), said, scatter.fitted(tuple(dots))))
         found.append((model, in_words(r)))
     if not clouds:
         raise Missing(_("No model has answered both with pictures and without. Import its answers of both settings."))
@@ -50,7 +50,8 @@ def main_against_text(ground: Ground) -> Figure:
         rows=tuple(rows),
         draw=lambda width: scatter.draw(drawing, width),
         words=(
-            _("Over the instances that have a label and both answers. Dotted: y = x. Dashed: least squares."),
+            _("Over the instances that have a label and both answers."),
+            _("Dotted: y = x. Dashed: least squares, of four points or more."),
             *ground.words(),
         ),
     )

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from evaluation.figures.drawing import heat, scatter
 from evaluation.figures.drawing.axis import agreement_ticks
 from evaluation.figures.figure import Figure
-from evaluation.figures.said import in_words, listed, model_name, number_columns, numbers, value_of
+from evaluation.figures.said import in_words, listed, model_name, number_columns, numbers, undrawn, value_of
 from evaluation.figures.spec import FigureSpec, Ground
 from evaluation.metrics.association import Kind
 from evaluation.metrics.estimate import Estimate
@@ -39,7 +39,10 @@ def cohorts_by_models(ground: Ground) -> Figure:
         1.0,
         measure,
         _("No value: see the table"),
+        _("n: units that have both numbers"),
     )
+    if all(e.value is None for row in found for e in row):
+        raise undrawn([e for row in found for e in row])
     flat = [
         (cohort, model, e)
         for (_place, cohort), row in zip(cohorts, found, strict=True)
@@ -107,7 +110,7 @@ def point_by_point(ground: Ground) -> Figure:
         there = np.flatnonzero(np.isfinite(score)).tolist()
         dots = tuple(scatter.Dot(names[i], float(mean[i]), float(score[i])) for i in there)
         r = scatter.correlation_words("r", value_of(estimate))
-        clouds.append(scatter.Cloud(name, dots, r, scatter.least_squares(dots)))
+        clouds.append(scatter.Cloud(name, dots, r, scatter.fitted(dots)))
         rows += [(name, d.name, d.x, d.y) for d in dots]
         found.append((name, "r = " + in_words(estimate) if estimate.value is not None else in_words(estimate)))
     low, high = float(np.nanmin(seen.value)), float(np.nanmax(seen.value))
@@ -121,7 +124,9 @@ def point_by_point(ground: Ground) -> Figure:
         draw=lambda width: scatter.draw(drawing, width),
         words=(
             _("A point is what one cohort saw; larger points are several in one place."),
-            _("Dotted: y = x. Dashed: least squares."),
+            _("Dotted: y = x. Dashed: least squares, of four points or more."),
+            _("Of more than %(few)s points, the %(n)s furthest from y = x have their names; all are in the table.")
+            % {"few": scatter.FEW, "n": scatter.NAMED},
             *ground.words(),
         ),
     )

@@ -16,13 +16,14 @@ MINUS = "\u2212"
 class Value:
     """A number ready to be drawn: what `evaluation.metrics.estimate.Estimate` says, as far as a drawing needs it.
 
-    `value` None: there is none, and `why` says why."""
+    `value` None: there is none, and `why` says why. `no_interval`: why a value has none."""
 
     value: float | None
     low: float | None = None
     high: float | None = None
     n: int = 0
     why: str = ""
+    no_interval: str = ""
 
 
 @dataclass(frozen=True)

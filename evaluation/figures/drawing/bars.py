@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from evaluation.figures.drawing.axis import Scale, Value, limits, said, ticks, x_axis
 from evaluation.figures.drawing.colours import EDGE, INK, INK_2, INK_3, VERDIGRIS, Look
+from evaluation.figures.drawing.names import Name, apart, widest, written
 from evaluation.figures.drawing.scene import Canvas, Path, Rect, Scene, Text, across, down, label, rect
 from evaluation.figures.drawing.text import clean, fitting, width_of
 
@@ -26,7 +27,8 @@ class Stack:
 
 @dataclass(frozen=True)
 class Stacks:
-    """`parts`: what each share is of, with its look; `keys`: a short sign of each, written into its segment."""
+    """`parts`: what each share is of, with its look; `keys`: a short sign of each, for the legend; segments have
+    their share alone, since a code and a share in one place read as one number."""
 
     parts: tuple[str, ...]
     looks: tuple[Look, ...]
@@ -37,16 +39,17 @@ class Stacks:
 
 def draw_stacks(data: Stacks, width: float) -> Scene:
     canvas = Canvas(width)
-    left = fitting([row.name for row in data.rows], 13, 40, width * 0.32) + 10
+    names = apart([row.name for row in data.rows], 13, width * 0.32)
+    left = max(widest(names, 13) + 1, 40) + 10
     right = width - max(46.0, fitting([f"{row.n:,}" for row in data.rows], 12, 0, 80) + 10)
     y = _legend(canvas, data, width) + 10
     top = y
     scale = Scale(0, 1, left, right)
-    for row in data.rows:
+    for row, name in zip(data.rows, names, strict=True):
         if row.head:
             canvas.add(label(0, y + 18, row.head, width, bold=True), fill=INK)
             y += HEAD
-        _stack(canvas, data, row, scale, y)
+        _stack(canvas, data, row, name, scale, y)
         y += ROW
     if data.rows:
         _percent_axis(canvas, scale, top, y)
@@ -73,8 +76,8 @@ def _filled(x: float, y: float, width: float, height: float, look: Look, title: 
     return [base, rect(x, y, width, height, pattern=look.pattern, title=title)] if look.pattern else [base]
 
 
-def _stack(canvas: Canvas, data: Stacks, row: Stack, scale: Scale, y: float) -> None:
-    canvas.add(label(0, y + ROW / 2 + 2, row.name, scale.start - 10), fill=INK)
+def _stack(canvas: Canvas, data: Stacks, row: Stack, name: Name, scale: Scale, y: float) -> None:
+    canvas.add(*written(name, 0, y + ROW / 2 - 2), fill=INK)
     canvas.add(Text(round(canvas.width, 1), round(y + ROW / 2 + 2, 1), f"{row.n:,}", "end", size=12), fill=INK_2)
     if row.shares is None:
         canvas.add(rect(scale.start, y + 2, scale.end - scale.start, BAR, pattern="hatch", title=row.why))
@@ -83,7 +86,7 @@ def _stack(canvas: Canvas, data: Stacks, row: Stack, scale: Scale, y: float) -> 
         canvas.add(label(scale.start + 8, y + ROW / 2 + 2, row.why, room - 6, size=12), fill=INK_2)
         return
     begin = 0.0
-    for part, share, look, key in zip(data.parts, row.shares, data.looks, data.keys, strict=True):
+    for part, share, look in zip(data.parts, row.shares, data.looks, strict=True):
         x, wide = scale.at(begin), scale.at(begin + share) - scale.at(begin)
         begin += share
         if wide <= 0:
@@ -91,9 +94,8 @@ def _stack(canvas: Canvas, data: Stacks, row: Stack, scale: Scale, y: float) -> 
         percent = f"{100 * share:.0f} %"
         title = f"{clean(row.name)}, {clean(part)}: {100 * share:.1f} %"
         canvas.add(*_filled(x, y + 2, wide, BAR, look, title), stroke=INK, width=0.75)
-        words = next((w for w in (f"{key} {percent}".strip(), percent, key) if w and _fits(w, wide)), "")
-        if words:
-            canvas.add(*_plate(x + wide / 2, y, words, look))
+        if _fits(percent, wide):
+            canvas.add(*_plate(x + wide / 2, y, percent, look))
 
 
 def _fits(words: str, wide: float) -> bool:
@@ -138,7 +140,8 @@ def draw_bars(data: Bars, width: float) -> Scene:
     canvas = Canvas(width)
     low, high = limits(row.value for row in data.rows)
     marks = ticks(min(low, 0), high if data.high is None else data.high)
-    left = fitting([row.name for row in data.rows], 13, 40, width * 0.32) + 10
+    names = apart([row.name for row in data.rows], 13, width * 0.32)
+    left = max(widest(names, 13) + 1, 40) + 10
     scale = Scale(marks[0], marks[-1], left, width - 116)
     bottom = 4 + len(data.rows) * ROW
     if data.rows:
@@ -146,7 +149,7 @@ def draw_bars(data: Bars, width: float) -> Scene:
         canvas.add(Text(width, round(bottom + 15, 1), data.counted, "end", size=12), fill=INK_2)
     for place, row in enumerate(data.rows):
         y, value = 4 + (place + 0.5) * ROW, row.value
-        canvas.add(label(0, y + 4.5, row.name, left - 10), fill=INK)
+        canvas.add(*written(names[place], 0, y), fill=INK)
         canvas.add(Text(width, round(y + 4.5, 1), f"{value.n:,}", "end", size=12), fill=INK_2)
         if value.value is None:
             canvas.add(rect(left, y - 8, scale.end - left, 16, pattern="hatch", title=value.why))

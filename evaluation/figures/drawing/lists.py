@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from evaluation.figures.drawing.axis import said
 from evaluation.figures.drawing.colours import INK, INK_2, SUNK, VERDIGRIS, Look
+from evaluation.figures.drawing.names import Name, apart, written
 from evaluation.figures.drawing.scene import Canvas, Path, Picture, Scene, Text, label, rect
 from evaluation.figures.drawing.text import clean, width_of
 
@@ -48,18 +49,19 @@ def draw(data: Strips, width: float) -> Scene:
         canvas.add(label(0, y + 14, strip.title, width, bold=True), fill=INK)
         canvas.add(label(0, y + 31, strip.words, width, size=12), fill=INK_2)
         y += 40
-        for place, one in enumerate(strip.found):
-            _tile(canvas, place, one, (place % across) * (TILE + GAP), y + (place // across) * (TILE + 50))
+        names = apart([one.name for one in strip.found], 12, TILE - 8, most=4)
+        for place, (one, name) in enumerate(zip(strip.found, names, strict=True)):
+            _tile(canvas, place, one, name, (place % across) * (TILE + GAP), y + (place // across) * (TILE + 50))
         y += -(-len(strip.found) // across) * (TILE + 50) + 8
     return canvas.scene(_legend(canvas, data, y) if data.kinds else max(y, 20))
 
 
-def _tile(canvas: Canvas, place: int, one: Found, x: float, y: float) -> None:
+def _tile(canvas: Canvas, place: int, one: Found, name: Name, x: float, y: float) -> None:
     canvas.add(rect(x, y, TILE, TILE, title=one.name), fill=SUNK)
     if one.sha:
         canvas.add(Picture(round(x, 1), round(y, 1), TILE, TILE, one.sha, clean(one.name)))
     else:
-        canvas.add(label(x + TILE / 2, y + TILE / 2, one.name, TILE - 8, anchor="middle", size=12), fill=INK_2)
+        canvas.add(*written(name, x + TILE / 2, y + TILE / 2, anchor="middle", size=12), fill=INK_2)
     canvas.add(rect(x, y + TILE + 3, TILE, 18, one.look.fill, title=one.label), stroke=INK, width=0.75)
     chip = label(x + TILE / 2, y + TILE + 16, one.label, TILE - 6, anchor="middle", size=12, fill=one.look.ink)
     canvas.add(chip)

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 
 from evaluation.figures.drawing.axis import Scale, Value, said, ticks, x_axis, y_axis
 from evaluation.figures.drawing.colours import BRASS_DEEP, EDGE, INK, INK_2, VERDIGRIS
+from evaluation.figures.drawing.names import apart, widest, written
 from evaluation.figures.drawing.scene import Canvas, Path, Scene, dot, label, polyline
-from evaluation.figures.drawing.text import clean, width_of
 
-LEFT, HEAD, GAP = 44.0, 44.0, 20.0
+LEFT, HEAD, GAP = 44.0, 70.0, 20.0
+NAMED, FEW = 3, 15  # of many points, those named; of at most so many, every one may be
+FITTED = 4  # points that a line through them needs to say anything
+Box = tuple[float, float, float, float]
+Segment = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,8 @@ class Cloud:
 
 @dataclass(frozen=True)
 class Scatter:
-    """`low` and `high` are the ends of both axes, None for what the points need."""
+    """`low` and `high` are the ends of both axes, None for what the points need. Of more than `FEW` points those
+    furthest from y = x are named, without `diagonal` none."""
 
     clouds: tuple[Cloud, ...]
     x: str
@@ -58,6 +63,11 @@ def least_squares(dots: tuple[Dot, ...]) -> tuple[float, float] | None:
     return slope, mean_y - slope * mean_x
 
 
+def fitted(dots: tuple[Dot, ...]) -> tuple[float, float] | None:
+    """`least_squares`, where there are enough points for a line to be drawn."""
+    return least_squares(dots) if len(dots) >= FITTED else None
+
+
 def draw(data: Scatter, width: float) -> Scene:
     across = max(1, min(int(width // 230), len(data.clouds) or 1, 3))
     wide = min((width - GAP * (across - 1)) / across, 430)
@@ -65,16 +75,19 @@ def draw(data: Scatter, width: float) -> Scene:
     marks = _marks(data)
     side = wide - LEFT - 8
     high = HEAD + side + 52
-    for place, cloud in enumerate(data.clouds):
+    titles = apart([cloud.title for cloud in data.clouds], 13, wide, bold=True)
+    for place, (cloud, title) in enumerate(zip(data.clouds, titles, strict=True)):
         x, y = (place % across) * (wide + GAP), (place // across) * high
         level = Scale(marks[0], marks[-1], x + LEFT, x + LEFT + side)
         upright = Scale(marks[0], marks[-1], y + HEAD + side, y + HEAD)
-        canvas.add(label(x, y + 14, cloud.title, wide, bold=True), fill=INK)
-        canvas.add(label(x, y + 31, cloud.r, wide, size=12), fill=INK_2)
+        [r] = apart([cloud.r], 12, wide)
+        below = y + HEAD - 10 - len(r.lines) * 14
+        canvas.add(*written(title, x, below - len(title.lines) * 7.5, bold=True), fill=INK)
+        canvas.add(*written(r, x, below + len(r.lines) * 7, size=12), fill=INK_2)
         x_axis(canvas, level, marks, y + HEAD, y + HEAD + side)
         y_axis(canvas, upright, marks, x + LEFT, x + LEFT + side)
-        _lines(canvas, data, cloud, level, upright)
-        _dots(canvas, cloud.dots, level, upright)
+        lines = _lines(canvas, data, cloud, level, upright)
+        _dots(canvas, data, cloud.dots, lines, level, upright)
         canvas.add(label(x + LEFT + side / 2, y + HEAD + side + 33, data.x, side, anchor="middle", size=12), fill=INK_2)
         turned = label(x + 11, y + HEAD + side / 2, data.y, side, anchor="middle", size=12, turn=-90)
         canvas.add(turned, fill=INK_2)
@@ -89,15 +102,19 @@ def _marks(data: Scatter) -> tuple[float, ...]:
     return ticks(low, high, 4)
 
 
-def _lines(canvas: Canvas, data: Scatter, cloud: Cloud, level: Scale, upright: Scale) -> None:
+def _lines(canvas: Canvas, data: Scatter, cloud: Cloud, level: Scale, upright: Scale) -> list[Segment]:
+    """Both lines, and where they lie."""
+    drawn: list[Segment] = []
     if data.diagonal:
         ends = [(level.at(v), upright.at(v)) for v in (level.low, level.high)]
         canvas.add(Path(polyline(ends), title="y = x"), stroke=EDGE, dash="2 4")
+        drawn.append((*ends[0], *ends[1]))
     if cloud.fit is None:
-        return
+        return drawn
     slope, rest = cloud.fit
-    inside = [(x, slope * x + rest) for x in _cuts(slope, rest, level.low, level.high)]
-    canvas.add(Path(polyline((level.at(x), upright.at(y)) for x, y in inside)), stroke=BRASS_DEEP, width=2, dash="9 3")
+    inside = [(level.at(x), upright.at(slope * x + rest)) for x in _cuts(slope, rest, level.low, level.high)]
+    canvas.add(Path(polyline(inside)), stroke=BRASS_DEEP, width=2, dash="9 3")
+    return [*drawn, (*inside[0], *inside[1])] if len(inside) == 2 else drawn
 
 
 def _cuts(slope: float, rest: float, low: float, high: float) -> list[float]:
@@ -109,25 +126,67 @@ def _cuts(slope: float, rest: float, low: float, high: float) -> list[float]:
     return [first, last] if first < last else []
 
 
-def _dots(canvas: Canvas, dots: tuple[Dot, ...], level: Scale, upright: Scale) -> None:
-    """Labels to the right of their dot, or to the left, where nothing is in their way; the others are in the table."""
+def furthest(dots: tuple[Dot, ...]) -> tuple[Dot, ...]:
+    """The few that lie furthest from y = x, the furthest first; of several in one place the first by name."""
+    there: dict[tuple[float, float], Dot] = {}
+    for one in sorted(dots, key=lambda d: d.name):
+        there.setdefault((one.x, one.y), one)
+    off = sorted((d for d in there.values() if d.x != d.y), key=lambda d: (-abs(d.y - d.x), d.name))
+    return tuple(off[:NAMED])
+
+
+def _dots(
+    canvas: Canvas, data: Scatter, dots: tuple[Dot, ...], lines: list[Segment], level: Scale, upright: Scale
+) -> None:
+    """Names stand where they lie on no point, no line and no other name; those that find no place are in the table."""
     places = [(level.at(d.x), upright.at(d.y)) for d in dots]
     for size, path in _by_size(places).items():
         canvas.add(Path(path), stroke=VERDIGRIS, width=size, cap="round", opacity=0.7)
-    if len(dots) > 40:
-        return
-    taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
-    words = []
-    for d, (x, y) in zip(dots, places, strict=True):
-        wide = width_of(clean(d.name), 12)
-        for start, anchor in ((x + 7, "start"), (x - 7 - wide, "end")):
-            box = (start, y - 8, start + wide, y + 6)
-            if start < level.start or start + wide > level.end or any(_touch(box, other) for other in taken):
-                continue
+    named = dots if len(dots) <= FEW else furthest(dots) if data.diagonal else ()
+    taken: list[Box] = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
+    words, leaders = [], []
+    for one, name in zip(named, apart([d.name for d in named], 12, (level.end - level.start) * 0.6), strict=True):
+        x, y = level.at(one.x), upright.at(one.y)
+        found = _place(x, y, widest([name], 12) + 1, len(name.lines) * 14.0, (level, upright), taken, lines)
+        if found:
+            box, leader = found
             taken.append(box)
-            words.append(label(x + 7 if anchor == "start" else x - 7, y + 4, d.name, wide + 1, anchor=anchor, size=12))
-            break
+            words += written(name, box[0], (box[1] + box[3]) / 2, size=12)
+            leaders += [leader] if leader else []
+    canvas.add(Path("".join(leaders)), stroke=EDGE)
+    canvas.add(*words, fill="#fff", stroke="#fff", width=3)
     canvas.add(*words, fill=INK)
+
+
+def _place(
+    x: float, y: float, wide: float, high: float, axes: tuple[Scale, Scale], taken: list[Box], lines: list[Segment]
+) -> tuple[Box, str] | None:
+    """A free box for a name, as near to its point as there is one; further away a thin line leads to it."""
+    level, upright = axes
+    for away in (8.0, 18.0, 32.0, 50.0):
+        for right, below in ((1, 0), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1), (0, -1), (0, 1)):
+            middle = (x + right * (away + wide / 2), y + below * (away + high / 2))
+            box = (middle[0] - wide / 2, middle[1] - high / 2, middle[0] + wide / 2, middle[1] + high / 2)
+            inside = level.start <= box[0] and box[2] <= level.end and upright.end <= box[1] and box[3] <= upright.start
+            if not inside or any(_touch(box, other) for other in taken) or any(_crossed(box, line) for line in lines):
+                continue
+            near = (min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3]))
+            return box, polyline([(x, y), near]) if away > 8 else ""
+    return None
+
+
+def _crossed(box: Box, line: Segment) -> bool:
+    """Whether the line passes through the box (Liang and Barsky)."""
+    x0, y0, x1, y1 = line
+    first, last = 0.0, 1.0
+    for start, step, low, high in ((x0, x1 - x0, box[0], box[2]), (y0, y1 - y0, box[1], box[3])):
+        if abs(step) < 1e-9:
+            if not low <= start <= high:
+                return False
+            continue
+        ends = sorted(((low - start) / step, (high - start) / step))
+        first, last = max(first, ends[0]), min(last, ends[1])
+    return first < last
 
 
 def _by_size(places: list[tuple[float, float]]) -> dict[float, str]:
@@ -146,8 +205,9 @@ def _touch(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
 
 
 def correlation_words(name: str, value: Value) -> str:
-    """r = 0.82 [0.71, 0.89], n = 40; with the reason where there is none."""
+    """r = 0.82 [0.71, 0.89], n = 40; with the reason where there is no value, or no interval."""
     if value.value is None:
         return value.why
     ends = f" [{said(value.low)}, {said(value.high)}]" if value.low is not None and value.high is not None else ""
-    return f"{name} = {said(value.value)}{ends}, n = {value.n:,}"
+    rest = f"; {value.no_interval}" if value.no_interval else ""
+    return f"{name} = {said(value.value)}{ends}, n = {value.n:,}{rest}"

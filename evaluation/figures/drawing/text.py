@@ -55,28 +55,46 @@ def width_of(words: str, size: float, *, bold: bool = False) -> float:
     return sum(map(_em, words)) * size * (1.1 if bold else 1.0)
 
 
-def cut(words: str, size: float, room: float, *, bold: bool = False) -> tuple[str, str]:
-    """(what is shown, the whole text or "" where nothing was cut). Letters are kept with the marks that belong to them.
+def cut(words: str, size: float, room: float, *, bold: bool = False, tail: float = 0.5) -> tuple[str, str]:
+    """(what is shown, the whole text or "" where nothing was cut). What is left out is in the middle: names differ at
+    their ends as often as at their beginnings. `tail` is the end's share of the room; letters keep their marks.
 
     >>> cut("Egypt", 10, 100)
     ('Egypt', '')
-    >>> cut("a very long name of a model", 10, 60)
-    ('a very lo…', 'a very long name of a model')
+    >>> cut("a very long name of a model", 10, 90)
+    ('a very…model', 'a very long name of a model')
     """
     whole = clean(words)
     if width_of(whole, size, bold=bold) <= room:
         return whole, ""
     left = room - width_of(ELLIPSIS, size, bold=bold)
-    kept = ""
-    for letter in whole:
-        left -= width_of(letter, size, bold=bold)
-        if left < 0:
-            break
-        kept += letter
-    kept = kept.rstrip()
-    # After a right-to-left letter the dots must follow it leftwards.
-    mark = "\u200f" if kept and unicodedata.bidirectional(kept[-1]) in ("R", "AL") else ""
-    return (kept + ELLIPSIS + mark, whole)
+    end = _kept(_clusters(whole)[::-1], size, left * tail, bold)[::-1]
+    rest = left - width_of("".join(end), size, bold=bold)
+    start = _kept(_clusters(whole), size, rest, bold)
+    shown = "".join(start).rstrip() + ELLIPSIS + "".join(end).lstrip()
+    # After a right-to-left letter dots at the end must follow it leftwards.
+    mark = "\u200f" if not end and start and unicodedata.bidirectional(start[-1][0]) in ("R", "AL") else ""
+    return shown + mark, whole
+
+
+def _clusters(words: str) -> list[str]:
+    """Letters with the marks that belong to them."""
+    found: list[str] = []
+    for letter in words:
+        if found and unicodedata.category(letter) in ("Mn", "Mc", "Me", "Cf"):
+            found[-1] += letter
+        else:
+            found.append(letter)
+    return found
+
+
+def _kept(letters: list[str], size: float, room: float, bold: bool) -> list[str]:
+    """The first of them that fit."""
+    for place, letter in enumerate(letters):
+        room -= width_of(letter, size, bold=bold)
+        if room < 0:
+            return letters[:place]
+    return letters
 
 
 def fitting(words: list[str], size: float, least: float, most: float, *, bold: bool = False) -> float:
