@@ -1,12 +1,13 @@
 """Doors under pressure: proxies, circles, strange bodies, oracles, and links that are shown once."""
 
+import io
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.conf import settings as real
 from django.core import mail
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 
@@ -99,6 +100,65 @@ def test_a_huge_body_is_refused_unread_except_for_an_import_by_somebody(world: W
     imports = reverse("benchmarks:import", args=["sea-and-river"])
     assert world.client(world.owner).post(imports, large).status_code == 200
     assert world.client(world.owner).post(reverse("people:me"), large).status_code == 413
+
+
+def sent(client: Client, path: str, length: str, **headers: str) -> tuple[Any, bool]:
+    """The answer to a long body that is on its way, and whether any of it was asked for."""
+
+    class Coming(io.BytesIO):
+        asked = False
+
+        def read(self, size: int | None = -1) -> bytes:
+            self.asked = True
+            return b""
+
+    body = Coming()
+    said = {"CONTENT_LENGTH": length, "wsgi.input": body, "CONTENT_TYPE": "multipart/form-data; boundary=b"}
+    client.cookies["csrftoken"] = "x" * 32  # so that the token is looked for in the body
+    client.handler.enforce_csrf_checks = True
+    reply = client.generic("POST", path, "", **{**said, **headers})  # type: ignore[arg-type]
+    return reply, body.asked
+
+
+IMPORTS = [
+    "/b/sea-and-river/import/",
+    "/b/no-such-benchmark/import/",
+    "/b/sea-and-river/campaigns/1/answers/import/",
+    "/b/sea-and-river/predictions/run/",
+]
+
+
+@pytest.mark.parametrize("path", IMPORTS)
+def test_who_is_of_no_team_fills_no_disk(world: World, path: str) -> None:
+    long = str(200 * 1024**2)
+    for user in (None, world.nour, world.manager, world.stranger):
+        reply, read = sent(world.client(user), path, long)
+        assert (reply.status_code, read) == (413, False), user
+        assert "Send less than 5.0" in reply.content.decode()
+    assert sent(world.client(world.mara), path, long)[1]
+
+
+def test_nobody_sends_more_than_an_import_may_have_nor_without_saying_how_much(world: World, settings: Any) -> None:
+    settings.IMPORT_MAX_BYTES = 10 * 1024**2
+    client = world.client(world.owner)
+    reply, read = sent(client, IMPORTS[0], str(16 * 1024**2))
+    assert (reply.status_code, read) == (413, False)
+    assert sent(client, IMPORTS[0], str(14 * 1024**2))[1]
+    reply, read = sent(client, IMPORTS[0], "", HTTP_TRANSFER_ENCODING="chunked")
+    assert (reply.status_code, read) == (411, False)
+
+
+def test_what_is_too_much_is_told_by_a_page_with_a_way_back(world: World) -> None:
+    def asked(**headers: str) -> Any:
+        return sent(world.client(world.nour), IMPORTS[0], str(9 * 1024**2), **headers)[0]
+
+    form = "http://testserver/b/sea-and-river/import/"
+    page = asked(HTTP_ACCEPT="text/html,*/*;q=0.8", HTTP_REFERER=form).content.decode()
+    assert f'<a class="btn go" href="{form}">Back to the form</a>' in page
+    assert "Nothing was taken</h1>" in page and "This is too much at once. Send less than 5.0" in page
+    page = asked(HTTP_ACCEPT="text/html", HTTP_REFERER="http://elsewhere.example/x").content.decode()
+    assert "elsewhere" not in page and '<a class="btn go" href="/">' in page
+    assert asked(HTTP_ACCEPT="*/*")["Content-Type"].startswith("text/plain")
 
 
 # Cohorts
