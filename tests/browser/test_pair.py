@@ -43,6 +43,14 @@ def share(page: Page, side: str) -> list[float]:
     return own
 
 
+def too_narrow(page: Page) -> list[str]:
+    """Buttons of the strip whose words do not fit into them."""
+    found: list[str] = page.locator(".tools .btn").evaluate_all(
+        "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
+    )
+    return found
+
+
 def test_a_pair_is_judged_by_keys_alone(open_as: OpenAs, pairs: Campaign, nour: User, shot: Shot) -> None:
     page = open_as(nour)
     page.goto(f"/work/{pairs.pk}/")
@@ -105,6 +113,7 @@ def test_a_pair_on_a_telephone(open_as: OpenAs, pairs: Campaign, nour: User, sho
     page.goto(f"/work/{pairs.pk}/")
     loaded(page)
     shot(page, "pair-phone")
+    assert too_narrow(page) == [], "words lie on each other"
     for field, code in (("match_a", 2), ("match_b", 2), ("pair_match", 2), ("no_cue", 1)):
         page.locator(f"label:has([name=a-{field}][value='{code}'])").tap()
     expect(page.locator("[data-verdict]")).to_contain_text("accepted by rule 1")
@@ -127,6 +136,7 @@ def test_a_pair_in_arabic_does_not_mirror(
     page.keyboard.press("2")
     a, b = (page.locator(f"[data-side={side}] img").first.bounding_box() for side in "ab")
     assert a["x"] < b["x"]
+    assert too_narrow(page) == []
     shot(page, f"pair-ar-{'phone' if how else 'desktop'}")
 
 
