@@ -40,7 +40,7 @@ def _row(one: JudgeLine, alpha_axis: Axis, strip_axis: Axis) -> dict[str, Any]:
         "people_at": [strip_axis.at(e.value) for e in one.standing.people if e.value is not None],
         "ceiling_at": strip_axis.at(one.standing.ceiling.value) if one.standing.ceiling.value is not None else "",
         "sentences": list(_sentences(one.standing)),
-        "ceiling": brief(one.standing.ceiling),
+        "ceiling": _ceiling(one.standing.ceiling),
         "agreement": brief(one.majority.agreement),
         "base_rate": brief(one.majority.base_rate),
         "kappa": brief(one.majority.kappa),
@@ -60,6 +60,15 @@ def _sentences(standing: Standing) -> Iterator[str]:
     if best is not None and best.value is not None:
         given = {"count": best.extras["count"], "n": best.n_raters}
         yield _("Measured against the very same others, it is at least as close as %(count)s of %(n)s.") % given
+
+
+def _ceiling(estimate: Estimate) -> dict[str, Any]:
+    """What is drawn anew here are people."""
+    drawn, n = brief(estimate), estimate.n_raters
+    if estimate.value is not None and estimate.interval_reason == "too_few_clusters_to_draw":
+        text = ngettext("no interval: %(n)s person, eight are needed", "no interval: %(n)s people, eight are needed", n)
+        drawn["interval"] = text % {"n": n}
+    return drawn
 
 
 def _tied(one: JudgeLine) -> str:

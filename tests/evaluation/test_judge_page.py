@@ -100,7 +100,7 @@ def test_people_who_never_vary_have_no_ceiling_for_that_reason(world: World) -> 
     rows = [json.dumps({**said, "item": one.key, "code": code}) for one, code in zip(world.items, "12345", strict=True)]
     simulated.bring(campaign, world.mara, "\n".join(rows).encode(), "heron.jsonl")
     line = world.client(world.mara).get("/b/sea-and-river/judge.json").json()["cohorts"]["Egypt"]
-    assert line["ceiling"]["reason"] == "constant_side"
+    assert line["ceiling"]["reason"] == "constant_ratings"
 
 
 def page(world: World, name: str, more: str = "") -> str:
