@@ -63,6 +63,7 @@ MANAGERS = (
     "templates/people/messages.html",
     "templates/people/sign_in_link.html",
     "templates/people/team*",
+    "templates/people/tokens.html",
     "annotation/campaign*.py",
     "annotation/composer*.py",
     "annotation/holes.py",
@@ -96,6 +97,7 @@ MANAGERS = (
     "people/views/inviting.py",
     "people/views/messages.py",
     "people/views/teams.py",
+    "people/views/tokens.py",
 )
 
 
