@@ -32,6 +32,9 @@ CODE = 3  # higher when the same selection gives other numbers than before: kept
 MOST = 10_000  # newer answers are counted to here: beyond it "more than" says enough, and the count stays small work
 TASK = "evaluation.renew"
 REST = timedelta(seconds=30)
+QUEUED = timedelta(minutes=10)  # a worker that has not come by then is asked again
+KEPT = 100  # reports of a benchmark: each filter has its own, and whoever looks makes one
+MOST_ASKED, WHILE = 10, 600  # by one person, in so many seconds
 
 Compute = Callable[[], Any]
 
@@ -118,28 +121,63 @@ def _made(benchmark: Benchmark, report: str, key: str, compute: Compute, at: dat
     mark = watermark(benchmark)
     found = Snapshot.objects.filter(benchmark=benchmark, report=report, key=key).first()
     if found and found.watermark == mark:
+        _mark(found, None)
         return found
     last = Annotation.objects.aggregate(last=Max("pk"))["last"] or 0
     answers = size_of(benchmark)
     began = perf_counter()
     data = {"report": compute(), "last": last}
     facts = {"watermark": mark, "answers": answers, "data": data, "computed_at": at, "seconds": perf_counter() - began}
-    return Snapshot.objects.update_or_create(benchmark=benchmark, report=report, key=key, defaults=facts)[0]
+    made = Snapshot.objects.update_or_create(benchmark=benchmark, report=report, key=key, defaults=facts)[0]
+    _prune(benchmark)
+    return made
+
+
+def _prune(benchmark: Benchmark) -> None:
+    """What was made longest ago goes, so many at a time that it is the same work always."""
+    rows = Snapshot.objects.filter(benchmark=benchmark).order_by("-computed_at", "-pk").values_list("pk", flat=True)
+    Snapshot.objects.filter(pk__in=list(rows[KEPT : 2 * KEPT])).delete()
 
 
 def due(look: Look, at: datetime) -> bool:
     return look.stored and look.changed and at - look.computed_at > REST
 
 
-def ask_for(benchmark: Benchmark, report: str, query: str, zone: str) -> None:
-    """Let a worker make it anew; asked once a minute for the same address, whoever looks. Without a broker the page
-    still shows what is kept, and says how old it is."""
-    if not cache.add(f"renew:{benchmark.pk}:{report}:{_number(query + zone)}", 1, 60):
-        return
+def may_ask(person: int) -> bool:
+    """Whether this person has not asked too often. Counted in each process of the site on its own."""
+    key = f"renew:asked:{person}"
+    cache.add(key, 0, WHILE)
+    return cache.incr(key) <= MOST_ASKED
+
+
+def ask_for(benchmark: Benchmark, report: str, key: str, query: str, zone: str, at: datetime) -> bool:
+    """Let a worker make anew what is kept under this key; False where nothing is. It is on its way once, whoever asks.
+    Without a broker the page still shows what is kept, and says how old it is."""
+    kept = Snapshot.objects.filter(benchmark=benchmark, report=report, key=key)
+    if not cache.add(f"renew:{key}", 1, 60):
+        return kept.exists()
+    with transaction.atomic():
+        found = kept.select_for_update(no_key=True).first()
+        if found is None:
+            return False
+        asked = found.data.get("asked")
+        if asked and at - datetime.fromisoformat(asked) < QUEUED:
+            return True
+        _mark(found, at)
     try:
         current_app.send_task(TASK, (benchmark.pk, report, query, zone), retry=False)
     except (OperationalError, OSError):
-        return
+        _mark(found, None)
+    return True
+
+
+def _mark(found: Snapshot, at: datetime | None) -> None:
+    """That a worker was asked; every process reads it. What is made anew has no mark."""
+    data = {name: value for name, value in found.data.items() if name != "asked"}
+    data |= {"asked": at.isoformat()} if at else {}
+    if data != found.data:
+        Snapshot.objects.filter(pk=found.pk, computed_at=found.computed_at).update(data=data)
+        found.data = data
 
 
 def _number(key: str) -> int:

@@ -19,8 +19,8 @@ from benchmarks.models import Benchmark
 from evaluation.api import shapes
 from evaluation.api.problems import KIND, NothingYet
 from evaluation.catalogue import Catalogue, catalogue_of
-from evaluation.reports.agreement import agreement
 from evaluation.reports.renderings import to_json
+from evaluation.reports.stored import look
 from evaluation.second_opinion import asked_for
 from evaluation.selection import select
 from evaluation.tables.making import lacking, make
@@ -89,7 +89,7 @@ class Agreement(Door):
         if not catalogue.stages:
             raise NothingYet(_("No campaign has been opened yet."))
         selection = select(catalogue, request.query_params, zone=zone_of(request.user))
-        report = agreement(catalogue, selection, timezone.now())
+        report, _found = look(catalogue, selection, timezone.now())
         return Response(to_json(report, get_language() or "en") | asked_for(report, request.query_params))
 
 

@@ -19,7 +19,7 @@ from evaluation.snapshots import THRESHOLD, Look, ask_for, due, get_or_compute, 
 REPORT = "agreement"
 PAIRED = 100
 CORRELATIONS = {"spearman", "pearson"}
-_COUNTS = ("condition", "n_units", "n_raters", "n_ratings", "n_asked")
+_COUNTS = ("condition", "n_units", "n_raters", "n_ratings", "n_asked", "n_pairable")
 _OF_ROW = ("field", "level", "part", "n_raters")
 _OF_ESTIMATE = [one.name for one in fields(Estimate)]
 
@@ -36,7 +36,7 @@ def look(catalogue: Catalogue, selection: Selection, at: datetime) -> tuple[Agre
 
     found = get_or_compute(benchmark, REPORT, key, compute, at, threshold=threshold_of(selection))
     if due(found, at):
-        renew(benchmark, selection)
+        renew(benchmark, selection, at)
     if made and not found.stored:
         return made[0], found
     return from_data(found.data, catalogue, selection, found), found
@@ -64,8 +64,10 @@ def _most_from_files(selection: Selection) -> int:
     return counts.aggregate(most=Max("n"))["most"] or 0
 
 
-def renew(benchmark: Benchmark, selection: Selection) -> None:
-    ask_for(benchmark, REPORT, urlencode(selection.to_params()), selection.zone)
+def renew(benchmark: Benchmark, selection: Selection, at: datetime) -> bool:
+    """False where nothing is kept: it is read at every look."""
+    key = key_of(benchmark, REPORT, selection)
+    return ask_for(benchmark, REPORT, key, urlencode(selection.to_params()), selection.zone, at)
 
 
 def to_data(report: AgreementReport) -> list[dict[str, Any]]:
@@ -94,7 +96,10 @@ def from_data(data: Any, catalogue: Catalogue, selection: Selection, found: Look
         Row(
             cohort=catalogue.cohorts[row["cohort"]],
             cells=tuple(
-                Cell(**{n: cell[n] for n in _COUNTS}, estimates=tuple(Estimate(**one) for one in cell["estimates"]))
+                Cell(
+                    **{n: cell[n] for n in _COUNTS if n in cell},
+                    estimates=tuple(Estimate(**one) for one in cell["estimates"]),
+                )
                 for cell in row["cells"]
             ),
             measures=tuple(BY_KEY[key] for key in row["measures"]),

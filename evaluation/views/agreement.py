@@ -28,7 +28,8 @@ from evaluation.reports.renderings import to_csv, to_json, to_latex
 from evaluation.reports.stored import look, renew
 from evaluation.second_opinion import asked_for
 from evaluation.selection import Selection, SelectionError, select
-from evaluation.snapshots import Look
+from evaluation.snapshots import Look, may_ask
+from people.views.asking import person
 
 
 def _language() -> str:
@@ -106,7 +107,7 @@ def live(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def anew(request: HttpRequest, slug: str) -> HttpResponse:
     """Have a kept report made anew by a worker; the page shows it when it is there."""
-    benchmark = benchmark_for(request.user, slug)
+    benchmark = benchmark_for(request.user, slug, can="work_on")
     catalogue = catalogue_of(benchmark)
     if not catalogue.stages:
         raise Http404
@@ -114,8 +115,12 @@ def anew(request: HttpRequest, slug: str) -> HttpResponse:
         selection = selected(catalogue, request)
     except SelectionError as error:
         return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
-    renew(benchmark, selection)
-    messages.info(request, _("It is being made anew. The page shows it as soon as it is there."))
+    if not may_ask(person(request).pk):
+        messages.error(request, _("You have asked for this often. Wait ten minutes, then ask again."))
+    elif renew(benchmark, selection, timezone.now()):
+        messages.info(request, _("It is being made anew. The page shows it as soon as it is there."))
+    else:
+        messages.info(request, _("Nothing is kept here: the numbers are read anew at every look."))
     return redirect(reverse("evaluation:agreement", args=[slug]) + "?" + urlencode(selection.to_params()))
 
 

@@ -115,9 +115,94 @@ def test_the_button_asks_for_it_at_once(world: World, large: Campaign, sent: lis
     reply = world.client(world.mara).post(url(world, "agreement/anew/?measure=percent"))
     assert reply.status_code == 302 and reply["Location"].endswith("?measure=percent")
     assert sent == [("evaluation.renew", (world.benchmark.pk, "agreement", "measure=percent", "UTC"))]
-    for user in (world.stranger, world.rival, world.nour, world.manager):
+    for user in (world.stranger, world.rival, world.nour, world.manager, world.reviewer):
         assert world.client(user).post(url(world, "agreement/anew/")).status_code == 404
+    assert "agreement/anew/" not in world.client(world.reviewer).get(url(world)).content.decode()
     assert len(sent) == 1
+
+
+def ask(world: World, user: Any, query: str = "") -> str:
+    return world.client(user).post(url(world, f"agreement/anew/{query}"), follow=True).content.decode()
+
+
+def test_one_renewal_is_on_its_way_whichever_process_asks(world: World, large: Campaign, sent: list[Any]) -> None:
+    page(world)
+    one_more(world, large)
+    for user in (world.mara, world.owner, world.mara):
+        cache.clear()  # as another process of the site
+        assert "being made anew" in ask(world, user)
+    assert len(sent) == 1
+    assert tasks.renew(*sent[0][1])
+    one_more(world, large)
+    for more in (1, 1):
+        cache.clear()
+        ask(world, world.mara)
+        assert len(sent) == 1 + more, "what was made may be asked for again, once"
+    Snapshot.objects.update(watermark=snapshots.watermark(world.benchmark))
+    assert tasks.renew(*sent[1][1])  # nothing to do, which is as good as made
+    cache.clear()
+    ask(world, world.mara)
+    assert len(sent) == 3
+
+
+def test_a_renewal_that_no_worker_took_is_asked_for_again(
+    world: World, large: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+
+    def lost(name: str, *_args: Any, **_more: Any) -> None:
+        tried.append(name)
+        raise OSError
+
+    monkeypatch.setattr(snapshots.current_app, "send_task", lost)
+    page(world)
+    for _ in range(2):
+        cache.clear()
+        ask(world, world.mara)
+    assert len(tried) == 2
+
+
+def test_nobody_fills_the_queue(
+    world: World, large: Campaign, sent: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "read anew at every look" in ask(world, world.mara, "?since=2020-01-01"), "not what nobody has looked at"
+    assert sent == [] and not Snapshot.objects.filter(data__has_key="asked").exists()
+    monkeypatch.setattr(snapshots, "MOST_ASKED", 2)
+    cache.clear()
+    queries = [f"?since=2020-01-0{day}" for day in (1, 2, 3)]
+    for query in queries:
+        page(world, query)
+    assert ["being made anew" in ask(world, world.mara, query) for query in queries] == [True, True, False]
+    assert "asked for this often" in ask(world, world.mara, queries[2])
+    assert "being made anew" in ask(world, world.owner, queries[2]) and len(sent) == 3
+
+
+def test_small_data_is_never_queued(world: World, rated: Campaign, sent: list[Any]) -> None:
+    assert "read anew at every look" in ask(world, world.mara)
+    assert sent == [] and not Snapshot.objects.exists()
+
+
+def test_what_was_made_longest_ago_goes(
+    world: World, large: Campaign, sent: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "KEPT", 2)
+    facts = {"watermark": 0, "data": {"report": [], "last": 0}, "seconds": 0, "computed_at": timezone.now()}
+    other = Snapshot.objects.create(benchmark=world.other_benchmark, report="agreement", key="k", **facts)
+    for day in (1, 2, 3, 4):
+        page(world, f"?since=2020-01-0{day}")
+        assert Snapshot.objects.filter(benchmark=world.benchmark).count() == min(day, 2)
+    first = Snapshot.objects.exclude(pk=other.pk).order_by("pk")[0]
+    page(world, "?since=2020-01-03")
+    assert Snapshot.objects.filter(pk__in=(other.pk, first.pk)).count() == 2, "what is looked at is not made anew"
+
+
+def test_programs_are_told_what_is_kept_too(world: World, large: Campaign, sent: list[Any]) -> None:
+    """The same numbers and the same moment as on the page, and not computed for each program that asks."""
+    first = read_json(world)
+    one_more(world, large)
+    api = f"/api/v1/benchmarks/{world.benchmark.slug}/agreement/"
+    assert world.client(world.mara).get(api).json() == read_json(world)
+    assert read_json(world)["computed_at"] == first["computed_at"] and first["n_ratings"] == 10
 
 
 def test_the_same_numbers_to_the_last_digit(world: World, large: Campaign, sent: list[Any]) -> None:
