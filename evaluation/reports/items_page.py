@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.conditions import condition_name
 from annotation.displays import display
@@ -35,12 +34,12 @@ from evaluation.reports.numbers import shown
 from evaluation.selection import COUNTED_LABELS, Selection
 
 WHY: dict[str, Any] = {
-    "surplus": _lazy("over the wanted number"),
-    "excluded": _lazy("the person is excluded"),
-    "rejected": _lazy("rejected in review"),
-    "closed": _lazy("the campaign was closed"),
-    "no_consent": _lazy("agreement was missing"),
-    "not_a_member": _lazy("no longer in the cohort"),
+    "surplus": gettext_lazy("over the wanted number"),
+    "excluded": gettext_lazy("the person is excluded"),
+    "rejected": gettext_lazy("rejected in review"),
+    "closed": gettext_lazy("the campaign was closed"),
+    "no_consent": gettext_lazy("agreement was missing"),
+    "not_a_member": gettext_lazy("no longer in the cohort"),
 }
 
 
