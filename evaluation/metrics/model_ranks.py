@@ -4,6 +4,8 @@ with the same signs for all, so that thirty models cost one matrix product.
 ``contributions`` (n, k) are what each of n things adds to each of k models' value: 1 or 0 for right or wrong, so that
 the mean is the accuracy; minus half the squared distance of standard scores, so that the mean is r - 1 (``closeness``).
 For right and wrong, one thing a cluster, the test is McNemar's exact one, drawn instead of counted out.
+More than MOST models are not tested: of that many pairs the least p that the draws can give is above 0.05 once Holm
+has corrected it, whatever the models did. Nor are more than MOST_SUMS numbers, clusters times pairs, drawn for.
 Undefined: a pair of models that have no thing in common is not tested; neither was shown to be better.
 Source: ``tests_between.py``, whose p values, Holm correction and bands these are.
 """
@@ -20,13 +22,16 @@ from evaluation.metrics.counts import Floats
 from evaluation.metrics.resampling import number_clusters
 from evaluation.metrics.tests_between import PERMUTATIONS, adjusted, rank_bands
 
+MOST = 32  # 32 x 31 / 2 / 10,001 = 0.0496
+MOST_SUMS = 6_000_000
 _BLOCK_NUMBERS = 4_000_000
 _SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """``bands``: each model's best and worst place; ``p`` (k, k) corrected by Holm's method, NaN where not tested."""
+    """``bands``: each model's best and worst place; ``p`` (k, k) corrected by Holm's method, NaN where not tested;
+    ``n_permutations`` is 0 where too many were given, and all places are open."""
 
     bands: list[tuple[int, int]]
     p: Floats
@@ -63,8 +68,10 @@ def ranked(
     """
     table = np.asarray(contributions, np.float64)
     k = table.shape[1]
-    pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
     count, number = number_clusters(clusters)
+    if k > MOST or count * k * (k - 1) // 2 > MOST_SUMS:
+        return Ranked([(1, k)] * k, np.full((k, k), np.nan), 0, 0)
+    pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
     sums, compared = np.zeros((count, len(pairs))), np.zeros(len(pairs), np.int64)
     for place, (i, j) in enumerate(pairs):
         change = table[:, i] - table[:, j]

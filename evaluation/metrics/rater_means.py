@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from evaluation.metrics.association import MIN_POINTS, NAMES, Kind, centred, columns, correlation_of_columns
+from evaluation.metrics.association import MIN_POINTS, NAMES, Kind, centred, columns, correlation_of_columns, value_of
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval, Scale
@@ -49,7 +49,7 @@ def with_rater_means(scores: npt.ArrayLike, ratings: Ratings, kind: Kind, *, int
     }  # fmt: skip
     if n_units < MIN_POINTS:
         return Estimate.undefined(reason="too_few_points" if n_units else "no_ratings", **common)
-    found = replicates(score, used, kind)
+    found = _whole(score, used, kind) if interval.over == "none" else replicates(score, used, kind)
     value = float(found.whole[0])
     if not np.isfinite(value):
         return Estimate.undefined(reason="constant_side", **common)
@@ -57,6 +57,14 @@ def with_rater_means(scores: npt.ArrayLike, ratings: Ratings, kind: Kind, *, int
     if isinstance(ends, str):
         return Estimate.of(value, interval_reason=ends, **common)
     return Estimate.of(value, interval=ends, **common)
+
+
+def _whole(score: Floats, ratings: Ratings, kind: Kind) -> Replicates:
+    """The correlation alone, where no interval is asked for."""
+    units, unit = np.unique(ratings.unit, return_inverse=True)
+    mean = np.bincount(unit, ratings.value) / np.bincount(unit)
+    none = np.zeros(0)
+    return Replicates(np.array([value_of(score[units], mean, kind)]), none, none, none)
 
 
 def replicates(score: Floats, ratings: Ratings, kind: Kind) -> Replicates:

@@ -59,16 +59,23 @@ class Against:
 
     def scores(self, model: int) -> Floats:
         """(things,) what the model, a place in `observed.raters`, said of each; NaN where it said nothing."""
-        said = self.observed.of_rater(model)
         found: Floats = np.full(self.n_things, np.nan)
-        if not said.n:
+        raters, every, what = self._of_models
+        mine = slice(*np.searchsorted(raters, [model, model + 1]).tolist())
+        units, values = every[mine], what[mine]
+        if not units.size:
             return found
-        order = np.argsort(said.unit, kind="stable")
-        units, values = said.unit[order], values_of(said)[order]
         place = np.minimum(np.searchsorted(units, self.unit_of), units.size - 1)
         there = units[place] == self.unit_of
         found[there] = values[place[there]]
         return found
+
+    @cached_property
+    def _of_models(self) -> tuple[Ints, Ints, Floats]:
+        """Rater, unit and value of everything models said, by both, so that no model is looked for among all rows."""
+        said = self.observed.where(self.observed.by_model)
+        order = np.lexsort((said.unit, said.rater))
+        return said.rater[order], said.unit[order], values_of(said)[order]
 
     def scored(self, model: int) -> Scored:
         score = self.scores(model)[self.thing]
@@ -93,7 +100,11 @@ class Against:
     def truth(self, which: str) -> Floats:
         """(things,) the code that counts as right: the people's majority (NaN where the first place is shared), or the
         item's gold."""
-        return majority(self.ratings)[0] if which == MAJORITY else gold_codes(self.observed)[self.item_of]
+        return self._majority if which == MAJORITY else gold_codes(self.observed)[self.item_of]
+
+    @cached_property
+    def _majority(self) -> Floats:
+        return majority(self.ratings)[0]
 
     @cached_property
     def repeated(self) -> bool:

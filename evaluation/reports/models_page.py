@@ -127,7 +127,9 @@ def _rules(report: ModelsReport) -> Iterator[str]:
 
 
 def _interval(report: ModelsReport, jackknife: str) -> Iterator[str]:
-    if report.statistic != "accuracy":
+    if report.too_many:
+        yield _("Without intervals: there are too many models and ratings for them. Choose one campaign or cohort.")
+    elif report.statistic != "accuracy":
         yield jackknife
     elif report.lines:
         yield _("Interval: 95 %%, Wilson's; over all cohorts together by drawing whole items.") % {}
@@ -136,6 +138,8 @@ def _interval(report: ModelsReport, jackknife: str) -> Iterator[str]:
 def _places(report: ModelsReport) -> Iterator[str]:
     if sum(one.band is not None for one in report.lines) > 1:
         yield _("Place: what paired permutation tests of every two models, by item, corrected by Holm, leave open.")
+    if report.n_untested:
+        yield _("No places: %(n)s models are too many to test every two of them.") % {"n": report.n_untested}
 
 
 # Files

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
+from django.utils.translation import gettext as _
 
 from annotation.readers import watermark
 from evaluation.catalogue import Catalogue
@@ -18,10 +19,12 @@ from evaluation.metrics.proportions import share, share_of
 from evaluation.metrics.rater_means import with_rater_means
 from evaluation.observations import Observed, Who, observe
 from evaluation.reports.against import GOLD, MAJORITY, Against, has_gold
-from evaluation.selection import Selection
+from evaluation.selection import Selection, SelectionError
 from people.models import Cohort
 
 FEW_COHORTS = 3  # an image has a correlation over cohorts from here on
+# Models times people's ratings. A look takes some ten seconds at most: see docs/reference/measurements.md
+MOST_WITH_INTERVALS, MOST = 4_000_000, 40_000_000
 
 
 @dataclass(frozen=True)
@@ -49,12 +52,17 @@ class ModelsReport:
     n_things: int
     n_tied: int
     n_tests: int
+    n_untested: int  # models that have a value but no place: there are too many to test every two of
+    too_many: bool  # for intervals
     watermark: int
     computed_at: datetime
 
 
 def models_report(catalogue: Catalogue, selection: Selection, asked: dict[str, str], at: datetime) -> ModelsReport:
-    """`asked`: "statistic" and "truth", each one this question allows, or absent. `selection` counts both kinds."""
+    """`asked`: "statistic" and "truth", each one this question allows, or absent. `selection` counts both kinds.
+
+    Raises SelectionError where there is more to compute than a page can wait for.
+    """
     mark = watermark(catalogue.benchmark)
     observed = observe(selection)
     statistics = statistics_for(selection.level)
@@ -66,7 +74,7 @@ def models_report(catalogue: Catalogue, selection: Selection, asked: dict[str, s
     lines = made.lines(observed)
     return ModelsReport(
         catalogue, selection, statistic, statistics, truth, truths, cohorts, lines, made.against.n_things,
-        made.n_tied, made.ranks.n_tests, mark, at,
+        made.n_tied, made.ranks.n_tests, made.n_untested, made.too_many, mark, at,
     )  # fmt: skip
 
 
@@ -81,11 +89,21 @@ class _Making:
         self, against: Against, selection: Selection, statistic: str, truth: str, cohorts: tuple[Cohort, ...]
     ) -> None:
         self.against, self.wanted, self.statistic = against, selection.wanted_interval, statistic
+        work = len(against.observed.models()) * against.value.size
+        if work > MOST:
+            message = _(
+                "There are too many models and ratings to show at once. Choose one campaign, cohort or concept."
+            )
+            raise SelectionError("campaign", message)
+        self.too_many = statistic != "accuracy" and self.wanted.over != "none" and work > MOST_WITH_INTERVALS
+        if self.too_many:
+            self.wanted = replace(self.wanted, over="none")
         labels = {label: place for place, label in enumerate(against.observed.cohorts)}
         self.places = [labels.get(cohort.label, -1) for cohort in cohorts]
         self.right = against.truth(truth) if statistic == "accuracy" else against.means
         self.n_tied = int(np.isnan(self.right).sum())
         self.ranks = Ranked([], np.zeros((0, 0)), 0, 0)
+        self.n_untested = 0
 
     def lines(self, observed: Observed) -> tuple[ModelLine, ...]:
         models = observed.models()
@@ -94,7 +112,10 @@ class _Making:
         placed = [number for number, column in enumerate(columns) if np.isfinite(column).any()]
         table = np.column_stack([columns[number] for number in placed]) if placed else np.zeros((0, 0))
         self.ranks = ranked(table, self.against.item_of if placed else [])
-        bands = dict(zip(placed, self.ranks.bands, strict=True))
+        if self.ranks.n_permutations:
+            bands = dict(zip(placed, self.ranks.bands, strict=True))
+        else:
+            bands, self.n_untested = {}, len(placed)
         return tuple(
             ModelLine(
                 who,

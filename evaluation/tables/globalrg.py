@@ -25,6 +25,7 @@ from evaluation.tables.printed import printed
 from evaluation.tables.spec import Cell, Missing, Option, Printed, Rounding, Row, Table, TableSpec, Words
 
 METRICS = ("precision", "country", "region")
+MOST_CELLS = 20_000  # of a table that has a cell for each universal: GlobalRG's twenty and seven models make 840
 DEPTHS = (5, 10)
 NORMALISER = Option(
     "normaliser",
@@ -70,7 +71,7 @@ def universal_of(query_about: About, text: str = "") -> str:
 def _runs(given: Given) -> list[Searched]:
     found = searched(given.runs("retrieval"))
     if not found:
-        raise Missing(_("The runs have no lists. Import them again under Models."))
+        raise Missing(_("The runs have no lists. Import them again."))
     return found
 
 
@@ -135,6 +136,12 @@ def _places(of: Searched) -> dict[str, int]:
     return {name: place for place, name in reversed(list(enumerate(named)))}
 
 
+def _refuse_too_many(cells: int) -> None:
+    if cells > MOST_CELLS:
+        said = _("This table would have %(n)s cells; %(most)s are the most it can. Table 3 has the means of them all.")
+        raise Missing(said % {"n": f"{cells:,}", "most": f"{MOST_CELLS:,}"})
+
+
 def _of_one(
     of: Searched, place: int, metric: str, k: int, given: Given, relevant: Sequence[frozenset[str]]
 ) -> Estimate:  # fmt: skip
@@ -162,6 +169,7 @@ def _reason(metric: str, k: int, model: str, universal: str) -> Words:
 def build_universals(given: Given) -> Table:
     runs = _runs(given)
     universals = universals_of(runs)
+    _refuse_too_many(len(METRICS) * len(DEPTHS) * len(runs) * len(universals))
     known_of = [(of, _places(of), relevant_of(of, "universal")) for of in runs]
     rows = []
     for metric in METRICS:
@@ -186,6 +194,7 @@ def _listed(given: Given, said: Callable[[About], str | None], table: str) -> Ta
     """The first ten of every list, as texts; a name that the paper spells otherwise counts as the same."""
     runs = _runs(given)
     universals = universals_of(runs)
+    _refuse_too_many(10 * len(runs) * len(universals))
     rows = []
     for of in runs:
         at = _places(of)

@@ -123,7 +123,11 @@ def relevant_of(of: Searched, label: str) -> list[frozenset[str]]:
     for key, about in of.about.items():
         alike[str(about.get(label) or "")].add(key)
     alike[""] = set()
-    return [frozenset(query.relevant or alike[str(query.about.get(label) or "")]) for query in of.queries]
+    shared = {name: frozenset(keys) for name, keys in alike.items()}  # held once, however many queries ask for it
+    return [
+        frozenset(query.relevant) if query.relevant else shared.get(str(query.about.get(label) or ""), frozenset())
+        for query in of.queries
+    ]
 
 
 def right_of(of: Searched, k: int, relevant: Sequence[frozenset[str]]) -> tuple[Bools, Bools]:

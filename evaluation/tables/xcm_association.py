@@ -18,7 +18,7 @@ from evaluation.metrics import forced_choice, resampling
 from evaluation.metrics.association import pearson_of
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.silhouette import Distance, silhouettes
+from evaluation.metrics.silhouette import Distance, TooMuch, silhouettes
 from evaluation.tables.given import Given
 from evaluation.tables.printed import printed
 from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
@@ -67,7 +67,7 @@ def three(given: Given, *, main: bool = True) -> list[Choices]:
     """Runs over trials of three whose queries name no country. Raises Missing without any."""
     found = [one for one in choices_of(given.runs("forced_choice"), THREE) if not one.described]
     if not found:
-        raise Missing(_("No run has trials of three candidates. Import trials and similarities under Models."))
+        raise Missing(_("No run has trials of three candidates. Import trials and similarities."))
     return of_sets(found, "plain") if main else found
 
 
@@ -155,8 +155,8 @@ def silhouettes_by_country(
         given.used_runs[run.pk] = run
         entries, vectors = vectors_of(run)
         text = np.array([bool(entry.about.get("language")) for entry in entries], bool)
-        by_language = _means(given, [_language(e) for e in entries], vectors, text)
-        by_country = _means(given, [_of_country(e) for e in entries], vectors, ~text)
+        by_language = _means(given, [_language(e) for e in entries], vectors, text, speaks.values())
+        by_country = _means(given, [_of_country(e) for e in entries], vectors, ~text, countries)
         kept = made.setdefault(run.rater.name, {"ts": {}, "is": {}})
         kept["ts"] |= {c: by_language[speaks[c]] for c in countries if speaks.get(c) in by_language}
         kept["is"] |= {c: by_country[c] for c in countries if c in by_country}
@@ -171,15 +171,21 @@ def _of_country(entry: Entry) -> str:
     return country_code(str(entry.about.get("country") or ""))
 
 
-def _means(given: Given, labels: Sequence[str], vectors: Any, mask: Any) -> dict[str, Estimate]:
-    """The mean silhouette of each label's entries, among the entries of the mask that have a label."""
+def _means(given: Given, labels: Sequence[str], vectors: Any, mask: Any, wanted: Iterable[str]) -> dict[str, Estimate]:
+    """The mean silhouette of each wanted label's entries, among the entries of the mask that have a label."""
     label = np.array(labels, np.str_)
     keep = mask & (label != "") if len(label) else np.zeros(0, bool)
     if not keep.any():
         return {}
     distance: Distance = "euclidean" if given.chosen["distance"] == "euclidean" else "cosine"
-    values, label = silhouettes(vectors[keep], label[keep], distance=distance), label[keep]
-    return {str(name): mean_silhouette(values[label == name]) for name in np.unique(label)}
+    label = label[keep]
+    try:
+        values = silhouettes(vectors[keep], label, distance=distance)
+    except TooMuch:
+        said = _("%(n)s vectors in %(groups)s groups are too many for silhouettes. Import fewer, or choose 1 - cosine.")
+        raise Missing(said % {"n": f"{label.size:,}", "groups": f"{np.unique(label).size:,}"}) from None
+    there = set(np.unique(label).tolist())
+    return {name: mean_silhouette(values[label == name]) for name in sorted(there.intersection(wanted))}
 
 
 def mean_silhouette(values: Floats) -> Estimate:
@@ -254,7 +260,7 @@ def build_correlations(given: Given) -> Table:
         ]
         rows.append(Row(one.label, tuple(cells), one.group))
     if not rows:
-        raise Missing(_("No model has both similarities and embeddings. Import its embeddings under Models."))
+        raise Missing(_("No model has both similarities and embeddings. Import its embeddings."))
     columns: list[Words] = [_("SP and text silhouette"), _("SP and image silhouette")]
     words: list[Words] = [
         _("Pearson's r over these countries; its interval draws languages, whose countries share a value.")
@@ -284,7 +290,11 @@ def build_baseline(given: Given) -> Table:
     return given.table(corner=_("Round"), columns=columns, rows=rows, words=words)
 
 
-def _by(given: Given, name: str, missing: str) -> Table:
+ONE_SET = gettext_lazy("Every model was asked with one query set only. Import runs over another.")
+ONE_PROMPT = gettext_lazy("Every model had one system prompt only. Import runs with another.")
+
+
+def _by(given: Given, name: str, missing: Words) -> Table:
     """All runs over trials of three and of six, told apart by their query set or their system prompt."""
     runs = given.runs("forced_choice")
     found = [*choices_of(runs, THREE), *(one for one in choices_of(runs, SIX) if one.described)]
@@ -307,11 +317,11 @@ def _alike(one: Choices, other: Choices) -> bool:
 
 
 def build_query_sets(given: Given) -> Table:
-    return _by(given, "query_set", _("Every model was asked with one query set only. Import runs over another."))
+    return _by(given, "query_set", ONE_SET)
 
 
 def build_prompts(given: Given) -> Table:
-    return _by(given, "system_prompt", _("Every model had one system prompt only. Import runs with another."))
+    return _by(given, "system_prompt", ONE_PROMPT)
 
 
 TABLES = (

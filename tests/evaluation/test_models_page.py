@@ -9,7 +9,9 @@ import pytest
 from scipy import stats
 
 from annotation.models import Campaign
+from evaluation.metrics import model_ranks
 from evaluation.metrics.simulation import Recipe, Study, draw
+from evaluation.reports import models_report
 from tests.evaluation import simulated
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
@@ -131,3 +133,31 @@ def test_it_is_for_those_who_may_read_the_agreement(world: World, campaign: Camp
     assert [status(who) for who in (world.mara, world.team_admin)] == [200, 200]
     assert [status(who) for who in (world.nour, world.manager, world.stranger, world.rival)] == [404] * 4
     assert status(None) == 302
+
+
+def test_too_many_models_and_ratings_go_without_intervals_then_not_at_all(
+    world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """3 models times some 2,000 ratings by people."""
+    whole = numbers(world)
+    monkeypatch.setattr(models_report, "MOST_WITH_INTERVALS", 1000)
+    bare = numbers(world)
+    assert any("Without intervals" in said for said in bare["words"])
+    assert not any("Without intervals" in said for said in whole["words"])
+    for one, other in zip(whole["models"], bare["models"], strict=True):
+        assert other["overall"]["value"] == pytest.approx(one["overall"]["value"], abs=1e-12)
+        assert (other["overall"]["low"], other["overall"]["interval_reason"]) == (None, "not_asked")
+    monkeypatch.setattr(models_report, "MOST", 1000)
+    answer = world.client(world.mara).get("/b/simulated-caire/models/")
+    assert answer.status_code == 400
+    assert "Choose one campaign" in answer.content.decode()
+    assert world.client(world.mara).get("/b/simulated-caire/models.csv").status_code == 400
+
+
+def test_models_too_many_to_test_have_no_place_and_the_page_says_so(
+    world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_ranks, "MOST", 2)
+    found = numbers(world)
+    assert [one["place"] for one in found["models"]] == [None] * 3
+    assert any("3 models are too many" in said for said in found["words"])

@@ -229,3 +229,17 @@ def counted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, counts: Cou
         return real(*args, **more)
 
     monkeypatch.setattr(module, name, counting)
+
+
+def test_a_table_of_more_cells_than_it_can_have_says_so(
+    benchmark: Benchmark, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two universals: 12 numbers of one run, and 20 names."""
+    a_small_set(benchmark, world)
+    monkeypatch.setattr(globalrg, "MOST_CELLS", 12)
+    table(benchmark, "retrieval-universals")
+    with pytest.raises(Missing, match="20 cells; 12 are the most"):
+        table(benchmark, "first-countries")
+    monkeypatch.setattr(globalrg, "MOST_CELLS", 11)
+    with pytest.raises(Missing, match="12 cells; 11 are the most"):
+        table(benchmark, "retrieval-universals")

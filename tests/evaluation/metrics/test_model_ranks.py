@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.metrics.model_ranks import closeness, ranked
+from evaluation.metrics.model_ranks import MOST, MOST_SUMS, closeness, ranked
 from evaluation.metrics.tests_between import bands_of, mcnemar, paired_permutation
 
 
@@ -59,3 +59,18 @@ def test_models_without_a_thing_in_common_are_not_tested() -> None:
 @pytest.mark.parametrize("k", [0, 1])
 def test_one_model_has_the_first_place(k: int, n: int) -> None:
     assert ranked(np.zeros((n, k)), np.arange(n)).bands == [(1, 1)][:k]
+
+
+def test_more_models_than_the_draws_can_tell_apart_are_not_tested() -> None:
+    """Of 32 models 496 pairs: 496 / 10,001 < 0.05 < 528 / 10,001. So the best of 32 can be found, of 33 never."""
+    scores = np.zeros((60, MOST + 1))
+    scores[:, 0] = 1
+    held = ranked(scores[:, :MOST], np.arange(60))
+    assert (held.bands[0], held.bands[1], held.n_tests) == ((1, 1), (2, 32), 496)
+    many = ranked(scores, np.arange(60))
+    assert (set(many.bands), many.n_tests, many.n_permutations) == ({(1, 33)}, 0, 0)
+
+
+def test_nor_are_more_numbers_drawn_for_than_a_page_can_wait_for() -> None:
+    clusters = MOST_SUMS + 1
+    assert ranked(np.ones((clusters, 2)), np.arange(clusters)).n_permutations == 0

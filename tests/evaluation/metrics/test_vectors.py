@@ -1,6 +1,7 @@
 """Drift, silhouettes and the plane: worked examples, scikit-learn beside them, invariances, what is undefined."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.metrics import silhouette_samples, silhouette_score
 
 from evaluation.metrics.drift import similarity_drift
 from evaluation.metrics.projection import principal_plane
-from evaluation.metrics.silhouette import Distance, silhouettes
+from evaluation.metrics.silhouette import Distance, TooMuch, silhouettes
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -96,3 +97,19 @@ def test_the_plane_of_nothing() -> None:
     assert line.points == pytest.approx(np.array([[-1, 0], [0, 0], [1, 0]])) and line.explained.tolist() == [1, 0]
     with pytest.raises(ValueError, match="shape"):
         principal_plane([1.0, 2.0])
+
+
+def test_silhouettes_take_little_memory_with_many_clusters_and_refuse_what_nobody_should_wait_for() -> None:
+    rng = np.random.default_rng(4)
+    vectors, labels = rng.normal(size=(4000, 8)), rng.integers(0, 2000, 4000)
+    tracemalloc.start()
+    silhouettes(vectors, labels)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # a table of vectors by clusters is 64 MB, and there were several at once; now a block of rows is 32
+    assert most < 4000 * 2000 * 8 * 2.5
+    with pytest.raises(TooMuch, match="40000 vectors of 2 numbers in 30000 clusters"):
+        silhouettes(np.ones((40_000, 2)), np.arange(40_000) % 30_000)
+    assert silhouettes(np.ones((40_000, 2)), np.arange(40_000) % 3).shape == (40_000,)
+    with pytest.raises(TooMuch):
+        silhouettes(np.ones((40_000, 2)), np.arange(40_000) % 3, distance="euclidean")
