@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,6 +13,7 @@ from benchmarks.models import Item
 from benchmarks.rules.regions import RETRIEVAL, country_code
 from evaluation.figures.drawing import boxes, lists
 from evaluation.figures.drawing.colours import UNKNOWN, Look, kind
+from evaluation.figures.drawing.text import isolated
 from evaluation.figures.figure import Datum, Figure
 from evaluation.figures.of_tables import ACCURACY, bars_spec, heat_spec, spec_of
 from evaluation.figures.pictures import of_items
@@ -109,7 +111,7 @@ def _name(thing: Thing) -> str:
 def strips(ground: Ground) -> Figure:
     """The first five of one query for every model; which query, the address says (`universal`)."""
     runs = searched(ground.runs("retrieval"))
-    names = sorted({_universal(one, place) for one in runs for place in range(len(one.queries))})
+    names = _universals(runs)
     asked = next(
         (str(one) for one in ground.params.getlist("universal") if str(one) in names), names[0] if names else ""
     )
@@ -134,11 +136,21 @@ def strips(ground: Ground) -> Figure:
         words=(
             _("The chip has the country, and number and colour of its region."),
             _("Scores of two models are not comparable."),
+            *_elsewhere(one for _strip_, found in drawn for one in found),
             *ground.words(),
         ),
         links_head=_("Queries:"),
         links=tuple((name, f"universal={name}", name == asked) for name in names),
     )
+
+
+def universals(ground: Ground) -> list[str]:
+    """What `universal` may be in the address. Raises Missing."""
+    return _universals(searched(ground.runs("retrieval")))
+
+
+def _universals(runs: list[Searched]) -> list[str]:
+    return sorted({_universal(one, place) for one in runs for place in range(len(one.queries))})
 
 
 class _One:
@@ -147,12 +159,25 @@ class _One:
     def __init__(self, place: int, key: str, about: Any, score: float, right: bool | None) -> None:
         self.place, self.key, self.score, self.right = place, key, score, right
         self.country = str(about.get("country") or _("unknown"))
-        self.region = RETRIEVAL.of(self.country) or str(about.get("region") or "")
+        self.stored = str(about.get("region") or "")
+        self.region = RETRIEVAL.of(self.country) or self.stored
 
     @property
     def row(self) -> tuple[Datum, ...]:
         right = "" if self.right is None else _("yes") if self.right else _("no")
         return self.place, self.key, self.country, self.region, self.score, right
+
+
+def _elsewhere(found: Iterable[_One]) -> list[str]:
+    """Regions are the paper's, whatever the collection says; where it says otherwise, both are named."""
+    words = [_("Regions of countries are those of the paper's list; countries beyond it have the collection's own.")]
+    other = {one.country: one for one in found if one.stored and one.stored.casefold() != one.region.casefold()}
+    words += [
+        _("%(country)s: %(region)s here, %(stored)s in the collection.")
+        % {"country": isolated(country), "region": isolated(one.region), "stored": isolated(one.stored)}
+        for country, one in sorted(other.items())
+    ]
+    return words
 
 
 def _universal(of: Searched, place: int) -> str:

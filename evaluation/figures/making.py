@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -14,15 +14,17 @@ from annotation.readers import watermark
 from benchmarks.models import Benchmark
 from evaluation.catalogue import catalogue_of
 from evaluation.figures.figure import NARROW, Figure
+from evaluation.figures.globalrg import universals
 from evaluation.figures.pictures import addressed
 from evaluation.figures.registry import figures_of
 from evaluation.figures.spec import FigureSpec, Ground, no_table
 from evaluation.reports.filters import filters
-from evaluation.selection import NAMES, Params
+from evaluation.selection import NAMES, Params, refuse_unknown
+from evaluation.tables.lists import labels_of
 from evaluation.tables.spec import Missing, TableSpec
 
 SHOWN_ROWS = 200  # of a figure's data on the page; all of them are in its CSV
-OWN = ("universal", "run")  # what a figure alone understands
+TASKS = ("retrieval", "forced_choice", "embedding")  # whose runs figures let one choose from
 HIDDEN = ("by", "raters")  # each figure says itself what it is cut by, and whose answers it shows
 
 
@@ -37,6 +39,34 @@ def ground_of(benchmark: Benchmark, params: Params, at: datetime, zone: tzinfo =
         mark=watermark(benchmark),
         zone=zone,
     )
+
+
+def _labels(ground: Ground) -> list[str]:
+    found: list[str] = []
+    for task in TASKS:
+        try:
+            found += [one for one in labels_of(ground.runs(task)).values() if one not in found]
+        except Missing:
+            continue
+    return found
+
+
+OWN: Mapping[str, Callable[[Ground], list[str]]] = {"universal": universals, "run": _labels}  # figures alone have them
+
+
+def refuse_unknown_own(ground: Ground) -> None:
+    """Raises SelectionError for a query or run that is not here."""
+    for name, known_of in OWN.items():
+        given = [str(value) for value in ground.params.getlist(name) if value]
+        if not given:
+            continue
+        try:
+            known = known_of(ground)
+        except Missing:
+            known = []
+        for value in given:
+            refuse_unknown(name, value, known)
+    ground.used_runs = {}
 
 
 def make(ground: Ground, spec: FigureSpec) -> Figure:
@@ -81,6 +111,7 @@ def placed(ground: Ground) -> Iterator[Placed]:
 
 def form_of(ground: Ground) -> dict[str, Any]:
     """The selects above the figures, and what their files' addresses carry. Raises SelectionError."""
+    refuse_unknown_own(ground)
     query = urlencode([(name, value) for name in (*NAMES, *OWN) for value in ground.params.getlist(name) if value])
     if not ground.has_questions:
         return {"selects": [], "carried": [], "query": query}

@@ -63,7 +63,7 @@ def heat_of(ground: Ground, *, key: str, spec: TableSpec, title: Words, measure:
         high,
         str(measure),
         _("No value: see the table"),
-        _("n: what each number is made from; the table says more"),
+        _("n: the units of each number"),
     )
     return Figure(
         key=key,

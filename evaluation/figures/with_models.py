@@ -39,7 +39,7 @@ def cohorts_by_models(ground: Ground) -> Figure:
         1.0,
         measure,
         _("No value: see the table"),
-        _("n: units that have both numbers"),
+        _("n: the units of each number"),
     )
     if all(e.value is None for row in found for e in row):
         raise undrawn([e for row in found for e in row])

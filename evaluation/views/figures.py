@@ -1,6 +1,7 @@
 """Figures of a benchmark: all on one page, and each as SVG, PNG and CSV."""
 
 from collections.abc import Iterator
+from io import BytesIO
 from itertools import chain
 from typing import Any
 
@@ -12,12 +13,13 @@ from django.utils import timezone, translation
 from django.utils.translation import get_language
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
+from PIL import Image
 
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
 from evaluation.figures.figure import Figure
-from evaluation.figures.making import form_of, ground_of, make, placed
+from evaluation.figures.making import form_of, ground_of, make, placed, refuse_unknown_own
 from evaluation.figures.pictures import embedded
 from evaluation.figures.registry import figure_of
 from evaluation.figures.spec import Ground
@@ -78,7 +80,9 @@ def file(request: HttpRequest, slug: str, key: str, form: str) -> HttpResponse:
     if spec is None:
         raise Http404
     try:
-        figure = make(ground_of(benchmark, request.GET, timezone.now(), reader_zone(request)), spec)
+        ground = ground_of(benchmark, request.GET, timezone.now(), reader_zone(request))
+        refuse_unknown_own(ground)
+        figure = make(ground, spec)
     except Missing as missing:
         return JsonResponse({"error": str(missing.message)}, status=409)
     except SelectionError as error:
@@ -99,6 +103,10 @@ def _written(benchmark: Benchmark, figure: Figure, form: str) -> str | bytes:
 
 
 def _png(svg: str) -> bytes:
+    """In 256 colours, which drawings have enough of; those with pictures in them keep all of theirs."""
     import vl_convert  # it brings a whole renderer along; only who asks for a PNG pays for it
 
-    return bytes(vl_convert.svg_to_png(svg, scale=PIXELS))
+    drawn = Image.open(BytesIO(vl_convert.svg_to_png(svg, scale=PIXELS))).convert("RGB")
+    made = BytesIO()
+    (drawn if "<image" in svg else drawn.quantize(256, dither=Image.Dither.NONE)).save(made, "PNG", optimize=True)
+    return made.getvalue()

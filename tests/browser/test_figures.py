@@ -75,6 +75,28 @@ def test_many_annotators_are_legible_and_light(world: World, open_as: Open, shot
     shot(page, "figures-many", full_page=True)
 
 
+@pytest.mark.parametrize("how", ["desk", "phone", "arabic"])
+def test_thirty_models_have_their_names_and_nothing_is_cut(
+    world: World, open_as: Open, shot: Callable[..., None], how: str
+) -> None:
+    names = tuple(f"Model with a long name number {n:02} Instruct 7.12B" for n in range(30))
+    study(world, people=3, items=8, models=names)
+    if how == "arabic":
+        world.mara.language = "ar"
+        world.mara.save()
+    page = open_as(world.mara, **(PHONE if how == "phone" else {}))
+    page.goto(address(world))
+    assert page.evaluate(BEYOND) == []
+    assert page.evaluate(TOUCHING) == []
+    wide = "narrow" if how == "phone" else "wide"
+    for key in ("cohorts-models", "distribution"):
+        drawing = page.locator(f"#{key} .canvas.{wide}")
+        assert drawing.evaluate("(frame) => frame.scrollWidth <= frame.clientWidth + 1")  # nothing to scroll to
+        words = drawing.locator("text").all_text_contents()
+        assert len({one for one in words if "Instruct" in one or "00" <= one[:2] <= "29"}) >= 30
+    shot(page, f"figures-thirty-{how}", full_page=True)
+
+
 def test_print_shows_the_drawings_and_not_the_doors(world: World, open_as: Open, shot: Callable[..., None]) -> None:
     study(world)
     page = open_as(world.mara, **PHONE)

@@ -10,7 +10,7 @@ from evaluation.figures.drawing.colours import BRASS_DEEP, EDGE, INK, INK_2, VER
 from evaluation.figures.drawing.names import apart, widest, written
 from evaluation.figures.drawing.scene import Canvas, Path, Scene, dot, label, polyline
 
-LEFT, HEAD, GAP = 44.0, 70.0, 20.0
+LEFT, GAP = 44.0, 20.0
 NAMED, FEW = 3, 15  # of many points, those named; of at most so many, every one may be
 FITTED = 4  # points that a line through them needs to say anything
 Box = tuple[float, float, float, float]
@@ -74,22 +74,23 @@ def draw(data: Scatter, width: float) -> Scene:
     canvas = Canvas(width)
     marks = _marks(data)
     side = wide - LEFT - 8
-    high = HEAD + side + 52
     titles = apart([cloud.title for cloud in data.clouds], 13, wide, bold=True)
-    for place, (cloud, title) in enumerate(zip(data.clouds, titles, strict=True)):
+    rs = [apart([cloud.r], 12, wide)[0] for cloud in data.clouds]
+    head = 12 + 15 * max((len(t.lines) for t in titles), default=1) + 14 * max((len(r.lines) for r in rs), default=1)
+    high = head + side + 52
+    for place, (cloud, title, r) in enumerate(zip(data.clouds, titles, rs, strict=True)):
         x, y = (place % across) * (wide + GAP), (place // across) * high
         level = Scale(marks[0], marks[-1], x + LEFT, x + LEFT + side)
-        upright = Scale(marks[0], marks[-1], y + HEAD + side, y + HEAD)
-        [r] = apart([cloud.r], 12, wide)
-        below = y + HEAD - 10 - len(r.lines) * 14
+        upright = Scale(marks[0], marks[-1], y + head + side, y + head)
+        below = y + head - 10 - len(r.lines) * 14
         canvas.add(*written(title, x, below - len(title.lines) * 7.5, bold=True), fill=INK)
         canvas.add(*written(r, x, below + len(r.lines) * 7, size=12), fill=INK_2)
-        x_axis(canvas, level, marks, y + HEAD, y + HEAD + side)
+        x_axis(canvas, level, marks, y + head, y + head + side)
         y_axis(canvas, upright, marks, x + LEFT, x + LEFT + side)
         lines = _lines(canvas, data, cloud, level, upright)
         _dots(canvas, data, cloud.dots, lines, level, upright)
-        canvas.add(label(x + LEFT + side / 2, y + HEAD + side + 33, data.x, side, anchor="middle", size=12), fill=INK_2)
-        turned = label(x + 11, y + HEAD + side / 2, data.y, side, anchor="middle", size=12, turn=-90)
+        canvas.add(label(x + LEFT + side / 2, y + head + side + 33, data.x, side, anchor="middle", size=12), fill=INK_2)
+        turned = label(x + 11, y + head + side / 2, data.y, side, anchor="middle", size=12, turn=-90)
         canvas.add(turned, fill=INK_2)
     rows = -(-len(data.clouds) // across)
     return canvas.scene(max(rows * high - 8, 20))
@@ -161,17 +162,22 @@ def _dots(
 def _place(
     x: float, y: float, wide: float, high: float, axes: tuple[Scale, Scale], taken: list[Box], lines: list[Segment]
 ) -> tuple[Box, str] | None:
-    """A free box for a name, as near to its point as there is one; further away a thin line leads to it."""
+    """A free box for a name, as near to its point as there is one; where that is not right beside it, a thin line leads
+    there, over nothing else."""
     level, upright = axes
     for away in (8.0, 18.0, 32.0, 50.0):
-        for right, below in ((1, 0), (-1, 0), (1, -1), (1, 1), (-1, -1), (-1, 1), (0, -1), (0, 1)):
+        for right, below in ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (1, 1), (-1, -1), (-1, 1)):
             middle = (x + right * (away + wide / 2), y + below * (away + high / 2))
             box = (middle[0] - wide / 2, middle[1] - high / 2, middle[0] + wide / 2, middle[1] + high / 2)
             inside = level.start <= box[0] and box[2] <= level.end and upright.end <= box[1] and box[3] <= upright.start
             if not inside or any(_touch(box, other) for other in taken) or any(_crossed(box, line) for line in lines):
                 continue
+            if away == 8 and not (right and below):
+                return box, ""
             near = (min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3]))
-            return box, polyline([(x, y), near]) if away > 8 else ""
+            others = (one for one in taken if not (one[0] <= x <= one[2] and one[1] <= y <= one[3]))
+            if not any(_crossed(one, (x, y, *near)) for one in others):
+                return box, polyline([(x, y), near])
     return None
 
 

@@ -205,3 +205,31 @@ def test_others_find_no_figure(world: World, who: str) -> None:
     for rest in ("", *(f"annotators.{form}" for form in ("svg", "png", "csv"))):
         assert client.get(url(world, rest)).status_code == 404
     assert world.client(world.mara).get(url(world, "nothing.svg")).status_code == 404
+
+
+@pytest.mark.parametrize("query", ["run=999", "universal=zz"])
+def test_a_run_or_a_query_that_is_not_here_is_refused_like_any_other_choice(world: World, query: str) -> None:
+    study(world)
+    name, value = query.split("=")
+    page = world.client(world.mara).get(f"{url(world)}?{query}")
+    assert page.status_code == 400
+    assert f"“{name}”" in page.content.decode()
+    refused = world.client(world.mara).get(url(world, f"distribution.csv?{query}"))
+    assert (refused.status_code, refused.json()["parameter"]) == (400, name)
+    assert value in refused.json()["error"]
+
+
+def test_a_png_is_light(world: World) -> None:
+    study(world, models=tuple(f"Model {n}" for n in range(12)))
+    png = world.client(world.mara).get(url(world, "cohorts-models.png")).content
+    assert len(png) < 100_000
+
+
+def test_sentences_of_figures_end_once(world: World) -> None:
+    study(world, people=2)
+    campaign = an_open_campaign(world, target=1)
+    campaign.name = "The same word?"
+    campaign.save()
+    for key in ("over-time", "annotators", "distribution", "cohorts-models"):
+        said = alt(svg_of(world, key)[0])
+        assert not re.search(r"\.[\u2069)]?[;.]", said), said

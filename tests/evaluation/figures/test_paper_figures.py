@@ -94,6 +94,7 @@ def test_strips_show_the_first_five_with_country_score_and_diversity(world: Worl
     keys = [item.key, *(f"p{n}" for n in range(5))]
     about = {
         key: {"country": c, "universal": "wedding" if n < 3 else "dance"}
+        | ({"region": "Africa"} if c == "Egypt" else {})
         for n, (key, c) in enumerate(zip(keys, countries, strict=True))
     }
     made = collection(benchmark, about)
@@ -111,6 +112,11 @@ def test_strips_show_the_first_five_with_country_score_and_diversity(world: Worl
     assert "precision@5 60 %" in svg
     assert svg.count("data:image/webp;base64,") == 1  # the one picture that is here, inside the file
     page = read(world, f"/b/{benchmark.slug}/figures/?universal=wedding")
+    # the paper's list of regions goes before the collection's own, and the figure says where they part
+    assert "\u2068Egypt\u2069: \u2068Middle East Asia\u2069 here, \u2068Africa\u2069 in the collection." in page
+    assert "\u2068Japan\u2069:" not in page.partition("What was counted.")[2]
+    wrong = world.client(world.mara).get(f"/b/{benchmark.slug}/figures/strips.svg?universal=zz")
+    assert (wrong.status_code, wrong.json()["parameter"]) == (400, "universal")
     assert "data:image" not in page
     assert len(re.findall(r'<image [^>]*href="/image/', page)) == 2  # wide and narrow
 
