@@ -108,6 +108,7 @@ class TableList(Door):
 
 
 def _table_line(catalogue: Catalogue, spec: TableSpec) -> dict[str, Any]:
+    lack = lacking(catalogue, spec, QueryDict(), timezone.now())
     options = [
         {"key": o.key, "label": str(o.label), "values": {value: str(words) for value, words in o.values.items()}}
         for o in spec.options
@@ -118,7 +119,7 @@ def _table_line(catalogue: Catalogue, spec: TableSpec) -> dict[str, Any]:
         "title": str(spec.title),
         "needs": str(spec.needs),
         "options": options,
-        "lacking": str(lacking(catalogue, spec, QueryDict(), timezone.now())),
+        "lacking": str(lack.message) if lack else "",
         "address": reverse("api:table", args=[catalogue.benchmark.slug, spec.key]),
     }
 

@@ -57,7 +57,7 @@ class Ground(Given):
         """All that people and models said to the question asked for. Raises Missing without any of it."""
         self.used.append(self._everybody[0])
         if not self._everybody[1].n:
-            raise Missing(_("There are no ratings in the stage “%(stage)s” yet.") % {"stage": self.asked.stage})
+            raise self.no_ratings(self.asked.stage)
         return self._everybody[1]
 
     @cached_property

@@ -37,6 +37,8 @@ from evaluation.tables.spec import Cell, Missing, Option, Printed, Rounding, Row
 
 STAGE = FIELD = "relevance"
 NEEDS = gettext_lazy("Ratings by people of several countries, and scores of a model for the same pictures.")
+NO_MODELS = gettext_lazy("No model has scored these pictures yet. Import its scores as answers of a model.")
+NO_PEOPLE = gettext_lazy("Nobody has rated these pictures yet. Open a campaign, or import ratings.")
 BLOCKS: dict[str, Words] = {
     "cosine": gettext_lazy("Vision-language encoders (baseline 1)"),
     "no_retrieval": gettext_lazy("Vision-language models (baseline 2)"),
@@ -89,7 +91,7 @@ def _models(seen: Observed) -> list[tuple[int, Who, str]]:
     order = list(BLOCKS)
     found = [(place, who, block_of(who)) for place, who in seen.models()]
     if not found:
-        raise Missing(_("No model has scored these pictures yet. Import its scores as answers of a model."))
+        raise Missing(NO_MODELS)
     return sorted(found, key=lambda one: order.index(one[2]))
 
 
@@ -100,7 +102,7 @@ def _name(who: Who) -> str:
 def _everybody(given: Given) -> Observed:
     seen = given.observed(STAGE, FIELD)
     if not seen.people.n:
-        raise Missing(_("Nobody has rated these pictures yet. Open a campaign, or import ratings."))
+        raise Missing(NO_PEOPLE)
     return seen
 
 

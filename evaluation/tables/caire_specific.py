@@ -62,11 +62,15 @@ class Asked:
         return "" if self.who.setting in PLAIN else self.who.setting
 
 
+NO_GOLD = gettext_lazy("No picture has gold labels. Import them with the pictures, in a column “gold”.")
+NO_ARTICLE = gettext_lazy("No model was asked with the right article: a setting “gold_context”.")
+
+
 def _asked(given: Given) -> list[Asked]:
     """Every pair that any model scored or that is gold; NaN where this model gave nothing."""
     seen = given.observed(STAGE, FIELD, ("model",))
     if not any(_gold(one) for one in seen.items):
-        raise Missing(_("No picture has gold labels. Import them with the pictures, in a column “gold”."))
+        raise Missing(NO_GOLD)
     scored = {(int(i), seen.targets[t].casefold()) for i, t in zip(seen.item, seen.target, strict=True)}
     gold = {(place, label) for place, one in enumerate(seen.items) for label in _gold(one)}
     every = sorted(scored | gold)
@@ -169,7 +173,7 @@ def build_gold(given: Given) -> Table:
             cells.append(_cell(share, "ratio", table="caire_tables_10_11", **where))
         rows.append(Row(called(one.who), tuple(cells)))
     if not rows:
-        raise Missing(_("No model was asked with the right article: a setting “gold_context”."))
+        raise Missing(NO_ARTICLE)
     columns: list[Words] = [_("F1 with the right article"), _("Retrieval reaches, in percent of it")]
     words: list[Words] = [_("Times 100."), _drawn()]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)

@@ -4,6 +4,7 @@ of people's verdicts on models in `culturalvqa_verdicts.py`."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -58,6 +59,13 @@ BASELINES = ("llm_only", "llm_country", "llm_entities", "vlm")
 MEAN = gettext_lazy(
     "The average is the plain mean over countries, however many questions each has; it takes them as drawn."
 )
+NOT_WITHOUT = gettext_lazy("No model was asked without the picture. Its answers have the setting “llm_only”.")
+NOT_BOTH = gettext_lazy("No model was asked both with and without examples (settings “vlm_few_shot” and “vlm”).")
+NOT_OPEN = gettext_lazy(
+    "It is not known which models are open. Say so in what is known of each (“open”: true or false)."
+)
+NOT_DATED = gettext_lazy("It is not known when the models were released. Say so in what is known of each (“released”).")
+NO_SUB_CATEGORIES = gettext_lazy("The questions of these facets have no sub-categories. Import them with the items.")
 # sub-categories that the paper has, and the facets each exists in
 SUB_CATEGORIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "6": {
@@ -120,7 +128,7 @@ def build_conditions(given: Given) -> Table:
         and any(here.of(by=name, setting=s).score.size for s in BASELINES[:3])
     ]
     if not ways:
-        raise Missing(_("No model was asked without the picture. Its answers have the setting “llm_only”."))
+        raise Missing(NOT_WITHOUT)
     columns: list[Words] = [f"{name}, {SETTING.values[setting]}" for name, setting, _some in ways]
     return _by_country(given, here, columns, [partial(_accuracy, some) for *_names, some in ways], SHARES)
 
@@ -161,7 +169,7 @@ def build_few_shot(given: Given) -> Table:
         if all(here.of(by=name, setting=one).score.size for one in ("vlm_few_shot", "vlm"))
     ]
     if not both:
-        raise Missing(_("No model was asked both with and without examples (settings “vlm_few_shot” and “vlm”)."))
+        raise Missing(NOT_BOTH)
     of: list[Callable[[str], Estimate]] = [partial(_gain, few, none) for _name, few, none in both]
     names: list[Words] = [name for name, *_rest in both]
     return _by_country(given, here, names, of, DIFFERENCES, _("In points: with examples, less without."))
@@ -182,22 +190,23 @@ def build_gaps(given: Given) -> Table:
         for is_open, title in ((True, _("Best open model")), (False, _("Best closed model")))
     ]
     if not any(side for _title, side in sides):
-        raise Missing(
-            _("It is not known which models are open. Say so in what is known of each (“open”: true or false).")
-        )
+        raise Missing(NOT_OPEN)
     if not here.people.score.size:
         raise Missing(_("No answers of people were judged: items whose answer is by “human”."))
     rows = []
     for country in here.countries:
+        ceiling = here.people.of(country=country).ceiling
         people = _ceiling_part(here.people.of(country=country))
-        cells = [Cell(people.ceiling, rounding=ROUND)]
+        cells = [Cell(ceiling, rounding=ROUND)]
         for _title, side in sides:
-            best = max(side, key=lambda one: one[1].of(country=country).accuracy.value or -1.0, default=None)
-            if best is None:
+            best = _best([(name, some.of(country=country)) for name, some in side])
+            if not best:
                 cells += [Cell(empty=True), Cell(empty=True)]
                 continue
-            gap = difference(best[1].of(country=country), people)
-            cells += [Cell(text=best[0]), Cell(gap, rounding=ROUND)]
+            gap = difference(best[0][1], people)
+            if gap.value is None and ceiling.value is None:
+                gap = replace(gap, reason=ceiling.reason)
+            cells += [Cell(text=", ".join(name for name, _some in best)), Cell(gap, rounding=ROUND)]
         rows.append(Row(country, tuple(cells)))
     columns: list[Words] = [_("People")]
     for title, _side in sides:
@@ -206,8 +215,16 @@ def build_gaps(given: Given) -> Table:
         *about_judge(here),
         _("In points; negative: below people. People: questions with three or more answers."),
         _("The best of several on the same questions looks better than it is."),
+        _("Where several are equally good, all are named, and the difference is the first one's."),
     ]
     return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
+
+
+def _best(side: list[tuple[str, Judged]]) -> list[tuple[str, Judged]]:
+    """Those with the highest accuracy: several, where they tie; none, where none has been judged here."""
+    known = [(one, some.accuracy.value) for one, some in side]
+    most = max((value for _one, value in known if value is not None), default=None)
+    return [one for one, (_name, value) in zip(side, known, strict=True) if value is not None and value == most]
 
 
 def _ceiling_part(people: Judged) -> Judged:
@@ -242,7 +259,7 @@ def build_sub_categories(number: str, given: Given) -> Table:
     inside = here.where(np.isin(here.facet, facets))
     there = sorted(set(inside.sub_category.tolist()) - {""} - set(paper))
     if not set(inside.sub_category.tolist()) - {""}:
-        raise Missing(_("The questions of these facets have no sub-categories. Import them with the items."))
+        raise Missing(NO_SUB_CATEGORIES)
     rows = []
     for name in (*paper, *there):
         cells, found = [], []
@@ -272,7 +289,7 @@ def build_releases(given: Given) -> Table:
     about = _about(given)
     dated = [(str(about.get(name, {}).get("released") or ""), name, some) for name, some in asked_as(here, "vlm")]
     if not any(date for date, *_rest in dated):
-        raise Missing(_("It is not known when the models were released. Say so in what is known of each (“released”)."))
+        raise Missing(NOT_DATED)
     rows = []
     for date, name, some in sorted(dated, key=lambda one: (one[0] or "9", one[1])):
         cells = [Cell(text=date or "–")]

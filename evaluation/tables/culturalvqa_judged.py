@@ -156,9 +156,12 @@ def asked_as(here: Judged, setting: str) -> list[tuple[str, Judged]]:
     some = here.of(setting=setting)
     found = [(name, some.of(by=name)) for name in some.models]
     if not found:
-        text = _("No answer of a model was judged with the setting “%(setting)s”.")
-        raise Missing(text % {"setting": setting})
+        raise no_setting(setting)
     return found
+
+
+def no_setting(setting: str) -> Missing:
+    return Missing(_("No answer of a model was judged with the setting “%(setting)s”.") % {"setting": setting})
 
 
 def difference(first: Judged, second: Judged) -> Estimate:

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation.readers import watermark
 from benchmarks.models import Benchmark
@@ -16,12 +18,23 @@ from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.metrics.intervals import Interval
 from evaluation.observations import Observed, Said, answers, observe
 from evaluation.selection import Params, Selection, select
-from evaluation.tables.spec import Missing, Row, Table, TableSpec, Words
+from evaluation.tables.spec import Door, Missing, Row, Table, TableSpec, Words
 from predictions.models import Run
 from predictions.readers import runs_of
 
 EVERYBODY = ("person", "model")
 NARROWING = ("cohort", "condition", "concept", "counted", "repeats", "interval", "since", "until")
+
+
+PREDICTIONS = Door("predictions:index", gettext_lazy("To the predictions"))
+
+
+def _open_one(stage: str) -> Door:
+    return Door("annotation:campaign_new", _("Open a campaign"), query=urlencode({"stage": stage}))
+
+
+def _bring_answers(campaign: int) -> Door:
+    return Door("annotation:answers_import", _("Import answers"), (campaign,))
 
 
 @dataclass
@@ -47,15 +60,14 @@ class Given:
         """
         entry = next((one for one in self.catalogue.stages if one.key == stage), None)
         if entry is None:
-            text = _("The stage “%(stage)s” has no campaign yet. Open one, or import answers into it.")
-            raise Missing(text % {"stage": stage})
+            raise self._not_opened(stage)
         query = QueryDict(mutable=True)
         for name in NARROWING:
             query.setlist(name, self.params.getlist(name))
         query["stage"] = stage
         if field_key not in {one.key for one in entry.current[0].sheet.fields}:
             text = _("The stage “%(stage)s” does not ask for “%(field)s”. Open a campaign whose sheet does.")
-            raise Missing(text % {"stage": entry.name, "field": field_key})
+            raise Missing(text % {"stage": entry.name, "field": field_key}, _open_one(stage))
         return replace(select(self.catalogue, query, field=field_key, zone=self.zone), raters=raters)
 
     def observed(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Observed:
@@ -66,8 +78,27 @@ class Given:
             self.used.append(selection)
             self._seen[key] = observe(selection)
         if not self._seen[key].n:
-            raise Missing(_("There are no ratings in the stage “%(stage)s” yet.") % {"stage": stage})
+            raise self.no_ratings(stage)
         return self._seen[key]
+
+    def no_ratings(self, stage: str) -> Missing:
+        entry = next(one for one in self.catalogue.stages if one.key == stage)
+        text = _("There are no ratings in the stage “%(stage)s” yet.") % {"stage": entry.name}
+        return Missing(text, _bring_answers(entry.current[0].id))
+
+    def _not_opened(self, key: str) -> Missing:
+        stage = self.benchmark.stages.filter(key=key).first()
+        if stage is None:
+            text = _("This benchmark has no stage “%(stage)s”. Add it under Stages.") % {"stage": key}
+            return Missing(text, Door("annotation:stages", _("To the stages")))
+        text = _("The stage “%(stage)s” has no campaign yet. Open one, or import answers into it.")
+        return Missing(text % {"stage": stage.name}, _open_one(key))
+
+    def door(self) -> Door | None:
+        """Where the last thing that was read came in."""
+        if self.used_runs:
+            return PREDICTIONS
+        return _bring_answers(self.used[-1].campaigns[-1]) if self.used else None
 
     def answers(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Iterator[Said]:
         selection = self.selection(stage, field_key, raters)
@@ -78,7 +109,7 @@ class Given:
         """Raises Missing without any complete run."""
         found = runs_of(self.benchmark, task, query_set)
         if not found:
-            raise Missing(_("There are no predictions for this table yet. Import them under Models."))
+            raise Missing(_("There are no predictions of this kind yet."), PREDICTIONS)
         self.used_runs |= {run.pk: run for run in found}
         return found
 
@@ -138,7 +169,11 @@ def build(
         mark=watermark(benchmark),
         zone=zone,
     )
-    return spec.build(given)
+    try:
+        return spec.build(given)
+    except Missing as missing:
+        missing.door = missing.door or given.door()
+        raise
 
 
 def _value(option: Any, given: list[Any]) -> str:

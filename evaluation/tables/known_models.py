@@ -30,7 +30,7 @@ def about_models(tasks: tuple[str, ...] = (), stage: tuple[str, str] | None = No
 def _build(tasks: tuple[str, ...], stage: tuple[str, str] | None, given: Given) -> Table:
     raters = _raters(given, tasks, stage)
     if not raters:
-        raise Missing(_("There are no predictions for this table yet. Import them under Models."))
+        raise Missing(_("There are no predictions of this kind yet."))
     listed = sorted(raters.values(), key=lambda one: (str(one.about.get("family") or ""), one.name, one.setting))
     columns = list(dict.fromkeys(key for rater in listed for key in rater.about if key not in HIDDEN))
     rows = [

@@ -3,22 +3,23 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from typing import Any, NoReturn
 
 from django.db.models import QuerySet
 from django.utils.translation import get_language
-from django.utils.translation import gettext as _
 
 from annotation.models import Annotation, Rating
 from benchmarks.models import Benchmark
 from evaluation import snapshots
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.observations import Observed, Said
-from evaluation.selection import Params, Selection, SelectionError
+from evaluation.selection import Params, SelectionError
 from evaluation.tables.given import EVERYBODY, NARROWING, Given, build
+from evaluation.tables.looks import look
 from evaluation.tables.renderings import Data, to_json
-from evaluation.tables.spec import Missing, TableSpec, Words
+from evaluation.tables.spec import Missing, TableSpec
 from predictions.models import Run
 from predictions.readers import state_of
 
@@ -52,19 +53,23 @@ def _key(benchmark: Benchmark, spec: TableSpec, params: Params, zone: tzinfo) ->
 
 def names_of(spec: TableSpec) -> list[str]:
     """What of an address changes the table: its options, and who is counted."""
-    return [*(option.key for option in spec.options), *NARROWING]
+    return [*(option.key for option in spec.options), *spec.asks, *NARROWING]
 
 
-def lacking(catalogue: Catalogue, spec: TableSpec, params: Params, at: datetime) -> Words:
-    """What is missing for the first thing the table reads; empty where something is there. Nothing is computed."""
+def lacking(catalogue: Catalogue, spec: TableSpec, params: Params, at: datetime) -> Missing | None:
+    """What is missing: of the first thing the table reads, then of all it needs besides (`looks`). Nothing is
+    computed."""
     chosen = {option.key: option.default for option in spec.options}
+    probe = _Probe(spec, catalogue.benchmark, catalogue, params, chosen, at, mark=0)
     try:
-        spec.build(_Probe(spec, catalogue.benchmark, catalogue, params, chosen, at, mark=0))
+        with suppress(_Enough, SelectionError):
+            spec.build(probe)
+        with suppress(SelectionError):
+            look(probe)
     except Missing as missing:
-        return missing.message
-    except (_Enough, SelectionError):
-        return ""
-    return ""
+        missing.door = missing.door or probe.door()
+        return missing
+    return None
 
 
 class _Enough(Exception):
@@ -76,20 +81,21 @@ class _Probe(Given):
 
     def observed(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Observed:
         found = self.selection(stage, field_key, raters)
+        self.used.append(found)
         rows = Rating.objects.filter(campaign__in=found.campaigns, field=found.field, live=True)
-        _stop(rows.filter(rater__kind__in=raters), found)
+        self._stop(rows.filter(rater__kind__in=raters), stage)
 
     def answers(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Iterator[Said]:
         found = self.selection(stage, field_key, raters)
+        self.used.append(found)
         rows = Annotation.objects.filter(assignment__campaign__in=found.campaigns, live=True)
-        _stop(rows.filter(rater__kind__in=raters), found)
+        self._stop(rows.filter(rater__kind__in=raters), stage)
 
     def runs(self, task: str, query_set: str | None = None) -> list[Run]:
         super().runs(task, query_set)
         raise _Enough
 
-
-def _stop(rows: QuerySet[Any], selection: Selection) -> NoReturn:
-    if rows.exists():
-        raise _Enough
-    raise Missing(_("There are no ratings in the stage “%(stage)s” yet.") % {"stage": selection.stage})
+    def _stop(self, rows: QuerySet[Any], stage: str) -> NoReturn:
+        if rows.exists():
+            raise _Enough
+        raise self.no_ratings(stage)

@@ -6,19 +6,21 @@ from itertools import chain
 from typing import Any
 from urllib.parse import urlencode
 
+from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
 from annotation.conditions import condition_name
+from benchmarks.models import Benchmark
 from evaluation.catalogue import Catalogue, StageEntry
 from evaluation.reports.numbers import MINUS
 from evaluation.selection import COUNTED_LABELS, INTERVAL_LABELS, Params
 from evaluation.tables.given import NARROWING
 from evaluation.tables.making import names_of
 from evaluation.tables.renderings import Data, cells, groups, to_latex
-from evaluation.tables.spec import TableSpec
+from evaluation.tables.spec import Missing, TableSpec, Words
 
 SHOWS_INTERVALS = 6  # columns: a wider table shows intervals and n of a row when it is opened
 MARK_WORDS: Mapping[str, str | Promise] = {
@@ -114,6 +116,14 @@ def _compared(marks: Mapping[str, int]) -> str:
         sum(marks.values()),
     )
     return said % {"n": sum(marks.values()), **marks}
+
+
+def door_of(missing: Missing, benchmark: Benchmark) -> tuple[str, Words] | None:
+    """Address and name of where it is brought."""
+    door = missing.door
+    if door is None:
+        return None
+    return reverse(door.route, args=[benchmark.slug, *door.args]) + (f"?{door.query}" if door.query else ""), door.label
 
 
 def query_of(spec: TableSpec, params: Params) -> str:

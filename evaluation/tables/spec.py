@@ -138,11 +138,22 @@ class TableSpec:
     needs: Words
     build: Callable[[Given], Table]
     options: tuple[Option, ...] = ()
+    asks: tuple[str, ...] = ()  # what else of the address it reads
+
+
+@dataclass(frozen=True)
+class Door:
+    """Where what is missing is brought: a route, its arguments after the benchmark's, its query, and its name."""
+
+    route: str
+    label: Words
+    args: tuple[int, ...] = ()
+    query: str = ""
 
 
 class Missing(Exception):
-    """There is nothing to make the table from; `message` says what to bring, in the reader's language."""
+    """There is nothing to make the table from; `message` says what to bring, in the reader's language, `door` where."""
 
-    def __init__(self, message: Words) -> None:
+    def __init__(self, message: Words, door: Door | None = None) -> None:
         super().__init__(str(message))
-        self.message = message
+        self.message, self.door = message, door

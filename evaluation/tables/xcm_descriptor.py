@@ -42,7 +42,7 @@ PAIRS = {  # Diff is of the first less the second
     "language": ("object_relevant", "object_language_biased"),
     "descriptor": ("descriptor_relevant", "language_biased"),
 }
-NO_SIX = gettext_lazy("No run has trials of six candidates. Import trials and similarities under Models.")
+NO_SIX = gettext_lazy("No run has trials of six candidates. Import trials and similarities.")
 
 
 def six(given: Given) -> list[Choices]:

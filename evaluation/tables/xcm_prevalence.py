@@ -102,7 +102,7 @@ def tongues_of(of: Searched, over: str) -> Tongues | None:
 def _runs(given: Given) -> list[Searched]:
     found = searched(given.runs("retrieval"))
     if not found:
-        raise Missing(_("The runs have no lists. Import them again under Models."))
+        raise Missing(_("The runs have no lists. Import them again."))
     return found
 
 
@@ -257,6 +257,6 @@ def _listed(about: About, score: float, right: bool | None) -> tuple[Cell, ...]:
 TABLES = (
     TableSpec("languages", "Table 1", gettext_lazy("From picture to text"), NEEDS, build_first, (LANGUAGES, IDEAL)),
     TableSpec("languages-depths", "Table 8", gettext_lazy("Language bias by depth"), NEEDS, build_depths, (LANGUAGES,)),
-    TableSpec("languages-list", "Figure 8", gettext_lazy("What one picture finds"), NEEDS, build_list),
+    TableSpec("languages-list", "Figure 8", gettext_lazy("What one picture finds"), NEEDS, build_list, asks=("query",)),
     TableSpec("languages-tiers", "Figures 9-10", gettext_lazy("Tiers of languages by rank"), NEEDS, build_tiers),
 )

@@ -208,7 +208,6 @@ def test_without_data_the_page_says_what_to_bring(tables: World) -> None:
     assert "No value:" in page
     assert "There are no predictions for this table yet." in page
     assert "Runs of models." in page
-    assert f"/b/{tables.benchmark.slug}/campaigns/" in page
     for form in ("json", "csv", "tex"):
         reply = tables.client(tables.mara).get(url(tables, f"empty.{form}"))
         assert (reply.status_code, reply.json()["error"]) == (409, "There are no predictions for this table yet.")

@@ -103,5 +103,5 @@ def _listed(benchmark: Benchmark) -> str:
         lines.append(f"{spec.key}  {heading({'number': spec.number, 'title': spec.title})}")
         lines += [f"    --option {option.key}={'|'.join(option.values)}" for option in spec.options]
         lack = lacking(catalogue, spec, QueryDict(), now)
-        lines += [f"    nothing yet: {lack}"] if lack else []
+        lines += [f"    nothing yet: {lack.message}"] if lack else []
     return "\n".join([*lines, ""]) if lines else f"{benchmark.slug} has no tables.\n"

@@ -1,0 +1,210 @@
+"""What a table needs besides the first thing it reads: looked for without computing anything, for the list of tables.
+
+Each look says what its table would say, and is a few questions whose answers stop at the first row, or walk the runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.models import Rating
+from benchmarks.models import Item
+from evaluation.tables import caire, caire_specific, culturalvqa, culturalvqa_judged, valueground_answers
+from evaluation.tables.given import Given
+from evaluation.tables.spec import Missing, Words
+from evaluation.tables.trials import SIX, THREE
+from evaluation.tables.xcm_association import ONE_PROMPT, ONE_SET
+from people.models import Rater
+from predictions.models import Entry, Query, Ranking, Run
+from predictions.readers import runs_of
+
+Look = Callable[[Given], None]
+
+
+def look(given: Given) -> None:
+    """Raises Missing for the first thing that is not there."""
+    for one in LOOKS.get((given.benchmark.recipe, given.spec.key), ()):
+        one(given)
+
+
+def _said(given: Given, stage: str, field: str, kind: str) -> Any:
+    campaigns = given.selection(stage, field).campaigns
+    return Rating.objects.filter(campaign__in=campaigns, field=field, live=True, rater__kind=kind)
+
+
+# ---- CAIRE ----------------------------------------------------------------------------------------------------------
+
+
+def _people_and_models(given: Given) -> None:
+    if not _said(given, caire.STAGE, caire.FIELD, "person").exists():
+        raise Missing(caire.NO_PEOPLE)
+    if not _said(given, caire.STAGE, caire.FIELD, "model").exists():
+        raise Missing(caire.NO_MODELS)
+
+
+def _gold(given: Given) -> None:
+    items = Item.objects.filter(stage__benchmark=given.benchmark, stage__key=caire_specific.STAGE)
+    if not items.filter(context__has_key="gold").exists():
+        raise Missing(caire_specific.NO_GOLD)
+
+
+def _with_the_article(given: Given) -> None:
+    said = _said(given, caire_specific.STAGE, caire_specific.FIELD, "model")
+    if not said.filter(rater__setting="gold_context").exists():
+        raise Missing(caire_specific.NO_ARTICLE)
+
+
+# ---- CulturalVQA ----------------------------------------------------------------------------------------------------
+
+
+def _judged(given: Given) -> Any:
+    return Item.objects.filter(stage__benchmark=given.benchmark, stage__key=culturalvqa_judged.STAGE)
+
+
+def _ways(given: Given) -> set[tuple[str, str]]:
+    """Model and setting of what was judged."""
+    rows = _judged(given).order_by().values_list("context__candidate_by", "context__setting").distinct()
+    return {(str(by or ""), str(how or "")) for by, how in rows} - {("", "")}
+
+
+def _with_the_picture(given: Given) -> None:
+    if not any(how == "vlm" and by != culturalvqa_judged.HUMAN for by, how in _ways(given)):
+        raise culturalvqa_judged.no_setting("vlm")
+
+
+def _without_the_picture(given: Given) -> None:
+    if not {how for _by, how in _ways(given)} & set(culturalvqa.BASELINES[:3]):
+        raise Missing(culturalvqa.NOT_WITHOUT)
+
+
+def _with_examples_and_without(given: Given) -> None:
+    ways = _ways(given)
+    if not any((by, "vlm") in ways for by, how in ways if how == "vlm_few_shot"):
+        raise Missing(culturalvqa.NOT_BOTH)
+
+
+def _sub_categories(facets: tuple[str, ...], given: Given) -> None:
+    rows = _judged(given).exclude(context__sub_category="").filter(context__has_key="sub_category")
+    if not (rows.filter(context__facet__in=facets) if facets else rows).exists():
+        raise Missing(culturalvqa.NO_SUB_CATEGORIES)
+
+
+def _known(name: str, words: Any, given: Given) -> None:
+    models = Rater.objects.filter(kind=Rater.Kind.MODEL, team=given.benchmark.team_id, about__has_key=name)
+    if not models.exists():
+        raise Missing(words)
+
+
+# ---- ValueGround ----------------------------------------------------------------------------------------------------
+
+
+def _settings(both: bool, given: Given) -> None:
+    said = _said(given, valueground_answers.CHOICE, "choice", "model").order_by()
+    asked = set(said.values_list("rater__name", "rater__setting").distinct())
+    main = {name for name, how in asked if how in valueground_answers.MAIN}
+    text = {name for name, how in asked if how in valueground_answers.TEXT}
+    if both and not main & text:
+        raise Missing(_("No model has answered both settings, main and text_only, yet. Import its answers."))
+    if not main:
+        raise Missing(_("No model has answered the setting “main” yet. Import its answers."))
+
+
+# ---- 3XCM -----------------------------------------------------------------------------------------------------------
+
+
+def _kinds(given: Given) -> list[tuple[Run, int, bool]]:
+    """Every run of forced choices, with how many candidates its trials have, and whether they name a country."""
+    seen: dict[tuple[int, str], set[tuple[int, bool]]] = {}
+    found = []
+    for run in runs_of(given.benchmark, "forced_choice"):
+        place = run.collection_id, run.query_set
+        if place not in seen:
+            rows = Query.objects.filter(collection=place[0], query_set=place[1])
+            described = rows.filter(about__has_key="descriptor").exclude(about__descriptor="").exists()
+            seen[place] = {(len(r), described) for r in (THREE, SIX) if rows.filter(roles__has_keys=list(r)).exists()}
+        kinds = {(n, described) for n, described in seen[place]}
+        n = max((n for n, _described in kinds), default=0)
+        found.append((run, n, any(described for _n, described in kinds)))
+    return found
+
+
+def _three(given: Given) -> None:
+    if not any(n == len(THREE) and not described for _run, n, described in _kinds(given)):
+        raise Missing(_("No run has trials of three candidates. Import trials and similarities."))
+
+
+def _six(given: Given) -> None:
+    if not any(n == len(SIX) and described for _run, n, described in _kinds(given)):
+        raise Missing(_("No run has trials of six candidates. Import trials and similarities."))
+
+
+def _both_sixes(given: Given) -> None:
+    sixes = [(run, described) for run, n, described in _kinds(given) if n == len(SIX)]
+    of = [{(r.rater_id, r.collection_id, r.system_prompt) for r, d in sixes if d is wanted} for wanted in (True, False)]
+    if not of[0] & of[1]:
+        raise Missing(_("No model has similarities for the same six candidates with and without a country's name."))
+
+
+def _several(name: str, words: Words, given: Given) -> None:
+    by_model: dict[tuple[int, int], set[str]] = {}
+    for run, n, described in _kinds(given):
+        if n == len(THREE) or described:
+            by_model.setdefault((run.rater_id, n), set()).add(getattr(run, name))
+    if not any(len(values) > 1 for values in by_model.values()):
+        raise Missing(words)
+
+
+def _embedded(given: Given) -> None:
+    embedded = {run.rater.name for run in runs_of(given.benchmark, "embedding")}
+    if not embedded & {run.rater.name for run, n, described in _kinds(given) if n == len(THREE) and not described}:
+        raise Missing(_("No model has both similarities and embeddings. Import its embeddings."))
+
+
+def _told(name: str, given: Given) -> None:
+    collections = {run.collection_id for run in runs_of(given.benchmark, "forced_choice")}
+    if not Entry.objects.filter(collection__in=collections, about__has_key=name).exists():
+        raise Missing(_("The entries do not say their country or concept. Import the collection with these."))
+
+
+def _ten_places(given: Given) -> None:
+    for run in runs_of(given.benchmark, "retrieval"):
+        first = Ranking.objects.filter(run=run).order_by("pk").first()
+        if first is not None and len(first.keys) >= 10:
+            return
+    raise Missing(_("No run has lists of ten places."))
+
+
+_FOOD, _RITES = ("food", "drink", "clothing"), ("traditions", "rituals")
+_BOTH: tuple[Look, ...] = (partial(_settings, True),)
+LOOKS: dict[tuple[str, str], tuple[Look, ...]] = {
+    **{("caire-universal", key): (_people_and_models,) for key in ("table-2", "table-15", "table-16", "table-17")},
+    ("caire-universal", "spread"): (_people_and_models,),
+    ("caire-universal", "table-1"): (_gold,),
+    ("caire-universal", "table-10"): (_gold, _with_the_article),
+    **{("culturalvqa", key): (_with_the_picture,) for key in ("accuracy", "facets", "correlations")},
+    ("culturalvqa", "releases"): (_with_the_picture, partial(_known, "released", culturalvqa.NOT_DATED)),
+    ("culturalvqa", "gaps"): (_with_the_picture, partial(_known, "open", culturalvqa.NOT_OPEN)),
+    ("culturalvqa", "table-6"): (_with_the_picture, partial(_sub_categories, _FOOD)),
+    ("culturalvqa", "table-7"): (_with_the_picture, partial(_sub_categories, _RITES)),
+    ("culturalvqa", "sub-categories"): (partial(_sub_categories, ()),),
+    ("culturalvqa", "without-picture"): (_without_the_picture,),
+    ("culturalvqa", "few-shot"): (_with_examples_and_without,),
+    **{("valueground", key): _BOTH for key in ("table-5", "table-6", "table-7", "table-8")},
+    **{("valueground", key): (partial(_settings, False),) for key in ("figure-3", "bands")},
+    **{("3xcm", key): (_three,) for key in ("association", "association-countries", "wins-countries", "baseline")},
+    ("3xcm", "silhouettes"): (_three, _embedded),
+    ("3xcm", "query-sets"): (partial(_several, "query_set", ONE_SET),),
+    ("3xcm", "prompts"): (partial(_several, "system_prompt", ONE_PROMPT),),
+    **{
+        ("3xcm", key): (_six,)
+        for key in ("descriptor", "descriptor-countries", "tests", "tests-language", "tests-descriptor")
+    },
+    **{("3xcm", key): (_both_sixes,) for key in ("drift", "drift-concepts", "drift-candidates")},
+    ("3xcm", "images-countries"): (partial(_told, "country"),),
+    ("3xcm", "images-concepts"): (partial(_told, "concept"),),
+    ("3xcm", "languages-tiers"): (_ten_places,),
+}

@@ -1,0 +1,81 @@
+"""The list of tables: where it says that there is data the table can be made; else it says what is missing, and where
+that is brought."""
+
+import pytest
+from django.http import QueryDict
+from django.utils import timezone
+
+from benchmarks.models import Benchmark
+from benchmarks.services.benchmarks import create_from_recipe
+from evaluation.catalogue import catalogue_of
+from evaluation.tables.given import build
+from evaluation.tables.making import lacking
+from evaluation.tables.registry import tables_of
+from evaluation.tables.spec import Missing
+from tests.evaluation import runs
+from tests.evaluation.tabled import model
+from tests.evaluation.test_tables_caire import KEEN
+from tests.evaluation.test_tables_caire import Study as Caire
+from tests.evaluation.test_tables_culturalvqa import Study as Vqa
+from tests.personas import World
+
+pytestmark = pytest.mark.django_db
+
+
+def held(benchmark: Benchmark) -> dict[str, str]:
+    """What each table lacks, after making it: the list may not promise what the table cannot keep."""
+    catalogue, at, query = catalogue_of(benchmark), timezone.now(), QueryDict()
+    said = {}
+    for spec in tables_of(benchmark):
+        lack = lacking(catalogue, spec, query, at)
+        said[spec.key] = str(lack.message) if lack else ""
+        try:
+            build(benchmark, spec, query, at)
+        except Missing:
+            assert said[spec.key], spec.key
+        else:
+            assert not said[spec.key], (spec.key, said[spec.key])
+    return said
+
+
+def test_people_without_models_and_models_beside_them(world: World) -> None:
+    study = Caire(world)
+    said = held(study.benchmark)
+    assert said["table-14"] == "" and "No model has scored" in said["table-2"] == said["table-17"]
+    study.score("Keen", KEEN)
+    assert held(study.benchmark)["table-2"] == ""
+
+
+def test_answers_judged_in_one_way_only(world: World) -> None:
+    study = Vqa(world)
+    said = held(study.benchmark)
+    assert all(said[key] for key in ("accuracy", "table-6", "without-picture", "sub-categories"))
+
+
+def test_forced_choices_of_three_give_no_table_of_six(world: World) -> None:
+    benchmark = create_from_recipe(world.team, "3xcm", "3XCM", "threex", world.owner)
+    held(benchmark)
+    made = runs.collection(benchmark, {f"e{n}": {"country": "Japan", "language": "ja"} for n in range(3)})
+    roles = {"correct": "e0", "language_biased": "e1", "irrelevant": "e2"}
+    asked = runs.query(made, "q0", {"country": "Japan", "concept": "tea"}, roles=roles)
+    runs.found(runs.run(made, model(world.team, "Lens"), "forced_choice"), asked, ["e0", "e1", "e2"])
+    said = held(benchmark)
+    assert said["association"] == ""
+    for key in ("descriptor", "tests", "drift", "prompts", "query-sets", "silhouettes", "languages-tiers"):
+        assert said[key], key
+
+
+def test_a_row_that_lacks_something_names_the_stage_and_leads_to_where_it_is_brought(world: World) -> None:
+    benchmark = create_from_recipe(world.team, "caire-universal", "CAIRE", "caire-new", world.owner)
+    client = world.client(world.owner)
+    page = client.get(f"/b/{benchmark.slug}/tables/").content.decode()
+    assert "The stage “Relevance rating” has no campaign yet." in page
+    assert f'href="/b/{benchmark.slug}/campaigns/new/?stage=relevance"' in page
+    own = client.get(f"/b/{benchmark.slug}/tables/table-2/").content.decode()
+    assert f'href="/b/{benchmark.slug}/campaigns/new/?stage=relevance"' in own
+    empty = create_from_recipe(world.team, "globalrg-retrieval", "Found", "found-new", world.owner)
+    page = client.get(f"/b/{empty.slug}/tables/").content.decode()
+    assert "There are no predictions of this kind yet." in page and f'href="/b/{empty.slug}/predictions/"' in page
+    study = Caire(world)
+    page = client.get(f"/b/{study.benchmark.slug}/tables/table-2/").content.decode()
+    assert f'href="/b/{study.benchmark.slug}/campaigns/{study.campaign.pk}/answers/import/"' in page
