@@ -63,6 +63,11 @@ def known_otherwise(model: str, name: str, known: Any, told: Any) -> str:
     return text % {"model": model, "name": name, **said}
 
 
+def model_as_person(name: str) -> str:
+    text = _("“%(name)s” is the pseudonym of a person here, and the row says it is a model. Write the model's name.")
+    return text % {"name": name}
+
+
 def clean(value: Any, deep: int = 0) -> Any:
     """A row as the database can keep it: without NUL. Raises RowProblem for what it cannot keep at all."""
     if deep > DEEPEST:

@@ -2,7 +2,7 @@
 both are known; elsewhere the models are."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from annotation.models import Campaign, Participation
 from annotation.services.allocation import lock_seat
@@ -17,15 +17,15 @@ PSEUDONYM = re.compile(r"R-[0-9a-f]{12}")
 
 def raters_for(campaign: Campaign, names: Collection[Name]) -> dict[Name, Rater]:
     """One person is one rater: a pseudonym of this benchmark means who bears it there, if they are of that kind. All
-    others have no account, and are known by kind, name and setting within the team; who is new is made. Needs a
-    transaction that holds the team's row.
+    others have no account, and are known by kind, name and setting within the team; who is new is made. A model that
+    goes by a person's pseudonym is left out. Needs a transaction that holds the team's row.
 
     The places of those who work in the campaign themselves are locked, so that what they have there stays so.
     """
     benchmark = campaign.stage.benchmark
     known = _bearers(benchmark, {name for _kind, name, _setting in names})
     found = {one: known[one[1]] for one in names if one[1] in known and known[one[1]].kind == one[0]}
-    rest = sorted(set(names) - set(found))
+    rest = sorted(one for one in set(names) - set(found) if not _as_a_person(one, known))
     models = [(name, setting) for kind, name, setting in rest if kind == Rater.Kind.MODEL]
     made = models_of(benchmark.team, models) if models else {}
     found |= {(Rater.Kind.MODEL.value, *one): rater for one, rater in made.items()}
@@ -34,6 +34,11 @@ def raters_for(campaign: Campaign, names: Collection[Name]) -> dict[Name, Rater]
     for seat in seats.order_by("pk").values_list("pk", flat=True):
         lock_seat(seat)
     return found
+
+
+def _as_a_person(one: Name, known: Mapping[str, Rater]) -> bool:
+    kind, name, _setting = one
+    return kind == Rater.Kind.MODEL and name in known and known[name].kind == Rater.Kind.PERSON
 
 
 def _people(benchmark: Benchmark, wanted: Collection[Name]) -> dict[Name, Rater]:

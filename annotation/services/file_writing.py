@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotation.imports.rows import known_otherwise
+from annotation.imports.rows import known_otherwise, model_as_person
 from annotation.models import (
     Annotation,
     Assignment,
@@ -78,16 +78,19 @@ def _name(one: Ready) -> Name:
 
 
 def _told(ready: Sequence[Ready], raters: Mapping[Name, Rater]) -> tuple[dict[Name, dict[str, Any]], dict[int, Judged]]:
-    """What is told of each model, and by number the answers that tell otherwise of it."""
+    """What is told of each model, and by number the answers that tell otherwise of it, or are in a person's name."""
     known: dict[Name, dict[str, Any]] = {}
     refused: dict[int, Judged] = {}
-    for one in (one for one in ready if one.said.about):
+    for one in ready:
         name = _name(one)
+        if name not in raters:
+            refused[one.number] = (Outcome.ERROR, "is_a_person", model_as_person(one.said.rater))
+            continue
         so_far = known.get(name, dict(raters[name].about))
         if at := clash(so_far, one.said.about):
             words = known_otherwise(one.said.rater, at, so_far[at], one.said.about[at])
             refused[one.number] = (Outcome.ERROR, "known_otherwise", words)
-        else:
+        elif one.said.about:
             known[name] = {**so_far, **one.said.about}
     return known, refused
 

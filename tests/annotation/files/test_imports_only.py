@@ -11,6 +11,7 @@ from annotation.models import Assignment, Campaign, Slot
 from annotation.services import allocation, answer_files, campaigns, file_campaigns
 from benchmarks.models import Item, Stage
 from jobs import runner
+from jobs import services as jobs
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON
 from tests.personas import World, stand_in
@@ -97,3 +98,32 @@ def test_what_would_not_open_does_not_go_on(world: World, why: str) -> None:
     assert refused.value.reasons == [why]
     campaign.refresh_from_db()
     assert campaign.state == "paused"
+
+
+def test_no_item_is_made_once_people_are_at_work(
+    world: World, elsewhere: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job asks at each step: what it made before stays, and it goes on once the campaign is paused."""
+    monkeypatch.setattr(answer_files, "STEP", 1)
+    whole, states = answer_files.settle, iter(["open"])
+
+    def settled(*given: Any) -> Any:
+        done = whole(*given)
+        Campaign.objects.filter(pk=elsewhere.pk).update(state=next(states, "paused"))
+        return done
+
+    monkeypatch.setattr(answer_files, "settle", settled)
+    row = {"rater": "r1", "cohort": "Egypt", "field": "relevance", "code": "3", "country": "Egypt"}
+    data = "\n".join(json.dumps({**row, "item": f"late-{n}"}) for n in (1, 2, 3)).encode()
+    upload = SimpleUploadedFile("b.jsonl", data)
+    job = answer_files.start(elsewhere, world.owner, upload, makes_items=True)
+    runner.run(job.pk)
+    job.refresh_from_db()
+    late = Item.objects.filter(key__startswith="late")
+    assert (job.state, job.done) == ("failed", 1) and "Pause it, then go on." in job.error
+    assert late.count() == Assignment.objects.filter(unit__item__in=late).count() == 1
+    Campaign.objects.filter(pk=elsewhere.pk).update(state="paused")
+    jobs.resume(job, world.owner)
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, late.count()) == ("done", 3)

@@ -88,12 +88,16 @@ def test_what_an_older_export_called_it_is_still_understood(world: World, campai
 
 
 def test_no_model_answers_in_the_name_of_a_person(world: World, campaign: Campaign) -> None:
-    """A pseudonym of a person, said to be a model's, is a model of that name."""
+    """A pseudonym of a person, said to be a model's, is refused; the row beside it is taken."""
     again = an_open_campaign(world, name="Empty")
+    raters = Rater.objects.count()
     name = world.benchmark.pseudonym(rater_of(world.nour).pk)
-    bring(again, rows_of(world, {**MODEL, "rater": name}), "a.jsonl")
-    made = Annotation.objects.get(assignment__campaign=again).rater
-    assert (made.kind, made.name, made.user) == ("model", name, None)
+    job = bring(again, rows_of(world, {**MODEL, "rater": name, "about": ABOUT}, MODEL), "a.jsonl")
+    assert outcomes(job) == {1: ("error", "is_a_person"), 2: ("created", "")}
+    words = job.rows.get(number=1).message
+    assert words.startswith(f"“{name}” is the pseudonym of a person here") and "Write the model's name." in words
+    assert Annotation.objects.get(assignment__campaign=again).rater.name == "LLaVA-1.5"
+    assert Rater.objects.count() == raters and not Rater.objects.filter(kind="person").exclude(about={}).exists()
 
 
 def test_decisions_name_the_model_that_they_are_about(world: World, campaign: Campaign) -> None:
