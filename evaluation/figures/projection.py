@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -70,7 +71,7 @@ def in_the_plane(ground: Ground) -> Figure:
         draw=lambda width: plane.draw(drawing, width),
         words=(*_words(parts, unknown), *ground.words()),
         links_head=_("Of the model:"),
-        links=tuple((name, f"run={name}", name == asked) for name in labels),
+        links=tuple((name, urlencode({"run": name}), name == asked) for name in labels),
     )
 
 

@@ -88,7 +88,7 @@ def _scales(panel: Panel, left: float, top: float, side: float) -> tuple[Scale, 
 
 
 def _marks(scale: Scale) -> tuple[float, ...]:
-    return tuple(mark for mark in ticks(scale.low, scale.high, 4) if scale.holds(mark))
+    return tuple(mark for mark in ticks(scale.low, scale.high, 7) if scale.holds(mark))
 
 
 def _at(one: Cluster, level: Scale, upright: Scale) -> list[tuple[float, float]]:
