@@ -12,7 +12,7 @@ from evaluation.figures.drawing.scene import Canvas, Scene, Text, label, rect
 from evaluation.figures.drawing.shapes import OTHERS, Sign, add_signs, sign
 from evaluation.figures.drawing.text import width_of
 
-LEFT, HEAD, LINE, MOST_WIDE = 48.0, 44.0, 18.0, 440.0
+LEFT, HEAD, LINE, MOST_WIDE = 56.0, 44.0, 18.0, 440.0
 GROUPS = 35  # with a sign of their own
 
 
