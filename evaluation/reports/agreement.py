@@ -4,6 +4,8 @@ and files render it."""
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+import numpy as np
+
 from annotation.readers import watermark
 from evaluation.catalogue import Catalogue
 from evaluation.measures import Measure, default_measure
@@ -20,7 +22,8 @@ from people.models import Cohort
 class Cell:
     """One cohort under one condition: an estimate for each measure of the report.
 
-    `n_asked` counts the units the cohort was asked for, `n_units` those that somebody has rated.
+    `n_asked` counts the units the cohort was asked for, `n_units` those that somebody has rated, `n_pairable` those
+    that two have: the rest can agree with nobody (None in a report that was kept before these were counted).
     """
 
     condition: str
@@ -29,6 +32,12 @@ class Cell:
     n_raters: int
     n_ratings: int
     n_asked: int
+    n_pairable: int | None = None
+
+    @property
+    def n_alone(self) -> int:
+        """Units that one person alone has rated."""
+        return 0 if self.n_pairable is None else self.n_units - self.n_pairable
 
     @property
     def missing_share(self) -> float | None:
@@ -144,4 +153,5 @@ def _row(catalogue: Catalogue, part: Part, cohort: int, asked: dict[tuple[int, s
 def _cell(condition: str, given: Ratings | Partitions, n_asked: int, selection: Selection) -> Cell:
     interval = selection.wanted_interval
     estimates = tuple(measure.compute(given, interval) for measure in selection.measures)
-    return Cell(condition, estimates, given.n_units, given.n_raters, given.n_ratings, n_asked)
+    pairable = int(np.count_nonzero(np.bincount(np.asarray(given.unit, np.int64)) > 1))
+    return Cell(condition, estimates, given.n_units, given.n_raters, given.n_ratings, n_asked, pairable)

@@ -149,7 +149,7 @@ def part_name(report: AgreementReport, row: Row, language: str) -> str:
         entry = next(c for c in stage.campaigns if c.id in report.selection.campaigns)
         return say(entry.sheet.field(row.field).label, language).replace("{target}", "…")
     if report.selection.by == "time":
-        return _("to %(day)s") % {"day": date_format(date.fromisoformat(row.part), "SHORT_DATE_FORMAT")}
+        return _("week to %(day)s") % {"day": date_format(date.fromisoformat(row.part), "SHORT_DATE_FORMAT")}
     return row.part
 
 
@@ -170,5 +170,13 @@ def _cell(cell: Cell, name: str, axis: Axis, labels: list[str]) -> dict[str, Any
     same = all(e.reason == first.reason is not None for e in rest) if rest else False
     if same:  # one reason is said once
         return {"name": name, "lines": [line(first, axis)]}
-    lines = [line(e, axis, label) for e, label in zip(cell.estimates, labels, strict=True)]
-    return {"name": name, "lines": lines}
+    lines = [_of_pairs(line(e, axis, label), cell) for e, label in zip(cell.estimates, labels, strict=True)]
+    text = ngettext("%(n)s unit has one rating.", "%(n)s units have one rating.", cell.n_alone)
+    return {"name": name, "lines": lines, "alone": text % {"n": cell.n_alone} if cell.n_alone else ""}
+
+
+def _of_pairs(drawn: dict[str, Any], cell: Cell) -> dict[str, Any]:
+    """With the units that can be compared, since those are what agreement is of."""
+    if "n" in drawn and cell.n_pairable is not None:
+        drawn["n"] = f"n = {cell.n_pairable} × {cell.n_raters}"
+    return drawn

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from evaluation.measures import Measure
 from evaluation.metrics.estimate import Estimate
 from evaluation.reports.agreement import AgreementReport, Cell, Row
@@ -44,6 +46,7 @@ def _cell(cell: Cell, row: Row) -> dict[str, Any]:
         "condition": cell.condition,
         "n_units_asked": cell.n_asked,
         "n_units": cell.n_units,
+        "n_pairable": cell.n_pairable,
         "n_raters": cell.n_raters,
         "n_ratings": cell.n_ratings,
         "missing_share": cell.missing_share,
@@ -60,7 +63,7 @@ def _shown(estimate: Estimate) -> str:
 
 CSV_COLUMNS = (
     "cohort", "condition", "measure", "value", "low", "high", "shown", "shown_interval",
-    "n_units_asked", "n_units", "n_raters", "n_ratings",
+    "n_units_asked", "n_units", "n_pairable", "n_raters", "n_ratings",
     "missing_share", "missing_of_asked", "confidence", "resampled", "method", "reason", "interval_reason",
     "stage", "field", "level", "counted", "by", "part", "watermark", "computed_at",
 )  # fmt: skip
@@ -76,10 +79,10 @@ def _csv_rows(report: AgreementReport) -> Iterator[list[Any]]:
     for row, cell, measure, estimate in _each(report):
         yield [
             row.cohort.label, cell.condition, measure.key, estimate.value, estimate.low, estimate.high,
-            _shown(estimate), shown_interval(estimate), cell.n_asked, estimate.n_units, estimate.n_raters,
-            estimate.n_ratings, estimate.missing_share, row.missing_of_asked, estimate.level, estimate.resampled,
-            estimate.method, estimate.reason, estimate.interval_reason, s.stage, row.field, row.level,
-            s.counted, s.by, row.part, report.watermark, report.computed_at.isoformat(),
+            _shown(estimate), shown_interval(estimate), cell.n_asked, estimate.n_units, cell.n_pairable,
+            estimate.n_raters, estimate.n_ratings, estimate.missing_share, row.missing_of_asked, estimate.level,
+            estimate.resampled, estimate.method, estimate.reason, estimate.interval_reason, s.stage, row.field,
+            row.level, s.counted, s.by, row.part, report.watermark, report.computed_at.isoformat(),
         ]  # fmt: skip
 
 
@@ -108,7 +111,8 @@ def to_latex(report: AgreementReport, language: str) -> str:
     ]
     for row in report.rows:
         estimates = [estimate for cell in row.cells for estimate in cell.estimates]
-        named = [row.cohort.label, *[row.part] * len(cut)]
+        part = _("week to %(day)s") % {"day": row.part} if report.selection.by == "time" else row.part
+        named = [row.cohort.label, *[part] * len(cut)]
         lines.append(" & ".join([*map(tex, named), *map(_tex_estimate, estimates)]) + r" \\")
     caption = " ".join(report.selection.words(report.catalogue, language))
     lines += [r"\bottomrule", r"\end{tabular}", r"\caption{" + tex(caption) + "}", r"\end{table}", ""]

@@ -96,6 +96,24 @@ def test_the_two_shares_that_are_missing_have_two_names(world: World, campaign: 
     assert '<bdi dir="ltr">85 %</bdi>' in page
 
 
+def test_n_is_of_the_units_that_two_people_have_rated(world: World, campaign: Campaign) -> None:
+    natural = of_condition(world.items, "natural")
+    table(campaign, world.egypt, natural[:5], {world.nour: "11223", world.tarek: "122.."})
+    found = cells(read_json(world))["Egypt", "natural"]
+    assert (found["n_units"], found["n_pairable"]) == (5, 3)
+    rows = csv.DictReader(io.StringIO("".join(_text(world, "agreement.csv"))))
+    line = next(r for r in rows if (r["cohort"], r["condition"]) == ("Egypt", "natural"))
+    assert (line["n_units"], line["n_pairable"]) == ("5", "3")
+    page = _text(world, "agreement/")
+    assert '<bdi dir="ltr">n = 3 × 2</bdi>' in page and "n = 5 × 2" not in page
+    assert "2 units have one rating." in page
+    assert "week to " in _text(world, "agreement/?by=time")
+
+
+def _text(world: World, rest: str) -> str:
+    return world.client(world.mara).get(url(world, rest)).content.decode("utf-8-sig")
+
+
 def test_a_cohort_and_a_condition_can_be_chosen_on_the_page(world: World, rated: Campaign) -> None:
     client = world.client(world.mara)
     page = client.get(url(world)).content.decode()
