@@ -14,7 +14,7 @@ from evaluation.reports.beside import counted_words
 from evaluation.reports.models_report import ModelLine, ModelsReport
 from evaluation.reports.numbers import shown, shown_interval, shown_share
 from evaluation.reports.page import SHARE, Axis, axis_for, line
-from evaluation.words import interval_sentence, reason_sentence, reason_title
+from evaluation.words import interval_sentence, left_out_sentence, reason_sentence, reason_title
 from jobs.spreadsheets import csv_lines
 
 Words = str | Promise
@@ -53,6 +53,7 @@ def _row(one: ModelLine, report: ModelsReport, axis: Axis) -> dict[str, Any]:
         "n": one.answered.extras["count"],
         "overall": beside_people(line(one.overall, axis), one.overall),
         "image_wise": beside_people(line(one.image_wise, axis), one.image_wise) if one.image_wise is not None else None,
+        "left_out": left_out_sentence(one.image_wise) if one.image_wise is not None else "",
         "band": band(one.band, sum(other.band is not None for other in report.lines)),
         "by_cohort": [
             (cohort.name, brief(estimate)) for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True)
