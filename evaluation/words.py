@@ -17,6 +17,10 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
     "no_pairs_joined": (_("nothing to compare."), _("Nobody put two pictures into one group.")),
     "one_of_many": (_("nothing to average."), _("Fewer than two of the numbers it would average have a value.")),
     "nothing_counted": (_("nothing to count."), _("There is nothing here to count.")),
+    "too_few_answers": (
+        _("too few answers."),
+        _("People's answers were judged, but no question here has three of them."),
+    ),
     "too_few_points": (_("too early."), _("It needs three units that have both numbers.")),
     "too_few_cohorts": (_("too few cohorts."), _("Nothing here has both numbers for three cohorts.")),
     "constant_side": (_("no variation."), _("One of the two sides is the same throughout.")),

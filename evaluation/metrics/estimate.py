@@ -22,6 +22,7 @@ REASONS: dict[str, str] = {
     "constant_ratings": "In every pair of raters, one of them gave the same rating throughout.",
     "one_of_many": "Fewer than two of the numbers to be averaged have a value.",
     "nothing_counted": "There is nothing here to count.",
+    "too_few_answers": "No question here has three answers of people that were judged.",
     "too_few_points": "Fewer than three units have both numbers.",
     "too_few_cohorts": "Nothing here has both numbers for three cohorts.",
     "constant_side": "One of the two sides is the same throughout, so there is nothing to go together.",

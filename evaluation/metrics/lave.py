@@ -94,7 +94,8 @@ def human_ceiling(
 
     Only questions with at least ``least_answers`` answers count, unreadable ones included in that number
     ("n_questions", "n_too_few"). "answers": the mean over all their answers, as the paper words it; "questions": the
-    mean of the questions' own means, so that a question with many answers counts no more.
+    mean of the questions' own means, so that a question with many answers counts no more. Undefined, too, where no
+    question has enough answers.
     """
     if average not in ("answers", "questions"):
         raise ValueError(f"average must be 'answers' or 'questions', got {average!r}")
@@ -110,7 +111,8 @@ def human_ceiling(
         **_unreadable(given[keep]), "n_questions": int(enough.sum()), "n_too_few": int(count - enough.sum()),
         "average": average,
     }  # fmt: skip
-    return _by_question(sums, wanted, "LAVE accuracy of people", int(read.sum()), extras)
+    found = _by_question(sums, wanted, "LAVE accuracy of people", int(read.sum()), extras)
+    return replace(found, reason="too_few_answers") if np.isfinite(given).any() and not enough.any() else found
 
 
 def _checked(scores: npt.ArrayLike, questions: npt.ArrayLike) -> tuple[Floats, npt.NDArray[Any]]:

@@ -197,7 +197,7 @@ def test_people_are_the_ceiling(judged: Study) -> None:
     table = judged.table("facets")
     assert value(cell(table, "food", "People")) == pytest.approx(8 / 10)
     assert cell(table, "food", "People").printed.text == "74"
-    assert cell(table, "clothing", "People").estimate.reason == "nothing_counted"
+    assert cell(table, "clothing", "People").estimate.reason == "too_few_answers", "q2 has two"
     over = judged.table("facets", "ceiling=questions")
     assert value(cell(over, "food", "People")) == pytest.approx((2 / 3 + 3 / 4 + 1) / 3)
 
@@ -218,6 +218,19 @@ def test_gaps_are_of_the_best_open_and_the_best_closed(judged: Study) -> None:
     western = cell(releases, "GPT-4", "Western countries").estimate
     assert western is not None and western.reason == "one_of_many", "one country is no average"
     assert value(cell(releases, "GPT-4", "Other countries")) == pytest.approx(0.75)
+
+
+def test_gaps_name_all_that_tie_and_say_why_people_have_no_number(judged: Study) -> None:
+    """Both open: in Canada both are right in all; in Brazil q1 has two people's answers now."""
+    for name in ("GPT-4", "InternVL"):
+        model(judged.world.team, name, "vlm", open=True)
+    item = Item.objects.get(key="q1/human/2")
+    Item.objects.filter(pk=item.pk).update(context=item.context | {"candidate_by": "another"})
+    table = judged.table("gaps")
+    assert cell(table, "Canada", "Best open model").text == "GPT-4, InternVL"
+    assert cell(table, "Brazil", "Best open model").text == "GPT-4"
+    for name in ("People", "Best open model, less people"):
+        assert cell(table, "Brazil", name).estimate.reason == "too_few_answers"
 
 
 def test_ways_of_asking_side_by_side(judged: Study) -> None:

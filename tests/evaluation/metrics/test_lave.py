@@ -56,6 +56,7 @@ def test_the_peoples_ceiling_by_hand() -> None:
     assert (found.extras["n_questions"], found.extras["n_too_few"], found.n_units, found.n_ratings) == (2, 1, 2, 8)
     assert human_ceiling(scores, questions, average="questions").value == pytest.approx((2 / 3 + 4 / 5) / 2)
     assert human_ceiling(scores, questions, least_answers=2).value == pytest.approx(6 / 10)
+    assert human_ceiling(scores, questions, least_answers=9).reason == "too_few_answers", "there are some to count"
 
 
 def test_an_unreadable_answer_still_makes_a_third() -> None:
