@@ -12,13 +12,14 @@ from django.conf import settings
 from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.db import transaction
+from django.db.models import Count
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.imports import source
 from annotation.imports.gathering import Gathered, answers, each
-from annotation.models import Campaign, CampaignCohort
+from annotation.models import Annotation, Campaign, CampaignCohort
 from annotation.services.file_campaigns import may_make_items
 from annotation.services.file_rows import NotTaken, Place, Ready, look_up, understood
 from annotation.services.file_writing import write
@@ -67,9 +68,25 @@ def run(work: Work) -> None:
     except sqlite3.OperationalError as error:
         raise JobFailed(_("The disk is full. Make room, then go on.")) from error
     counts = work.job.result.get("counts", {})
+    _note(work, place)
     scope, target = place.campaign.stage.benchmark.scope, f"campaign:{place.campaign.pk}"
     record(work.job.created_by, "answers.imported", scope=scope, target=target, implied=True, counts=counts)
     default_storage.delete(work.params["file"])
+
+
+def _note(work: Work, place: Place) -> None:
+    """What stands of the file now, for who looks at rows only."""
+    rows = Annotation.objects.filter(
+        assignment__campaign=place.campaign, live=True, client_key__startswith=place.key("")
+    )
+    found = rows.aggregate(
+        n=Count("pk"), raters=Count("rater", distinct=True), items=Count("assignment__unit__item", distinct=True)
+    )
+    if not found["n"] and work.job.result.get("counts", {}).get(Outcome.ERROR):
+        work.note(_("Nothing of this file was taken. Each row below says why; often it is the same for all."))
+    else:
+        text = _("Of this file stand now: answers %(n)s, raters %(raters)s, items %(items)s.")
+        work.note(text % found)
 
 
 def _not_withdrawn(work: Work) -> None:
@@ -94,6 +111,8 @@ def after(job: Job) -> Next | None:
     campaign = Campaign.objects.select_related("stage__benchmark").filter(pk=job.params.get("campaign")).first()
     if campaign is None:
         return None
+    if job.state == Job.State.DONE and {Outcome.CREATED, Outcome.UPDATED} & set(job.result.get("counts", {})):
+        return Next(_("See the numbers"), reverse("evaluation:agreement", args=[campaign.stage.benchmark.slug]))
     to = reverse("annotation:answers_import", args=[campaign.stage.benchmark.slug, campaign.pk])
     return Next(_("Back to the campaign's imports"), to)
 

@@ -11,12 +11,13 @@ from django.utils.translation import gettext as _
 from annotation.displays.shown import shown_for, upload_of
 from annotation.fields.contract import Problem
 from annotation.fields.messages import worded
+from annotation.imports.example import allowed
 from annotation.imports.gathering import Gathered
 from annotation.imports.rows import Said, said
 from annotation.models import Campaign, CampaignCohort, Unit
 from annotation.services.file_items import made_from
 from annotation.services.file_withdrawals import keys_of
-from annotation.sheets import Field, Parsed, Sheet
+from annotation.sheets import Parsed, Sheet
 from benchmarks.imports.problems import RowProblem
 from benchmarks.models import Image, Item
 from people.models import Cohort, Team, User
@@ -114,7 +115,9 @@ def _understood(place: Place, gathered: Gathered, one: Said, known: Lookup) -> R
     if isinstance(item, RowProblem):
         raise item
     if item is None:
-        text = _("There is no item “%(key)s” in this stage. Import the items first.")
+        text = _(
+            "There is no item “%(key)s” in this stage. Import the items first, or tick “Make items that are missing”."
+        )
         raise RowProblem("no_item", text % {"key": one.item})
     if one.cohort and one.cohort not in place.cohorts:
         text = _("The cohort “%(name)s” is not asked in this campaign. There are: %(known)s.")
@@ -177,15 +180,8 @@ def _words(sheet: Sheet, key: str, problem: Problem) -> str:
     words = worded(problem)
     text = f"{key}: {words.title} {words.advice}".strip()
     one = next((one for one in sheet.fields if one.key == key), None)
-    allowed = _allowed(one) if one and "given" in problem.params else ()
-    if not allowed:
+    codes = allowed(one) if one and "given" in problem.params else ()
+    if not codes:
         return text
     more = _("It says “%(given)s”; there are: %(known)s.")
-    return f"{text} {more % {'given': problem.params['given'], 'known': ', '.join(allowed)}}"
-
-
-def _allowed(one: Field) -> Sequence[str]:
-    """The codes of a field that has a list of them, as its schema says."""
-    schema: Mapping[str, Any] = one.spec.rubric("", one.config).schema
-    found: Sequence[str] = schema.get("enum") or schema.get("items", {}).get("enum") or ()
-    return found
+    return f"{text} {more % {'given': problem.params['given'], 'known': ', '.join(codes)}}"

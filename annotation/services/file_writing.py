@@ -189,7 +189,10 @@ def _judge(step: Step, one: Ready, pair: Pair) -> Judged:
         if known.client_key == key or (known.live and known.answers == one.parsed.answers):
             return Outcome.UNCHANGED, "", ""
         if known.live:
-            message = _("“%(rater)s” has answered this differently in the campaign. Withdraw that answer first.")
+            message = _(
+                "“%(rater)s” has answered this already, otherwise or other questions of it. What stands is not "
+                "changed. Withdraw the import that brought it, then send one file with everything."
+            )
             return Outcome.ERROR, "answered", message % {"rater": one.said.rater}
     _create(step, one, pair, assignment, key)
     return Outcome.CREATED, "", ""

@@ -7,22 +7,25 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import campaign_for
 from annotation.campaign_pages import REFUSALS
+from annotation.imports import example
 from annotation.imports.forms import AnswersForm
 from annotation.models import Campaign
 from annotation.services import answer_files, file_withdrawals
-from annotation.services.campaigns import Refused
+from annotation.services.campaigns import Refused, items_of
 from annotation.services.file_campaigns import may_make_items, open_for_imports
+from annotation.services.sheet_versions import sheet_of
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
 from jobs.models import Job
+from jobs.spreadsheets import csv_lines
 from people.views.asking import person
 
 SHOWN = 20
@@ -37,6 +40,8 @@ def bring(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
     campaign = campaign_for(request.user, benchmark, campaign_id)
     if request.POST.get("do") == "open" and campaign.opened_at is None:
         return _opened(request, campaign)
+    if "example" in request.GET:
+        return _example(campaign)
     form = AnswersForm(request.POST, request.FILES) if request.method == "POST" else AnswersForm()
     takes = campaign.opened_at is not None
     if request.method == "POST" and takes and _fits(form, campaign):
@@ -48,12 +53,23 @@ def bring(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
         "campaign": campaign,
         "form": form,
         "takes": takes,
+        "questions": example.questions(sheet_of(campaign.sheet_version), get_language() or "en"),
         "imports": [(job, file_withdrawals.answers_of(job)) for job in imports_of(benchmark, campaign)],
         "nav": tabs_for(request.user, benchmark, "campaigns"),
         "who_place": benchmark.name,
     }
     status = 400 if form.errors or (request.method == "POST" and not takes) else 200
     return render(request, "annotation/campaigns/import.html", context, status=status)
+
+
+def _example(campaign: Campaign) -> HttpResponse:
+    """A table with this sheet's own keys and codes, this campaign's cohorts, and items of its stage."""
+    items = list(items_of(campaign).order_by("pk").values_list("key", flat=True)[:2])
+    cohorts = list(campaign.cohorts.order_by("cohort__label").values_list("cohort__label", flat=True))
+    rows = example.rows(sheet_of(campaign.sheet_version), items, cohorts, has_target=campaign.stage.has_target)
+    response = HttpResponse("".join(csv_lines(example.HEAD, rows)), content_type="text/csv; charset=utf-8")
+    response.headers["Content-Disposition"] = 'attachment; filename="ratings.csv"'
+    return response
 
 
 def _fits(form: AnswersForm, campaign: Campaign) -> bool:

@@ -40,13 +40,18 @@ def test_an_export_is_sent_back_and_withdrawn(
         runner.run(Job.objects.latest("pk").pk)
         page.goto(page.url)
         shot(page, f"answers-job-{name}", full_page=True)
-        page.get_by_role("link", name="Back to the campaign's imports").click()
+        expect(page.locator("#progress")).to_contain_text(
+            "Of this file stand now" if file == "export.zip" else "stand now"
+        )
+        page.goto(f"/b/{world.benchmark.slug}/campaigns/{again.pk}/answers/import/")
     expect(page.locator(".list")).to_contain_text("7 answers stand")
     expect(page.locator(".list")).to_contain_text("1 row not taken")
     shot(page, f"answers-import-{name}", full_page=True)
     assert look(page) == ""
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     before = len(standing(again))
-    page.get_by_role("button", name="Withdraw its 7 answers").click()
+    page.get_by_text("Withdraw its 7 answers").click()
+    assert len(standing(again)) == before, "it asks first"
+    page.get_by_role("button", name="Yes, withdraw them").click()
     expect(page.locator("main")).to_contain_text("7 answers were withdrawn")
     assert len(standing(again)) == before - 7 and Rating.objects.filter(campaign=campaign, live=True).count() == 7

@@ -302,7 +302,7 @@ def test_who_has_answered_differently_is_not_overwritten(world: World, campaign:
     bring(campaign, rows_of(world, {}), "a.jsonl")
     job = bring(campaign, rows_of(world, {"answers": {"relevance": "5"}}), "b.jsonl")
     assert outcomes(job) == {1: ("error", "answered")}
-    assert "Withdraw that answer first" in job.rows.get().message
+    assert "Withdraw the import that brought it, then send one file with everything" in job.rows.get().message
     assert Rating.objects.get(rater__name="r1").code == "3"
 
 

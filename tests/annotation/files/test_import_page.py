@@ -1,0 +1,53 @@
+"""The page of imports tells this sheet's own keys and codes, and gives a table to begin with that comes in as it is."""
+
+import pytest
+
+from annotation.models import Annotation, Campaign
+from annotation.services import campaigns
+from tests.annotation.files.test_answer_files import bring, outcomes
+from tests.evaluation.data import an_open_campaign
+from tests.personas import World
+
+
+@pytest.fixture
+def campaign(world: World) -> Campaign:
+    world.add_items(4)
+    return an_open_campaign(world)
+
+
+def path(campaign: Campaign) -> str:
+    return f"/b/{campaign.stage.benchmark.slug}/campaigns/{campaign.pk}/answers/import/"
+
+
+def test_it_tells_the_keys_and_codes_of_this_sheet(world: World, campaign: Campaign) -> None:
+    page = world.client(world.mara).get(path(campaign)).content.decode()
+    assert "<code>relevance</code>" in page and "1, 2, 3, 4, 5" in page and "?example=1" in page
+
+
+def test_the_example_comes_in_as_it_is(world: World, campaign: Campaign) -> None:
+    reply = world.client(world.mara).get(path(campaign) + "?example=1")
+    assert reply["Content-Type"].startswith("text/csv") and 'filename="ratings.csv"' in reply["Content-Disposition"]
+    job = bring(campaign, reply.content, "ratings.csv")
+    assert set(outcomes(job).values()) == {("created", "")} and len(outcomes(job)) == 6, list(job.rows.values())
+    raters = Annotation.objects.filter(assignment__campaign=campaign).values_list("rater__kind", flat=True)
+    assert sorted(raters) == ["model"] * 2 + ["person"] * 4
+    for user in (world.reviewer, world.nour, world.stranger, world.rival):
+        assert world.client(user).get(path(campaign) + "?example=1").status_code == 404
+
+
+def test_the_job_says_what_stands_and_where_to_go(world: World, campaign: Campaign) -> None:
+    data = world.client(world.mara).get(path(campaign) + "?example=1").content
+    job = bring(campaign, data, "ratings.csv")
+    page = world.client(world.mara).get(f"/jobs/{job.pk}/").content.decode()
+    assert "answers 6, raters 3, items 2" in page
+    assert f'href="/b/{world.benchmark.slug}/agreement/"' in page and "See the numbers" in page
+
+
+def test_a_job_that_took_nothing_says_so_and_names_the_tick(world: World, campaign: Campaign) -> None:
+    empty = campaigns.create(world.stage, "Empty", world.owner, {world.egypt: 2})
+    campaigns.open_campaign(empty, None, campaign.opened_at)  # type: ignore[arg-type]
+    row = b'{"item": "lost", "rater": "r1", "cohort": "Egypt", "field": "relevance", "code": "3"}'
+    job = bring(empty, row, "a.jsonl")
+    assert "or tick \u201cMake items that are missing\u201d" in job.rows.get().message
+    page = world.client(world.mara).get(f"/jobs/{job.pk}/").content.decode()
+    assert "Nothing of this file was taken" in page and "See the numbers" not in page
