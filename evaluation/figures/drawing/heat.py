@@ -12,7 +12,7 @@ from evaluation.figures.drawing.names import LEADING, Name, apart, widest, writt
 from evaluation.figures.drawing.scene import Canvas, Rect, Scene, Text, rect
 from evaluation.figures.drawing.text import clean, width_of
 
-ROW, COLUMN, WIDEST = 36.0, 48.0, 120.0
+ROW, COLUMN, WIDEST = 38.0, 48.0, 120.0
 TURN, LONGEST = 40.0, 150.0
 
 
@@ -115,7 +115,7 @@ def _cells(canvas: Canvas, data: HeatMap, shown: range, left: float, column: flo
             title = f"{name}: {said(cell.value)}{ends}" + (f", {counted}" if counted else "")
             boxes.append(rect(x, y, column - 2, ROW - 2, fill, title=title))
             middle = round(x + column / 2 - 1, 1)
-            line = round(y + (ROW / 2 - 1 if counted else ROW / 2 + 3.5), 1)
+            line = round(y + (ROW / 2 - 3 if counted else ROW / 2 + 3.5), 1)
             words.append(Text(middle, line, said(cell.value), "middle", fill=ink_on(fill)))
             if counted:
                 small = counted if width_of(counted, 11) <= column - 4 else f"{cell.n:,}"
