@@ -30,13 +30,17 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     if isinstance(error, Missing | NothingYet):
         return _problem(409, _("Nothing to compute from"), str(error.message))
     if isinstance(error, Http404):
-        return _problem(404, _("No such thing"), _("There is nothing here, or nothing for you."))
+        return _problem(404, *nothing_here())
     response = exception_handler(error, context)
     if response is None:
         return None  # a mistake of ours: the site's own page and log
     detail = str(error.detail) if isinstance(error, exceptions.APIException) else ""
     headers = {name: response[name] for name in ("WWW-Authenticate", "Retry-After") if response.has_header(name)}
     return _problem(response.status_code, _title(response.status_code), detail, headers)
+
+
+def nothing_here() -> tuple[str, str]:
+    return _("No such thing"), _("There is nothing here, or nothing for you.")
 
 
 def _title(status: int) -> str:
@@ -53,5 +57,8 @@ def _title(status: int) -> str:
 def _problem(
     status: int, title: str, detail: str, headers: dict[str, str] | None = None, **more: str
 ) -> Response:  # fmt: skip
-    data = {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}
-    return Response(data, status=status, headers=headers, content_type=KIND)
+    return Response(document(status, title, detail, **more), status=status, headers=headers, content_type=KIND)
+
+
+def document(status: int, title: str, detail: str, **more: str) -> dict[str, Any]:
+    return {"type": "about:blank", "title": title, "status": status, "detail": detail, **more}

@@ -1,4 +1,4 @@
-from django.urls import path
+from django.urls import path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
 from evaluation.api import views
@@ -10,4 +10,5 @@ urlpatterns = [
     path("v1/benchmarks/<slug:slug>/agreement/", views.Agreement.as_view(), name="agreement"),
     path("v1/benchmarks/<slug:slug>/tables/", views.TableList.as_view(), name="tables"),
     path("v1/benchmarks/<slug:slug>/tables/<slug:key>/", views.Table.as_view(), name="table"),
+    re_path(r"^v1/", views.nothing, name="nothing"),
 ]

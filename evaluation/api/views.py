@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import Http404, QueryDict
+from django.http import Http404, HttpRequest, JsonResponse, QueryDict
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import get_language
@@ -17,7 +17,7 @@ from annotation.words import zone_of
 from benchmarks.access import benchmark_for, visible_benchmarks
 from benchmarks.models import Benchmark
 from evaluation.api import shapes
-from evaluation.api.problems import KIND, NothingYet
+from evaluation.api.problems import KIND, NothingYet, document, nothing_here
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.reports.renderings import to_json
 from evaluation.reports.stored import look
@@ -55,6 +55,11 @@ class Door(APIView):
     """Reads only; OPTIONS is answered by the schema, not here."""
 
     http_method_names = ["get", "head"]
+
+
+def nothing(request: HttpRequest) -> JsonResponse:
+    """Every other address: a program gets a problem document there, too."""
+    return JsonResponse(document(404, *nothing_here()), status=404, content_type=KIND)
 
 
 class BenchmarkList(Door):

@@ -35,8 +35,8 @@ def leave_one_annotator_out(
     """-1 to 1. Extras: "n_annotators" that could be compared, "how".
 
     >>> people = Ratings.from_matrix([[1, 1, 2], [2, 2, 2], [3, 4, 4], [4, 5, 5]])
-    >>> round(leave_one_annotator_out(people, "spearman").value, 3)  # 1, 0.949 and 0.949
-    0.966
+    >>> round(leave_one_annotator_out(people, "spearman").value, 3)  # 1, 0.949 and 1
+    0.983
     """
     if interval.method == "bootstrap":
         raise ValueError("this ceiling has a jackknife interval only, got method='bootstrap'")

@@ -102,6 +102,14 @@ def test_the_lists_name_ones_own_and_what_is_missing(tables: World) -> None:
     assert client.get(found[0]["address"]).status_code == 200
 
 
+@pytest.mark.parametrize("rest", ["", "nothing/", "benchmarks/sea-and-river/", "benchmarks/sea-and-river/models/"])
+def test_an_address_that_is_none_is_a_problem_document_too(tables: World, rest: str) -> None:
+    for client in (program(tables.mara), Client()):
+        reply = client.get(f"/api/v1/{rest}")
+        assert reply.status_code == 404
+        assert problem(reply)["title"] == "No such thing"
+
+
 DOORS = ("agreement/", "tables/", "tables/small/")
 
 

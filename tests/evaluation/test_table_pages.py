@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import Campaign
 from evaluation import snapshots
 from evaluation.models import Snapshot
+from evaluation.reports.latex import tex
 from evaluation.reports.numbers import MINUS
 from evaluation.tables.spec import Cell, Missing, Row, TableSpec
 from people.models import User
@@ -299,3 +300,9 @@ def test_a_table_of_large_data_is_kept_and_says_how_old_it_is(
     assert fresh["newer"] == 0
     assert cells(fresh)["Egypt", "Egypt", "Agree_%"]["estimate"]["n_raters"] == 3
     assert of(tables)["rows"] == fresh["rows"]
+
+
+def test_latex_takes_no_row_for_an_argument_and_no_name_for_a_paragraph() -> None:
+    assert tex("[3] beta") == "{}[3] beta" and tex("*") == "{}*"
+    assert tex("line1\r\n\r\nline2") == "line1 line2"
+    assert tex("a\u202eb_c") == r"ab\_c"
