@@ -3,7 +3,15 @@
 from django.http import Http404
 
 from benchmarks.models import Benchmark
-from predictions.models import Run
+from predictions.models import Collection, Run
+
+
+def collection_for(benchmark: Benchmark, collection_id: int) -> Collection:
+    """A collection of this benchmark, which the person has been let into; 404 for those of others."""
+    found = Collection.objects.filter(benchmark=benchmark, pk=collection_id).first()
+    if found is None:
+        raise Http404
+    return found
 
 
 def run_for(benchmark: Benchmark, run_id: int) -> Run:

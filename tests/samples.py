@@ -150,6 +150,7 @@ def build(world: World) -> Mapping[str, Any]:
         finished_at=timezone.now(),
         created_by=world.mara,
     )
+    run = a_run(world)
     for user in (world.stranger, world.rival):
         rater(user)
     registry.BY_RECIPE.setdefault(TABLES_OF, (SMALL,))
@@ -171,7 +172,8 @@ def build(world: World) -> Mapping[str, Any]:
         "rater_id": done.rater_id,
         "unit_id": done.unit_id,
         "job_id": job.pk,
-        "run_id": a_run(world).pk,
+        "run_id": run.pk,
+        "collection_id": run.collection_id,
         "annotation:answers_withdraw job_id": answers_job(world, opened.campaign_id).pk,
         "team_id": world.team.pk,
         "cohort_id": world.egypt.pk,
