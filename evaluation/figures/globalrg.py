@@ -140,7 +140,7 @@ def strips(ground: Ground) -> Figure:
             *ground.words(),
         ),
         links_head=_("Queries:"),
-        links=tuple((name, f"universal={name}", name == asked) for name in names),
+        links=tuple((name, ground.with_choice("universal", name), name == asked) for name in names),
     )
 
 

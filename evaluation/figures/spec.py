@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from urllib.parse import urlencode
 
 from django.utils.translation import gettext as _
 
 from evaluation.figures.figure import Figure, Words
 from evaluation.observations import Observed, observe
-from evaluation.selection import Selection, select
+from evaluation.selection import NAMES, Selection, select
 from evaluation.tables.counted import counted_words
 from evaluation.tables.given import EVERYBODY, Given
 from evaluation.tables.spec import Missing, Table, TableSpec
@@ -64,6 +65,13 @@ class Ground(Given):
     def _everybody(self) -> tuple[Selection, Observed]:
         selection = replace(self.asked, raters=EVERYBODY)
         return selection, observe(selection)
+
+    def with_choice(self, name: str, value: str) -> str:
+        """The address's query with another choice of the figure's own; every other choice stays."""
+        kept = [
+            (one, str(v)) for one in (*NAMES, "universal", "run") if one != name for v in self.params.getlist(one) if v
+        ]
+        return urlencode([*kept, (name, value)])
 
     def words(self) -> tuple[str, ...]:
         """The sentences that stand under the figure."""

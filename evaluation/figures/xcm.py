@@ -86,7 +86,7 @@ def _wins(ground: Ground, key: str, roles: tuple[str, ...], title: str) -> Figur
             *ground.words(),
         ),
         links_head=_("By country, of the run:"),
-        links=tuple((name, f"run={name}", name == asked) for name in labels),
+        links=tuple((name, ground.with_choice("run", name), name == asked) for name in labels),
     )
 
 
