@@ -12,7 +12,7 @@ from tests.annotation.files.test_answer_files import bring
 from tests.evaluation.data import an_open_campaign, give
 from tests.evaluation.test_measures import CHOICE, with_sheet
 from tests.evaluation.test_people_page import NOMINAL
-from tests.personas import World
+from tests.personas import World, make_cohort, make_user
 
 # What most said: 1, 1, 2, 3, and of the last nobody knows. The model is right in three of these four; always saying 1
 # would be right in two of them.
@@ -153,3 +153,19 @@ def test_many_raters_of_a_file_make_a_report_kept_too(world: World, monkeypatch:
         assert stored.threshold_of(selection) == THRESHOLD
         of_a_model(world, campaign, "12", f"r{number}", rater_kind="person", cohort="Egypt")
     assert stored.threshold_of(selection) == 1
+
+
+def test_image_wise_says_what_it_leaves_out(world: World) -> None:
+    """Two of five items have no answer for a third cohort, so they have no correlation over cohorts."""
+    china = make_cohort(world.team, "China", *(make_user(name) for name in ("Wei", "Lan")))
+    world.add_items(5)
+    campaign = an_open_campaign(world, cohorts=[world.egypt, world.brazil, china])
+    rated = {world.egypt: "12345", world.brazil: "54321", china: "351"}
+    for cohort, codes in rated.items():
+        for member in cohort.members.all():
+            give(campaign, cohort, member.user, dict(zip(world.items, codes, strict=False)))
+    for cohort, codes in {"Egypt": "23451", "Brazil": "34512", "China": "12345"}.items():
+        of_a_model(world, campaign, codes, target=cohort)
+    [line] = json.loads(read(world, "models.json"))["models"]
+    assert line["image_wise"]["n_units"] == 3
+    assert "2 of 5 left out" in read(world, "models/")
