@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evaluation.figures.drawing.axis import Scale, Value, said, ticks, x_axis, y_axis
 from evaluation.figures.drawing.colours import BRASS_DEEP, EDGE, INK, INK_2, VERDIGRIS
 from evaluation.figures.drawing.names import apart, widest, written
-from evaluation.figures.drawing.scene import Canvas, Path, Scene, dot, label, polyline
+from evaluation.figures.drawing.scene import Canvas, Path, Scene, dot, label, polyline, rect
 
 LEFT, GAP = 44.0, 20.0
 NAMED, FEW = 3, 15  # of many points, those named; of at most so many, every one may be
@@ -145,17 +145,18 @@ def _dots(
         canvas.add(Path(path), stroke=VERDIGRIS, width=size, cap="round", opacity=0.7)
     named = dots if len(dots) <= FEW else furthest(dots) if data.diagonal else ()
     taken: list[Box] = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
-    words, leaders = [], []
+    words, leaders, plates = [], [], []
     for one, name in zip(named, apart([d.name for d in named], 12, (level.end - level.start) * 0.6), strict=True):
         x, y = level.at(one.x), upright.at(one.y)
         found = _place(x, y, widest([name], 12) + 1, len(name.lines) * 14.0, (level, upright), taken, lines)
         if found:
             box, leader = found
             taken.append(box)
+            plates.append(rect(box[0], box[1], box[2] - box[0], box[3] - box[1]))
             words += written(name, box[0], (box[1] + box[3]) / 2, size=12)
             leaders += [leader] if leader else []
     canvas.add(Path("".join(leaders)), stroke=EDGE)
-    canvas.add(*words, fill="#fff", stroke="#fff", width=3)
+    canvas.add(*plates, fill="#fff", opacity=0.8)  # over the grid
     canvas.add(*words, fill=INK)
 
 
