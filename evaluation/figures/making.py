@@ -13,7 +13,7 @@ from django.utils.translation import get_language
 from annotation.readers import watermark
 from benchmarks.models import Benchmark
 from evaluation.catalogue import catalogue_of
-from evaluation.figures.figure import NARROW, Figure
+from evaluation.figures.figure import NARROW, Figure, Words
 from evaluation.figures.globalrg import universals
 from evaluation.figures.pictures import addressed
 from evaluation.figures.registry import figures_of
@@ -21,6 +21,7 @@ from evaluation.figures.spec import FigureSpec, Ground, no_table
 from evaluation.reports.filters import filters
 from evaluation.selection import NAMES, Params, refuse_unknown
 from evaluation.tables.lists import labels_of
+from evaluation.tables.page import door_of
 from evaluation.tables.spec import Missing, TableSpec
 
 SHOWN_ROWS = 200  # of a figure's data on the page; all of them are in its CSV
@@ -84,6 +85,7 @@ class Placed:
     figure: Figure | None = None
     wide: str = ""
     narrow: str = ""
+    door: tuple[str, Words] | None = None  # address and name of where what is missing is brought
 
     @property
     def rows(self) -> list[list[tuple[bool, str]]]:
@@ -102,7 +104,7 @@ def placed(ground: Ground) -> Iterator[Placed]:
         try:
             figure = make(ground, spec)
         except Missing as missing:
-            yield Placed(spec, str(missing.message))
+            yield Placed(spec, str(missing.message), door=door_of(missing, ground.benchmark))
             continue
         wide = figure.svg(prefix=f"{spec.key}-w", href=href)
         narrow = figure.svg(NARROW, prefix=f"{spec.key}-n", href=href)

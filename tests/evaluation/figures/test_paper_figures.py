@@ -169,3 +169,9 @@ def test_without_data_every_figure_says_what_to_bring(world: World, recipe: str)
         assert figure_of(benchmark, spec.key) is spec
         with pytest.raises(Missing):
             make(ground_of(benchmark, QueryDict(), NOON), spec)
+
+
+def test_a_figure_of_predictions_leads_to_where_they_are_brought(world: World) -> None:
+    benchmark = of_recipe(world, "globalrg-retrieval")
+    waiting = read(world, f"/b/{benchmark.slug}/figures/").partition("Not drawn yet")[2]
+    assert f'<a href="/b/{benchmark.slug}/predictions/">' in waiting
