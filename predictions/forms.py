@@ -50,7 +50,7 @@ class RunForm(Styled, forms.Form):
     """What one model found."""
 
     collection = forms.ModelChoiceField(label=_("Collection"), queryset=Collection.objects.none(), empty_label=None)
-    task = forms.ChoiceField(label=_("Task"), choices=Run.Task.choices)
+    task = forms.ChoiceField(label=_("Task"), choices=[("", _("Choose what it was asked")), *Run.Task.choices])
     query_set = forms.ChoiceField(label=_("Query set"), required=False)
     model = forms.CharField(label=_("Model"), max_length=200)
     setting = forms.CharField(
