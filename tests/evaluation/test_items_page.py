@@ -154,7 +154,9 @@ def test_fifty_at_a_time_and_no_more_queries_than_for_one(world: World, campaign
     assert queries() == few
     second = client.get(url(world, "?page=2")).content.decode()
     assert keys(second) and not set(keys(second)) & set(keys(page))
-    assert f">51 to {50 + len(keys(second))} of {50 + len(keys(second))}<" in second, re.findall(r">[^<]* of [^<]*<", second)
+    assert f">51 to {50 + len(keys(second))} of {50 + len(keys(second))}<" in second, re.findall(
+        r">[^<]* of [^<]*<", second
+    )
 
 
 def test_only_people_of_the_benchmark_see_it(world: World, rated: list[Item]) -> None:
