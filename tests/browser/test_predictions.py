@@ -48,6 +48,7 @@ def test_a_collection_and_a_run_are_brought_and_withdrawn(
     page.get_by_role("link", name="See the predictions").click()
     page.get_by_role("link", name="Import a run").click()
     page.get_by_label("Model", exact=True).fill("CLIP ViT-L/14")
+    page.get_by_label("Task").select_option("retrieval")
     seen("run")
     send(page, "File of the run", jsonl([FOUND[0], {**FOUND[1], "keys": ["e9"]}]))
     expect(page.locator("main")).to_contain_text("There is no entry “e9”")
@@ -57,6 +58,7 @@ def test_a_collection_and_a_run_are_brought_and_withdrawn(
     for setting in ("", "text_only"):
         page.get_by_role("link", name="Import a run").click()
         page.get_by_label("Model", exact=True).fill("CLIP ViT-L/14")
+        page.get_by_label("Task").select_option("retrieval")
         page.get_by_label("Setting").fill(setting)
         send(page, "File of the run", jsonl(FOUND))
         page.get_by_role("link", name="See the predictions").click()
