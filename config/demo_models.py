@@ -215,6 +215,7 @@ def _runs(stuff: Stuff, collection: Collection, task: str, query_set: str = "") 
         run = Run.objects.create(
             benchmark=collection.benchmark, rater=raters[name, ""], collection=collection, task=task,
             query_set=query_set, score_kind="simulated", source="simulation", created_by=stuff.actor, complete=True,
+            options={"rows": collection.queries.filter(query_set=query_set).count()},
         )  # fmt: skip
         yield run, noise
 
