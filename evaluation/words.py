@@ -49,6 +49,7 @@ NO_INTERVAL: dict[str, Words] = {
     "too_few_raters_for_interval": _("no interval: it needs three raters"),
     "too_few_units_for_interval": _("no interval: it needs three units"),
     "too_few_clusters_for_interval": _("no interval: it needs three clusters"),
+    "too_few_clusters_to_draw": "",  # worded with its number below
     "too_few_points_for_interval": _("no interval: it needs four points"),
     "too_wide": _("no interval: from so few it would span the whole scale"),
     "no_spread": _("no interval: the value is at the end of its scale"),

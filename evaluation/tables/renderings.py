@@ -118,8 +118,8 @@ def _csv_rows(data: Data) -> Iterator[list[Any]]:
         yield [
             data["key"], row["group"], row["label"], column,
             Decimal(cell["shown"]) if estimate.get("value") is not None else cell["shown"], cell["shown_interval"],
-            *(estimate.get(name) for name in _OF_ESTIMATE[:5]), (estimate.get("extras") or {}).get("n_left_out"),
-            *(estimate.get(name) for name in _OF_ESTIMATE[5:]),
+            *(estimate.get(name) for name in _OF_ESTIMATE[:6]), (estimate.get("extras") or {}).get("n_left_out"),
+            *(estimate.get(name) for name in _OF_ESTIMATE[6:]),
             *(rounding.get(name) for name in ("decimals", "scale", "cut")),
             printed.get("text"), cell["mark"], printed.get("known"), options, data["watermark"], data["computed_at"],
         ]  # fmt: skip

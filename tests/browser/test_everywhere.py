@@ -104,7 +104,7 @@ def pages(world: World, samples: dict[str, Any]) -> Iterator[tuple[User | None, 
             reply = client.get(path)
             if reply.status_code != 200 or "text/html" not in reply.headers["Content-Type"]:
                 continue
-            found = shape(reply.content.decode())
+            found = shape(reply.getvalue().decode())
             if all(len(found ^ one) > 6 for one in seen.setdefault(name, set())):
                 seen[name].add(found)
                 yield user, path

@@ -51,7 +51,8 @@ def test_tables_of_a_study_whose_truth_is_known(world: World) -> None:
             assert cell is not None
             assert (cell.value, cell.n_ratings) == (pytest.approx(direct.value), direct.n_ratings)
     held = {key: simulated.held(tables[key], true) for key in ("table-2", "table-14", "table-17")}
-    assert {key: len(found) for key, found in held.items()} == {"table-2": 60, "table-14": 60, "table-17": 120}
+    cells = {"table-2": 60, "table-14": 60, "table-17": 120}  # few of them are of too little for an interval
+    assert all(0.9 * n <= len(held[key]) <= n for key, n in cells.items()), {key: len(held[key]) for key in cells}
     assert all(np.mean(found) > 0.85 for found in held.values()), {k: np.mean(v) for k, v in held.items()}
 
 

@@ -63,7 +63,7 @@ def a_small_set(benchmark: Benchmark, world: World, **about: Any) -> None:
 
 def test_without_runs_the_table_says_what_to_bring(benchmark: Benchmark) -> None:
     for spec in tables_of(benchmark):
-        with pytest.raises(Missing, match=r"no predictions .* Import them"):
+        with pytest.raises(Missing, match="no predictions"):
             build(benchmark, spec, QueryDict(), NOON)
 
 
