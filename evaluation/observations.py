@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from django.db import connection
 
-from annotation.models import Annotation, Unit
+from annotation.models import Unit
 from benchmarks.models import Benchmark, Item
 from evaluation.copying import copied
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
-from evaluation.readers import may_repeat, narrowing, numbered, once, params_of
+from evaluation.readers import counted_annotations, may_repeat, narrowing, numbered, once, params_of
 from evaluation.selection import Selection
 from people.models import Cohort, Rater
 
@@ -208,29 +208,10 @@ class Said:
 
 def answers(selection: Selection) -> Iterator[Said]:
     """Answers as they were given, of the same rows that `observe` would count; one per unit and rater, by item key."""
-    rows = Annotation.objects.filter(
-        assignment__campaign_id__in=selection.campaigns,
-        assignment__unit__item__condition__in=selection.conditions,
-        rater__kind__in=selection.raters,
-        live=True,
-        answers__has_key=selection.field,
-    )
-    rows = rows.filter(cohort__in=selection.cohorts) | rows.filter(rater__kind=Rater.Kind.MODEL)
-    if selection.counted == "counted":
-        rows = rows.filter(counted=True)
-    if selection.concepts:
-        rows = rows.filter(assignment__unit__item__concept__in=selection.concepts)
-    if selection.since:
-        rows = rows.filter(submitted_at__gte=selection.since)
-    if selection.until:
-        rows = rows.filter(submitted_at__lt=selection.until)
-    if selection.versions:
-        rows = rows.filter(sheet_version__in=selection.versions)
+    rows = counted_annotations(selection).filter(answers__has_key=selection.field)
     names = ("assignment__unit__item_id", "assignment__unit__target", "rater_id", "cohort__label", "answers")
     kept: dict[tuple[int, str, int], tuple[str, Any]] = {}
-    for item, target, rater, cohort, said in (
-        rows.order_by("submitted_at", "pk").values_list(*names).iterator(chunk_size=2000)
-    ):
+    for item, target, rater, cohort, said in rows.values_list(*names).iterator(chunk_size=2000):
         if selection.repeats == "latest" or (item, target, rater) not in kept:
             kept[item, target, rater] = (cohort or "", said[selection.field])
     found = {one.pk: one for one in things({item for item, _target, _rater in kept})}

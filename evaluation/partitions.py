@@ -6,13 +6,10 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from django.db.models import Q
 
-from annotation.models import Annotation
 from evaluation.metrics.partitions import Partition, Partitions
-from evaluation.readers import WEEKS, Cell, Read, sunday, weeks_of
+from evaluation.readers import WEEKS, Cell, Read, counted_annotations, sunday, weeks_of
 from evaluation.selection import Selection
-from people.models import Rater
 
 Row = tuple[int, str, int, int, datetime, Any]  # cohort, condition, unit, rater, submitted, answer
 
@@ -48,24 +45,7 @@ def cohort_partitions(selection: Selection, cohort: int) -> Partitions:
 
 def field_answers(selection: Selection) -> list[Row]:
     """Whole answers of the selection's field, in the order they were given. A model's is of no cohort."""
-    found = Annotation.objects.filter(
-        Q(cohort_id__in=selection.cohorts) | Q(rater__kind=Rater.Kind.MODEL),
-        assignment__campaign_id__in=selection.campaigns,
-        assignment__unit__item__condition__in=selection.conditions,
-        rater__kind__in=selection.raters,
-        live=True,
-    )
-    if selection.counted == "counted":
-        found = found.filter(counted=True)
-    if selection.concepts:
-        found = found.filter(assignment__unit__item__concept__in=selection.concepts)
-    if selection.since:
-        found = found.filter(submitted_at__gte=selection.since)
-    if selection.until:
-        found = found.filter(submitted_at__lt=selection.until)
-    if selection.versions:
-        found = found.filter(sheet_version__in=selection.versions)
-    rows = found.order_by("submitted_at", "pk").values_list(
+    rows = counted_annotations(selection).values_list(
         "cohort_id",
         "assignment__unit__item__condition",
         "assignment__unit_id",

@@ -8,10 +8,13 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import numpy.typing as npt
 from django.db import connection
+from django.db.models import Q, QuerySet
 
+from annotation.models import Annotation
 from evaluation.copying import copied
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.selection import Selection
+from people.models import Rater
 
 Cell = tuple[int, str]  # cohort, condition
 
@@ -183,6 +186,28 @@ def params_of(selection: Selection) -> dict[str, Any]:
         "all_versions": not selection.versions,
         "versions": list(selection.versions),
     }
+
+
+def counted_annotations(selection: Selection) -> QuerySet[Annotation]:
+    """Whole answers, of the same rows that the ratings of the selection are read from, in the order they were given."""
+    found = Annotation.objects.filter(
+        Q(cohort_id__in=selection.cohorts) | Q(rater__kind=Rater.Kind.MODEL),
+        assignment__campaign_id__in=selection.campaigns,
+        assignment__unit__item__condition__in=selection.conditions,
+        rater__kind__in=selection.raters,
+        live=True,
+    )
+    if selection.counted == "counted":
+        found = found.filter(counted=True)
+    if selection.concepts:
+        found = found.filter(assignment__unit__item__concept__in=selection.concepts)
+    if selection.since:
+        found = found.filter(submitted_at__gte=selection.since)
+    if selection.until:
+        found = found.filter(submitted_at__lt=selection.until)
+    if selection.versions:
+        found = found.filter(sheet_version__in=selection.versions)
+    return found.order_by("submitted_at", "pk")
 
 
 def may_repeat(selection: Selection) -> bool:

@@ -13,12 +13,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
-
-from evaluation.metrics.counts import Bools, Ratings
+from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate, Extra
-from evaluation.metrics.intervals import Ends, Interval, Scale, jackknife_interval
-from evaluation.metrics.pairs import PairSums
+from evaluation.metrics.intervals import Interval, Scale
+from evaluation.metrics.pairs import pair_ends
 from evaluation.metrics.pearson import pearson_pairs
 from evaluation.metrics.spearman import spearman_pairs
 
@@ -54,7 +52,7 @@ def _estimate(
     extras["n_pairs_too_few_shared"] = pairs.n_too_few_shared
     if not pairs.n_pairs:
         return _undefined("constant_ratings" if pairs.n_constant else "no_pairs", method, ratings, wanted, extras)
-    ends = _ends(ratings, pairs, wanted)
+    ends = pair_ends(ratings, pairs, wanted, Scale("Fisher z"))
     return Estimate.of(
         pairs.mean,
         interval=None if isinstance(ends, str) else ends,
@@ -81,21 +79,4 @@ def _undefined(reason: str, method: str, ratings: Ratings, wanted: Interval, ext
         resampled=wanted.resampled,
         missing_share=ratings.missing_share,
         extras=extras,
-    )
-
-
-def _ends(ratings: Ratings, pairs: PairSums, wanted: Interval) -> Ends | str:
-    """From the raters in at least one pair of the mean, and the units and ratings that at least two of them share."""
-    if wanted.over == "none":
-        return "not_asked"
-    raters: Bools = np.asarray(np.isfinite(pairs.r).any(axis=1))
-    in_pair = raters[ratings.rater]
-    size = np.bincount(ratings.unit, weights=in_pair, minlength=ratings.n_units)
-    return jackknife_interval(
-        pairs.mean,
-        pairs.without_units()[size >= 2],
-        pairs.without_raters()[raters],
-        pairs.without_ratings()[in_pair & (size[ratings.unit] >= 2)],
-        wanted,
-        Scale("Fisher z"),
     )

@@ -22,8 +22,8 @@ from scipy import sparse
 
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings, number_codes
 from evaluation.metrics.estimate import Estimate, Extra
-from evaluation.metrics.intervals import Ends, Interval, Scale, jackknife_interval
-from evaluation.metrics.pairs import PairSums, deletion_changes
+from evaluation.metrics.intervals import Interval, Scale
+from evaluation.metrics.pairs import PairSums, deletion_changes, pair_ends
 
 Weights = Literal["none", "linear", "quadratic"]
 WEIGHTS: tuple[Weights, ...] = ("none", "linear", "quadratic")
@@ -63,7 +63,7 @@ def cohen_kappa(
     }  # fmt: skip
     if not pairs.n_pairs:
         return Estimate.undefined(reason="no_variation" if pairs.n_constant else "no_pairs", extras=extras, **common)
-    ends = _ends(ratings, pairs, wanted)
+    ends = pair_ends(ratings, pairs, wanted, Scale("log(1 - x)"))
     if isinstance(ends, str):
         return Estimate.of(pairs.mean, interval_reason=ends, extras=extras, **common)
     return Estimate.of(pairs.mean, interval=ends, extras=extras, **common)
@@ -121,19 +121,3 @@ def _dense(product: Any) -> Floats:
 def _kappa(n: Floats, observed: Floats, expected: Floats, enough: Bools) -> Floats:
     some = enough & (expected > _ZERO)
     return np.asarray(1 - np.divide(n * observed, expected, out=np.full(n.shape, np.nan), where=some))
-
-
-def _ends(ratings: Ratings, pairs: PairSums, wanted: Interval) -> Ends | str:
-    if wanted.over == "none":
-        return "not_asked"
-    raters: Bools = np.asarray(np.isfinite(pairs.r).any(axis=1))
-    in_pair = raters[ratings.rater]
-    size = np.bincount(ratings.unit, weights=in_pair, minlength=ratings.n_units)
-    return jackknife_interval(
-        pairs.mean,
-        pairs.without_units()[size >= 2],
-        pairs.without_raters()[raters],
-        pairs.without_ratings()[in_pair & (size[ratings.unit] >= 2)],
-        wanted,
-        Scale("log(1 - x)"),
-    )

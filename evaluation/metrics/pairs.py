@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings, sorting
+from evaluation.metrics.intervals import Ends, Interval, Scale, jackknife_interval
 
 FEW_CODES = 16
 _BLOCK_NUMBERS = 4_000_000
@@ -151,3 +152,21 @@ def _by_member(pairs: Floats | Bools, k: int) -> Floats:
         sums[:, i + 1 :] += own
         begin += k - 1 - i
     return sums
+
+
+def pair_ends(ratings: Ratings, pairs: PairSums, wanted: Interval, scale: Scale) -> Ends | str:
+    """The interval of a mean over pairs: from the raters in at least one pair of the mean, and the units and ratings
+    that at least two of them share."""
+    if wanted.over == "none":
+        return "not_asked"
+    raters: Bools = np.asarray(np.isfinite(pairs.r).any(axis=1))
+    in_pair = raters[ratings.rater]
+    size = np.bincount(ratings.unit, weights=in_pair, minlength=ratings.n_units)
+    return jackknife_interval(
+        pairs.mean,
+        pairs.without_units()[size >= 2],
+        pairs.without_raters()[raters],
+        pairs.without_ratings()[in_pair & (size[ratings.unit] >= 2)],
+        wanted,
+        scale,
+    )

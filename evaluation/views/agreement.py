@@ -1,6 +1,5 @@
 """Agreement: the page, its live part, and the same report as JSON, CSV and LaTeX."""
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -18,7 +17,6 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.readers import watermark
 from annotation.words import zone_of
 from benchmarks.access import benchmark_for, may
-from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.reports.agreement import AgreementReport
@@ -29,6 +27,7 @@ from evaluation.reports.stored import look, renew
 from evaluation.second_opinion import asked_for
 from evaluation.selection import Selection, SelectionError, select
 from evaluation.snapshots import Look, may_ask
+from evaluation.views.downloads import as_table, download
 from people.views.asking import person
 
 
@@ -42,8 +41,7 @@ def selected(catalogue: Catalogue, request: HttpRequest) -> Selection:
     return select(catalogue, request.GET, zone=zone_of(request.user))
 
 
-def _report(benchmark: Benchmark, request: HttpRequest) -> tuple[AgreementReport, Look]:
-    catalogue = catalogue_of(benchmark)
+def _report(catalogue: Catalogue, request: HttpRequest) -> tuple[AgreementReport, Look]:
     return look(catalogue, selected(catalogue, request), timezone.now())
 
 
@@ -95,7 +93,7 @@ def live(request: HttpRequest, slug: str) -> HttpResponse:
     if seen == str(watermark(benchmark)):
         return HttpResponse(status=204)
     try:
-        report, found = _report(benchmark, request)
+        report, found = _report(catalogue_of(benchmark), request)
     except SelectionError as error:
         return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
     if seen == seen_of(found):
@@ -124,46 +122,28 @@ def anew(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect(reverse("evaluation:agreement", args=[slug]) + "?" + urlencode(selection.to_params()))
 
 
-Write = Callable[[AgreementReport], HttpResponse]
-
-
-def _download(request: HttpRequest, slug: str, write: Write) -> HttpResponse:
-    benchmark = benchmark_for(request.user, slug)
-    if not catalogue_of(benchmark).stages:
-        return JsonResponse({"error": "No campaign has been opened yet."}, status=409)
-    try:
-        return write(_report(benchmark, request)[0])
-    except SelectionError as error:
-        return JsonResponse({"error": error.message, "parameter": error.name}, status=400)
-
-
 @login_required
 @require_safe
 @never_cache
 def as_json(request: HttpRequest, slug: str) -> HttpResponse:
-    return _download(
-        request, slug, lambda report: JsonResponse(to_json(report, _language()) | asked_for(report, request.GET))
-    )
+    def write(made: tuple[AgreementReport, Look]) -> HttpResponse:
+        return JsonResponse(to_json(made[0], _language()) | asked_for(made[0], request.GET))
+
+    return download(request, slug, _report, write)
 
 
 @login_required
 @require_safe
 @never_cache
 def as_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-agreement.csv"'}
-    return _download(
-        request,
-        slug,
-        lambda report: HttpResponse("".join(to_csv(report)), content_type="text/csv; charset=utf-8", headers=headers),
-    )
+    return download(request, slug, _report, lambda made: as_table(to_csv(made[0]), f"{slug}-agreement.csv"))
 
 
 @login_required
 @require_safe
 @never_cache
 def as_latex(request: HttpRequest, slug: str) -> HttpResponse:
-    return _download(
-        request,
-        slug,
-        lambda report: HttpResponse(to_latex(report, _language()), content_type="text/x-tex; charset=utf-8"),
-    )
+    def write(made: tuple[AgreementReport, Look]) -> HttpResponse:
+        return HttpResponse(to_latex(made[0], _language()), content_type="text/x-tex; charset=utf-8")
+
+    return download(request, slug, _report, write)

@@ -1,6 +1,5 @@
 """A model as a judge: the page, and the same numbers as JSON and CSV."""
 
-from collections.abc import Callable
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
@@ -17,6 +16,7 @@ from evaluation.reports.beside import beside_filters, extras_of
 from evaluation.reports.judge_page import judge_context, to_csv, to_json
 from evaluation.reports.judge_report import JudgeReport, judge_report
 from evaluation.selection import SelectionError, refuse_unknown
+from evaluation.views.downloads import as_table, download
 from evaluation.views.models_page import everybody, place
 
 OWN = ("judge",)
@@ -52,32 +52,15 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "evaluation/judge.html", context)
 
 
-Write = Callable[[JudgeReport], HttpResponse]
-
-
-def _download(request: HttpRequest, slug: str, write: Write) -> HttpResponse:
-    catalogue = catalogue_of(benchmark_for(request.user, slug))
-    if not catalogue.stages:
-        return JsonResponse({"error": "No campaign has been opened yet."}, status=409)
-    try:
-        return write(_report(catalogue, request))
-    except SelectionError as error:
-        return JsonResponse({"error": error.message, "parameter": error.name}, status=400)
-
-
 @login_required
 @require_safe
 @never_cache
 def as_json(request: HttpRequest, slug: str) -> HttpResponse:
-    return _download(request, slug, lambda report: JsonResponse(to_json(report)))
+    return download(request, slug, _report, lambda report: JsonResponse(to_json(report)))
 
 
 @login_required
 @require_safe
 @never_cache
 def as_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-judge.csv"'}
-    kind = "text/csv; charset=utf-8"
-    return _download(
-        request, slug, lambda report: HttpResponse("".join(to_csv(report)), content_type=kind, headers=headers)
-    )
+    return download(request, slug, _report, lambda report: as_table(to_csv(report), f"{slug}-judge.csv"))

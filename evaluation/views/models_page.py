@@ -1,6 +1,5 @@
 """Models beside people: the page, and the same numbers as JSON and CSV."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -22,6 +21,7 @@ from evaluation.reports.beside import EVERYBODY, beside_filters, extras_of
 from evaluation.reports.models_page import STATISTIC_LABELS, TRUTH_LABELS, models_context, to_csv, to_json
 from evaluation.reports.models_report import ModelsReport, models_report
 from evaluation.selection import Selection, SelectionError, refuse_unknown, select
+from evaluation.views.downloads import as_table, download
 
 OWN = ("statistic", "truth")
 
@@ -78,32 +78,15 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "evaluation/models.html", context)
 
 
-Write = Callable[[ModelsReport], HttpResponse]
-
-
-def _download(request: HttpRequest, slug: str, write: Write) -> HttpResponse:
-    catalogue = catalogue_of(benchmark_for(request.user, slug))
-    if not catalogue.stages:
-        return JsonResponse({"error": "No campaign has been opened yet."}, status=409)
-    try:
-        return write(_report(catalogue, request))
-    except SelectionError as error:
-        return JsonResponse({"error": error.message, "parameter": error.name}, status=400)
-
-
 @login_required
 @require_safe
 @never_cache
 def as_json(request: HttpRequest, slug: str) -> HttpResponse:
-    return _download(request, slug, lambda report: JsonResponse(to_json(report)))
+    return download(request, slug, _report, lambda report: JsonResponse(to_json(report)))
 
 
 @login_required
 @require_safe
 @never_cache
 def as_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-models.csv"'}
-    kind = "text/csv; charset=utf-8"
-    return _download(
-        request, slug, lambda report: HttpResponse("".join(to_csv(report)), content_type=kind, headers=headers)
-    )
+    return download(request, slug, _report, lambda report: as_table(to_csv(report), f"{slug}-models.csv"))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import Annotation, Campaign, Draft
+from annotation.models import Annotation, Campaign, Draft, Slot
 from benchmarks.models import Item
 from people.models import User
 from tests.browser.conftest import PHONE, until
@@ -76,7 +76,9 @@ def test_the_answer_goes_out_and_the_next_concept_comes(open_as: OpenAs, twenty:
 def test_a_larger_concept_after_a_smaller_one(open_as: OpenAs, world: World, nour: User) -> None:
     """What is left of the sheet before is not asked about pictures it never had."""
     page = open_as(nour)
-    first = open_sheet(page, make_campaign(world, 1, 2))
+    campaign = make_campaign(world, 1, 2)
+    Slot.objects.filter(unit__item__key="market stall 0").update(urgent=True)  # the smaller one first
+    first = open_sheet(page, campaign)
     assert len(truth_of(first)) == 10
     dedupe(page, truth_of(first))
     page.keyboard.press("Enter")
