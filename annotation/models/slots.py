@@ -101,6 +101,9 @@ class Assignment(models.Model):
     slot = models.ForeignKey(Slot, models.PROTECT, null=True, related_name="assignments")
     unit = models.ForeignKey(Unit, models.PROTECT, related_name="assignments")
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="assignments", db_index=False)
+    repeat = models.PositiveSmallIntegerField(
+        db_default=0, default=0, help_text="Of a model that was asked the same several times; people are asked once."
+    )
     state = models.CharField(max_length=10, choices=State, default=State.RESERVED)
     in_hand = models.BooleanField(default=True, help_text="False: the one ahead, whose picture is loading.")
     lease_until = models.DateTimeField(null=True)
@@ -112,7 +115,7 @@ class Assignment(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["campaign", "unit", "rater"], name="assignment_once"),
+            models.UniqueConstraint(fields=["campaign", "unit", "rater", "repeat"], name="assignment_once"),
             models.UniqueConstraint(
                 fields=["participation", "in_hand"], condition=Q(state="reserved"), name="one_in_hand_one_ahead"
             ),

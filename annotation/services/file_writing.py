@@ -40,7 +40,7 @@ HELD = """
 SELECT a.unit_id, a.rater_id, a.id, a.participation_id IS NOT NULL
 FROM unnest(%(units)s::bigint[], %(raters)s::bigint[]) AS w(unit_id, rater_id)
 JOIN annotation_assignment a
-  ON a.campaign_id = %(campaign)s AND a.unit_id = w.unit_id AND a.rater_id = w.rater_id
+  ON a.campaign_id = %(campaign)s AND a.unit_id = w.unit_id AND a.rater_id = w.rater_id AND a.repeat = 0
 """
 
 

@@ -81,7 +81,7 @@ WITH people AS MATERIALIZED (
     lease_until, reserved_at, shown_at, changed_at, skip_reason, skip_note)
   SELECT %(campaign)s, %(participation)s, picked.id, picked.unit_id, %(rater)s, 'reserved', %(in_hand)s,
     %(lease_until)s, %(at)s, %(shown_at)s, %(at)s, '', '' FROM picked
-  ON CONFLICT (campaign_id, unit_id, rater_id) DO UPDATE SET state = 'reserved', in_hand = EXCLUDED.in_hand,
+  ON CONFLICT (campaign_id, unit_id, rater_id, repeat) DO UPDATE SET state = 'reserved', in_hand = EXCLUDED.in_hand,
     lease_until = EXCLUDED.lease_until, changed_at = EXCLUDED.changed_at,
     shown_at = coalesce(annotation_assignment.shown_at, EXCLUDED.shown_at)
   WHERE annotation_assignment.state = 'released' AND annotation_assignment.slot_id = EXCLUDED.slot_id

@@ -92,7 +92,7 @@ def by_family(runs: Iterable[Run]) -> list[Run]:
 def searched(runs: Sequence[Run], pools: Pools | None = None) -> list[Searched]:
     """By family. A run without lists is left out."""
     pools, labels = pools or Pools(), labels_of(runs)
-    made = (_searched(run, labels[run.pk], pools.of(run.collection)) for run in by_family(runs))
+    made = (_searched(run, labels[run.pk], pools.of(run.pool)) for run in by_family(runs))
     return [one for one in made if one.queries]
 
 

@@ -121,7 +121,7 @@ def _kinds(given: Given) -> list[tuple[Run, int, bool]]:
     seen: dict[tuple[int, str], set[tuple[int, bool]]] = {}
     found = []
     for run in runs_of(given.benchmark, "forced_choice"):
-        place = run.collection_id, run.query_set
+        place = run.pool.pk, run.query_set
         if place not in seen:
             rows = Query.objects.filter(collection=place[0], query_set=place[1])
             described = rows.filter(about__has_key="descriptor").exclude(about__descriptor="").exists()

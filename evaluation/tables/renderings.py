@@ -89,8 +89,8 @@ def _run(run: Run) -> dict[str, Any]:
         "task": run.task,
         "query_set": run.query_set,
         "system_prompt": run.system_prompt,
-        "collection": run.collection.key,
-        "version": run.collection.version,
+        "collection": run.pool.key,
+        "version": run.pool.version,
         "digest": run.digest,
     }
 

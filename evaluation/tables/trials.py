@@ -80,7 +80,7 @@ def choices_of(runs: Sequence[Run], roles: tuple[str, ...]) -> list[Choices]:
     asked: dict[tuple[int, str], dict[int, Trial]] = {}
     made = []
     for run in by_family(runs):
-        place = run.collection_id, run.query_set
+        place = run.pool.pk, run.query_set
         if place not in asked:
             asked[place] = _trials(run, roles)
         if asked[place]:

@@ -21,7 +21,7 @@ from evaluation.tables.trials import ORDER
 
 def build_counts(given: Given, name: str) -> Table:
     """How many entries of each kind the collections of the forced choices have."""
-    pools, collections = Pools(), {run.collection_id: run.collection for run in given.runs("forced_choice")}
+    pools, collections = Pools(), {run.pool.pk: run.pool for run in given.runs("forced_choice")}
     counts: Counter[str] = Counter()
     for one in collections.values():
         counts.update(str(about[name]) for about in pools.of(one).values() if about.get(name))

@@ -25,10 +25,13 @@ class Collection(models.Model):
 
 
 class Entry(models.Model):
-    """One thing that can be found. `about` is what numbers are cut by: country, region, language, concept, labels."""
+    """One thing that can be found. `about` is what numbers are cut by: country, region, language, concept, labels.
+    `image` or `text` is what an encoder takes in; one that was scored elsewhere needs neither."""
 
     collection = models.ForeignKey(Collection, models.PROTECT, related_name="entries")
     key = models.CharField(max_length=200)
+    image = models.ForeignKey("benchmarks.Image", models.PROTECT, null=True, related_name="+")
+    text = models.TextField(blank=True)
     about = models.JSONField(default=dict)
 
     class Meta:
@@ -50,6 +53,7 @@ class Query(models.Model):
     query_set = models.CharField(max_length=60, blank=True)
     key = models.CharField(max_length=200)
     text = models.TextField(blank=True)
+    image = models.ForeignKey("benchmarks.Image", models.PROTECT, null=True, related_name="+")
     relevant = models.JSONField(default=list)
     roles = models.JSONField(default=dict)
     about = models.JSONField(default=dict)

@@ -6,21 +6,53 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from predictions.models.collections import Collection
+
 
 class Run(models.Model):
-    """A model rater's pass over a collection. One that was made elsewhere comes as a file, and is finished.
+    """A model rater's pass over a collection, or over the units of a campaign ("answers": the very sheets of people).
 
-    A withdrawn run stays with everything it holds and is counted nowhere; it can be brought back.
+    One that was made elsewhere comes as a file, and is finished. A withdrawn run stays with everything it holds and is
+    counted nowhere; it can be brought back. What is asked of whom is frozen here: endpoint, model, revision, prompt and
+    its version, decoding, selection, seed. `prompt_options`: what the prompt takes besides (few-shot examples, the run
+    whose links give the article, a label set, ...). `selection`: conditions, targets, concepts, sample size.
     """
 
     class Task(models.TextChoices):
         RETRIEVAL = "retrieval", _("Retrieval: ranked lists")
         FORCED_CHOICE = "forced_choice", _("Forced choice: similarities of candidates")
         EMBEDDING = "embedding", _("Embeddings")
+        ANSWERS = "answers", _("Answers to a sheet")
+        FACTS = "facts", _("Facts about items")
+        LINKING = "linking", _("Entities linked to items")
+
+    class State(models.TextChoices):
+        DRAFT = "draft", _("Not started")
+        RUNNING = "running", _("Running")
+        PAUSED = "paused", _("Paused")
+        CANCELLED = "cancelled", _("Stopped")
+        DONE = "done", _("Done")
 
     benchmark = models.ForeignKey("benchmarks.Benchmark", models.PROTECT, related_name="runs")
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="runs")
-    collection = models.ForeignKey("predictions.Collection", models.PROTECT, related_name="runs")
+    collection = models.ForeignKey("predictions.Collection", models.PROTECT, null=True, related_name="runs")
+    campaign = models.ForeignKey("annotation.Campaign", models.PROTECT, null=True, related_name="runs")
+    knowledge_index = models.ForeignKey("predictions.KnowledgeIndex", models.PROTECT, null=True, related_name="runs")
+    endpoint = models.ForeignKey("predictions.Endpoint", models.PROTECT, null=True, related_name="runs")
+    model = models.CharField(max_length=200, blank=True, help_text="As the endpoint calls it.")
+    revision = models.CharField(max_length=100, blank=True)
+    prompt = models.CharField(max_length=60, blank=True)
+    prompt_version = models.CharField(max_length=20, blank=True)
+    prompt_options = models.JSONField(default=dict)
+    decoding = models.JSONField(default=dict, help_text="temperature, max_tokens, top_p, seed, and how it is read.")
+    selection = models.JSONField(default=dict)
+    repeats = models.PositiveSmallIntegerField(default=1)
+    seed = models.BigIntegerField(default=0, help_text="Of what is shuffled or drawn.")
+    budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True, help_text="US dollars.")
+    state = models.CharField(max_length=10, choices=State, default=State.DONE)
+    stopped_because = models.CharField(max_length=40, blank=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
     task = models.CharField(max_length=20, choices=Task)
     query_set = models.CharField(max_length=60, blank=True)
     system_prompt = models.CharField(max_length=60, blank=True)
@@ -40,11 +72,27 @@ class Run(models.Model):
                 fields=["collection", "rater", "task", "query_set", "system_prompt"],
                 condition=Q(withdrawn_at=None),
                 name="run_once",
-            )
+            ),
+            models.UniqueConstraint(
+                fields=["campaign", "rater"], condition=Q(withdrawn_at=None, task="answers"), name="answers_run_once"
+            ),
+            models.CheckConstraint(
+                name="run_over_something",
+                condition=Q(collection__isnull=False, task__in=["retrieval", "forced_choice", "embedding"])
+                | Q(campaign__isnull=False, task="answers")
+                | Q(collection=None, task__in=["facts", "linking"]),
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.task} by {self.rater_id}"
+
+    @property
+    def pool(self) -> Collection:
+        """What a run over a collection searches."""
+        if self.collection is None:
+            raise ValueError(f"run {self.pk} is over no collection")
+        return self.collection
 
 
 class Ranking(models.Model):

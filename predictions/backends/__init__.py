@@ -1,0 +1,1 @@
+"""The ways to reach a model, behind one small protocol."""

@@ -1,0 +1,211 @@
+"""What a prompt is, what is sent, and what comes back. Pure: no Django, no project code."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Role = Literal["system", "user", "assistant"]
+Way = Literal["logprobs", "guided", "schema", "text"]
+Kind = Literal["chat", "continuation", "probe", "grounding"]
+WAYS: tuple[Way, ...] = ("logprobs", "guided", "schema", "text")
+READ_FAILURES = ("no_response", "refused", "unparseable", "out_of_range")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A field of the sheet in words. `codes`: what may be chosen, in order; empty where anything may be said."""
+
+    key: str
+    words: str
+    schema: Mapping[str, Any]
+    codes: tuple[str, ...] = ()
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class SeenImage:
+    """An image as it is shown: upright, in pixels."""
+
+    role: str
+    sha: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All a prompt may use. `target`: the culture asked about, as it is written (never title-cased). `questions`: the
+    sheet's. `options`: of the run (examples, article, entities, scale of boxes, system prompt, ...), see each prompt.
+    """
+
+    item: str
+    target: str = ""
+    text: str = ""
+    concept: str = ""
+    origin: str = ""
+    condition: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)
+    images: tuple[SeenImage, ...] = ()
+    questions: tuple[Question, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def image(self, role: str) -> SeenImage | None:
+        return next((one for one in self.images if one.role == role), None)
+
+    def question(self, key: str) -> Question | None:
+        return next((one for one in self.questions if one.key == key), None)
+
+
+@dataclass(frozen=True)
+class Words:
+    text: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The back end fetches the bytes by `sha`."""
+
+    sha: str
+
+
+Piece = Words | Picture
+
+
+@dataclass(frozen=True)
+class Message:
+    role: Role
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request. `chat`: messages. `continuation`: the log-probability of `continuation` after the messages.
+    `probe`: the similarity of the image with each of `texts`. `grounding`: boxes of `texts[0]` in the image.
+
+    `ways`: how an answer may be got, the best first; the endpoint takes the first that it offers. `choices`: the whole
+    reply is one of them (for "guided" and "logprobs"). `schema`: of a JSON reply (for "schema").
+    """
+
+    kind: Kind = "chat"
+    messages: tuple[Message, ...] = ()
+    ways: tuple[Way, ...] = ("text",)
+    choices: tuple[str, ...] = ()
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    continuation: str = ""
+    texts: tuple[str, ...] = ()
+    image: str = ""
+    max_tokens: int = 512
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a unit is asked: one request, or several that are read together. `order`: as shown, of what was shuffled."""
+
+    requests: tuple[Request, ...]
+    order: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Token:
+    """`top`: the likeliest in its place, with their log-probabilities (natural logarithm)."""
+
+    text: str
+    logprob: float
+    top: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A box of a detector, as fractions of the image: left, top, right, bottom."""
+
+    label: str
+    score: float
+    box: tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back, exactly. `finish`: "stop", "length", "content_filter", ... `refusal`: the provider's own words.
+    `way`: how it was asked. `similarities`: one for each text of a probe."""
+
+    text: str = ""
+    finish: str = ""
+    refusal: str = ""
+    way: Way = "text"
+    tokens: tuple[Token, ...] = ()
+    similarities: tuple[float, ...] = ()
+    boxes: tuple[Found, ...] = ()
+    model: str = ""
+
+
+@dataclass(frozen=True)
+class Read:
+    """A readable reply: raw answers by field, for the sheet's `parse`. `notes` are kept with the answer: the
+    distribution over the codes, reasons given, the log-likelihood, which way was taken."""
+
+    answers: Mapping[str, Any]
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Unread:
+    """No value. `state` is the call's, `reason` a code: "empty", "two_verdicts", "no_number", "bad_json", "cut_off",
+    "no_box", "several_boxes", "not_one_to_one", "outside_scale", "content_filter", "said_no", ..."""
+
+    state: Literal["no_response", "refused", "unparseable", "out_of_range"]
+    reason: str
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Option:
+    """What a researcher may set for a run. `kind`: "choice" (of `choices`), "number", "text", "run" (a linking run),
+    "examples" (items of the stage, never tested)."""
+
+    key: str
+    label: str
+    kind: Literal["choice", "number", "text", "run", "examples", "flag"] = "text"
+    choices: tuple[tuple[str, str], ...] = ()
+    default: Any = ""
+    help: str = ""
+
+
+class Lacking(ValueError):
+    """The scene has not what the prompt needs; `code` is the call's reason, such as "no_article", "no_image"."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class Prompt(Protocol):
+    """`key` and `version` stay with every answer; a changed wording is a new version. `setting`: what the model rater
+    is called by in the tables ("main", "vlm", ""). `kinds`: which endpoint kinds can be asked. `source`: where the
+    wording comes from ("Figure 8 of the paper", "ours"). `fits(scene)`: whether the sheet and display are its own."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def setting(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def options(self) -> Sequence[Option]: ...
+    @property
+    def needs_images(self) -> bool: ...
+
+    def fits(self, scene: Scene) -> bool: ...
+
+    def ask(self, scene: Scene, seed: int) -> Asked:
+        """Raises Lacking. `seed` is of this unit: the same scene and seed give the same messages."""
+        ...
+
+    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+        """Never raises on what a model says."""
+        ...
