@@ -17,7 +17,7 @@ from benchmarks.tabs import tabs_for
 from jobs.models import Job
 from people.views.asking import person
 from predictions.access import run_for
-from predictions.forms import CollectionForm, RunForm
+from predictions.forms.files import CollectionForm, RunForm
 from predictions.models import Run
 from predictions.readers import all_runs_of, collections_of
 from predictions.services import collections, runs
