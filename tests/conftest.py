@@ -1,6 +1,6 @@
 """Fixtures for everybody: the world and its people. See tests/personas.py."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -8,6 +8,7 @@ from django.test import Client
 
 from people.models import User
 from tests.personas import World, make_world
+from tests.predictions.scripted import Server, serving
 
 
 @pytest.fixture
@@ -19,6 +20,13 @@ def world(db: Any) -> World:
 def client_of(world: World) -> Callable[[User], Client]:
     """A browser in which this person is signed in."""
     return world.client
+
+
+@pytest.fixture
+def scripted_server() -> Iterator[Server]:
+    """A model server that does what the test tells it to."""
+    with serving() as server:
+        yield server
 
 
 def _persona(name: str) -> Any:
