@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import backup, process, restore, setup, testing
+from . import backup, models, process, restore, setup, testing
 from .binaries import ROOT
 from .children import disk_full, embedded_servers, environment
 from .errors import EmicError
@@ -63,6 +63,9 @@ def parser() -> ArgumentParser:
     tests.add_argument("--slow", action="store_true", help="also load, kill, scale, performance and coverage")
     tests.add_argument("pytest", nargs="*", help="a folder or file of tests, or options of pytest")
     tests.set_defaults(command=lambda options: testing.test(sys.argv[2:]))
+    local = commands.add_parser("models", help="install what models on this machine need (torch); once, and optional")
+    local.add_argument("--cuda", action="store_true", help="take torch with CUDA though this machine shows no GPU")
+    local.set_defaults(command=lambda options: models.install(cuda=options.cuda))
     saving = commands.add_parser("backup", help="save database and images to one file, also while Emic runs")
     saving.add_argument("file", type=Path, metavar="FILE.tar")
     saving.set_defaults(command=backup_command)

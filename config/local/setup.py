@@ -71,11 +71,11 @@ def _works() -> bool:
 def _make() -> None:
     uv = _uv()
     if uv:
-        _quietly([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(VENV)], "make .venv")
+        quietly([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(VENV)], "make .venv")
         return
     if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
         _add_venv(f"python{sys.version_info.major}.{sys.version_info.minor}-venv")
-    _quietly([sys.executable, "-m", "venv", "--clear", str(VENV)], "make .venv")
+    quietly([sys.executable, "-m", "venv", "--clear", str(VENV)], "make .venv")
 
 
 def _add_venv(package: str) -> None:
@@ -88,19 +88,24 @@ def _add_venv(package: str) -> None:
     packages.apt_install([package])
 
 
+def ensure_pip() -> None:
+    """uv makes environments without pip."""
+    if subprocess.run([PYTHON, "-c", "import pip"], capture_output=True, check=False).returncode:
+        quietly([str(PYTHON), "-m", "ensurepip"], "add pip to .venv")
+
+
 def _install(lock: Path) -> None:
     uv = _uv()
     if uv:
         command = [uv, "pip", "install", "--python", str(PYTHON), "--require-hashes", "-r", str(lock)]
     else:
-        if subprocess.run([PYTHON, "-c", "import pip"], capture_output=True, check=False).returncode:
-            _quietly([str(PYTHON), "-m", "ensurepip"], "add pip to .venv")
+        ensure_pip()
         command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
         command += ["--retries", "2", "--require-hashes", "-r", str(lock)]
-    _quietly(command, "install the packages")
+    quietly(command, "install the packages")
 
 
-def _quietly(command: list[str], purpose: str) -> None:
+def quietly(command: list[str], purpose: str) -> None:
     """Run with the output kept for the day it is needed; say in a sentence what went wrong."""
     env = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")}
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, check=False)

@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import packages, say, setup
+from . import models, packages, say, setup
 from .binaries import ROOT
 from .errors import EmicError
 
@@ -31,6 +31,8 @@ def test(arguments: list[str]) -> int:
     chosen = [argument for argument in arguments if argument != "--slow"]
     setup.ensure(setup.DEV)
     ensure_browser()
+    if slow and not models.works():
+        raise EmicError("The slow tests need local models. Run ./emic models, then ./emic test --slow again.")
     passed, failed = (0, []) if chosen else run_checks()
     counts = run_pytest(chosen, slow)
     if slow and not chosen:
@@ -81,7 +83,7 @@ def run_pytest(chosen: list[str], slow: bool) -> dict[str, int]:
         command[1:1] = ["-m", "coverage", "run"]
     with tempfile.TemporaryDirectory() as folder:
         counted = Path(folder) / "counts.json"
-        env = {**test_environment(), "EMIC_TEST_COUNTS": str(counted)}
+        env = {**test_environment(), "EMIC_TEST_COUNTS": str(counted), **({"NEEDS_MODELS": "1"} if slow else {})}
         say.line()
         status = subprocess.run(
             [*command, *chosen], cwd=ROOT, env=env, stdin=subprocess.DEVNULL, check=False

@@ -17,7 +17,7 @@ from tests.start.helpers import ROOT, emic, one_sentence
 def test_help_names_every_command(tmp_path: Path) -> None:
     done = emic(tmp_path, "--help")
     assert done.returncode == 0
-    for command in ("run", "test", "backup", "restore", "manage"):
+    for command in ("run", "test", "models", "backup", "restore", "manage"):
         assert f"\n    {command} " in done.stdout
     assert not (tmp_path / "run").exists(), "asking for help must not make anything"
 
