@@ -1,9 +1,10 @@
-"""The only way from an id in an address to a collection or a run, for those who work on its benchmark."""
+"""The only way from an id in an address to what is of this app: in a benchmark or team already opened to the person."""
 
 from django.http import Http404
 
 from benchmarks.models import Benchmark
-from predictions.models import Collection, Run
+from people.models import Team
+from predictions.models import Call, Collection, Endpoint, Run
 
 
 def collection_for(benchmark: Benchmark, collection_id: int) -> Collection:
@@ -21,3 +22,28 @@ def run_for(benchmark: Benchmark, run_id: int) -> Run:
     if run is None:
         raise Http404
     return run
+
+
+def answer_run_for(benchmark: Benchmark, run_id: int) -> Run:
+    """A run of answers to a sheet, of this benchmark; 404 for those of others, and for runs of another kind."""
+    rows = Run.objects.select_related("benchmark__team", "campaign__stage", "rater", "endpoint", "created_by")
+    run = rows.filter(benchmark=benchmark, pk=run_id, task=Run.Task.ANSWERS).first()
+    if run is None:
+        raise Http404
+    return run
+
+
+def call_for(run: Run, call_id: int) -> Call:
+    """A call of a run that the person has been let into."""
+    call = Call.objects.select_related("item", "unit", "annotation").filter(run=run, pk=call_id).first()
+    if call is None:
+        raise Http404
+    return call
+
+
+def endpoint_for(team: Team, endpoint_id: int) -> Endpoint:
+    """An endpoint of a team that the person has been let into; 404 for those of others."""
+    endpoint = Endpoint.objects.select_related("team").filter(team=team, pk=endpoint_id).first()
+    if endpoint is None:
+        raise Http404
+    return endpoint

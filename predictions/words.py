@@ -1,0 +1,77 @@
+"""What the codes of calls say to a researcher: what happened, then what to do."""
+
+from django.utils.translation import gettext_lazy as _
+
+REASONS = {
+    # nothing came that could be read
+    "empty": _("The reply is empty. Ask again, or allow more words."),
+    "cut_off": _("The reply stops before its end. Allow more tokens, then ask again."),
+    "content_filter": _("The provider's filter stopped the reply."),
+    "said_no": _("The model declined to answer."),
+    "bad_json": _("The reply is not in the form that was asked for."),
+    "no_verdict": _("The reply gives no verdict."),
+    "two_verdicts": _("The reply gives two different verdicts, so neither is taken."),
+    "no_number": _("There is no number in the reply."),
+    "several_numbers": _("There are several numbers in the reply, so none is taken."),
+    "no_choice": _("The reply names none of the choices."),
+    "several_choices": _("The reply names several choices, so none is taken."),
+    "no_box": _("There is no box in the reply."),
+    "several_boxes": _("There are several boxes in the reply, so none is taken."),
+    "not_one_to_one": _("The reply does not give each thing one place of its own."),
+    "outside_scale": _("The reply is outside the scale. It is not moved onto it."),
+    "outside_image": _("The box lies outside the picture."),
+    "no_logprobs": _("The endpoint sent no log-probabilities. Ask in another way."),
+    "sheet": _("The reply was read, and the sheet does not take it as an answer."),
+    # what the unit lacks
+    "no_article": _("The linking run has no article for this item."),
+    "no_image": _("The item has no picture to show."),
+    "no_text": _("The item has no text to show."),
+    "no_target": _("The unit asks about no culture, and the prompt needs one."),
+    "no_question": _("The sheet does not have the question that the prompt asks."),
+    # what happened on the way
+    "rate_limit": _("The server kept saying: too many requests. Ask for less at once, then retry."),
+    "transient": _("The server stumbled each time. Retry later."),
+    "timeout": _("No reply came in time. Retry, or wait longer at this endpoint."),
+    "connection": _("The connection broke each time. Check the endpoint, then retry."),
+    "not_allowed": _("The server does not let us in. Check the key of the endpoint, then retry."),
+    "permanent": _("The server does not take this request. The attempts below have its own words."),
+    "budget": _("The budget was spent before its turn. Raise it, and the rest is asked."),
+    "stopped": _("The run was stopped before its turn."),
+    "fault": _("Something went wrong on our side. The operator's log has the details."),
+}  # fmt: skip
+
+STOPPED = {
+    "budget": _("The budget is spent. Raise it to go on."),
+    "person": _("Somebody paused it."),
+    "not_allowed": _("The server does not let us in. Check the key of the endpoint, then resume."),
+    "failures": _("Too many calls failed one after another. Look at why, then resume."),
+    "connection": _("The server cannot be reached. Check the endpoint, then resume."),
+    "retired": _("The endpoint was retired. Nothing more is asked of it."),
+    "closed": _("The campaign takes no answers now."),
+}
+
+OFFERS = (
+    ("images", _("Pictures"), _("The model is shown pictures. Without this, only text is sent.")),
+    ("schema", _("A form in JSON"), _("The reply keeps to a JSON schema that we send.")),
+    ("guided", _("Guided choice"), _("The reply is one of the choices that we send, and nothing else.")),
+    ("logprobs", _("Log-probabilities"), _("It says how likely each token was: a scale is read from all its codes.")),
+    ("continuation", _("Likelihood of a text"), _("It says how likely a text is that we give, without writing any.")),
+    ("seed", _("Seed"), _("It takes a seed, so that the same request tends to give the same reply.")),
+)
+
+WAYS = {
+    "logprobs": _("by log-probabilities of the codes"),
+    "guided": _("by guided choice"),
+    "schema": _("by a form in JSON"),
+    "text": _("from its words"),
+}
+
+
+def reason(code: str) -> str:
+    """A sentence for a call's reason; the code itself where nobody has written one."""
+    return str(REASONS.get(code) or code.replace("_", " "))
+
+
+def stopped(code: str) -> str:
+    """Why a run was paused or stopped, as a sentence."""
+    return str(STOPPED.get(code) or reason(code))
