@@ -207,6 +207,9 @@ STATICFILES_FINDERS = [
 ]
 STATIC_ROOT = Path(env.str("EMIC_STATIC", str(DATA_DIR / "static")))
 MEDIA_ROOT = DATA_DIR / "media"
+# Vectors of local encoders, made again when they are asked for; and models that the operator put on this machine.
+VECTORS_ROOT = DATA_DIR / "vectors"
+MODELS_ROOT = Path(env.str("EMIC_MODELS", str(DATA_DIR / "models")))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": MEDIA_ROOT}},
     "staticfiles": {"BACKEND": "config.static.HashedStaticStorage"},
