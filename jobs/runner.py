@@ -2,6 +2,8 @@
 
 A worker holds a job by its lease and proves it by the number of its attempt: every step is written only if the
 job is still running under that number. A worker that was thought dead and wakes up writes nothing.
+
+Work that takes hours goes in slices: between two of them it gives the worker back, so that others get their turn.
 """
 
 import logging
@@ -34,6 +36,15 @@ class Cancelled(Exception):
 
 class LeaseLost(Exception):
     """Another worker has the job now. Nothing more may be written."""
+
+
+class GiveBack(Exception):
+    """The slice is over, and the work is not: it is queued again, behind what waits by now. With `wait` not before
+    that time has gone by, as far as the beat is exact."""
+
+    def __init__(self, wait: timedelta | None = None) -> None:
+        super().__init__()
+        self.wait = wait
 
 
 class JobFailed(Exception):
@@ -87,6 +98,11 @@ class Work:
         self.check()
         self._write()
 
+    def others_wait(self) -> bool:
+        """Whether other work has been sent, or is due, and nobody does it: then a slice ends when its time is up."""
+        waiting = Job.objects.filter(state=Job.State.QUEUED).exclude(pk=self.job.pk)
+        return waiting.filter(Q(lease_until=None) | Q(lease_until__lt=timezone.now() + RESEND)).exists()
+
     def _write(self, **values: Any) -> None:
         held = Job.objects.filter(pk=self.job.pk, state=Job.State.RUNNING, attempts=self.job.attempts)
         if not held.update(lease_until=timezone.now() + LEASE, **values):
@@ -126,6 +142,8 @@ def run(job_id: int) -> None:
             kind.run(work)
         except Cancelled:
             _close(job, Job.State.CANCELLED)
+        except GiveBack as given:
+            _give_back(job, given.wait, timezone.now())
         except JobFailed as problem:
             _close(job, Job.State.FAILED, str(problem))
         except LeaseLost:
@@ -145,7 +163,7 @@ def requeue_stalled(at: datetime) -> int:
         state=Job.State.CANCELLED, finished_at=at
     )
     lost = Q(state=Job.State.RUNNING, lease_until__lt=at)
-    Job.objects.filter(lost, attempts__gte=MOST_ATTEMPTS).update(
+    Job.objects.filter(lost, attempts__gte=F("given_back") + MOST_ATTEMPTS).update(
         state=Job.State.FAILED,
         finished_at=at,
         error=f"The work stopped {MOST_ATTEMPTS} times without saying why. Perhaps the machine has too little memory.",
@@ -159,6 +177,19 @@ def requeue_stalled(at: datetime) -> int:
             mine = Job.objects.filter(lost | unheard, pk=job_id).update(state=Job.State.QUEUED, lease_until=at + RESEND)
         sent += bool(mine and send(job_id))
     return sent
+
+
+def _give_back(job: Job, wait: timedelta | None, at: datetime) -> None:
+    """What asked to stop meanwhile is stopped here, for nobody else would look."""
+    held = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
+    with transaction.atomic():
+        again = held.filter(cancel_asked=False).update(
+            state=Job.State.QUEUED, lease_until=at + (RESEND if wait is None else wait), given_back=F("given_back") + 1
+        )
+        if again and wait is None:
+            transaction.on_commit(lambda: send(job.pk))
+    if not again:
+        _close(job, Job.State.CANCELLED)
 
 
 def _close(job: Job, state: Job.State, error: str = "") -> None:

@@ -10,7 +10,7 @@ from django.utils import timezone
 from jobs import access, kinds, runner, services, tasks
 from jobs.access import Place
 from jobs.models import Event, Job, JobRow
-from jobs.runner import JobFailed, LeaseLost, Work
+from jobs.runner import GiveBack, JobFailed, LeaseLost, Work
 from jobs.spreadsheets import csv_lines, neutral
 
 pytestmark = pytest.mark.django_db
@@ -282,3 +282,93 @@ def test_cells_that_a_spreadsheet_would_run_are_made_text():
         assert neutral(f"\u3000{wide}1") == f"'\u3000{wide}1"
         assert neutral(f"a{wide}1") == f"a{wide}1"
     assert list(csv_lines(["a"], [['x"y']]))[1] == '"x""y"\r\n'
+
+
+class Slices:
+    """Work of three slices, each of which gives the worker back."""
+
+    def __init__(self) -> None:
+        self.done: list[int] = []
+        self.wait: timedelta | None = None
+        self.before = lambda: None
+
+    def __call__(self, work: Work) -> None:
+        number = work.cursor.get("next", 1)
+        with transaction.atomic():
+            self.done.append(number)
+            work.step(done=number, cursor={"next": number + 1})
+        self.before()
+        if number < 3:
+            raise GiveBack(self.wait)
+
+
+class TestSlices:
+    @pytest.fixture
+    def slices(self, monkeypatch):
+        monkeypatch.setattr(kinds, "_KINDS", dict(kinds._KINDS))
+        work = Slices()
+        kinds.register(kinds.Kind("slices", work))
+        return work
+
+    def test_long_work_goes_behind_what_waits_and_is_sent_when_that_is_committed(
+        self, slices, sent, django_capture_on_commit_callbacks
+    ):
+        job = start(kind="slices")
+        for number, left in ((1, "queued"), (2, "queued"), (3, "done")):
+            with django_capture_on_commit_callbacks() as callbacks:
+                runner.run(job.pk)
+                assert sent == [job.pk] * (number - 1)
+            for callback in callbacks:
+                callback()
+            assert state(job) == left and job.done == number
+        assert slices.done == [1, 2, 3] and sent == [job.pk] * 2
+        assert (job.attempts, job.given_back) == (3, 2)
+
+    def test_a_slice_is_no_loss_and_a_lost_worker_is(self, slices, sent):
+        job = start(kind="slices")
+        soon = timezone.now() + timedelta(seconds=1)
+        many = {"state": "running", "lease_until": timezone.now(), "given_back": 500}
+        Job.objects.filter(pk=job.pk).update(attempts=499 + runner.MOST_ATTEMPTS, **many)
+        assert runner.requeue_stalled(soon) == 1 and state(job) == "queued"
+        Job.objects.filter(pk=job.pk).update(attempts=500 + runner.MOST_ATTEMPTS, **many)
+        assert runner.requeue_stalled(soon) == 0 and state(job) == "failed"
+
+    def test_it_stops_between_two_slices_and_within_one(self, slices, sent, world):
+        job = start(kind="slices")
+        runner.run(job.pk)
+        services.ask_cancel(job, world.mara)
+        assert state(job) == "cancelled"
+        runner.run(job.pk)
+        assert slices.done == [1]
+        other = start(kind="slices")
+        slices.before = lambda: services.ask_cancel(other, world.mara)
+        runner.run(other.pk)
+        assert state(other) == "cancelled" and other.finished_at is not None
+
+    def test_what_waits_for_a_moment_is_sent_by_the_beat_after_it(self, slices, sent):
+        slices.wait = timedelta(minutes=10)
+        job = start(kind="slices")
+        runner.run(job.pk)
+        assert state(job) == "queued" and sent == []
+        assert runner.requeue_stalled(timezone.now() + timedelta(minutes=9)) == 0
+        assert runner.requeue_stalled(timezone.now() + timedelta(minutes=11)) == 1 and sent == [job.pk]
+
+    def test_a_worker_that_was_thought_dead_gives_nothing_back(self, slices):
+        job = start(kind="slices")
+
+        def taken_over():
+            Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(1))
+            assert runner.claim(job.pk, timezone.now())
+
+        slices.before = taken_over
+        runner.run(job.pk)
+        assert state(job) == "running" and (job.attempts, job.given_back) == (2, 0)
+
+    def test_it_sees_whether_others_wait(self, slices):
+        job = start(kind="slices")
+        work = Work(runner.claim(job.pk, timezone.now()))
+        assert not work.others_wait()
+        other = start(kind="slices")
+        assert work.others_wait()
+        Job.objects.filter(pk=other.pk).update(lease_until=timezone.now() + timedelta(hours=1))
+        assert not work.others_wait(), "it waits for a moment, not for a worker"
