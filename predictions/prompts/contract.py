@@ -13,13 +13,16 @@ READ_FAILURES = ("no_response", "refused", "unparseable", "out_of_range")
 
 @dataclass(frozen=True)
 class Question:
-    """A field of the sheet in words. `codes`: what may be chosen, in order; empty where anything may be said."""
+    """A field of the sheet in words. `codes`: what may be chosen, in order; empty where anything may be said. `many`:
+    several of them may be. `asked_if`: {"field": another's key, "in": its codes} where it is asked only then."""
 
     key: str
     words: str
     schema: Mapping[str, Any]
     codes: tuple[str, ...] = ()
     required: bool = True
+    many: bool = False
+    asked_if: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -30,30 +33,6 @@ class SeenImage:
     sha: str
     width: int
     height: int
-
-
-@dataclass(frozen=True)
-class Scene:
-    """All a prompt may use. `target`: the culture asked about, as it is written (never title-cased). `questions`: the
-    sheet's. `options`: of the run (examples, article, entities, scale of boxes, system prompt, ...), see each prompt.
-    """
-
-    item: str
-    target: str = ""
-    text: str = ""
-    concept: str = ""
-    origin: str = ""
-    condition: str = ""
-    context: Mapping[str, Any] = field(default_factory=dict)
-    images: tuple[SeenImage, ...] = ()
-    questions: tuple[Question, ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    def image(self, role: str) -> SeenImage | None:
-        return next((one for one in self.images if one.role == role), None)
-
-    def question(self, key: str) -> Question | None:
-        return next((one for one in self.questions if one.key == key), None)
 
 
 @dataclass(frozen=True)
@@ -69,6 +48,33 @@ class Picture:
 
 
 Piece = Words | Picture
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All a prompt may use. `target`: the culture asked about, as it is written (never title-cased). `questions`: the
+    sheet's. `options`: of the run (examples, article, entities, scale of boxes, system prompt, ...), see each prompt.
+    `parts`: all that the display shows, in its order. `instructions`: what people read before they begin.
+    """
+
+    item: str
+    target: str = ""
+    text: str = ""
+    concept: str = ""
+    origin: str = ""
+    condition: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)
+    images: tuple[SeenImage, ...] = ()
+    questions: tuple[Question, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    parts: tuple[Piece, ...] = ()
+    instructions: str = ""
+
+    def image(self, role: str) -> SeenImage | None:
+        return next((one for one in self.images if one.role == role), None)
+
+    def question(self, key: str) -> Question | None:
+        return next((one for one in self.questions if one.key == key), None)
 
 
 @dataclass(frozen=True)
