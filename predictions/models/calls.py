@@ -31,7 +31,8 @@ class Call(models.Model):
     """One unit (or item) put to a model, once per repeat. Only an answered call has a value.
 
     A worker holds it by `lease_until` and proves it by `holder`. `replies`: ids, one for each request it took;
-    `reason` is a code (predictions.words has its sentence). `how`: which way of asking gave the answer ("logprobs",
+    `reason` is a code (predictions.words has its sentence). `notes`: what the prompt noted when it read: the distribution
+    over the codes, reasons given. `cost`: of its attempts, as far as it is known. `how`: which way of asking gave the answer ("logprobs",
     "guided", "schema", "text"): they are different measurements.
     """
 
@@ -55,6 +56,7 @@ class Call(models.Model):
     how = models.CharField(max_length=10, blank=True)
     order = models.JSONField(default=list, help_text="In which order what was shuffled was shown.")
     replies = models.JSONField(default=list)
+    notes = models.JSONField(default=dict)
     cached = models.BooleanField(default=False, help_text="Every reply was there before; nothing was asked.")
     attempts_made = models.PositiveSmallIntegerField(default=0)
     cost = models.DecimalField(max_digits=14, decimal_places=8, default=0)

@@ -49,7 +49,14 @@ class Run(models.Model):
     repeats = models.PositiveSmallIntegerField(default=1)
     seed = models.BigIntegerField(default=0, help_text="Of what is shuffled or drawn.")
     budget = models.DecimalField(max_digits=12, decimal_places=4, null=True, blank=True, help_text="US dollars.")
+    unaccounted = models.DecimalField(
+        max_digits=14,
+        decimal_places=8,
+        default=0,
+        help_text="What requests of unknown cost (cut off, lost with a worker) may have cost at most; US dollars.",
+    )
     state = models.CharField(max_length=10, choices=State, default=State.DONE)
+    job = models.ForeignKey("jobs.Job", models.PROTECT, null=True, related_name="+", help_text="The one that asks.")
     stopped_because = models.CharField(max_length=40, blank=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
