@@ -19,7 +19,7 @@ from annotation.models import (
     Unit,
     Upload,
 )
-from annotation.services import outbox, rules, slots
+from annotation.services import machine_answers, outbox, rules, slots
 from annotation.services.file_raters import Name, raters_for
 from annotation.services.file_rows import Place, Ready
 from annotation.services.file_withdrawals import WITHDRAWN
@@ -55,6 +55,7 @@ class Step:
     held: dict[Pair, tuple[int, bool]]
     known: dict[int, list[Annotation]]
     reviews: dict[int, str]
+    by_run: set[int]
     made: list[tuple[Annotation, Ready, int]] = field(default_factory=list)
     back: list[tuple[Annotation, str]] = field(default_factory=list)
     states: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
@@ -146,6 +147,7 @@ def _step(place: Place, ready: Sequence[Ready], pairs: Sequence[Pair], raters: s
         held=held,
         known=known,
         reviews=dict(reviews),
+        by_run=machine_answers.by_run(place.campaign, raters),
     )
 
 
@@ -181,6 +183,12 @@ def _judge(step: Step, one: Ready, pair: Pair) -> Judged:
     assignment, theirs = step.held[pair]
     if theirs:
         return _theirs(step, one, assignment)
+    if pair[1] in step.by_run:
+        message = _(
+            "“%(rater)s” with this setting is asked here by a run, and answers are not mixed. Withdraw the run first, "
+            "or give another “setting”."
+        )
+        return Outcome.ERROR, "of_a_run", message % {"rater": one.said.rater}
     key = step.place.key(one.number)
     for known in step.known[assignment]:
         if known.client_key == key and not known.live and known.uncounted_because == WITHDRAWN:
