@@ -1,0 +1,76 @@
+"""What is known of a team's endpoints: the last check, the price list that holds, the runs that were asked there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count
+
+from jobs.models import Event
+from people.models import Team
+from predictions.models import Endpoint, Prices, Run
+
+CHECKED = "endpoint.checked"
+
+
+@dataclass(frozen=True)
+class Check:
+    """What the last press of "Check the connection" found."""
+
+    at: datetime
+    works: bool
+    words: str
+    models: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Known:
+    """An endpoint with what its list shows."""
+
+    endpoint: Endpoint
+    check: Check | None
+    prices: int | None
+    runs: int
+
+    @property
+    def state(self) -> str:
+        """ "retired", "unchecked", "works" or "silent"."""
+        if self.endpoint.retired_at:
+            return "retired"
+        if self.check is None:
+            return "unchecked"
+        return "works" if self.check.works else "silent"
+
+
+def endpoints_of(team: Team) -> list[Known]:
+    """By name, those in use first. Four queries, however many there are."""
+    rows = list(Endpoint.objects.filter(team=team).order_by("name"))
+    checks = last_checks(team)
+    prices = Prices.objects.filter(endpoint__in=rows).order_by("endpoint", "-number").distinct("endpoint")
+    numbers = dict(prices.values_list("endpoint", "number"))
+    runs = dict(Run.objects.filter(endpoint__in=rows).order_by().values_list("endpoint").annotate(n=Count("pk")))
+    known = [Known(row, checks.get(row.pk), numbers.get(row.pk), runs.get(row.pk, 0)) for row in rows]
+    return sorted(known, key=lambda one: one.endpoint.retired_at is not None)
+
+
+def last_checks(team: Team) -> dict[int, Check]:
+    """Of each endpoint that was ever checked, by its id."""
+    rows = Event.objects.filter(scope=f"team:{team.pk}", verb=CHECKED).order_by("target", "-pk").distinct("target")
+    return {int(row.target.rpartition(":")[2]): _check(row) for row in rows}
+
+
+def last_check(endpoint: Endpoint) -> Check | None:
+    rows = Event.objects.filter(scope=f"team:{endpoint.team_id}", verb=CHECKED, target=f"endpoint:{endpoint.pk}")
+    row = rows.order_by("-pk").first()
+    return _check(row) if row else None
+
+
+def prices_of(endpoint: Endpoint) -> Prices | None:
+    """The price list that holds now."""
+    return endpoint.prices.select_related("created_by").order_by("-number").first()
+
+
+def _check(row: Event) -> Check:
+    said: dict[str, Any] = row.data
+    return Check(row.at, bool(said.get("works")), str(said.get("words", "")), list(said.get("models", [])))
