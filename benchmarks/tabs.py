@@ -18,6 +18,7 @@ TABS = (
     ("campaigns", _("Campaigns"), "annotation:campaigns", False),
     ("review", _("Review"), "annotation:review_queue", False),
     ("coverage", _("Coverage"), "annotation:coverage", False),
+    ("predictions", _("Predictions"), "predictions:index", True),
     ("agreement", _("Agreement"), "evaluation:agreement", False),
     ("tables", _("Tables"), "evaluation:tables", False),
     ("people", _("People"), "evaluation:people", True),

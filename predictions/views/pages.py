@@ -31,7 +31,7 @@ SHOWN = 10
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     jobs = Job.objects.filter(scope=benchmark.scope, kind__in=(collections.KIND, runs.KIND))
-    context = _context(
+    context = context_of(
         request,
         benchmark,
         collections=collections_of(benchmark),
@@ -51,7 +51,7 @@ def collection_new(request: HttpRequest, slug: str) -> HttpResponse:
         job = collections.start(benchmark, person(request), form.cleaned_data["file"], **form.told())
         return redirect("jobs:job", job.pk)
     status = 400 if form.errors else 200
-    return render(request, "predictions/collection.html", _context(request, benchmark, form=form), status=status)
+    return render(request, "predictions/collection.html", context_of(request, benchmark, form=form), status=status)
 
 
 @login_required
@@ -73,7 +73,7 @@ def run_new(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("predictions:index", benchmark.slug)
     held = collections_of(benchmark)
     status = 400 if form.errors else 200
-    return render(request, "predictions/run.html", _context(request, benchmark, form=form, held=held), status=status)
+    return render(request, "predictions/run.html", context_of(request, benchmark, form=form, held=held), status=status)
 
 
 def _there(form: RunForm) -> str:
@@ -103,6 +103,7 @@ def _done(request: HttpRequest, run: Run) -> str:
     return _("The run was withdrawn. It is kept, and does not count.")
 
 
-def _context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[str, Any]:
-    nav = tabs_for(request.user, benchmark, "agreement")
+def context_of(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[str, Any]:
+    """What every page of predictions takes."""
+    nav = tabs_for(request.user, benchmark, "predictions")
     return {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name, **more}
