@@ -1,0 +1,258 @@
+"""CAIRE: how relevant is a picture to a culture, from 1 to 5, with what is known of what it shows.
+
+After Figure 8: the expert's role, the entity, its article, the culture as it is written, the request to look at
+symbols, styles and traditions, and the five levels. The levels are the sheet's own. Figure 8 asks both to think step by step and
+for a number only: here these are two prompts, one that asks for the digit and one that reasons first.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from predictions.prompts.contract import Asked, Lacking, Option, Prompt, Question, Read, Reply, Request, Scene, Unread
+from predictions.prompts.phrases import phrase_of
+from predictions.prompts.scales import single, ways_for
+from predictions.prompts.verdicts import Scale
+from predictions.prompts.writing import (
+    Written,
+    fenced,
+    gettext_noop,
+    image_of,
+    line,
+    need_target,
+    several,
+)
+
+SOURCE = gettext_noop("After Figure 8 of the paper, in our words")
+ARTICLE_LETTERS = 15_000
+TITLES = 20
+LINKS = Option(
+    "links",
+    gettext_noop("Article from"),
+    "run",
+    help=gettext_noop("The linking run that names the entity of each picture."),
+)
+LETTERS = Option(
+    "article_letters",
+    gettext_noop("Letters of the article"),
+    "number",
+    default=ARTICLE_LETTERS,
+    help=gettext_noop("Longer articles are cut here."),
+)
+LEAST = Option(
+    "least_covered",
+    gettext_noop("Least probability of the codes together"),
+    "number",
+    default=0,
+    help=gettext_noop("From 0 to 1. Below it a reply by log-probabilities is left unread. The paper sets no limit: 0."),
+)
+SYSTEM = "You are an expert who judges how relevant pictures are to cultures."
+PICTURE = "Judge how relevant the picture is to a given culture.\n\n{image}\n"
+TEXT = "Judge how relevant a picture, which you do not see, is to a given culture. Go by what is known of it.\n"
+ENTITY = (
+    "This concept was found to be closely tied to the picture: {entity}\n\n"
+    "What an encyclopedia says about it:\n{article}\n"
+)
+LISTED = "These concepts were found to be tied to the picture, the closest first:\n{titles}\n"
+TASK = (
+    "With this in mind, give a score for how culturally relevant the picture is to this culture: {target}\n"
+    "{thinking} its symbols, its styles, its traditions and anything else that fits the culture of {target}.\n\n"
+    "The score is a whole number from {least} to {most}:\n{levels}\n\n{output}"
+)
+DIGIT = ("Look at", "Write the number of the score and nothing else.")
+REASON = (
+    "Think step by step about",
+    "Write your reasons first. Then end with one line of its own:\nFinal Score: <number>",
+)
+
+Seen = Literal["article", "titles", "text", "plain"]
+ASKED: Mapping[Seen, str] = {
+    "article": PICTURE + ENTITY,
+    "titles": PICTURE + LISTED,
+    "text": TEXT + ENTITY,
+    "plain": PICTURE.rstrip("\n"),
+}
+
+
+def linked(scene: Scene) -> Mapping[str, Any]:
+    """What a linking run, or the item's own columns, say of the picture: entity, article, titles."""
+    found = scene.options.get("linked")
+    own = {key: scene.context.get(key) for key in ("entity", "article", "titles")}
+    return found if isinstance(found, Mapping) else own
+
+
+def scale_question(scene: Scene) -> Question | None:
+    """The one question of a sheet that is a scale of numbers."""
+    found = [one for one in scene.questions if one.codes and not one.many and all(c.isdigit() for c in one.codes)]
+    return found[0] if len(found) == 1 else None
+
+
+def levels(question: Question) -> str:
+    """The levels as the sheet has them: what follows the question in its words."""
+    rows = [row for row in question.words.splitlines() if any(row.startswith(f"{code}:") for code in question.codes)]
+    return "\n".join(rows or question.codes)
+
+
+def level_names(question: Question) -> dict[str, str]:
+    """Name of a level to its code, as the sheet's words have them."""
+    rows = (row.partition(":") for row in levels(question).splitlines())
+    return {said.partition(".")[0].strip(): code for code, colon, said in rows if colon}
+
+
+@dataclass(frozen=True)
+class Relevance(Written):
+    """One picture, one culture, a number. `seen`: what is told besides the culture."""
+
+    seen: Seen = "article"
+    reasoned: bool = False
+
+    def fits(self, scene: Scene) -> bool:
+        return bool(scale_question(scene) and scene.target and (scene.images or not self.needs_images))
+
+    def ask(self, scene: Scene, seed: int) -> Asked:
+        question = scale_question(scene)
+        if question is None:
+            raise Lacking("no_question")
+        pictures = {"image": [image_of(scene)]} if self.needs_images else {}
+        thinking, output = REASON if self.reasoned else DIGIT
+        texts = {
+            "target": need_target(scene),
+            "levels": levels(question),
+            "least": question.codes[0],
+            "most": question.codes[-1],
+            "thinking": thinking,
+            "output": output,
+            **self._told(scene),
+        }
+        messages = self.messages(scene, texts, pictures)
+        if self.reasoned:
+            return Asked((Request(messages=messages, ways=("text",), max_tokens=1024),))
+        ways = ways_for(question.codes, "logprobs", "guided", "schema", "text")
+        schema = {
+            "type": "object",
+            "properties": {"score": {"type": "string", "enum": list(question.codes)}},
+            "required": ["score"],
+            "additionalProperties": False,
+        }
+        return Asked((Request(messages=messages, ways=ways, choices=question.codes, schema=schema, max_tokens=16),))
+
+    def _told(self, scene: Scene) -> dict[str, str]:
+        known = linked(scene)
+        if self.seen == "titles":
+            titles = several(known.get("titles"))[:TITLES]
+            if not titles:
+                raise Lacking("no_article")
+            return {"titles": "\n".join(f"- {one}" for one in titles)}
+        if self.seen in ("article", "text"):
+            entity, article = line(known.get("entity") or ""), str(known.get("article") or "").strip()
+            if not entity or not article:
+                raise Lacking("no_article")
+            return {"entity": entity, "article": fenced("article", article[: self._letters(scene)])}
+        return {}
+
+    def _letters(self, scene: Scene) -> int:
+        found = self.option(scene, "article_letters")
+        return max(1, int(found)) if isinstance(found, (int, float)) and found == found else ARTICLE_LETTERS
+
+    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+        question = scale_question(scene)
+        if question is None or not replies:
+            return Unread("no_response", "empty")
+        known = linked(scene)
+        told = tuple(str(one) for one in (known.get("article"), known.get("entity")) if one)
+        scale = Scale(question.codes, names=level_names(question), judged=told, reasoned=self.reasoned)
+        least = self.option(scene, "least_covered")
+        return single(question, replies[0], scale, float(least) if isinstance(least, (int, float)) else 0.0)
+
+
+def _prompt(seen: Seen, reasoned: bool, key: str, name: str, setting: str) -> Relevance:
+    given = {"article": ("entity", "article"), "titles": ("titles",), "text": ("entity", "article"), "plain": ()}[seen]
+    told = () if seen == "plain" else (LINKS, LETTERS) if "article" in given else (LINKS,)
+    return Relevance(
+        key=key,
+        name=name,
+        source=SOURCE,
+        system=SYSTEM,
+        user=f"{ASKED[seen]}\n{TASK}",
+        setting=setting,
+        needs_images=seen != "text",
+        takes=(
+            "target",
+            "levels",
+            "least",
+            "most",
+            "thinking",
+            "output",
+            *given,
+            *(() if seen == "text" else ("image",)),
+        ),
+        must=("target", *given, *(() if seen == "text" else ("image",))),
+        more=told if reasoned else (*told, LEAST),
+        seen=seen,
+        reasoned=reasoned,
+    )
+
+
+DIGITS = (
+    _prompt("article", False, "caire-digit", gettext_noop("Relevance, the digit alone"), ""),
+    _prompt(
+        "titles",
+        False,
+        "caire-digit-titles",
+        gettext_noop("Relevance, with the titles of the nearest entities"),
+        "top_20",
+    ),
+    _prompt(
+        "text",
+        False,
+        "caire-digit-text",
+        gettext_noop("Relevance, from the article without the picture"),
+        "article_only",
+    ),
+    _prompt("plain", False, "caire-digit-plain", gettext_noop("Relevance, without retrieval"), "no_retrieval"),
+)
+REASONS = (
+    _prompt("article", True, "caire-reason", gettext_noop("Relevance, reasons first"), "reasoned"),
+    _prompt("titles", True, "caire-reason-titles", gettext_noop("Reasons first, with the titles"), "reasoned_top_20"),
+    _prompt(
+        "text", True, "caire-reason-text", gettext_noop("Reasons first, without the picture"), "reasoned_article_only"
+    ),
+    _prompt(
+        "plain", True, "caire-reason-plain", gettext_noop("Reasons first, without retrieval"), "reasoned_no_retrieval"
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Naming(Written):
+    """The name of what a picture shows, as an encyclopedia would head it: the baseline without a knowledge base."""
+
+    def _question(self, scene: Scene) -> Question | None:
+        return scene.question("entity")
+
+    def fits(self, scene: Scene) -> bool:
+        found = self._question(scene)
+        return bool(found and not found.codes and scene.images)
+
+    def ask(self, scene: Scene, seed: int) -> Asked:
+        return Asked((Request(messages=self.messages(scene, {}, {"image": [image_of(scene)]}), max_tokens=64),))
+
+    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+        found = phrase_of(replies)
+        return found if isinstance(found, Unread) else Read({"entity": found}, {"way": replies[0].way})
+
+
+NAMING = Naming(
+    key="caire-entity",
+    name=gettext_noop("The entity in a picture, named"),
+    source=gettext_noop("Ours; the paper prints none"),
+    system="You name what pictures show.",
+    user=(
+        "{image}\n\nName the one concept that this picture shows most clearly, as the title of its article in an "
+        "encyclopedia: the most specific name you are sure of. Write the title and nothing else."
+    ),
+    takes=("image",),
+    must=("image",),
+    setting="entity",
+)
+PROMPTS: tuple[Prompt, ...] = (*DIGITS, *REASONS, NAMING)

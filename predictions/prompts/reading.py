@@ -1,0 +1,122 @@
+"""What is common to all reading: whether anything came, what is the reply proper, and JSON in it. Never raises."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from predictions.prompts.contract import Reply, Unread
+
+LONGEST = 100_000  # characters that are read
+STARTS = 100  # braces that are tried
+UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w+-]*[ \t]*$", re.MULTILINE)
+THOUGHT = re.compile(r"<(think|thinking|reasoning|analysis)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+THOUGHT_ENDS = re.compile(r"^.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+THOUGHT_BEGINS = re.compile(r"^\s*<(?:think|thinking|reasoning|analysis)>", re.IGNORECASE)
+WIDE = {ord(one): other for one, other in zip("\uff1d\uff1a\uff0f\uff0e\u2212\uff0d\ufe63", "=:/.---", strict=True)}
+SORRY = re.compile(
+    r"""^\W*(?:
+    (?:i\s?['\u2019]?\s?a?m\s+|we\s+are\s+|my\s+apolog\w*|i\s+apolog\w*)?(?:very\s+|so\s+)?(?:sorry|apologi[sz]e)\b(?!\s+for\s+the\s+loss)
+    |(?:as\s+an?\s+(?:ai|language\s+model)\b.{0,60}?)?i\s*(?:can\s?not|can['\u2019]?t|won['\u2019]?t|will\s+not|must\s+decline|decline\s+to
+       |am\s+(?:not\s+able|unable)\s+to|['\u2019]m\s+(?:not\s+able|unable)\s+to|do\s+not\s+feel\s+comfortable|am\s+not\s+comfortable)\b
+       .{0,40}?\b(?:assist|help|comply|provide|answer|rate|judge|identify|evaluate|assess|discuss|engage|fulfil+|do\s+that|process|rating|with|to)\b
+    |unable\s+to\s+(?:assist|help|comply|answer|provide|process)
+    |lo\s+siento\b|desculpe\b|sinto\s+muito\b|d\u00e9sol\u00e9e?\b|je\s+ne\s+peux\s+pas\b|no\s+puedo\b|n\u00e3o\s+posso\b|es\s+tut\s+mir\s+leid
+    |\u0639\u0630\u0631\u0627|\u0622\u0633\u0641|\u0644\u0627\s+\u0623\u0633\u062a\u0637\u064a\u0639|\u0644\u0627\s+\u064a\u0645\u0643\u0646\u0646\u064a
+    |\u5bf9\u4e0d\u8d77|\u62b1\u6b49|\u6211\u65e0\u6cd5|\u7533\u3057\u8a33|\u12ed\u1245\u122d\u1273
+    )""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+
+
+def nothing(reply: Reply) -> Unread | None:
+    """Why a reply has no answer, before anything is read of it."""
+    if reply.finish == "content_filter":
+        return Unread("refused", "content_filter")
+    if reply.refusal.strip():
+        return Unread("refused", "said_no")
+    return None if reply.text.strip() or reply.tokens else Unread("no_response", "empty")
+
+
+def proper(text: str) -> str:
+    """The reply itself: without what a model thinks aloud in tags, marks of code, and signs nobody sees."""
+    text = UNSEEN.sub("", text[-LONGEST:])
+    if "</" in text:
+        text = THOUGHT_ENDS.sub("", THOUGHT.sub("", text))
+    if THOUGHT_BEGINS.match(text):
+        return ""
+    return FENCE.sub("", text).strip()
+
+
+def says_no(text: str) -> bool:
+    """Whether a model declines in words."""
+    return bool(SORRY.match(text[:400]))
+
+
+def failed(reply: Reply, unread: Unread) -> Unread:
+    """The better reason, where a reply could not be read: it was cut off, or it declines."""
+    if unread.state == "unparseable" and says_no(proper(reply.text)):
+        return Unread("refused", "said_no", unread.notes)
+    if unread.state == "unparseable" and (reply.finish == "length" or not proper(reply.text)):
+        return Unread(
+            "unparseable", "cut_off" if reply.finish == "length" or reply.text.strip() else "empty", unread.notes
+        )
+    return unread
+
+
+def ascii_digits(text: str) -> str:
+    """Digits of any script as 0 to 9, and full-width signs as plain ones; the length stays."""
+    return "".join(str(unicodedata.decimal(one, one)) if ord(one) > 127 else one for one in text).translate(WIDE)
+
+
+class _Twice(ValueError):
+    """A key that says two things."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found and found[key] != value:
+            raise _Twice(key)
+        found[key] = value
+    return found
+
+
+def _refuse(_constant: str) -> Any:
+    raise ValueError("not a number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse)
+
+
+def objects(text: str, begins: str = "{") -> list[Any] | Unread:
+    """The JSON objects (or arrays) in a text, one after the other, each whole."""
+    found: list[Any] = []
+    at, tried = text.find(begins), 0
+    while at >= 0 and tried < STARTS:
+        tried += 1
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except _Twice:
+            return Unread("unparseable", "two_verdicts")
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            found.append(value)
+        at = text.find(begins, end)
+    return found
+
+
+def one_object(text: str) -> Mapping[str, Any] | Unread:
+    """The one JSON object of a reply. The same said twice is said once; two different ones are none."""
+    found = objects(text)
+    if isinstance(found, Unread):
+        return found
+    if not found:
+        return Unread("unparseable", "bad_json")
+    if any(one != found[0] for one in found):
+        return Unread("unparseable", "two_verdicts")
+    value: Mapping[str, Any] = found[0]
+    return value

@@ -1,0 +1,49 @@
+"""The prompts there are. To add one: write it in a module of this folder, name the module's PROMPTS here."""
+
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from predictions.prompts import caire, sheet
+from predictions.prompts.contract import Kind, Prompt, Scene
+from predictions.prompts.writing import Problem, Written, digest
+
+PROMPTS: tuple[Prompt, ...] = (
+    *caire.PROMPTS,
+    *sheet.PROMPTS,  # the general one is offered last
+)
+
+
+class UnknownPrompt(KeyError):
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def prompt(key: str, version: str = "") -> Prompt:
+    """`version` as it is stored with a run ("1", "1+0f3a9c21"); empty for the one there is. A prompt whose wording has
+    changed since is another prompt: UnknownPrompt says so."""
+    known = {one.key: one for one in PROMPTS}
+    if key not in known:
+        near = get_close_matches(key, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
+        raise UnknownPrompt(f"no prompt {key!r}; {hint}")
+    found, wanted = known[key], version.partition("+")[0]
+    if wanted and wanted != found.version:
+        raise UnknownPrompt(f"prompt {key!r} is now version {found.version}, not {wanted}")
+    return found
+
+
+def prompts_for(scene: Scene, kinds: Collection[Kind]) -> tuple[Prompt, ...]:
+    """Those that can ask this, by what the endpoint answers; those written for such a sheet come first."""
+    return tuple(one for one in PROMPTS if one.kind in kinds and one.fits(scene))
+
+
+def version_of(one: Prompt, options: Mapping[str, Any]) -> str:
+    """What is stored with a run: the version, and a digest of the researcher's wording where there is one."""
+    own = digest(options)
+    return f"{one.version}+{own}" if own else one.version
+
+
+def problems_of(one: Prompt, options: Mapping[str, Any]) -> list[Problem]:
+    """What keeps these options from being used: a place that nobody fills, a place that is missing."""
+    return one.problems(options) if isinstance(one, Written) else []

@@ -1,0 +1,253 @@
+"""One verdict out of a reply in words: a number of a scale, or one of a few words. Never two read as one.
+
+What counts, in this order; the first that is there decides:
+1. the whole reply is a code (signs and marks around it do not matter);
+2. a JSON object holds it under a known key;
+3. it is stated as final: "Final score: 4"; what is stated otherwise before that is reasoning;
+4. it is stated: "rating=4", "Score: 4";
+5. the first or the last line is a code alone; unless `reasoned`, also the beginning: "4 - Relevant: ...";
+6. unless `reasoned`, a sentence states it ("I would give it a 4") and no other number is in the reply.
+"4/5" and "4 out of 5" are 4 where 5 is the scale's greatest code. What is quoted, or stands between our tags, is not said
+by the model; nor is what the judged text itself says.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from predictions.prompts.contract import Unread
+from predictions.prompts.reading import ascii_digits, objects
+
+KEYS = ("score", "rating", "answer", "verdict", "final_score", "choice", "label")
+DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+SPELLED = {
+    name: str(n)
+    for n, name in enumerate(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"])
+}
+NUMBER = r"[-+]?\d+(?:[.,]\d+)*"
+MARKS = r"[\s*_`~\"'\u201c\u201d\u2018\u2019\u00ab\u00bb\[\](){}<>|$\\#]*"
+SAID = (
+    rf"{MARKS}(?P<said>{NUMBER})(?:[ \t*_]*(?:/|out of|of)[ \t]*(?P<of>{NUMBER}))?"
+    rf"(?:[ \t]*(?:-|\u2013|\u2014|to|or|and|&)[ \t]*(?P<other>{NUMBER}))?"
+)
+NAMES = "score|rating|answer|verdict|grade|judgment|judgement|choice|category|label|output|result|relevance"
+FINAL = r"\b(?:final|overall)\s+(?:[a-z]+\s+){0,2}?"
+BOXED = re.compile(r"\\boxed\{([^{}\n]{1,60})\}")
+IS = r"[\s*_`\"']*(?:=|:|->|\u2192|\bis\b\s*:?|\bwould be\b)"
+LOOSE = re.compile(
+    r"\b(?:rat(?:e|ed|ing)|scor(?:e|ed|ing)|give|assign|choose|select|pick|deserves?|earns?|gets?|merits?|it(?:'s| is)"
+    rf"|answer|verdict)\b[^\d.!?\n]{{0,60}}?(?P<said>{NUMBER})",
+    re.IGNORECASE,
+)
+NEGATED = re.compile(
+    r"\b(?:not|never|no|than|between|neither|cannot|except|above|below)\b|n['\u2019]t\b", re.IGNORECASE
+)
+SCALE = re.compile(
+    rf"\b(?:scale|range)?\s*(?:of|from|between|is|either)?\s*\b{NUMBER}\s*(?:-|\u2013|\u2014|to|and)\s*{NUMBER}(?:\s*(?:-?point)?\s*scale\b)?",
+    re.IGNORECASE,
+)
+QUOTED = re.compile(
+    r"\"[^\"\n]{1,400}\"|\u201c[^\u201d\n]{1,400}\u201d|\u00ab[^\u00bb\n]{1,400}\u00bb|(?<!\w)'[^'\n]{1,400}'(?!\w)|`[^`\n]{1,400}`"
+    r"|(?<!\w)\u2018[^\u2019\n]{1,400}\u2019(?!\w)|^[ \t]*>.*$",
+    re.MULTILINE,
+)
+TAGGED = re.compile(r"<([a-z][a-z_]{1,30})>.*?</\s*\1\s*>", re.DOTALL | re.IGNORECASE)
+TAG_NAMES = ("candidate", "reference", "references", "question", "article", "response", "text", "example")
+AROUND = " \t\r\n*_`~\"'\u201c\u201d\u2018\u2019\u00ab\u00bb[](){}<>|$\\#.:;,!"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What may be said. `names`: other words for a code, when they are the whole reply. `keys`: of a JSON reply.
+
+    `judged`: texts of others in the prompt; what they say does not count when the reply repeats it. `stated`: what a
+    verdict is called when it is stated.
+    """
+
+    codes: tuple[str, ...]
+    names: Mapping[str, str] | None = None
+    keys: tuple[str, ...] = KEYS
+    judged: tuple[str, ...] = ()
+    reasoned: bool = False
+    stated: str = NAMES
+
+    @property
+    def numeric(self) -> bool:
+        return all(re.fullmatch(r"-?\d+", code) for code in self.codes)
+
+    @property
+    def top(self) -> str:
+        return max(self.codes, key=int) if self.numeric else ""
+
+
+NO_VERDICT = Unread("unparseable", "no_verdict")
+TWO = Unread("unparseable", "two_verdicts")
+OUTSIDE = Unread("out_of_range", "outside_scale")
+
+
+def verdict(text: str, scale: Scale) -> str | Unread:
+    """The code that a reply gives. `text` is the reply proper."""
+    text = BOXED.sub(r"\nFinal answer: \1\n", ascii_digits(text))
+    found = whole(text, scale)
+    if found is not None:
+        return found
+    found = in_json(text, scale)
+    if found is not None:
+        return found
+    own = _own_words(text, scale)
+    return _number(own, scale) if scale.numeric else _word(own, scale)
+
+
+def whole(text: str, scale: Scale) -> str | Unread | None:
+    """A reply that is a code and nothing else."""
+    bare = text.strip(AROUND)
+    names = {
+        **(scale.names or {}),
+        **({} if not scale.numeric else {k: v for k, v in SPELLED.items() if v in scale.codes}),
+    }
+    for code in scale.codes:
+        if bare.casefold() == code.casefold():
+            return code
+    for name, code in names.items():
+        if bare.casefold() == name.casefold():
+            return code
+    if scale.numeric and (match := re.fullmatch(SAID, text.strip().strip(AROUND.replace(".", "")))):
+        return _one(match, scale)
+    return None
+
+
+def in_json(text: str, scale: Scale) -> str | Unread | None:
+    """The code in a JSON object of the reply; None where there is no such object."""
+    found = objects(text)
+    if isinstance(found, Unread):
+        return found
+    said: list[str | Unread] = []
+    for one in found:
+        keys = [key for key in (one if isinstance(one, Mapping) else {}) if str(key).casefold() in scale.keys]
+        said += [value(one[key], scale) for key in keys]
+    if not said:
+        return None
+    return said[0] if all(one == said[0] for one in said) else TWO
+
+
+def value(raw: Any, scale: Scale) -> str | Unread:
+    """A JSON value as a code."""
+    if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
+        return Unread("unparseable", "bad_json")
+    text = ascii_digits(raw.strip()) if isinstance(raw, str) else repr(raw)
+    found = whole(text, scale)
+    return OUTSIDE if found is None else found
+
+
+def _own_words(text: str, scale: Scale) -> str:
+    """Without what the model only repeats: the judged texts, quotations, and what stands between our tags."""
+    for one in scale.judged:
+        inner = ascii_digits(one.strip())
+        if inner and (re.search(rf"\b(?:{NAMES}){IS}", inner, re.IGNORECASE) or len(inner) > 20):
+            text = text.replace(inner, " ")
+    text = TAGGED.sub(lambda found: " " if found[1].casefold() in TAG_NAMES else found[0], text)
+    return QUOTED.sub(_quotation, text)
+
+
+def _quotation(found: re.Match[str]) -> str:
+    """A quotation that is nothing but a number keeps it: score: "4"."""
+    bare = found[0].strip(AROUND)
+    return bare if re.fullmatch(rf"{NUMBER}|[A-Za-z]", bare) else " "
+
+
+def _one(match: re.Match[str], scale: Scale) -> str | Unread:
+    """What one statement says: 4, 4.0, 4/5; not 3-4, 4.5, 8/10."""
+    said, of, other = match["said"], match["of"], match["other"]
+    if other and _code(other, scale) != _code(said, scale):
+        return TWO
+    if of and _code(of, scale) != scale.top:
+        return OUTSIDE
+    return _code(said, scale) or OUTSIDE
+
+
+def _code(number: str, scale: Scale) -> str:
+    """A number as a code of the scale; empty when it is none."""
+    found = re.fullmatch(r"\+?(-?\d{1,6})(?:[.,]0{1,2})?", number)
+    code = str(int(found[1])) if found else ""
+    return code if code in scale.codes else ""
+
+
+def _number(text: str, scale: Scale) -> str | Unread:
+    said = re.compile(rf"\b(?:{scale.stated}){IS}{SAID}", re.IGNORECASE)
+    final = re.compile(rf"{FINAL}(?:{scale.stated}){IS}{SAID}", re.IGNORECASE)
+    stated, last = list(_statements(said, text)), list(_statements(final, text))
+    if last:
+        after = [one for one in stated if one.start("said") > last[0].end()]
+        return _agreed([_one(one, scale) for one in [*last, *after]])
+    if stated:
+        return _agreed([_one(one, scale) for one in stated])
+    loose = list(_loose(text))
+    found = [*_alone(text, scale), *([] if scale.reasoned else _at_begin(text, scale))]
+    if found:
+        return _agreed([*found, *([] if scale.reasoned else (_code(one, scale) or OUTSIDE for one in loose))])
+    if scale.reasoned or not loose:
+        return NO_VERDICT if re.search(r"\d", text) else Unread("unparseable", "no_number")
+    others = set(re.findall(NUMBER, _without_scales(text, scale)))
+    if len(others) > 1:
+        return Unread("unparseable", "several_numbers")
+    return _agreed([_code(one, scale) or OUTSIDE for one in loose])
+
+
+def _statements(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """A number on a later line than its name is a verdict only if it is alone there; else it begins a list."""
+    for one in pattern.finditer(text):
+        rest = text[one.end() :].partition("\n")[0]
+        if "\n" not in text[one.start() : one.start("said")] or not rest.strip(AROUND):
+            yield one
+
+
+def _agreed(said: Sequence[str | Unread]) -> str | Unread:
+    return said[0] if all(one == said[0] for one in said) else TWO
+
+
+def _loose(text: str) -> Iterator[str]:
+    """Numbers that a sentence states, unless it says what they are not."""
+    text = SCALE.sub(" ", text)
+    for one in LOOSE.finditer(text):
+        sentence = re.split(r"[.!?\n]", text[: one.start()])[-1] + one[0]
+        if not NEGATED.search(sentence):
+            yield one["said"]
+
+
+def _without_scales(text: str, scale: Scale) -> str:
+    """Without mentions of the scale itself: "1 to 5", "out of 5"."""
+    text = SCALE.sub(" ", text)
+    return re.sub(rf"(?:/|\bout of)\s*{re.escape(scale.top)}\b", " ", text)
+
+
+def _alone(text: str, scale: Scale) -> list[str | Unread]:
+    """Numbers that are the whole of the first or the last line."""
+    lines = [one.strip(AROUND) for one in text.splitlines() if one.strip(AROUND)]
+    found = [re.fullmatch(SAID, one) for one in (lines[0], lines[-1])] if len(lines) > 1 else []
+    return [_one(one, scale) for one in found if one]
+
+
+def _at_begin(text: str, scale: Scale) -> list[str | Unread]:
+    """A number that begins the reply and is set off from what follows; the first point of a list is none."""
+    head = re.match(rf"{SAID}{MARKS}(?=$|[\n.:;,)=\u2013\u2014-](?:\s|$|\*)|(?<=\())", text)
+    if not head:
+        return []
+    points = re.findall(rf"^{MARKS}({NUMBER})[.):]\s", text, re.MULTILINE)
+    return [] if len(set(points)) > 1 else [_one(head, scale)]
+
+
+def _word(text: str, scale: Scale) -> str | Unread:
+    """Codes that are words, or single letters: stated, or alone on the first or last line."""
+    codes = "|".join(re.escape(code) for code in sorted(scale.codes, key=len, reverse=True))
+    end = rf"(?![\w-])(?!\s*(?:/|or|and)\s*(?:{codes})\b)"
+    final = re.compile(rf"{FINAL}(?:{scale.stated}){IS}{MARKS}(?P<said>{codes}){end}", re.IGNORECASE)
+    stated = re.compile(rf"\b(?:{scale.stated}){IS}{MARKS}(?P<said>{codes}){end}", re.IGNORECASE)
+    known = {code.casefold(): code for code in scale.codes}
+    last = list(final.finditer(text))
+    found = [*last, *(one for one in stated.finditer(text) if not last or one.start("said") > last[0].end())]
+    if found:
+        return _agreed([known[one["said"].casefold()] for one in found])
+    lines = [one.strip(AROUND).casefold() for one in text.splitlines() if one.strip(AROUND)]
+    alone = [known[one] for one in (lines[:1] + lines[-1:]) if one in known]
+    return _agreed(alone) if alone else Unread("unparseable", "no_choice")

@@ -1,0 +1,162 @@
+"""How a prompt is written: a template with named places, and texts of others fenced so that they cannot pose as ours.
+
+A place is {small_letters}; every other brace is a brace. What is put in is never looked at for places again.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from predictions.prompts.contract import Kind, Lacking, Message, Option, Picture, Piece, Scene, Words
+
+PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+BREAKS = re.compile(r"[\s\x00-\x1f\x7f\u0085\u2028\u2029]+")
+UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+
+
+def gettext_noop(text: str) -> str:
+    """Marks a text for the catalogues; pages translate it."""
+    return text
+
+
+def line(text: Any) -> str:
+    """A text of others on one line: it cannot begin a line of its own, as our labels do."""
+    return BREAKS.sub(" ", UNSEEN.sub("", str(text))).strip()
+
+
+def fenced(name: str, text: Any) -> str:
+    """A text of others between tags. A tag of that name inside it is made harmless, so that it cannot end the fence."""
+    inner = re.sub(rf"<(?=\s*/?\s*{re.escape(name)}\b)", "\u2039", UNSEEN.sub("", str(text)), flags=re.IGNORECASE)
+    return f"<{name}>\n{inner.strip()}\n</{name}>"
+
+
+def places(template: str) -> set[str]:
+    return set(PLACE.findall(template))
+
+
+def filled(template: str, texts: Mapping[str, str], pictures: Mapping[str, Sequence[str]]) -> tuple[Piece, ...]:
+    """The pieces of a message. `pictures`: by place, the sha of each. Raises Lacking for a place that is neither."""
+    pieces: list[Piece] = []
+    words = ""
+    for number, part in enumerate(PLACE.split(template)):
+        if number % 2 == 0:
+            words += part
+        elif part in texts:
+            words += texts[part]
+        elif part in pictures:
+            pieces += [Words(words.strip("\n"))] if words.strip() else []
+            pieces += [Picture(sha) for sha in pictures[part]]
+            words = ""
+        else:
+            raise Lacking("bad_wording")
+    return tuple(pieces + ([Words(words.strip("\n"))] if words.strip() else []))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An option that cannot be used: `place` is what it is about."""
+
+    option: str
+    code: str
+    place: str = ""
+
+
+WORDING = Option(
+    "wording",
+    gettext_noop("Your own wording"),
+    "text",
+    help=gettext_noop("In the place of ours, with the same places in braces. It becomes part of the prompt's version."),
+)
+SYSTEM = Option("system", gettext_noop("Your own system prompt"), "text", help=gettext_noop("In the place of ours."))
+
+
+@dataclass(frozen=True)
+class Written:
+    """What prompts have in common. `user` and `system` are templates; `must`: places a wording cannot do without."""
+
+    key: str
+    name: str
+    source: str
+    user: str
+    system: str = ""
+    version: str = "1"
+    setting: str = ""
+    kind: Kind = "chat"
+    needs_images: bool = True
+    takes: tuple[str, ...] = ()
+    must: tuple[str, ...] = ()
+    more: tuple[Option, ...] = ()
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        return (*self.more, WORDING, SYSTEM) if self.user else self.more
+
+    def option(self, scene: Scene, key: str) -> Any:
+        """As it was set, else its default."""
+        found = scene.options.get(key)
+        if found is not None and found != "":
+            return found
+        return next((one.default for one in self.options if one.key == key), "")
+
+    def messages(
+        self, scene: Scene, texts: Mapping[str, str], pictures: Mapping[str, Sequence[str]] | None = None
+    ) -> tuple[Message, ...]:
+        """Ours, or the researcher's wording, with a unit's own words in it."""
+        user, system = (
+            str(scene.options.get(key) or own) for key, own in (("wording", self.user), ("system", self.system))
+        )
+        head = filled(system, texts, {})
+        return (*((Message("system", head),) if head else ()), Message("user", filled(user, texts, pictures or {})))
+
+    def problems(self, options: Mapping[str, Any]) -> list[Problem]:
+        """What keeps these options from being used."""
+        known, found = set(self.takes), []
+        user = str(options.get("wording") or "")
+        for key in ("wording", "system"):
+            said = places(str(options.get(key) or ""))
+            found += [Problem(key, "unknown_place", one) for one in sorted(said - known)]
+        if user.strip():
+            found += [Problem("wording", "missing_place", one) for one in self.must if one not in places(user)]
+        return found
+
+
+def digest(options: Mapping[str, Any]) -> str:
+    """Of a researcher's own wording, in eight hexadecimal digits; empty where it is ours."""
+    own = [str(options.get(key) or "") for key in ("wording", "system")]
+    return hashlib.sha256("\x1f".join(own).encode()).hexdigest()[:8] if any(one.strip() for one in own) else ""
+
+
+def image_of(scene: Scene, role: str = "image") -> str:
+    """The sha of a picture; an item with one picture has it under any role. Raises Lacking."""
+    found = scene.image(role) or (scene.images[0] if role == "image" and len(scene.images) == 1 else None)
+    if found is None:
+        raise Lacking("no_image")
+    return found.sha
+
+
+def text_of(scene: Scene, key: str, code: str = "") -> str:
+    """A text of the item's context, on one line. Raises Lacking when it is not there, with `code` if given."""
+    found = line(scene.context.get(key) or "")
+    if not found and code:
+        raise Lacking(code)
+    return found
+
+
+def need_text(scene: Scene) -> str:
+    if not scene.text.strip():
+        raise Lacking("no_text")
+    return line(scene.text)
+
+
+def need_target(scene: Scene) -> str:
+    if not scene.target.strip():
+        raise Lacking("no_target")
+    return line(scene.target)
+
+
+def several(value: Any) -> tuple[str, ...]:
+    """Texts out of a list, or out of one text that parts them with "|" or lines."""
+    rows = re.split(r"[|\n]", value) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
+    return tuple(found for row in rows if isinstance(row, (str, int, float)) and (found := line(row)))
