@@ -1,8 +1,8 @@
 """CAIRE: how relevant is a picture to a culture, from 1 to 5, with what is known of what it shows.
 
 After Figure 8: the expert's role, the entity, its article, the culture as it is written, the request to look at
-symbols, styles and traditions, and the five levels. The levels are the sheet's own. Figure 8 asks both to think step by step and
-for a number only: here these are two prompts, one that asks for the digit and one that reasons first.
+symbols, styles and traditions, and the five levels. The levels are the sheet's own. Figure 8 asks both to think
+step by step and for a number only: here these are two prompts, one that asks for the digit and one that reasons first.
 """
 
 from collections.abc import Mapping, Sequence

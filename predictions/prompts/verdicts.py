@@ -7,8 +7,8 @@ What counts, in this order; the first that is there decides:
 4. it is stated: "rating=4", "Score: 4";
 5. the first or the last line is a code alone; unless `reasoned`, also the beginning: "4 - Relevant: ...";
 6. unless `reasoned`, a sentence states it ("I would give it a 4") and no other number is in the reply.
-"4/5" and "4 out of 5" are 4 where 5 is the scale's greatest code. What is quoted, or stands between our tags, is not said
-by the model; nor is what the judged text itself says.
+"4/5" and "4 out of 5" are 4 where 5 is the scale's greatest code. What is quoted, or stands between our tags, is
+not said by the model; nor is what the judged text itself says.
 """
 
 import re
