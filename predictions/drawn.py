@@ -7,7 +7,9 @@ from typing import Any
 
 from benchmarks.models import Image
 from people.models import Team
-from predictions.prompts.contract import Picture, Request, Words
+from predictions.bodies import request_json
+from predictions.models import Reply
+from predictions.prompts.contract import Request
 
 Pictures = Mapping[str, Image]
 
@@ -26,26 +28,53 @@ class Drawn:
 
 def drawn(requests: Sequence[Request], team: Team) -> list[Drawn]:
     """One query for the pictures of all."""
-    shas = {piece.sha for one in requests for message in one.messages for piece in message.pieces if is_picture(piece)}
-    kept = pictures_of(team, shas | {one.image for one in requests if one.image})
+    return draw([request_json(one) for one in requests], team)
+
+
+def draw(requests: Sequence[Mapping[str, Any]], team: Team) -> list[Drawn]:
+    """Requests as `predictions.bodies.request_json` keeps them."""
+    pieces = [piece for one in requests for message in one.get("messages", ()) for piece in message["pieces"]]
+    named = [piece.get("image") for piece in pieces] + [one.get("image") for one in requests]
+    kept = pictures_of(team, {sha for sha in named if sha})
     return [
         Drawn(
             messages=[
-                {"role": message.role, "pieces": [_piece(piece, kept) for piece in message.pieces]}
-                for message in one.messages
+                {"role": message["role"], "pieces": [_piece(piece, kept) for piece in message["pieces"]]}
+                for message in one.get("messages", ())
             ],
-            texts=one.texts,
-            image=kept.get(one.image),
-            continuation=one.continuation,
-            choices=one.choices,
-            schema=json.dumps(one.schema, ensure_ascii=False, indent=2) if one.schema else "",
+            texts=one.get("texts", ()),
+            image=kept.get(one.get("image", "")),
+            continuation=one.get("continuation", ""),
+            choices=one.get("choices", ()),
+            schema=_json(one.get("schema")),
         )
         for one in requests
     ]
 
 
-def is_picture(piece: Words | Picture) -> bool:
-    return isinstance(piece, Picture)
+@dataclass(frozen=True)
+class Exchange:
+    """A request and what came back. `facts`: label and value; `rest`: what is not words, as JSON."""
+
+    request: Drawn
+    reply: Reply
+    text: str
+    refusal: str
+    finish: str
+    rest: str
+
+
+def exchanges(replies: Sequence[Reply], team: Team) -> list[Exchange]:
+    """Of a call, in the order of its requests."""
+    requests = draw([one.request for one in replies], team)
+    return [_exchange(request, reply) for request, reply in zip(requests, replies, strict=True)]
+
+
+def _exchange(request: Drawn, reply: Reply) -> Exchange:
+    body: Mapping[str, Any] = reply.body
+    rest = {key: body[key] for key in ("tokens", "similarities", "boxes") if body.get(key)}
+    text, refusal = str(body.get("text", "")), str(body.get("refusal", ""))
+    return Exchange(request, reply, text, refusal, str(body.get("finish", "")), _json(rest))
 
 
 def pictures_of(team: Team, shas: Collection[str]) -> dict[str, Image]:
@@ -53,7 +82,10 @@ def pictures_of(team: Team, shas: Collection[str]) -> dict[str, Image]:
     return {image.sha256: image for image in Image.objects.filter(team=team, sha256__in=shas)}
 
 
-def _piece(piece: Words | Picture, kept: Pictures) -> dict[str, Any]:
-    if isinstance(piece, Words):
-        return {"text": piece.text}
-    return {"sha": piece.sha, "image": kept.get(piece.sha), "alt": ""}
+def _piece(piece: Mapping[str, Any], kept: Pictures) -> dict[str, Any]:
+    sha = piece.get("image")
+    return {"sha": sha, "image": kept.get(sha), "alt": ""} if sha else {"text": piece.get("text", "")}
+
+
+def _json(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, indent=2) if data else ""

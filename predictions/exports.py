@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import batched
 from typing import Any
 
 import numpy as np
 from django.db.models import Func, IntegerField, Max
 
-from predictions.models import Collection, Embedding, Entry, Query, Ranking, Run
+from predictions.models import Attempt, Call, Collection, Embedding, Entry, Query, Ranking, Reply, Run
 
 MOST_IN_A_LINE = 800  # so many keys of the longest kind still make a line that the import reads
 
@@ -44,3 +45,52 @@ def run_lines(run: Run) -> Iterator[bytes]:
 
 def _line(row: Mapping[str, Any]) -> bytes:
     return json.dumps(row, ensure_ascii=False).encode() + b"\n"
+
+
+def call_lines(run: Run) -> Iterator[bytes]:
+    """Every call of a run with its attempts, its replies and the answer, in the order they were made."""
+    calls = Call.objects.filter(run=run).select_related("item", "unit", "annotation").order_by("pk")
+    for batch in batched(calls.iterator(chunk_size=200), 200):
+        attempts: dict[int, list[dict[str, Any]]] = {call.pk: [] for call in batch}
+        rows = Attempt.objects.filter(call__in=attempts).select_related("prices").order_by("call", "number")
+        for row in rows:
+            attempts[row.call_id].append(_attempt(row))
+        wanted = {number for call in batch for number in call.replies}
+        replies = dict(Reply.objects.filter(pk__in=wanted).values_list("pk", "body"))
+        for call in batch:
+            yield _line(_call(call, attempts[call.pk], [replies[one] for one in call.replies if one in replies]))
+
+
+def _call(call: Call, attempts: list[dict[str, Any]], replies: list[Any]) -> dict[str, Any]:
+    return {
+        "item": call.item.key,
+        "target": call.unit.target if call.unit else "",
+        "repeat": call.repeat,
+        "state": call.state,
+        "reason": call.reason,
+        "how": call.how,
+        "order": call.order,
+        "answers": call.annotation.answers if call.annotation else None,
+        "cached": call.cached,
+        "cost": f"{call.cost:f}",
+        "ended_at": call.ended_at.isoformat() if call.ended_at else None,
+        "replies": replies,
+        "attempts": attempts,
+    }
+
+
+def _attempt(row: Attempt) -> dict[str, Any]:
+    return {
+        "number": row.number,
+        "part": row.part,
+        "at": row.at.isoformat(),
+        "seconds": row.seconds,
+        "outcome": row.outcome,
+        "status": row.status,
+        "tokens_in": row.tokens_in,
+        "tokens_out": row.tokens_out,
+        "cost": f"{row.cost:f}" if row.cost is not None else None,
+        "prices": row.prices.number if row.prices else None,
+        "provider_id": row.provider_id,
+        "error": row.error,
+    }

@@ -1,0 +1,220 @@
+"""What the pages of a run show: its state in words, counts by state, everything frozen, and calls page by page."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from benchmarks.models import Benchmark
+from predictions import words
+from predictions.models import Attempt, Call, Reply, Run
+
+PAGE = 100
+EXCERPT = 240
+State = Call.State
+CHIPS = {
+    State.PENDING: "hollow",
+    State.RUNNING: "wait",
+    State.ANSWERED: "ok",
+    State.NO_RESPONSE: "back",
+    State.REFUSED: "back",
+    State.UNPARSEABLE: "back",
+    State.OUT_OF_RANGE: "back",
+    State.OVER_BUDGET: "back",
+    State.FAILED: "no",
+}
+RUN_CHIPS = {"draft": "hollow", "running": "wait", "paused": "back", "cancelled": "hollow", "done": "ok"}
+RETRIED = (State.FAILED, State.NO_RESPONSE, State.REFUSED, State.UNPARSEABLE, State.OUT_OF_RANGE)
+SAID = {
+    Run.State.DRAFT: gettext_lazy("The run has not begun."),
+    Run.State.RUNNING: gettext_lazy("The run is asking. You can leave this page; it goes on."),
+    Run.State.PAUSED: gettext_lazy("The run is paused. Nothing is asked, and nothing is lost."),
+    Run.State.CANCELLED: gettext_lazy("The run was stopped. What was answered stays and counts."),
+    Run.State.DONE: gettext_lazy("Every call of the run has ended."),
+}
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many calls are in a state, and whether they can be asked again by a press."""
+
+    state: str
+    label: str
+    chip: str
+    n: int
+    retried: bool
+
+
+def standing(run: Run, progress: Any) -> dict[str, Any]:
+    """What the part of the page that renews itself takes. `seen` changes with whatever it shows."""
+    shares = shares_of(progress.by_state)
+    live = run.state == Run.State.RUNNING or bool(progress.in_flight)
+    shown = [run.state, run.stopped_because, str(run.budget), str(progress.cost), progress.stalled, progress.in_flight]
+    shown += [[one.state, one.n] for one in shares] + [[error.pk for error in progress.errors], progress.seconds_left]
+    return {
+        "run": run,
+        "progress": progress,
+        "shares": shares,
+        "failed": [one for one in shares if one.retried],
+        "live": live,
+        "chip": RUN_CHIPS[run.state],
+        "said": _said(run),
+        "percent": min(100.0, 100 * progress.ended / progress.total) if progress.total else 0.0,
+        "spent": _spent(run, progress),
+        "left": lasting(progress.seconds_left),
+        "seen": hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16],
+    }
+
+
+def shares_of(by_state: Mapping[str, int]) -> list[Share]:
+    """States that occur, in the order of a call's life."""
+    return [
+        Share(str(state), str(state.label), CHIPS[state], by_state[state], state in RETRIED)
+        for state in State
+        if by_state.get(state)
+    ]
+
+
+def lasting(seconds: float | None) -> str:
+    """A time that is left, in the words of a person; empty where nobody knows."""
+    if seconds is None:
+        return ""
+    if seconds < 90:
+        return _("about a minute")
+    if seconds < 5400:
+        return _("about %(n)s minutes") % {"n": round(seconds / 60)}
+    return _("about %(n)s hours") % {"n": round(seconds / 3600)}
+
+
+def _said(run: Run) -> str:
+    if run.state in (Run.State.PAUSED, Run.State.CANCELLED) and run.stopped_because:
+        return f"{SAID[Run.State(run.state)]} {words.stopped(run.stopped_because)}"
+    return str(SAID[Run.State(run.state)])
+
+
+def _spent(run: Run, progress: Any) -> float | None:
+    """Percent of the budget; None without one."""
+    return min(100.0, float(100 * (progress.cost + progress.unaccounted) / run.budget)) if run.budget else None
+
+
+def about_of(run: Run) -> list[tuple[str, str]]:
+    """Everything that was frozen when the run began, label and value."""
+    chosen = run.selection
+    which = [", ".join(chosen[name]) for name in ("conditions", "targets", "concepts") if chosen.get(name)]
+    which += [_("a sample of %(n)s") % {"n": chosen["sample"]}] if chosen.get("sample") else []
+    facts = [
+        (_("Model"), run.model),
+        (_("Revision"), run.revision),
+        (_("Endpoint"), run.endpoint.name if run.endpoint else ""),
+        (_("Address"), run.endpoint.base_url if run.endpoint else ""),
+        (_("Campaign"), run.campaign.name if run.campaign else ""),
+        (_("Sheet"), str(run.options.get("sheet_version", ""))),
+        (_("Prompt"), f"{run.prompt} {run.prompt_version}".strip()),
+        (_("Prompt's options"), _pairs(run.prompt_options)),
+        (_("Decoding"), _pairs(run.decoding)),
+        (_("Units"), "; ".join(which) or _("all of the campaign")),
+        (_("Times each is asked"), str(run.repeats)),
+        (_("Seed"), str(run.seed)),
+        (_("Budget"), f"${run.budget.normalize():f}" if run.budget is not None else _("none")),
+        (_("Started by"), str(run.created_by or "")),
+    ]
+    return [(label, value) for label, value in facts if value]
+
+
+def _pairs(said: Mapping[str, Any]) -> str:
+    told = {key: value for key, value in said.items() if value not in (None, "", [], ())}
+    return "; ".join(f"{key}: {_brief(value)}" for key, value in told.items())
+
+
+def _brief(value: Any) -> str:
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return text if len(text) <= EXCERPT else text[:EXCERPT] + "…"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A call in a list: its state, why, and the beginning of what was said."""
+
+    call: Call
+    chip: str
+    why: str
+    text: str
+
+
+@dataclass(frozen=True)
+class CallPage:
+    """`further`: the id after which the next page begins; 0 for none."""
+
+    lines: Sequence[Line]
+    further: int
+
+
+def calls_page(run: Run, state: str, after: int) -> CallPage:
+    """A hundred calls of a run, in the order they were made. Two queries."""
+    rows = Call.objects.filter(run=run, pk__gt=after).select_related("item", "unit").order_by("pk")
+    calls = list((rows.filter(state=state) if state else rows)[: PAGE + 1])
+    further = calls[PAGE - 1].pk if len(calls) > PAGE else 0
+    calls = calls[:PAGE]
+    texts = said_in([number for call in calls for number in call.replies[-1:]])
+    lines = [
+        Line(call, CHIPS[State(call.state)], why(call), texts.get(call.replies[-1], "") if call.replies else "")
+        for call in calls
+    ]
+    return CallPage(lines, further)
+
+
+def why(call: Call) -> str:
+    """A sentence, for a call without a value."""
+    return words.reason(call.reason) if call.reason else ""
+
+
+def said_in(numbers: Sequence[int]) -> dict[int, str]:
+    """The beginning of what replies say, by their id."""
+    rows = Reply.objects.filter(pk__in=numbers).values_list("pk", "body")
+    return {pk: _text(body)[:EXCERPT] for pk, body in rows}
+
+
+def _text(body: Mapping[str, Any]) -> str:
+    return str(body.get("text") or body.get("refusal") or "")
+
+
+def attempts_of(call: Call) -> list[Attempt]:
+    """In the order they went out."""
+    return list(call.attempts.select_related("prices").order_by("number"))
+
+
+def replies_of(call: Call) -> list[Reply]:
+    """In the order of the call's requests."""
+    rows = {row.pk: row for row in Reply.objects.filter(pk__in=call.replies)}
+    return [rows[number] for number in call.replies if number in rows]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A run in the list of predictions."""
+
+    run: Run
+    chip: str
+    answered: int
+    total: int
+
+
+def answer_runs_of(benchmark: Benchmark, before: int = 0) -> tuple[list[Listed], int]:
+    """The newest hundred, and the id before which the next hundred begins; 0 for none. Two queries."""
+    rows = Run.objects.filter(benchmark=benchmark, task=Run.Task.ANSWERS).order_by("-pk")
+    rows = rows.select_related("rater", "campaign", "endpoint", "created_by")
+    runs = list((rows.filter(pk__lt=before) if before else rows)[: PAGE + 1])
+    further = runs[PAGE - 1].pk if len(runs) > PAGE else 0
+    counts = Call.objects.filter(run__in=runs[:PAGE]).order_by().values_list("run", "state").annotate(n=Count("pk"))
+    totals: dict[int, int] = {}
+    answered: dict[int, int] = {}
+    for run, state, n in counts:
+        totals[run] = totals.get(run, 0) + n
+        answered[run] = answered.get(run, 0) + (n if state == State.ANSWERED else 0)
+    found = [Listed(run, RUN_CHIPS[run.state], answered.get(run.pk, 0), totals.get(run.pk, 0)) for run in runs[:PAGE]]
+    return found, further
