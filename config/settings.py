@@ -4,7 +4,7 @@ from pathlib import Path
 
 import environ
 
-from config import languages
+from config import endpoints, languages
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -228,6 +228,11 @@ IMPORT_MAX_BYTES = 4 * 1024**3
 UPLOAD_MAX_BYTES = 20 * 1024 * 1024  # of one picture that an annotator brings
 FETCH_ALLOW = env.list("EMIC_FETCH_ALLOW", default=[])  # private networks that pictures may be fetched from
 
+# Models. The keys encrypt the secrets of endpoints: the first does, all are tried for reading.
+SECRETS_KEYS = env.list("EMIC_SECRETS_KEY", default=[])
+PRIVATE_ENDPOINTS = endpoints.networks(env.str("EMIC_PRIVATE_ENDPOINTS", ""), ALLOWED_HOSTS)
+LIMITS_URL = env.str("EMIC_LIMITS_URL", CELERY_BROKER_URL)  # Valkey, where workers share the limits of endpoints
+
 LEASE_MINUTES = 30
 UNDO_SECONDS = 30
 
@@ -237,4 +242,6 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("EMIC_LOG", "WARNING")},
+    # They would write what is sent, and to whom, whatever EMIC_LOG says.
+    "loggers": {name: {"level": "WARNING"} for name in ("httpx", "httpcore")},
 }

@@ -1,0 +1,20 @@
+"""Where models may answer from, besides the open internet."""
+
+from collections.abc import Sequence
+
+LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}
+# This machine, home and office networks, carriers' and overlay networks, and IPv6's own.
+LAN = ["127.0.0.0/8", "::1/128", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"]
+
+
+def networks(told: str, hosts: Sequence[str]) -> list[str]:
+    """Private networks in which endpoints may be: all for "1", none for "0", or those that are named, with commas
+    between. Where nothing is told, all on a site that is reached from its own machine only."""
+    told = told.strip().lower()
+    if told in ("1", "true", "yes", "on"):
+        return LAN
+    if told in ("0", "false", "no", "off"):
+        return []
+    if told:
+        return [one.strip() for one in told.split(",") if one.strip()]
+    return LAN if set(hosts) <= LOCAL_HOSTS else []

@@ -1,0 +1,176 @@
+"""Connections to endpoints: only to addresses that may be asked, never by a redirect, never past their time.
+
+A name is resolved once for each connection, every address it has is checked, and the connection goes to a number that
+was checked. The time counts from the first byte sent to the last received, however slowly the bytes come.
+"""
+
+import math
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Any
+
+import httpcore
+import httpx
+from django.conf import settings
+
+from benchmarks.services.fetching import NEVER, may_be_asked
+
+LINK_LOCAL = [ip_network(one) for one in ("169.254.0.0/16", "fe80::/10")]  # clouds tell their guests secrets there
+IDLE_SECONDS = 4.0  # servers close after five or more; a line that is closed under us costs a request
+CONNECT_SECONDS = 10.0
+
+Resolve = Callable[[str], Sequence[str]]
+
+
+class AddressRefused(httpcore.ConnectError):
+    """The address is none that this site asks; the message says why."""
+
+
+def is_private(number: str) -> bool:
+    """Whether an address is of this machine or of a network that the operator lets endpoints be in."""
+    address = ip_address(number.partition("%")[0])
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    if any(address in network for network in (*LINK_LOCAL, *NEVER)) and not address.is_loopback:
+        return False
+    return any(address in ip_network(one) for one in settings.PRIVATE_ENDPOINTS)
+
+
+def resolved(host: str) -> Sequence[str]:
+    """Every number of a name, in the system's order; none if there is no such name."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return list(dict.fromkeys(str(row[4][0]) for row in found))
+
+
+def numbers_of(host: str, *, in_clear: bool, resolve: Resolve = resolved) -> Sequence[str]:
+    """The numbers that may be connected to. `in_clear`: a secret would travel unencrypted. Raises AddressRefused."""
+    numbers = resolve(host)
+    if not numbers:
+        raise httpcore.ConnectError("no such name")
+    if not all(is_private(number) or may_be_asked(number) for number in numbers):
+        raise AddressRefused("private")
+    if in_clear and not all(is_private(number) for number in numbers):
+        raise AddressRefused("in_clear")
+    return numbers
+
+
+class _Due(threading.local):
+    at = math.inf
+
+
+_DUE = _Due()
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """All that this thread reads and writes on a line has to be done by then; after it, httpcore.ReadTimeout."""
+    before, _DUE.at = _DUE.at, time.monotonic() + seconds
+    try:
+        yield
+    finally:
+        _DUE.at = before
+
+
+def _left(timeout: float | None) -> float | None:
+    left = _DUE.at - time.monotonic()
+    if left <= 0:
+        raise httpcore.ReadTimeout("the time is over")
+    return timeout if left == math.inf else min(left, timeout or left)
+
+
+class _Stream(httpcore.NetworkStream):
+    def __init__(self, inner: httpcore.NetworkStream) -> None:
+        self.inner = inner
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self.inner.read(max_bytes, _left(timeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self.inner.write(buffer, _left(timeout))
+
+    def close(self) -> None:
+        self.inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        return _Stream(self.inner.start_tls(ssl_context, server_hostname, _left(timeout)))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self.inner.get_extra_info(info)
+
+
+class _Network(httpcore.NetworkBackend):
+    def __init__(self, in_clear: bool, resolve: Resolve) -> None:
+        self.in_clear, self.resolve, self.inner = in_clear, resolve, httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        broken: Exception = httpcore.ConnectError("no address")
+        for number in numbers_of(host, in_clear=self.in_clear, resolve=self.resolve):
+            try:
+                return _Stream(self.inner.connect_tcp(number, port, _left(timeout), local_address, socket_options))
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                broken = error
+        raise broken
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Read once for the process: it takes some 30 ms."""
+    return httpx.create_ssl_context()
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self.stream
+
+    def close(self) -> None:
+        self.stream.close()
+
+
+class Transport(httpx.BaseTransport):
+    """What an httpx client sends by. Failures stay httpcore's own. `in_clear`: see `numbers_of`."""
+
+    def __init__(self, *, in_clear: bool = False, resolve: Resolve = resolved) -> None:
+        self.pool = httpcore.ConnectionPool(
+            ssl_context=_certificates(),
+            max_connections=None,
+            max_keepalive_connections=None,
+            keepalive_expiry=IDLE_SECONDS,
+            network_backend=_Network(in_clear, resolve),
+        )
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        url = httpcore.URL(
+            scheme=request.url.raw_scheme,
+            host=request.url.raw_host,
+            port=request.url.port,
+            target=request.url.raw_path,
+        )
+        sent = httpcore.Request(
+            request.method, url, headers=request.headers.raw, content=request.stream, extensions=request.extensions
+        )
+        came = self.pool.handle_request(sent)
+        return httpx.Response(came.status, headers=came.headers, stream=_Body(came.stream), extensions=came.extensions)
+
+    def close(self) -> None:
+        self.pool.close()
