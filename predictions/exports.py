@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import batched
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -50,10 +50,11 @@ def _line(row: Mapping[str, Any]) -> bytes:
 def call_lines(run: Run) -> Iterator[bytes]:
     """Every call of a run with its attempts, its replies and the answer, in the order they were made."""
     calls = Call.objects.filter(run=run).select_related("item", "unit", "annotation").order_by("pk")
-    for batch in batched(calls.iterator(chunk_size=200), 200):
+    rows = calls.iterator(chunk_size=200)
+    while batch := list(islice(rows, 200)):
         attempts: dict[int, list[dict[str, Any]]] = {call.pk: [] for call in batch}
-        rows = Attempt.objects.filter(call__in=attempts).select_related("prices").order_by("call", "number")
-        for row in rows:
+        went = Attempt.objects.filter(call__in=attempts).select_related("prices").order_by("call", "number")
+        for row in went:
             attempts[row.call_id].append(_attempt(row))
         wanted = {number for call in batch for number in call.replies}
         replies = dict(Reply.objects.filter(pk__in=wanted).values_list("pk", "body"))
