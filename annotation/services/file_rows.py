@@ -65,11 +65,13 @@ class Ready:
 
 
 class NotTaken(Exception):
-    """Why not, for each row that is to blame; the others of the answer are not taken because of it."""
+    """Why not, for each row that is to blame; the others of the answer are not taken because of it. `codes`: the
+    sheet's own, where it is the sheet that does not take the answer."""
 
-    def __init__(self, problems: Mapping[int, RowProblem]) -> None:
+    def __init__(self, problems: Mapping[int, RowProblem], codes: frozenset[str] = frozenset()) -> None:
         super().__init__()
         self.problems = dict(problems)
+        self.codes = codes
 
 
 @dataclass
@@ -131,7 +133,10 @@ def _understood(place: Place, gathered: Gathered, one: Said, known: Lookup) -> R
     if one.by_model:
         parsed.warnings.clear()  # a remark is for a person to confirm
     if not parsed.ok:
-        raise NotTaken(_blamed(place.sheet, gathered, parsed))
+        codes = {
+            problem.code for found in (parsed.errors, parsed.warnings) for many in found.values() for problem in many
+        }
+        raise NotTaken(_blamed(place.sheet, gathered, parsed), frozenset(codes))
     _all_asked(gathered, parsed)
     used = [image for sha, image in known.pictures.items() if sha in _shas(place.sheet, parsed)]
     return Ready(gathered, one, item, cohort, target, parsed, confirmed, used)

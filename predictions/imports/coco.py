@@ -1,0 +1,122 @@
+"""Detections in COCO's format of results: a list of image_id, category_id, bbox (x, y, width, height in pixels) and
+score; and the release's own COCO file, which says what an image and a category are called, and how large an image is.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from django.utils.translation import gettext as _
+
+from annotation.imports.source import Row
+from annotation.imports.staging import together
+from benchmarks.imports.problems import RowProblem, SourceProblem
+from predictions.imports.samples import Boxes, Lines, Sample
+from predictions.imports.streaming import elements
+
+KEY = "coco"
+MOST_IN_IMAGE = 5000
+SLACK = 1.0  # pixels by which a box may reach over the edge: rounding
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the release's file calls things. `images`: id to (file name, width, height)."""
+
+    images: Mapping[str, tuple[str, float, float]] = field(default_factory=dict)
+    categories: Mapping[str, str] = field(default_factory=dict)
+
+
+def recognises(head: bytes) -> bool:
+    """By the first bytes of the file."""
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    return text.startswith(b"[") and b'"image_id"' in head and b'"bbox"' in head
+
+
+def names(file: BinaryIO) -> Names:
+    """Of the release's COCO file. Raises SourceProblem."""
+    images: dict[str, tuple[str, float, float]] = {}
+    categories: dict[str, str] = {}
+    try:
+        for name, one in elements(file, ("images", "categories", "annotations")):
+            if name == "images":
+                size = (float(one.get("width") or 0), float(one.get("height") or 0))
+                images[str(one["id"])] = (str(one.get("file_name") or ""), *size)
+            elif name == "categories":
+                categories[str(one["id"])] = str(one.get("name") or "")
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        text = _("In the COCO file an image or a category has no id. Send the file as it was released.")
+        raise SourceProblem(text) from error
+    if not images:
+        raise SourceProblem(_("The COCO file lists no images. Send the one that was released with the pictures."))
+    return Names(images, categories)
+
+
+def rows(file: BinaryIO) -> Iterator[Row]:
+    """The detections, counted from 1."""
+    for number, (_name, one) in enumerate(elements(file), start=1):
+        if isinstance(one, Mapping) and one.get("image_id") is not None:
+            yield number, one
+        else:
+            text = _("This is no detection: it names no image. Write image_id, category_id, bbox and score.")
+            yield number, RowProblem("unreadable", text)
+
+
+def lines(rows: Iterator[Row], names: Names, beat: Callable[[], None]) -> Lines:
+    """One for each image, wherever its detections stand; numbered by the first of them."""
+    for some in together(rows, lambda row: [row.get("image_id")], MOST_IN_IMAGE, beat):
+        number, first = some[0]
+        try:
+            if isinstance(first, RowProblem):
+                raise first
+            key = str(first["image_id"])
+            name, width, height = names.images.get(key, ("", 0.0, 0.0))
+            found = tuple(_detection(row, names) for _n, row in some if isinstance(row, Mapping))
+            size = (width, height) if width and height else None
+            raw = json.dumps([row for _n, row in some[:20]])
+            yield Sample(number, name or key, Boxes(found, size), raw=raw)
+        except RowProblem as problem:
+            yield number, problem
+
+
+def _detection(row: Mapping[str, Any], names: Names) -> tuple[str, float, float, float, float, float]:
+    box, score = row.get("bbox"), row.get("score")
+    numbers = [*box, score] if isinstance(box, list) and len(box) == 4 else [None]
+    if any(isinstance(one, bool) or not isinstance(one, int | float) or not math.isfinite(one) for one in numbers):
+        raise RowProblem("unreadable", _("A detection of this image lacks one of the four numbers, or its score."))
+    category = str(row.get("category_id", ""))
+    x, y, width, height, score = (float(one) for one in numbers)
+    return names.categories.get(category, ""), score, x, y, width, height
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The best scored box as fractions (left, top, right, bottom), and how many it was chosen among."""
+
+    box: tuple[float, float, float, float]
+    score: float
+    among: int
+
+
+def chosen(boxes: Boxes, size: tuple[float, float], concept: str) -> Chosen | None:
+    """Of an item's image. Where the categories have names and one is the item's concept, only boxes of that count. None
+    without a box; ValueError where the box lies outside the picture.
+
+    >>> chosen(Boxes((("", 0.5, 10, 20, 30, 40), ("", 0.2, 0, 0, 1, 1))), (100, 100), "").box
+    (0.1, 0.2, 0.4, 0.6)
+    """
+    named = [one for one in boxes.found if one[0]]
+    own = [one for one in named if one[0].casefold() == concept.casefold()] if named and concept else []
+    among = own if named and concept else list(boxes.found)
+    if not among:
+        return None
+    _category, score, x, y, w, h = max(among, key=lambda one: one[1])
+    width, height = boxes.size or size
+    sides = (x, y, x + w, y + h)
+    limits = (width, height, width, height)
+    if any(not -SLACK <= one <= limit + SLACK for one, limit in zip(sides, limits, strict=True)):
+        raise ValueError("outside_image")
+    x0, y0, x1, y1 = (min(max(one / limit, 0.0), 1.0) for one, limit in zip(sides, limits, strict=True))
+    return Chosen((x0, y0, x1, y1), score, len(among))

@@ -1,0 +1,72 @@
+"""Logs of Inspect as JSON (`inspect log dump`, or written in that format): one object that holds the samples."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO
+
+from annotation.imports.rows import clean
+from annotation.imports.source import Row
+from benchmarks.imports.problems import RowProblem
+from predictions.imports.samples import LONGEST_RAW, Lines, Sample, Told, named
+from predictions.imports.streaming import elements
+
+KEY = "inspect"
+
+
+def recognises(head: bytes) -> bool:
+    """By the first bytes of the file."""
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and b'"version"' in head and b'"eval"' in head
+
+
+def rows(file: BinaryIO) -> Iterator[Row]:
+    """Its samples, counted from 1; first, as number 0, what the log says of the whole."""
+    number = 0
+    for name, one in elements(file, ("samples",)):
+        if name == "eval" and isinstance(one, Mapping):
+            yield 0, {"model": one.get("model", ""), "task": one.get("task", "")}
+        elif name == "samples":
+            number += 1
+            yield number, one if isinstance(one, Mapping) else RowProblem("unreadable", "no object")
+
+
+def scorers_of(row: Mapping[str, Any]) -> list[str]:
+    scores = row.get("scores")
+    return [str(name) for name in scores] if isinstance(scores, Mapping) else []
+
+
+def lines(rows: Iterator[Row], told: Told) -> Lines:
+    """The first epoch of each sample."""
+    for number, row in rows:
+        if number == 0:
+            continue
+        try:
+            if isinstance(row, RowProblem):
+                raise row
+            if row.get("epoch", 1) != 1:
+                continue
+            raw = _completion(row)
+            said = _of_scorer(row, told.only) if told.only else raw
+            target = named(row, told.target, number) if told.target else ""
+            yield Sample(number, named(row, told.key, number), clean(said), target, clean(raw or "")[:LONGEST_RAW])
+        except RowProblem as problem:
+            yield number, problem
+
+
+def _completion(row: Mapping[str, Any]) -> str | None:
+    output = row.get("output")
+    if not isinstance(output, Mapping):
+        return None
+    if isinstance(output.get("completion"), str):
+        return str(output["completion"])
+    choices = output.get("choices") or [{}]
+    content = choices[0].get("message", {}).get("content") if isinstance(choices[0], Mapping) else None
+    if isinstance(content, list):  # parts of a message: only what is text
+        content = "".join(str(one.get("text", "")) for one in content if isinstance(one, Mapping))
+    return content if isinstance(content, str) else None
+
+
+def _of_scorer(row: Mapping[str, Any], name: str) -> str | None:
+    """The answer that a scorer took out of the reply."""
+    scores = row.get("scores")
+    one = scores.get(name) if isinstance(scores, Mapping) else None
+    answer = one.get("answer") if isinstance(one, Mapping) else None
+    return None if answer is None else str(answer)

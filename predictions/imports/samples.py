@@ -1,0 +1,162 @@
+"""What a file of a model's answers says, sample by sample, whichever harness wrote it. No database."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from django.utils.translation import gettext as _
+
+from annotation.imports.rows import cell
+from annotation.sheets import Field, Sheet, say
+from benchmarks.imports.problems import RowProblem
+
+Failure = Literal["no_response", "unparseable", "out_of_range"]
+LONGEST_RAW = 20_000
+WHOLE = "*"
+"""In the place of a field: a reply is a JSON object with all answers."""
+
+
+@dataclass(frozen=True)
+class Likelihoods:
+    """One log-likelihood for each option, in the sheet's order: the likeliest is the answer."""
+
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Of one image: (category, score, x, y, width, height), in pixels of an image of `size` (None: as it is here)."""
+
+    found: tuple[tuple[str, float, float, float, float, float], ...]
+    size: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One answer as the file has it. `key`: what its item is known by there. `said`: text, answers by field,
+    likelihoods or boxes; None where the model said nothing. `raw`: its reply, to be kept."""
+
+    number: int
+    key: str
+    said: Any
+    target: str = ""
+    raw: str = ""
+    rater: str = ""
+
+
+class Unreadable(Exception):
+    """A reply without a value: the state and the reason (predictions.words) that its call gets."""
+
+    def __init__(self, state: Failure, reason: str) -> None:
+        super().__init__(reason)
+        self.state, self.reason = state, reason
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a person says of a file. `key`: the column that names the item. `target`: the column that names the culture,
+    or "" for the item's own origin. `only`: a filter of lm-eval, or a scorer of Inspect ("" for its reply itself).
+    `field`: which question the replies answer, or WHOLE. `rater`: which of the models in a table of ratings."""
+
+    key: str = "item"
+    target: str = ""
+    only: str = ""
+    field: str = ""
+    rater: str = ""
+
+
+Line = Sample | tuple[int, RowProblem]
+Lines = Iterator[Line]
+
+
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row with what is nested one or two deep under dotted names, such as "doc.id" and "doc.meta.key"."""
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            for inner, one in value.items():
+                if isinstance(one, Mapping):
+                    found |= {f"{name}.{inner}.{last}": deep for last, deep in one.items()}
+                else:
+                    found[f"{name}.{inner}"] = one
+        else:
+            found[name] = value
+    return found
+
+
+def named(row: Mapping[str, Any], column: str, number: int) -> str:
+    """What an item is known by. Raises RowProblem."""
+    value = flat(row).get(column)
+    if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
+        text = _("“%(name)s” names no item in this row. Choose the column that holds the item's key.")
+        raise RowProblem("no_key", text % {"name": column})
+    return str(value).strip()
+
+
+def codes_of(one: Field) -> Sequence[str]:
+    schema = one.spec.rubric("", one.config).schema
+    found: Sequence[str] = schema.get("enum") or ()
+    return found
+
+
+def answers(sample: Sample, sheet: Sheet, key: str) -> Mapping[str, Any]:
+    """What the sheet's `parse` takes. `key`: the field that is answered, or WHOLE. Raises Unreadable."""
+    said = sample.said
+    if isinstance(said, Mapping):
+        return said
+    if said is None or (isinstance(said, str) and not said.strip()):
+        raise Unreadable("no_response", "empty")
+    if key == WHOLE:
+        return _object(str(said))
+    one = sheet.field(key)
+    if isinstance(said, Likelihoods):
+        return {key: _likeliest(said, one)}
+    return {key: _from_text(str(said), one)}
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Unreadable("unparseable", "bad_json") from None
+    if not isinstance(found, dict):
+        raise Unreadable("unparseable", "bad_json")
+    return found
+
+
+def _likeliest(said: Likelihoods, one: Field) -> str:
+    codes = codes_of(one)
+    if len(codes) != len(said.values):
+        raise Unreadable("unparseable", "other_options")
+    best = max(said.values)
+    if said.values.count(best) > 1:
+        raise Unreadable("unparseable", "two_verdicts")
+    return codes[said.values.index(best)]
+
+
+def _from_text(text: str, one: Field) -> Any:
+    """A code as it is written, or an option's words; nothing is looked for inside a sentence: that is the harness's
+    own filter's to do."""
+    codes, plain = codes_of(one), text.strip().strip("\"'`*“”.").strip()
+    if not codes:
+        try:
+            return cell({"it": text.strip()}, "it", one)
+        except RowProblem:
+            raise Unreadable("unparseable", "bad_json") from None
+    if plain in codes:
+        return plain
+    by_words = {say(option.label, "en").casefold(): option.code for option in _options(one)}
+    if plain.casefold() in by_words:
+        return by_words[plain.casefold()]
+    try:
+        number = float(plain)
+    except ValueError:
+        raise Unreadable("unparseable", "no_choice") from None
+    if number.is_integer() and str(int(number)) in codes:
+        return str(int(number))
+    raise Unreadable("out_of_range", "outside_scale")
+
+
+def _options(one: Field) -> Sequence[Any]:
+    return getattr(one.config, "options", None) or getattr(one.config, "points", None) or ()

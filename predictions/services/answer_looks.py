@@ -1,0 +1,164 @@
+"""A look into a file of a model's answers before it comes in: what it is, what can be known of it, its first rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from annotation.imports.source import Row
+from annotation.models import Campaign, CampaignCohort
+from annotation.services.file_rows import NotTaken, Place, look_up, understood
+from annotation.services.sheet_versions import sheet_of
+from annotation.sheets import Sheet, say
+from benchmarks.imports.problems import RowProblem
+from predictions.imports import coco, inspect, lm_eval
+from predictions.imports.samples import Told, flat
+from predictions.services import answer_samples
+from predictions.services.answer_samples import RATINGS, File, Found, items_named, model_named
+from predictions.words import reason
+
+LOOKED = 300
+SCANNED = 20_000
+SHOWN = 5
+LONGEST_CELL = 200
+
+
+@dataclass(frozen=True)
+class Looked:
+    """`keys`: columns that name items, with how many of the `seen` rows they name one for, the best first. `targets`:
+    columns that name cultures of the campaign. `only`: filters of lm-eval, or scorers of Inspect."""
+
+    format: str
+    seen: int
+    keys: Mapping[str, int] = field(default_factory=dict)
+    targets: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+    def guess(self) -> Told:
+        """What is likeliest, to be shown and confirmed."""
+        return Told(
+            key=next(iter(self.keys), ""),
+            target=next(iter(self.targets), ""),
+            only=self.only[0] if self.only and self.format == lm_eval.KEY else "",
+            field=next(iter(self.fields), ""),
+            rater=self.models[0] if len(self.models) > 1 else "",
+        )
+
+
+def look(file: File, campaign: Campaign, sheet: Sheet, language: str = "en") -> Looked:
+    """Raises SourceProblem for a file that cannot be read at all."""
+    with answer_samples.opened(file) as rows:
+        some = [row for _number, row in islice(rows, LOOKED) if isinstance(row, Mapping)]
+        only, models = Counter[str](), Counter[str]()
+        for row in [*some, *_rest(rows)]:
+            only.update(_only(file.format, row))
+            models.update(name for name in [_model(file.format, row)] if name)
+    some = [row for row in some if file.format != inspect.KEY or "id" in row]
+    return Looked(
+        file.format, len(some), _keys(file, some, campaign), _targets(file, some, campaign), tuple(only), tuple(models),
+        _fields(file, sheet, language),
+    )  # fmt: skip
+
+
+def _rest(rows: Iterator[Row]) -> Iterator[Mapping[str, Any]]:
+    return (row for _number, row in islice(rows, SCANNED) if isinstance(row, Mapping))
+
+
+def _only(kind: str, row: Mapping[str, Any]) -> list[str]:
+    if kind == lm_eval.KEY:
+        return [name for name in [lm_eval.filters_of(row)] if name]
+    return inspect.scorers_of(row) if kind == inspect.KEY else []
+
+
+def _model(kind: str, row: Mapping[str, Any]) -> str:
+    if kind == RATINGS:
+        return "" if row.get("rater_kind") == "person" else model_named(row)
+    return str(row.get("model") or "") if kind == inspect.KEY and "id" not in row else ""
+
+
+def _fields(file: File, sheet: Sheet, language: str) -> dict[str, str]:
+    """Questions of the sheet that this file can answer; of a table, that is said row by row."""
+    if file.format == RATINGS:
+        return {}
+    boxes = file.format == coco.KEY
+    fields = [one for one in sheet.fields if (one.spec.level(one.config) == "box") == boxes]
+    return {one.key: say(one.label, language).replace("{target}", "…") for one in fields}
+
+
+def _keys(file: File, some: list[Mapping[str, Any]], campaign: Campaign) -> dict[str, int]:
+    """A table and detections say it themselves."""
+    if file.format == RATINGS:
+        return {"item": len(some)}
+    if file.format == coco.KEY:
+        names = answer_samples.names_of(file)
+        values = [str(row.get("image_id")) for row in some]
+        return {"image_id": _matches([names.images.get(one, (one, 0, 0))[0] or one for one in values], campaign)}
+    columns = {name: [str(flat(row).get(name, "")) for row in some] for name in _scalar_columns(some)}
+    found = {name: _matches(values, campaign) for name, values in columns.items()}
+    good = {name: n for name, n in sorted(found.items(), key=lambda one: -one[1]) if n}
+    return good or dict.fromkeys(columns, 0)
+
+
+def _scalar_columns(some: list[Mapping[str, Any]]) -> list[str]:
+    row = flat(some[0]) if some else {}
+    fits = (name for name, one in row.items() if isinstance(one, str | int) and not isinstance(one, bool))
+    return [name for name in fits if len(str(row[name])) <= LONGEST_CELL and _may_name(name)]
+
+
+def _may_name(column: str) -> bool:
+    """Replies and settings name no item."""
+    return column.split(".")[0] in ("doc", "doc_id", "id", "metadata", "target", "input")
+
+
+def _matches(values: list[str], campaign: Campaign) -> int:
+    found = items_named(campaign.stage, set(values))
+    return sum(value in found and not isinstance(found[value], RowProblem) for value in values)
+
+
+def _targets(file: File, some: list[Mapping[str, Any]], campaign: Campaign) -> tuple[str, ...]:
+    if not campaign.stage.has_target or file.format in (RATINGS, coco.KEY):
+        return ()
+    labels = set(CampaignCohort.objects.filter(campaign=campaign).values_list("cohort__label", flat=True))
+    return tuple(name for name in _scalar_columns(some) if some and all(flat(row).get(name) in labels for row in some))
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A row as it would come in: the answers by field, or why it has no value, or what is wrong with the row."""
+
+    number: int
+    item: str
+    said: str
+    answers: Mapping[str, Any]
+    unread: str = ""
+    wrong: str = ""
+
+
+def first_rows(file: File, told: Told, campaign: Campaign, now: Any, beat: Callable[[], None]) -> list[Shown]:
+    """The first answers, without writing anything."""
+    sheet = sheet_of(campaign.sheet_version)
+    place = Place(campaign, sheet, {row.cohort.label: row for row in campaign.cohorts.select_related("cohort")}, "")
+    with answer_samples.opened(file) as rows:
+        first = rows if file.format != coco.KEY else islice(rows, LOOKED)
+        found = answer_samples.found(file, first, told, sheet, campaign.stage, beat)
+        some = answer_samples.placed(list(islice(found, SHOWN)), file, told, sheet, campaign.stage)
+    for one in some:
+        one.gathered.row = {**one.gathered.row, "rater": "model", "rater_kind": "model"}
+    known = look_up(place, [one.gathered for one in some])
+    return [_shown(one, place, known, now) for one in some]
+
+
+def _shown(one: Found, place: Place, known: Any, now: Any) -> Shown:
+    item, said = str(one.gathered.row.get("item", "")), one.raw[:LONGEST_CELL]
+    if one.unread is not None:
+        return Shown(one.number, item, said, {}, unread=reason(one.unread.reason))
+    try:
+        return Shown(one.number, item, said, understood(place, one.gathered, known, now).parsed.answers)
+    except NotTaken as refused:
+        words = " ".join(dict.fromkeys(problem.message for problem in refused.problems.values()))
+        return Shown(one.number, item, said, {}, **({"unread": words} if refused.codes else {"wrong": words}))

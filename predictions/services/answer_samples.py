@@ -1,0 +1,210 @@
+"""From a file's samples to rows of answers: which item each is about, and what the sheet is given to parse."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, BinaryIO
+
+from django.utils.translation import gettext as _
+
+from annotation.imports import source
+from annotation.imports.gathering import Gathered, answers, each
+from annotation.imports.source import Row
+from annotation.sheets import Sheet
+from benchmarks import storage
+from benchmarks.imports.problems import RowProblem, SourceProblem
+from benchmarks.models import Item, Stage
+from predictions.imports import coco, inspect, lm_eval, samples
+from predictions.imports.samples import Boxes, Line, Sample, Told, Unreadable
+
+RATINGS = "csv"
+FORMATS = (coco.KEY, lm_eval.KEY, inspect.KEY, RATINGS)
+HEAD = 64 * 1024
+
+
+@dataclass
+class Found:
+    """An answer of the file: a row that can be imported, or a reply without a value. `number`: its row or sample."""
+
+    gathered: Gathered
+    raw: str = ""
+    unread: Unreadable | None = None
+    how: str = ""
+    notes: Mapping[str, Any] | None = None
+
+    @property
+    def number(self) -> int:
+        return self.gathered.numbers[0]
+
+
+@dataclass(frozen=True)
+class File:
+    """A kept upload. `names`: the release's COCO file, where one was sent with it."""
+
+    name: str
+    format: str
+    names: str = ""
+
+
+def format_of(file: BinaryIO) -> str:
+    """Which of FORMATS; ratings where it is none of the others. The file is at its beginning again."""
+    head = file.read(HEAD)
+    file.seek(0)
+    if head.startswith(b"PK\x03\x04"):
+        raise SourceProblem(_("This is a zip. Unpack it first, and send the file that is in it."))
+    if coco.recognises(head):
+        return coco.KEY
+    if inspect.recognises(head):
+        return inspect.KEY
+    if not head.lstrip(b"\xef\xbb\xbf \t").startswith(b"{"):
+        return RATINGS
+    _number, first = next(iter(source.rows(file)), (0, {}))
+    file.seek(0)
+    return lm_eval.KEY if isinstance(first, Mapping) and lm_eval.recognises(first) else RATINGS
+
+
+@contextmanager
+def opened(file: File) -> Iterator[Iterator[Row]]:
+    """Its rows, samples or detections as they stand there."""
+    with storage.open_binary(file.name) as data:
+        if file.format == coco.KEY:
+            yield coco.rows(data)
+        elif file.format == inspect.KEY:
+            yield inspect.rows(data)
+        elif file.format == lm_eval.KEY:
+            yield source.rows(data)
+        else:
+            yield source.rows(data, ("item",))
+
+
+def names_of(file: File) -> coco.Names:
+    if not file.names:
+        return coco.Names()
+    with storage.open_binary(file.names) as data:
+        return coco.names(data)
+
+
+def found(
+    file: File, rows: Iterator[Row], told: Told, sheet: Sheet, stage: Stage, beat: Callable[[], None]
+) -> Iterator[Found | Line]:
+    """Each answer, or the sample of one whose item is still to be found (see `placed`)."""
+    if file.format == coco.KEY:
+        yield from coco.lines(rows, names_of(file), beat)
+    elif file.format == inspect.KEY:
+        yield from inspect.lines(rows, told)
+    elif file.format == lm_eval.KEY:
+        yield from lm_eval.lines(rows, told)
+    else:
+        with_names = _of_model(rows, told.rater)
+        first, with_names = _peeked(with_names)
+        long = source.is_long(iter(first))
+        many = answers(with_names, sheet, stage.has_target, beat) if long else each(with_names)
+        yield from (Found(one) for one in many)
+
+
+def _peeked(rows: Iterator[Row]) -> tuple[list[Row], Iterator[Row]]:
+    first: list[Row] = []
+    for row in rows:
+        first.append(row)
+        if len(first) == 100:
+            break
+
+    def both() -> Iterator[Row]:
+        yield from first
+        yield from rows
+
+    return first, both()
+
+
+def model_named(row: Mapping[str, Any]) -> str:
+    """Which model a row of ratings is of; empty where it does not say."""
+    return str(row.get("rater") or row.get("model") or "").strip()
+
+
+def _of_model(rows: Iterator[Row], wanted: str) -> Iterator[Row]:
+    """Rows of one model: those of other models are other runs."""
+    for number, row in rows:
+        if isinstance(row, RowProblem) or not wanted or model_named(row) in ("", wanted):
+            if not isinstance(row, RowProblem) and row.get("rater_kind") == "person":
+                text = _("This is a person's answer. Import those of people at the campaign.")
+                row = RowProblem("is_a_person", text)
+            yield number, row
+
+
+def placed(lines: Sequence[Found | Line], file: File, told: Told, sheet: Sheet, stage: Stage) -> list[Found]:
+    """The samples with their items, looked up together. What cannot be placed has a problem."""
+    keys = {one.key for one in lines if isinstance(one, Sample)}
+    items = items_named(stage, keys)
+    return [one if isinstance(one, Found) else _placed(one, items, told, sheet, stage) for one in lines]
+
+
+def _placed(one: Line, items: Mapping[str, Item | RowProblem], told: Told, sheet: Sheet, stage: Stage) -> Found:
+    if not isinstance(one, Sample):
+        number, problem = one
+        return Found(Gathered([number], {}, {number: problem}))
+    item = items.get(one.key)
+    if item is None or isinstance(item, RowProblem):
+        text = _("There is no item “%(key)s” in this stage, nor a picture of that name.") % {"key": one.key[:80]}
+        problem = item or RowProblem("no_item", text)
+        return Found(Gathered([one.number], {"item": one.key}, {one.number: problem}), one.raw)
+    row: dict[str, Any] = {"item": item.key}
+    if stage.has_target:
+        row["target"] = one.target or item.origin
+    how = "logprobs" if isinstance(one.said, samples.Likelihoods) else "" if isinstance(one.said, Boxes) else "text"
+    made = Found(Gathered([one.number], row, partial=told.field != samples.WHOLE), one.raw, how=how)
+    try:
+        row["answers"] = _boxes(one.said, item, told, made) if isinstance(one.said, Boxes) else (
+            samples.answers(one, sheet, told.field)
+        )  # fmt: skip
+    except Unreadable as unread:
+        made.unread = unread
+        return made
+    made.gathered.of = dict.fromkeys(row["answers"], one.number)
+    return made
+
+
+def _boxes(said: Boxes, item: Item, told: Told, made: Found) -> Mapping[str, Any]:
+    image = next((use.image for use in sorted(item.images.all(), key=lambda use: use.role)), None)
+    if image is None:
+        raise Unreadable("unparseable", "no_image")
+    try:
+        best = coco.chosen(said, (image.width, image.height), item.concept)
+    except ValueError as error:
+        raise Unreadable("out_of_range", str(error)) from None
+    if best is None:
+        raise Unreadable("unparseable", "no_box")
+    made.notes = {"rule": "best_scored", "score": best.score, "among": best.among}
+    return {told.field: [list(best.box)]}
+
+
+def items_named(stage: Stage, names: Collection[str]) -> dict[str, Item | RowProblem]:
+    """Items by what a file calls them: an item's key; else the name of a picture's file with or without its folder and
+    ending, as a key, as the picture's source or as its SHA-256. A name that fits several items fits none."""
+    keyed: dict[str, list[Item]] = defaultdict(list)
+    wanted = {name: (name, PurePosixPath(name).name, PurePosixPath(name).stem) for name in names}
+    spelt = {one for many in wanted.values() for one in many}
+    rows = Item.objects.filter(stage=stage).prefetch_related("images__image")
+    for item in rows.filter(key__in=spelt):
+        keyed[item.key].append(item)
+    rest = {one for name, many in wanted.items() if not any(spelling in keyed for spelling in many) for one in many}
+    for item in rows.filter(images__image__sha256__in=rest).distinct() if rest else ():
+        for use in item.images.all():
+            if item not in keyed[use.image.sha256]:
+                keyed[use.image.sha256].append(item)
+    for item in rows.filter(images__source__in=rest).distinct() if rest else ():
+        for use in item.images.all():
+            if item not in keyed[use.source]:
+                keyed[use.source].append(item)
+    made: dict[str, Item | RowProblem] = {}
+    for name, spellings in wanted.items():
+        items = next((keyed[one] for one in spellings if keyed.get(one)), [])
+        if len(items) == 1:
+            made[name] = items[0]
+        elif items:
+            text = _("“%(key)s” is the picture of several items. Name each by its key.") % {"key": name[:80]}
+            made[name] = RowProblem("several_items", text)
+    return made

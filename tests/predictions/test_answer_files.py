@@ -1,0 +1,167 @@
+"""A model's answers made elsewhere stand as a finished run: what is readable is an answer, all else a coded failure."""
+
+import json
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Annotation, Campaign, Rating
+from annotation.services import recount
+from jobs import runner
+from jobs.models import Job
+from people.models import Rater
+from predictions.models import Call, Reply, Run
+from predictions.services import answer_file_runs as door
+from predictions.services.answer_file_runs import Model
+from predictions.services.runs import Refused
+from tests.evaluation.data import an_open_campaign
+from tests.personas import World
+from tests.predictions.bring import outcomes
+from tests.predictions.elsewhere import bring, inspect, jsonl, kept, lm_eval, run_of, sample
+
+
+@pytest.fixture
+def campaign(world: World) -> Campaign:
+    world.add_items(6)
+    return an_open_campaign(world)
+
+
+def log(world: World, replies: list[Any], **more: Any) -> bytes:
+    egypt = {"country": "Egypt"}
+    pairs = zip(world.items, replies, strict=True)
+    return jsonl([lm_eval({"id": item.key, **egypt}, reply, number=n, **more) for n, (item, reply) in enumerate(pairs)])
+
+
+def standing(campaign: Campaign) -> dict[str, str]:
+    rows = Rating.objects.filter(campaign=campaign, rater__kind="model", live=True, counted=True)
+    return dict(rows.values_list("unit__item__key", "code"))
+
+
+def calls(run: Run) -> list[tuple[str, str]]:
+    return list(Call.objects.filter(run=run).order_by("item__key").values_list("state", "reason"))
+
+
+def test_a_log_of_samples_becomes_a_finished_run(world: World, campaign: Campaign) -> None:
+    replies = ["4", " 5. ", "I would say 4", "", "9", "Relevant"]
+    job = bring(world, campaign, kept(log(world, replies)), target="doc.country", setting="main")
+    assert job.state == "done", job.error
+    run = run_of(job)
+    assert (run.task, run.state, run.source, run.complete) == ("answers", "done", "lm_eval", True)
+    assert (run.rater.name, run.rater.setting, run.rater.kind) == ("tiny-vlm", "main", "model")
+    keys = [item.key for item in world.items]
+    assert standing(campaign) == {keys[0]: "4", keys[1]: "5", keys[5]: "4"}
+    assert calls(run) == [
+        ("answered", ""), ("answered", ""), ("unparseable", "no_choice"), ("no_response", "empty"),
+        ("out_of_range", "outside_scale"), ("answered", ""),
+    ]  # fmt: skip
+    answered = Call.objects.filter(run=run, state="answered").order_by("pk")
+    assert [one.annotation.answers for one in answered] == [{"relevance": "4"}, {"relevance": "5"}, {"relevance": "4"}]  # type: ignore[union-attr]
+    assert not Call.objects.filter(run=run).exclude(state="answered").exclude(annotation=None).exists()
+    raw = Reply.objects.get(pk=Call.objects.get(run=run, reason="no_choice").replies[0])
+    assert raw.body["text"] == "I would say 4", "what came is kept, also where it has no value"
+    assert outcomes(job)[3] == ("error", "no_choice") and "I would say 4" in job.rows.get(number=3).message
+    assert recount.look() == []
+
+
+def test_options_scored_by_likelihood_are_an_answer_by_logprobs(world: World, campaign: Campaign) -> None:
+    scored = [[-3.0, False], [-2.0, False], [-0.5, True], [-1.0, False], [-9.0, False]]
+    tied = [[-1.0, False], [-1.0, False], [-2.0, False], [-2.0, False], [-3.0, False]]
+    rows = [
+        {**lm_eval({"id": world.items[0].key, "country": "Egypt"}, ""), "filtered_resps": scored, "resps": [[scored]]},
+        {**lm_eval({"id": world.items[1].key, "country": "Egypt"}, ""), "filtered_resps": tied, "resps": [[tied]]},
+        {**lm_eval({"id": world.items[2].key, "country": "Egypt"}, ""), "filtered_resps": scored[:3]},
+    ]
+    run = run_of(bring(world, campaign, kept(jsonl(rows)), target="doc.country"))
+    assert standing(campaign) == {world.items[0].key: "3"}
+    assert calls(run) == [("answered", ""), ("unparseable", "two_verdicts"), ("unparseable", "other_options")]
+    assert set(Call.objects.filter(run=run).values_list("how", flat=True)) == {"logprobs"}
+
+
+def test_only_the_lines_of_one_filter_count(world: World, campaign: Campaign) -> None:
+    one = log(world, ["so 4"] * 6, filtered="4", filter_="digits")
+    other = log(world, ["so 4"] * 6, filtered="[invalid]", filter_="strict")
+    run = run_of(bring(world, campaign, kept(other + b"\n" + one), target="doc.country", only="digits"))
+    assert set(standing(campaign).values()) == {"4"} and Call.objects.filter(run=run).count() == 6
+    again = bring(world, campaign, kept(other), target="doc.country", only="strict", model="other")
+    assert standing(campaign) == {item.key: "4" for item in world.items}, "nothing of it has a value"
+    assert run_of(again).complete is False and Call.objects.filter(run=run_of(again), state="unparseable").count() == 6
+
+
+def test_a_log_of_inspect(world: World, campaign: Campaign) -> None:
+    meta = {"country": "Egypt"}
+    samples = [
+        sample(world.items[0].key, "The answer is 4", answer="4", metadata=meta),
+        sample(world.items[0].key, "The answer is 1", answer="1", metadata=meta, epoch=2),
+        sample(world.items[1].key, "No idea", answer="", metadata=meta),
+        sample("elsewhere", "4", answer="4", metadata=meta),
+    ]
+    told = {"key": "id", "target": "metadata.country", "only": "match"}
+    job = bring(world, campaign, kept(inspect(samples)), **told)
+    assert standing(campaign) == {world.items[0].key: "4"}, "the first epoch, as the scorer read it"
+    assert calls(run_of(job)) == [("answered", ""), ("no_response", "empty")]
+    assert outcomes(job)[4] == ("error", "no_item") and "elsewhere" in job.rows.get(number=4).message
+    assert run_of(job).source == "inspect"
+
+
+def test_a_table_of_ratings(world: World, campaign: Campaign) -> None:
+    rows = [("item", "cohort", "rater", "field", "code"), *(
+        (item.key, "Egypt", "gpt" if n % 2 else "qwen", "relevance", "7" if n == 3 else "2")
+        for n, item in enumerate(world.items)
+    )]  # fmt: skip
+    file = kept("\n".join(",".join(row) for row in rows).encode())
+    job = bring(world, campaign, file, model="gpt", rater="gpt")
+    assert standing(campaign) == {world.items[1].key: "2", world.items[5].key: "2"}, "one model of the two"
+    assert calls(run_of(job)) == [("answered", ""), ("out_of_range", "outside_scale"), ("answered", "")]
+    assert run_of(job).source == "csv"
+
+
+def test_a_persons_rows_are_refused_here(world: World, campaign: Campaign) -> None:
+    data = f"item,cohort,rater,rater_kind,field,code\n{world.items[0].key},Egypt,Nour,person,relevance,4\n".encode()
+    job = bring(world, campaign, kept(data))
+    assert outcomes(job) == {2: ("error", "is_a_person")} and not Annotation.objects.exists()
+    assert run_of(job).withdrawn_at is not None, "what brought nothing stands in nobody's way"
+
+
+def test_one_run_of_a_model_stands_and_the_same_file_adds_nothing(world: World, campaign: Campaign) -> None:
+    data = log(world, ["4"] * 6)
+    bring(world, campaign, kept(data), target="doc.country")
+    told = run_of(Job.objects.latest("pk")).options["told"]
+    again = door.start(campaign, world.mara, kept(data), door.Told(**told), Model("tiny-vlm", "", {}), title="x")
+    assert again is None and Run.objects.count() == 1
+    with pytest.raises(Refused, match="Withdraw it first"):
+        bring(world, campaign, kept(log(world, ["5"] * 6)), target="doc.country")
+    assert set(standing(campaign).values()) == {"4"}
+
+
+def test_an_import_that_stopped_goes_on_where_it_was(
+    world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(door, "STEP", 2)
+    real, steps = door.settle, []
+
+    def stops(*args: Any) -> Any:
+        steps.append(1)
+        if len(steps) == 3:
+            raise runner.LeaseLost
+        return real(*args)
+
+    monkeypatch.setattr(door, "settle", stops)
+    job = bring(world, campaign, kept(log(world, ["4", "5", "", "2", "1", "x"])), target="doc.country")
+    assert job.state == "running" and len(standing(campaign)) == 3
+    Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timezone.timedelta(minutes=5))
+    runner.run(job.pk)
+    assert list(standing(campaign).values()) == ["4", "5", "2", "1"] and Call.objects.count() == 6
+    assert Reply.objects.count() == 5, "one for each reply that says something, none twice"
+
+
+def test_rows_say_what_is_wrong_with_them(world: World, campaign: Campaign) -> None:
+    fine = lm_eval({"id": world.items[0].key, "country": "Egypt"}, "4")
+    rows = [json.dumps(fine), "{broken", json.dumps({**fine, "doc": {}}), json.dumps(fine),
+            json.dumps(lm_eval({"id": world.items[0].key, "country": "Egypt"}, "5"))]  # fmt: skip
+    job = bring(world, campaign, kept("\n".join(rows).encode()), target="doc.country")
+    assert outcomes(job) == {
+        1: ("created", ""), 2: ("error", "unreadable"), 3: ("error", "no_key"), 4: ("unchanged", ""),
+        5: ("error", "answered"),
+    }  # fmt: skip
+    assert Call.objects.count() == 1 and Rater.objects.filter(kind="model").count() == 1

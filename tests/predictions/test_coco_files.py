@@ -1,0 +1,118 @@
+"""Detections as COCO's results: the best scored box of each image, in fractions of it, or a coded failure."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from annotation.models import Annotation, Campaign
+from benchmarks.imports.problems import SourceProblem
+from benchmarks.models import Item, ItemImage
+from predictions.imports import coco, streaming
+from predictions.models import Call, Reply
+from tests.evaluation.data import an_open_campaign
+from tests.personas import World
+from tests.predictions.bring import outcomes
+from tests.predictions.elsewhere import bring, kept, run_of
+
+BOX = {"key": "box", "kind": "box", "label": {"en": "Draw a box"}, "config": {"least": 1, "most": 1}}
+TOLD = {"key": "image_id", "field": "box"}
+
+
+@pytest.fixture
+def campaign(world: World) -> Campaign:
+    stage = world.stage
+    stage.sheet, stage.has_target, stage.own_items_only = {"fields": [BOX]}, True, True
+    stage.save()
+    world.add_items(4, images=True)  # 320 x 240
+    Item.objects.filter(stage=stage).update(origin="Egypt")
+    return an_open_campaign(world)
+
+
+def found(image: Any, *box: float, score: float = 0.9, category: int = 1) -> dict[str, Any]:
+    return {"image_id": image, "category_id": category, "bbox": list(box), "score": score}
+
+
+def boxes() -> dict[str, list[float]]:
+    rows = Annotation.objects.filter(live=True, rater__kind="model").select_related("assignment__unit__item")
+    return {row.assignment.unit.item.key: list(row.answers["box"][0].values()) for row in rows}
+
+
+def test_the_best_scored_box_of_an_image_by_its_items_key(world: World, campaign: Campaign) -> None:
+    one, two, three, _four = (item.key for item in world.items)
+    rows = [
+        found(one, 0, 0, 32, 24, score=0.3), found(two, 160, 120, 160, 120), found(one, 32, 24, 64, 48, score=0.8),
+        found(three, 300, 200, 60, 60), found("nowhere", 0, 0, 5, 5),
+    ]  # fmt: skip
+    job = bring(world, campaign, kept(json.dumps(rows).encode()), **TOLD)
+    assert job.state == "done", job.error
+    assert boxes() == {one: [0.1, 0.1, 0.3, 0.3], two: [0.5, 0.5, 1.0, 1.0]}
+    run = run_of(job)
+    assert run.source == "coco" and run.complete
+    states = Call.objects.filter(run=run).order_by("item__key").values_list("state", "reason")
+    assert list(states) == [("answered", ""), ("answered", ""), ("out_of_range", "outside_image")]
+    assert outcomes(job)[5] == ("error", "no_item")
+    note = Reply.objects.get(pk=Call.objects.get(run=run, item__key=one).replies[0]).body["notes"]
+    assert note == {"rule": "best_scored", "score": 0.8, "among": 2}, "the rule by which it was chosen is kept"
+
+
+def test_ids_and_categories_go_through_the_releases_file(world: World, campaign: Campaign) -> None:
+    """Numbers name images and categories; its pictures are half as large as ours; a box of another thing is not one."""
+    first, second = world.items[:2]
+    sha = ItemImage.objects.get(item=second, role="image").image.sha256
+    release = {
+        "info": {"year": 2024, "deep": {"er": [1, 2]}},
+        "images": [
+            {"id": 7, "file_name": f"egypt/{first.key}.jpg", "width": 160, "height": 120},
+            {"id": 8, "file_name": f"images/{sha}.png", "width": 160, "height": 120},
+        ],
+        "annotations": [{"id": 1, "image_id": 7, "bbox": [0, 0, 1, 1]}],
+        "categories": [{"id": 1, "name": first.concept.title()}, {"id": 2, "name": "dog"}],
+    }
+    rows = [
+        found(7, 16, 12, 32, 24, score=0.4, category=1), found(7, 0, 0, 9, 9, score=0.9, category=2),
+        found(8, 0, 0, 80, 60, category=2),
+    ]  # fmt: skip
+    job = bring(world, campaign, kept(json.dumps(rows).encode(), json.dumps(release).encode()), **TOLD)
+    assert boxes() == {first.key: [0.1, 0.1, 0.3, 0.3]}, job.rows.values_list("message", flat=True)
+    assert Call.objects.get(item=second).reason == "no_box", "a dog is not what was asked for"
+
+
+def test_what_is_no_detection_is_told_by_its_number(world: World, campaign: Campaign) -> None:
+    one, two, three, _four = (item.key for item in world.items)
+    rows: list[Any] = [
+        "text", {"bbox": [0, 0, 1, 1], "score": 1}, found(one, 1, 2, 3), {**found(two, 0, 0, 9, 9), "score": None},
+        found(three, 0, 0, 0, 9),
+    ]  # fmt: skip
+    job = bring(
+        world, campaign, kept(b"[" + b",\n".join(json.dumps(row).encode() for row in reversed(rows)) + b"]"), **TOLD
+    )
+    assert {n: why for n, (_o, why) in outcomes(job).items()} == {
+        1: "sheet", 2: "unreadable", 3: "unreadable", 4: "unreadable", 5: "unreadable",
+    }  # fmt: skip
+    assert boxes() == {} and not run_of(job).complete
+
+
+def test_a_file_that_was_cut_off_says_so(world: World, campaign: Campaign) -> None:
+    whole = json.dumps([found(item.key, 0, 0, 32, 24) for item in world.items]).encode()
+    job = bring(world, campaign, kept(whole[:-20]), **TOLD)
+    assert job.state == "failed" and "cut off" in job.error and boxes() == {}
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 4096])
+def test_large_json_is_read_a_value_at_a_time(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    monkeypatch.setattr(streaming, "CHUNK", chunk)
+    data = {"a": 12, "many": [1, -2.5e3, "é“]}", {"deep": [[]]}, None], "none": [], "b": {"x": [1]}, "last": True}
+    read = list(streaming.elements(io.BytesIO(b"\xef\xbb\xbf" + json.dumps(data, indent=1).encode()), ("many", "none")))
+    assert read == [("a", 12), *(("many", one) for one in data["many"]), ("b", {"x": [1]}), ("last", True)]  # type: ignore[union-attr]
+    for broken in (b"", b"[1 2]", b'{"a" 1}', b'{"a": [1,', b"nothing"):
+        with pytest.raises(SourceProblem):
+            list(streaming.elements(io.BytesIO(broken), ("a",)))
+
+
+def test_a_release_without_images_is_none() -> None:
+    with pytest.raises(SourceProblem, match="lists no images"):
+        coco.names(io.BytesIO(b'{"images": [], "categories": []}'))
+    with pytest.raises(SourceProblem, match="has no id"):
+        coco.names(io.BytesIO(b'{"images": [{"file_name": "a"}]}'))
