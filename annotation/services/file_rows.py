@@ -133,10 +133,9 @@ def _understood(place: Place, gathered: Gathered, one: Said, known: Lookup) -> R
     if one.by_model:
         parsed.warnings.clear()  # a remark is for a person to confirm
     if not parsed.ok:
-        codes = {
-            problem.code for found in (parsed.errors, parsed.warnings) for many in found.values() for problem in many
-        }
-        raise NotTaken(_blamed(place.sheet, gathered, parsed), frozenset(codes))
+        found = [*parsed.errors.values(), *parsed.warnings.values()]
+        codes = frozenset(problem.code for many in found for problem in many)
+        raise NotTaken(_blamed(place.sheet, gathered, parsed), codes)
     _all_asked(gathered, parsed)
     used = [image for sha, image in known.pictures.items() if sha in _shas(place.sheet, parsed)]
     return Ready(gathered, one, item, cohort, target, parsed, confirmed, used)

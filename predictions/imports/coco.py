@@ -83,7 +83,7 @@ def lines(rows: Iterator[Row], names: Names, beat: Callable[[], None]) -> Lines:
 
 def _detection(row: Mapping[str, Any], names: Names) -> tuple[str, float, float, float, float, float]:
     box, score = row.get("bbox"), row.get("score")
-    numbers = [*box, score] if isinstance(box, list) and len(box) == 4 else [None]
+    numbers: list[Any] = [*box, score] if isinstance(box, list) and len(box) == 4 else [None]
     if any(isinstance(one, bool) or not isinstance(one, int | float) or not math.isfinite(one) for one in numbers):
         raise RowProblem("unreadable", _("A detection of this image lacks one of the four numbers, or its score."))
     category = str(row.get("category_id", ""))

@@ -1,4 +1,4 @@
-"""A model's answers made elsewhere, as a finished run: each row through the sheet, each unreadable reply a coded failure.
+"""A model's answers made elsewhere, as a finished run: each row through the sheet, what is unreadable a coded failure.
 
 A run that came in a file has calls as any other: answered, or the state in which a reply without a value ends.
 """
@@ -24,6 +24,7 @@ from annotation.services import file_rows
 from annotation.services.file_rows import NotTaken, Place, Ready
 from annotation.services.file_writing import write
 from annotation.services.sheet_versions import sheet_of
+from benchmarks import storage
 from benchmarks.imports.problems import RowProblem
 from jobs import services as jobs
 from jobs.kinds import Kind, Next
@@ -31,6 +32,7 @@ from jobs.models import Job, JobRow, record
 from jobs.runner import JobFailed, Work
 from people.models import Team, User
 from people.services.raters import clash, describe, models_of
+from predictions.imports import coco
 from predictions.imports.samples import Told
 from predictions.models import Call, Reply, Run
 from predictions.services import answer_samples, files
@@ -86,7 +88,7 @@ def _key(run: Run) -> str:
 
 def _digest(file: File) -> str:
     digest = hashlib.sha256()
-    with answer_samples.storage.open_binary(file.name) as data:
+    with storage.open_binary(file.name) as data:
         while chunk := data.read(1024**2):
             digest.update(chunk)
     return digest.hexdigest()
@@ -218,7 +220,7 @@ class _Calls:
         item = known.items.get(key)
         target = str(one.gathered.row.get("target") or "")
         text = _("Left out, without a value: %(why)s") % {"why": words or reason(why)}
-        if one.raw:
+        if one.raw and one.how:
             text += " " + _("It says “%(raw)s”.") % {"raw": one.raw[:120]}
         for number in one.gathered.numbers:
             yield line(number, key, Outcome.ERROR, RowProblem(why, text))
@@ -240,7 +242,9 @@ class _Calls:
     def save(self) -> None:
         """What is there of a unit stays: it was answered, or the file has it twice."""
         asked = [call.unit_id for _one, call, _key in self.made]
-        taken = set(Call.objects.filter(run=self.run, unit__in=asked).values_list("unit_id", flat=True))
+        taken: set[int | None] = set(
+            Call.objects.filter(run=self.run, unit__in=asked).values_list("unit_id", flat=True)
+        )
         keys = [key for _one, _call, key in self.made if key]
         rows = Annotation.objects.filter(client_key__in=keys, assignment__campaign=self.run.campaign_id)
         known = dict(rows.values_list("client_key", "pk"))
@@ -302,4 +306,4 @@ def uploaded(upload: Upload[Any], names: Upload[Any] | None) -> File:
     kind = answer_samples.format_of(upload)  # type: ignore[arg-type]
     upload.seek(0)
     kept = File(files.keep(upload), kind)
-    return File(kept.name, kind, files.keep(names)) if names is not None and kind == answer_samples.coco.KEY else kept
+    return File(kept.name, kind, files.keep(names)) if names is not None and kind == coco.KEY else kept

@@ -17,6 +17,7 @@ from tests.predictions.bring import outcomes
 from tests.predictions.elsewhere import bring, kept, run_of
 
 BOX = {"key": "box", "kind": "box", "label": {"en": "Draw a box"}, "config": {"least": 1, "most": 1}}
+SIDES = ("x0", "y0", "x1", "y1")
 TOLD = {"key": "image_id", "field": "box"}
 
 
@@ -36,7 +37,7 @@ def found(image: Any, *box: float, score: float = 0.9, category: int = 1) -> dic
 
 def boxes() -> dict[str, list[float]]:
     rows = Annotation.objects.filter(live=True, rater__kind="model").select_related("assignment__unit__item")
-    return {row.assignment.unit.item.key: list(row.answers["box"][0].values()) for row in rows}
+    return {row.assignment.unit.item.key: [row.answers["box"][0][side] for side in SIDES] for row in rows}
 
 
 def test_the_best_scored_box_of_an_image_by_its_items_key(world: World, campaign: Campaign) -> None:
