@@ -1,0 +1,265 @@
+"""An index over a knowledge base's pictures or texts: encoded in shards, or brought as vectors, then built."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from django.core.files.base import File
+from django.db import transaction
+from django.db.models import Min
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from benchmarks import storage
+from jobs import services as jobs
+from jobs.kinds import Kind, Next
+from jobs.models import Job, record
+from jobs.runner import JobFailed, Work
+from people.models import User
+from predictions.backends.contract import Encoder, Vectors
+from predictions.models import Endpoint, KnowledgeBase, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Run
+from predictions.services import files
+from predictions.services.knowledge import faiss_index
+from predictions.services.knowledge.bases import scope_of
+from predictions.services.knowledge.faiss_index import NoFaiss
+from predictions.services.knowledge.turns import Turn
+from predictions.services.knowledge.vectors import SHARD, Store, folder_of
+
+KIND = "build_knowledge_index"
+Over = KnowledgeIndex.Over
+BATCH = 32
+LONGEST_ARTICLE = 2000  # characters; an encoder reads the beginning only, and how much is its own
+
+
+class Refused(Exception):
+    """What was asked for cannot be done; the message says what to do."""
+
+
+def store_of(index: KnowledgeIndex) -> Store:
+    return Store(folder_of(index.base_id, index.pk))
+
+
+def encoder_of(index: KnowledgeIndex) -> Encoder:
+    """What encodes images and texts as the index was. Raises whatever the endpoint says."""
+    from predictions.services import endpoints
+
+    if index.endpoint is None:
+        raise Refused(_("This index names no encoder. Choose one of the team's, then link again."))
+    found: Encoder = endpoints.encoder_for(index.endpoint, index.model)
+    return found
+
+
+def start_build(base: KnowledgeBase, actor: User, *, endpoint: Endpoint, model: str, over: str, kind: str = "") -> Job:
+    """Queue it; an index by the same encoder over the same is built anew. Raises Refused."""
+    return _start(base, actor, endpoint, model, over, {"kind": kind})
+
+
+def start_vectors(
+    base: KnowledgeBase, actor: User, vectors: File[Any], names: File[Any],
+    *, endpoint: Endpoint | None, model: str, over: str, kind: str = "",
+) -> Job:  # fmt: skip
+    """The same from vectors made elsewhere: an .npy file (n, d), and a text file naming each row. Raises Refused."""
+    kept = {"vectors": files.keep(vectors), "names": files.keep(names)}
+    return _start(base, actor, endpoint, model, over, {"kind": kind, **kept})
+
+
+def _start(
+    base: KnowledgeBase, actor: User, endpoint: Endpoint | None, model: str, over: str, params: dict[str, Any]
+) -> Job:
+    with transaction.atomic():
+        KnowledgeBase.objects.select_for_update(no_key=True).get(pk=base.pk)
+        index, _made = KnowledgeIndex.objects.get_or_create(
+            base=base, model=model, over=over, defaults={"endpoint": endpoint}
+        )
+        if Job.objects.filter(kind=KIND, params__index=index.pk, state__in=Job.LIVE).exists():
+            raise Refused(_("This index is being built now. Wait for it, or stop it."))
+        if Run.objects.filter(knowledge_index=index, task=Run.Task.LINKING, withdrawn_at=None).exists():
+            raise Refused(_("Images have been linked by this index, so it stays. Make a new version of the base."))
+        KnowledgeIndex.objects.filter(pk=index.pk).update(endpoint=endpoint, built_at=None, facts={}, count=0)
+        title = _("Index over %(what)s by %(model)s") % {"what": index.get_over_display(), "model": model[:120]}
+        return jobs.start(KIND, title, scope=scope_of(base), actor=actor, params={"index": index.pk, **params})
+
+
+def run(work: Work) -> None:
+    """Plan, encode, build. What is on disk is not done again."""
+    index = KnowledgeIndex.objects.select_related("base", "endpoint").get(pk=work.params["index"])
+    store = store_of(index)
+    try:
+        faiss_index.library()
+        began = time.monotonic()
+        if not work.cursor.get("begun"):
+            store.begin()
+            work.step(done=0, cursor={"begun": True, "seconds": 0.0})
+        if not store.planned:
+            _plan(work, index, store)
+        work.expect(len(store.plan()))
+        if work.params.get("vectors"):
+            _copy(work, index, store)
+        else:
+            _encode(work, index, store)
+        _build(work, index, store, work.cursor.get("seconds", 0.0) + time.monotonic() - began)
+    except (NoFaiss, Refused) as problem:
+        raise JobFailed(str(problem)) from problem
+    for name in ("vectors", "names"):
+        if work.params.get(name):
+            files.forget(work.params[name])
+
+
+def after(job: Job) -> Next | None:
+    index = KnowledgeIndex.objects.select_related("base__team").filter(pk=job.params.get("index")).first()
+    if index is None:
+        return None
+    address = reverse("predictions:knowledge_base", args=[index.base.team.slug, index.base_id])
+    return Next(_("See the knowledge base"), address)
+
+
+BUILD = Kind(KIND, run, after)
+
+
+def planned_rows(base: KnowledgeBase, over: str) -> Iterator[tuple[int, int]]:
+    """What an index over this has: pictures, each file once; or texts of entries, every name of each. By key order."""
+    entries = KnowledgeEntry.objects.filter(base=base).order_by("pk")
+    if over == Over.IMAGES:
+        images = KnowledgeImage.objects.filter(entry__base=base, image__isnull=False)
+        once = images.values("name").annotate(first=Min("pk")).order_by("first")
+        yield from ((row["first"], 0) for row in once.iterator(chunk_size=10_000))
+    elif over == Over.LEMMAS:
+        for pk, lemmas in entries.values_list("pk", "lemmas").iterator(chunk_size=5000):
+            yield from ((pk, number) for number in range(len(lemmas)))
+    else:
+        field = "gloss" if over == Over.GLOSSES else "text"
+        yield from ((pk, 0) for pk in entries.exclude(**{field: ""}).values_list("pk", flat=True).iterator(5000))
+
+
+def _plan(work: Work, index: KnowledgeIndex, store: Store) -> None:
+    if work.params.get("vectors"):
+        rows: Iterator[tuple[int, int]] = _named(work, index)
+    else:
+        rows = planned_rows(index.base, index.over)
+    if not store.write_plan(_beating(work, rows)):
+        raise JobFailed(_nothing(index.over))
+
+
+def _nothing(over: str) -> str:
+    if over == Over.IMAGES:
+        return _("No entry has a picture. Import pictures with the entries, or bring vectors of them.")
+    return _("No entry has such a text. Import it with the entries.")
+
+
+def _beating(work: Work, rows: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    for count, row in enumerate(rows):
+        if count % 20_000 == 0:
+            work.beat()
+        yield row
+
+
+def _encode(work: Work, index: KnowledgeIndex, store: Store) -> None:
+    encoder = encoder_of(index) if next(store.missing(), None) is not None else None
+    turn = Turn(work)
+    for number in store.missing():
+        assert encoder is not None
+        turn.over()
+        began = time.monotonic()
+        parts = []
+        rows = store.rows_of(number)
+        for first in range(0, len(rows), BATCH):
+            work.beat()
+            parts.append(_vectors(encoder, index, rows[first : first + BATCH].tolist()))
+        store.write(number, np.concatenate(parts))
+        _told(work, number, len(rows), time.monotonic() - began)
+
+
+def _told(work: Work, number: int, rows: int, seconds: float) -> None:
+    cursor = {"begun": True, "seconds": work.cursor.get("seconds", 0.0) + seconds}
+    work.step(done=number * SHARD + rows, cursor=cursor)
+
+
+def _vectors(encoder: Encoder, index: KnowledgeIndex, rows: Sequence[Sequence[int]]) -> Vectors:
+    keys = {pk for pk, _part in rows}
+    if index.over == Over.IMAGES:
+        images = KnowledgeImage.objects.filter(pk__in=keys).select_related("image").in_bulk()
+        return encoder.images([bytes_of(images[pk]) for pk, _part in rows])
+    entries = KnowledgeEntry.objects.filter(pk__in=keys).in_bulk()
+    return encoder.texts([text_of(entries[pk], index.over, part) for pk, part in rows])
+
+
+def bytes_of(row: KnowledgeImage) -> bytes:
+    assert row.image is not None
+    with storage.open_binary(row.image.original_name) as file:
+        return file.read()
+
+
+def text_of(entry: KnowledgeEntry, over: str, part: int) -> str:
+    if over == Over.LEMMAS:
+        return str(entry.lemmas[part])
+    if over == Over.GLOSSES:
+        return entry.gloss
+    return f"{entry.title}. {entry.text[:LONGEST_ARTICLE]}" if entry.title else entry.text[:LONGEST_ARTICLE]
+
+
+def _named(work: Work, index: KnowledgeIndex) -> Iterator[tuple[int, int]]:
+    """Rows by the names that came with the vectors: a picture's file, or an entry's key. Raises JobFailed."""
+    with storage.open_binary(work.params["names"]) as file:
+        block: list[str] = []
+        count = 0
+        for count, raw in enumerate(file, start=1):
+            block.append(raw.decode("utf-8", "replace").strip("\r\n\ufeff"))
+            if len(block) == 5000:
+                yield from _of_names(index, block, count)
+                block = []
+        yield from _of_names(index, block, count)
+
+
+def _of_names(index: KnowledgeIndex, names: Sequence[str], last: int) -> Iterator[tuple[int, int]]:
+    if index.over == Over.IMAGES:
+        images = KnowledgeImage.objects.filter(entry__base=index.base, name__in=names).values("name")
+        known = dict(images.annotate(first=Min("pk")).values_list("name", "first"))
+    else:
+        entries = KnowledgeEntry.objects.filter(base=index.base, key__in=names)
+        known = dict(entries.values_list("key", "pk"))
+    for number, name in enumerate(names, start=last - len(names) + 1):
+        if name not in known:
+            text = _("Line %(n)s names “%(name)s”, which the knowledge base does not have. Import its entries first.")
+            raise JobFailed(text % {"n": number, "name": name[:100]})
+        yield known[name], 0
+
+
+def _copy(work: Work, index: KnowledgeIndex, store: Store) -> None:
+    with storage.open_binary(work.params["vectors"]) as file:
+        try:
+            held = np.load(getattr(file, "name", file), mmap_mode="r", allow_pickle=False)
+        except (ValueError, OSError, EOFError, TypeError) as error:
+            raise JobFailed(_("This is no .npy file of numbers. Save the vectors by numpy.save.")) from error
+        planned = len(store.plan())
+        if held.ndim != 2 or held.dtype.kind != "f" or held.shape[0] != planned:
+            text = _(
+                "The vectors have the shape %(shape)s of %(type)s; needed are %(n)s rows of floats, as many as names."
+            )
+            raise JobFailed(text % {"shape": "×".join(map(str, held.shape)), "type": held.dtype, "n": planned})
+        turn = Turn(work)
+        for number in store.missing():
+            work.check()
+            turn.over()
+            part = np.asarray(held[number * SHARD : (number + 1) * SHARD], np.float32)
+            store.write(number, part)
+            _told(work, number, len(part), 0.0)
+
+
+def _build(work: Work, index: KnowledgeIndex, store: Store, seconds: float) -> None:
+    total = len(store.plan())
+    chosen = work.params.get("kind") or ""
+    kind: faiss_index.Kind = next((one for one in faiss_index.KINDS if one == chosen), faiss_index.kind_for(total))
+    facts = faiss_index.build(store, kind, work.beat)
+    facts |= {"chosen": "by hand" if chosen else "by size", "seconds_vectors": round(seconds, 2)}
+    facts |= {"source": "file" if work.params.get("vectors") else "encoder", "left_out": total - facts["count"]}
+    first = np.load(store.shard(0), mmap_mode="r")
+    with transaction.atomic():
+        KnowledgeIndex.objects.filter(pk=index.pk).update(
+            dimensions=int(first.shape[1]), count=facts["count"], built_at=timezone.now(), facts=facts
+        )
+        actor, scope = work.job.created_by, scope_of(index.base)
+        record(actor, "knowledge.indexed", scope=scope, target=f"index:{index.pk}", implied=True, facts=facts)

@@ -1,0 +1,85 @@
+"""Items of a stage in which people say whether an image was linked to the right entry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from benchmarks.models import Item, ItemImage, Stage
+from jobs.models import record
+from people.models import User
+from predictions.models import KnowledgeEntry, Link, Run
+
+STEP = 500
+GOLD = ("gold_entity", "gold_entry", "entity")
+
+
+@dataclass(frozen=True)
+class Made:
+    """`lacking`: images without a link, which nobody needs to check."""
+
+    made: int
+    there: int
+    lacking: int
+
+
+def make(run: Run, stage: Stage, actor: User) -> Made:
+    """An item for each link of the run, its key the item's and the method's: made again, it adds nothing."""
+    made = there = 0
+    last = 0
+    with transaction.atomic():
+        Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
+        while True:
+            rows = Link.objects.filter(run=run, pk__gt=last).exclude(keys=[]).select_related("item").order_by("pk")
+            links = list(rows[:STEP])
+            if not links:
+                break
+            new = _add(run, stage, links)
+            made, there, last = made + new, there + len(links) - new, links[-1].pk
+        lacking = Link.objects.filter(run=run, keys=[]).count()
+        if made:
+            scope, target = stage.benchmark.scope, f"stage:{stage.key}"
+            record(actor, "links.to_check", scope=scope, target=target, run=run.pk, made=made)
+    return Made(made, there, lacking)
+
+
+def _add(run: Run, stage: Stage, links: Sequence[Link]) -> int:
+    keys = {link.pk: f"{link.item.key}/{run.options['method']}"[:200] for link in links}
+    there = set(Item.objects.filter(stage=stage, key__in=keys.values()).values_list("key", flat=True))
+    assert run.knowledge_index is not None
+    wanted = {link.keys[0] for link in links}
+    rows = KnowledgeEntry.objects.filter(base=run.knowledge_index.base_id, key__in=wanted).defer("text")
+    entries = {one.key: one for one in rows}
+    new = {link.pk: _item(run, stage, link, keys[link.pk], entries.get(link.keys[0])) for link in links
+           if keys[link.pk] not in there}  # fmt: skip
+    Item.objects.bulk_create(new.values())
+    source = {link.item_id: new[link.pk] for link in links if link.pk in new}
+    pictures = ItemImage.objects.filter(item__in=source)
+    ItemImage.objects.bulk_create(
+        ItemImage(
+            item=source[one.item_id], image_id=one.image_id, role=one.role, alt=one.alt, source=one.source,
+            licence=one.licence,
+        )
+        for one in pictures
+    )  # fmt: skip
+    return len(new)
+
+
+def _item(run: Run, stage: Stage, link: Link, key: str, entry: KnowledgeEntry | None) -> Item:
+    item = link.item
+    gold = next((item.context[name] for name in GOLD if item.context.get(name)), "")
+    context = {
+        "linked": entry.lemmas[0] if entry else link.keys[0],
+        "linked_key": link.keys[0],
+        "linked_gloss": entry.gloss if entry else "",
+        "linked_title": entry.title if entry else "",
+        "shown_as": item.context.get("gold_name") or item.concept,
+        "gold_entity": gold,
+        "linked_by": f"{run.model}, {run.options['method']}",
+        "linked_item": item.key,
+    }
+    return Item(
+        stage=stage, key=key, concept=item.concept, origin=item.origin, condition=item.condition, context=context
+    )

@@ -1,0 +1,233 @@
+"""Linking runs: which entries of a knowledge base the images of a stage show; and the article a prompt is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from benchmarks import storage
+from benchmarks.models import Benchmark, Image, Item, ItemImage, Stage
+from jobs import services as jobs
+from jobs.kinds import Kind, Next
+from jobs.models import Job, record
+from jobs.runner import Cancelled, JobFailed, Work
+from people.models import Team, User
+from people.services.raters import models_of
+from predictions.backends.contract import Encoder
+from predictions.models import KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Link, Run
+from predictions.services.knowledge import indexes
+from predictions.services.knowledge.faiss_index import NoFaiss
+from predictions.services.knowledge.indexes import Over, Refused
+from predictions.services.knowledge.ranking import NEAREST, Method
+from predictions.services.knowledge.searching import Found, Searcher
+from predictions.services.knowledge.turns import Turn
+
+KIND = "linking_run"
+BATCH = 16
+LONGEST_ARTICLE = 15_000  # characters, as in the authors' code
+MOST_RANKED = 200
+METHODS: dict[Method, Any] = {
+    "lemma_vt": gettext_lazy("Nearest pictures, entries by their names"),
+    "gloss_vt": gettext_lazy("Nearest pictures, entries by their glosses"),
+    "frequency_vt": gettext_lazy("Nearest pictures, entries by how many have them"),
+    "lemma_t": gettext_lazy("Nearest names"),
+    "gloss_t": gettext_lazy("Nearest glosses"),
+    "article_t": gettext_lazy("Nearest articles"),
+}
+SEARCHED: dict[Method, str] = {"lemma_t": Over.LEMMAS, "gloss_t": Over.GLOSSES, "article_t": Over.ARTICLES}
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What an image was linked to. `article` is empty where the entry has none, and cut where it was longer than asked
+    for; `titles` are of the first entries, the best first."""
+
+    key: str
+    entity: str
+    title: str
+    gloss: str
+    article: str
+    cut: bool
+    titles: tuple[str, ...]
+    score: float
+
+
+def article_for(run: Run, item: Item, *, longest: int = LONGEST_ARTICLE, most_titles: int = NEAREST) -> Linked | None:
+    """The article of the entry that stands first; None where the item has no link in this run."""
+    link = Link.objects.filter(run=run, item=item).first()
+    index = run.knowledge_index
+    if link is None or not link.keys or index is None:
+        return None
+    keys = link.keys[:most_titles]
+    rows = KnowledgeEntry.objects.filter(base=index.base_id, key__in=keys).defer("text")
+    entries = {one.key: one for one in rows}
+    first = entries.get(link.keys[0])
+    if first is None:
+        return None
+    titles = tuple(entries[key].title or entries[key].lemmas[0] for key in keys if key in entries)
+    text, cut = first.text[:longest], len(first.text) > longest
+    return Linked(first.key, first.lemmas[0], first.title, first.gloss, text, cut, titles, link.scores[0])
+
+
+def open_run(
+    benchmark: Benchmark, actor: User, *, stage: Stage, index: KnowledgeIndex, method: Method,
+    nearest: int = NEAREST, refuse_known: bool = True,
+) -> Run:  # fmt: skip
+    """Start linking a stage's items; one stands for each stage, index and method. Raises Refused."""
+    _check(benchmark, index, method)
+    options: dict[str, Any] = {"method": method, "nearest": nearest, "refuse_known": refuse_known}
+    with transaction.atomic():
+        Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
+        same = Run.objects.filter(
+            benchmark=benchmark, task=Run.Task.LINKING, knowledge_index=index, withdrawn_at=None,
+            selection__stage=stage.key, options__method=method,
+        )  # fmt: skip
+        if same.exists():
+            raise Refused(_("This stage has been linked in this way. Withdraw that run first."))
+        model = (index.model, method)
+        run = Run.objects.create(
+            benchmark=benchmark, rater=models_of(benchmark.team, [model])[model], task=Run.Task.LINKING,
+            knowledge_index=index, endpoint=index.endpoint, model=index.model, selection={"stage": stage.key},
+            options=options, score_kind="count" if method == "frequency_vt" else "cosine", source="linking",
+            state=Run.State.RUNNING, started_at=timezone.now(), created_by=actor,
+        )  # fmt: skip
+        title = _("Linking of “%(stage)s” to %(base)s") % {"stage": stage.name, "base": index.base}
+        record(actor, "linking.started", scope=benchmark.scope, target=f"run:{run.pk}", **options)
+        job = jobs.start(KIND, title, scope=benchmark.scope, actor=actor, params={"run": run.pk})
+        Run.objects.filter(pk=run.pk).update(options={**options, "job": job.pk})
+    run.refresh_from_db()
+    return run
+
+
+def _check(benchmark: Benchmark, index: KnowledgeIndex, method: Method) -> None:
+    wanted = SEARCHED.get(method, Over.IMAGES)
+    if index.base.team_id != benchmark.team_id:
+        raise Refused(_("There is no such index."))
+    if index.built_at is None:
+        raise Refused(_("This index is not built yet. Wait for it, or go on with its work."))
+    if index.over != wanted:
+        text = _("This way of linking searches an index over %(what)s. Choose one, or build it first.")
+        raise Refused(text % {"what": Over(wanted).label})
+    if index.endpoint is None:
+        raise Refused(_("This index names no encoder, so images cannot be compared with it. Bring it again with one."))
+
+
+def run(work: Work) -> None:
+    found = Run.objects.select_related("benchmark__team", "knowledge_index__base", "knowledge_index__endpoint").get(
+        pk=work.params["run"]
+    )
+    Run.objects.filter(pk=found.pk).update(state=Run.State.RUNNING, stopped_because="")
+    try:
+        index = found.knowledge_index
+        assert index is not None
+        encoder = indexes.encoder_of(index)
+        searcher = Searcher(index, found.options["method"], encoder)
+        _link_all(work, found, searcher, encoder)
+    except Cancelled:
+        Run.objects.filter(pk=found.pk).update(state=Run.State.CANCELLED, stopped_because="person")
+        raise
+    except (NoFaiss, Refused) as problem:
+        raise JobFailed(str(problem)) from problem
+    except FileNotFoundError as problem:
+        raise JobFailed(_("The files of the index are not there. Build it again.")) from problem
+    _finish(work, found)
+
+
+def after(job: Job) -> Next | None:
+    found = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
+    if found is None:
+        return None
+    return Next(_("See the links"), reverse("predictions:links", args=[found.benchmark.slug, found.pk]))
+
+
+LINK = Kind(KIND, run, after)
+
+
+def items_of(found: Run) -> Any:
+    """The items a linking run is over."""
+    items = Item.objects.filter(stage__benchmark=found.benchmark, stage__key=found.selection.get("stage"))
+    return items.filter(withdrawn_at=None)
+
+
+def _link_all(work: Work, found: Run, searcher: Searcher, encoder: Encoder) -> None:
+    items = items_of(found)
+    work.expect(items.count())
+    turn = Turn(work)
+    while True:
+        turn.over()
+        linked = Link.objects.filter(run=found).values("item")
+        batch = list(items.exclude(pk__in=linked).order_by("pk")[:BATCH])
+        if not batch:
+            return
+        work.check()
+        made = _links(found, batch, searcher, encoder)
+        with transaction.atomic():
+            Link.objects.bulk_create(made, ignore_conflicts=True)
+            work.step(done=work.job.done + len(made), cursor={"last": batch[-1].pk})
+
+
+def _links(found: Run, batch: Sequence[Item], searcher: Searcher, encoder: Encoder) -> list[Link]:
+    images = _pictures(batch)
+    known = _known(found, [image.sha256 for image in images.values()])
+    bytes_of = {item.pk: _bytes(images[item.pk]) for item in batch if item.pk in images}
+    readable = [item for item in batch if bytes_of.get(item.pk)]
+    vectors = encoder.images([bytes_of[item.pk] or b"" for item in readable]) if readable else None
+    results = searcher.find(vectors, found.options["nearest"]) if vectors is not None else []
+    by_item = {item.pk: one for item, one in zip(readable, results, strict=True)}
+    made = []
+    for item in batch:
+        image, one = images.get(item.pk), by_item.get(item.pk)
+        itself = bool(image and image.sha256 in known)
+        made.append(_link(found, item, one, "no_image" if image is None else "unreadable_image", itself))
+    return made
+
+
+def _pictures(batch: Sequence[Item]) -> dict[int, Image]:
+    """The picture of each item: the one that is called so, else its first."""
+    rows = ItemImage.objects.filter(item__in=batch).select_related("image").order_by("-pk")
+    return {one.item_id: one.image for one in sorted(rows, key=lambda one: one.role == "image")}
+
+
+def _link(found: Run, item: Item, one: Found | None, lacking: str, itself: bool) -> Link:
+    if one is None:
+        return Link(run=found, item=item, keys=[], scores=[], reason=lacking)
+    near = [[row.name, key, round(row.score, 6)] for row in one.near for key in row.keys]
+    if itself and found.options["refuse_known"]:
+        return Link(run=found, item=item, keys=[], scores=[], neighbours=near, reason="in_knowledge_base")
+    ranked = one.ranked[:MOST_RANKED]
+    keys, scores = [key for key, _score in ranked], [score for _key, score in ranked]
+    return Link(run=found, item=item, keys=keys, scores=scores, neighbours=near, reason="" if keys else "nothing_near")
+
+
+def _known(found: Run, shas: Sequence[str]) -> set[str]:
+    """Those of them that are pictures of the base."""
+    assert found.knowledge_index is not None
+    rows = KnowledgeImage.objects.filter(entry__base=found.knowledge_index.base_id, sha256__in=shas)
+    return set(rows.values_list("sha256", flat=True))
+
+
+def _bytes(image: Image) -> bytes | None:
+    try:
+        with storage.open_binary(image.original_name) as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+
+
+def _finish(work: Work, found: Run) -> None:
+    with transaction.atomic():
+        rows = Link.objects.filter(run=found)
+        facts = {"rows": rows.count(), "unlinked": rows.filter(keys=[]).count()}
+        held = Run.objects.select_for_update(no_key=True).get(pk=found.pk)
+        held.options, held.complete, held.state = {**held.options, **facts}, True, Run.State.DONE
+        held.finished_at = timezone.now()
+        held.save(update_fields=["options", "complete", "state", "finished_at"])
+        scope, target = found.benchmark.scope, f"run:{found.pk}"
+        record(work.job.created_by, "linking.done", scope=scope, target=target, implied=True, **facts)

@@ -1,0 +1,99 @@
+"""A knowledge base comes in row by row: whole rows or none, each with its reason, and never twice."""
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from benchmarks.models import Image
+from jobs.models import Event, Job
+from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeImage
+from predictions.services.knowledge import bases, importing
+from tests.archives import packed
+from tests.personas import World
+from tests.predictions.knowledge.colours import PICTURES, ROWS, a_base, brought, done, jsonl, row
+
+
+def told(job: Job) -> dict[int, tuple[str, str]]:
+    return {one.number: (one.outcome, one.reason) for one in job.rows.all()}
+
+
+def there() -> list[Any]:
+    return [list(model.objects.order_by("pk").values()) for model in (KnowledgeBase, KnowledgeEntry, KnowledgeImage)]
+
+
+def test_entries_come_with_their_names_texts_and_pictures(world: World) -> None:
+    job = brought(world)
+    assert (job.state, job.done, job.total) == ("done", 6, 6), job.error
+    assert set(told(job).values()) == {("created", "")}
+    blue = KnowledgeEntry.objects.get(key="blue")
+    assert (blue.lemmas, blue.gloss, blue.title) == (["azul", "blue"], "A blue thing", "Blue")
+    assert [one.name for one in blue.images.order_by("pk")] == ["blue.png", "cold.png"]
+    both = KnowledgeImage.objects.filter(name="cold.png")
+    assert {one.entry.key for one in both} == {"blue", "navy"} and len({one.sha256 for one in both}) == 1
+    assert Image.objects.filter(team=world.team, sha256=both[0].sha256).count() == 1
+    assert Event.objects.get(verb="knowledge.imported").data["counts"] == {"created": 6}
+
+
+def test_the_same_file_again_adds_nothing_and_a_longer_one_the_rest(world: World) -> None:
+    brought(world)
+    before = there()
+    assert set(told(brought(world)).values()) == {("unchanged", "")} and there() == before
+    more = [*ROWS, row("white", "green.png"), {**ROWS[2], "images": ["green.png", "blue.png"]}]
+    outcomes = told(brought(world, more))
+    assert outcomes[7] == ("created", "") and outcomes[8] == ("updated", "") and outcomes[1] == ("unchanged", "")
+
+
+def test_what_cannot_be_taken_is_told_by_row_and_file_and_the_rest_goes_on(world: World) -> None:
+    bad = dict(PICTURES) | {"notes.png": b"only words", "cut.png": PICTURES["red.png"][:60]}
+    rows: list[Any] = [
+        row("good", "red.png"), row("gone", "nowhere.png"), row("notes", "red.png", "notes.png"), row("cut", "cut.png"),
+        {"id": "", "lemmas": ["x"]}, {"id": "unnamed"}, row("out", "../../etc/passwd"), row("long", lemmas=["x" * 301]),
+        row("odd", lemmas=None, text=["a"]), row("good", "red.png", gloss="Another"), row("late"),
+    ]  # fmt: skip
+    data = jsonl(rows) + b"\nnot json\n"
+    job = brought(world, data, bad)
+    assert job.state == "done", job.error
+    reasons = {number: reason for number, (outcome, reason) in told(job).items() if outcome == "error"}
+    assert reasons == {
+        2: "missing", 3: "text", 4: "damaged", 5: "no_key", 6: "no_lemma", 7: "unsafe_path", 8: "too_long",
+        9: "not_text", 10: "differs", 12: "unreadable",
+    }  # fmt: skip
+    assert set(KnowledgeEntry.objects.values_list("key", flat=True)) == {"good", "late"}
+    assert job.rows.get(number=3).message.startswith("notes.png: "), "which of its pictures"
+
+
+def test_names_alone_come_first_and_their_pictures_later(world: World) -> None:
+    job = brought(world, pictures=None)
+    assert job.state == "done" and not KnowledgeImage.objects.exclude(sha256="").exists()
+    assert told(brought(world))[1] == ("updated", "")
+    assert not KnowledgeImage.objects.filter(image=None).exists()
+
+
+def test_a_stopped_import_goes_on_where_it_was(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importing, "STEP", 2)
+    zipped = SimpleUploadedFile("pictures.zip", packed(PICTURES))
+    job = bases.start_import(a_base(world), world.mara, SimpleUploadedFile("kb.jsonl", jsonl(ROWS)), zipped)
+    real, calls = importing.settle, [0]
+
+    def settle(*args: Any) -> Any:
+        calls[0] += 1
+        if calls[0] == 2:
+            raise RuntimeError("the power is gone")
+        return real(*args)
+
+    monkeypatch.setattr(importing, "settle", settle)
+    with pytest.raises(RuntimeError):
+        done(job)
+    job.refresh_from_db()
+    assert (job.state, job.done, KnowledgeEntry.objects.count()) == ("failed", 2, 2)
+    Job.objects.filter(pk=job.pk).update(state="queued", finished_at=None)
+    done(job)
+    assert (job.state, job.done) == ("done", 6)
+    assert sorted(told(job).items()) == [(number, ("created", "")) for number in range(1, 7)], "each row once"
+
+
+def test_a_version_is_its_own(world: World) -> None:
+    brought(world)
+    brought(world, [row("red", gloss="Quite another")], None, a_base(world, "2"))
+    assert KnowledgeEntry.objects.filter(key="red").count() == 2
