@@ -14,6 +14,7 @@ FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "AVIF")
 ENCODER = "w1"  # goes up when derivatives must be made anew: quality, colour, background
 TALLEST = 8000  # WebP ends at 16,383
 QUALITY = 82
+SENT_QUALITY = 92
 ORIENTATION = 0x0112
 TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -110,16 +111,43 @@ def derive(source: BinaryIO, width: int, most_pixels: int) -> bytes:
     """
     picture = _open(source, most_pixels)
     try:
-        return _derived(picture, width)
+        return _encoded(_derived(picture, width, TALLEST), "WEBP", quality=QUALITY, method=4)
     except BROKEN as error:
         raise NotAPicture("damaged") from error
 
 
-def _derived(picture: Image.Image, width: int) -> bytes:
+def sent(source: BinaryIO, longest: int, most_pixels: int) -> bytes:
+    """A JPEG, which every model server reads, with no side longer; else as in `derive`. Raises NotAPicture."""
+    picture = _open(source, most_pixels)
+    try:
+        return _encoded(_derived(picture, longest, longest), "JPEG", quality=SENT_QUALITY, subsampling=0)
+    except BROKEN as error:
+        raise NotAPicture("damaged") from error
+
+
+def _encoded(picture: Image.Image, form: str, **how: int) -> bytes:
+    """Of a fresh picture of the pixels alone: no EXIF, no profile, no comment can travel along."""
+    out = io.BytesIO()
+    Image.frombytes("RGB", picture.size, picture.tobytes()).save(out, form, **how)
+    return out.getvalue()
+
+
+def upright(source: BinaryIO, most_pixels: int) -> Image.Image:
+    """The first frame as people see it, in its own size: upright, sRGB, on white. Raises NotAPicture."""
+    picture = _open(source, most_pixels)
+    try:
+        turn, profile = orientation(picture), picture.info.get("icc_profile")
+        picture = _rgb(_plain(picture), profile)
+        return picture.transpose(TURNS[turn]) if turn in TURNS else picture
+    except BROKEN as error:
+        raise NotAPicture("damaged") from error
+
+
+def _derived(picture: Image.Image, width: int, tallest: int) -> Image.Image:
     turn = orientation(picture)
     profile = picture.info.get("icc_profile")
     across, down = picture.size if turn < 5 else picture.size[::-1]
-    scale = min(1.0, width / across, TALLEST / down)
+    scale = min(1.0, width / across, tallest / down)
     target = (max(1, round(across * scale)), max(1, round(down * scale)))
     if turn >= 5:
         target = (target[1], target[0])
@@ -128,12 +156,7 @@ def _derived(picture: Image.Image, width: int) -> bytes:
     if picture.size != target:
         picture = picture.resize(target, Image.Resampling.LANCZOS, reducing_gap=3.0)
     picture = _rgb(picture, profile)
-    if turn in TURNS:
-        picture = picture.transpose(TURNS[turn])
-    out = io.BytesIO()
-    # A fresh picture of the pixels alone: no EXIF, no profile, no comment can travel along.
-    Image.frombytes("RGB", picture.size, picture.tobytes()).save(out, "WEBP", quality=QUALITY, method=4)
-    return out.getvalue()
+    return picture.transpose(TURNS[turn]) if turn in TURNS else picture
 
 
 def _open(source: bytes | BinaryIO, most_pixels: int) -> Image.Image:

@@ -1,7 +1,11 @@
 """`needs_models`: for tests of models that run on this machine. Where they are not installed it is said aloud."""
 
+import fcntl
 import importlib.util
 import os
+import shutil
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,3 +20,26 @@ def needs_models() -> None:
     if os.environ.get("NEEDS_MODELS"):
         pytest.fail(MISSING)
     pytest.skip(MISSING)
+
+
+@pytest.fixture(scope="session")
+def trained(needs_models: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of models with "tiny", a dual encoder trained on drawn shapes: once for all workers of a session."""
+    from tests.predictions import tiny_clip
+
+    folder = tmp_path_factory.getbasetemp()
+    root = (folder.parent if os.environ.get("PYTEST_XDIST_WORKER") else folder) / "models"
+    root.mkdir(exist_ok=True)
+    with (root / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (root / "tiny" / tiny_clip.WEIGHTS).exists():
+            shutil.rmtree(root / "tiny", ignore_errors=True)
+            tiny_clip.train(root / "tiny")
+    return root
+
+
+@pytest.fixture
+def models_root(trained: Path, settings: Any, tmp_path: Path) -> Path:
+    """The operator's folder of models holds "tiny"; vectors go into a folder of the test's own."""
+    settings.MODELS_ROOT, settings.VECTORS_ROOT = trained, tmp_path / "vectors"
+    return trained

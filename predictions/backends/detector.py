@@ -1,0 +1,88 @@
+"""Object detection by transformers: what is in a picture, where, and how sure the detector is.
+
+A model is named as on the Hugging Face hub ("facebook/detr-resnet-50") or "local-dir:NAME".
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from predictions.backends import torch_setup
+from predictions.backends.contract import Answered, CallError, Decoding, Pictures
+from predictions.prompts.contract import Found, Request
+
+THRESHOLD = 0.5
+
+
+class Detector:
+    def __init__(self, name: str, model: Any, processor: Any) -> None:
+        self.name = name
+        self._model, self._processor = model, processor
+        self._torch = torch_setup.torch()
+        self._device, self._dtype = torch_setup.device()
+        self._busy = threading.Lock()
+
+    def objects(self, data: bytes, threshold: float = THRESHOLD) -> list[Found]:
+        """What scores at least `threshold`, the best first. Raises CallError."""
+        picture = torch_setup.upright(data)
+        inputs = self._processor(images=picture, return_tensors="pt").to(self._device)
+        with self._busy, self._torch.inference_mode():
+            inputs["pixel_values"] = inputs["pixel_values"].to(self._dtype)
+            outputs = self._model(**inputs)
+            sizes = [(picture.height, picture.width)]
+            [found] = self._processor.post_process_object_detection(outputs, threshold=threshold, target_sizes=sizes)
+        labels = [self._model.config.id2label.get(int(label), str(int(label))) for label in found["labels"]]
+        return boxes_of(labels, found["scores"].tolist(), found["boxes"].tolist(), picture.size)
+
+
+def boxes_of(
+    labels: Sequence[str], scores: Sequence[float], boxes: Sequence[Sequence[float]], size: tuple[int, int]
+) -> list[Found]:
+    """From pixels to fractions, kept inside the picture; the best first, ties from left to right, top to bottom."""
+    width, height = size
+    made = []
+    for label, score, (left, top, right, bottom) in zip(labels, scores, boxes, strict=True):
+        box = tuple(min(max(value, 0.0), 1.0) for value in (left / width, top / height, right / width, bottom / height))
+        made.append(Found(str(label), float(score), box))  # type: ignore[arg-type]
+    return sorted(made, key=lambda one: (-one.score, one.box))
+
+
+def counted(found: Sequence[Found]) -> dict[str, int]:
+    """How many of each label, the most first."""
+    return dict(sorted(Counter(one.label for one in found).items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def load(model: str) -> Detector:
+    """The detector of this name; the last one stays loaded. Raises CallError with words for the researcher."""
+    return torch_setup.kept("detector", model, lambda: _load(model))
+
+
+def _load(model: str) -> Detector:
+    torch_setup.torch()
+    from transformers import AutoImageProcessor, AutoModelForObjectDetection
+
+    folder = torch_setup.folder_of(model)
+    source, here = (str(folder), True) if folder else (model, False)
+    where, dtype = torch_setup.device()
+    found = AutoModelForObjectDetection.from_pretrained(source, local_files_only=here, dtype=dtype)
+    processor = AutoImageProcessor.from_pretrained(source, local_files_only=here)
+    return Detector(model, found.to(where).eval(), processor)
+
+
+class Objects:
+    """A Backend in form only: objects are facts about items, not answers to a sheet."""
+
+    def answer(self, request: Request, model: str, decoding: Decoding, pictures: Pictures) -> Answered:
+        raise CallError("permanent", _("A detector answers no sheet. Its objects become facts about items."))
+
+    def close(self) -> None:
+        """The model stays loaded for the next run."""
+
+
+def backend() -> Objects:
+    return Objects()

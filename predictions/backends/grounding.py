@@ -1,0 +1,77 @@
+"""Zero-shot grounding by transformers: the box of some words in a picture; of many boxes, the best scored.
+
+Grounding DINO, OWL-ViT, OWLv2 and their like, named as on the Hugging Face hub or "local-dir:NAME".
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from predictions.backends import torch_setup
+from predictions.backends.contract import Answered, CallError, Decoding, Pictures
+from predictions.backends.detector import boxes_of
+from predictions.prompts.contract import Found, Reply, Request
+
+
+class Grounder:
+    def __init__(self, name: str, model: Any, processor: Any) -> None:
+        self.name = name
+        self._model, self._processor = model, processor
+        self._torch = torch_setup.torch()
+        self._device, self._dtype = torch_setup.device()
+        self._busy = threading.Lock()
+
+    def boxes(self, data: bytes, words: str, threshold: float = 0.0) -> list[Found]:
+        """Boxes of the words that score more than `threshold`, the best first. Raises CallError."""
+        picture = torch_setup.upright(data)
+        inputs = self._processor(images=picture, text=[[words]], return_tensors="pt", truncation=True)
+        inputs = inputs.to(self._device)
+        with self._busy, self._torch.inference_mode():
+            inputs["pixel_values"] = inputs["pixel_values"].to(self._dtype)
+            outputs = self._model(**inputs)
+            sizes = [(picture.height, picture.width)]
+            [found] = self._processor.post_process_grounded_object_detection(
+                outputs, threshold=threshold, target_sizes=sizes
+            )
+        scores = found["scores"].tolist()
+        return boxes_of([words] * len(scores), scores, found["boxes"].tolist(), picture.size)
+
+
+def load(model: str) -> Grounder:
+    """The model of this name; the last one stays loaded. Raises CallError with words for the researcher."""
+    return torch_setup.kept("grounding", model, lambda: _load(model))
+
+
+def _load(model: str) -> Grounder:
+    torch_setup.torch()
+    from transformers import AutoModelForZeroShotObjectDetection, AutoProcessor
+
+    folder = torch_setup.folder_of(model)
+    source, here = (str(folder), True) if folder else (model, False)
+    where, dtype = torch_setup.device()
+    found = AutoModelForZeroShotObjectDetection.from_pretrained(source, local_files_only=here, dtype=dtype)
+    processor = AutoProcessor.from_pretrained(source, local_files_only=here)
+    return Grounder(model, found.to(where).eval(), processor)
+
+
+class Grounding:
+    """A Backend that answers requests of kind "grounding": the best scored box of the first text, or none."""
+
+    def answer(self, request: Request, model: str, decoding: Decoding, pictures: Pictures) -> Answered:
+        if request.kind != "grounding" or not request.texts:
+            raise CallError("permanent", _("Zero-shot grounding answers with boxes only. Choose a grounding prompt."))
+        grounder = load(model)
+        began = time.perf_counter()
+        best = tuple(grounder.boxes(pictures(request.image), request.texts[0])[:1])
+        return Answered(Reply(boxes=best, finish="stop", model=grounder.name), time.perf_counter() - began)
+
+    def close(self) -> None:
+        """The model stays loaded for the next run."""
+
+
+def backend() -> Grounding:
+    return Grounding()

@@ -1,0 +1,150 @@
+"""What every local model needs before it is loaded: torch in order, a device, a folder, one model kept at a time.
+
+torch is imported inside functions only: the base install has none, and the web process needs none.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import re
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from PIL import Image
+
+from benchmarks import pictures
+from predictions.backends.contract import CallError
+
+LOCAL = "local-dir:"
+NAME = re.compile(r"[\w][\w.+-]{0,99}")
+MODULES = ("torch", "torchvision", "open_clip", "transformers")
+Loaded = TypeVar("Loaded")
+Thing = TypeVar("Thing")
+_kept: dict[str, Any] = {}
+_loading = threading.RLock()
+
+
+class Unavailable(CallError):
+    """The model cannot be used here. The words are for the researcher, and say what to do."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__("permanent", words)
+
+
+def installed() -> bool:
+    return all(map(importlib.util.find_spec, MODULES))
+
+
+def torch() -> Any:
+    """The module, ready for torchvision. Raises Unavailable.
+
+    Where a torch without CUDA stands beside a torchvision that was built for CUDA, two operators are missing and
+    torchvision cannot be imported. Their schemas are enough for what is used of it here.
+    """
+    if not installed():
+        raise Unavailable(_("Local models are not installed here. Run ./emic models, then restart."))
+    with _loading:
+        import torch as module
+
+        if "library" not in _kept:
+            _kept["library"] = None if _brings_operators(module) else _declared(module)
+        return module
+
+
+def _brings_operators(module: Any) -> bool:
+    """Whether torchvision's own can be loaded by this torch; torchvision loads them again, which does no harm."""
+    found = importlib.util.find_spec("torchvision")
+    folders = map(Path, found.submodule_search_locations or ()) if found else ()
+    for file in (file for folder in folders for file in folder.glob("_C*.*")):
+        try:
+            module.ops.load_library(str(file))
+        except (OSError, RuntimeError):
+            continue
+        return True
+    return False
+
+
+def _declared(module: Any) -> Any:
+    """Their schemas. Kept alive by who calls: with the library go its schemas."""
+    library = module.library.Library("torchvision", "DEF")
+    for name in ("nms", "qnms"):
+        library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    return library
+
+
+def device() -> tuple[str, Any]:
+    """Where models run, and in which precision: bfloat16 (or float16) on a GPU, float32 on the CPU."""
+    module = torch()
+    if not module.cuda.is_available():
+        return "cpu", module.float32
+    return "cuda", module.bfloat16 if module.cuda.is_bf16_supported() else module.float16
+
+
+def folder_of(model: str) -> Path | None:
+    """The folder of a `local-dir:NAME`; None for a model of the hub. Never outside EMIC_MODELS. Raises Unavailable."""
+    if not model.startswith(LOCAL):
+        return None
+    name = model.removeprefix(LOCAL)
+    root = Path(settings.MODELS_ROOT).resolve()
+    found = (root / name).resolve() if NAME.fullmatch(name) else root
+    if found.parent != root or not found.is_dir():
+        text = _("There is no folder “%(name)s” in the folder of models. Its operator puts models there (EMIC_MODELS).")
+        raise Unavailable(text % {"name": name[:100]})
+    return found
+
+
+def local_models() -> list[str]:
+    """What can be named as `local-dir:NAME` here, in order of name."""
+    root = Path(settings.MODELS_ROOT)
+    if not root.is_dir():
+        return []
+    names = sorted(path.name for path in root.iterdir() if path.is_dir() and NAME.fullmatch(path.name))
+    return [f"{LOCAL}{name}" for name in names]
+
+
+def kept(kind: str, model: str, load: Callable[[], Loaded]) -> Loaded:
+    """The model of this kind that is loaded in this process; another one takes its place. Raises Unavailable."""
+    with _loading:
+        held = _kept.get(kind)
+        if held is None or held[0] != model:
+            _kept.pop(kind, None)  # its memory first
+            held = _kept[kind] = (model, _loaded(model, load))
+        return held[1]  # type: ignore[no-any-return]
+
+
+def _loaded(model: str, load: Callable[[], Any]) -> Any:
+    try:
+        return load()
+    except CallError:
+        raise
+    except MemoryError as error:
+        text = _("“%(model)s” does not fit into this machine's memory.")
+        raise Unavailable(text % {"model": model[:100]}) from error
+    except Exception as error:  # what libraries raise over files that they cannot read has no common name
+        text = _("“%(model)s” could not be loaded: %(why)s")
+        why = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+        raise Unavailable(text % {"model": model[:100], "why": why}) from error
+
+
+def forget() -> None:
+    """Let go of every model; for tests and for memory."""
+    with _loading:
+        for kind in [name for name in _kept if name != "library"]:
+            del _kept[kind]
+
+
+def upright(data: bytes) -> Image.Image:
+    """The picture as people see it, in its own size: upright, sRGB, on white. Raises CallError."""
+    try:
+        return pictures.upright(io.BytesIO(data), settings.IMAGE_MAX_PIXELS)
+    except pictures.NotAPicture as error:
+        raise CallError("permanent", _("The picture cannot be read.")) from error
+
+
+def batches(things: Sequence[Thing], size: int) -> list[Sequence[Thing]]:
+    return [things[at : at + size] for at in range(0, len(things), size)]
