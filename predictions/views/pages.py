@@ -20,6 +20,7 @@ from predictions.access import run_for
 from predictions.forms.files import CollectionForm, RunForm
 from predictions.models import Run
 from predictions.readers import all_runs_of, collections_of
+from predictions.run_pages import answer_runs_of
 from predictions.services import collections, runs
 
 SHOWN = 10
@@ -31,9 +32,12 @@ SHOWN = 10
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     jobs = Job.objects.filter(scope=benchmark.scope, kind__in=(collections.KIND, runs.KIND))
+    answers, further = answer_runs_of(benchmark, whole(request.GET.get("before")))
     context = context_of(
         request,
         benchmark,
+        answers=answers,
+        further=further,
         collections=collections_of(benchmark),
         runs=all_runs_of(benchmark),
         jobs=list(jobs.select_related("created_by").order_by("-pk")[:SHOWN]),
@@ -107,3 +111,8 @@ def context_of(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[
     """What every page of predictions takes."""
     nav = tabs_for(request.user, benchmark, "predictions")
     return {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name, **more}
+
+
+def whole(text: str | None) -> int:
+    """A number out of an address; 0 for anything else."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else 0
