@@ -1,4 +1,4 @@
-"""One private PostgreSQL per test session, in a temporary folder, unless DATABASE_URL names another server.
+"""One private PostgreSQL per test session, in a temporary folder, unless DATABASE_URL names another; and a Valkey.
 
 Under xdist the controller starts it and the workers inherit its address; pytest-django gives each worker
 a database of its own.
@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from config.local.servers import THROWAWAY, Postgres
+from config.local.servers import THROWAWAY, Postgres, Valkey
 
 
 def ensure() -> None:
@@ -28,3 +28,8 @@ def ensure() -> None:
         server.start()
         atexit.register(server.stop)
         os.environ["DATABASE_URL"] = server.url
+    if "EMIC_LIMITS_URL" not in os.environ:
+        valkey = Valkey(home)
+        valkey.start()
+        atexit.register(valkey.stop)
+        os.environ["EMIC_LIMITS_URL"] = valkey.url

@@ -1,0 +1,80 @@
+"""The name under which a reply is kept: equal when, and only when, the same thing would be asked again."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from predictions.backends.contract import Decoding
+from predictions.backends.shapes import allowed_ways, most_tokens
+from predictions.prompts.contract import Message, Picture, Request, Way
+
+Digest = Callable[[str], str]
+"""SHA-256 of the bytes that are sent for an image's sha (preprocessing.digest_of)."""
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who is asked, by what, and with what settings: the same for a whole run."""
+
+    endpoint: int
+    base_url: str
+    model: str
+    revision: str
+    prompt: str
+    prompt_version: str
+    decoding: Decoding
+    offers: tuple[str, ...] = ()
+
+
+def ways_of(request: Request, asker: Asker) -> tuple[Way, ...]:
+    """How the answer may be got, the best first; none if the endpoint offers none of the prompt's ways."""
+    return allowed_ways(request, asker.decoding, asker.offers)
+
+
+def as_sent(request: Request, digest: Digest) -> dict[str, Any]:
+    """A request as it is kept with its reply: images by their sha and the digest of the bytes that were sent."""
+    whole: dict[str, Any] = {
+        "kind": request.kind,
+        "messages": [_message(message, digest) for message in request.messages],
+        "choices": list(request.choices),
+        "schema": dict(request.schema),
+        "continuation": request.continuation,
+        "texts": list(request.texts),
+        "image": {"sha": request.image, "sent": digest(request.image)} if request.image else None,
+    }
+    return {name: value for name, value in whole.items() if value}
+
+
+def _message(message: Message, digest: Digest) -> dict[str, Any]:
+    pieces: Sequence[dict[str, str]] = [
+        {"image": piece.sha, "sent": digest(piece.sha)} if isinstance(piece, Picture) else {"text": piece.text}
+        for piece in message.pieces
+    ]
+    return {"role": message.role, "pieces": pieces}
+
+
+def key_of(request: Request, asker: Asker, *, repeat: int, part: int, digest: Digest) -> str:
+    """The key of a request of a unit: its `part`, in its `repeat`. Reading and naming change nothing of it.
+
+    The order of a schema's properties is kept, for a model writes them in that order. All ways that may be taken are
+    in it, since a server that refuses one is asked in the next.
+    """
+    decoding = asker.decoding
+    whole = {
+        "endpoint": [asker.endpoint, asker.base_url.rstrip("/")],
+        "model": [asker.model, asker.revision],
+        "prompt": [asker.prompt, asker.prompt_version],
+        "ways": ways_of(request, asker),
+        "decoding": [
+            decoding.temperature,
+            decoding.top_p,
+            decoding.seed if "seed" in asker.offers else None,
+            most_tokens(request, decoding),
+        ],
+        "request": as_sent(request, digest),
+        "repeat": repeat,
+        "part": part,
+    }
+    return hashlib.sha256(json.dumps(whole, ensure_ascii=True, separators=(",", ":")).encode()).hexdigest()
