@@ -15,11 +15,13 @@ from predictions.prompts.scales import single, ways_for
 from predictions.prompts.verdicts import Scale
 from predictions.prompts.writing import (
     Written,
+    choice_of,
     fenced,
     gettext_noop,
-    image_of,
     line,
     need_target,
+    object_of,
+    picture_of,
     several,
 )
 
@@ -82,9 +84,9 @@ def linked(scene: Scene) -> Mapping[str, Any]:
 
 
 def scale_question(scene: Scene) -> Question | None:
-    """The one question of a sheet that is a scale of numbers."""
-    found = [one for one in scene.questions if one.codes and not one.many and all(c.isdigit() for c in one.codes)]
-    return found[0] if len(found) == 1 else None
+    """The sheet's `relevance`, where it is a scale of numbers."""
+    found = scene.question("relevance")
+    return found if found and found.codes and not found.many and all(one.isdigit() for one in found.codes) else None
 
 
 def levels(question: Question) -> str:
@@ -113,7 +115,7 @@ class Relevance(Written):
         question = scale_question(scene)
         if question is None:
             raise Lacking("no_question")
-        pictures = {"image": [image_of(scene)]} if self.needs_images else {}
+        pictures = {"image": [picture_of(scene)]} if self.needs_images else {}
         thinking, output = REASON if self.reasoned else DIGIT
         texts = {
             "target": need_target(scene),
@@ -126,14 +128,10 @@ class Relevance(Written):
         }
         messages = self.messages(scene, texts, pictures)
         if self.reasoned:
-            return Asked((Request(messages=messages, ways=("text",), max_tokens=1024),))
+            schema = object_of({"reasons": {"type": "string"}, "score": choice_of(question.codes)})
+            return Asked((Request(messages=messages, ways=("text", "schema"), schema=schema, max_tokens=1024),))
         ways = ways_for(question.codes, "logprobs", "guided", "schema", "text")
-        schema = {
-            "type": "object",
-            "properties": {"score": {"type": "string", "enum": list(question.codes)}},
-            "required": ["score"],
-            "additionalProperties": False,
-        }
+        schema = object_of({"score": choice_of(question.codes)})
         return Asked((Request(messages=messages, ways=ways, choices=question.codes, schema=schema, max_tokens=16),))
 
     def _told(self, scene: Scene) -> dict[str, str]:
@@ -235,7 +233,7 @@ class Naming(Written):
         return bool(found and not found.codes and scene.images)
 
     def ask(self, scene: Scene, seed: int) -> Asked:
-        return Asked((Request(messages=self.messages(scene, {}, {"image": [image_of(scene)]}), max_tokens=64),))
+        return Asked((Request(messages=self.messages(scene, {}, {"image": [picture_of(scene)]}), max_tokens=64),))
 
     def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
         found = phrase_of(replies)

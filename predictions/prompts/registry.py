@@ -4,11 +4,13 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from predictions.prompts import caire, sheet
+from predictions.prompts import caire, culturalvqa, lave, sheet
 from predictions.prompts.contract import Kind, Prompt, Scene
 from predictions.prompts.writing import Problem, Written, digest
 
 PROMPTS: tuple[Prompt, ...] = (
+    *culturalvqa.PROMPTS,
+    *lave.PROMPTS,
     *caire.PROMPTS,
     *sheet.PROMPTS,  # the general one is offered last
 )

@@ -36,22 +36,33 @@ def places(template: str) -> set[str]:
     return set(PLACE.findall(template))
 
 
-def filled(template: str, texts: Mapping[str, str], pictures: Mapping[str, Sequence[str]]) -> tuple[Piece, ...]:
-    """The pieces of a message. `pictures`: by place, the sha of each. Raises Lacking for a place that is neither."""
-    pieces: list[Piece] = []
-    words = ""
+def filled(template: str, texts: Mapping[str, str], pieces: Mapping[str, Sequence[Piece]]) -> tuple[Piece, ...]:
+    """A message's pieces: places are filled with a text, or with pieces. Raises Lacking for a place that is neither."""
+    found: list[Piece] = []
     for number, part in enumerate(PLACE.split(template)):
         if number % 2 == 0:
-            words += part
+            found.append(Words(part))
         elif part in texts:
-            words += texts[part]
-        elif part in pictures:
-            pieces += [Words(words.strip("\n"))] if words.strip() else []
-            pieces += [Picture(sha) for sha in pictures[part]]
-            words = ""
+            found.append(Words(texts[part]))
+        elif part in pieces:
+            found += [Words(f"\n\n{one.text}\n\n") if isinstance(one, Words) else one for one in pieces[part]]
         else:
             raise Lacking("bad_wording")
-    return tuple(pieces + ([Words(words.strip("\n"))] if words.strip() else []))
+    return _joined(found)
+
+
+def _joined(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """Words between two pictures are one piece, without space around it, and never more than one empty line in it."""
+    found: list[Piece] = []
+    words = ""
+    for piece in (*pieces, None):
+        if isinstance(piece, Words):
+            words += piece.text
+            continue
+        words = re.sub(r"\n{3,}", "\n\n", words).strip()
+        found += [*((Words(words),) if words else ()), *((piece,) if piece else ())]
+        words = ""
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -101,14 +112,14 @@ class Written:
         return next((one.default for one in self.options if one.key == key), "")
 
     def messages(
-        self, scene: Scene, texts: Mapping[str, str], pictures: Mapping[str, Sequence[str]] | None = None
+        self, scene: Scene, texts: Mapping[str, str], pieces: Mapping[str, Sequence[Piece]] | None = None
     ) -> tuple[Message, ...]:
         """Ours, or the researcher's wording, with a unit's own words in it."""
         user, system = (
             str(scene.options.get(key) or own) for key, own in (("wording", self.user), ("system", self.system))
         )
         head = filled(system, texts, {})
-        return (*((Message("system", head),) if head else ()), Message("user", filled(user, texts, pictures or {})))
+        return (*((Message("system", head),) if head else ()), Message("user", filled(user, texts, pieces or {})))
 
     def problems(self, options: Mapping[str, Any]) -> list[Problem]:
         """What keeps these options from being used."""
@@ -128,12 +139,12 @@ def digest(options: Mapping[str, Any]) -> str:
     return hashlib.sha256("\x1f".join(own).encode()).hexdigest()[:8] if any(one.strip() for one in own) else ""
 
 
-def image_of(scene: Scene, role: str = "image") -> str:
-    """The sha of a picture; an item with one picture has it under any role. Raises Lacking."""
+def picture_of(scene: Scene, role: str = "image") -> Picture:
+    """The picture of that role; where there is but one, it is "image". Raises Lacking."""
     found = scene.image(role) or (scene.images[0] if role == "image" and len(scene.images) == 1 else None)
     if found is None:
         raise Lacking("no_image")
-    return found.sha
+    return Picture(found.sha)
 
 
 def text_of(scene: Scene, key: str, code: str = "") -> str:
@@ -160,3 +171,14 @@ def several(value: Any) -> tuple[str, ...]:
     """Texts out of a list, or out of one text that parts them with "|" or lines."""
     rows = re.split(r"[|\n]", value) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
     return tuple(found for row in rows if isinstance(row, (str, int, float)) and (found := line(row)))
+
+
+def choice_of(codes: Sequence[str]) -> dict[str, Any]:
+    """The JSON schema of one of these."""
+    return {"type": "string", "enum": list(codes)}
+
+
+def object_of(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with all of these, and nothing else."""
+    required = list(properties)
+    return {"type": "object", "properties": dict(properties), "required": required, "additionalProperties": False}
