@@ -1,12 +1,13 @@
 """Deployment mistakes are errors with ids: `./emic manage check --deploy` and every start run them."""
 
+from ipaddress import ip_network
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
 
-LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}
+from config.endpoints import LOCAL_HOSTS
 
 
 def public_hosts() -> list[str]:
@@ -35,7 +36,27 @@ def debug_in_public(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     return []
 
 
+@register()
+def key_of_secrets(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    from predictions.services.secrets import mistake
+
+    if mistake():
+        hint = "Set EMIC_SECRETS_KEY to the output of: openssl rand -base64 32"
+        return [Error("EMIC_SECRETS_KEY is no key.", hint=hint, id="emic.E003")]
+    return []
+
+
+@register()
+def private_networks(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    try:
+        [ip_network(one) for one in settings.PRIVATE_ENDPOINTS]
+    except ValueError as error:
+        hint = "Name networks, such as 10.20.0.0/16, with commas between; or 1, or 0."
+        return [Error(f"EMIC_PRIVATE_ENDPOINTS: {error}.", hint=hint, id="emic.E004")]
+    return []
+
+
 def refuse_mistakes() -> None:
     """The same errors where no command runs the checks: a web server started by a container."""
-    for mistake in [*default_key(None), *debug_in_public(None)]:
+    for mistake in [*default_key(None), *debug_in_public(None), *key_of_secrets(None), *private_networks(None)]:
         raise ImproperlyConfigured(f"{mistake.msg} {mistake.hint}")

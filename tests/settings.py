@@ -9,6 +9,7 @@ from config.settings import *  # noqa: E402, F403
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 CELERY_BROKER_URL = "memory://"
+SECRETS_KEYS = ["dGhpcyBrZXkgaXMgZm9yIHRlc3RzIGFuZCBub3RoaW4="]
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "testserver"]
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}  # noqa: F405
 MEDIA_URL = "/media/"  # the live server would otherwise look for every address, "/", among the media

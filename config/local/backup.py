@@ -1,4 +1,4 @@
-"""`./emic backup`: database, images and secret key in one tar file, with a manifest that can prove it whole."""
+"""`./emic backup`: database, images and keys in one tar file, with a manifest that can prove it whole."""
 
 import hashlib
 import io
@@ -18,7 +18,8 @@ from .errors import EmicError
 from .home import Home
 
 FORMAT = 1
-MANIFEST, DUMP, KEY, MEDIA = "manifest.json", "database.dump", "secret-key", "media/"
+MANIFEST, DUMP, MEDIA = "manifest.json", "database.dump", "media/"
+KEYS = ("secret-key", "secrets-key")  # of sessions and links; of the secrets that are encrypted in the database
 DERIVED = {"derivatives", "derived", "incoming", "tmp"}  # made again when asked for, or not yet whole
 
 
@@ -56,7 +57,7 @@ def backup(home: Home, env: dict[str, str], target: Path) -> int:
     say.line(
         f"Saved {rows:,} rows and {images:,} images to {target}: {size:,.1f} MB in {time.monotonic() - begun:.1f} s."
     )
-    say.line("It holds people's data and the secret key: keep it where only you can read it.")
+    say.line("It holds people's data and the keys: keep it where only you can read it.")
     return 0
 
 
@@ -68,9 +69,9 @@ def write(home: Home, database: Database, file: BinaryIO) -> dict[str, Any]:
             dump = Path(folder) / DUMP
             rows = database.dump(dump)
             files[DUMP] = add(tar, DUMP, dump)
-        key = home.path / KEY
-        if key.exists():
-            files[KEY] = add(tar, KEY, key)
+        for name in KEYS:
+            if (home.path / name).exists():
+                files[name] = add(tar, name, home.path / name)
         for path in media_files(home.path / "media"):
             name = MEDIA + path.relative_to(home.path / "media").as_posix()
             files[name] = add(tar, name, path)

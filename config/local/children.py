@@ -41,6 +41,8 @@ def environment(home: Home, hosts: str = "") -> dict[str, str]:
         env["CELERY_BROKER_URL"] = Valkey(home.path).url
     if not env.get("EMIC_SECRET_KEY"):
         env["EMIC_SECRET_KEY"] = home.secret_key()
+    if not env.get("EMIC_SECRETS_KEY"):
+        env["EMIC_SECRETS_KEY"] = home.secrets_key()
     named = [name.strip() for name in (env.get("EMIC_HOSTS") or hosts).split(",") if name.strip()]
     env["EMIC_HOSTS"] = ",".join(dict.fromkeys([*named, *ALWAYS_ALLOWED]))
     if home.facts().get("demo") == "loaded":

@@ -1,5 +1,6 @@
 """The data folder: who holds it, its secret key, what it remembers between starts, and room on its disk."""
 
+import base64
 import contextlib
 import fcntl
 import hashlib
@@ -88,6 +89,13 @@ class Home:
         path = self.path / "secret-key"
         if not path.exists():
             _write(path, secrets.token_urlsafe(50))
+        return path.read_text().strip()
+
+    def secrets_key(self) -> str:
+        """The key that encrypts the secrets of model servers: as above. Without it they have to be typed in again."""
+        path = self.path / "secrets-key"
+        if not path.exists():
+            _write(path, base64.urlsafe_b64encode(secrets.token_bytes(32)).decode())
         return path.read_text().strip()
 
     def facts(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from . import say
-from .backup import DUMP, FORMAT, KEY, MANIFEST, MEDIA
+from .backup import DUMP, FORMAT, KEYS, MANIFEST, MEDIA
 from .database import Database, external_url
 from .errors import EmicError
 from .home import Home
@@ -70,7 +70,7 @@ def unpack(source: Path, target: Path) -> dict[str, Any]:
 def check_member(member: tarfile.TarInfo) -> None:
     """Only plain files, only where a backup has them."""
     path = PurePosixPath(member.name)
-    known = member.name in (MANIFEST, DUMP, KEY) or member.name.startswith(MEDIA)
+    known = member.name in (MANIFEST, DUMP, *KEYS) or member.name.startswith(MEDIA)
     if not member.isreg() or path.is_absolute() or ".." in path.parts or "\0" in member.name or not known:
         raise EmicError(f"The file holds {member.name!r}, which no backup of Emic does; nothing was restored.")
 
@@ -82,7 +82,7 @@ def write(content: IO[bytes], path: Path) -> dict[str, Any]:
         while data := content.read(1024 * 1024):
             digest.update(data)
             size += file.write(data)
-    if path.name == KEY:
+    if path.name in KEYS:
         path.chmod(0o600)
     return {"bytes": size, "sha256": digest.hexdigest()}
 

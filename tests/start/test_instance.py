@@ -1,5 +1,6 @@
 """`./emic run` from its first line to its last, and what others find while it runs."""
 
+import base64
 import json
 import os
 import signal
@@ -58,9 +59,11 @@ def test_it_answers_at_the_address_it_prints(instance: Instance) -> None:
 
 
 def test_secrets_and_servers_are_for_the_owner_only(instance: Instance) -> None:
-    key = instance.data / "secret-key"
-    assert key.stat().st_mode & 0o077 == 0
+    key, other = instance.data / "secret-key", instance.data / "secrets-key"
+    for file in (key, other):
+        assert file.stat().st_mode & 0o077 == 0
     assert len(key.read_text()) >= 50
+    assert len(base64.urlsafe_b64decode(other.read_text())) == 32
     for name in ("run", "logs", "postgres", "valkey"):
         assert (instance.data / name).stat().st_mode & 0o077 == 0, name
 
@@ -109,7 +112,8 @@ def test_backup_while_it_runs_then_restore_gives_back_rows_and_images(instance: 
         assert (target / path.relative_to(instance.data)).read_bytes() == path.read_bytes()
     count = "from benchmarks.models import Image; print('images', Image.objects.filter(team__slug='saved').count())"
     assert "images 3" in emic(target, "manage", "shell", "-v", "0", "-c", count).stdout
-    assert (target / "secret-key").read_text() == (instance.data / "secret-key").read_text()
+    for name in ("secret-key", "secrets-key"):
+        assert (target / name).read_text() == (instance.data / name).read_text()
 
     assert "is not an empty folder" in one_sentence(emic(target, "restore", str(saved)))
 

@@ -1,0 +1,104 @@
+"""Whether a server answers, which models it names, and which ways of asking it really keeps to."""
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from PIL import Image
+
+from predictions.backends import shapes
+from predictions.backends.contract import CallError, Decoding
+from predictions.backends.openai import OpenAI
+from predictions.backends.shapes import Unreadable
+from predictions.prompts.contract import Message, Picture, Reply, Request, Words
+
+MOST_MODELS = 500
+BIRDS = ("kestrel", "plover")  # which nobody answers unasked
+SUM = "What is two plus two?"
+BIRD = {
+    "type": "object",
+    "properties": {"bird": {"type": "string", "enum": list(BIRDS)}},
+    "required": ["bird"],
+    "additionalProperties": False,
+}
+SHORT = Decoding(max_tokens=32)
+
+
+def models(backend: OpenAI) -> tuple[str, ...] | None:
+    """As the server names them; None where it answers but keeps no list. Raises CallError."""
+    came = backend.wire.ask("GET", "/models")
+    if came.status in (404, 405, 501):
+        return None
+    if came.status != 200:
+        raise backend.wire.error(came)
+    try:
+        listed = came.body().get("data")
+    except Unreadable:
+        raise backend.wire.unreadable(came) from None
+    rows = listed if isinstance(listed, list) else []
+    names = [shapes.clean(row.get("id"), 200) for row in rows if isinstance(row, dict)]
+    return tuple(sorted(name for name in names if name)[:MOST_MODELS])
+
+
+def _said(text: str) -> tuple[Message, ...]:
+    return (Message("user", (Words(text),)),)
+
+
+def _is_bird(reply: Reply) -> bool:
+    try:
+        return json.loads(reply.text).get("bird") in BIRDS
+    except (ValueError, AttributeError):
+        return False
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A question and whether the reply shows that the way was kept to; what is only taken in silence is not offered."""
+
+    request: Request
+    kept: Callable[[Reply], bool]
+    decoding: Decoding = SHORT
+
+
+def _trials() -> dict[str, Trial]:
+    red = Message("user", (Words("Which colour is this?"), Picture("red")))
+    counted = Request(kind="continuation", messages=_said("Two and two is"), continuation=" four")
+    return {
+        "images": Trial(Request(messages=(red,)), lambda reply: True),
+        "schema": Trial(Request(messages=_said(SUM), ways=("schema",), schema=BIRD), _is_bird),
+        "guided": Trial(
+            Request(messages=_said(SUM), ways=("guided",), choices=BIRDS), lambda reply: reply.text.strip() in BIRDS
+        ),
+        "logprobs": Trial(
+            Request(messages=_said("One or two?"), ways=("logprobs",), choices=("1", "2")),
+            lambda reply: bool(reply.tokens and len(reply.tokens[0].top) > 1),
+        ),
+        "continuation": Trial(counted, lambda reply: all(one.logprob > shapes.LOWEST for one in reply.tokens)),
+        "seed": Trial(Request(messages=_said(SUM)), lambda reply: True, Decoding(seed=1, max_tokens=32)),
+    }
+
+
+@cache
+def _red() -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (64, 64), (200, 30, 30)).save(out, "PNG")
+    return out.getvalue()
+
+
+def offers(backend: OpenAI, model: str) -> Sequence[str]:
+    """Which of the ways the model keeps to, by a tiny question for each. Raises CallError where plain text fails."""
+    ask = Request(messages=_said(SUM), max_tokens=32)
+    backend.answer(ask, model, Decoding(), lambda sha: _red())
+    return [name for name, trial in _trials().items() if _works(backend, model, trial)]
+
+
+def _works(backend: OpenAI, model: str, trial: Trial) -> bool:
+    """Raises CallError where the server cannot be asked just now."""
+    try:
+        return trial.kept(backend.answer(trial.request, model, trial.decoding, lambda sha: _red()).reply)
+    except CallError as error:
+        if error.trouble in ("permanent", "transient"):
+            return False  # servers that stumble over what they do not know answer 500
+        raise

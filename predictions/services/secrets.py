@@ -1,0 +1,67 @@
+"""Secrets of endpoints, encrypted. The key comes from the environment: a copy of the database alone opens none."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_variables
+
+
+class NoKey(Exception):
+    """This site has no key to encrypt with, or one that is none; the message says what to do."""
+
+
+class Unopened(Exception):
+    """The secret was encrypted with a key that this site has not; the message says what to do."""
+
+
+def _keys() -> MultiFernet:
+    """The first encrypts, all are tried for reading. Raises NoKey."""
+    told: Sequence[str] = settings.SECRETS_KEYS
+    if not told:
+        raise NoKey(_("This site keeps no secrets: its operator has to set EMIC_SECRETS_KEY."))
+    try:
+        return MultiFernet([Fernet(_plain(one)) for one in told])
+    except (ValueError, binascii.Error) as error:
+        raise NoKey(_("EMIC_SECRETS_KEY is no key: it takes 32 random bytes in base 64.")) from error
+
+
+def _plain(told: str) -> bytes:
+    """Base 64 of either alphabet."""
+    data = base64.b64decode(told.strip().replace("-", "+").replace("_", "/"), validate=True)
+    return base64.urlsafe_b64encode(data)
+
+
+@sensitive_variables()
+def hidden(secret: str) -> str:
+    """Encrypted, for the database. Raises NoKey."""
+    return _keys().encrypt(secret.encode()).decode()
+
+
+@sensitive_variables()
+def shown(kept: str) -> str:
+    """The secret itself, for the request's header alone. Raises NoKey, Unopened."""
+    try:
+        return _keys().decrypt(kept.encode()).decode()
+    except InvalidToken as error:
+        raise Unopened(_("The secret was kept with another key than this site has now. Type it in again.")) from error
+
+
+def renewed(kept: str) -> str:
+    """The same secret, encrypted with the first key. Raises NoKey, Unopened."""
+    try:
+        return _keys().rotate(kept.encode()).decode()
+    except InvalidToken as error:
+        raise Unopened(_("The secret was kept with another key than this site has now. Type it in again.")) from error
+
+
+def mistake() -> str:
+    """What is wrong with the keys that are set, if anything is."""
+    try:
+        _keys()
+    except NoKey as problem:
+        return str(problem) if settings.SECRETS_KEYS else ""
+    return ""
