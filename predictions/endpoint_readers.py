@@ -10,18 +10,22 @@ from django.db.models import Count
 from jobs.models import Event
 from people.models import Team
 from predictions.models import Endpoint, Prices, Run
+from predictions.words import OFFERS
 
 CHECKED = "endpoint.checked"
+OFFERED = {key: label for key, label, _words in OFFERS}
 
 
 @dataclass(frozen=True)
 class Check:
-    """What the last press of "Check the connection" found."""
+    """What the last press of "Check the connection" found. `model`: the one that was tried, with what worked."""
 
     at: datetime
     works: bool
     words: str
     models: Sequence[str]
+    model: str = ""
+    offers: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -73,4 +77,7 @@ def prices_of(endpoint: Endpoint) -> Prices | None:
 
 def _check(row: Event) -> Check:
     said: dict[str, Any] = row.data
-    return Check(row.at, bool(said.get("works")), str(said.get("words", "")), list(said.get("models", [])))
+    return Check(
+        row.at, bool(said.get("works")), str(said.get("words", "")), list(said.get("models", [])),
+        str(said.get("model", "")), [str(OFFERED.get(name, name)) for name in said.get("offers") or ()],
+    )  # fmt: skip

@@ -1,0 +1,218 @@
+"""A run as a researcher plans it: what is asked of whom, how, and for how much."""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.db.models import Model, QuerySet
+from django.http import QueryDict
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Campaign
+from benchmarks.models import Benchmark, Item
+from people.forms.base import Styled
+from people.forms.teams import one_line
+from predictions.models import Endpoint, Run
+from predictions.prompts.contract import Option, Prompt
+from predictions.words import WAYS
+
+OPTION = "o-"
+MOST_CONCEPTS = 500
+CHECKS = forms.CheckboxSelectMultiple
+Fitting = Sequence[Prompt]
+
+
+def ident(prompt: Prompt) -> str:
+    """A prompt with its version, as the form sends it."""
+    return f"{prompt.key}@{prompt.version}"
+
+
+class FirstForm(Styled, forms.Form):
+    """What is asked about, and who is asked. The rest depends on both."""
+
+    campaign = forms.ModelChoiceField(Campaign.objects.none(), label=_("Campaign"), empty_label=_("Choose"))
+    endpoint = forms.ModelChoiceField(Endpoint.objects.none(), label=_("Endpoint"), empty_label=_("Choose"))
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._offer("campaign", campaigns_of(benchmark))
+        self._offer("endpoint", Endpoint.objects.filter(team=benchmark.team, retired_at=None).order_by("name"))
+
+    def _offer(self, name: str, rows: "QuerySet[Any]") -> None:
+        self.fields[name].queryset = rows  # type: ignore[attr-defined]
+        self.fields[name].widget.attrs["data-submits"] = ""
+
+
+def campaigns_of(benchmark: Benchmark) -> "QuerySet[Campaign]":
+    """Those that take answers, or took some."""
+    rows = Campaign.objects.filter(stage__benchmark=benchmark).exclude(opened_at=None)
+    return rows.select_related("stage__benchmark__team", "sheet_version").order_by("-pk")
+
+
+class PlanForm(FirstForm):
+    """All of a plan. `fitting`: the prompts that fit the campaign's sheet and the endpoint's kind."""
+
+    model = forms.CharField(
+        label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."),
+        widget=forms.TextInput(attrs={"list": "models", "dir": "ltr", "autocomplete": "off", "spellcheck": "false"}),
+    )  # fmt: skip
+    revision = forms.CharField(
+        label=_("Revision (optional)"), max_length=100, required=False,
+        help_text=_("A date or a hash, if you know it. Another revision is another model to the cache."),
+    )  # fmt: skip
+    prompt = forms.ChoiceField(label=_("Prompt"), widget=forms.RadioSelect)
+    name = forms.CharField(
+        label=_("Name in the tables (optional)"), max_length=200, required=False, help_text=_("Empty: the model's own.")
+    )
+    setting = forms.CharField(
+        label=_("Setting (optional)"), max_length=60, required=False,
+        help_text=_("Tells apart two ways of asking one model. Empty: the prompt's own."),
+    )  # fmt: skip
+    temperature = forms.FloatField(label=_("Temperature"), min_value=0, max_value=2, initial=0)
+    top_p = forms.FloatField(label=_("Top p (optional)"), min_value=0, max_value=1, required=False)
+    max_tokens = forms.IntegerField(
+        label=_("Most tokens of a reply (optional)"), min_value=1, max_value=100_000, required=False,
+        help_text=_("Empty: as the prompt says."),
+    )  # fmt: skip
+    decoding_seed = forms.IntegerField(label=_("Seed of the model (optional)"), min_value=0, required=False)
+    ways = forms.MultipleChoiceField(
+        label=_("How the answer may be got"), choices=list(WAYS.items()), required=False, widget=CHECKS,
+        help_text=_("None chosen: the best that the prompt knows and the endpoint offers."),
+    )  # fmt: skip
+    conditions = forms.MultipleChoiceField(label=_("Conditions"), required=False, widget=CHECKS)
+    targets = forms.MultipleChoiceField(label=_("Cultures asked about"), required=False, widget=CHECKS)
+    concepts = forms.MultipleChoiceField(label=_("Concepts"), required=False, widget=CHECKS)
+    sample = forms.IntegerField(
+        label=_("Only a sample of (optional)"), min_value=1, max_value=10_000_000, required=False,
+        help_text=_("So many units, drawn by the seed. Empty: all."),
+    )  # fmt: skip
+    seed = forms.IntegerField(
+        label=_("Seed of the run"), min_value=0, max_value=2**31 - 1, initial=0,
+        help_text=_("Of the sample, and of what the prompt shuffles."),
+    )  # fmt: skip
+    repeats = forms.IntegerField(
+        label=_("Times each unit is asked"), min_value=1, max_value=20, initial=1,
+        help_text=_("The first counts; the others say how much the model agrees with itself."),
+    )  # fmt: skip
+    budget = forms.DecimalField(
+        label=_("Budget in dollars (optional)"), min_value=Decimal("0.0001"), max_digits=12, decimal_places=4,
+        required=False, help_text=_("The run pauses before it would cost more."),
+    )  # fmt: skip
+
+    def __init__(
+        self, *args: Any, benchmark: Benchmark, campaign: Campaign, fitting: Fitting, chosen: Prompt, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, benchmark=benchmark, **kwargs)
+        self.chosen, self.fitting = chosen, fitting
+        self._choose("prompt", [(ident(one), one.name) for one in fitting])
+        self.fields["prompt"].initial = ident(chosen)
+        self.fields["prompt"].widget.attrs["data-submits"] = ""
+        items = campaign.stage.items.filter(withdrawn_at=None)
+        if campaign.conditions:
+            items = items.filter(condition__in=campaign.conditions)
+        self._choose("conditions", _pairs(_distinct(items, "condition")))
+        self._choose(
+            "targets", _pairs(campaign.cohorts.order_by("cohort__label").values_list("cohort__label", flat=True))
+        )
+        self._choose("concepts", _pairs(_distinct(items, "concept")[:MOST_CONCEPTS]))
+        for option in chosen.options:
+            self.fields[OPTION + option.key] = field_of(option, benchmark, campaign)
+
+    def _choose(self, name: str, choices: Sequence[tuple[str, Any]]) -> None:
+        self.fields[name].choices = choices  # type: ignore[attr-defined]
+
+    def clean_model(self) -> str:
+        return one_line(str(self.cleaned_data["model"]).strip())
+
+    def options(self) -> dict[str, Any]:
+        """What the prompt's options were set to, by their keys."""
+        said = {one.key: self.cleaned_data[OPTION + one.key] for one in self.chosen.options}
+        return {
+            key: value.pk if isinstance(value, Model) else value for key, value in said.items() if value is not None
+        }
+
+    def selection(self) -> dict[str, Any]:
+        """Which units: empty lists stand for all."""
+        return {name: self.cleaned_data[name] for name in ("conditions", "targets", "concepts", "sample")}
+
+    def parts(self) -> dict[str, list[Any]]:
+        """The bound fields, as the page groups them."""
+        return {name: [self[one] for one in names] for name, names in PARTS.items()} | {
+            "options": [self[OPTION + one.key] for one in self.chosen.options]
+        }
+
+    def prompts(self) -> list[tuple[Any, Prompt]]:
+        """Each prompt with its button."""
+        return list(zip(self["prompt"], self.fitting, strict=True))
+
+
+PARTS = {
+    "who": ["model", "revision"],
+    "called": ["name", "setting"],
+    "decoding": ["temperature", "top_p", "max_tokens", "decoding_seed"],
+    "numbers": ["sample", "seed", "repeats", "budget"],
+    "which": ["conditions", "targets", "concepts"],
+}
+
+
+def typed(form: forms.BaseForm, said: QueryDict) -> dict[str, Any]:
+    """What somebody typed, unchecked: the form shows it again while the rest of it takes shape."""
+    return {name: field.widget.value_from_datadict(said, {}, name) for name, field in form.fields.items()}
+
+
+def field_of(option: Option, benchmark: Benchmark, campaign: Campaign) -> forms.Field:
+    """The form field of something that a prompt may be told."""
+    said = {"label": gettext(option.label), "help_text": gettext(option.help) if option.help else ""}
+    about: dict[str, Any] = said | {"required": False}
+    look = {"class": "in"}
+    if option.kind == "choice":
+        return forms.ChoiceField(
+            choices=[(key, gettext(label)) for key, label in option.choices],
+            initial=option.default,
+            widget=forms.Select(attrs=look),
+            **about,
+        )
+    if option.kind == "number":
+        return forms.FloatField(initial=option.default or None, widget=forms.NumberInput(attrs=look), **about)
+    if option.kind == "flag":
+        return forms.BooleanField(initial=bool(option.default), **about)
+    if option.kind == "run":
+        linking = Run.objects.filter(benchmark=benchmark, task=Run.Task.LINKING, complete=True, withdrawn_at=None)
+        rows = linking.select_related("rater").order_by("-pk")
+        return _Linking(rows, empty_label=_("None"), widget=forms.Select(attrs=look), **about)
+    area = forms.Textarea(attrs=look | {"rows": 3, "dir": "auto"})
+    if option.kind == "examples":
+        return _Examples(campaign, initial="", widget=area, **about)
+    return forms.CharField(initial=option.default, strip=False, max_length=20_000, widget=area, **about)
+
+
+class _Linking(forms.ModelChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, run: Any) -> str:
+        return f"{run.rater.name} {run.rater.setting} · {run.created_at:%Y-%m-%d %H:%M}"
+
+
+class _Examples(forms.CharField):
+    """Keys of items of the stage, one in a line. They are shown as examples and never asked about."""
+
+    def __init__(self, campaign: Campaign, **about: Any) -> None:
+        super().__init__(**about)
+        self.campaign = campaign
+
+    def clean(self, value: Any) -> Any:
+        keys = [line.strip() for line in str(super().clean(value) or "").splitlines() if line.strip()]
+        known = set(Item.objects.filter(stage=self.campaign.stage, key__in=keys).values_list("key", flat=True))
+        missing = [key for key in keys if key not in known]
+        if missing:
+            text = _("There is no item “%(key)s” in this stage. Give the keys of its items, one in a line.")
+            raise forms.ValidationError(text % {"key": missing[0]})
+        return keys
+
+
+def _distinct(items: Any, name: str) -> list[str]:
+    return list(items.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct())
+
+
+def _pairs(names: Iterable[str]) -> list[tuple[str, str]]:
+    return [(name, name) for name in names]

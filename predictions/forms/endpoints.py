@@ -1,0 +1,133 @@
+"""An endpoint as a team's admin describes it. The key is taken and never given back."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from people.forms.base import Styled
+from people.forms.teams import one_line
+from predictions.models import Endpoint, Prices
+from predictions.words import OFFERS
+
+LONGEST_KEY = 4000
+
+
+class EndpointForm(Styled, forms.Form):
+    """What is known of an endpoint, except its key."""
+
+    kind = forms.ChoiceField(label=_("Kind"), choices=Endpoint.Kind.choices)
+    name = forms.CharField(label=_("Name"), max_length=80, help_text=_("As your team calls it."))
+    base_url = forms.CharField(
+        label=_("Address"),
+        max_length=500,
+        required=False,
+        help_text=_("Up to /v1, such as https://models.example.org/v1. Encoders and detectors run here and need none."),
+        widget=forms.TextInput(attrs={"dir": "ltr", "inputmode": "url", "spellcheck": "false"}),
+    )
+    offers = forms.MultipleChoiceField(
+        label=_("What it offers"),
+        required=False,
+        choices=[(key, label) for key, label, _words in OFFERS],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    most_in_flight = forms.IntegerField(
+        label=_("Most requests at once"), min_value=1, max_value=512, initial=8,
+        help_text=_("All runs together. When the server says it is too much, fewer are sent for a while."),
+    )  # fmt: skip
+    per_minute = forms.IntegerField(
+        label=_("Most requests a minute"), min_value=1, max_value=1_000_000, required=False,
+        help_text=_("Empty: no limit of ours."),
+    )  # fmt: skip
+    timeout_seconds = forms.IntegerField(
+        label=_("Seconds to wait for an answer"), min_value=1, max_value=3600, initial=120
+    )
+
+    def __init__(self, *args: Any, endpoint: Endpoint | None = None, **kwargs: Any) -> None:
+        """Of an endpoint that is there, or of a new one."""
+        known = {name: getattr(endpoint, name) for name in FIELDS} if endpoint else None
+        super().__init__(*args, initial=known, **kwargs)
+        self.fields["kind"].disabled = endpoint is not None  # it stays what it is
+
+    def clean_name(self) -> str:
+        return one_line(str(self.cleaned_data["name"]))
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if (
+            cleaned.get("kind") == Endpoint.Kind.OPENAI
+            and not cleaned.get("base_url")
+            and "base_url" not in self.errors
+        ):
+            self.add_error("base_url", _("Give the address that answers, such as https://models.example.org/v1."))
+        return cleaned
+
+    def told(self) -> dict[str, Any]:
+        """As `services.endpoints` takes it."""
+        return {name: self.cleaned_data[name] for name in FIELDS}
+
+    def offered(self) -> list[tuple[Any, Any]]:
+        """Each thing it may offer: its box, and a plain sentence."""
+        said = {key: words for key, _label, words in OFFERS}
+        return [(box, said[box.data["value"]]) for box in self["offers"]]
+
+
+FIELDS = ("kind", "name", "base_url", "offers", "most_in_flight", "per_minute", "timeout_seconds")
+
+
+class SecretForm(Styled, forms.Form):
+    """A key goes in and is never shown. What was typed is not sent back, not even after an error."""
+
+    secret = forms.CharField(
+        label=_("Key"),
+        max_length=LONGEST_KEY,
+        required=False,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off", "dir": "ltr", "spellcheck": "false"}),
+    )
+
+    def clean_secret(self) -> str:
+        return one_line(str(self.cleaned_data["secret"]).strip())
+
+
+def _dollars(label: Any) -> forms.DecimalField:
+    return forms.DecimalField(label=label, min_value=Decimal(0), max_digits=14, decimal_places=8, required=False)
+
+
+class PriceForm(Styled, forms.Form):
+    """What one model costs."""
+
+    model = forms.CharField(label=_("Model"), max_length=200, required=False, help_text=_("* stands for all others"))
+    price_in = _dollars(_("$ per million tokens in"))
+    price_out = _dollars(_("$ per million tokens out"))
+    image = _dollars(_("$ per picture"))
+    request = _dollars(_("$ per request"))
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if any(cleaned.get(name) is not None for name in PARTS.values()) and not cleaned.get("model"):
+            self.add_error("model", _("Say which model costs this, or * for all others."))
+        return cleaned
+
+
+PARTS = {"in": "price_in", "out": "price_out", "image": "image", "request": "request"}
+PRICE_ROWS = forms.formset_factory(PriceForm, extra=2, max_num=200, absolute_max=250)
+
+
+def price_rows(data: Any, prices: Prices | None) -> Any:
+    """The price list as rows, with room for two more."""
+    rows = [
+        {"model": model} | {name: said.get(key) for key, name in PARTS.items()}
+        for model, said in (prices.table if prices else {}).items()
+    ]
+    return PRICE_ROWS(data, initial=rows, prefix="price")
+
+
+def table_of(rows: Any) -> dict[str, Mapping[str, str]]:
+    """The price list out of valid rows, as `Prices.table` keeps it: numbers as strings."""
+    said = [row.cleaned_data for row in rows if row.cleaned_data.get("model")]
+    return {
+        row["model"].strip(): {key: f"{row[name]:f}" for key, name in PARTS.items() if row[name] is not None}
+        for row in said
+    }

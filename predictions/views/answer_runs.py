@@ -1,0 +1,134 @@
+"""A run's page: how far it is, what it costs, what can be done with it, and every call."""
+
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from benchmarks.access import benchmark_for
+from people.views.asking import person
+from predictions.access import answer_run_for
+from predictions.models import Call, Run
+from predictions.readers import progress_of
+from predictions.run_pages import about_of, calls_page, standing
+from predictions.services import answer_runs
+from predictions.views.pages import context_of, whole
+
+
+@login_required
+@require_safe
+@never_cache
+def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    found = answer_run_for(benchmark, run_id)
+    state = request.GET.get("state", "")
+    state = state if state in Call.State.values else ""
+    context = standing(found, progress_of(found)) | {
+        "about": about_of(found),
+        "page": calls_page(found, state, whole(request.GET.get("after"))),
+        "chosen": state,
+    }
+    return render(request, "predictions/answer_run.html", context_of(request, benchmark, **context))
+
+
+@login_required
+@require_safe
+@never_cache
+def live(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    """204 while nothing changed; the whole page again once nothing more will."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    found = answer_run_for(benchmark, run_id)
+    context = standing(found, progress_of(found))
+    if not context["live"]:
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    if request.GET.get("seen") == context["seen"]:
+        return HttpResponse(status=204)
+    return render(request, "predictions/progress.html", context | {"benchmark": benchmark})
+
+
+@login_required
+@require_POST
+def do(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    """Pause, resume, stop, ask failed calls again, raise the budget, read again, withdraw, bring back."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    found = answer_run_for(benchmark, run_id)
+    act = ACTS.get(request.POST.get("do", ""))
+    if act is None:
+        raise BadRequest
+    try:
+        messages.info(request, act(request, found))
+    except answer_runs.Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("predictions:answer_run", benchmark.slug, found.pk)
+
+
+def _pause(request: HttpRequest, run: Run) -> str:
+    answer_runs.pause(run, person(request), timezone.now())
+    return _("The run is pausing: what is being asked now is still kept, and nothing new is asked.")
+
+
+def _resume(request: HttpRequest, run: Run) -> str:
+    answer_runs.resume(run, person(request), timezone.now())
+    return _("The run goes on where it stood.")
+
+
+def _stop(request: HttpRequest, run: Run) -> str:
+    answer_runs.stop(run, person(request), timezone.now())
+    return _("The run was stopped. What was answered stays and counts.")
+
+
+def _retry(request: HttpRequest, run: Run) -> str:
+    states = [state for state in request.POST.getlist("states") if state in Call.State.values]
+    if not states:
+        raise answer_runs.Refused(_("Choose which calls to ask again."))
+    n = answer_runs.retry_failed(run, person(request), timezone.now(), states)
+    if not n:
+        return _("There was no such call.")
+    return ngettext("%(n)s call is asked again.", "%(n)s calls are asked again.", n) % {"n": n}
+
+
+def _raise_budget(request: HttpRequest, run: Run) -> str:
+    try:
+        budget = Decimal(request.POST.get("budget", "").strip().replace(",", "."))
+    except InvalidOperation:
+        raise answer_runs.Refused(_("Give the new budget in dollars, as a number.")) from None
+    if not budget.is_finite() or not 0 < budget < 10**8:
+        raise answer_runs.Refused(_("Give the new budget in dollars, as a number."))
+    answer_runs.raise_budget(run, budget, person(request), timezone.now())
+    return _("The budget is $%(budget)s now. What waited for it is asked.") % {"budget": f"{budget:f}"}
+
+
+def _withdraw(request: HttpRequest, run: Run) -> str:
+    answer_runs.withdraw(run, person(request), timezone.now())
+    return _("The run was withdrawn. It is kept, and does not count.")
+
+
+def _back(request: HttpRequest, run: Run) -> str:
+    answer_runs.bring_back(run, person(request), timezone.now())
+    return _("The run is back, and counts.")
+
+
+def _reread(request: HttpRequest, run: Run) -> str:
+    answer_runs.reread(run, person(request), timezone.now())
+    return _("The replies are read again with the prompt as it is now. No model is asked.")
+
+
+ACTS: dict[str, Callable[[HttpRequest, Run], str]] = {
+    "pause": _pause,
+    "resume": _resume,
+    "stop": _stop,
+    "retry": _retry,
+    "budget": _raise_budget,
+    "withdraw": _withdraw,
+    "back": _back,
+    "reread": _reread,
+}

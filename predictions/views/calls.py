@@ -1,0 +1,47 @@
+"""One call with everything that is known of it, and all calls of a run as a file."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from benchmarks.access import benchmark_for
+from predictions import words
+from predictions.access import answer_run_for, call_for
+from predictions.drawn import exchanges
+from predictions.exports import call_lines
+from predictions.run_pages import CHIPS, attempts_of, replies_of, why
+from predictions.views.pages import context_of
+
+
+@login_required
+@require_safe
+@never_cache
+def call(request: HttpRequest, slug: str, run_id: int, call_id: int) -> HttpResponse:
+    """What was sent, what came, how it was read, and every attempt."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    run = answer_run_for(benchmark, run_id)
+    found = call_for(run, call_id)
+    context = {
+        "run": run,
+        "call": found,
+        "chip": CHIPS[found.State(found.state)],
+        "why": why(found),
+        "way": words.WAYS.get(found.how, found.how),
+        "exchanges": exchanges(replies_of(found), benchmark.team),
+        "attempts": attempts_of(found),
+        "answers": found.annotation.answers if found.annotation else None,
+    }
+    return render(request, "predictions/call.html", context_of(request, benchmark, **context))
+
+
+@login_required
+@require_safe
+@never_cache
+def calls_file(request: HttpRequest, slug: str, run_id: int) -> StreamingHttpResponse:
+    """JSON Lines, one call in each."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    run = answer_run_for(benchmark, run_id)
+    headers = {"Content-Disposition": f'attachment; filename="{benchmark.slug}-run-{run.pk}-calls.jsonl"'}
+    return StreamingHttpResponse(call_lines(run), content_type="application/x-ndjson", headers=headers)

@@ -1,0 +1,145 @@
+"""A team's endpoints: seen by its members, kept by its admins. A key goes in and never comes out."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from people.access import is_team_admin, team_for
+from people.models import Team
+from people.tabs import tabs_for
+from people.views.asking import person
+from predictions.access import endpoint_for
+from predictions.endpoint_readers import endpoints_of, last_check, prices_of
+from predictions.forms.endpoints import EndpointForm, SecretForm, price_rows, table_of
+from predictions.models import Endpoint
+from predictions.services import endpoints
+
+
+@login_required
+@require_safe
+@never_cache
+def index(request: HttpRequest, slug: str) -> HttpResponse:
+    team = team_for(request.user, slug)
+    return render(request, "predictions/endpoints.html", _context(request, team, endpoints=endpoints_of(team)))
+
+
+@sensitive_post_parameters("secret")
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def new(request: HttpRequest, slug: str) -> HttpResponse:
+    team = team_for(request.user, slug, admin=True)
+    posted = request.POST if request.method == "POST" else None
+    form, key = EndpointForm(posted), SecretForm(posted)
+    if posted is not None and form.is_valid() and key.is_valid():
+        try:
+            with transaction.atomic():
+                made = endpoints.create(team, person(request), timezone.now(), **form.told())
+                if key.cleaned_data["secret"]:
+                    endpoints.set_secret(made, key.cleaned_data["secret"], person(request), timezone.now())
+        except endpoints.Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.info(request, _("The endpoint is kept. Check the connection now."))
+            return redirect("predictions:endpoint", team.slug, made.pk)
+    status = 400 if form.errors or key.errors else 200
+    return render(request, "predictions/endpoint_new.html", _context(request, team, form=form, key=key), status=status)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def endpoint(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
+    """Its page; posted, what is known of it changes."""
+    team = team_for(request.user, slug, admin=request.method == "POST")
+    found = endpoint_for(team, endpoint_id)
+    if request.method != "POST":
+        return _page(request, found)
+    form = EndpointForm(request.POST, endpoint=found)
+    if form.is_valid():
+        try:
+            endpoints.change(found, person(request), timezone.now(), **form.told())
+        except endpoints.Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.info(
+                request, _("The endpoint was changed. Runs that were started keep what they were started with.")
+            )
+            return redirect("predictions:endpoint", team.slug, found.pk)
+    return _page(request, endpoint_for(team, endpoint_id), form=form)
+
+
+@login_required
+@require_POST
+def prices(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
+    """A new version of the price list. What was asked before keeps the price it was counted by."""
+    team = team_for(request.user, slug, admin=True)
+    found = endpoint_for(team, endpoint_id)
+    rows = price_rows(request.POST, prices_of(found))
+    if not rows.is_valid():
+        return _page(request, found, prices=rows)
+    try:
+        made = endpoints.set_prices(found, table_of(rows), person(request), timezone.now())
+    except endpoints.Refused as refused:
+        messages.error(request, str(refused))
+        return _page(request, found, prices=rows)
+    messages.info(request, _("Prices, version %(number)s, hold from now on.") % {"number": made.number})
+    return redirect("predictions:endpoint", team.slug, found.pk)
+
+
+@sensitive_post_parameters("secret")
+@login_required
+@require_POST
+def do(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
+    """Check the connection, set or take away the key, retire."""
+    team = team_for(request.user, slug, admin=True)
+    found, who, at = endpoint_for(team, endpoint_id), person(request), timezone.now()
+    key = SecretForm(request.POST)
+    try:
+        if request.POST.get("do") == "check":
+            endpoints.check(found, who, at, request.POST.get("model", "").strip()[:200])  # the page says what it found
+        elif request.POST.get("do") == "retire":
+            endpoints.retire(found, who, at)
+            messages.info(request, _("The endpoint is retired. Nothing more is asked of it; what it answered stays."))
+        elif request.POST.get("do") == "no_secret":
+            endpoints.set_secret(found, "", who, at)
+            messages.info(request, _("The key was taken away."))
+        elif key.is_valid() and key.cleaned_data["secret"]:
+            endpoints.set_secret(found, key.cleaned_data["secret"], who, at)
+            messages.info(request, _("The key is kept. It is never shown."))
+        else:
+            messages.error(request, _("There was no key to keep. Write it in one line."))
+    except endpoints.Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("predictions:endpoint", team.slug, found.pk)
+
+
+def _page(request: HttpRequest, found: Endpoint, **typed: Any) -> HttpResponse:
+    held = prices_of(found)
+    context = {
+        "endpoint": found,
+        "check": last_check(found),
+        "held": held,
+        "form": EndpointForm(endpoint=found),
+        "key": SecretForm(),
+        "prices": price_rows(None, held),
+    }
+    return render(
+        request, "predictions/endpoint.html", _context(request, found.team, **(context | typed)),
+        status=400 if typed else 200,
+    )  # fmt: skip
+
+
+def _context(request: HttpRequest, team: Team, **more: Any) -> dict[str, Any]:
+    user = person(request)
+    manages = user.is_staff or is_team_admin(user, team)
+    return {"team": team, "manages": manages, "nav": tabs_for(user, "teams"), "who_place": team.name, **more}

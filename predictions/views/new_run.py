@@ -1,0 +1,129 @@
+"""A run is planned, looked at, costed and started: four presses, and nothing is sent before the last."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark
+from people.views.asking import person
+from predictions import words
+from predictions.backends.contract import Decoding
+from predictions.drawn import drawn
+from predictions.endpoint_readers import last_check, prices_of
+from predictions.fitting import fitting
+from predictions.forms.answer_runs import OPTION, FirstForm, PlanForm, campaigns_of, ident, typed
+from predictions.models import Endpoint
+from predictions.services import answer_runs
+from predictions.services.answer_runs import Plan
+from predictions.views.pages import context_of, whole
+
+CHECKED = ("look", "cost", "start")
+OWN = ("csrfmiddlewaretoken", "do", "at", "show")
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def new(request: HttpRequest, slug: str) -> HttpResponse:
+    """One address for all steps: `do` says which. Whatever was typed comes back."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    said = request.POST if request.method == "POST" else request.GET
+    checked = "show" in said or said.get("do") in CHECKED
+    form = _form(benchmark, said, checked=checked and request.method == "POST")
+    if not form.is_bound or not form.is_valid() or not isinstance(form, PlanForm):
+        return _plan_page(request, benchmark, form)
+    plan, refused = _plan(form), ""
+    try:
+        if said.get("do") == "start":
+            run = answer_runs.open_run(plan, person(request), timezone.now())
+            return redirect("predictions:answer_run", benchmark.slug, run.pk)
+        return _look_page(request, benchmark, plan)
+    except answer_runs.Refused as error:
+        refused = str(error)
+    form.add_error(None, refused)
+    return _plan_page(request, benchmark, form)
+
+
+def _form(benchmark: Benchmark, said: Any, *, checked: bool) -> FirstForm:
+    """The first form until campaign and endpoint are known and a prompt fits both; then the whole one."""
+    bound = FirstForm(said, benchmark=benchmark)
+    if not bound.is_valid():
+        return bound if checked else FirstForm(initial=typed(bound, said), benchmark=benchmark)
+    campaign, endpoint = bound.cleaned_data["campaign"], bound.cleaned_data["endpoint"]
+    prompts = fitting(campaign, endpoint)
+    if not prompts:
+        return FirstForm(initial=typed(bound, said), benchmark=benchmark)
+    chosen = next((one for one in prompts if ident(one) == said.get("prompt")), prompts[0])
+    about: dict[str, Any] = {"benchmark": benchmark, "campaign": campaign, "fitting": prompts, "chosen": chosen}
+    if checked:
+        return PlanForm(said, **about)
+    first = typed(bound, said)
+    if "model" in said:  # the rest was there to be typed; options of a prompt just chosen begin as it says
+        same = ident(chosen) == said.get("shown_prompt")
+        rest = typed(PlanForm(**about), said).items()
+        first |= {name: value for name, value in rest if same or not name.startswith(OPTION)}
+    return PlanForm(initial=first | {"prompt": ident(chosen)}, **about)
+
+
+def _plan(form: PlanForm) -> Plan:
+    said = form.cleaned_data
+    decoding = Decoding(
+        temperature=said["temperature"], top_p=said["top_p"], seed=said["decoding_seed"],
+        max_tokens=said["max_tokens"], ways=tuple(said["ways"]),
+    )  # fmt: skip
+    return Plan(
+        campaign=said["campaign"], endpoint=said["endpoint"], model=said["model"], revision=said["revision"].strip(),
+        prompt=form.chosen, options=form.options(), decoding=decoding, selection=form.selection(),
+        repeats=said["repeats"], seed=said["seed"], budget=said["budget"],
+        name=said["name"].strip(), setting=said["setting"].strip(),
+    )  # fmt: skip
+
+
+def _plan_page(request: HttpRequest, benchmark: Benchmark, form: FirstForm) -> HttpResponse:
+    whole = isinstance(form, PlanForm)
+    endpoint = _endpoint(form, benchmark) if whole else None
+    context = {
+        "form": form,
+        "whole": whole,
+        "parts": form.parts() if isinstance(form, PlanForm) else {},
+        "campaigns": campaigns_of(benchmark).exists(),
+        "endpoints": Endpoint.objects.filter(team=benchmark.team, retired_at=None).exists(),
+        "nothing_fits": not whole and bool(form["campaign"].value() and form["endpoint"].value() and not form.errors),
+        "check": last_check(endpoint) if endpoint else None,
+        "held": prices_of(endpoint) if endpoint else None,
+    }
+    page = context_of(request, benchmark, **context)
+    return render(request, "predictions/new_run.html", page, status=400 if form.errors else 200)
+
+
+def _endpoint(form: FirstForm, benchmark: Benchmark) -> Endpoint | None:
+    return Endpoint.objects.filter(team=benchmark.team, pk=form["endpoint"].value()).first()
+
+
+def _look_page(request: HttpRequest, benchmark: Benchmark, plan: Plan) -> HttpResponse:
+    """What is sent for one unit, and what all of it costs, if that was asked. Raises answer_runs.Refused."""
+    said = request.POST
+    number = whole(said.get("show") or said.get("at"))
+    view = answer_runs.preview(plan, number)
+    estimate = answer_runs.estimate(plan) if said.get("do") == "cost" else None
+    asked = view.asked
+    context = {
+        "plan": plan,
+        "hidden": [(name, value) for name in said if name not in OWN for value in said.getlist(name)],
+        "view": view,
+        "number": number,
+        "position": number + 1,
+        "requests": drawn(asked.requests, benchmark.team) if asked else [],
+        "order": asked.order if asked else (),
+        "way": words.WAYS.get(view.way, view.way),
+        "lacking": words.reason(view.lacking) if view.lacking else "",
+        "estimate": estimate,
+        "lacking_words": [(words.reason(code), n) for code, n in estimate.lacking.items()] if estimate else [],
+    }
+    return render(request, "predictions/before_run.html", context_of(request, benchmark, **context))

@@ -1,0 +1,113 @@
+"""The team's page of models: seen by its members, kept by its admins, closed to everybody else."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from jobs.models import Event
+from predictions.models import Endpoint
+from predictions.services import endpoints
+from tests.personas import World
+from tests.predictions.scripted import Server
+
+KEY = "sk-a-key-that-nobody-sees"
+FORM = {
+    "kind": "openai", "name": "Our server", "base_url": "https://models.example.org/v1", "offers": ["images", "schema"],
+    "most_in_flight": "4", "per_minute": "", "timeout_seconds": "60", "secret": KEY,
+}  # fmt: skip
+
+
+@pytest.fixture
+def made(world: World) -> Endpoint:
+    fields = {name: FORM[name] for name in ("kind", "name", "base_url", "offers")}
+    return endpoints.create(world.team, world.team_admin, timezone.now(), **fields)
+
+
+def home(world: World) -> str:
+    return f"/teams/{world.team.slug}/models/"
+
+
+def page(world: World, user: Any, path: str) -> str:
+    return world.client(user).get(path).content.decode()
+
+
+def test_an_empty_page_says_what_to_do(world: World) -> None:
+    assert "Add one with its address and key" in page(world, world.team_admin, home(world))
+    assert "An admin of the team adds one" in page(world, world.mara, home(world))
+
+
+def test_an_admin_adds_an_endpoint_and_its_key_is_never_shown(world: World) -> None:
+    client = world.client(world.team_admin)
+    sent = client.post(home(world) + "new/", FORM, follow=True)
+    endpoint = Endpoint.objects.get()
+    assert (endpoint.name, endpoint.offers, endpoint.most_in_flight) == ("Our server", ["images", "schema"], 4)
+    assert endpoint.secret and KEY not in endpoint.secret
+    text = sent.content.decode()
+    assert "A key is set, since" in text and KEY not in text and endpoint.secret not in text
+    assert KEY not in page(world, world.team_admin, home(world))
+    assert KEY not in str(list(Event.objects.values_list("data", flat=True)))
+
+
+def test_a_refused_form_keeps_what_was_typed_except_the_key(world: World) -> None:
+    reply = world.client(world.team_admin).post(home(world) + "new/", {**FORM, "base_url": "", "name": "Kept words"})
+    text = reply.content.decode()
+    assert reply.status_code == 400 and "Kept words" in text and KEY not in text
+    assert "type it again" in text and not Endpoint.objects.exists()
+
+
+def test_members_look_and_only_admins_change(world: World, made: Endpoint) -> None:
+    address = f"{home(world)}{made.pk}/"
+    assert "Admins of the team change it" in page(world, world.mara, address)
+    member, admin = world.client(world.mara), world.client(world.team_admin)
+    for path, data in ((address, FORM), (address + "do/", {"do": "retire"}), (address + "prices/", {})):
+        assert member.post(path, data).status_code == 404
+    assert member.get(home(world) + "new/").status_code == 404
+    assert world.client(world.rival).get(address).status_code == 404
+    assert world.client(world.nour).get(home(world)).status_code == 404
+    admin.post(address, {**FORM, "name": "Renamed"})
+    made.refresh_from_db()
+    assert made.name == "Renamed" and made.retired_at is None
+    admin.post(address + "do/", {"do": "retire"})
+    made.refresh_from_db()
+    assert made.retired_at is not None and "Retired on" in page(world, world.team_admin, address)
+
+
+def test_an_endpoint_of_another_team_is_not_found_under_ones_own(world: World, made: Endpoint) -> None:
+    assert world.client(world.rival).get(f"/teams/{world.other_team.slug}/models/{made.pk}/").status_code == 404
+
+
+def test_a_price_list_is_a_new_version_and_a_mistake_keeps_what_was_typed(world: World, made: Endpoint) -> None:
+    client, path = world.client(world.team_admin), f"{home(world)}{made.pk}/prices/"
+    rows = {"price-TOTAL_FORMS": "2", "price-INITIAL_FORMS": "0", "price-0-model": "big", "price-0-price_in": "2.50"}
+    client.post(path, rows | {"price-0-price_out": "10", "price-1-model": "*", "price-1-request": "0.001"})
+    assert made.prices.get().table == {"big": {"in": "2.5", "out": "10"}, "*": {"request": "0.001"}}
+    wrong = client.post(path, rows | {"price-0-model": "", "price-0-price_in": "3"})
+    assert wrong.status_code == 400 and "Say which model costs this" in wrong.content.decode()
+    assert made.prices.count() == 1
+
+
+def test_the_check_says_what_works(world: World, scripted_server: Server) -> None:
+    scripted_server.script.models = ["tiny-vlm", "larger"]
+    endpoint = endpoints.create(
+        world.team, world.team_admin, timezone.now(), kind="openai", name="Here", base_url=scripted_server.base_url
+    )
+    address = f"{home(world)}{endpoint.pk}/"
+    assert "Nobody has checked yet" in page(world, world.team_admin, address)
+    text = world.client(world.team_admin).post(address + "do/", {"do": "check"}, follow=True).content.decode()
+    assert "It answers." in text and "tiny-vlm" in text
+    assert "Answers" in page(world, world.mara, home(world))
+
+
+def test_the_list_asks_the_same_however_many_there_are(
+    world: World, made: Endpoint, django_assert_num_queries: Any, django_assert_max_num_queries: Any
+) -> None:
+    client = world.client(world.team_admin)
+    client.get(home(world))
+    with django_assert_max_num_queries(20) as first:
+        client.get(home(world))
+    for number in range(5):
+        fields = {"kind": "openai", "name": f"Server {number}", "base_url": "https://models.example.org/v1"}
+        endpoints.create(world.team, world.team_admin, timezone.now(), **fields)
+    with django_assert_num_queries(len(first)):
+        client.get(home(world))
