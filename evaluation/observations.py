@@ -11,39 +11,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from django.db import connection
 
-from annotation.models import Unit
 from benchmarks.models import Benchmark, Item
-from evaluation.copying import copied
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
-from evaluation.readers import counted_annotations, may_repeat, narrowing, numbered, once, params_of
+from evaluation.readers import counted_annotations, numbered, once
+from evaluation.rows import coded_rows
 from evaluation.selection import Selection
 from people.models import Cohort, Rater
-
-_KEPT = {"unit": "i8", "rater": "i8", "cohort": "i8", "annotation": "i8", "code": "i4", "at": "i8", "value": "f8"}
-_AT = {False: "0", True: "(extract(epoch FROM a.submitted_at) * 1000000)"}
-
-# WHICH is shared by the ratings and by the codes, so that both speak of the same rows.
-_WHICH = """
-  FROM annotation_rating r
-  JOIN annotation_unit u ON u.id = r.unit_id
-  JOIN benchmarks_item i ON i.id = u.item_id
-  JOIN people_rater p ON p.id = r.rater_id
-  {join}
-  WHERE r.campaign_id = ANY(%(campaigns)s) AND r.field = %(field)s AND r.live AND (r.counted OR NOT %(counted)s)
-    AND p.kind = ANY(%(raters)s) AND (r.cohort_id = ANY(%(cohorts)s) OR p.kind = 'model')
-    AND i.condition = ANY(%(conditions)s) AND (%(all_concepts)s OR i.concept = ANY(%(concepts)s))
-    {narrowed}
-"""
-_CODES = "SELECT DISTINCT r.code {which} ORDER BY r.code"
-_READ = """
-COPY (
-  SELECT r.unit_id::int8, r.rater_id::int8, coalesce(r.cohort_id, -1)::int8, r.annotation_id::int8,
-         array_position(%(codes)s::text[], r.code::text)::int8, {at}::int8, coalesce(r.value, 'NaN')::float8
-  {which}
-) TO STDOUT (FORMAT binary)
-"""
 
 
 @dataclass(frozen=True)
@@ -161,36 +135,27 @@ def _property(thing: Thing, name: str) -> Any:
 
 def observe(selection: Selection) -> Observed:
     """Everything the selection counts, in one streamed query; names are read once for each thing, not for each row."""
-    params, dated = params_of(selection), may_repeat(selection)
-    which = _WHICH.format(**narrowing(selection, dated=dated))
-    with connection.cursor() as cursor:
-        cursor.execute(_CODES.format(which=which), params)
-        codes = [code for (code,) in cursor.fetchall()]
-    rows = copied(_READ.format(which=which, at=_AT[dated]), params | {"codes": codes}, _KEPT)
-    rows = _once(rows, selection.repeats)
-    units = {u: (i, t) for u, i, t in _chunked(Unit, np.unique(rows["unit"]), ("pk", "item_id", "target"))}
-    items = things({item for item, _target in units.values()})
+    coded = coded_rows(selection)
+    once_each = _once(coded.rows, selection.repeats)
+    rows, place = coded.rows[once_each], coded.place[once_each]
+    items = things(set(np.unique(coded.units.item[place]).tolist()))
     raters = whos(Benchmark.objects.get(pk=selection.benchmark_id), np.unique(rows["rater"]).tolist())
-    targets = sorted({target for _item, target in units.values()})
-    item_at = {one.pk: place for place, one in enumerate(items)}
-    target_at = {one: place for place, one in enumerate(targets)}
-    unit_item = {u: item_at[i] for u, (i, _t) in units.items()}
-    unit_target = {u: target_at[t] for u, (_i, t) in units.items()}
+    present, target = np.unique(coded.units.target[place], return_inverse=True)
     cohort_ids = [int(c) for c in np.unique(rows["cohort"]) if c >= 0]
     labels = Cohort.objects.in_bulk(cohort_ids)
     return Observed(
         level=selection.level,
-        item=_mapped(rows["unit"], unit_item),
-        target=_mapped(rows["unit"], unit_target),
+        item=_mapped(coded.units.item[place], {one.pk: place for place, one in enumerate(items)}),
+        target=target,
         rater=_mapped(rows["rater"], {who.pk: place for place, who in enumerate(raters)}),
         cohort=_mapped(rows["cohort"], {-1: -1} | {pk: place for place, pk in enumerate(cohort_ids)}),
-        code=rows["code"].astype(np.int64) - 1,
+        code=rows["code"].astype(np.int64),
         value=rows["value"].astype(np.float64),
         items=tuple(items),
-        targets=tuple(targets),
+        targets=tuple(coded.units.targets[n] for n in present),
         raters=tuple(raters),
         cohorts=tuple(labels[pk].label for pk in cohort_ids),
-        codes=tuple(codes),
+        codes=coded.codes,
         unit_pk=rows["unit"].astype(np.int64),
     )
 
@@ -255,7 +220,7 @@ def _mapped(values: Any, to: Mapping[int, int]) -> Ints:
     return places
 
 
-def _once(rows: Any, repeats: str) -> Any:
-    """One row for each unit and rater, by both: the latest or the first answer."""
+def _once(rows: Any, repeats: str) -> Ints:
+    """The place of one row for each unit and rater, by both: the latest or the first answer."""
     raters, rater = numbered(rows["rater"])
-    return rows[once(rows["unit"] * max(raters, 1) + rater, rows, repeats)]
+    return once(rows["unit"] * max(raters, 1) + rater, rows, repeats)

@@ -1,4 +1,4 @@
-"""Ratings out of the database: one streamed query into numpy arrays, never an object per row."""
+"""Ratings of the database as measures take them: by cohort and condition, by week, of one cohort, all in one."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -6,63 +6,19 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
-import numpy.typing as npt
 from django.db import connection
 from django.db.models import Q, QuerySet
 
 from annotation.models import Annotation
-from evaluation.copying import copied
 from evaluation.metrics.counts import Floats, Ints, Ratings
+from evaluation.rows import Rows, params_of, rating_rows
 from evaluation.selection import Selection
 from people.models import Rater
 
 Cell = tuple[int, str]  # cohort, condition
 
-_KEPT = {"cohort": "i4", "condition": "i2", "unit": "i8", "rater": "i8", "annotation": "i8", "value": "f8"}
-_KEPT_DATED = {**{name: kind for name, kind in _KEPT.items() if name != "value"}, "at": "i8", "value": "f8"}
 WEEKS = 26
 MONDAY = date(1969, 12, 29).toordinal()
-
-_QUERY = """
-COPY (
-  {codes}
-  SELECT {seat}::int8, array_position(%(conditions)s::text[], i.condition::text)::int8, r.unit_id::int8,
-         r.rater_id::int8, r.annotation_id::int8, {dated}{value}::float8
-  FROM annotation_rating r
-  JOIN annotation_unit u ON u.id = r.unit_id
-  JOIN benchmarks_item i ON i.id = u.item_id
-  JOIN people_rater p ON p.id = r.rater_id
-  {codes_join}
-  {seats}
-  {join}
-  WHERE r.campaign_id = ANY(%(campaigns)s) AND r.field = %(field)s AND {seat} = ANY(%(cohorts)s)
-    AND r.live AND (r.counted OR NOT %(counted)s) AND p.kind = ANY(%(raters)s) AND {value} IS NOT NULL
-    AND i.condition = ANY(%(conditions)s) AND (%(all_concepts)s OR i.concept = ANY(%(concepts)s))
-    {narrowed}
-) TO STDOUT (FORMAT binary)
-"""
-# A person's rating is of their cohort. A model has none: it is one rater more wherever the unit was asked.
-_SEATS = """CROSS JOIN LATERAL (
-    SELECT r.cohort_id AS cohort WHERE p.kind = 'person'
-    UNION
-    SELECT cc.cohort_id FROM annotation_slot s JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id
-    WHERE p.kind = 'model' AND s.unit_id = r.unit_id AND cc.campaign_id = ANY(%(campaigns)s)
-  ) seat"""
-# Several campaigns may have asked a person twice: which answer was given later, only its moment tells.
-_AT = "(extract(epoch FROM a.submitted_at) * 1000000)::int8, "
-_DATED = "JOIN annotation_annotation a ON a.id = r.annotation_id"
-_NARROWED = """
-    AND (%(since)s::timestamptz IS NULL OR a.submitted_at >= %(since)s)
-    AND (%(until)s::timestamptz IS NULL OR a.submitted_at < %(until)s)
-    AND (%(all_versions)s OR a.sheet_version_id = ANY(%(versions)s))
-"""
-# Codes without an order have no number of their own; any numbering does, since only "same or not" is asked of them.
-_CODES = """
-  WITH codes AS (
-    SELECT code, row_number() OVER (ORDER BY code) AS number
-    FROM (SELECT DISTINCT code FROM annotation_rating WHERE campaign_id = ANY(%(campaigns)s) AND field = %(field)s) c
-  )
-"""
 
 
 _ASKED = """
@@ -87,13 +43,13 @@ class Read:
 
 
 def ratings(selection: Selection) -> Read:
-    return _read(_rows(selection), selection)
+    return _read(rating_rows(selection), selection)
 
 
 def weekly(selection: Selection) -> list[tuple[date, Read]]:
     """What had been said by the end of each week in which answers came: the week's Sunday, and all up to it. Of many
     weeks the latest; the first of them holds what was before."""
-    rows = _rows(selection, dated=True)
+    rows = rating_rows(selection, dated=True)
     weeks = weeks_of(rows["at"], selection.zone)
     last = np.unique(weeks)[-WEEKS:]
     return [(sunday(int(week)), _read(rows[weeks <= week], selection)) for week in last]
@@ -111,13 +67,13 @@ def sunday(week: int) -> date:
     return date.fromordinal(MONDAY + 7 * week + 6)
 
 
-def _read(rows: npt.NDArray[np.void], selection: Selection) -> Read:
+def _read(rows: Rows, selection: Selection) -> Read:
     cells: dict[Cell, Any] = {}
     raters: dict[int, int] = {}
     for cohort in selection.cohorts:
         of_cohort = rows[rows["cohort"] == cohort]
         raters[cohort] = int(np.unique(of_cohort["rater"]).size)
-        for place, condition in enumerate(selection.conditions, start=1):
+        for place, condition in enumerate(selection.conditions):
             cells[cohort, condition] = _numbered(of_cohort[of_cohort["condition"] == place], selection.repeats)
     return Read(cells, raters)
 
@@ -133,7 +89,7 @@ class OfCohort:
 
 
 def cohort_ratings(selection: Selection, cohort: int) -> OfCohort:
-    rows = _rows(selection, dated=True)
+    rows = rating_rows(selection, dated=True)
     of_cohort = rows[rows["cohort"] == cohort]
     settled, order = _settled(of_cohort, selection.repeats)
     return OfCohort(settled, [int(r) for r in np.unique(of_cohort["rater"])], of_cohort["at"][order])
@@ -141,7 +97,7 @@ def cohort_ratings(selection: Selection, cohort: int) -> OfCohort:
 
 def all_together(selection: Selection) -> tuple[Ratings, list[int]]:
     """The ratings of all cohorts and conditions in one, and the units' ids in the order of their numbers."""
-    rows = _rows(selection)
+    rows = rating_rows(selection)
     return _numbered(rows, selection.repeats), [int(u) for u in np.unique(rows["unit"])]
 
 
@@ -152,82 +108,40 @@ def asked_units(selection: Selection) -> dict[Cell, int]:
         return {(cohort, condition): count for cohort, condition, count in cursor.fetchall()}
 
 
-def _rows(selection: Selection, *, dated: bool = False) -> npt.NDArray[np.void]:
-    """`dated`: with the moment of each answer, in microseconds; also where somebody may have answered twice."""
-    dated = dated or may_repeat(selection)
-    nominal = selection.level == "nominal"
-    models = "model" in selection.raters
-    query = _QUERY.format(
-        codes=_CODES if nominal else "",
-        codes_join="JOIN codes ON codes.code = r.code" if nominal else "",
-        value="codes.number" if nominal else "r.value",
-        seats=_SEATS if models else "",
-        seat="seat.cohort" if models else "r.cohort_id",
-        dated=_AT if dated else "",
-        **narrowing(selection, dated=dated),
-    )
-    rows: npt.NDArray[np.void] = copied(query, params_of(selection), _KEPT_DATED if dated else _KEPT)
-    return rows
-
-
-def params_of(selection: Selection) -> dict[str, Any]:
-    """What every query of a selection's rows takes."""
-    return {
-        "conditions": list(selection.conditions),
-        "campaigns": list(selection.campaigns),
-        "field": selection.field,
-        "cohorts": list(selection.cohorts),
-        "counted": selection.counted == "counted",
-        "raters": list(selection.raters),
-        "all_concepts": not selection.concepts,
-        "concepts": list(selection.concepts),
-        "since": selection.since,
-        "until": selection.until,
-        "all_versions": not selection.versions,
-        "versions": list(selection.versions),
-    }
-
-
 def counted_annotations(selection: Selection) -> QuerySet[Annotation]:
     """Whole answers, of the same rows that the ratings of the selection are read from, in the order they were given."""
     found = Annotation.objects.filter(
-        Q(cohort_id__in=selection.cohorts) | Q(rater__kind=Rater.Kind.MODEL),
+        counts(selection),
         assignment__campaign_id__in=selection.campaigns,
         assignment__unit__item__condition__in=selection.conditions,
-        rater__kind__in=selection.raters,
-        live=True,
     )
-    if selection.counted == "counted":
-        found = found.filter(counted=True)
     if selection.concepts:
         found = found.filter(assignment__unit__item__concept__in=selection.concepts)
-    if selection.since:
-        found = found.filter(submitted_at__gte=selection.since)
-    if selection.until:
-        found = found.filter(submitted_at__lt=selection.until)
-    if selection.versions:
-        found = found.filter(sheet_version__in=selection.versions)
     return found.order_by("submitted_at", "pk")
 
 
-def may_repeat(selection: Selection) -> bool:
-    """Whether a person can have answered a unit twice: one campaign keeps one answer of each."""
-    return len(selection.campaigns) > 1
+def counts(selection: Selection, annotation: str = "") -> Q:
+    """Whose answers count, whether they do, and when and to which sheet they were given: of rows of annotations, or of
+    others (ratings) that have these columns themselves and the rest behind the path `annotation`."""
+    wanted = Q(cohort_id__in=selection.cohorts) | Q(rater__kind=Rater.Kind.MODEL)
+    wanted &= Q(rater__kind__in=selection.raters, live=True)
+    if selection.counted == "counted":
+        wanted &= Q(counted=True)
+    if selection.since:
+        wanted &= Q(**{f"{annotation}submitted_at__gte": selection.since})
+    if selection.until:
+        wanted &= Q(**{f"{annotation}submitted_at__lt": selection.until})
+    if selection.versions:
+        wanted &= Q(**{f"{annotation}sheet_version__in": selection.versions})
+    return wanted
 
 
-def narrowing(selection: Selection, *, dated: bool = False) -> dict[str, str]:
-    """`join` and `narrowed` of such a query: moments and versions stand with the annotation, read for them alone."""
-    if selection.since or selection.until or selection.versions:
-        return {"join": _DATED, "narrowed": _NARROWED}
-    return {"join": _DATED if dated else "", "narrowed": ""}
-
-
-def _numbered(rows: npt.NDArray[np.void], repeats: str) -> Ratings:
+def _numbered(rows: Rows, repeats: str) -> Ratings:
     """Units and raters renumbered from 0, with one answer of each person to each unit."""
     return _settled(rows, repeats)[0]
 
 
-def _settled(rows: npt.NDArray[np.void], repeats: str) -> tuple[Ratings, Ints]:
+def _settled(rows: Rows, repeats: str) -> tuple[Ratings, Ints]:
     """The ratings by unit, then by rater, so that every sum over them is made in one order; and each one's row.
 
     Of several answers of a person to a unit, in different campaigns, the one that was given first or last.
@@ -239,7 +153,7 @@ def _settled(rows: npt.NDArray[np.void], repeats: str) -> tuple[Ratings, Ints]:
     return Ratings(unit[order], rater[order], value[order], units, raters), order
 
 
-def _once(pair: Ints, places: int, rows: npt.NDArray[np.void], repeats: str) -> Ints:
+def _once(pair: Ints, places: int, rows: Rows, repeats: str) -> Ints:
     """The rows that count, by their pair of unit and rater; a place for each pair is cheaper than sorting, unless most
     are empty."""
     if places <= 8 * pair.size:
@@ -251,11 +165,13 @@ def _once(pair: Ints, places: int, rows: npt.NDArray[np.void], repeats: str) -> 
     return once(pair, rows, repeats)
 
 
-def once(pair: Ints, rows: npt.NDArray[np.void], repeats: str) -> Ints:
+def once(pair: Ints, rows: Rows, repeats: str) -> Ints:
     """The places of `rows` that count, in the order of their pair (of unit and rater): of several answers the one given
-    last, or first, by their moment (`at`, without which there are none) and then by the order they were stored in."""
-    names = rows.dtype.names or ()
-    order: Ints = np.lexsort((rows["annotation"], *([rows["at"]] if "at" in names else []), pair))
+    last, or first, by their moment (`at`) and then by the order they were stored in (`annotation`)."""
+    order: Ints = np.argsort(pair)
+    if not (pair[order][1:] == pair[order][:-1]).any():
+        return order
+    order = np.lexsort((rows["annotation"], rows["at"], pair))
     said = pair[order]
     differs = np.ones(said.size + 1, bool)
     differs[1:-1] = said[1:] != said[:-1]

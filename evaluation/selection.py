@@ -120,13 +120,8 @@ class Selection:
             said.append(_("Only answers that count: not those over the wanted number, nor those of excluded raters."))
         else:
             said.append(_("All submitted answers, also those over the wanted number and those of excluded raters."))
-        if len(self.campaigns) > 1:
-            latest = self.repeats == "latest"
-            said.append(
-                _("Where a person answered twice, the latest answer.")
-                if latest
-                else _("Where a person answered twice, the first answer.")
-            )
+        if self.may_repeat:
+            said.append(self.repeats_words())
         said.extend(self._narrowed(stage))
         if self.concepts:
             said.append(_("Only the concepts: %(concepts)s.") % {"concepts": ", ".join(self.concepts)})
@@ -136,6 +131,31 @@ class Selection:
             said.extend(str(measure.explained) for measure in self.measures)
         said.append(_INTERVAL_WORDS[self.interval] % {})
         return said
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether somebody can have answered a unit twice. One campaign counts one answer of each to a unit; among what
+        does not count is also what a model said when it was asked again."""
+        return len(self.campaigns) > 1 or self._asked_again
+
+    @property
+    def _asked_again(self) -> bool:
+        return self.counted == "all" and "model" in self.raters
+
+    def repeats_words(self) -> str:
+        """Which of several answers counts."""
+        latest = self.repeats == "latest"
+        if self._asked_again:
+            return (
+                _("Where somebody answered twice, or a model was asked again, the latest answer.")
+                if latest
+                else _("Where somebody answered twice, or a model was asked again, the first answer.")
+            )
+        return (
+            _("Where somebody answered twice, the latest answer.")
+            if latest
+            else _("Where somebody answered twice, the first answer.")
+        )
 
     def days_words(self) -> Iterator[str]:
         """Dates as they were asked for, with whose days they are."""

@@ -19,9 +19,8 @@ from evaluation.catalogue import CampaignEntry, Catalogue
 from evaluation.metrics.disagreement import between_boxes, between_groupings, between_texts, disagreement
 from evaluation.metrics.partitions import Partition
 from evaluation.partitions import field_answers
-from evaluation.readers import all_together
+from evaluation.readers import all_together, counts
 from evaluation.selection import Params, Selection, SelectionError, select
-from people.models import Rater
 
 PAGE = 50
 LEAST = ("2", "3", "5", "10")
@@ -130,34 +129,17 @@ def units_of(pks: list[int]) -> dict[int, Unit]:
 def codes_of(selection: Selection, units: list[int]) -> dict[int, list[tuple[str, int]]]:
     """How often each code was given to each unit, by the same selection; codes in their own order."""
     rows = Rating.objects.filter(
-        unit__in=units,
-        campaign__in=selection.campaigns,
-        field=selection.field,
-        live=True,
-        rater__kind__in=selection.raters,
+        counts(selection, "annotation__"), unit__in=units, campaign__in=selection.campaigns, field=selection.field
     )
     kept: dict[tuple[int, int], str] = {}
-    for unit, rater, code, cohort, kind in _narrowed(rows, selection):
-        fits = cohort in selection.cohorts or kind == Rater.Kind.MODEL
-        if fits and (selection.repeats == "latest" or (unit, rater) not in kept):
+    given = rows.order_by("annotation__submitted_at", "annotation_id").values_list("unit_id", "rater_id", "code")
+    for unit, rater, code in given:
+        if selection.repeats == "latest" or (unit, rater) not in kept:
             kept[unit, rater] = code
-    counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    numbers: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for (unit, _rater), code in kept.items():
-        counts[unit][code] += 1
-    return {unit: sorted(found.items()) for unit, found in counts.items()}
-
-
-def _narrowed(rows: Any, selection: Selection) -> Any:
-    if selection.counted == "counted":
-        rows = rows.filter(counted=True)
-    if selection.since:
-        rows = rows.filter(annotation__submitted_at__gte=selection.since)
-    if selection.until:
-        rows = rows.filter(annotation__submitted_at__lt=selection.until)
-    if selection.versions:
-        rows = rows.filter(annotation__sheet_version__in=selection.versions)
-    names = ("unit_id", "rater_id", "code", "cohort_id", "rater__kind")
-    return rows.order_by("annotation__submitted_at", "annotation_id").values_list(*names)
+        numbers[unit][code] += 1
+    return {unit: sorted(found.items()) for unit, found in numbers.items()}
 
 
 def in_words(field: Field, answer: Any, language: str) -> Answered:

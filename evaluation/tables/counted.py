@@ -41,13 +41,8 @@ def _shared(one: Selection, catalogue: Catalogue) -> Iterator[str]:
         yield _("Only answers that count: not those over the wanted number, nor those of excluded raters.")
     else:
         yield _("All submitted answers, also those over the wanted number and those of excluded raters.")
-    if len(one.campaigns) > 1:
-        latest = one.repeats == "latest"
-        yield (
-            _("Where somebody answered twice, the latest answer.")
-            if latest
-            else _("Where somebody answered twice, the first answer.")
-        )
+    if one.may_repeat:
+        yield one.repeats_words()
     if len(one.cohorts) < len({c for campaign in stage.current for c in campaign.cohorts}):
         yield _("Only the cohorts: %(names)s.") % {"names": ", ".join(catalogue.cohorts[c].name for c in one.cohorts)}
     if len(one.conditions) < len(stage.conditions):
