@@ -267,21 +267,24 @@ class Server:
         server = await self.loop.create_server(lambda: _Line(self.script), "127.0.0.1", port, backlog=512)
         self.port = server.sockets[0].getsockname()[1]
 
+    async def quieten(self) -> None:
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+        await self.loop.shutdown_asyncgens()
+
 
 @contextmanager
 def serving(*, offers: tuple[str, ...] = OFFERS, default: Act | None = None) -> Iterator[Server]:
     server = Server(Script(offers, default))
-    server.loop.run_until_complete(server.listen())
     thread = threading.Thread(target=server.loop.run_forever, daemon=True, name="scripted")
-    thread.start()
+    thread.start()  # all of it in there: a browser's loop runs in this thread
+    asyncio.run_coroutine_threadsafe(server.listen(), server.loop).result(10)
     try:
         yield server
     finally:
+        asyncio.run_coroutine_threadsafe(server.quieten(), server.loop).result(10)
         server.loop.call_soon_threadsafe(server.loop.stop)
         thread.join(5)
-        for task in asyncio.all_tasks(server.loop):
-            task.cancel()
-        server.loop.run_until_complete(server.loop.shutdown_asyncgens())
         server.loop.close()
 
 
