@@ -133,6 +133,7 @@ class Shown:
 
     number: int
     item: str
+    target: str
     said: str
     answers: Mapping[str, Any]
     unread: str = ""
@@ -154,11 +155,12 @@ def first_rows(file: File, told: Told, campaign: Campaign, now: Any, beat: Calla
 
 
 def _shown(one: Found, place: Place, known: Any, now: Any) -> Shown:
-    item, said = str(one.gathered.row.get("item", "")), one.raw[:LONGEST_CELL]
+    row = one.gathered.row
+    item, said = (str(row.get("item", "")), str(row.get("target") or row.get("cohort") or "")), one.raw[:LONGEST_CELL]
     if one.unread is not None:
-        return Shown(one.number, item, said, {}, unread=reason(one.unread.reason))
+        return Shown(one.number, *item, said, {}, unread=reason(one.unread.reason))
     try:
-        return Shown(one.number, item, said, understood(place, one.gathered, known, now).parsed.answers)
+        return Shown(one.number, *item, said, understood(place, one.gathered, known, now).parsed.answers)
     except NotTaken as refused:
         words = " ".join(dict.fromkeys(problem.message for problem in refused.problems.values()))
-        return Shown(one.number, item, said, {}, **({"unread": words} if refused.codes else {"wrong": words}))
+        return Shown(one.number, *item, said, {}, **({"unread": words} if refused.codes else {"wrong": words}))

@@ -1,0 +1,139 @@
+"""Answers of a model that were made elsewhere: the file, then what the file does not say itself."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext_lazy as _
+
+from annotation.imports.rows import MOST_ABOUT, clean
+from annotation.models import Campaign
+from benchmarks.forms.imports import bounded
+from benchmarks.imports.problems import RowProblem
+from people.forms.base import Styled
+from predictions.imports import coco, inspect
+from predictions.imports.samples import WHOLE, Told
+from predictions.services.answer_file_runs import Model
+from predictions.services.answer_looks import Looked
+from predictions.services.answer_samples import RATINGS
+
+FILES = {"accept": ".json,.jsonl,.ndjson,.csv,.tsv", "class": "in"}
+
+
+class SendForm(Styled, forms.Form):
+    """Which campaign, and the file."""
+
+    campaign = forms.ChoiceField(label=_("Campaign whose sheet was answered"))
+    file = forms.FileField(
+        label=_("File of answers"),
+        help_text=_(
+            "COCO results, a sample log of lm-eval or lmms-eval, a log of Inspect as JSON, or a table of ratings."
+        ),
+        widget=forms.ClearableFileInput(attrs=FILES),
+    )
+    names = forms.FileField(
+        label=_("The release's COCO file"),
+        help_text=_("Only with COCO results: it says which image and which category each number is."),
+        required=False,
+        widget=forms.ClearableFileInput(attrs={**FILES, "accept": ".json"}),
+    )
+
+    def __init__(self, *args: Any, campaigns: Sequence[Campaign], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.campaigns = {str(one.pk): one for one in campaigns}
+        choices = [(pk, f"{one.stage.name}: {one.name}") for pk, one in self.campaigns.items()]
+        self.fields["campaign"].choices = choices  # type: ignore[attr-defined]
+
+    def clean_file(self) -> "UploadedFile[Any]":
+        return bounded(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)
+
+    def clean_names(self) -> "UploadedFile[Any] | None":
+        sent = self.cleaned_data["names"]
+        return bounded(sent, settings.IMPORT_MAX_BYTES) if sent else None
+
+    def campaign_of(self) -> Campaign:
+        return self.campaigns[self.cleaned_data["campaign"]]
+
+
+class AboutForm(Styled, forms.Form):
+    """What the file does not say itself. Questions with one possible answer are not asked."""
+
+    model = forms.CharField(label=_("Model"), max_length=200)
+    setting = forms.CharField(
+        label=_("Setting"), max_length=60, required=False, help_text=_("How it was asked, where that differs: main.")
+    )
+    about = forms.CharField(
+        label=_("About the model"),
+        required=False,
+        help_text=_('As JSON, such as {"family": "CLIP", "parameters": "0.4 B", "open": true}.'),
+        widget=forms.Textarea(attrs={"rows": 2, "dir": "ltr"}),
+    )
+
+    def __init__(self, *args: Any, looked: Looked, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.looked, self.known = looked, looked.guess()
+        for name, label, choices, help_text in self._questions():
+            self.known_or_asked(name, label, choices, help_text)
+        if looked.format == RATINGS and len(looked.models) > 1:
+            self.known_or_asked("rater", _("Which of its models"), {one: one for one in looked.models}, "")
+            del self.fields["model"]
+        for field in self.fields.values():
+            field.widget.attrs.setdefault("class", "in")
+
+    def _questions(self) -> list[tuple[str, Any, Mapping[str, Any], Any]]:
+        looked = self.looked
+        if looked.format in (RATINGS, coco.KEY):
+            return [("field", _("Question that was answered"), looked.fields, "")]
+        words, seen = _("%(name)s: names an item in %(n)s of %(seen)s rows"), looked.seen
+        keys = {name: words % {"name": name, "n": n, "seen": seen} for name, n in looked.keys.items()}
+        only = {one: one for one in looked.only}
+        scorers = bool(only) and looked.format == inspect.KEY
+        read = {"": _("the reply itself"), **only} if scorers else only
+        whole = {WHOLE: _("All of them: each reply is a JSON object")} if len(looked.fields) > 1 else {}
+        return [
+            ("key", _("Column that names the item"), keys, ""),
+            ("target", _("Column that names the culture"), self._targets(), ""),
+            ("only", _("What is read") if scorers else _("Filter"), read,
+             _("What the log's own filter or scorer took out of the reply. Nothing is looked for inside a sentence.")),
+            ("field", _("Question that was answered"), {**looked.fields, **whole}, ""),
+        ]  # fmt: skip
+
+    def _targets(self) -> Mapping[str, Any]:
+        targets = {name: name for name in self.looked.targets}
+        return {**targets, "": _("the item's own")} if targets else {}
+
+    def known_or_asked(self, name: str, label: Any, choices: Mapping[str, Any], help_text: Any) -> None:
+        if len(choices) > 1:
+            self.fields[name] = forms.ChoiceField(
+                label=label, choices=list(choices.items()), required=False, help_text=help_text
+            )
+            self.fields[name].initial = getattr(self.known, name)
+
+    def clean_about(self) -> dict[str, Any]:
+        text = self.cleaned_data["about"].strip()
+        if not text:
+            return {}
+        try:
+            found = clean(json.loads(text))
+        except (ValueError, RecursionError, RowProblem):
+            found = None
+        if not isinstance(found, dict) or len(text) > MOST_ABOUT:
+            raise forms.ValidationError(_('This is no JSON object. Write it so: {"family": "CLIP"}.'))
+        return found
+
+    def told(self) -> Told:
+        """As far as it is said: what is not asked is known."""
+        self.full_clean()
+        said = self.cleaned_data if self.is_bound else {}
+        names = ("key", "target", "only", "field", "rater")
+        return Told(
+            **{name: said[name] if name in said and name in self.data else getattr(self.known, name) for name in names}
+        )
+
+    def model_of(self) -> Model:
+        said = self.cleaned_data
+        name = said.get("model") or said.get("rater") or ""
+        return Model(name.strip(), said["setting"].strip(), said["about"])
