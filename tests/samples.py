@@ -31,7 +31,7 @@ from evaluation.tables import registry
 from jobs.models import Job
 from people.models import Cohort, Rater, User
 from people.services import links, messages, tokens
-from predictions.models import Collection, Run
+from predictions.models import Call, Collection, Endpoint, Run
 from tests.evaluation.tabled import SMALL
 from tests.personas import SHEET, World
 
@@ -129,6 +129,20 @@ def a_run(world: World) -> Run:
     )
 
 
+def an_answer_run(world: World, campaign: Campaign) -> Call:
+    """A model's pass over a campaign, finished, with one call that gave no value."""
+    endpoint = Endpoint.objects.create(team=world.team, name="Server", base_url="http://localhost:1/v1")
+    model = Rater.objects.create(kind="model", team=world.team, name="Asked", setting="main")
+    run = Run.objects.create(
+        benchmark=world.benchmark, rater=model, campaign=campaign, endpoint=endpoint, model="asked", prompt="sheet",
+        prompt_version="1", task=Run.Task.ANSWERS, source="endpoint", complete=True,
+    )  # fmt: skip
+    unit = Unit.objects.filter(slots__cohort__campaign=campaign).order_by("pk")[0]
+    return Call.objects.create(
+        run=run, item=unit.item, unit=unit, state="unparseable", reason="no_number", ended_at=timezone.now()
+    )
+
+
 def build(world: World) -> Mapping[str, Any]:
     """Everything of the world's first team. Nobody of the other team may open any of it."""
     world.add_items(3, images=True)
@@ -151,6 +165,7 @@ def build(world: World) -> Mapping[str, Any]:
         created_by=world.mara,
     )
     run = a_run(world)
+    call = an_answer_run(world, opened.campaign)
     for user in (world.stranger, world.rival):
         rater(user)
     registry.BY_RECIPE.setdefault(TABLES_OF, (SMALL,))
@@ -184,6 +199,10 @@ def build(world: World) -> Mapping[str, Any]:
         "token_id": tokens.make(world.mara, "Notebook", timezone.now())[0].pk,
         "number": world.consent_version.number,
         "people:manager_remove user_id": world.manager.pk,
+        "endpoint_id": call.run.endpoint_id,
+        "call_id": call.pk,
+        **{f"predictions:{name} run_id": call.run_id for name in ANSWER_ROUTES},
+        **{f"predictions:{name} slug": world.team.slug for name in ENDPOINT_ROUTES},
         **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
         **TABLES,
         **FIGURES,
@@ -230,6 +249,9 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "benchmarks:role": {"name": "none"},
     "evaluation:person": {"do": "exclude", "reason": "x"},
     "people:cohort_invite": {"note": "x"},
+    "predictions:answer_run_do": {"do": "withdraw"},
+    "predictions:endpoint_new": {"kind": "openai", "name": "Mine", "base_url": "https://a.example/v1"},
+    "predictions:endpoint_do": {"do": "retire"},
     "people:invite_links": {"count": "2"},
     "people:invite_list": {"text": "amina@example.org", "do": "send"},
     "people:cohort_pause": {"do": "pause"},
@@ -256,3 +278,5 @@ TEAM_ROUTES = (
     "consent_version",
     "cohort_new",
 )
+ENDPOINT_ROUTES = ("endpoints", "endpoint_new", "endpoint", "endpoint_prices", "endpoint_do")
+ANSWER_ROUTES = ("answer_run", "answer_run_live", "answer_run_do", "call", "calls_file")
