@@ -4,14 +4,18 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from predictions.prompts import caire, culturalvqa, lave, sheet
+from predictions.prompts import caire, caire_numbers, culturalvqa, globalrg, lave, sheet, valueground, xcm
 from predictions.prompts.contract import Kind, Prompt, Scene
 from predictions.prompts.writing import Problem, Written, digest
 
 PROMPTS: tuple[Prompt, ...] = (
     *culturalvqa.PROMPTS,
     *lave.PROMPTS,
+    *valueground.PROMPTS,
     *caire.PROMPTS,
+    *caire_numbers.PROMPTS,
+    *globalrg.PROMPTS,
+    *xcm.PROMPTS,
     *sheet.PROMPTS,  # the general one is offered last
 )
 

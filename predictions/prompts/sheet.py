@@ -80,6 +80,11 @@ class AnySheet(Written):
         return Asked((Request(messages=messages, ways=("schema", "text"), schema=form(questions), max_tokens=1024),))
 
     def _messages(self, scene: Scene, questions: Sequence[Question]) -> tuple[Message, ...]:
+        texts, pieces = self.told(scene, questions)
+        return self.messages(scene, texts, pieces)
+
+    def told(self, scene: Scene, questions: Sequence[Question]) -> tuple[dict[str, str], dict[str, Sequence[Piece]]]:
+        """What fills the places: texts, and pieces."""
         wanted = bool(self.option(scene, "instructions")) and scene.instructions.strip()
         texts = {
             "instructions": fenced("instructions", scene.instructions) if wanted else "",
@@ -88,7 +93,7 @@ class AnySheet(Written):
             "target": line(scene.target),
             "text": fenced("question", scene.text) if scene.text else "",
         }
-        return self.messages(scene, texts, {"shown": shown(scene)})
+        return texts, {"shown": shown(scene)}
 
     def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
         questions = tuple(one for one in self.asked_of(scene) if one.schema)
@@ -163,7 +168,7 @@ def read_form(reply: Reply, questions: Sequence[Question]) -> Read | Unread:
     for one in questions:
         if one.asked_if and answers.get(str(one.asked_if.get("field"))) not in one.asked_if.get("in", ()):
             continue
-        raw = found.get(one.key)
+        raw = [] if one.many and one.key in found and found[one.key] is None else found.get(one.key)
         if raw is None or raw == "":
             if _must(one):
                 return Unread("unparseable", "missing_answer", {"field": one.key})

@@ -1,0 +1,223 @@
+"""GlobalRG, cultural visual grounding: one box round what a word of a culture names.
+
+The paper prints no prompt: ours. The scale of a model's numbers is declared with the run; pixels are those of the picture
+as it is sent, whose size the prompt tells.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from predictions.prompts.boxes import ORDERS, Frame, frame_of, read_boxes
+from predictions.prompts.contract import Asked, Lacking, Option, Prompt, Question, Read, Reply, Request, Scene, Unread
+from predictions.prompts.reading import failed, nothing, proper
+from predictions.prompts.writing import (
+    Problem,
+    Written,
+    gettext_noop,
+    line,
+    object_of,
+    picture_of,
+)
+
+OURS = gettext_noop("Ours; the paper prints none")
+LONGEST = 1024
+SCALE = Option(
+    "scale",
+    gettext_noop("Scale of the model's numbers"),
+    "choice",
+    choices=(
+        ("1000", gettext_noop("0 to 1000")),
+        ("1", gettext_noop("0 to 1")),
+        ("100", gettext_noop("0 to 100")),
+        ("1024", gettext_noop("0 to 1024 (<loc> tokens)")),
+        ("pixels", gettext_noop("pixels of the picture as it is sent")),
+        ("patches", gettext_noop("cells of a grid (patch indexes)")),
+    ),
+    default="1000",
+    help=gettext_noop("It is never guessed: look it up for the model."),
+)
+ORDER = Option(
+    "order",
+    gettext_noop("Order of the numbers"),
+    "choice",
+    choices=(
+        ("xyxy", gettext_noop("left, top, right, bottom")),
+        ("yxyx", gettext_noop("top, left, bottom, right")),
+        ("xywh", gettext_noop("left, top, width, height")),
+        ("cxcywh", gettext_noop("middle across, middle down, width, height")),
+    ),
+    default="xyxy",
+)
+GRID = Option("grid", gettext_noop("Cells on a side of the grid"), "number", default=32)
+PADDED = Option("padded", gettext_noop("The model sees the picture in the middle of a square"), "flag", default=False)
+SENT = Option(
+    "longest",
+    gettext_noop("Longest side of the picture as it is sent, in pixels"),
+    "number",
+    default=LONGEST,
+    help=gettext_noop("Only for pixels: what the endpoint's pictures are made smaller to."),
+)
+BEST = "best_scored"
+PARTS: Mapping[str, str] = {
+    "xyxy": "left, top, right, bottom",
+    "yxyx": "top, left, bottom, right",
+    "xywh": "left, top, width, height",
+    "cxcywh": "middle across, middle down, width, height",
+}
+UNITS: Mapping[str, str] = {
+    "1": "as fractions from 0 to 1 of its width and height",
+    "100": "as whole numbers from 0 to 100, hundredths of its width and height",
+    "1000": "as whole numbers from 0 to 1000, thousandths of its width and height",
+    "1024": "as whole numbers from 0 to 1024, parts of its width and height",
+    "pixels": "in pixels; the picture is {width} pixels wide and {height} pixels high",
+    "patches": "as the indexes of its first and its last patch",
+}
+
+
+def _question(scene: Scene) -> Question | None:
+    found = scene.question("box")
+    return found if found and not found.codes else None
+
+
+def _word(scene: Scene) -> str:
+    """What to look for: the item's concept, as it is written."""
+    found = line(scene.concept or scene.context.get("concept") or scene.text)
+    if not found:
+        raise Lacking("no_concept")
+    return found
+
+
+def _answer(boxes: Sequence[tuple[float, float, float, float]]) -> list[list[float]]:
+    return [list(box) for box in boxes]
+
+
+@dataclass(frozen=True)
+class Grounding(Written):
+    """One box, in the notation the model has."""
+
+    def fits(self, scene: Scene) -> bool:
+        return bool(_question(scene) and scene.images and (scene.concept or scene.context.get("concept") or scene.text))
+
+    def problems(self, options: Mapping[str, Any]) -> list[Problem]:
+        wrong = [
+            Problem(one.key, "not_a_choice")
+            for one in (SCALE, ORDER)
+            if options.get(one.key) not in (None, "") and options[one.key] not in [code for code, _name in one.choices]
+        ]
+        return [*super().problems(options), *wrong]
+
+    def sent(self, scene: Scene) -> tuple[int, int]:
+        """Width and height of the picture as it is sent."""
+        found = scene.image("image") or (scene.images[0] if scene.images else None)
+        if found is None or min(found.width, found.height) < 1:
+            raise Lacking("no_image")
+        longest = self.option(scene, "longest")
+        most = int(longest) if isinstance(longest, (int, float)) and longest >= 1 else LONGEST
+        share = min(1.0, most / max(found.width, found.height))
+        return max(1, round(found.width * share)), max(1, round(found.height * share))
+
+    def frame(self, scene: Scene) -> Frame:
+        """What the run's options declare. Raises Lacking for what is no scale or order."""
+        grid = self.option(scene, "grid")
+        try:
+            return frame_of(
+                str(self.option(scene, "scale")),
+                str(self.option(scene, "order")),
+                self.sent(scene),
+                grid=int(grid) if isinstance(grid, (int, float)) and 1 <= grid <= 1000 else 32,
+                padded=bool(self.option(scene, "padded")),
+            )
+        except ValueError:
+            raise Lacking("no_scale") from None
+
+    def ask(self, scene: Scene, seed: int) -> Asked:
+        self.frame(scene)
+        width, height = self.sent(scene)
+        scale, order = str(self.option(scene, "scale")), str(self.option(scene, "order"))
+        texts = {
+            "concept": _word(scene),
+            "target": line(scene.target),
+            "parts": PARTS[order],
+            "units": UNITS[scale].format(width=width, height=height),
+            "width": str(width),
+            "height": str(height),
+        }
+        messages = self.messages(scene, texts, {"image": (picture_of(scene),)})
+        side = {"type": "number"}
+        schema = object_of({"box": {"type": "array", "items": side, "minItems": 4, "maxItems": 4}})
+        return Asked((Request(messages=messages, ways=("text", "schema"), schema=schema, max_tokens=128),))
+
+    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+        question = _question(scene)
+        if question is None or not replies:
+            return Unread("no_response", "empty")
+        reply = replies[0]
+        gone = nothing(reply)
+        if gone:
+            return gone
+        try:
+            frame = self.frame(scene)
+        except Lacking as lacking:
+            return Unread("unparseable", lacking.code)
+        scale = str(self.option(scene, "scale"))
+        boxes = read_boxes(proper(reply.text), frame, patches=scale == "patches")
+        if isinstance(boxes, Unread):
+            return failed(reply, boxes)
+        most = question.schema.get("maxItems", 1)
+        if len(boxes) > (most if isinstance(most, int) else 1):
+            return Unread("unparseable", "several_boxes", {"found": len(boxes)})
+        declared = {"scale": scale, "order": frame.order, "padded": frame.padded}
+        return Read({question.key: _answer(boxes)}, {"way": reply.way, **declared})
+
+
+GROUNDING = Grounding(
+    key="globalrg-grounding",
+    name=gettext_noop("One box round what a word names"),
+    source=OURS,
+    system="You find things in pictures.",
+    user=(
+        "{image}\n\nFind this in the picture and draw one box close round it: {concept}\n"
+        "If there are several, choose the one that shows best. Write the four numbers of the box in this order: {parts}; "
+        "{units}. Write them as [n, n, n, n] and nothing else."
+    ),
+    takes=("image", "concept", "target", "parts", "units", "width", "height"),
+    must=("image", "concept"),
+    more=(SCALE, ORDER, PADDED, GRID, SENT),
+)
+
+
+@dataclass(frozen=True)
+class Detecting(Written):
+    """The box that a detector scores best for the word."""
+
+    def fits(self, scene: Scene) -> bool:
+        return bool(_question(scene) and scene.images and (scene.concept or scene.context.get("concept") or scene.text))
+
+    def ask(self, scene: Scene, seed: int) -> Asked:
+        return Asked((Request(kind="grounding", texts=(_word(scene),), image=picture_of(scene).sha),))
+
+    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+        question = _question(scene)
+        if question is None or not replies:
+            return Unread("no_response", "empty")
+        found = [one for one in replies[0].boxes if one.score == one.score]
+        if not found:
+            return Unread("unparseable", "no_box")
+        best = min(found, key=lambda one: (-one.score, one.box))
+        inside = tuple(min(max(float(side), 0.0), 1.0) for side in best.box)
+        return Read(
+            {question.key: [list(inside)]},
+            {"rule": BEST, "score": best.score, "label": best.label, "found": len(found)},
+        )
+
+
+DETECTOR = Detecting(
+    key="globalrg-detector",
+    name=gettext_noop("The box a detector scores best"),
+    source=gettext_noop("The paper's rule for Grounding DINO, as far as it says: the best scored"),
+    user="",
+    kind="grounding",
+)
+PROMPTS: tuple[Prompt, ...] = (GROUNDING, DETECTOR)
+assert set(PARTS) == set(ORDERS)

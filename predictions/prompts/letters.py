@@ -1,0 +1,92 @@
+"""A or B out of a reply that gives a letter, then a reason. The letter stands alone: "A person ..." is not A.
+
+What counts, in this order: the whole reply; JSON; a letter that begins it; a letter that is stated ("Answer: B", "I choose
+Image B", "Image B better matches"). Where two of them differ, none is taken.
+"""
+
+import re
+from collections.abc import Mapping
+
+from predictions.prompts.contract import Reply, Unread
+from predictions.prompts.reading import failed, nothing, proper
+from predictions.prompts.scales import read_code
+from predictions.prompts.verdicts import NO_VERDICT, QUOTED, TWO, Scale, in_json, whole
+
+ALIKE = str.maketrans("\uff21\uff22\u0410\u0412\u0391\u0392\u24b6\u24b7", "ABABABAB")  # what looks like A or B
+THING = r"(?:image|picture|photo|option|choice|answer|candidate)"
+MARK = r"[*_`~\"'\u201c\u201d\u2018\u2019\[\](){}<>]*"
+LETTER = rf"{MARK}(?:(?i:{THING})\s+)?{MARK}(?P<said>[ABab]){MARK}"
+LONE = rf"{MARK}(?:(?:(?i:{THING})\s+{MARK}(?P<named>[ABab]))|(?P<said>[AB])){MARK}"
+AFTER = r"(?=\s*(?:$|[\n.:;,)\-\u2013\u2014]|\(\s*(?i:image|picture|option)|\b(?:because|since|as\s+(?:it|the|they)|reason)\b))"
+BEGINS = re.compile(rf"^[\s>#]*{LONE}{AFTER}", re.MULTILINE)
+OTHER = r"(?!\s*(?:/|,|or\b|and\b|nor\b|&)\s*(?:(?i:image|picture|option)\s+)?[ABab]\b)"
+STATED = re.compile(
+    rf"\b(?i:(?:final\s+|my\s+|the\s+|correct\s+|best\s+)*(?:answer|choice|selection|decision|verdict)(?:\s+is|\s+would\s+be)?\s*[:=\-\u2013\u2014]?\s*|"
+    rf"(?:i|i['\u2019]d|i\s+would|we)\s+(?:choose|select|pick|go\s+with|chose|selected|answer|prefer)\s+){LETTER}(?![\w'\u2019])"
+)
+MATCHES = re.compile(
+    rf"\b(?i:image|picture|option|photo)\s+{MARK}(?P<said>[ABab]){MARK}\s+(?i:is\s+(?:the\s+)?(?:better|best|closer|more)\b"
+    r"|(?:better|best|more\s+closely|more\s+accurately)\s+(?:match|fit|align|reflect|represent|suit|correspond|capture)\w*)"
+)
+POINTS = re.compile(rf"(?:^|[.;]\s+|\n)\s*{LETTER}\s*[:\-\u2013\u2014]", re.MULTILINE)
+NEITHER = re.compile(r"^\W*(?:neither|both|none|cannot\s+(?:decide|determine|say)|it\s+depends)\b", re.IGNORECASE)
+SCALE = Scale(
+    ("A", "B"), names={f"{one} {letter}": letter for one in ("image", "picture", "option") for letter in "AB"}
+)
+
+
+def read_letter(reply: Reply) -> tuple[str, Mapping[str, object]] | Unread:
+    """A or B, and what is noted beside it: the distribution over both where there is one."""
+    if reply.way in ("logprobs", "guided"):
+        return read_code(reply, SCALE)
+    gone = nothing(reply)
+    if gone:
+        return gone
+    found = letter(proper(reply.text))
+    return failed(reply, found) if isinstance(found, Unread) else (found, {})
+
+
+def letter(text: str) -> str | Unread:
+    """`text` is the reply proper."""
+    text = text.translate(ALIKE)
+    found = whole(text, SCALE)
+    if found is None:
+        found = in_json(text, SCALE)
+    if found is not None:
+        return found
+    if NEITHER.match(text):
+        return NO_VERDICT
+    text = QUOTED.sub(lambda one: one[0] if len(one[0]) <= 12 else " ", text)
+    said = [one["said"].upper() for one in (*_apart(STATED, text), *_apart(MATCHES, text))]
+    first = BEGINS.match(text)
+    if first and len({one["said"].upper() for one in POINTS.finditer(text)}) > 1:
+        first = None  # each picture is described after its letter
+    if first and re.match(OTHER, text[first.end() :]):
+        said = [(first["said"] or first["named"]).upper(), *said]
+    elif first:
+        return TWO
+    if not said:
+        last = BEGINS.fullmatch(text.strip().splitlines()[-1].strip(" .")) if text.strip() else None
+        return (last["said"] or last["named"]).upper() if last else NO_VERDICT
+    return said[0] if len(set(said)) == 1 else TWO
+
+
+def _apart(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
+    """Statements of one letter: "A or B" is none; nor is "A person", whose A is an article."""
+    return [
+        one
+        for one in pattern.finditer(text)
+        if re.match(OTHER, text[one.end() :])
+        and (pattern is MATCHES or one["said"] in "bB" or _alone(text[one.end() :]) or _named(one))
+    ]
+
+
+def _alone(rest: str) -> bool:
+    return not re.match(r"[ \t]+[a-z]", rest) or bool(re.match(AFTER, rest))
+
+
+def _named(one: re.Match[str]) -> bool:
+    """Whether the letter follows "Image" or the like, and so is no article."""
+    return bool(re.search(rf"(?i:{THING})\s+{MARK}[ABab]{MARK}$", one[0])) and not re.search(
+        rf"(?i:answer|choice)\s+{MARK}a{MARK}$", one[0]
+    )

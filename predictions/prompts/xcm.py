@@ -1,0 +1,245 @@
+"""3XCM: all concepts that a picture shows; longer queries for a concept, and what they must keep to; system prompts.
+
+After Appendices I (labels, ordered, the most important first), S and U. A query keeps the concept's word exactly as it is
+written, says nothing of a country or a culture (or, with a descriptor, only the country's name), and means the same in
+every language.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from predictions.prompts.contract import Asked, Lacking, Option, Prompt, Question, Read, Reply, Request, Scene, Unread
+from predictions.prompts.phrases import phrase_of
+from predictions.prompts.reading import failed, nothing, objects, one_object, proper
+from predictions.prompts.writing import (
+    Written,
+    gettext_noop,
+    line,
+    need_target,
+    object_of,
+    picture_of,
+    several,
+)
+
+SYSTEM_PROMPTS: Mapping[str, str] = {
+    "": "",
+    "plain": "Find the image that this caption describes.",
+    "meaning": "Find the image that this caption describes. Go by what the words mean, not by the language they are in.",
+}
+"""For retrievers that take one. After Appendix U: the model's own, a plain instruction, and one that asks for the meaning."""
+
+CONCEPTS = Option(
+    "concepts",
+    gettext_noop("Concepts"),
+    "text",
+    help=gettext_noop("One a line. Empty: those the sheet offers for the item."),
+)
+
+
+@dataclass(frozen=True)
+class Labelling(Written):
+    """Every concept of a list that a picture shows, the most important first."""
+
+    def _question(self, scene: Scene) -> Question | None:
+        found = scene.question("labels")
+        return found if found and (found.many or not found.codes) else None
+
+    def concepts(self, scene: Scene) -> tuple[str, ...]:
+        question = self._question(scene)
+        given = several(self.option(scene, "concepts"))
+        return tuple(dict.fromkeys(given or (question.codes if question else ())))
+
+    def fits(self, scene: Scene) -> bool:
+        return bool(self._question(scene) and scene.images)
+
+    def ask(self, scene: Scene, seed: int) -> Asked:
+        concepts = self.concepts(scene)
+        if not concepts or self._question(scene) is None:
+            raise Lacking("no_options")
+        texts = {"concepts": "\n".join(f"- {line(one)}" for one in concepts)}
+        labels = {"type": "array", "items": {"type": "string", "enum": list(concepts)}}
+        messages = self.messages(scene, texts, {"image": (picture_of(scene),)})
+        schema = object_of({"labels": labels})
+        return Asked((Request(messages=messages, ways=("schema", "text"), schema=schema, max_tokens=512),))
+
+    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+        """In the order given. A label outside the list leaves the reply unread: it may stand for one that is in it."""
+        question = self._question(scene)
+        if question is None or not replies:
+            return Unread("no_response", "empty")
+        gone = nothing(replies[0])
+        if gone:
+            return gone
+        said = _labels(proper(replies[0].text))
+        if isinstance(said, Unread):
+            return failed(replies[0], said)
+        known = {plain(one): one for one in self.concepts(scene)}
+        strange = [one for one in said if plain(one) not in known]
+        if strange:
+            return Unread("out_of_range", "outside_scale", {"labels": [line(one)[:80] for one in strange[:20]]})
+        labels = list(dict.fromkeys(known[plain(one)] for one in said))
+        if not labels:
+            return Unread("unparseable", "no_choice")
+        notes = {"way": replies[0].way, "ordered": labels}
+        return Read({question.key: labels if question.many else " | ".join(labels)}, notes)
+
+
+def _labels(text: str) -> list[str] | Unread:
+    """The list of a JSON reply: a list, or an object with one."""
+    rows: list[Any] | None = None
+    if text.startswith("["):
+        found = objects(text, "[")
+        if isinstance(found, Unread):
+            return found
+        rows = found[0] if len(found) == 1 and isinstance(found[0], list) else None
+    else:
+        one = one_object(text)
+        if isinstance(one, Unread):
+            return one
+        lists = [value for value in one.values() if isinstance(value, list)]
+        rows = one["labels"] if isinstance(one.get("labels"), list) else lists[0] if len(lists) == 1 else None
+    if rows is None or not all(isinstance(row, str) for row in rows):
+        return Unread("unparseable", "bad_json")
+    return [str(row) for row in rows]
+
+
+LABELS = Labelling(
+    key="xcm-labels",
+    name=gettext_noop("All concepts a picture shows"),
+    source=gettext_noop("After Figure 12 of the paper, in our words"),
+    user=(
+        "{image}\n\nAssign this picture to one or more of these concepts, all that it shows, the most important first:\n"
+        "{concepts}\n\nReply with JSON only, with the concepts as they are written above:\n"
+        '{"labels": ["...", "..."]}'
+    ),
+    setting="labels",
+    takes=("image", "concepts"),
+    must=("image", "concepts"),
+    more=(CONCEPTS,),
+)
+
+STYLES: Mapping[str, str] = {
+    "task": (
+        "The sentence says what the image is needed for, something ordinary and likely for such an image: a presentation, "
+        "homework, a blog."
+    ),
+    "casual": "The sentence is chatty: somebody says in passing what they are looking for, and perhaps that they like it.",
+}
+STYLE = Option(
+    "style",
+    gettext_noop("Style"),
+    "choice",
+    choices=(("task", gettext_noop("task-based")), ("casual", gettext_noop("casual"))),
+    default="task",
+)
+CUES = Option(
+    "cues",
+    gettext_noop("Words that would give a culture away"),
+    "text",
+    help=gettext_noop(
+        "Separate them with | or lines. The countries of the benchmark and their people are known already."
+    ),
+)
+KNOWN_CUES = (
+    "Argentina", "Argentine", "Argentinian", "Australia", "Australian", "Brazil", "Brazilian", "Brasil", "brasileiro",
+    "China", "Chinese", "France", "French", "français", "Germany", "German", "Deutschland", "deutsch", "India", "Indian",
+    "Japan", "Japanese", "Kenya", "Kenyan", "Nigeria", "Nigerian", "Portugal", "Portuguese", "português", "Saudi Arabia",
+    "Saudi", "Arab", "Arabian", "Spain", "Spanish", "España", "español", "Thailand", "Thai", "United Kingdom", "British",
+    "England", "English", "United States", "American", "中国", "日本", "भारत", "السعودية", "ประเทศไทย",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Querying(Written):
+    """A longer query for a concept in one language. The item has `native` (the word), `language`, and, where queries are
+    to mean the same everywhere, `english` (the sentence to say in that language) and `descriptor` (a country)."""
+
+    def fits(self, scene: Scene) -> bool:
+        found = scene.question("query")
+        return bool(found and not found.codes and _word(scene))
+
+    def ask(self, scene: Scene, seed: int) -> Asked:
+        word, style = _word(scene), str(self.option(scene, "style"))
+        if not word or style not in STYLES:
+            raise Lacking("no_concept")
+        english, descriptor = (line(scene.context.get(key) or "") for key in ("english", "descriptor"))
+        texts = {
+            "word": word,
+            "language": line(scene.context.get("language") or "") or f"the main language of {need_target(scene)}",
+            "style": STYLES[style],
+            "meaning": f"It means exactly this: {english}\n" if english else "",
+            "culture": (
+                f"It asks for the concept as it is in {descriptor}, by that country's name and nothing else of it."
+                if descriptor
+                else "It has no sign of any country or culture."
+            ),
+        }
+        return Asked((Request(messages=self.messages(scene, texts), max_tokens=128),))
+
+    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+        found = phrase_of(replies, ("query", "answer"))
+        if isinstance(found, Unread):
+            return found
+        cues = (*KNOWN_CUES, *several(self.option(scene, "cues")))
+        wrong = query_problems(found, _word(scene), cues, line(scene.context.get("descriptor") or ""))
+        if wrong:
+            return Unread("unparseable", wrong[0], {"query": found[:300], "problems": wrong})
+        return Read({"query": found}, {"way": replies[0].way})
+
+
+def _word(scene: Scene) -> str:
+    return line(scene.context.get("native") or scene.concept or "")
+
+
+def query_problems(query: str, word: str, cues: Iterable[str], descriptor: str = "") -> list[str]:
+    """What is wrong with a query: "word_missing" (the concept's word is not in it as it is written), "culture_cue" (it
+    names a country or its people, other than the descriptor), "no_descriptor" cannot be told in other languages."""
+    found = []
+    if not word or not verbatim(word, query):
+        found.append("word_missing")
+    rest = unicodedata.normalize("NFC", query).replace(unicodedata.normalize("NFC", word), " ") if word else query
+    allowed = plain(descriptor)
+    named = [cue for cue in cues if line(cue) and _names(plain(cue), plain(rest))]
+    if any(not (allowed and (plain(cue) in allowed or plain(cue)[:4] == allowed[:4])) for cue in named):
+        found.append("culture_cue")
+    return found
+
+
+def verbatim(word: str, text: str) -> bool:
+    """Whether a word stands in a text as it is written, in capital letters only where a sentence begins with it."""
+    text, word = (unicodedata.normalize("NFC", one) for one in (text, word))
+    return word in text or text.startswith(word[:1].upper() + word[1:])
+
+
+def plain(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", text).casefold().split())
+
+
+def _names(cue: str, text: str) -> bool:
+    """As a word of its own; in scripts that do not part words, anywhere."""
+    if not re.search(r"[a-z\u00c0-\u024f]", cue):
+        return cue in text
+    return bool(re.search(rf"(?<!\w){re.escape(cue)}(?:s|es|e|n|en|er)?(?!\w)", text))
+
+
+QUERIES = Querying(
+    key="xcm-queries",
+    name=gettext_noop("A longer query for a concept"),
+    source=gettext_noop("After Figures 22 and 23 of the paper, in our words, one language at a time"),
+    system="You are a linguist, and you write as native speakers of many languages do.",
+    user=(
+        "Write one sentence in {language}, as somebody there types it to find an image of: {word}\n\n{style}\n{meaning}"
+        "The word {word} stands in it exactly as it is written here: no other form, no synonym, no translation.\n"
+        "The sentence is natural to a native speaker: classifiers, gender and polite forms are right.\n{culture}\n"
+        "Add nothing that is typical of a place.\n\nWrite the sentence and nothing else."
+    ),
+    setting="",
+    needs_images=False,
+    takes=("word", "language", "style", "meaning", "culture"),
+    must=("word", "language"),
+    more=(STYLE, CUES),
+)
+PROMPTS: tuple[Prompt, ...] = (LABELS, QUERIES)
