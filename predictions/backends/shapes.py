@@ -36,9 +36,13 @@ def most_tokens(request: Request, decoding: Decoding) -> int:
     return decoding.max_tokens or request.max_tokens
 
 
+def kind_of(data: bytes) -> str:
+    """Of an image, for its header."""
+    return next((kind for magic, kind in MAGIC if data.startswith(magic)), "image/jpeg")
+
+
 def data_url(data: bytes) -> str:
-    kind = next((kind for magic, kind in MAGIC if data.startswith(magic)), "image/jpeg")
-    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
+    return f"data:{kind_of(data)};base64,{base64.b64encode(data).decode()}"
 
 
 def messages_of(messages: Sequence[Message], pictures: Pictures) -> list[dict[str, Any]]:

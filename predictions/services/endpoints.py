@@ -21,6 +21,7 @@ from jobs.models import record
 from people.models import Team, User
 from predictions.backends import torch_setup, trying
 from predictions.backends.contract import Backend, CallError, Encoder
+from predictions.backends.images import ImageMaker
 from predictions.backends.openai import OpenAI
 from predictions.models import Endpoint, Prices
 from predictions.services import secrets
@@ -268,10 +269,7 @@ class Checked:
 
 def check(endpoint: Endpoint, actor: User, at: datetime, model: str = "") -> Checked:
     """Ask for the list of models; with a model, also try every way out by a few tiny questions. Raises Refused."""
-    if endpoint.kind in LOCAL:
-        checked = _here()
-    else:
-        checked = _tried(endpoint, model)
+    checked = _here() if endpoint.kind in LOCAL else _tried(endpoint, model)
     record(actor, "endpoint.checked", scope=scope_of(endpoint), target=target_of(endpoint), **asdict(checked))
     return checked
 
@@ -301,12 +299,24 @@ def _tried(endpoint: Endpoint, model: str) -> Checked:
 
 @sensitive_variables()
 def _openai(endpoint: Endpoint, *, offers: Sequence[str], seconds: float) -> OpenAI:
+    return OpenAI(endpoint.base_url, _secret_of(endpoint), offers=offers, seconds=seconds)
+
+
+@sensitive_variables()
+def _secret_of(endpoint: Endpoint) -> str:
     _standing(endpoint)
     try:
-        secret = secrets.shown(endpoint.secret) if endpoint.secret else ""
+        return secrets.shown(endpoint.secret) if endpoint.secret else ""
     except (secrets.NoKey, secrets.Unopened) as problem:
         raise Refused(str(problem)) from problem
-    return OpenAI(endpoint.base_url, secret, offers=offers, seconds=seconds)
+
+
+@sensitive_variables()
+def image_maker_for(endpoint: Endpoint) -> ImageMaker:
+    """What has this endpoint make and edit pictures; closed by who asked for it. Raises Refused."""
+    if endpoint.kind != Endpoint.Kind.OPENAI:
+        raise Refused(_("This endpoint makes no pictures. Choose a server that speaks the OpenAI protocol."))
+    return ImageMaker(endpoint.base_url, _secret_of(endpoint), seconds=endpoint.timeout_seconds)
 
 
 def backend_for(endpoint: Endpoint) -> Backend:

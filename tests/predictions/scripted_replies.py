@@ -125,7 +125,7 @@ EMPTY = Act(text="")
 CUT_OFF = Act(text="The answer is", finish="length")
 NO_SCHEMA = Act(status=400, error="response_format is not supported by this model")
 REDIRECTS = Act(status=302, headers={"Location": "/v1/models"}, raw="")
-HUGE = Act(pad=64 * 1024 * 1024)
+HUGE = Act(pad=16 * 1024 * 1024)
 
 
 def parsed(kind: str, data: bytes) -> dict[str, Any]:
