@@ -5,14 +5,21 @@ class PredictionsConfig(AppConfig):
     name = "predictions"
 
     def ready(self) -> None:
-        from jobs import kinds
+        from jobs import access, kinds
+        from predictions.job_pages import knowledge_place
         from predictions.services.answer_file_runs import IMPORT as ANSWERS
         from predictions.services.collections import IMPORT as COLLECTIONS
+        from predictions.services.encoder_runs import DRIVE as ENCODERS
         from predictions.services.knowledge import importing, indexes, linking
         from predictions.services.run_files import IMPORT as RUNS
+        from predictions.services.run_jobs import ASK, READ_AGAIN
 
         kinds.register(ANSWERS)
         kinds.register(COLLECTIONS)
         kinds.register(RUNS)
+        kinds.register(ENCODERS)
+        kinds.register(ASK)
+        kinds.register(READ_AGAIN)
         for kind in (importing.IMPORT, indexes.BUILD, linking.LINK):
             kinds.register(kind)
+        access.register_scope("knowledge", knowledge_place)

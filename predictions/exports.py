@@ -9,6 +9,7 @@ import numpy as np
 from django.db.models import Func, IntegerField, Max
 
 from predictions.models import Attempt, Call, Collection, Embedding, Entry, Query, Ranking, Reply, Run
+from predictions.readers import vectors_of
 
 MOST_IN_A_LINE = 800  # so many keys of the longest kind still make a line that the import reads
 
@@ -27,6 +28,10 @@ def collection_lines(collection: Collection) -> Iterator[bytes]:
 def run_lines(run: Run) -> Iterator[bytes]:
     """What each query found, or the vector of each entry, by key. Where a list is long, each of what was found is a
     line of its own."""
+    if run.task == Run.Task.EMBEDDING and run.options.get("vectors"):
+        entries, made = vectors_of(run)
+        yield from (_line({"key": entry.key, "vector": one.tolist()}) for entry, one in zip(entries, made, strict=True))
+        return
     if run.task == Run.Task.EMBEDDING:
         vectors = Embedding.objects.filter(run=run).order_by("entry__key").values_list("entry__key", "vector")
         for key, vector in vectors.iterator(chunk_size=100):

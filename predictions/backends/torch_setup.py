@@ -40,14 +40,19 @@ def installed() -> bool:
     return all(map(importlib.util.find_spec, MODULES))
 
 
+def missing() -> str:
+    """What to do where the packages are not there; empty where they are."""
+    return "" if installed() else _("Local models are not installed here. Run ./emic models, then restart.")
+
+
 def torch() -> Any:
     """The module, ready for torchvision. Raises Unavailable.
 
     Where a torch without CUDA stands beside a torchvision that was built for CUDA, two operators are missing and
     torchvision cannot be imported. Their schemas are enough for what is used of it here.
     """
-    if not installed():
-        raise Unavailable(_("Local models are not installed here. Run ./emic models, then restart."))
+    if words := missing():
+        raise Unavailable(words)
     with _loading:
         import torch as module
 

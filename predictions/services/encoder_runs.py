@@ -1,0 +1,234 @@
+"""Runs of a dual encoder over a collection: embeddings, ranked lists, similarities of candidates. One job drives each.
+
+Vectors lie on disk by what they are made from (collection, model, query set), in shards that are there whole or not at
+all: a killed run goes on with the shard that is missing, and another run of the same model finds them made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from jobs import services as jobs
+from jobs.kinds import Kind, Next
+from jobs.models import Job, JobRow, record
+from jobs.runner import Cancelled, JobFailed, Work
+from people.models import Team, User
+from people.services.raters import describe, models_of
+from predictions import scoring
+from predictions.backends import clip
+from predictions.backends.contract import CallError
+from predictions.models import Collection, Endpoint, Entry, Query, Ranking, Run
+from predictions.services.encoding import Encoding, Thing
+from predictions.services.knowledge.turns import Turn
+from predictions.services.runs import Refused
+
+KIND = "encoder_run"
+STEP = 100
+TASKS = (Run.Task.RETRIEVAL, Run.Task.FORCED_CHOICE, Run.Task.EMBEDDING)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a person asks for. `name`: of the model rater; `template`: what a query's text is put into, with {text}."""
+
+    collection: Collection
+    endpoint: Endpoint
+    model: str
+    name: str
+    task: str
+    setting: str = ""
+    query_set: str = ""
+    template: str = ""
+    most: int = 100
+    some_missing: bool = False
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+
+def open_run(plan: Plan, actor: User, at: datetime) -> Run:
+    """Begin it, by a job of the benchmark. Raises Refused."""
+    benchmark = plan.collection.benchmark
+    _check(plan)
+    with transaction.atomic():
+        Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
+        who = (plan.name, plan.setting)
+        rater = models_of(benchmark.team, [who])[who]
+        query_set = "" if plan.task == Run.Task.EMBEDDING else plan.query_set
+        asked = {"collection": plan.collection, "task": plan.task, "query_set": query_set,
+                 "system_prompt": plan.template[:60]}  # fmt: skip
+        _make_room(Run.objects.filter(rater=rater, withdrawn_at=None, **asked), at)
+        run = Run.objects.create(
+            benchmark=benchmark, rater=rater, endpoint=plan.endpoint, model=plan.model, score_kind="cosine",
+            options={"most": plan.most, "template": plan.template, "some_missing": plan.some_missing,
+                     "about": dict(plan.about)},
+            source="here", state=Run.State.RUNNING, started_at=at, created_by=actor, **asked,
+        )  # fmt: skip
+        title = _("%(model)s: %(task)s") % {"model": plan.name[:80], "task": run.get_task_display()}
+        run.job = jobs.start(KIND, title, scope=benchmark.scope, actor=actor, params={"run": run.pk})
+        run.save(update_fields=["job"])
+        record(actor, "run.started", scope=benchmark.scope, target=f"run:{run.pk}", model=plan.model, task=plan.task)
+    return run
+
+
+def _check(plan: Plan) -> None:
+    if plan.endpoint.kind != Endpoint.Kind.OPEN_CLIP or plan.endpoint.team_id != plan.collection.benchmark.team_id:
+        raise Refused(_("Embeddings come from an encoder of images and texts. Choose such an endpoint of your team."))
+    if plan.template and "{text}" not in plan.template:
+        raise Refused(_("Write {text} where the query's words go."))
+    entries = Entry.objects.filter(collection=plan.collection)
+    if not entries.exists():
+        raise Refused(_("This collection has no entries."))
+    if entries.filter(image=None, text="").exists():
+        raise Refused(_("Entries that came in a file have no pictures here. Make a collection from a stage's items."))
+    asked = Query.objects.filter(collection=plan.collection, query_set=plan.query_set)
+    if plan.task != Run.Task.EMBEDDING and not asked.exists():
+        raise Refused(_("This query set has no queries."))
+    if plan.task == Run.Task.FORCED_CHOICE and asked.filter(roles={}).exists():
+        raise Refused(_("These queries name no candidates, so nothing can be chosen between. Run retrieval instead."))
+
+
+def _make_room(standing: Any, at: datetime) -> None:
+    """What never became whole, and is not being worked on, makes room. Raises Refused."""
+    for run in standing:
+        if run.complete:
+            text = _("There is a run of this model on the same queries already, of %(day)s. Withdraw it first.")
+            raise Refused(text % {"day": f"{run.created_at:%Y-%m-%d %H:%M}"})
+        if run.job_id and Job.objects.filter(pk=run.job_id, state__in=Job.LIVE).exists():
+            raise Refused(_("This very run is going on now. Wait for it, or stop it."))
+        Run.objects.filter(pk=run.pk).update(withdrawn_at=at)
+
+
+def drive(work: Work) -> None:
+    run = Run.objects.select_related("benchmark__team", "collection", "rater").get(pk=work.params["run"])
+    if run.withdrawn_at or run.complete:
+        raise JobFailed(_("This run was withdrawn meanwhile. Start a new one."))
+    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
+    try:
+        _driven(work, run)
+    except CallError as error:
+        Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, stopped_because="model")
+        raise JobFailed(error.words) from error
+    except Cancelled:
+        Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, stopped_because="person")
+        raise
+
+
+def _driven(work: Work, run: Run) -> None:
+    encoder, turn = clip.load(run.model), Turn(work)
+    entries = _things(Entry.objects.filter(collection=run.pool))
+    queries = [] if run.task == Run.Task.EMBEDDING else _queries(run)
+    work.expect(len(entries) + 2 * len(queries))
+    held = Encoding(run.pool, "entries", entries, encoder)
+    asked = Encoding(run.pool, f"queries {run.query_set} {run.system_prompt}", queries, encoder)
+    for part, before in ((held, 0), (asked, len(entries))):
+        for done, failures in part.missing_made(work.beat):
+            rows = [_unread(thing, words) for thing, words in failures]
+            work.step(done=before + done, cursor={"part": part.what, "done": done}, rows=rows)
+            turn.over()
+    if run.task != Run.Task.EMBEDDING:
+        for done in _ranked(work, run, held, asked):
+            work.step(done=len(entries) + len(queries) + done, cursor={"part": "rankings", "done": done})
+            turn.over()
+    _finish(work, run, encoder, held, asked)
+
+
+def _things(entries: Any) -> list[Thing]:
+    rows = entries.order_by("pk").values_list("pk", "key", "text", "image__sha256")
+    return [Thing(pk, key, sha or "", text) for pk, key, text, sha in rows]
+
+
+def _queries(run: Run) -> list[Thing]:
+    rows = Query.objects.filter(collection=run.collection, query_set=run.query_set).order_by("pk")
+    template = run.options.get("template") or "{text}"
+    found = rows.values_list("pk", "key", "text", "image__sha256")
+    # an image asks by itself; its words, if it has any, only tell what it shows
+    return [Thing(pk, key, sha or "", "" if sha else template.replace("{text}", text)) for pk, key, text, sha in found]
+
+
+def _unread(thing: Thing, words: str) -> JobRow:
+    return JobRow(
+        number=thing.pk % 2_000_000_000,
+        name=thing.key[:300],
+        outcome=JobRow.Outcome.ERROR,
+        reason="unread",
+        message=words,
+    )
+
+
+def _ranked(work: Work, run: Run, held: Encoding, asked: Encoding) -> Iterator[int]:
+    """In steps: how many queries have their lists. Those that have one keep it."""
+    entries, keys = held.units(), [thing.key for thing in held.things]
+    seen = np.flatnonzero(np.any(entries != 0, axis=1))
+    entries, keys = entries[seen], [keys[at] for at in seen]
+    place = {key: at for at, key in enumerate(keys)}
+    vectors, most = asked.units(), int(run.options.get("most") or 100)
+    taken = set(Ranking.objects.filter(run=run).values_list("query_id", flat=True))
+    for at in range(0, len(asked.things), STEP):
+        work.check()
+        part = [n for n in range(at, min(at + STEP, len(asked.things))) if asked.things[n].pk not in taken]
+        part = [n for n in part if np.any(vectors[n] != 0)]
+        if run.task == Run.Task.FORCED_CHOICE:
+            made = list(_choices(run, [asked.things[n] for n in part], vectors[part], entries, place))
+        else:
+            scores = scoring.cosines(vectors[part], entries)
+            lists = [scoring.best(row, keys, most) for row in scores]
+            made = [(asked.things[n].pk, *found) for n, found in zip(part, lists, strict=True)]
+        with transaction.atomic():
+            Ranking.objects.bulk_create(Ranking(run=run, query_id=pk, keys=k, scores=s) for pk, k, s in made)
+        yield min(at + STEP, len(asked.things))
+
+
+def _choices(
+    run: Run, things: Sequence[Thing], vectors: scoring.Floats, entries: scoring.Floats, place: Mapping[str, int]
+) -> Iterator[tuple[int, list[str], list[float]]]:
+    """Similarities of each query's candidates; a query with a candidate that could not be read has none."""
+    roles = dict(Query.objects.filter(pk__in=[thing.pk for thing in things]).values_list("pk", "roles"))
+    for thing, vector in zip(things, vectors, strict=True):
+        keys = sorted(roles[thing.pk].values())
+        if all(key in place for key in keys):
+            scores = scoring.cosines(vector[None], entries[[place[key] for key in keys]])[0]
+            yield thing.pk, *scoring.best(scores, keys, len(keys))
+
+
+def _finish(work: Work, run: Run, encoder: clip.Clip, held: Encoding, asked: Encoding) -> None:
+    """A run with a picture that could not be read, or without a query of its set, counts only where that was said."""
+    unread = held.unread() + asked.unread()
+    rows = Ranking.objects.filter(run=run).count() if asked.things else len(held.things) - held.unread()
+    missing = len(asked.things) - rows if asked.things else 0
+    facts = {"rows": rows, "missing": missing, "unread": unread, "numbers": encoder.dimensions, "vectors": held.name}
+    with transaction.atomic():
+        kept = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        if Entry.objects.filter(collection=run.collection).count() != len(held.things):
+            raise JobFailed(_("Entries were added to the collection meanwhile. Start a new run."))
+        kept.options = {**kept.options, **facts}
+        kept.revision = encoder.digest[:12]
+        kept.complete = not kept.withdrawn_at and rows > 0 and (not unread or bool(kept.options.get("some_missing")))
+        kept.state, kept.finished_at, kept.stopped_because = Run.State.DONE, timezone.now(), ""
+        kept.save(update_fields=["options", "revision", "complete", "state", "finished_at", "stopped_because"])
+        if kept.complete:
+            describe(kept.rater, kept.options.get("about", {}), work.job.created_by, run.benchmark.scope)
+        scope, target = run.benchmark.scope, f"run:{run.pk}"
+        record(work.job.created_by, "run.finished", scope=scope, target=target, implied=True, **facts)
+    if unread and not kept.complete:
+        text = _(
+            "The run is not counted: %(n)s pictures could not be read. Withdraw them, or start it anew without them."
+        )
+        work.note(text % {"n": unread})
+
+
+def after(job: Job) -> Next | None:
+    run = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
+    if run is None:
+        return None
+    return Next(_("See the predictions"), reverse("predictions:index", args=[run.benchmark.slug]))
+
+
+DRIVE = Kind(KIND, drive, after)
