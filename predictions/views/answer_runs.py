@@ -18,7 +18,7 @@ from benchmarks.access import benchmark_for
 from people.views.asking import person
 from predictions.access import answer_run_for
 from predictions.models import Call, Run
-from predictions.readers import progress_of
+from predictions.progress import progress_of
 from predictions.run_pages import about_of, calls_page, standing
 from predictions.services import answer_runs
 from predictions.views.pages import context_of, whole

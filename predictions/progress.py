@@ -1,0 +1,123 @@
+"""How far a run is, and what became of its calls."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import Sum
+from django.utils import timezone
+
+from annotation.services.sql import fetch
+from jobs.models import Job
+from predictions import words
+from predictions.bodies import reply_of
+from predictions.models import Attempt, Call, Run
+from predictions.models import Reply as Kept
+from predictions.prompts.contract import Reply
+
+RATE_SECONDS = 120
+PAGE = 50
+ERRORS = 5
+
+COUNTS = """
+SELECT state, count(*), coalesce(sum(cost), 0), count(*) FILTER (WHERE cached),
+  count(*) FILTER (WHERE ended_at > %(since)s), count(*) FILTER (WHERE state = 'running' AND lease_until > %(at)s)
+FROM predictions_call WHERE run_id = %(run)s GROUP BY state
+"""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """`rate`: calls that ended in a minute, lately; None while nobody knows. `cost`: US dollars, as far as it is known;
+    `unaccounted`: what requests of unknown cost may have cost at most. `stalled`: it runs, but no job has it in hand.
+    """
+
+    total: int
+    by_state: Mapping[str, int]
+    cached: int
+    rate: float | None
+    seconds_left: float | None
+    cost: Decimal
+    unaccounted: Decimal
+    tokens_in: int
+    tokens_out: int
+    in_flight: int
+    stalled: bool
+    errors: Sequence[Attempt]
+    job: Job | None
+
+    @property
+    def ended(self) -> int:
+        return self.total - self.by_state.get("pending", 0) - self.by_state.get("running", 0)
+
+
+def progress_of(run: Run, at: datetime | None = None) -> Progress:
+    now = at or timezone.now()
+    job = Job.objects.filter(pk=run.job_id).first() if run.job_id else None
+    began = max((one for one in (run.started_at, job.started_at if job else None) if one), default=now)
+    window = min(float(RATE_SECONDS), max(1.0, (now - began).total_seconds()))
+    since = now - timedelta(seconds=window)
+    rows = fetch(COUNTS, {"run": run.pk, "since": since, "at": now})
+    by_state = {state: n for state, n, *_rest in rows}
+    left = by_state.get("pending", 0) + by_state.get("running", 0)
+    lately = sum(row[4] for row in rows)
+    rate = lately * 60 / window if lately and run.state == Run.State.RUNNING else None
+    attempts = Attempt.objects.filter(call__run=run)
+    told = attempts.aggregate(into=Sum("tokens_in"), out=Sum("tokens_out"))
+    live = job is not None and job.state in Job.LIVE and not job.cancel_asked
+    return Progress(
+        total=sum(by_state.values()),
+        by_state=by_state,
+        cached=sum(row[3] for row in rows),
+        rate=rate,
+        seconds_left=left * 60 / rate if rate and left else None,
+        cost=sum((row[2] for row in rows), Decimal(0)),
+        unaccounted=run.unaccounted,
+        tokens_in=told["into"] or 0,
+        tokens_out=told["out"] or 0,
+        in_flight=sum(row[5] for row in rows),
+        stalled=run.state == Run.State.RUNNING and not live,
+        errors=list(attempts.exclude(outcome="reply").order_by("-pk")[:ERRORS]),
+        job=job,
+    )
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A call without a value: why, in words, and what the model said, exactly."""
+
+    call: Call
+    words: str
+    replies: Sequence[Reply]
+
+
+def failures_of(run: Run, state: str = "", after: int = 0) -> tuple[list[Failed], int | None]:
+    """A page of the calls that ended without a value, and where to go on; None at the end."""
+    rows = Call.objects.filter(run=run, pk__gt=after).exclude(state__in=("pending", "running", "answered"))
+    if state:
+        rows = rows.filter(state=state)
+    found = list(rows.select_related("item", "unit").order_by("pk")[: PAGE + 1])
+    page = found[:PAGE]
+    said = _said(run, page)
+    failed = [
+        Failed(one, words.reason(one.reason), [said[pk] for pk in one.replies if pk in said]) for one in page
+    ]  # fmt: skip
+    return failed, page[-1].pk if len(found) > PAGE else None
+
+
+def attempts_of(call: Call) -> list[Attempt]:
+    """In the order in which they were made."""
+    return list(Attempt.objects.filter(call=call).select_related("prices").order_by("number"))
+
+
+def replies_of(call: Call) -> list[Reply]:
+    """What was read for this call, one for each of its requests."""
+    said = _said(call.run, [call])
+    return [said[pk] for pk in call.replies if pk in said]
+
+
+def _said(run: Run, calls: Sequence[Call]) -> dict[int, Reply]:
+    wanted = {pk for call in calls for pk in call.replies}
+    rows = Kept.objects.filter(team=run.benchmark.team_id, pk__in=wanted).values_list("pk", "body")
+    return {pk: reply_of(body) for pk, body in rows}

@@ -1,0 +1,144 @@
+"""What a model has before it: the very item, sheet and words that people have, as a prompt takes them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from annotation.displays import UnknownDisplay, display
+from annotation.displays.contract import Part
+from annotation.displays.layout import Layout, lines
+from annotation.displays.shown import shown_for
+from annotation.fields.contract import ConfigError, Shown, say
+from annotation.models import Annotation, Unit
+from annotation.sheets import Field, Sheet
+from benchmarks.models import Item, Stage
+from predictions.models import Run
+from predictions.prompts.contract import Picture, Piece, Prompt, Question, Scene, SeenImage, Words
+
+LANGUAGE = "en"
+
+
+def scene_of(unit: Unit, sheet: Sheet, options: Mapping[str, Any], shown: Shown | None = None) -> Scene:
+    """The scene of a unit. Prefetch `item__images__image`, `item__facts` and select `item__stage` when there are many.
+    `options`: as the prompt takes them, see `options_for`."""
+    shown = shown or shown_for(unit, None)
+    item, target = unit.item, unit.target
+    return Scene(
+        item=item.key,
+        target=target,
+        text=item.text,
+        concept=item.concept,
+        origin=item.origin,
+        condition=item.condition,
+        context=shown.context,
+        images=tuple(SeenImage(one.role, one.sha, one.width, one.height) for one in shown.images),
+        questions=tuple(_question(one, shown, target) for one in sheet.fields),
+        options=options,
+        parts=tuple(_parts(item.stage, shown)),
+        instructions=say(item.stage.instructions or {}, LANGUAGE, target),
+    )
+
+
+def _question(one: Field, shown: Shown, target: str) -> Question:
+    rubric = one.spec.rubric(say(one.label, LANGUAGE, target), one.config, LANGUAGE)
+    label, *options = rubric.words.split("\n")
+    said = [label, say(one.help, LANGUAGE, target), *(say(rule, LANGUAGE, target) for rule in one.rules), *options]
+    schema = dict(rubric.schema)
+    codes = tuple(schema.get("enum") or schema.get("items", {}).get("enum") or ())
+    offered = getattr(one.config, "offered", None)
+    if not codes and offered is not None:
+        codes = tuple(option.code for option in offered(shown))
+        said += list(codes)
+    return Question(
+        key=one.key,
+        words="\n".join(line.replace("{target}", target) for line in said if line.strip()),
+        schema=schema,
+        codes=codes,
+        required=one.required,
+        many=schema.get("type") == "array" and bool(codes),
+        asked_if=one.show_if.to_json() if one.show_if else {},
+    )
+
+
+def _parts(stage: Stage, shown: Shown) -> Iterable[Piece]:
+    """What the display shows, then what the layout has in view."""
+    try:
+        layout = Layout.from_json(stage.layout or {})
+        parts: Sequence[Part] = display(stage.display).to_messages(shown, layout)
+    except (UnknownDisplay, ConfigError):
+        layout, parts = Layout(), ()
+    for part in parts:
+        yield Picture(part.sha) if part.type == "image" else Words(part.text)
+    for line in lines(layout.show, shown, LANGUAGE):
+        yield Words(f"{line.label}: {line.value}" if line.label else line.value)
+
+
+class Scenes:
+    """The scenes of a run, with what its prompt's options name already looked up."""
+
+    def __init__(self, stage: Stage, sheet: Sheet, prompt: Prompt, options: Mapping[str, Any]) -> None:
+        self.stage, self.sheet, self.prompt = stage, sheet, prompt
+        self.given = {one.key: one.default for one in prompt.options} | dict(options)
+        self.kinds = {one.key: one.kind for one in prompt.options}
+
+    def of(self, unit: Unit) -> tuple[Scene, Shown]:
+        """Of a unit whose item has been fetched."""
+        unit.item.stage = self.stage
+        shown = shown_for(unit, None)
+        options = self.options
+        for run in self._links:
+            options = {**options, "linked": _linked(run, unit.item)}
+        return scene_of(unit, self.sheet, options, shown), shown
+
+    @cached_property
+    def options(self) -> Mapping[str, Any]:
+        """Examples become what they show and how they were answered."""
+        found = dict(self.given)
+        for key, kind in self.kinds.items():
+            if kind == "examples":
+                keys = found.get(key) or []
+                found[key] = _examples(self.stage, [keys] if isinstance(keys, str) else keys)
+        return found
+
+    @cached_property
+    def _links(self) -> list[Run]:
+        """The linking run that an option names."""
+        named = [self.given.get(key) for key, kind in self.kinds.items() if kind == "run"]
+        runs = Run.objects.filter(pk__in=[int(pk) for pk in named if pk], task=Run.Task.LINKING)
+        return list(runs.filter(benchmark__team=self.stage.benchmark.team_id)[:1])
+
+
+def _linked(run: Run, item: Item) -> Mapping[str, Any] | None:
+    from predictions.services.knowledge.linking import article_for
+
+    found = article_for(run, item)
+    if found is None:
+        return None
+    return {name: getattr(found, name) for name in ("entity", "article", "titles")}
+
+
+def _examples(stage: Stage, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """In the order in which they were named, each with its first counted answer, field by field."""
+    items = Item.objects.filter(stage=stage, key__in=keys).prefetch_related("images__image")
+    by_key = {item.key: item for item in items}
+    answers: dict[int, Annotation] = {}
+    rows = Annotation.objects.filter(assignment__unit__item__in=items, counted=True)
+    for row in rows.select_related("assignment__unit").order_by("submitted_at", "pk"):
+        answers.setdefault(row.assignment.unit.item_id, row)
+    found = []
+    for item in (by_key[key] for key in keys if key in by_key):
+        answer = answers.get(item.pk)
+        image = next((use.image.sha256 for use in sorted(item.images.all(), key=lambda use: use.role)), "")
+        said = answer.answers if answer else {}
+        found.append(
+            {
+                "item": item.key,
+                "image": image,
+                "text": item.text,
+                "concept": item.concept,
+                "target": answer.assignment.unit.target if answer else item.origin,
+                "answer": said.get("answer", next(iter(said.values()), "")) if said else "",
+                "answers": said,
+            }
+        )
+    return found

@@ -1,0 +1,187 @@
+"""Asking, in threads: nothing here touches the database, and what came is told through a queue."""
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from typing import Any, Protocol
+
+from django.utils import timezone
+
+from annotation.fields.contract import Shown
+from benchmarks.pictures import NotAPicture
+from predictions.backends.contract import Answered, Backend, CallError, Decoding
+from predictions.bodies import request_json
+from predictions.preprocessing import bytes_of, digest_of
+from predictions.prompts.contract import Asked, Lacking, Reply, Request, Scene
+from predictions.requests import Asker as Who
+from predictions.requests import Digest, key_of, ways_of
+from predictions.services.run_calls import Claimed
+
+log = logging.getLogger(__name__)
+PATIENCE = 20.0  # seconds to wait for the shared limit before the call goes back
+
+
+class Turn(Protocol):
+    """The limit that all workers share for an endpoint; see predictions.limiter."""
+
+    def enter(self, timeout: float) -> Any: ...
+    def leave(self, ticket: Any, outcome: str, retry_after: float | None = None) -> None: ...
+
+
+@dataclass
+class Task:
+    """A call on its way. `replies`: by part, the id and what it says. `most`: what each request may cost. `attempts`,
+    `cost`: of this turn."""
+
+    call: Claimed
+    scene: Scene
+    shown: Shown
+    asked: Asked
+    requests: tuple[Request, ...]
+    keys: list[str] = field(default_factory=list)
+    sent: list[dict[str, Any]] = field(default_factory=list)
+    replies: dict[int, tuple[int, Reply]] = field(default_factory=dict)
+    arrived: set[int] = field(default_factory=set)
+    most: dict[int, Decimal] = field(default_factory=dict)
+    begun: datetime | None = None
+    attempts: int = 0
+    cost: Decimal = Decimal(0)
+
+    @property
+    def missing(self) -> list[int]:
+        return [part for part in range(len(self.requests)) if part not in self.replies]
+
+
+@dataclass(frozen=True)
+class Came:
+    """A reply to one of a task's requests."""
+
+    task: Task
+    part: int
+    at: datetime
+    answered: Answered
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A request that brought no reply."""
+
+    task: Task
+    part: int
+    at: datetime
+    seconds: float
+    error: CallError
+
+
+@dataclass(frozen=True)
+class Back:
+    """Not asked after all: the turn never came, or asking has ended."""
+
+    task: Task
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Its requests have their keys; `problem` says why they could not be made."""
+
+    task: Task
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something of ours broke; it is in the log."""
+
+    task: Task
+
+
+Event = Came | Failed | Back | Ready | Fault
+
+
+def can_be_asked(asked: Asked, who: Who) -> None:
+    """Whether the endpoint offers a way that the prompt and the run allow. Raises Lacking."""
+    for request in asked.requests:
+        if request.kind == "continuation" and "continuation" not in who.offers:
+            raise Lacking("no_continuation")
+        if request.kind == "chat" and not ways_of(request, who):
+            raise Lacking("no_way")
+
+
+class Asker:
+    """Puts tasks to a back end, one request after the other, from any number of threads."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        limiter: Turn,
+        who: Who,
+        longest: int,
+    ) -> None:
+        self.backend, self.limiter, self.who = backend, limiter, who
+        self.pictures, self.digest = partial(bytes_of, longest=longest), partial(digest_of, longest=longest)
+        self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self.ended = threading.Event()
+
+    def prepare(self, task: Task) -> None:
+        """Read the pictures of a task, and work out the keys of its requests."""
+        try:
+            task.keys = keys_of(task.requests, self.who, task.call.repeat, self.digest)
+            task.sent = [request_json(request, self.digest) for request in task.requests]
+        except (OSError, NotAPicture) as error:
+            log.warning("call %s: a picture cannot be read (%s)", task.call.id, error)
+            self.events.put(Ready(task, "no_image"))
+        except Exception:
+            log.exception("call %s", task.call.id)
+            self.events.put(Fault(task))
+        else:
+            self.events.put(Ready(task))
+
+    def ask(self, task: Task) -> None:
+        """The requests that have no reply yet; the first that fails ends it."""
+        try:
+            for part in task.missing:
+                if not self._ask(task, part):
+                    return
+        except Exception:
+            log.exception("call %s", task.call.id)
+            self.events.put(Fault(task))
+
+    def _ask(self, task: Task, part: int) -> bool:
+        ticket = None if self.ended.is_set() else self.limiter.enter(PATIENCE)
+        if ticket is None or self.ended.is_set():
+            if ticket is not None:
+                self.limiter.leave(ticket, "reply")
+            self.events.put(Back(task))
+            return False
+        at, began = timezone.now(), time.perf_counter()
+        task.begun = task.begun or at
+        decoding = repeated(self.who.decoding, task.call.repeat)
+        outcome, retry_after = "transient", None
+        try:
+            answered = self.backend.answer(task.requests[part], self.who.model, decoding, self.pictures)
+            outcome = "reply"
+        except CallError as error:
+            outcome, retry_after = error.trouble, error.retry_after
+            self.events.put(Failed(task, part, at, time.perf_counter() - began, error))
+            return False
+        finally:
+            self.limiter.leave(ticket, outcome, retry_after)
+        self.events.put(Came(task, part, at, answered))
+        return True
+
+
+def repeated(decoding: Decoding, repeat: int) -> Decoding:
+    """A repeat with the same seed would say the same again."""
+    return decoding if decoding.seed is None or not repeat else replace(decoding, seed=decoding.seed + repeat)
+
+
+def keys_of(requests: Sequence[Request], who: Who, repeat: int, digest: Digest) -> list[str]:
+    """Of each request of a call. Reads the pictures: OSError, NotAPicture."""
+    own = replace(who, decoding=repeated(who.decoding, repeat))
+    return [key_of(one, own, repeat=repeat, part=part, digest=digest) for part, one in enumerate(requests)]

@@ -1,0 +1,352 @@
+"""Driving a run: claim calls, have threads ask, write what came in small batches. See docs/explanation/runs.md.
+
+The driving thread alone touches the database. Every batch is one transaction that begins by proving that the job is
+still this worker's, and its calls still this driver's.
+"""
+
+import logging
+import queue
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from decimal import Decimal
+from typing import TypeVar
+
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import F, Min, Q, Sum
+from django.utils import timezone
+
+from annotation.models import Unit
+from annotation.services.machine_answers import Answer, Mixed
+from annotation.services.machine_answers import write as write_answers
+from jobs.runner import Work
+from predictions.bodies import pictures_of
+from predictions.models import Call, Run
+from predictions.prompts.contract import Lacking
+from predictions.services import run_calls
+from predictions.services.asking import Event, Task, can_be_asked
+from predictions.services.budgets import Ledger, tokens
+from predictions.services.outfits import Outfit
+from predictions.services.reading import Reading, read
+from predictions.services.run_calls import Claimed, Settled
+from predictions.services.selecting import seed_of, units
+from predictions.services.turns import Batch, Turns
+
+log = logging.getLogger(__name__)
+R = TypeVar("R")
+State = Call.State
+
+SLICE = 60.0  # seconds; then others get their turn, if any wait
+WINDOW = 0.05  # seconds in which what comes is written together
+LOOK = 0.5  # seconds between two looks at whether the run goes on
+RENEW = 15.0
+LONG_WAIT = 20.0  # with nothing to do for longer than this the worker is given back
+READERS = 3  # threads that read pictures
+RECONNECT = 45.0  # seconds in which the database may come back before the job is left to the next worker
+
+
+class Driver:
+    """One slice. `out`: calls in hand; `asking`: those that threads ask now; `held`: those that wait for room in the
+    budget; `parked`: those whose very request is being asked for another call."""
+
+    def __init__(self, work: Work, run: Run, outfit: Outfit) -> None:
+        self.work, self.run, self.outfit = work, run, outfit
+        self.holder = f"{work.job.pk}:{work.job.attempts}"
+        self.ledger = Ledger(run.budget, Decimal(0))
+        self.turns = Turns(outfit.rates, self.ledger, run.seed, 3 * outfit.threads + 10)
+        self.asker = outfit.asker
+        self.pool = ThreadPoolExecutor(outfit.threads, "ask")
+        self.readers = ThreadPoolExecutor(READERS, "read")
+        self.out: dict[int, Task | None] = {}
+        self.asking: set[int] = set()
+        self.held: list[Task] = []
+        self.parked: list[Task] = []
+        self.keys: set[str] = set()
+        self.done = self.lost = 0
+        self.dry_until = self.looked = self.renewed = 0.0
+        self.closing = ""
+        self.wait = 0.0
+
+    def drive(self) -> str:
+        """Until the run is done or something ends the slice: says what."""
+        until = time.monotonic() + SLICE
+        self._db(self._begin)
+        while True:
+            if not self.closing:
+                self._db(self._feed)
+            self._write(self.turns.batch(self._gather(), timezone.now()))
+            self.close(self.turns.halt)
+            now = time.monotonic()
+            if now - self.looked > LOOK:
+                self._db(self._look)
+                if now > until and self._db(self.work.others_wait):
+                    self.close("slice")
+            if self.closing and not self.asking:
+                return self.closing
+
+    def close(self, why: str) -> None:
+        """Ask nothing more; what is being asked is waited for."""
+        if why and not self.closing:
+            self.closing = why
+            self.asker.ended.set()
+
+    def stop(self) -> None:
+        self.asker.ended.set()
+        self.pool.shutdown(wait=True, cancel_futures=True)
+        self.readers.shutdown(wait=True, cancel_futures=True)
+
+    # --- calls come in ---
+
+    def _begin(self) -> None:
+        now = timezone.now()
+        with transaction.atomic():
+            self._prove()
+            self.lost = run_calls.take_up_lost(self.run.pk, self.holder, now)
+        calls = Call.objects.filter(run=self.run)
+        spent = calls.aggregate(cost=Sum("cost"))["cost"] or Decimal(0)
+        self.ledger.spent = spent + Run.objects.values_list("unaccounted", flat=True).get(pk=self.run.pk)
+        waiting = calls.filter(state__in=(State.PENDING, State.RUNNING)).count()
+        total = calls.count()
+        self.done = total - waiting
+        self.work.expect(total)
+
+    def _feed(self) -> None:
+        """Claim as many as there is room for: a few more than are asked at once, so that no thread waits for one."""
+        most = self.outfit.threads + max(4, self.outfit.threads // 2)
+        room, now = most - len(self.out), time.monotonic()
+        if room < min(16, max(1, most // 4)) or now < self.dry_until or not self._alone():
+            return
+        with transaction.atomic():
+            self._prove()
+            claimed = run_calls.claim(self.run.pk, self.work.job.pk, self.holder, room, timezone.now())
+        if len(claimed) < room:
+            self.dry_until = now + LOOK
+        if not claimed and not self.out:
+            self._nothing_left()
+        self.out |= dict.fromkeys(one.id for one in claimed)
+        self._stage(claimed)
+
+    def _alone(self) -> bool:
+        """A budget is kept by one driver at a time: what another still has in flight is waited for."""
+        if self.run.budget is None:
+            return True
+        others = Call.objects.filter(run=self.run, state=State.RUNNING).exclude(holder=self.holder)
+        return not others.filter(lease_until__gt=timezone.now()).exists()
+
+    def _nothing_left(self) -> None:
+        """Done; or what is left waits for its time, or is in another driver's hands."""
+        left = Call.objects.filter(run=self.run, state__in=(State.PENDING, State.RUNNING))
+        found = left.aggregate(first=Min("not_before", filter=Q(state=State.PENDING)))
+        if not left.exists():
+            self.close("done")
+        elif not left.filter(state=State.PENDING).filter(Q(not_before=None) | Q(not_before__lte=timezone.now())):
+            wait = (found["first"] - timezone.now()).total_seconds() if found["first"] else RENEW
+            self.dry_until = time.monotonic() + max(0.02, min(wait, LOOK))
+            if wait > LONG_WAIT:
+                self.wait = wait
+                self.close("wait")
+
+    def _stage(self, claimed: Sequence[Claimed]) -> None:
+        """Make what is asked; what a unit lacks is a failure without a request."""
+        found = units([one.unit for one in claimed])
+        batch = Batch()
+        for call in claimed:
+            try:
+                task = self._task(call, found)
+            except Lacking as lacking:
+                batch.settled.append(_lacks(call, lacking.code))
+            except Exception:
+                log.exception("call %s", call.id)
+                batch.settled.append(_lacks(call, "fault"))
+            else:
+                self.out[call.id] = task
+                if any(pictures_of(request) for request in task.requests):
+                    self.readers.submit(self.asker.prepare, task)
+                else:
+                    self.asker.prepare(task)
+        self._write(batch)
+
+    def _task(self, call: Claimed, found: Mapping[int, Unit]) -> Task:
+        scene, shown = self.outfit.scenes.of(found[call.unit])
+        asked = self.outfit.prompt.ask(scene, seed_of(self.run.seed, scene.item, scene.target))
+        can_be_asked(asked, self.asker.who)
+        return Task(call, scene, shown, asked, asked.requests)
+
+    # --- what came goes out ---
+
+    def _gather(self) -> list[Event]:
+        """What comes within the window after the first."""
+        events: list[Event] = []
+        wait = LOOK if self.out else max(0.0, min(LOOK, self.dry_until - time.monotonic()))
+        try:
+            events.append(self.asker.events.get(timeout=wait) if wait else self.asker.events.get_nowait())
+            until = time.monotonic() + WINDOW
+            while (left := until - time.monotonic()) > 0:
+                events.append(self.asker.events.get(timeout=left))
+        except queue.Empty:
+            pass
+        return events
+
+    def _write(self, batch: Batch) -> None:
+        """Write a batch, then go on with those that are ready to be asked."""
+        for task in batch.over:
+            self.asking.discard(task.call.id)
+            self.keys.difference_update(task.keys)
+        if batch.over:
+            batch.ready += self.parked
+            self.parked = []
+        if not self.closing and batch.ready:
+            whole = self._db(lambda: self._known(batch.ready))
+            batch.whole += whole
+            self.held += [task for task in batch.ready if task.missing]
+            self._route(batch)
+        elif not self.closing and self.held:
+            self._route(batch)
+        if batch.sent or batch.whole or batch.settled or batch.unaccounted:
+            ended = self._db(lambda: self._save(batch))
+            self.done += ended
+            for pk in [*(one.id for one in batch.settled), *(task.call.id for task in batch.whole)]:
+                self.out.pop(pk, None)
+
+    def _known(self, ready: Sequence[Task]) -> list[Task]:
+        """Take the replies that are there already; says which tasks need no asking."""
+        keys = {key for task in ready for key in task.keys}
+        known = run_calls.known(self.outfit.team, keys, self.outfit.since)
+        for task in ready:
+            for part, key in enumerate(task.keys):
+                if key in known and known[key][0] not in task.call.read:
+                    task.replies[part] = known[key]
+                    task.arrived.add(part)
+        return [task for task in ready if not task.missing]
+
+    def _route(self, batch: Batch) -> None:
+        """Ask what there is room for in the budget, and the same request only once."""
+        waiting, self.held = self.held, []
+        for task in waiting:
+            keys = {task.keys[part] for part in task.missing}
+            if keys & self.keys:
+                self.parked.append(task)
+                continue
+            most = {part: self._most(task, part) for part in task.missing}
+            self._count_lost(batch, sum(most.values(), Decimal(0)))
+            if not self.ledger.reserve(sum(most.values(), Decimal(0))):
+                self.held.append(task)
+                continue
+            task.most = most
+            self.keys |= keys
+            self.asking.add(task.call.id)
+            self.pool.submit(self.asker.ask, task)
+        if self.held and not self.asking:
+            self.close("budget")
+
+    def _most(self, task: Task, part: int) -> Decimal:
+        sizes = {image.sha: (image.width, image.height) for image in task.scene.images}
+        request = task.requests[part]
+        into, out = tokens(request, sizes, self.outfit.longest, self.asker.who.decoding)
+        return self.outfit.rates.cost(into.high, out.high, len(pictures_of(request))) or Decimal(0)
+
+    def _count_lost(self, batch: Batch, most: Decimal) -> None:
+        """What a lost worker had in hand may have been paid for."""
+        batch.unaccounted += self.lost * most
+        self.ledger.spent += self.lost * most
+        self.lost = 0
+
+    def _save(self, batch: Batch) -> int:
+        """All or nothing; says how many calls are over. What this driver no longer holds is not written."""
+        now = timezone.now()
+        ids = {one.id for one in batch.settled} | {task.call.id for task in batch.whole}
+        ids |= {sent.call for sent, _task in batch.sent}
+        with transaction.atomic():
+            self._prove()
+            mine = run_calls.held(list(ids), self.holder)
+            sent = [(one, task) for one, task in batch.sent if one.call in mine]
+            run_calls.keep(self.outfit.team, [one for one, _task in sent], self.outfit.prices)
+            for one, task in sent:
+                if one.said is not None and one.reply is not None:
+                    task.replies[one.part] = (one.reply, one.said)
+            settled = [one for one in batch.settled if one.id in mine]
+            settled += self._read([task for task in batch.whole if task.call.id in mine], now)
+            run_calls.settle(settled)
+            if batch.unaccounted:
+                Run.objects.filter(pk=self.run.pk).update(unaccounted=F("unaccounted") + batch.unaccounted)
+        return sum(one.state != State.PENDING for one in settled)
+
+    def _read(self, whole: Sequence[Task], now: datetime) -> list[Settled]:
+        outfit = self.outfit
+        readings: dict[int, Reading] = {}
+        answers: list[Answer] = []
+        for task in whole:
+            replies = [task.replies[part][1] for part in range(len(task.requests))]
+            found = read(outfit.prompt, outfit.sheet, task.scene, task.shown, task.asked, replies)
+            readings[task.call.id] = found
+            if found.parsed is not None:
+                key = f"run:{self.run.pk}:{task.call.id}:"
+                call = task.call
+                answers.append(Answer(call.unit, call.item, call.repeat, key, found.parsed, task.begun or now, now))
+        try:
+            with transaction.atomic():
+                made = write_answers(outfit.desk, answers, now)
+        except Mixed:
+            self.close("files")
+            return []
+        return [self._settled(task, readings[task.call.id], made, now) for task in whole]
+
+    def _settled(self, task: Task, found: Reading, made: dict[str, int], now: datetime) -> Settled:
+        call = task.call
+        return Settled(
+            call.id, found.state, found.reason, task.replies[0][1].way, task.asked.order,
+            [task.replies[part][0] for part in range(len(task.requests))], found.notes,
+            cached=call.attempts + task.attempts == 0, attempts=call.attempts + task.attempts,
+            cost=call.cost + task.cost, annotation=made.get(f"run:{self.run.pk}:{call.id}:"), ended_at=now,
+        )  # fmt: skip
+
+    # --- keeping hold ---
+
+    def _prove(self) -> None:
+        """Raises LeaseLost where another worker has the job."""
+        self.work.step(done=self.done, cursor={})
+
+    def _look(self) -> None:
+        """Whether the run goes on, and whether this job is the one that drives it."""
+        self.looked = time.monotonic()
+        rows = Run.objects.filter(pk=self.run.pk)
+        names = ("state", "job", "job__cancel_asked", "campaign__state", "budget")
+        [(state, job, asked, campaign, self.ledger.budget)] = rows.values_list(*names)
+        if state != Run.State.RUNNING or job != self.work.job.pk:
+            self.close("left")
+        elif asked:
+            self.close("person")
+        elif campaign == "closed":
+            self.close("closed")
+        if self.looked - self.renewed > RENEW:
+            self.renewed = self.looked
+            with transaction.atomic():
+                self._prove()
+                run_calls.renew(self.run.pk, self.holder, timezone.now())
+
+    def _db(self, do: Callable[[], R]) -> R:
+        """Where the database goes away, what came is kept and written when it is back: a reply is paid for once."""
+        until = time.monotonic() + RECONNECT
+        while True:
+            try:
+                return do()
+            except (OperationalError, InterfaceError):
+                if time.monotonic() > until or connection.in_atomic_block:
+                    raise
+                log.warning("run %s: the database does not answer", self.run.pk)
+                connection.close()
+                time.sleep(0.3)
+
+    def release(self) -> None:
+        """What was claimed and not asked waits again."""
+        with transaction.atomic():
+            self._prove()
+            run_calls.let_go(self.run.pk, self.holder)
+
+
+def _lacks(call: Claimed, code: str) -> Settled:
+    return Settled(
+        call.id, State.FAILED, code[:40], replies=sorted(call.read), attempts=call.attempts, cost=call.cost,
+        ended_at=timezone.now(),
+    )  # fmt: skip

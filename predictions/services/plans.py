@@ -1,0 +1,198 @@
+"""What a researcher wants asked: looked at, and reckoned up, before anything is sent."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+
+from annotation.models import Campaign, Unit
+from benchmarks.models import Item
+from benchmarks.pictures import NotAPicture
+from people.models import Team
+from predictions.backends.contract import Decoding
+from predictions.bodies import pictures_of
+from predictions.models import Endpoint, Reply
+from predictions.preprocessing import LONGEST, digest_of
+from predictions.prompts.contract import Asked, Lacking, Prompt, Request, Scene
+from predictions.requests import ways_of
+from predictions.services import endpoints, run_calls
+from predictions.services.asking import can_be_asked, keys_of
+from predictions.services.budgets import Rates, tokens
+from predictions.services.outfits import EVER, scenes_of, who_of
+from predictions.services.selecting import Spot, drawn, seed_of, spots_of
+
+COUNTED = 200  # units; of more, so many are drawn
+MOST_SECONDS = 5.0  # for reading pictures, whose bytes are part of what is looked up
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`options`: the prompt's. `selection`: see selecting.spots_of. `name`, `setting`: how the model is called in the
+    tables; as the endpoint and the prompt call it where they are empty. `fresh`: replies that are kept are not taken.
+    """
+
+    campaign: Campaign
+    endpoint: Endpoint
+    model: str
+    prompt: Prompt
+    revision: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    decoding: Decoding = field(default_factory=Decoding)
+    selection: Mapping[str, Any] = field(default_factory=dict)
+    repeats: int = 1
+    seed: int = 0
+    budget: Decimal | None = None
+    name: str = ""
+    setting: str = ""
+    longest: int = LONGEST
+    fresh: bool = False
+
+    @property
+    def team(self) -> Team:
+        return self.campaign.stage.benchmark.team
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A unit exactly as the run would send it; `lacking`: why it would not be sent."""
+
+    unit: Unit
+    scene: Scene
+    asked: Asked | None
+    way: str
+    lacking: str
+    total: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """`tokens_in`, `tokens_out`, `dollars`: of what is to be asked, at least and at most. `dollars` None: nobody has
+    said what it costs. `exact`: every unit was looked at."""
+
+    calls: int
+    cached: int
+    to_ask: int
+    lacking: Mapping[str, int]
+    tokens_in: tuple[int, int]
+    tokens_out: tuple[int, int]
+    dollars: tuple[Decimal, Decimal] | None
+    prices: int | None
+    exact: bool
+
+
+class NothingToAsk(ValueError):
+    """The selection has no unit."""
+
+
+def preview(plan: Plan, number: int = 0) -> Preview:
+    """The `number`-th unit, from 0; the last one where there are fewer. Raises NothingToAsk."""
+    spots = spots_of(plan.campaign, plan.selection, plan.seed)
+    if not spots:
+        raise NothingToAsk
+    [(unit, scene, asked, lacking)] = _asked(plan, [spots[max(0, min(number, len(spots) - 1))]])
+    way = ""
+    if asked is not None and asked.requests:
+        ways = ways_of(asked.requests[0], _who(plan))
+        way = ways[0] if ways else ""
+    return Preview(unit, scene, asked, way, lacking, len(spots))
+
+
+def estimate(plan: Plan) -> Estimate:
+    """What the run would ask, take from what is kept, and cost."""
+    spots = spots_of(plan.campaign, plan.selection, plan.seed)
+    chosen = spots if len(spots) <= COUNTED else drawn(spots, plan.seed)[:COUNTED]
+    found = _asked(plan, chosen)
+    prices, row = endpoints.price_of(plan.endpoint, plan.model, timezone.now())
+    lacking = Counter(code for *_rest, code in found if code)
+    cached, looked = _cached(plan, [asked.requests for _unit, _scene, asked, _code in found if asked is not None])
+    sums = _sums(plan, [(scene, asked) for _unit, scene, asked, _code in found if asked is not None], Rates.of(row))
+    scale = len(spots) / len(chosen) if chosen else 0.0
+    sent = len(found) - sum(lacking.values())
+    share = 1.0 - (cached / (looked * plan.repeats) if looked else 0.0)
+    all_calls = len(spots) * plan.repeats
+    kept = round(sent * scale * plan.repeats * (1.0 - share))
+    missing = {code: round(n * scale * plan.repeats) for code, n in lacking.items()}
+    each = scale * plan.repeats * share
+    return Estimate(
+        calls=all_calls,
+        cached=kept,
+        to_ask=max(0, all_calls - kept - sum(missing.values())),
+        lacking=missing,
+        tokens_in=(round(sums[0] * each), round(sums[1] * each)),
+        tokens_out=(round(sums[2] * each), round(sums[3] * each)),
+        dollars=_dollars(sums[4], sums[5], each) if row else None,
+        prices=prices.number if prices and row else None,
+        exact=len(chosen) == len(spots) and looked == sent,
+    )
+
+
+def _dollars(low: Decimal, high: Decimal, each: float) -> tuple[Decimal, Decimal]:
+    factor = Decimal(repr(each))
+    return low * factor, high * factor
+
+
+def _who(plan: Plan) -> Any:
+    return who_of(plan.endpoint, plan.model, plan.revision, plan.prompt, plan.options, plan.decoding)
+
+
+def _asked(plan: Plan, spots: Sequence[Spot]) -> list[tuple[Unit, Scene, Asked | None, str]]:
+    """Unit, scene, what is asked, or what it lacks."""
+    ids = {spot.item for spot in spots}
+    rows = Item.objects.filter(pk__in=ids).prefetch_related("images__image", "facts")
+    items = {item.pk: item for item in rows}
+    scenes, who = scenes_of(plan.campaign, plan.prompt, plan.options), _who(plan)
+    found: list[tuple[Unit, Scene, Asked | None, str]] = []
+    for spot in spots:
+        unit = Unit(item=items[spot.item], target=spot.target)
+        scene, _shown = scenes.of(unit)
+        try:
+            asked = plan.prompt.ask(scene, seed_of(plan.seed, scene.item, scene.target))
+            can_be_asked(asked, who)
+            found.append((unit, scene, asked, ""))
+        except Lacking as lacking:
+            found.append((unit, scene, None, lacking.code))
+    return found
+
+
+def _cached(plan: Plan, asked: Sequence[Sequence[Request]]) -> tuple[int, int]:
+    """Of so many units, how many calls are answered by what is kept; and how many units were looked at."""
+    if plan.fresh or not Reply.objects.filter(team=plan.team).exists():
+        return 0, len(asked)
+    who, until = _who(plan), time.monotonic() + MOST_SECONDS
+
+    def digest(sha: str) -> str:
+        return digest_of(sha, plan.longest)
+
+    calls: list[list[str]] = []
+    looked = 0
+    for requests in asked:
+        if time.monotonic() > until:
+            break
+        looked += 1
+        try:
+            calls += [keys_of(requests, who, repeat, digest) for repeat in range(plan.repeats)]
+        except (OSError, NotAPicture):
+            continue
+    known = run_calls.known(plan.team.pk, {key for keys in calls for key in keys}, EVER)
+    return sum(all(key in known for key in keys) for keys in calls), looked
+
+
+def _sums(
+    plan: Plan, found: Sequence[tuple[Scene, Asked]], rates: Rates
+) -> tuple[int, int, int, int, Decimal, Decimal]:
+    """Tokens in, at least and at most; tokens out; dollars: of each unit once."""
+    into, out, dollars = [0, 0], [0, 0], [Decimal(0), Decimal(0)]
+    for scene, asked in found:
+        sizes = {image.sha: (image.width, image.height) for image in scene.images}
+        for request in asked.requests:
+            bounds = tokens(request, sizes, plan.longest, plan.decoding)
+            images = len(pictures_of(request))
+            for at in (0, 1):
+                into[at] += bounds[0][at]
+                out[at] += bounds[1][at]
+                dollars[at] += rates.cost(bounds[0][at], bounds[1][at], images) or 0
+    return into[0], into[1], out[0], out[1], dollars[0], dollars[1]

@@ -1,0 +1,53 @@
+"""From replies to answers: the prompt reads, the sheet parses. What is not readable has a code, and never a value."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotation.fields.contract import Shown
+from annotation.sheets import Parsed, Sheet
+from predictions.bodies import storable
+from predictions.prompts.contract import Asked, Prompt, Reply, Scene, Unread
+
+log = logging.getLogger(__name__)
+OUTSIDE = {"not_an_option": "outside_scale", "box_outside": "outside_image"}
+# What people may draw, and on which pictures: a model's box is measured, not mended.
+GATES = frozenset({"box_too_large", "box_too_small", "too_few_found"})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """`state` is the call's; `parsed` only where it is answered."""
+
+    state: str
+    reason: str = ""
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    parsed: Parsed | None = None
+
+
+def read(prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: Asked, replies: Sequence[Reply]) -> Reading:
+    try:
+        found = prompt.read(scene, asked, replies)
+    except Exception:
+        log.exception("prompt %s could not read a reply", prompt.key)
+        return Reading("failed", "fault")
+    if isinstance(found, Unread):
+        return Reading(found.state, found.reason[:40] or "empty", storable(dict(found.notes)))
+    notes = storable(dict(found.notes))
+    parsed = sheet.parse(storable(dict(found.answers)), shown, partial=True)
+    parsed.warnings.clear()  # a remark is for a person to confirm
+    problems = {
+        key: [one.code for one in many if key not in parsed.answers or one.code not in GATES]
+        for key, many in parsed.errors.items()
+    }
+    problems = {key: codes for key, codes in problems.items() if codes}
+    if problems:
+        notes = {**notes, "sheet": problems}
+        codes = [code for many in problems.values() for code in many]
+        if all(code in OUTSIDE for code in codes):
+            return Reading("out_of_range", OUTSIDE[codes[0]], notes)
+        return Reading("unparseable", "sheet", notes)
+    if not parsed.answers:
+        return Reading("no_response", "empty", notes)
+    return Reading("answered", "", notes, parsed)

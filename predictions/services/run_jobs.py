@@ -1,0 +1,180 @@
+"""The jobs of runs of answers: the one that asks, and the one that reads kept replies again."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import NoReturn
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.models import Campaign
+from annotation.services import machine_answers
+from annotation.services.machine_answers import Answer
+from jobs.kinds import Kind, Next
+from jobs.models import Job, record
+from jobs.runner import Cancelled, GiveBack, JobFailed, Work
+from predictions.bodies import reply_of
+from predictions.models import Call, Reply, Run
+from predictions.prompts.contract import Lacking
+from predictions.prompts.registry import UnknownPrompt
+from predictions.services import endpoints, run_calls
+from predictions.services.answer_runs import KIND, REREAD, stop_rest
+from predictions.services.driving import Driver
+from predictions.services.outfits import Outfit, outfit_of
+from predictions.services.reading import Reading, read
+from predictions.services.selecting import seed_of, units
+from predictions.words import stopped
+
+STEP = 200
+State = Run.State
+READ = ("answered", "no_response", "refused", "unparseable", "out_of_range")
+
+
+def run(work: Work) -> None:
+    """A slice of a run; see jobs.runner.GiveBack."""
+    found = _taken_up(work)
+    try:
+        outfit = outfit_of(found, timezone.now())
+    except endpoints.Refused:
+        _halt(found, work, "retired")
+    except UnknownPrompt:
+        _halt(found, work, "prompt_changed")
+    driver = Driver(work, found, outfit)
+    try:
+        ending = driver.drive()
+        driver.release()
+    finally:
+        driver.stop()
+        outfit.asker.backend.close()
+    _end(found, work, driver, ending)
+
+
+def _taken_up(work: Work) -> Run:
+    rows = Run.objects.select_related("benchmark__team", "campaign__stage__benchmark", "campaign__sheet_version",
+                                      "campaign__rule_version", "rater", "endpoint")  # fmt: skip
+    found = rows.get(pk=work.params["run"])
+    if found.job_id != work.job.pk or found.withdrawn_at or found.campaign is None:
+        raise Cancelled
+    if found.state == State.PAUSED:  # somebody goes on at the job's own page
+        Run.objects.filter(pk=found.pk, state=State.PAUSED).update(state=State.RUNNING, stopped_because="")
+    elif found.state != State.RUNNING:
+        raise Cancelled
+    if found.campaign.state == Campaign.State.CLOSED:
+        _halt(found, work, "closed")
+    if machine_answers.by_files(found.campaign, found.rater):
+        _halt(found, work, "files")
+    return found
+
+
+def _end(found: Run, work: Work, driver: Driver, ending: str) -> None:
+    if ending == "slice":
+        raise GiveBack
+    if ending == "wait":
+        raise GiveBack(timedelta(seconds=driver.wait))
+    if ending == "left":
+        if Run.objects.filter(pk=found.pk, state=State.CANCELLED).exists():
+            stop_rest(found.pk, timezone.now())
+        raise Cancelled
+    if ending == "person":
+        _pause(found, work, "person")
+        raise Cancelled
+    if ending == "done":
+        _finish(found, work)
+        return
+    if ending == "budget":
+        with transaction.atomic():
+            run_calls.spend_all(found.pk, driver.holder)
+    _halt(found, work, ending)
+
+
+def _finish(found: Run, work: Work) -> None:
+    """Done, unless there is more to ask by now."""
+    now = timezone.now()
+    with transaction.atomic():
+        held = Run.objects.select_for_update(no_key=True).get(pk=found.pk)
+        if held.state != State.RUNNING or held.job_id != work.job.pk:
+            raise Cancelled
+        if Call.objects.filter(run=held, state__in=("pending", "running")).exists():
+            raise GiveBack
+        Run.objects.filter(pk=held.pk).update(state=State.DONE, finished_at=now, complete=True, stopped_because="")
+        record(work.job.created_by, "run.done", scope=found.benchmark.scope, target=f"run:{found.pk}", implied=True)
+
+
+def _pause(found: Run, work: Work, why: str) -> None:
+    own = Run.objects.filter(pk=found.pk, state=State.RUNNING, job=work.job)
+    with transaction.atomic():
+        if own.update(state=State.PAUSED, stopped_because=why):
+            scope, target = found.benchmark.scope, f"run:{found.pk}"
+            record(work.job.created_by, "run.paused", scope=scope, target=target, implied=True, because=why)
+
+
+def _halt(found: Run, work: Work, why: str) -> NoReturn:
+    _pause(found, work, why)
+    raise JobFailed(stopped(why))
+
+
+def after(job: Job) -> Next | None:
+    found = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
+    if found is None:
+        return None
+    return Next(_("See the run"), reverse("predictions:answer_run", args=[found.benchmark.slug, found.pk]))
+
+
+def reread(work: Work) -> None:
+    """Step by step over the calls that have replies."""
+    rows = Run.objects.select_related("benchmark__team", "campaign__stage__benchmark", "campaign__sheet_version",
+                                      "campaign__rule_version", "rater", "endpoint")  # fmt: skip
+    found = rows.get(pk=work.params["run"])
+    outfit = outfit_of(found, timezone.now())
+    outfit.asker.backend.close()
+    calls = Call.objects.filter(run=found, state__in=READ).order_by("pk")
+    work.expect(calls.count())
+    done, last = work.job.done, work.cursor.get("last", 0)
+    while batch := list(calls.filter(pk__gt=last)[:STEP]):
+        work.check()
+        done, last = done + len(batch), batch[-1].pk
+        with transaction.atomic():
+            work.step(done=done, cursor={"last": last})
+            _read_again(found, outfit, batch, timezone.now())
+
+
+def _read_again(found: Run, outfit: Outfit, batch: Sequence[Call], now: datetime) -> None:
+    wanted = {pk for call in batch for pk in call.replies}
+    bodies = dict(Reply.objects.filter(team=outfit.team, pk__in=wanted).values_list("pk", "body"))
+    there = units([call.unit_id for call in batch if call.unit_id])
+    readings: dict[int, Reading] = {}
+    answers: list[Answer] = []
+    for call in batch:
+        if not call.replies or call.unit_id is None:
+            continue
+        scene, shown = outfit.scenes.of(there[call.unit_id])
+        try:
+            asked = outfit.prompt.ask(scene, seed_of(found.seed, scene.item, scene.target))
+        except Lacking:  # the item has lost something since: what was read then stands
+            continue
+        replies = [reply_of(bodies[pk]) for pk in call.replies]
+        got = readings[call.pk] = read(outfit.prompt, outfit.sheet, scene, shown, asked, replies)
+        if got.parsed is not None:
+            at = call.ended_at or now
+            answers.append(Answer(call.unit_id, call.item_id, call.repeat, _key(call), got.parsed, at, now))
+    made = machine_answers.write(outfit.desk, answers, now)
+    gone = [one.annotation_id for one in batch if one.annotation_id and one.pk in readings and _key(one) not in made]
+    if gone:
+        machine_answers.withdraw(outfit.desk, gone, now, machine_answers.SUPERSEDED)
+    for call in (one for one in batch if one.pk in readings):
+        got = readings[call.pk]
+        call.state, call.reason, call.notes = got.state, got.reason, dict(got.notes)
+        call.annotation_id = made.get(_key(call), call.annotation_id)
+    Call.objects.bulk_update(
+        [one for one in batch if one.pk in readings], ["state", "reason", "notes", "annotation"], batch_size=STEP
+    )
+
+
+def _key(call: Call) -> str:
+    return f"{machine_answers.OF_RUNS}{call.run_id}:{call.pk}:"
+
+
+ASK = Kind(KIND, run, after)
+READ_AGAIN = Kind(REREAD, reread, after)

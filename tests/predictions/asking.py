@@ -1,0 +1,127 @@
+"""A campaign, an endpoint and a prompt of the tests' own, to run models over."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from annotation.models import Campaign
+from annotation.services import campaigns
+from jobs import runner
+from jobs.models import Job
+from predictions.models import Endpoint, Prices, Run
+from predictions.prompts import registry
+from predictions.prompts.contract import (
+    Asked,
+    Lacking,
+    Message,
+    Option,
+    Picture,
+    Prompt,
+    Read,
+    Reply,
+    Request,
+    Scene,
+    Unread,
+    Words,
+)
+from predictions.services import answer_runs
+from predictions.services.answer_runs import Plan
+from tests.personas import World
+
+
+@dataclass(frozen=True)
+class Plainly:
+    """Asks for the code of a sheet's first question; the item's key is in the words."""
+
+    key: str = "plainly"
+    version: str = "1"
+    name: str = "Plainly"
+    setting: str = "plain"
+    source: str = "the tests"
+    kind: str = "chat"
+    options: Sequence[Option] = ()
+    needs_images: bool = False
+    ways: tuple[str, ...] = ("text",)
+    parts: int = 1
+
+    def fits(self, scene: Scene) -> bool:
+        return True
+
+    def ask(self, scene: Scene, seed: int) -> Asked:
+        if scene.concept == "lacking":
+            raise Lacking("no_article")
+        pictures = tuple(Picture(image.sha) for image in scene.images) if self.needs_images else ()
+        question = scene.questions[0]
+
+        def request(part: int) -> Request:
+            words = Words(f"{scene.item} for {scene.target}, part {part}:\n{question.words}")
+            return Request(
+                messages=(Message("user", (*pictures, words)),), ways=self.ways, choices=question.codes, max_tokens=8
+            )  # type: ignore[arg-type]
+
+        return Asked(tuple(request(part) for part in range(self.parts)), order=question.codes)
+
+    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+        text = replies[-1].text.strip()
+        if replies[-1].refusal or replies[-1].finish == "content_filter":
+            return Unread("refused", "said_no")
+        if not text:
+            return Unread("no_response", "empty")
+        if not text.isdigit():
+            return Unread("unparseable", "no_number", {"length": len(text)})
+        return Read({scene.questions[0].key: text}, {"way": replies[-1].way})
+
+
+def use(monkeypatch: Any, *prompts: Prompt) -> None:
+    """Have the registry know these, too."""
+    monkeypatch.setattr(registry, "PROMPTS", (*prompts, *registry.PROMPTS))
+
+
+def a_campaign(world: World, items: int = 3, *, images: bool = False) -> Campaign:
+    """Open, for Egypt alone."""
+    world.add_items(items, images=images)
+    campaign = campaigns.create(world.stage, "Round 1", world.mara, {world.egypt: 2}, seed=7)
+    campaigns.open_campaign(campaign, world.mara, timezone.now())
+    campaign.refresh_from_db()
+    return campaign
+
+
+def an_endpoint(world: World, base_url: str, prices: Mapping[str, Any] | None = None, **more: Any) -> Endpoint:
+    fields = {"most_in_flight": 4, "timeout_seconds": 5, "name": "Scripted", "offers": []} | more
+    endpoint = Endpoint.objects.create(team=world.team, base_url=base_url, created_by=world.mara, **fields)
+    if prices is not None:
+        Prices.objects.create(endpoint=endpoint, number=1, table=prices)
+    return endpoint
+
+
+def a_plan(campaign: Campaign, endpoint: Endpoint, prompt: Prompt, **more: Any) -> Plan:
+    return Plan(**{"campaign": campaign, "endpoint": endpoint, "model": "scripted", "prompt": prompt, "seed": 3, **more})
+
+
+def opened(world: World, plan: Plan) -> Run:
+    return answer_runs.open_run(plan, world.mara, timezone.now())
+
+
+def driven(run: Run, *, most: int = 50) -> Run:
+    """By a worker, slice after slice, until its job is over."""
+    run.refresh_from_db()
+    for _slice in range(most):
+        assert run.job_id is not None
+        Job.objects.filter(pk=run.job_id, state="queued").update(lease_until=None)
+        runner.run(run.job_id)
+        run.refresh_from_db()
+        if Job.objects.get(pk=run.job_id).state != "queued":
+            break
+    return run
+
+
+def states(run: Run) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for state in run.calls.values_list("state", flat=True):
+        found[state] = found.get(state, 0) + 1
+    return found
+
+
+Make = Callable[..., Run]
