@@ -34,6 +34,7 @@ from people.services import links, messages, tokens
 from predictions.models import Call, Collection, Endpoint, Run
 from tests.evaluation.tabled import SMALL
 from tests.personas import SHEET, World
+from tests.predictions.knowledge import samples as knowledge
 
 
 def open_campaign(world: World, cohort: Cohort, *, wanted: int = 2) -> CampaignCohort:
@@ -204,6 +205,7 @@ def build(world: World) -> Mapping[str, Any]:
         **{f"predictions:{name} run_id": call.run_id for name in ANSWER_ROUTES},
         **{f"predictions:{name} slug": world.team.slug for name in ENDPOINT_ROUTES},
         **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
+        **knowledge.samples(world),
         **TABLES,
         **FIGURES,
         **PUBLIC_DOORS,
@@ -252,6 +254,8 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "predictions:answer_run_do": {"do": "withdraw"},
     "predictions:endpoint_new": {"kind": "openai", "name": "Mine", "base_url": "https://a.example/v1"},
     "predictions:endpoint_do": {"do": "retire"},
+    "predictions:knowledge": {"name": "Mine", "version": "1"},
+    "predictions:links_do": {"do": "withdraw"},
     "people:invite_links": {"count": "2"},
     "people:invite_list": {"text": "amina@example.org", "do": "send"},
     "people:cohort_pause": {"do": "pause"},

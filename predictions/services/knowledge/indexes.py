@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -20,18 +21,18 @@ from jobs.kinds import Kind, Next
 from jobs.models import Job, record
 from jobs.runner import JobFailed, Work
 from people.models import User
-from predictions.backends.contract import Encoder, Vectors
+from predictions.backends.contract import CallError, Encoder, Vectors
 from predictions.models import Endpoint, KnowledgeBase, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Run
 from predictions.services import files
 from predictions.services.knowledge import faiss_index
 from predictions.services.knowledge.bases import scope_of
 from predictions.services.knowledge.faiss_index import NoFaiss
 from predictions.services.knowledge.turns import Turn
-from predictions.services.knowledge.vectors import SHARD, Store, folder_of
+from predictions.services.knowledge.vectors import SHARD, Store, folder_of, unit
 
 KIND = "build_knowledge_index"
 Over = KnowledgeIndex.Over
-BATCH = 32
+LEAST_BATCH, MOST_BATCH, BATCH_SECONDS = 8, 128, 5.0  # a batch is as large as keeps the work's lease
 LONGEST_ARTICLE = 2000  # characters; an encoder reads the beginning only, and how much is its own
 
 
@@ -49,7 +50,13 @@ def encoder_of(index: KnowledgeIndex) -> Encoder:
 
     if index.endpoint is None:
         raise Refused(_("This index names no encoder. Choose one of the team's, then link again."))
-    found: Encoder = endpoints.encoder_for(index.endpoint, index.model)
+    try:
+        found: Encoder = endpoints.encoder_for(index.endpoint, index.model)
+    except CallError as error:
+        raise Refused(str(error)) from error
+    told = index.facts.get("digest", "")
+    if told and told != getattr(found, "digest", ""):
+        raise Refused(_("The encoder has other weights now than when the index was built. Build the index again."))
     return found
 
 
@@ -90,7 +97,6 @@ def run(work: Work) -> None:
     store = store_of(index)
     try:
         faiss_index.library()
-        began = time.monotonic()
         if not work.cursor.get("begun"):
             store.begin()
             work.step(done=0, cursor={"begun": True, "seconds": 0.0})
@@ -101,7 +107,7 @@ def run(work: Work) -> None:
             _copy(work, index, store)
         else:
             _encode(work, index, store)
-        _build(work, index, store, work.cursor.get("seconds", 0.0) + time.monotonic() - began)
+        _build(work, index, store)
     except (NoFaiss, Refused) as problem:
         raise JobFailed(str(problem)) from problem
     for name in ("vectors", "names"):
@@ -159,22 +165,27 @@ def _beating(work: Work, rows: Iterator[tuple[int, int]]) -> Iterator[tuple[int,
 
 def _encode(work: Work, index: KnowledgeIndex, store: Store) -> None:
     encoder = encoder_of(index) if next(store.missing(), None) is not None else None
-    turn = Turn(work)
+    turn, size = Turn(work), LEAST_BATCH
     for number in store.missing():
         assert encoder is not None
         turn.over()
         began = time.monotonic()
         parts = []
-        rows = store.rows_of(number)
-        for first in range(0, len(rows), BATCH):
+        rows, at = store.rows_of(number), 0
+        while at < len(rows):
             work.beat()
-            parts.append(_vectors(encoder, index, rows[first : first + BATCH].tolist()))
+            asked = time.monotonic()
+            parts.append(_vectors(encoder, index, rows[at : at + size].tolist()))
+            at += size
+            size = (
+                max(LEAST_BATCH, size // 2) if time.monotonic() - asked > BATCH_SECONDS else min(MOST_BATCH, 2 * size)
+            )
         store.write(number, np.concatenate(parts))
-        _told(work, number, len(rows), time.monotonic() - began)
+        _told(work, number, len(rows), time.monotonic() - began, getattr(encoder, "digest", ""))
 
 
-def _told(work: Work, number: int, rows: int, seconds: float) -> None:
-    cursor = {"begun": True, "seconds": work.cursor.get("seconds", 0.0) + seconds}
+def _told(work: Work, number: int, rows: int, seconds: float, digest: str = "") -> None:
+    cursor = {"begun": True, "seconds": work.cursor.get("seconds", 0.0) + seconds, "digest": digest}
     work.step(done=number * SHARD + rows, cursor=cursor)
 
 
@@ -182,9 +193,23 @@ def _vectors(encoder: Encoder, index: KnowledgeIndex, rows: Sequence[Sequence[in
     keys = {pk for pk, _part in rows}
     if index.over == Over.IMAGES:
         images = KnowledgeImage.objects.filter(pk__in=keys).select_related("image").in_bulk()
-        return encoder.images([bytes_of(images[pk]) for pk, _part in rows])
+        return images_of(encoder, [bytes_of(images[pk]) for pk, _part in rows])
     entries = KnowledgeEntry.objects.filter(pk__in=keys).in_bulk()
     return encoder.texts([text_of(entries[pk], index.over, part) for pk, part in rows])
+
+
+def images_of(encoder: Encoder, data: Sequence[bytes]) -> Vectors:
+    """(n, d) of unit length; zeros where a picture cannot be read."""
+    if not data:
+        return np.zeros((0, encoder.dimensions), np.float32)
+    try:
+        return unit(encoder.images(data))
+    except CallError:
+        rows = np.zeros((len(data), encoder.dimensions), np.float32)
+        for place, one in enumerate(data):
+            with suppress(CallError):
+                rows[place] = unit(encoder.images([one]))[0]
+        return rows
 
 
 def bytes_of(row: KnowledgeImage) -> bytes:
@@ -249,13 +274,14 @@ def _copy(work: Work, index: KnowledgeIndex, store: Store) -> None:
             _told(work, number, len(part), 0.0)
 
 
-def _build(work: Work, index: KnowledgeIndex, store: Store, seconds: float) -> None:
+def _build(work: Work, index: KnowledgeIndex, store: Store) -> None:
     total = len(store.plan())
     chosen = work.params.get("kind") or ""
     kind: faiss_index.Kind = next((one for one in faiss_index.KINDS if one == chosen), faiss_index.kind_for(total))
     facts = faiss_index.build(store, kind, work.beat)
-    facts |= {"chosen": "by hand" if chosen else "by size", "seconds_vectors": round(seconds, 2)}
+    facts |= {"chosen": "by hand" if chosen else "by size", "seconds_vectors": round(work.cursor["seconds"], 2)}
     facts |= {"source": "file" if work.params.get("vectors") else "encoder", "left_out": total - facts["count"]}
+    facts |= {"digest": work.cursor.get("digest", "")}
     first = np.load(store.shard(0), mmap_mode="r")
     with transaction.atomic():
         KnowledgeIndex.objects.filter(pk=index.pk).update(

@@ -13,7 +13,6 @@ from people.models import User
 from predictions.models import KnowledgeEntry, Link, Run
 
 STEP = 500
-GOLD = ("gold_entity", "gold_entry", "entity")
 
 
 @dataclass(frozen=True)
@@ -69,14 +68,13 @@ def _add(run: Run, stage: Stage, links: Sequence[Link]) -> int:
 
 def _item(run: Run, stage: Stage, link: Link, key: str, entry: KnowledgeEntry | None) -> Item:
     item = link.item
-    gold = next((item.context[name] for name in GOLD if item.context.get(name)), "")
     context = {
         "linked": entry.lemmas[0] if entry else link.keys[0],
         "linked_key": link.keys[0],
         "linked_gloss": entry.gloss if entry else "",
         "linked_title": entry.title if entry else "",
         "shown_as": item.context.get("gold_name") or item.concept,
-        "gold_entity": gold,
+        "gold_entity": item.context.get("gold_entity", ""),
         "linked_by": f"{run.model}, {run.options['method']}",
         "linked_item": item.key,
     }

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -40,6 +41,12 @@ METHODS: dict[Method, Any] = {
     "lemma_t": gettext_lazy("Nearest names"),
     "gloss_t": gettext_lazy("Nearest glosses"),
     "article_t": gettext_lazy("Nearest articles"),
+}
+REASONS: dict[str, Any] = {
+    "in_knowledge_base": gettext_lazy("The picture itself is in the knowledge base"),
+    "no_image": gettext_lazy("The item has no picture"),
+    "unreadable_image": gettext_lazy("The picture cannot be read"),
+    "nothing_near": gettext_lazy("No entry with such a text is near"),
 }
 SEARCHED: dict[Method, str] = {"lemma_t": Over.LEMMAS, "gloss_t": Over.GLOSSES, "article_t": Over.ARTICLES}
 
@@ -85,11 +92,7 @@ def open_run(
     options: dict[str, Any] = {"method": method, "nearest": nearest, "refuse_known": refuse_known}
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
-        same = Run.objects.filter(
-            benchmark=benchmark, task=Run.Task.LINKING, knowledge_index=index, withdrawn_at=None,
-            selection__stage=stage.key, options__method=method,
-        )  # fmt: skip
-        if same.exists():
+        if standing(benchmark, stage.key, index, method).exists():
             raise Refused(_("This stage has been linked in this way. Withdraw that run first."))
         model = (index.model, method)
         run = Run.objects.create(
@@ -104,6 +107,24 @@ def open_run(
         Run.objects.filter(pk=run.pk).update(options={**options, "job": job.pk})
     run.refresh_from_db()
     return run
+
+
+def standing(benchmark: Benchmark, stage: str, index: KnowledgeIndex, method: str) -> Any:
+    """Runs that linked this stage in this way and were not withdrawn: at most one."""
+    rows = Run.objects.filter(benchmark=benchmark, task=Run.Task.LINKING, knowledge_index=index, withdrawn_at=None)
+    return rows.filter(selection__stage=stage, options__method=method)
+
+
+def bring_back(found: Run, actor: User) -> None:
+    """Raises Refused where another has taken its place."""
+    with transaction.atomic():
+        Team.objects.select_for_update(no_key=True).get(pk=found.benchmark.team_id)
+        index = found.knowledge_index
+        assert index is not None
+        if standing(found.benchmark, found.selection["stage"], index, found.options["method"]).exists():
+            raise Refused(_("A newer run has taken its place. Withdraw that one first."))
+        if Run.objects.filter(pk=found.pk).exclude(withdrawn_at=None).update(withdrawn_at=None):
+            record(actor, "run.brought_back", scope=found.benchmark.scope, target=f"run:{found.pk}")
 
 
 def _check(benchmark: Benchmark, index: KnowledgeIndex, method: Method) -> None:
@@ -178,9 +199,10 @@ def _links(found: Run, batch: Sequence[Item], searcher: Searcher, encoder: Encod
     known = _known(found, [image.sha256 for image in images.values()])
     bytes_of = {item.pk: _bytes(images[item.pk]) for item in batch if item.pk in images}
     readable = [item for item in batch if bytes_of.get(item.pk)]
-    vectors = encoder.images([bytes_of[item.pk] or b"" for item in readable]) if readable else None
-    results = searcher.find(vectors, found.options["nearest"]) if vectors is not None else []
-    by_item = {item.pk: one for item, one in zip(readable, results, strict=True)}
+    vectors = indexes.images_of(encoder, [bytes_of[item.pk] or b"" for item in readable])
+    seen = np.asarray(vectors.any(axis=1))
+    results = searcher.find(vectors[seen], found.options["nearest"]) if seen.any() else []
+    by_item = dict(zip((item.pk for item, good in zip(readable, seen, strict=True) if good), results, strict=True))
     made = []
     for item in batch:
         image, one = images.get(item.pk), by_item.get(item.pk)

@@ -1,0 +1,155 @@
+"""Knowledge bases: a new one, its files, its indexes; and linking a stage's images to one."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.forms.imports import bounded
+from benchmarks.models import Benchmark, Stage
+from people.forms.base import Styled
+from people.forms.teams import one_line
+from people.models import Team
+from predictions.knowledge_readers import indexes_of
+from predictions.models import Endpoint, KnowledgeBase, KnowledgeIndex
+from predictions.services.knowledge.faiss_index import KINDS
+from predictions.services.knowledge.linking import METHODS
+from predictions.services.knowledge.ranking import NEAREST
+
+KIND_NAMES = {
+    "flat": _("exact: every vector is looked at"),
+    "hnsw": _("a graph (HNSW)"),
+    "ivfpq": _("inverted lists with product quantisation (IVF-PQ)"),
+}
+
+
+class BaseForm(Styled, forms.Form):
+    """A knowledge base of its own, empty at first."""
+
+    name = forms.CharField(label=_("Name"), max_length=120)
+    version = forms.CharField(
+        label=_("Version"), max_length=40, initial="1", help_text=_("Every link says of which version it is.")
+    )
+    licence = forms.CharField(label=_("Licence"), max_length=120, required=False)
+
+    def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.team = team
+
+    def clean_name(self) -> str:
+        name = one_line(str(self.cleaned_data["name"]))
+        if not slugify(name):
+            raise forms.ValidationError(_("Use some Latin letters or digits, so that the name can be a key."))
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        told = {"key": slugify(cleaned.get("name", ""))[:60], "version": cleaned.get("version", "")}
+        if not self.errors and KnowledgeBase.objects.filter(team=self.team, **told).exists():
+            self.add_error("version", _("There is this version already. Open it, or give another version."))
+        return cleaned
+
+    def told(self) -> dict[str, str]:
+        said = {name: str(self.cleaned_data[name]).strip() for name in ("name", "version", "licence")}
+        return {**said, "key": slugify(said["name"])[:60]}
+
+
+class EntriesForm(Styled, forms.Form):
+    """Entries, and their pictures."""
+
+    entries = forms.FileField(
+        label=_("Entries"),
+        help_text=_("JSON Lines or a table, one row for each entry."),
+        widget=forms.ClearableFileInput(attrs={"accept": ".jsonl,.ndjson,.csv,.tsv", "class": "in"}),
+    )
+    pictures = forms.FileField(
+        label=_("Pictures, as a zip"),
+        required=False,
+        help_text=_("Leave it out where only vectors of the pictures are at hand, or pictures come later."),
+        widget=forms.ClearableFileInput(attrs={"accept": ".zip,application/zip", "class": "in"}),
+    )
+
+    def clean_entries(self) -> "UploadedFile[Any]":
+        return bounded(self.cleaned_data["entries"], settings.IMPORT_MAX_BYTES)
+
+    def clean_pictures(self) -> "UploadedFile[Any] | None":
+        given = self.cleaned_data["pictures"]
+        return bounded(given, settings.IMPORT_MAX_BYTES) if given else None
+
+
+class IndexForm(Styled, forms.Form):
+    """By which encoder, over what."""
+
+    endpoint = forms.ModelChoiceField(label=_("Encoder"), queryset=Endpoint.objects.none(), empty_label=None)
+    model = forms.CharField(
+        label=_("Its model"), max_length=200, help_text=_("As open_clip calls it, such as local-dir:NAME."),
+        widget=forms.TextInput(attrs={"dir": "ltr", "spellcheck": "false"}),
+    )  # fmt: skip
+    over = forms.ChoiceField(label=_("Over"), choices=KnowledgeIndex.Over.choices)
+    kind = forms.ChoiceField(
+        label=_("Kind of index"), required=False,
+        choices=[("", _("by size: exact up to 50,000, a graph up to 2 million")), *((k, KIND_NAMES[k]) for k in KINDS)],
+    )  # fmt: skip
+    vectors = forms.FileField(
+        label=_("Vectors made elsewhere"),
+        required=False,
+        help_text=_("An .npy file, one row for each name. The encoder must be the one that made them."),
+        widget=forms.ClearableFileInput(attrs={"accept": ".npy", "class": "in"}),
+    )
+    names = forms.FileField(
+        label=_("Names of the rows"),
+        required=False,
+        help_text=_("A text file, one line for each row: a picture's file, or an entry's id."),
+        widget=forms.ClearableFileInput(attrs={"accept": ".txt", "class": "in"}),
+    )
+
+    def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        encoders = Endpoint.objects.filter(team=team, kind=Endpoint.Kind.OPEN_CLIP, retired_at=None).order_by("name")
+        self.fields["endpoint"].queryset = encoders  # type: ignore[attr-defined]
+
+    def clean_model(self) -> str:
+        return one_line(str(self.cleaned_data["model"]))
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if bool(cleaned.get("vectors")) != bool(cleaned.get("names")):
+            name = "names" if cleaned.get("vectors") else "vectors"
+            self.add_error(name, _("Vectors and the names of their rows come together."))
+        for name in ("vectors", "names"):
+            if cleaned.get(name):
+                bounded(cleaned[name], settings.IMPORT_MAX_BYTES)
+        return cleaned
+
+    def told(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in ("endpoint", "model", "over", "kind")}
+
+
+class LinkingForm(Styled, forms.Form):
+    """Which images, by which index, ranked how."""
+
+    stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
+    index = forms.ModelChoiceField(
+        label=_("Knowledge base and index"), queryset=KnowledgeIndex.objects.none(), empty_label=None
+    )
+    method = forms.ChoiceField(label=_("Way of linking"), choices=list(METHODS.items()))
+    nearest = forms.IntegerField(
+        label=_("How many nearest"), min_value=1, max_value=200, initial=NEAREST,
+        help_text=_("The paper takes 20."),
+    )  # fmt: skip
+    refuse_known = forms.BooleanField(
+        label=_("Do not link a picture that is itself in the knowledge base"), required=False, initial=True
+    )
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["stage"].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
+        self.fields["index"].queryset = indexes_of(benchmark.team)  # type: ignore[attr-defined]
+        self.fields["index"].label_from_instance = _of_index  # type: ignore[attr-defined]
+
+
+def _of_index(index: KnowledgeIndex) -> str:
+    return f"{index.base}: {index.get_over_display()}, {index.model}"

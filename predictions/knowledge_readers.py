@@ -1,0 +1,203 @@
+"""What the pages of knowledge bases and links show, never more than a page of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from benchmarks.models import Benchmark, Image, Item, ItemImage
+from jobs.models import Job
+from people.models import Team
+from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Link, Run
+from predictions.services.knowledge.bases import scope_of
+
+PAGE = 100
+MOST_COUNTED = 1_000_000
+SHOWN_JOBS = 10
+MOST_PICTURES = 60
+
+
+def gold_of(item: Item) -> list[str]:
+    """Ids of the entries that are right for an item: `gold_entity` of its context, a list or a text with | between."""
+    given = item.context.get("gold_entity") or ()
+    parts = given.split("|") if isinstance(given, str) else given if isinstance(given, list) else [given]
+    return [str(one).strip() for one in parts if str(one).strip()]
+
+
+@dataclass(frozen=True)
+class Held:
+    """A knowledge base with how much is in it. `more`: there is more than was counted."""
+
+    base: KnowledgeBase
+    entries: int
+    pictures: int
+    indexes: list[KnowledgeIndex]
+
+    @property
+    def more(self) -> bool:
+        return self.entries >= MOST_COUNTED
+
+
+def held_of(base: KnowledgeBase) -> Held:
+    entries = KnowledgeEntry.objects.filter(base=base).values("pk")[:MOST_COUNTED].count()
+    pictures = KnowledgeImage.objects.filter(entry__base=base).values("pk")[:MOST_COUNTED].count()
+    return Held(base, entries, pictures, list(base.indexes.select_related("endpoint").order_by("over", "model")))
+
+
+def bases_of(team: Team) -> list[Held]:
+    """The newest first; a page of them."""
+    return [held_of(base) for base in KnowledgeBase.objects.filter(team=team).order_by("-pk")[:PAGE]]
+
+
+def jobs_of(base: KnowledgeBase) -> list[Job]:
+    return list(Job.objects.filter(scope=scope_of(base)).select_related("created_by").order_by("-pk")[:SHOWN_JOBS])
+
+
+def entries_of(base: KnowledgeBase, wanted: str, after: int) -> tuple[list[KnowledgeEntry], int | None]:
+    """A page of entries whose key begins with what is wanted, or one of whose names has it; and where to go on."""
+    rows = KnowledgeEntry.objects.filter(base=base, pk__gt=after).defer("text").order_by("pk")
+    if wanted:
+        rows = rows.filter(Q(key__startswith=wanted) | Q(lemmas__icontains=wanted))
+    found = list(rows[: PAGE + 1])
+    return found[:PAGE], found[PAGE - 1].pk if len(found) > PAGE else None
+
+
+def pictures_of(entries: Sequence[KnowledgeEntry], most: int = MOST_PICTURES) -> dict[int, list[KnowledgeImage]]:
+    """The pictures of each, by its primary key."""
+    found: dict[int, list[KnowledgeImage]] = defaultdict(list)
+    for one in KnowledgeImage.objects.filter(entry__in=entries).select_related("image").order_by("pk")[: most * PAGE]:
+        if len(found[one.entry_id]) < most:
+            found[one.entry_id].append(one)
+    return found
+
+
+def first_pictures(entries: Sequence[KnowledgeEntry]) -> dict[int, KnowledgeImage]:
+    rows = KnowledgeImage.objects.filter(entry__in=entries).select_related("image")
+    return {one.entry_id: one for one in rows.order_by("entry", "pk").distinct("entry")}
+
+
+def indexes_of(team: Team) -> QuerySet[KnowledgeIndex]:
+    """Those that can be searched, of all bases of a team."""
+    rows = KnowledgeIndex.objects.filter(base__team=team, built_at__isnull=False, endpoint__isnull=False)
+    return rows.select_related("base").order_by("-base", "over", "model")
+
+
+def linkings_of(benchmark: Benchmark) -> list[Run]:
+    rows = Run.objects.filter(benchmark=benchmark, task=Run.Task.LINKING).order_by("withdrawn_at", "-pk")
+    return list(rows.select_related("rater", "created_by", "knowledge_index__base")[:PAGE])
+
+
+@dataclass(frozen=True)
+class Line:
+    """An item's link on a page. `nearest`: the similarity of the nearest picture."""
+
+    link: Link
+    picture: ItemImage | None
+    entry: KnowledgeEntry | None
+
+    @property
+    def nearest(self) -> float | None:
+        return max((float(row[2]) for row in self.link.neighbours), default=None)
+
+    @property
+    def score(self) -> float | None:
+        return self.link.scores[0] if self.link.scores else None
+
+
+def links_of(run: Run, after: int, only: str = "") -> tuple[list[Line], int | None]:
+    """A page of a run's links; `only`: a reason, or "linked"."""
+    rows = Link.objects.filter(run=run, pk__gt=after).select_related("item").order_by("pk")
+    if only:
+        rows = rows.filter(reason="" if only == "linked" else only)
+    found = list(rows[: PAGE + 1])
+    lines = _lines(run, found[:PAGE])
+    return lines, found[PAGE - 1].pk if len(found) > PAGE else None
+
+
+def reasons_of(run: Run) -> dict[str, int]:
+    """How many images were not linked, by reason."""
+    counts: dict[str, int] = defaultdict(int)
+    for reason in Link.objects.filter(run=run).exclude(reason="").values_list("reason", flat=True):
+        counts[reason] += 1
+    return dict(counts)
+
+
+def _lines(run: Run, links: Sequence[Link]) -> list[Line]:
+    assert run.knowledge_index is not None
+    keys = {link.keys[0] for link in links if link.keys}
+    rows = KnowledgeEntry.objects.filter(base=run.knowledge_index.base_id, key__in=keys).defer("text")
+    entries = {one.key: one for one in rows}
+    pictures = item_pictures([link.item for link in links])
+    return [Line(one, pictures.get(one.item_id), entries.get(one.keys[0]) if one.keys else None) for one in links]
+
+
+def item_pictures(items: Sequence[Item]) -> dict[int, ItemImage]:
+    """The picture of each item: the one that is called so, else its first."""
+    rows = ItemImage.objects.filter(item__in=items).select_related("image").order_by("-pk")
+    return {one.item_id: one for one in sorted(rows, key=lambda one: one.role == "image")}
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A picture that was found, and the entries it belongs to."""
+
+    name: str
+    score: float
+    image: Image | None
+    entries: list[str]
+    same: bool
+
+
+@dataclass(frozen=True)
+class Ranked:
+    place: int
+    key: str
+    entry: KnowledgeEntry | None
+    score: float
+    images: int
+    gold: bool
+
+
+@dataclass(frozen=True)
+class Seen:
+    """All of one link, as Figures 5 and 6 and Tables 5 to 7 of the paper show it."""
+
+    neighbours: list[Neighbour]
+    ranked: list[Ranked]
+    gold: list[str]
+
+
+def seen_of(run: Run, link: Link) -> Seen:
+    assert run.knowledge_index is not None
+    gold = gold_of(link.item)
+    base = run.knowledge_index.base_id
+    named = {str(row[1]) for row in link.neighbours} | set(link.keys[:PAGE])
+    rows = KnowledgeEntry.objects.filter(base=base, key__in=named).defer("text")
+    entries = {one.key: one for one in rows}
+    neighbours = _neighbours(base, link, entries)
+    images: dict[str, set[str]] = defaultdict(set)
+    for name, key, _score in link.neighbours:
+        images[key].add(name)
+    ranked = [
+        Ranked(place, key, entries.get(key), score, len(images.get(key, ())), key in gold)
+        for place, (key, score) in enumerate(zip(link.keys[:PAGE], link.scores, strict=False), start=1)
+    ]
+    return Seen(neighbours, ranked, gold)
+
+
+def _neighbours(base: int, link: Link, entries: Mapping[str, KnowledgeEntry]) -> list[Neighbour]:
+    held: dict[str, tuple[float, list[str]]] = {}
+    for name, key, score in link.neighbours:
+        shown = entries[key].lemmas[0] if key in entries else key
+        held.setdefault(name, (float(score), []))[1].append(shown)
+    rows = KnowledgeImage.objects.filter(entry__base=base, name__in=held).select_related("image")
+    images: dict[str, Any] = {one.name: one.image for one in rows}
+    own = set(ItemImage.objects.filter(item=link.item_id).values_list("image__sha256", flat=True))
+    return [
+        Neighbour(name, score, images.get(name), shown, bool(images.get(name) and images[name].sha256 in own))
+        for name, (score, shown) in held.items()
+    ]

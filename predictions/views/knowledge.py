@@ -1,0 +1,113 @@
+"""A team's knowledge bases: what is in them, how it comes in, and the indexes over it. For the team's members."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotation.imports.rows import clean
+from people.access import team_for
+from people.models import Team
+from people.tabs import tabs_for
+from people.views.asking import person
+from predictions import knowledge_readers as readers
+from predictions.forms.knowledge import BaseForm, EntriesForm, IndexForm
+from predictions.knowledge_access import base_for, entry_for
+from predictions.services.knowledge import bases, indexes
+from predictions.services.knowledge.linking import LONGEST_ARTICLE
+
+LONGEST_SEARCH = 100
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def index(request: HttpRequest, slug: str) -> HttpResponse:
+    """The team's bases; posted, a new one."""
+    team = team_for(request.user, slug)
+    form = BaseForm(request.POST, team=team) if request.method == "POST" else BaseForm(team=team)
+    if request.method == "POST" and form.is_valid():
+        made, _new = bases.make(team, person(request), **form.told())
+        return redirect("predictions:knowledge_import", team.slug, made.pk)
+    context = _context(request, team, form=form, bases=readers.bases_of(team))
+    return render(request, "predictions/knowledge/index.html", context, status=400 if form.errors else 200)
+
+
+@login_required
+@require_safe
+@never_cache
+def base(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
+    team = team_for(request.user, slug)
+    found = base_for(team, base_id)
+    wanted = str(clean(request.GET.get("q", "")))[:LONGEST_SEARCH].strip()
+    entries, further = readers.entries_of(found, wanted, _whole(request.GET.get("after")))
+    pictures = readers.first_pictures(entries)
+    context = _context(
+        request, team, base=found, held=readers.held_of(found), closed=bases.closed(found),
+        entries=[(entry, pictures.get(entry.pk)) for entry in entries],
+        further=further, wanted=wanted, jobs=readers.jobs_of(found),
+    )  # fmt: skip
+    return render(request, "predictions/knowledge/base.html", context)
+
+
+@login_required
+@require_safe
+@never_cache
+def entry(request: HttpRequest, slug: str, base_id: int, entry_id: int) -> HttpResponse:
+    team = team_for(request.user, slug)
+    found = entry_for(base_for(team, base_id), entry_id)
+    context = _context(
+        request, team, base=found.base, entry=found, article=found.text[:LONGEST_ARTICLE],
+        cut=max(0, len(found.text) - LONGEST_ARTICLE), pictures=readers.pictures_of([found]).get(found.pk, []),
+    )  # fmt: skip
+    return render(request, "predictions/knowledge/entry.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def entries_new(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
+    team = team_for(request.user, slug)
+    found = base_for(team, base_id)
+    form = EntriesForm(request.POST, request.FILES) if request.method == "POST" else EntriesForm()
+    if request.method == "POST" and form.is_valid():
+        said = form.cleaned_data
+        job = bases.start_import(found, person(request), said["entries"], said["pictures"])
+        return redirect("jobs:job", job.pk)
+    context = _context(request, team, base=found, form=form, closed=bases.closed(found))
+    return render(request, "predictions/knowledge/import.html", context, status=400 if form.errors else 200)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def index_new(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
+    team = team_for(request.user, slug)
+    found = base_for(team, base_id)
+    posted = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = IndexForm(*posted, team=team)
+    if posted and form.is_valid():
+        said, who = form.cleaned_data, person(request)
+        try:
+            if said["vectors"]:
+                job = indexes.start_vectors(found, who, said["vectors"], said["names"], **form.told())
+            else:
+                job = indexes.start_build(found, who, **form.told())
+        except indexes.Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            return redirect("jobs:job", job.pk)
+    encoders = form.fields["endpoint"].queryset.exists()  # type: ignore[attr-defined]
+    context = _context(request, team, base=found, form=form, encoders=encoders)
+    return render(request, "predictions/knowledge/index_new.html", context, status=400 if form.errors else 200)
+
+
+def _whole(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else 0
+
+
+def _context(request: HttpRequest, team: Team, **more: Any) -> dict[str, Any]:
+    return {"team": team, "nav": tabs_for(person(request), "teams"), "who_place": team.name, **more}

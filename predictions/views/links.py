@@ -1,0 +1,127 @@
+"""Linking the images of a benchmark to a knowledge base, and looking at what came of it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark, Stage
+from benchmarks.tabs import tabs_for
+from people.views.asking import person
+from predictions import knowledge_readers as readers
+from predictions.forms.knowledge import LinkingForm
+from predictions.knowledge_access import link_for, linking_for
+from predictions.models import Run
+from predictions.services import runs
+from predictions.services.knowledge import link_checks, linking
+from predictions.services.knowledge.indexes import Refused
+from predictions.services.knowledge.linking import METHODS, REASONS
+
+CHECKS = "link-check"
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def index(request: HttpRequest, slug: str) -> HttpResponse:
+    """The linking runs of a benchmark; posted, a new one."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    posted = (request.POST,) if request.method == "POST" else ()
+    form = LinkingForm(*posted, benchmark=benchmark)
+    if posted and form.is_valid():
+        try:
+            run = linking.open_run(benchmark, person(request), **form.cleaned_data)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            return redirect("jobs:job", run.options["job"])
+    context = _context(
+        request, benchmark, form=form, runs=[(run, _said(run)) for run in readers.linkings_of(benchmark)],
+        indexes=readers.indexes_of(benchmark.team).exists(),
+    )  # fmt: skip
+    return render(request, "predictions/knowledge/linkings.html", context, status=400 if form.errors else 200)
+
+
+@login_required
+@require_safe
+@never_cache
+def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    """What a run linked, a page of it."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    found = linking_for(benchmark, run_id)
+    only = request.GET.get("show", "")
+    only = only if only in REASONS or only == "linked" else ""
+    after = request.GET.get("after", "")
+    lines, further = readers.links_of(found, int(after) if after.isdigit() and len(after) < 19 else 0, only)
+    context = _context(
+        request, benchmark, run=found, said=_said(found), lines=[(one, REASONS.get(one.link.reason)) for one in lines],
+        further=further, only=only,
+        reasons=[(key, REASONS.get(key, key), n) for key, n in sorted(readers.reasons_of(found).items())],
+        stage=benchmark.stages.filter(key=CHECKS).first(), frequency=found.options["method"] == "frequency_vt",
+    )  # fmt: skip
+    return render(request, "predictions/knowledge/links.html", context)
+
+
+@login_required
+@require_safe
+@never_cache
+def link(request: HttpRequest, slug: str, run_id: int, item_id: int) -> HttpResponse:
+    """One image: its neighbours, the ranked entries, the article that a prompt is given."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    found = linking_for(benchmark, run_id)
+    one = link_for(found, item_id)
+    context = _context(
+        request, benchmark, run=found, said=_said(found), link=one, item=one.item,
+        picture=readers.item_pictures([one.item]).get(one.item_id), seen=readers.seen_of(found, one),
+        article=linking.article_for(found, one.item), reason=REASONS.get(one.reason, one.reason),
+        longest=linking.LONGEST_ARTICLE, frequency=found.options["method"] == "frequency_vt",
+    )  # fmt: skip
+    return render(request, "predictions/knowledge/link.html", context)
+
+
+@login_required
+@require_POST
+def do(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    """Withdraw a run, bring it back, or have people check its links."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    found = linking_for(benchmark, run_id)
+    try:
+        messages.info(request, _done(request, found))
+    except (Refused, runs.Refused) as refused:
+        messages.error(request, str(refused))
+    return redirect("predictions:links", benchmark.slug, found.pk)
+
+
+def _done(request: HttpRequest, found: Run) -> str:
+    act = request.POST.get("do")
+    if act == "check":
+        stage = Stage.objects.filter(benchmark=found.benchmark, key=CHECKS).first()
+        if stage is None:
+            raise Refused(_("This benchmark has no stage “link-check”. Add it under Stages, or begin with CAIRE."))
+        made = link_checks.make(found, stage, person(request))
+        text = ngettext("%(n)s item was added to the stage.", "%(n)s items were added to the stage.", made.made)
+        return text % {"n": made.made}
+    if act == "back":
+        linking.bring_back(found, person(request))
+        return _("The run is back, and counts.")
+    runs.withdraw(found, person(request), timezone.now())
+    return _("The run was withdrawn. It is kept, and does not count.")
+
+
+def _said(found: Run) -> dict[str, Any]:
+    """Of a run, in words."""
+    method = found.options.get("method", "")
+    return {"method": METHODS.get(method, method), "stage": found.selection.get("stage", "")}
+
+
+def _context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[str, Any]:
+    nav = tabs_for(request.user, benchmark, "predictions")
+    return {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name, **more}

@@ -1,0 +1,193 @@
+"""Images are linked to entries as CAIRE does: nearest pictures, their entries together, ranked anew by text."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jobs import runner, services
+from jobs.models import Job
+from predictions.models import KnowledgeBase, KnowledgeEntry, Link, Run
+from predictions.services.knowledge import linking, ranking
+from predictions.services.knowledge.indexes import Refused
+from predictions.services.knowledge.linking import article_for
+from tests.personas import World
+from tests.predictions.knowledge.colours import PICTURES, RGB, Colours, a_base, brought, built, done, items_of, row
+
+SEEN = {"red": RGB["red"], "blue": RGB["blue"], "crimson": RGB["crimson"]}
+
+
+def linked(world: World, method: ranking.Method = "lemma_vt", over: str = "images", **how: Any) -> Run:
+    run = linking.open_run(
+        world.benchmark, world.mara, stage=world.stage, index=built(world, over), method=method, **how
+    )
+    job = done(Job.objects.get(pk=run.options["job"]))
+    assert job.state == "done", job.error
+    run.refresh_from_db()
+    return run
+
+
+def link_of(run: Run, key: str) -> Link:
+    return Link.objects.get(run=run, item__key=key)
+
+
+def test_similarity_takes_the_best_of_several_names_and_ties_go_by_key() -> None:
+    image = np.array([1.0, 0.0], np.float32)
+    texts = {"b": np.array([[0.6, 0.8], [0.8, 0.6]]), "a": np.array([[0.8, 0.6]]), "none": np.zeros((0, 2))}
+    ranked = ranking.by_similarity(image, texts)
+    assert [key for key, _score in ranked] == ["a", "b"] and ranked[0][1] == pytest.approx(0.8)
+
+
+def test_the_papers_example_ranked_by_frequency() -> None:
+    counts = {"Pysanka": 13, "Easter egg": 10, "Easter": 6, "Ukraine": 2, "Romania": 1, "Folklore": 1, "Etymology": 1}
+    found = [[name for name, n in counts.items() if place < n] for place in range(20)]
+    near = [("Romania", 0.5037), ("Folklore", 0.5108), ("Etymology", 0.4942)]
+    ranked = ranking.by_frequency(found, near)
+    assert ranked[:4] == [("Pysanka", 13), ("Easter egg", 10), ("Easter", 6), ("Ukraine", 2)]
+    assert [key for key, _n in ranked[4:]] == ["Folklore", "Romania", "Etymology"], "ties go by similarity"
+
+
+def test_an_image_is_linked_by_names_of_the_entries_of_its_nearest_pictures(world: World, encoder: Colours) -> None:
+    brought(world)
+    items_of(world, SEEN)
+    run = linked(world, nearest=3)
+    assert (run.complete, run.state, run.options["rows"], run.options["unlinked"]) == (True, "done", 3, 0)
+    assert (run.rater.name, run.rater.setting, run.score_kind) == ("colours", "lemma_vt", "cosine")
+    red = link_of(run, "red")
+    assert red.keys[0] == "red" and set(red.keys) == {"red", "crimson", "warm"}, "the union of the three's entries"
+    assert red.neighbours[0][:2] == ["red.png", "red"] and red.scores == sorted(red.scores, reverse=True)
+    assert link_of(run, "blue").keys[:2] == ["blue", "navy"]
+    image = encoder.images([PICTURES["red.png"]])[0]
+    assert red.scores[0] == pytest.approx(float(image @ encoder.texts(["red"])[0]), abs=0.01)
+
+
+def test_each_way_of_linking_ranks_its_own_way(world: World) -> None:
+    brought(world)
+    items_of(world, SEEN)
+    by_frequency = link_of(linked(world, "frequency_vt", nearest=4), "red")
+    assert (by_frequency.keys[0], by_frequency.scores[0]) == ("warm", 3.0), "three of the four have it"
+    by_gloss = link_of(linked_again(world, "gloss_vt"), "red")
+    assert "warm" not in by_gloss.keys, "it has no gloss"
+    assert link_of(linked(world, "lemma_t", "lemmas"), "blue").keys[0] == "blue"
+    article = link_of(linked(world, "article_t", "articles"), "blue")
+    assert article.keys[0] == "blue" and "navy" not in article.keys and article.neighbours == []
+
+
+def linked_again(world: World, method: ranking.Method) -> Run:
+    from predictions.models import KnowledgeIndex
+
+    index = KnowledgeIndex.objects.get(over="images")
+    run = linking.open_run(world.benchmark, world.mara, stage=world.stage, index=index, method=method)
+    assert done(Job.objects.get(pk=run.options["job"])).state == "done"
+    run.refresh_from_db()
+    return run
+
+
+def test_names_come_out_of_their_index_where_there_is_one(world: World, encoder: Colours) -> None:
+    brought(world)
+    items_of(world, SEEN)
+    first = linked(world)
+    Run.objects.filter(pk=first.pk).update(withdrawn_at=first.created_at)
+    built(world, "lemmas")
+    encoder.read = 0
+    second = linked_again(world, "lemma_vt")
+    assert encoder.read == 0
+    for link in Link.objects.filter(run=first):
+        other = Link.objects.get(run=second, item=link.item)
+        assert other.keys == link.keys and np.allclose(other.scores, link.scores, atol=2e-3), "16-bit floats"
+
+
+def test_a_picture_of_the_base_is_refused_and_its_nearest_still_shown(world: World) -> None:
+    brought(world)
+    [item] = items_of(world, {"known": (0, 0, 0)})
+    from benchmarks.services.images import store_image
+
+    image, _made = store_image(world.team, PICTURES["red.png"], name="red")
+    item.images.update(image=image)
+    run = linked(world)
+    link = link_of(run, "known")
+    assert (link.keys, link.reason) == ([], "in_knowledge_base") and link.neighbours[0][2] == pytest.approx(1, abs=1e-3)
+    assert run.options["unlinked"] == 1 and article_for(run, item) is None
+    Run.objects.filter(pk=run.pk).update(withdrawn_at=run.created_at)
+    index = run.knowledge_index
+    assert index is not None
+    wanted = linking.open_run(
+        world.benchmark, world.mara, stage=world.stage, index=index, method="lemma_vt", refuse_known=False
+    )
+    done(Job.objects.get(pk=wanted.options["job"]))
+    assert link_of(wanted, "known").keys[0] == "red", "who asks for it gets it"
+
+
+def test_an_item_without_a_picture_has_a_reason_and_no_article(world: World) -> None:
+    brought(world)
+    from benchmarks.models import Item
+
+    item = Item.objects.create(stage=world.stage, key="bare")
+    run = linked(world)
+    assert link_of(run, "bare").reason == "no_image" and article_for(run, item) is None
+
+
+def test_the_article_is_that_of_the_first_entry_and_no_longer_than_asked(world: World) -> None:
+    brought(world, [row("red", "red.png", text="x" * 20_000), row("blue", "blue.png", text="", title="")])
+    red, blue = items_of(world, {"red": RGB["red"], "blue": RGB["blue"]})
+    run = linked(world)
+    found = article_for(run, red)
+    assert found is not None and (found.entity, len(found.article), found.cut) == ("red", 15_000, True)
+    assert found.titles == ("Red", "blue"), "an entry without a title goes by its name"
+    short = article_for(run, red, longest=100, most_titles=1)
+    assert short is not None and (len(short.article), short.titles) == (100, ("Red",))
+    nothing = article_for(run, blue)
+    assert nothing is not None and (nothing.key, nothing.article) == ("blue", ""), "no other entry's instead"
+
+
+def test_a_stopped_run_goes_on_and_links_nothing_twice(
+    world: World, encoder: Colours, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(linking, "BATCH", 1)
+    brought(world)
+    items_of(world, SEEN)
+    index = built(world)
+    run = linking.open_run(world.benchmark, world.mara, stage=world.stage, index=index, method="lemma_vt")
+    job = Job.objects.get(pk=run.options["job"])
+    encoder.seen = 0
+
+    def stop() -> None:
+        if encoder.seen == 2:
+            services.ask_cancel(job, world.mara)
+
+    encoder.after = stop
+    runner.run(job.pk)
+    run.refresh_from_db()
+    assert (run.state, run.complete, run.links.count()) == ("cancelled", False, 2)
+    services.resume(Job.objects.get(pk=job.pk), world.mara)
+    runner.run(job.pk)
+    run.refresh_from_db()
+    assert (run.state, run.complete, run.links.count(), encoder.seen) == ("done", True, 3, 3)
+
+
+def test_what_cannot_be_linked_is_refused_with_what_to_do(world: World) -> None:
+    brought(world)
+    index = built(world)
+    how: dict[str, Any] = {"stage": world.stage, "index": index}
+    with pytest.raises(Refused, match="index over Names"):
+        linking.open_run(world.benchmark, world.mara, method="lemma_t", **how)
+    linking.open_run(world.benchmark, world.mara, method="lemma_vt", **how)
+    with pytest.raises(Refused, match="linked in this way"):
+        linking.open_run(world.benchmark, world.mara, method="lemma_vt", **how)
+    linking.open_run(world.benchmark, world.mara, method="gloss_vt", **how)
+    KnowledgeBase.objects.filter(pk=index.base_id).update(team=world.other_team)
+    index.refresh_from_db()
+    index.base.refresh_from_db()
+    with pytest.raises(Refused, match="no such index"):
+        linking.open_run(world.benchmark, world.mara, method="frequency_vt", **how)
+
+
+def test_a_base_that_images_were_linked_to_stays_as_it_is(world: World) -> None:
+    brought(world)
+    items_of(world, SEEN)
+    linked(world)
+    job = brought(world, [row("white", "green.png")])
+    assert job.rows.get().reason == "closed" and not KnowledgeEntry.objects.filter(key="white").exists()
+    with pytest.raises(Refused, match="so it stays"):
+        built(world)
+    assert brought(world, [row("white")], None, a_base(world, "2")).rows.get().outcome == "created"

@@ -1,0 +1,174 @@
+"""The pages of knowledge bases and links: for the team, a page at a time, and nobody else's."""
+
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from benchmarks.models import Item, Stage
+from jobs.models import Job
+from predictions import knowledge_readers as readers
+from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeIndex, Link, Run
+from predictions.services.knowledge import link_checks, linking
+from tests.personas import SHEET, World
+from tests.predictions.knowledge.colours import (
+    MODEL,
+    RGB,
+    ROWS,
+    a_base,
+    an_endpoint,
+    brought,
+    built,
+    done,
+    items_of,
+    jsonl,
+    row,
+)
+from tests.predictions.knowledge.samples import a_linking
+
+
+def at(world: World, name: str, *rest: Any) -> str:
+    return reverse(f"predictions:{name}", args=[world.team.slug, *rest])
+
+
+def of(world: World, name: str, *rest: Any) -> str:
+    return reverse(f"predictions:{name}", args=[world.benchmark.slug, *rest])
+
+
+def test_a_member_makes_a_base_brings_entries_and_builds_an_index(world: World) -> None:
+    page = world.client(world.mara)
+    assert "no knowledge base yet" in page.get(at(world, "knowledge")).content.decode()
+    sent = page.post(at(world, "knowledge"), {"name": "Colours", "version": "1", "licence": "CC0"})
+    base = KnowledgeBase.objects.get()
+    assert sent["Location"] == at(world, "knowledge_import", base.pk)
+    twice = page.post(at(world, "knowledge"), {"name": "Colours", "version": "1"})
+    assert twice.status_code == 400 and b"this version already" in twice.content
+    rows = [{**one, "images": []} for one in ROWS]
+    file = SimpleUploadedFile("kb.jsonl", jsonl(rows))
+    job = Job.objects.get(
+        pk=page.post(at(world, "knowledge_import", base.pk), {"entries": file})["Location"].split("/")[2]
+    )
+    assert done(job).state == "done"
+    assert b"Colours 1" in page.get(reverse("jobs:job", args=[job.pk])).content
+    shown = page.get(at(world, "knowledge_base", base.pk)).content.decode()
+    assert "6 entries" in shown and "No index yet" in shown and "azul" in shown
+    assert "no encoder" in page.get(at(world, "knowledge_index", base.pk)).content.decode()
+    asked = {"endpoint": an_endpoint(world).pk, "model": MODEL, "over": "lemmas", "kind": ""}
+    sent = page.post(at(world, "knowledge_index", base.pk), asked)
+    done(Job.objects.get(pk=sent["Location"].split("/")[2]))
+    shown = page.get(at(world, "knowledge_base", base.pk)).content.decode()
+    assert "7 × 4" in shown and "1.000" in shown and "exact" in shown
+    wrong = page.post(at(world, "knowledge_index", base.pk), {**asked, "vectors": SimpleUploadedFile("v.npy", b"x")})
+    assert wrong.status_code == 400 and b"come together" in wrong.content
+
+
+@pytest.mark.parametrize("wanted", ["azul", "AZUL", "blue", "navy"])
+def test_entries_are_found_by_id_and_by_any_name(world: World, wanted: str) -> None:
+    brought(world, pictures=None)
+    base = KnowledgeBase.objects.get()
+    found, further = readers.entries_of(base, wanted, 0)
+    assert [one.key for one in found] == ["navy" if wanted == "navy" else "blue"] and further is None
+    page = world.client(world.mara).get(at(world, "knowledge_base", base.pk), {"q": wanted}).content.decode()
+    assert "crimson" not in page
+
+
+def test_a_page_holds_a_hundred_entries_and_leads_to_the_next(world: World) -> None:
+    base = a_base(world)
+    KnowledgeEntry.objects.bulk_create(
+        KnowledgeEntry(base=base, key=f"k{n:03}", lemmas=[f"n{n:03}"]) for n in range(101)
+    )
+    page = world.client(world.mara).get(at(world, "knowledge_base", base.pk)).content.decode()
+    assert "n099" in page and "n100" not in page
+    _found, further = readers.entries_of(base, "", 0)
+    rest = world.client(world.mara).get(at(world, "knowledge_base", base.pk), {"after": further}).content.decode()
+    assert "n100" in rest and "n099" not in rest
+
+
+def test_images_are_linked_and_looked_at(world: World) -> None:
+    brought(world)
+    items_of(world, {"red": RGB["red"], "blue": RGB["blue"]})
+    Item.objects.create(stage=world.stage, key="bare")
+    index = built(world)
+    page = world.client(world.mara)
+    asked = {"stage": world.stage.pk, "index": index.pk, "method": "lemma_vt", "nearest": 3, "refuse_known": "on"}
+    sent = page.post(of(world, "linking"), asked)
+    job = Job.objects.get(pk=sent["Location"].split("/")[2])
+    run = Run.objects.get(task="linking")
+    assert "Not all images are linked yet" in page.get(of(world, "links", run.pk)).content.decode()
+    done(job)
+    again = page.post(of(world, "linking"), asked)
+    assert again.status_code == 400 and b"Withdraw that run first" in again.content
+    shown = page.get(of(world, "links", run.pk)).content.decode()
+    assert "The item has no picture: 1" in shown and '<b dir="auto">red</b>' in shown
+    only = page.get(of(world, "links", run.pk), {"show": "no_image"}).content.decode()
+    assert "bare" in only and '<b dir="auto">red</b>' not in only
+    one = page.get(of(world, "link", run.pk, Item.objects.get(key="red").pk)).content.decode()
+    assert "warm.png" in one and "3 nearest pictures" in one and "All about red." in one and "right</span>" in one
+    bare = page.get(of(world, "link", run.pk, Item.objects.get(key="bare").pk)).content.decode()
+    assert "The item has no picture." in bare and "a model that needs one is not asked" in bare
+
+
+def test_a_run_is_withdrawn_and_brought_back_unless_another_took_its_place(world: World) -> None:
+    brought(world)
+    items_of(world, {"red": RGB["red"]})
+    index, page = built(world), world.client(world.mara)
+    first = linking.open_run(world.benchmark, world.mara, stage=world.stage, index=index, method="lemma_vt")
+    page.post(of(world, "links_do", first.pk), {"do": "withdraw"})
+    second = linking.open_run(world.benchmark, world.mara, stage=world.stage, index=index, method="lemma_vt")
+    told = page.post(of(world, "links_do", first.pk), {"do": "back"}, follow=True).content.decode()
+    assert "newer run has taken its place" in told
+    page.post(of(world, "links_do", second.pk), {"do": "withdraw"})
+    page.post(of(world, "links_do", first.pk), {"do": "back"})
+    first.refresh_from_db()
+    assert first.withdrawn_at is None
+
+
+def test_people_check_links_in_a_stage_of_their_own(world: World) -> None:
+    world.add_items(2, images=True)
+    run = a_linking(world)
+    bare = world.items[1]
+    Link.objects.create(run=run, item=bare, keys=[], scores=[], reason="no_image")
+    page = world.client(world.mara)
+    told = page.post(of(world, "links_do", run.pk), {"do": "check"}, follow=True).content.decode()
+    assert "no stage “link-check”" in told
+    stage = Stage.objects.create(
+        benchmark=world.benchmark, key="link-check", name="Link check", display="image", sheet=SHEET, target_answers=1
+    )
+    assert "1 item was added" in page.post(of(world, "links_do", run.pk), {"do": "check"}, follow=True).content.decode()
+    item = stage.items.get()
+    assert (item.key, item.context["linked"]) == (f"{world.items[0].key}/lemma_vt", "Pysanka")
+    assert item.images.get().image == world.items[0].images.get().image
+    made = link_checks.make(run, stage, world.mara)
+    assert (made.made, made.there, made.lacking) == (0, 1, 1) and stage.items.count() == 1
+
+
+def test_another_teams_base_index_and_run_are_not_there(world: World) -> None:
+    world.add_items(1)
+    run = a_linking(world)
+    index = run.knowledge_index
+    assert index is not None
+    rival = world.client(world.rival)
+    for name, rest in (("knowledge", ()), ("knowledge_base", (index.base_id,))):
+        assert rival.get(at(world, name, *rest)).status_code == 404
+    assert world.client(world.mara).get(at(world, "knowledge_base", index.base_id)).status_code == 200
+    KnowledgeBase.objects.filter(pk=index.base_id).update(team=world.other_team)
+    assert world.client(world.mara).get(at(world, "knowledge_base", index.base_id)).status_code == 404
+    asked = {"stage": world.stage.pk, "index": index.pk, "method": "gloss_vt", "nearest": 3}
+    assert world.client(world.mara).post(of(world, "linking"), asked).status_code == 400
+    assert not Run.objects.filter(options__method="gloss_vt").exists()
+    assert KnowledgeIndex.objects.count() == 1
+
+
+def test_an_annotator_sees_no_links(world: World) -> None:
+    world.add_items(1)
+    run = a_linking(world)
+    assert world.client(world.nour).get(of(world, "links", run.pk)).status_code == 404
+    assert world.client(world.mara).get(of(world, "links", run.pk)).status_code == 200
+
+
+def test_an_entry_shows_as_much_of_its_article_as_a_prompt_gets(world: World) -> None:
+    brought(world, [row("red", "red.png", text="y" * 15_010)])
+    entry = KnowledgeEntry.objects.get()
+    page = world.client(world.mara).get(at(world, "knowledge_entry", entry.base_id, entry.pk)).content.decode()
+    assert "10 further characters" in page and page.count("y" * 15_000) == 1 and "red.png" in page
