@@ -16,6 +16,7 @@ THOUGHT = re.compile(r"<(think|thinking|reasoning|analysis)>.*?</\1>", re.DOTALL
 THOUGHT_ENDS = re.compile(r"^.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 THOUGHT_BEGINS = re.compile(r"^\s*<(?:think|thinking|reasoning|analysis)>", re.IGNORECASE)
 WIDE = {ord(one): other for one, other in zip("\uff1d\uff1a\uff0f\uff0e\u2212\uff0d\ufe63", "=:/.---", strict=True)}
+VOWELS = re.compile(r"[\u064b-\u0652\u0640]")  # signs and stretching of Arabic
 SORRY = re.compile(
     r"""^\W*(?:
     (?:i\s?['\u2019]?\s?a?m\s+|we\s+are\s+|my\s+apolog\w*|i\s+apolog\w*)?(?:very\s+|so\s+)?(?:sorry|apologi[sz]e)\b(?!\s+for\s+the\s+loss)
@@ -52,7 +53,7 @@ def proper(text: str) -> str:
 
 def says_no(text: str) -> bool:
     """Whether a model declines in words."""
-    return bool(SORRY.match(text[:400]))
+    return bool(SORRY.match(VOWELS.sub("", text[:400])))
 
 
 def failed(reply: Reply, unread: Unread) -> Unread:

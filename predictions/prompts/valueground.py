@@ -114,8 +114,8 @@ class Choosing(Written):
 
 
 RULE = (
-    "One rule above all: do not go by how the people look, by regional signs, by dress, language, buildings, landscape or "
-    "places. Go only by what can be seen of the values that the question is about."
+    "One rule above all: do not go by looks or signs of a region, that is by ethnicity, dress, language, buildings, "
+    "geography or scenery. Go only by what can be seen of the values that the question is about."
 )
 PAIR = (
     "You see a question about values and two pictures. They are a contrasting pair for this question: each stands for one "

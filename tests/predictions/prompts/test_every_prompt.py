@@ -1,0 +1,143 @@
+"""What holds for every prompt: it fits its own sheet, says exactly what it said, and its answers pass the sheet."""
+
+import json
+import os
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from predictions.prompts import registry
+from predictions.prompts.contract import Asked, Found, Picture, Read, Reply, Token, Unread, Words
+from tests.predictions.prompts.cases import CASES, GOLDEN, IDS, Case, written
+
+KINDS = ("chat", "probe", "continuation", "grounding")
+CHATS = [one for one in CASES if one.prompt.kind == "chat"]
+every = pytest.mark.parametrize("one", CASES, ids=IDS)
+
+
+def replies_to(one: Case, asked: Asked) -> list[Reply]:
+    return [one.good] * len(asked.requests)
+
+
+def test_there_is_a_case_for_every_prompt() -> None:
+    assert sorted(IDS) == sorted(one.key for one in registry.PROMPTS)
+
+
+@every
+def test_it_is_offered_for_its_own_sheet_before_the_general_one(one: Case) -> None:
+    offered = [prompt.key for prompt in registry.prompts_for(one.scene(), KINDS)]
+    assert one.key in offered
+    assert offered[-1] == "sheet"
+    assert one.prompt.kind not in KINDS or one.key not in [
+        prompt.key for prompt in registry.prompts_for(one.scene(), [kind for kind in KINDS if kind != one.prompt.kind])
+    ]
+
+
+@every
+def test_the_same_unit_and_seed_are_asked_the_same(one: Case) -> None:
+    assert one.asked(seed=7) == one.asked(seed=7)
+
+
+@every
+def test_a_wording_that_changes_gets_a_new_version(one: Case) -> None:
+    """To accept a new version: EMIC_GOLDEN=write. It never writes over what an older version said."""
+    path = GOLDEN / f"{one.key}-{one.prompt.version}.json"
+    now = written(one.asked(seed=1))
+    if not path.exists() and os.environ.get("EMIC_GOLDEN") == "write":
+        path.write_text(json.dumps(now, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    assert path.exists(), f"{path.name} is not there: a new version is written by EMIC_GOLDEN=write"
+    assert now == json.loads(path.read_text("utf-8")), f"{one.key} says something else: give it a new version"
+
+
+@every
+def test_its_answers_pass_the_sheet_that_people_have(one: Case) -> None:
+    read = one.read(*replies_to(one, one.asked()))
+    assert isinstance(read, Read), read
+    assert read.answers == one.answers
+    parsed = one.parsed(read)
+    assert not parsed.errors
+    assert set(parsed.answers) == set(one.answers)
+
+
+@every
+def test_pictures_go_only_to_prompts_that_need_them(one: Case) -> None:
+    pieces = [piece for request in one.asked().requests for message in request.messages for piece in message.pieces]
+    pictured = any(isinstance(piece, Picture) for piece in pieces) or any(r.image for r in one.asked().requests)
+    assert pictured == one.prompt.needs_images or one.key == "sheet"
+    assert not any(isinstance(piece, Words) and not piece.text.strip() for piece in pieces)
+
+
+@every
+def test_nothing_the_endpoint_withholds_becomes_a_value(one: Case) -> None:
+    for reply, state, reason in (
+        (Reply("", finish="stop"), "no_response", "empty"),
+        (Reply(one.good.text, finish="content_filter"), "refused", "content_filter"),
+        (Reply(one.good.text, finish="stop", refusal="I will not."), "refused", "said_no"),
+    ):
+        if one.prompt.kind != "chat" and state == "refused":
+            continue
+        found = one.read(*[reply] * 2)
+        assert isinstance(found, Unread)
+        if one.prompt.kind == "chat":
+            assert (found.state, found.reason) == (state, reason)
+
+
+@pytest.mark.parametrize("one", CHATS, ids=[one.key for one in CHATS])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I'm sorry, but I can't assist with that request.",
+        "I cannot help with identifying people in images.",
+        "As an AI language model, I am unable to provide a rating for this.",
+        "Lo siento, no puedo ayudar con eso.",
+        "عذرًا، لا أستطيع المساعدة في ذلك.",
+        "对不起，我无法回答这个问题。",
+    ],
+    ids=["english", "plain", "ai", "spanish", "arabic", "chinese"],
+)
+def test_a_refusal_in_words_is_a_refusal(one: Case, words: str) -> None:
+    found = one.read(Reply(words, finish="stop"))
+    assert isinstance(found, Unread)
+    assert (found.state, found.reason) == ("refused", "said_no")
+
+
+FRAGMENTS = [
+    "rating=1", "rating=2", "Final Score: 4", "4", "٤", "5/5", "A", "B", "Image A", "{", "}", "[", "]", '"', "'", "\n", " ",
+    '{"score": 4}', '{"image_1":"A","image_2":"B"}', "<loc0001>", "<patch_index_0044>", "<think>", "</think>", "```json",
+    "<candidate>", "</candidate>", "[0.1, 0.2, 0.3, 0.4]", "(1,2),(3,4)", "1e999", "-", "NaN", "null", "\\boxed{3}", "\x00",
+    '{"labels": ["market"]}', "9" * 400, "𝟜", "²", "½", "\ud800", "> ", "1. ", "out of 5", " or ", "neither", "answer is",
+]  # fmt: skip
+TEXTS = st.one_of(st.text(max_size=300), st.lists(st.sampled_from(FRAGMENTS), max_size=12).map("".join))
+NUMBERS = st.floats() | st.sampled_from([0.0, -1.0, 1.0])
+REPLIES = st.builds(
+    Reply,
+    text=TEXTS,
+    finish=st.sampled_from(["stop", "length", "", "content_filter"]),
+    refusal=st.sampled_from(["", "", "", "no"]),
+    way=st.sampled_from(["text", "schema", "guided", "logprobs"]),
+    tokens=st.lists(
+        st.builds(Token, text=TEXTS, logprob=NUMBERS, top=st.dictionaries(TEXTS, NUMBERS, max_size=4)), max_size=3
+    ).map(tuple),
+    similarities=st.lists(NUMBERS, max_size=6).map(tuple),
+    boxes=st.lists(
+        st.builds(Found, label=TEXTS, score=NUMBERS, box=st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS)), max_size=3
+    ).map(tuple),
+)
+
+
+@every
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_no_reply_whatever_breaks_a_reader(one: Case, data: st.DataObject) -> None:
+    scene, asked = _SCENES[one.key]
+    replies = data.draw(st.lists(REPLIES, max_size=3))
+    found = one.prompt.read(scene, asked, replies)
+    if isinstance(found, Read):
+        one.parsed(found)
+        json.dumps(dict(found.answers))
+    else:
+        assert found.reason and len(found.reason) <= 40
+
+
+_SCENES = {one.key: (one.scene(), one.asked()) for one in CASES}
