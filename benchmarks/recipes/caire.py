@@ -10,6 +10,7 @@ Question, instructions, skip reasons and everything in other languages than Engl
 4.1, Table 13) has pictures of rare concepts with several gold labels each: no list of labels is printed in full.
 """
 
+from benchmarks.recipes.caire_links import LINK_CHECK
 from benchmarks.recipes.contract import CohortSpec, ConditionSpec, PredictionTask, Recipe, ReportTable, StageSpec
 
 CITATION = (
@@ -306,7 +307,7 @@ SPECIFIC_INSTRUCTIONS = {
 
 UNIVERSAL = Recipe(
     key="caire-universal",
-    version="2",
+    version="3",
     name="CAIRE, universal set",
     summary={
         "en": (
@@ -365,6 +366,7 @@ UNIVERSAL = Recipe(
                 },
             ),
         ),
+        LINK_CHECK,
     ),
     prediction_tasks=(
         PredictionTask(
