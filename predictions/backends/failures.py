@@ -7,6 +7,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpcore
+from django.views.decorators.debug import sensitive_variables
 
 from predictions.backends.contract import CallError, Trouble
 from predictions.backends.lines import AddressRefused
@@ -88,6 +89,7 @@ def retry_after(headers: Mapping[str, str], at: datetime | None = None) -> float
     return min(LONGEST_WAIT, max(0.0, (until - (at or datetime.now(UTC))).total_seconds()))
 
 
+@sensitive_variables()
 def decent(words: str, secret: str, asked: Sequence[str]) -> str:
     """A server's own words, shortened; nothing where they repeat what was asked, and keys blotted out."""
     words = " ".join(words.replace("\0", "").split())

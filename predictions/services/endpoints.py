@@ -259,12 +259,13 @@ def price_of(endpoint: Endpoint, model: str, at: datetime) -> tuple[Prices | Non
 
 @dataclass(frozen=True)
 class Checked:
-    """`models`: as the server names them. `offers`: the ways that were tried and kept to; None: none was tried."""
+    """`models`: as the server names them. `offers`: what was tried with `model` and works; None: nothing was tried."""
 
     works: bool
     models: tuple[str, ...]
     words: str
     offers: tuple[str, ...] | None = None
+    model: str = ""
 
 
 def check(endpoint: Endpoint, actor: User, at: datetime, model: str = "") -> Checked:
@@ -286,15 +287,15 @@ def _tried(endpoint: Endpoint, model: str) -> Checked:
         models = trying.models(backend)
         offers = tuple(trying.offers(backend, model)) if model else None
     except CallError as error:
-        return Checked(False, (), error.words)
+        return Checked(False, (), error.words, model=model)
     finally:
         backend.close()
     if models is None:
-        return Checked(True, (), _("The server answers, but names no models. Type the name of yours."), offers)
+        return Checked(True, (), _("The server answers, but names no models. Type the name of yours."), offers, model)
     words = ngettext(
         "The server answers, and names %(count)s model.", "The server answers, and names %(count)s models.", len(models)
     )
-    return Checked(True, models, words % {"count": len(models)}, offers)
+    return Checked(True, models, words % {"count": len(models)}, offers, model)
 
 
 @sensitive_variables()
