@@ -4,16 +4,20 @@ It falls to a half when the server says "too many" and rises by one after each q
 allows. Places are held by lease: those of a worker that died come back. Valkey's clock counts, not the workers'.
 """
 
+from __future__ import annotations
+
 import secrets
 import threading
 import time
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import redis
 from django.conf import settings
 
-from predictions.models import Endpoint
+if TYPE_CHECKING:
+    from predictions.models import Endpoint
 
 QUIET_SECONDS = 15.0
 PAUSE_SECONDS = 1.0  # after "too many" without a time
@@ -79,7 +83,7 @@ class Ticket:
 
 
 @cache
-def _server(url: str) -> "redis.Redis":
+def _server(url: str) -> redis.Redis:
     """Kept for the process. Celery's address of a socket is written otherwise here."""
     return redis.Redis.from_url(
         url.replace("redis+socket://", "unix://", 1), socket_timeout=5.0, socket_connect_timeout=5.0

@@ -1,0 +1,231 @@
+"""Places at an endpoint are one number for all threads and processes of all workers. Real Valkey."""
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import LazySettings
+
+from predictions import limiter
+from predictions.limiter import Limiter, Ticket
+from predictions.models import Endpoint
+
+ROOT = Path(__file__).resolve().parents[2]
+NUMBERS = itertools.count(int(time.time() * 1000) % 10**9)
+Make = Callable[..., Limiter]
+
+
+@pytest.fixture
+def make() -> Make:
+    """Limiters of one endpoint, as different workers have them. Nothing is read from the database."""
+    number = next(NUMBERS)
+
+    def made(**fields: Any) -> Limiter:
+        return Limiter(Endpoint(pk=number, **{"most_in_flight": 4, "timeout_seconds": 5, **fields}))
+
+    return made
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Quiet windows of a fifth of a second."""
+    monkeypatch.setattr(limiter, "QUIET_SECONDS", 0.2)
+    yield
+
+
+def fill(one: Limiter, most: int = 100) -> list[Ticket]:
+    """Enter until nobody else may."""
+    return list(itertools.takewhile(bool, (one.enter(0) for _ in range(most))))  # type: ignore[arg-type]
+
+
+def test_two_workers_share_the_places(make: Make) -> None:
+    one, other = make(), make()
+    tickets = fill(one)
+    assert len(tickets) == 4 and other.enter(0) is None
+    one.leave(tickets[0], "reply")
+    ticket = other.enter(0.5)
+    assert ticket is not None and one.enter(0) is None
+    other.leave(ticket, "reply")
+    other.leave(ticket, "reply")  # twice makes no second place
+    assert len(fill(one)) == 1
+
+
+def test_endpoints_and_sites_do_not_share(make: Make, settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(make())
+    assert Limiter(Endpoint(pk=next(NUMBERS), timeout_seconds=5)).enter(0)
+    monkeypatch.setitem(settings.DATABASES["default"], "NAME", "another site")
+    assert len(fill(make())) == 4
+
+
+def test_who_waits_gets_the_place_as_soon_as_it_is_free(make: Make) -> None:
+    one = make(most_in_flight=1)
+    [ticket] = fill(one)
+    threading.Timer(0.1, lambda: one.leave(ticket, "reply")).start()
+    begun = time.monotonic()
+    assert one.enter(5)
+    assert 0.08 < time.monotonic() - begun < limiter.LONGEST_NAP + 0.1
+
+
+def test_who_waits_too_long_gets_none(make: Make) -> None:
+    one = make()
+    fill(one)
+    begun = time.monotonic()
+    threads = [threading.Thread(target=lambda: one.enter(0.3)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 0.25 < time.monotonic() - begun < 1.0, "those in line behind each other wait together"
+
+
+def test_too_many_halves_once_for_all_who_were_there(make: Make) -> None:
+    one = make(most_in_flight=32)
+    tickets = fill(one)
+    assert len(tickets) == 32
+    for ticket in tickets:
+        one.leave(ticket, "rate_limit", retry_after=0)
+    assert one.allowed() == 16
+    time.sleep(0.005)
+    tickets = fill(make(most_in_flight=32))
+    assert len(tickets) == 16, "and for the other workers"
+    one.leave(tickets[0], "rate_limit", retry_after=0)
+    assert one.allowed() == 8
+    for outcome in ("reply", "transient", "timeout", "permanent"):
+        one.leave(tickets.pop(), outcome)
+    assert one.allowed() == 8, "only that is a sign of too many"
+
+
+def test_a_half_is_of_those_who_were_there_and_never_none(make: Make) -> None:
+    one = make(most_in_flight=64)
+    for _ in range(4):
+        time.sleep(0.005)
+        ticket = one.enter(0)
+        assert ticket
+        one.leave(ticket, "rate_limit", retry_after=0)
+        assert one.allowed() == 1
+
+
+def test_places_come_back_one_by_one_when_it_is_quiet(make: Make, quick: None) -> None:
+    one = make(most_in_flight=4)
+    for ticket in fill(one):
+        one.leave(ticket, "rate_limit", retry_after=0)
+    assert one.allowed() == 2
+    time.sleep(0.25)
+    tickets = fill(one)
+    assert len(tickets) == 3
+    for ticket in tickets:
+        one.leave(ticket, "reply")
+    time.sleep(1.0)
+    assert len(fill(one)) == 4, "and never more than the endpoint allows"
+
+
+def test_nobody_enters_before_the_server_said(make: Make) -> None:
+    one, other = make(), make()
+    ticket = one.enter(0)
+    assert ticket
+    one.leave(ticket, "rate_limit", retry_after=0.4)
+    begun = time.monotonic()
+    assert other.enter(0.1) is None
+    assert other.enter(2)
+    assert 0.35 < time.monotonic() - begun < 0.9
+
+
+def test_a_cap_a_minute_holds_whoever_asks(make: Make) -> None:
+    one, other = make(per_minute=3), make(per_minute=3)
+    for _ in range(3):
+        ticket = one.enter(0)
+        assert ticket
+        one.leave(ticket, "reply")
+    assert other.enter(0.1) is None, "all places are free, and the minute is not over"
+    server = limiter._server(os.environ["EMIC_LIMITS_URL"])
+    oldest = server.zrange(one._minute, 0, 0)[0]
+    server.zincrby(one._minute, -60_001, oldest)  # a minute goes by for the first of them
+    assert other.enter(0) and other.enter(0) is None
+
+
+def test_a_lower_setting_holds_at_once(make: Make) -> None:
+    tickets = fill(make(most_in_flight=8))
+    lower = make(most_in_flight=2)
+    assert lower.enter(0) is None
+    for ticket in tickets[:7]:
+        lower.leave(ticket, "reply")
+    assert len(fill(lower)) == 1
+
+
+def test_without_valkey_nobody_enters_and_nobody_fails(make: Make, settings: LazySettings) -> None:
+    settings.LIMITS_URL = "redis+socket:///nowhere/valkey.sock"
+    one = make()
+    assert one.enter(0.1) is None
+    one.leave(Ticket("lost", 0), "rate_limit")
+    assert one.allowed() == 4
+
+
+WORKER = """
+import os, sys, threading, time
+from types import SimpleNamespace
+from django.conf import settings
+task, number, site, spare = sys.argv[1], int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
+settings.configure(LIMITS_URL=os.environ["EMIC_LIMITS_URL"], DATABASES={"default": {"NAME": site}})
+from predictions import limiter
+limiter.LEASE_SPARE = spare
+one = limiter.Limiter(SimpleNamespace(pk=number, most_in_flight=4, timeout_seconds=1, per_minute=None))
+if task == "hold":
+    print(len([one.enter(0) for _ in range(4)]), flush=True)
+    time.sleep(60)
+server, most = limiter._server(settings.LIMITS_URL), []
+def work():
+    for _ in range(10):
+        ticket = one.enter(20)
+        most.append(server.incr(f"test:{number}:now"))
+        time.sleep(0.005)
+        server.decr(f"test:{number}:now")
+        one.leave(ticket, "reply")
+threads = [threading.Thread(target=work) for _ in range(6)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(max(most), len(most), flush=True)
+"""
+
+
+def worker(task: str, number: int, site: str, spare: float) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", WORKER, task, str(number), site, str(spare)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def test_processes_share_the_places_too(settings: LazySettings) -> None:
+    number, site = next(NUMBERS), settings.DATABASES["default"]["NAME"]
+    workers = [worker("work", number, site, 30.0) for _ in range(2)]
+    said = [one.communicate(timeout=60)[0].split() for one in workers]
+    assert [int(count) for _most, count in said] == [60, 60], "everybody got a place in the end"
+    assert max(int(most) for most, _count in said) <= 4
+    assert Limiter(Endpoint(pk=number, timeout_seconds=1)).enter(0)
+
+
+def test_places_of_a_killed_worker_come_back(settings: LazySettings) -> None:
+    number, site = next(NUMBERS), settings.DATABASES["default"]["NAME"]
+    holder = worker("hold", number, site, 0.0)  # a lease of one second
+    assert holder.stdout and holder.stdout.readline().strip() == "4"
+    one = Limiter(Endpoint(pk=number, most_in_flight=4, timeout_seconds=1))
+    assert one.enter(0) is None
+    holder.send_signal(signal.SIGKILL)
+    holder.wait(10)
+    assert one.enter(3), "when the lease is over"
+    assert len(fill(one)) == 3
+
+
+def test_a_call_costs_little(make: Make) -> None:
+    one = make(most_in_flight=64)
+    begun = time.process_time()
+    for _ in range(300):
+        ticket = one.enter(1)
+        assert ticket
+        one.leave(ticket, "reply")
+    assert (time.process_time() - begun) / 300 < 0.002, "of the five milliseconds that a call may take in all"
