@@ -1,0 +1,211 @@
+"""A reply is used again when, and only when, the very same thing would be asked."""
+
+import hashlib
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from PIL import Image as Pillow
+
+from benchmarks import pictures, storage
+from benchmarks.models import Image
+from predictions import preprocessing
+from predictions.backends.contract import Decoding
+from predictions.preprocessing import bytes_of, digest_of
+from predictions.prompts.contract import Message, Picture, Request, Words
+from predictions.requests import Asker, as_sent, key_of, ways_of
+
+ASKER = Asker(7, "https://models.example.org/v1", "qwen", "main", "caire", "1", Decoding(), ("logprobs", "schema"))
+SHA = "ab" * 32
+SCHEMA = {"type": "object", "properties": {"reason": {"type": "string"}, "score": {"enum": ["1", "2"]}}}
+REQUEST = Request(
+    messages=(Message("user", (Words("How relevant?"), Picture(SHA))),),
+    ways=("logprobs", "schema", "text"),
+    choices=("1", "2"),
+    schema=SCHEMA,
+)
+
+
+def key(request: Request = REQUEST, asker: Asker = ASKER, repeat: int = 0, part: int = 0, sent: str = "s1") -> str:
+    return key_of(request, asker, repeat=repeat, part=part, digest=lambda sha: sent + sha)
+
+
+def test_nothing_changed_is_the_same_key() -> None:
+    again = Request(**{name: getattr(REQUEST, name) for name in REQUEST.__dataclass_fields__})
+    assert key() == key(again) and len(key()) == 64
+    assert key() == key(asker=replace(ASKER, base_url="https://models.example.org/v1/"))
+
+
+def changed(**how: Any) -> str:
+    return key(replace(REQUEST, **how))
+
+
+def asked(**how: Any) -> str:
+    return key(asker=replace(ASKER, **how))
+
+
+def one_message(*pieces: Words | Picture, role: Any = "user") -> tuple[Message, ...]:
+    return (Message(role, pieces),)
+
+
+CHANGES = {
+    "the model": asked(model="llama"),
+    "its revision": asked(revision="v2"),
+    "the endpoint": asked(endpoint=8),
+    "the address": asked(base_url="https://other.example.org/v1"),
+    "the prompt": asked(prompt="lave"),
+    "its version": asked(prompt_version="2"),
+    "a byte of the image": key(sent="s2"),
+    "another image": changed(messages=one_message(Words("How relevant?"), Picture("cd" * 32))),
+    "the words": changed(messages=one_message(Words("How relevant!"), Picture(SHA))),
+    "the order": changed(messages=one_message(Picture(SHA), Words("How relevant?"))),
+    "who says it": changed(messages=one_message(Words("How relevant?"), Picture(SHA), role="system")),
+    "where a text is cut": changed(messages=one_message(Words("How "), Words("relevant?"), Picture(SHA))),
+    "the schema": changed(schema={**SCHEMA, "title": "x"}),
+    "the order of its properties": changed(
+        schema={**SCHEMA, "properties": dict(reversed(list(SCHEMA["properties"].items())))}  # type: ignore[attr-defined]
+    ),
+    "the choices": changed(choices=("1", "2", "3")),
+    "the temperature": asked(decoding=Decoding(temperature=0.7)),
+    "top p": asked(decoding=Decoding(top_p=0.9)),
+    "the tokens of the prompt": changed(max_tokens=64),
+    "the tokens of the run": asked(decoding=Decoding(max_tokens=65)),
+    "the way": asked(offers=("schema",)),
+    "the ways left": asked(decoding=Decoding(ways=("logprobs",))),
+    "the kind": changed(kind="continuation"),
+    "the continuation": changed(kind="continuation", continuation=" Cairo"),
+    "the texts": changed(kind="probe", texts=("a", "b"), image=SHA),
+    "the texts' order": changed(kind="probe", texts=("b", "a"), image=SHA),
+    "the repeat": key(repeat=1),
+    "the part": key(part=1),
+}
+
+
+def test_every_change_is_another_key() -> None:
+    keys = {key(): "nothing", **{value: what for what, value in CHANGES.items()}}
+    assert len(keys) == len(CHANGES) + 1, f"some share a key; apart: {sorted(keys.values())}"
+
+
+def test_a_seed_counts_where_it_is_sent() -> None:
+    seeded = Decoding(seed=5)
+    assert asked(decoding=seeded) == key(), "an endpoint that takes no seed is asked the same"
+    offers = (*ASKER.offers, "seed")
+    assert asked(decoding=seeded, offers=offers) != asked(offers=offers)
+
+
+def test_what_makes_no_difference_to_the_server_makes_none_to_the_key() -> None:
+    assert asked(offers=("logprobs", "schema", "continuation")) == key()
+    assert asked(decoding=Decoding(ways=("text", "schema", "logprobs"))) == key(), (
+        "the order of preference is the prompt's"
+    )
+    assert asked(decoding=Decoding(max_tokens=512)) == key(), "as many as the prompt takes anyhow"
+
+
+def test_ways_are_the_prompts_that_the_endpoint_offers() -> None:
+    assert ways_of(REQUEST, ASKER) == ("logprobs", "schema", "text")
+    assert ways_of(replace(REQUEST, choices=()), ASKER) == ("schema", "text")
+    assert ways_of(REQUEST, replace(ASKER, offers=())) == ("text",)
+    assert ways_of(REQUEST, replace(ASKER, offers=(), decoding=Decoding(ways=("schema",)))) == ()
+
+
+def test_what_is_kept_of_a_request_names_images_by_sha_and_by_what_was_sent() -> None:
+    kept = as_sent(REQUEST, lambda sha: "digest")
+    assert kept["messages"] == [
+        {"role": "user", "pieces": [{"text": "How relevant?"}, {"image": SHA, "sent": "digest"}]}
+    ]
+    assert "texts" not in kept and "image" not in kept
+
+
+def stored(picture: Pillow.Image, form: str = "PNG", **how: Any) -> str:
+    out = io.BytesIO()
+    picture.save(out, form, **how)
+    sha = hashlib.sha256(out.getvalue()).hexdigest()
+    storage.put(Image(sha256=sha).original_name, out.getvalue())
+    return sha
+
+
+@pytest.fixture(autouse=True)
+def forgetful() -> Iterator[None]:
+    preprocessing.KEPT.forget()
+    yield
+    preprocessing.KEPT.forget()
+
+
+def noise(width: int, height: int, seed: int = 1) -> Pillow.Image:
+    return Pillow.effect_noise((width, height), 40 + seed).convert("RGB")
+
+
+def test_images_are_sent_upright_small_and_bare() -> None:
+    exif = Pillow.Exif()
+    exif[0x0112] = 6  # lies on its side
+    exif[0x010E] = "taken at home by Nour"
+    picture = Pillow.new("RGB", (1600, 800), "red")
+    picture.paste("blue", (0, 0, 800, 800))
+    sha = stored(picture, "JPEG", exif=exif, comment=b"taken at home", icc_profile=None)
+    sent = bytes_of(sha)
+    shown = Pillow.open(io.BytesIO(sent))
+    assert (shown.format, shown.size) == ("JPEG", (512, 1024))
+    assert shown.getpixel((256, 100))[2] > 200 and shown.getpixel((256, 900))[0] > 200  # type: ignore[index]
+    assert not dict(shown.getexif()) and b"home" not in sent
+    assert Pillow.open(io.BytesIO(bytes_of(sha, 200))).size == (100, 200)
+
+
+def test_small_images_are_not_enlarged_and_transparent_ones_lie_on_white() -> None:
+    sent = Pillow.open(io.BytesIO(bytes_of(stored(Pillow.new("RGBA", (30, 20), (0, 0, 0, 0))))))
+    assert sent.size == (30, 20) and sent.getpixel((3, 3)) == (255, 255, 255)
+
+
+def test_sizes_are_bounded() -> None:
+    assert (preprocessing.within(0), preprocessing.within(10**6)) == (16, preprocessing.MOST)
+
+
+def test_the_same_image_is_the_same_bytes_and_one_pixel_another_digest() -> None:
+    picture = noise(64, 48)
+    sha = stored(picture)
+    first = digest_of(sha)
+    preprocessing.KEPT.forget()
+    assert digest_of(sha) == first == hashlib.sha256(bytes_of(sha)).hexdigest(), "made once and kept"
+    picture.putpixel((5, 5), (255, 0, 255))
+    assert digest_of(stored(picture)) != first
+    assert digest_of(sha, 32) != first
+
+
+def test_images_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    sha, made = stored(noise(64, 40)), []
+    sent = pictures.sent
+    monkeypatch.setattr(pictures, "sent", lambda *given: made.append(given) or sent(*given))  # type: ignore[func-returns-value]
+    for _ in range(3):
+        bytes_of(sha)
+        preprocessing.KEPT.forget()
+    assert len(made) == 1
+
+
+def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preprocessing, "MEMORY", 12_000)
+    monkeypatch.setattr(preprocessing, "DIGESTS", 3)
+    shas = [stored(noise(60, 60, seed)) for seed in range(6)]
+    sizes = [len(bytes_of(sha)) for sha in shas]
+    assert sum(sizes) > 12_000
+    kept = preprocessing.KEPT
+    assert kept._size == sum(map(len, kept._bytes.values())) <= 12_000
+    assert len(kept._digests) == 3 and kept.data((shas[-1], 1024)) is not None
+
+
+def test_what_is_missing_or_no_picture_says_so() -> None:
+    with pytest.raises(FileNotFoundError):
+        bytes_of("00" * 32)
+    data = b"GIF89a and no more"
+    sha = hashlib.sha256(data).hexdigest()
+    storage.put(Image(sha256=sha).original_name, data)
+    with pytest.raises(pictures.NotAPicture):
+        bytes_of(sha)
+
+
+def test_a_bomb_is_not_decoded(settings: Any) -> None:
+    sha = stored(Pillow.new("L", (400, 400)))
+    settings.IMAGE_MAX_PIXELS = 1000
+    with pytest.raises(pictures.NotAPicture) as refused:
+        bytes_of(sha)
+    assert refused.value.code == "too_many_pixels"
