@@ -12,7 +12,8 @@ from django.utils.translation import gettext_lazy
 
 from benchmarks.models import Benchmark
 from predictions import words
-from predictions.models import Attempt, Call, Reply, Run
+from predictions.models import Call, Reply, Run
+from predictions.progress import Progress
 
 PAGE = 100
 EXCERPT = 240
@@ -50,12 +51,13 @@ class Share:
     retried: bool
 
 
-def standing(run: Run, progress: Any) -> dict[str, Any]:
+def standing(run: Run, progress: Progress) -> dict[str, Any]:
     """What the part of the page that renews itself takes. `seen` changes with whatever it shows."""
     shares = shares_of(progress.by_state)
     live = run.state == Run.State.RUNNING or bool(progress.in_flight)
     shown = [run.state, run.stopped_because, str(run.budget), str(progress.cost), progress.stalled, progress.in_flight]
-    shown += [[one.state, one.n] for one in shares] + [[error.pk for error in progress.errors], progress.seconds_left]
+    shown += [[one.state, one.n] for one in shares] + [[error.pk for error in progress.errors]]
+    shown += [lasting(progress.seconds_left), round(progress.rate or 0)]
     return {
         "run": run,
         "progress": progress,
@@ -97,7 +99,7 @@ def _said(run: Run) -> str:
     return str(SAID[Run.State(run.state)])
 
 
-def _spent(run: Run, progress: Any) -> float | None:
+def _spent(run: Run, progress: Progress) -> float | None:
     """Percent of the budget; None without one."""
     return min(100.0, float(100 * (progress.cost + progress.unaccounted) / run.budget)) if run.budget else None
 
@@ -183,12 +185,7 @@ def _text(body: Mapping[str, Any]) -> str:
     return str(body.get("text") or body.get("refusal") or "")
 
 
-def attempts_of(call: Call) -> list[Attempt]:
-    """In the order they went out."""
-    return list(call.attempts.select_related("prices").order_by("number"))
-
-
-def replies_of(call: Call) -> list[Reply]:
+def kept_replies(call: Call) -> list[Reply]:
     """In the order of the call's requests."""
     rows = {row.pk: row for row in Reply.objects.filter(pk__in=call.replies)}
     return [rows[number] for number in call.replies if number in rows]

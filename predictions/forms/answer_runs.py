@@ -15,6 +15,7 @@ from benchmarks.models import Benchmark, Item
 from people.forms.base import Styled
 from people.forms.teams import one_line
 from predictions.models import Endpoint, Run
+from predictions.preprocessing import LONGEST, MOST
 from predictions.prompts.contract import Option, Prompt
 from predictions.words import WAYS
 
@@ -56,6 +57,7 @@ class PlanForm(FirstForm):
 
     model = forms.CharField(
         label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."),
+        error_messages={"required": _("Name the model, as the endpoint calls it.")},
         widget=forms.TextInput(attrs={"list": "models", "dir": "ltr", "autocomplete": "off", "spellcheck": "false"}),
     )  # fmt: skip
     revision = forms.CharField(
@@ -77,6 +79,15 @@ class PlanForm(FirstForm):
         help_text=_("Empty: as the prompt says."),
     )  # fmt: skip
     decoding_seed = forms.IntegerField(label=_("Seed of the model (optional)"), min_value=0, required=False)
+    longest = forms.IntegerField(
+        label=_("Longest side of pictures, in pixels"), min_value=16, max_value=MOST, initial=LONGEST,
+        help_text=_("Pictures are sent upright, without metadata, and no larger than this."),
+    )  # fmt: skip
+    fresh = forms.BooleanField(
+        label=_("Ask anew"),
+        required=False,
+        help_text=_("Kept replies are not taken; all of it is paid again."),
+    )
     ways = forms.MultipleChoiceField(
         label=_("How the answer may be got"), choices=list(WAYS.items()), required=False, widget=CHECKS,
         help_text=_("None chosen: the best that the prompt knows and the endpoint offers."),
@@ -139,9 +150,10 @@ class PlanForm(FirstForm):
 
     def parts(self) -> dict[str, list[Any]]:
         """The bound fields, as the page groups them."""
-        return {name: [self[one] for one in names] for name, names in PARTS.items()} | {
-            "options": [self[OPTION + one.key] for one in self.chosen.options]
-        }
+        parts = {name: [self[one] for one in names] for name, names in PARTS.items()}
+        for name, long in (("options", False), ("wording", True)):
+            parts[name] = [self[OPTION + one.key] for one in self.chosen.options if (one.kind == "text") == long]
+        return parts
 
     def prompts(self) -> list[tuple[Any, Prompt]]:
         """Each prompt with its button."""
@@ -151,7 +163,7 @@ class PlanForm(FirstForm):
 PARTS = {
     "who": ["model", "revision"],
     "called": ["name", "setting"],
-    "decoding": ["temperature", "top_p", "max_tokens", "decoding_seed"],
+    "decoding": ["temperature", "top_p", "max_tokens", "decoding_seed", "longest", "fresh"],
     "numbers": ["sample", "seed", "repeats", "budget"],
     "which": ["conditions", "targets", "concepts"],
 }

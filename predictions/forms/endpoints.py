@@ -42,7 +42,7 @@ class EndpointForm(Styled, forms.Form):
         help_text=_("Empty: no limit of ours."),
     )  # fmt: skip
     timeout_seconds = forms.IntegerField(
-        label=_("Seconds to wait for an answer"), min_value=1, max_value=3600, initial=120
+        label=_("Seconds to wait"), min_value=1, max_value=3600, initial=120
     )
 
     def __init__(self, *args: Any, endpoint: Endpoint | None = None, **kwargs: Any) -> None:

@@ -11,7 +11,8 @@ from predictions import words
 from predictions.access import answer_run_for, call_for
 from predictions.drawn import exchanges
 from predictions.exports import call_lines
-from predictions.run_pages import CHIPS, attempts_of, replies_of, why
+from predictions.progress import attempts_of
+from predictions.run_pages import CHIPS, kept_replies, why
 from predictions.views.pages import context_of
 
 
@@ -29,7 +30,7 @@ def call(request: HttpRequest, slug: str, run_id: int, call_id: int) -> HttpResp
         "chip": CHIPS[found.State(found.state)],
         "why": why(found),
         "way": words.WAYS.get(found.how, found.how),
-        "exchanges": exchanges(replies_of(found), benchmark.team),
+        "exchanges": exchanges(kept_replies(found), benchmark.team),
         "attempts": attempts_of(found),
         "answers": found.annotation.answers if found.annotation else None,
     }

@@ -56,10 +56,10 @@ def _form(benchmark: Benchmark, said: Any, *, checked: bool) -> FirstForm:
     if not bound.is_valid():
         return bound if checked else FirstForm(initial=typed(bound, said), benchmark=benchmark)
     campaign, endpoint = bound.cleaned_data["campaign"], bound.cleaned_data["endpoint"]
-    prompts = fitting(campaign, endpoint)
-    if not prompts:
+    prompts, ready = fitting(campaign, endpoint)
+    if ready is None:
         return FirstForm(initial=typed(bound, said), benchmark=benchmark)
-    chosen = next((one for one in prompts if ident(one) == said.get("prompt")), prompts[0])
+    chosen = next((one for one in prompts if ident(one) == said.get("prompt")), ready)
     about: dict[str, Any] = {"benchmark": benchmark, "campaign": campaign, "fitting": prompts, "chosen": chosen}
     if checked:
         return PlanForm(said, **about)
@@ -82,6 +82,7 @@ def _plan(form: PlanForm) -> Plan:
         prompt=form.chosen, options=form.options(), decoding=decoding, selection=form.selection(),
         repeats=said["repeats"], seed=said["seed"], budget=said["budget"],
         name=said["name"].strip(), setting=said["setting"].strip(),
+        longest=said["longest"], fresh=said["fresh"],
     )  # fmt: skip
 
 
@@ -109,8 +110,8 @@ def _endpoint(form: FirstForm, benchmark: Benchmark) -> Endpoint | None:
 def _look_page(request: HttpRequest, benchmark: Benchmark, plan: Plan) -> HttpResponse:
     """What is sent for one unit, and what all of it costs, if that was asked. Raises answer_runs.Refused."""
     said = request.POST
-    number = whole(said.get("show") or said.get("at"))
-    view = answer_runs.preview(plan, number)
+    view = answer_runs.preview(plan, whole(said.get("show") or said.get("at")))
+    number = min(whole(said.get("show") or said.get("at")), view.total - 1)
     estimate = answer_runs.estimate(plan) if said.get("do") == "cost" else None
     asked = view.asked
     context = {

@@ -111,11 +111,11 @@ def test_one_rater_gives_no_interval_and_a_constant_model_no_value(world: World,
 
 def test_without_a_model_the_page_says_what_to_do(world: World) -> None:
     empty = world.client(world.mara).get("/b/sea-and-river/models/").content.decode()
-    assert "No model has answered yet. Import predictions." in empty
+    assert "No model has answered yet. Run one over a campaign, or import what it said." in empty
     world.add_items(2)
     opened = an_open_campaign(world)
     page = world.client(world.mara).get("/b/sea-and-river/models/").content.decode()
-    assert "No model has answered yet. Import predictions." in page
+    assert "No model has answered yet. Run one over a campaign, or import what it said." in page
     assert f"/b/sea-and-river/campaigns/{opened.pk}/answers/import/" in page
     assert world.client(world.mara).get("/b/sea-and-river/models.json").json()["models"] == []
 

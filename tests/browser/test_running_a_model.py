@@ -1,0 +1,135 @@
+"""A model is run as a researcher does: planned, looked at, costed, started, watched, its failures read and retried."""
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotation.models import Campaign
+from jobs import runner
+from jobs.models import Job
+from people.models import User
+from predictions.models import Call, Endpoint, Run
+from predictions.services import endpoints
+from tests.browser.conftest import PHONE
+from tests.browser.test_rating import look
+from tests.personas import World
+from tests.predictions.scripted import Act, Asked, Server
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+LONG = "a-provider-with-a-long-name/a-family-of-models-2026-instruct-vision-preview-0425-quantised-awq"
+
+
+@pytest.fixture
+def endpoint(world: World, scripted_server: Server) -> Endpoint:
+    scripted_server.script.models = ["scripted", LONG]
+    who, at = world.team_admin, timezone.now()
+    made = endpoints.create(
+        world.team, who, at, kind="openai", name="Server of the tests", base_url=scripted_server.base_url,
+        offers=["images", "schema"],
+    )  # fmt: skip
+    endpoints.set_prices(made, {"*": {"in": "2.5", "out": "10"}}, who, at)
+    endpoints.check(made, who, at)
+    return made
+
+
+def some_fail(asked: Asked) -> Act | None:
+    """Of the requests: prose without a number, a refusal to speak, a server that does not take it; else a 4."""
+    if asked.number in (2, 3):
+        return Act(text="It is hard to say: markets look alike in many places.")
+    if asked.number == 4:
+        return Act(status=400)
+    return Act(text='{"relevance": "4"}')
+
+
+def work() -> None:
+    for job in Job.objects.filter(state__in=Job.LIVE).order_by("pk"):
+        runner.run(job.pk)
+
+
+@pytest.mark.parametrize("how", [{}, PHONE], ids=["desktop", "phone"])
+def test_a_model_is_run(
+    open_as: Callable[..., Page], world: World, campaign: Campaign, endpoint: Endpoint, scripted_server: Server,
+    how: Any, shot: Any, request: Any,
+) -> None:  # fmt: skip
+    page, name = open_as(world.mara, **how), request.node.callspec.id
+    home = f"/b/{world.benchmark.slug}/predictions/"
+
+    def seen(what: str) -> None:
+        shot(page, f"run-{what}-{name}", full_page=True)
+        assert look(page) == ""
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    page.goto(home)
+    seen("index-empty")
+    page.get_by_role("link", name="New run").first.click()
+    seen("first")
+    page.get_by_label("Campaign").select_option(label=campaign.name)
+    page.get_by_label("Endpoint").select_option(label=endpoint.name)
+    page.get_by_label("Model", exact=True).wait_for()
+    page.get_by_label("The sheet as people have it").check()
+    expect(page.locator("[name=shown_prompt]")).to_have_value(re.compile("^sheet@"))
+    page.get_by_label("Times each unit is asked").fill("0")
+    page.get_by_label("Budget in dollars").fill("20")
+    page.get_by_role("button", name="See what will be sent").click()
+    expect(page.locator("main")).to_contain_text("what you typed is all there")
+    expect(page.get_by_label("Budget in dollars")).to_have_value("20")
+    seen("refused")
+    page.get_by_label("Model", exact=True).fill(LONG)
+    page.get_by_label("Times each unit is asked").fill("1")
+    page.get_by_label("Only a sample of").fill("6")
+    page.get_by_role("button", name="See what will be sent").click()
+    expect(page.locator("main")).to_contain_text("Unit 1 of 6")
+    expect(page.locator(".message img").first).to_be_visible()
+    seen("preview")
+    first = page.locator("#sent").inner_text()
+    page.get_by_role("button", name="Next unit").click()
+    expect(page.locator("main")).to_contain_text("Unit 2 of 6")
+    assert page.locator("#sent").inner_text() != first
+    page.get_by_role("button", name="What will this cost").click()
+    expect(page.locator("#cost")).to_be_visible()
+    seen("cost")
+    assert scripted_server.counts()["total"] == 0, "nothing is sent before the start"
+    assert not Run.objects.exists()
+    page.get_by_role("button", name="Change the plan").click()
+    expect(page.get_by_label("Model", exact=True)).to_have_value(LONG)
+    page.get_by_role("button", name="See what will be sent").click()
+    page.get_by_role("button", name="What will this cost").click()
+    page.get_by_role("button", name="Start the run").click()
+    expect(page.locator("#progress")).to_contain_text("0 of 6 calls have ended")
+    seen("started")
+    run = Run.objects.get()
+    assert run.budget == Decimal(20)
+    scripted_server.answer_by(some_fail)
+    work()
+    expect(page.locator("#progress")).to_contain_text("6 of 6 calls have ended")
+    seen("done")
+    page.get_by_role("link", name="Not readable").first.click()
+    expect(page.locator(".calls")).to_contain_text("markets look alike")
+    page.locator(".calls a").first.click()
+    expect(page.locator("main")).to_contain_text("What the model said")
+    page.get_by_text("What was sent").click()
+    seen("call")
+    page.goto(f"{home}run/{run.pk}/")
+    page.get_by_label("Not readable").check()
+    scripted_server.answer_by(lambda asked: Act(text='{"relevance": "5"}'))
+    page.get_by_role("button", name="Retry these").click()
+    expect(page.locator("main")).to_contain_text("3 calls are asked again")
+    work()
+    expect(page.locator("#progress")).to_contain_text("Answered: 6")
+    assert Call.objects.filter(run=run, state="answered").count() == 6
+    page.get_by_role("link", name="Numbers of this model beside people").click()
+    expect(page.locator("main")).to_contain_text(LONG)
+    page.goto(home)
+    expect(page.locator("main")).to_contain_text("6 of 6")
+    seen("index")
+    if not how:
+        User.objects.filter(pk=world.mara.pk).update(language="ar")
+        page = open_as(world.mara)
+        for what, path in (("index", home), ("run", f"{home}run/{run.pk}/"), ("first", f"{home}run/new/")):
+            page.goto(path)
+            shot(page, f"run-{what}-arabic", full_page=True)
