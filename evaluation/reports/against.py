@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -88,14 +88,23 @@ class Against:
 
     def with_models(self, models: Collection[int], cohort: int) -> Ratings:
         """A cohort's ratings, with these models as raters more; raters are numbered as in `observed`."""
+        return self.with_scores([(model, self.scores(model)) for model in models], cohort)
+
+    def with_scores(self, said: Sequence[tuple[int, Floats]], cohort: int) -> Ratings:
+        """A cohort's ratings, with raters more that are given by number and by their scores (things,)."""
         mine = self.cohort == cohort
         parts = [(self.thing[mine], self.rater[mine], self.value[mine])]
-        for model in models:
-            score = self.scores(model)
-            said = np.flatnonzero(np.isfinite(score) & (self.cohort_of == cohort))
-            parts.append((said, np.full(said.size, model), score[said]))
+        for number, score in said:
+            there = np.flatnonzero(np.isfinite(score) & (self.cohort_of == cohort))
+            parts.append((there, np.full(there.size, number), score[there]))
         thing, rater, value = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return Ratings(thing, rater, value, self.n_things, len(self.observed.raters))
+        most = max([len(self.observed.raters), *(number + 1 for number, _score in said)])
+        return Ratings(thing, rater, value, self.n_things, most)
+
+    def mean_scores(self, models: Collection[int]) -> Floats:
+        """(things,) the mean of several models' scores; NaN where one of them said nothing."""
+        found: Floats = np.mean([self.scores(model) for model in models], axis=0)
+        return found
 
     def truth(self, which: str) -> Floats:
         """(things,) the code that counts as right: the people's majority (NaN where the first place is shared), or the
@@ -105,6 +114,13 @@ class Against:
     @cached_property
     def _majority(self) -> Floats:
         return majority(self.ratings)[0]
+
+    @cached_property
+    def unit_pks(self) -> Ints:
+        """(things,) ids of the units."""
+        units, first = np.unique(self.observed.unit, return_index=True)
+        found: Ints = self.observed.unit_pk[first][np.searchsorted(units, self.unit_of)]
+        return found
 
     @cached_property
     def repeated(self) -> bool:

@@ -7,12 +7,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from evaluation.metrics.estimate import Estimate
+from evaluation.reports.asked_words import left_out_sentence, ways_sentence
 from evaluation.reports.beside import counted_words
 from evaluation.reports.judge_report import JudgeLine, JudgeReport, Standing
 from evaluation.reports.models_page import beside_people, brief
 from evaluation.reports.numbers import shown
 from evaluation.reports.page import SHARE, Axis, axis_for, line
 from jobs.spreadsheets import csv_lines
+
+MAJORITY = ("agreement", "base_rate", "kappa")
 
 
 def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
@@ -25,6 +28,8 @@ def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
         "alpha_axis": alpha_axis,
         "strip_axis": strip_axis,
         "nominal": nominal,
+        "averaged": bool(report.mean_of),
+        "ways": ways_sentence(report.ways),
         "rows": [_row(one, alpha_axis, strip_axis) for one in report.lines],
         "panel": _panel(report),
         "words": words(report, language),
@@ -41,10 +46,8 @@ def _row(one: JudgeLine, alpha_axis: Axis, strip_axis: Axis) -> dict[str, Any]:
         "ceiling_at": strip_axis.at(one.standing.ceiling.value) if one.standing.ceiling.value is not None else "",
         "sentences": list(_sentences(one.standing)),
         "ceiling": _ceiling(one.standing.ceiling),
-        "agreement": brief(one.majority.agreement),
-        "base_rate": brief(one.majority.base_rate),
-        "kappa": brief(one.majority.kappa),
-        "left_out": [words for words in (_tied(one), _unanswered(one)) if words],
+        **({name: brief(getattr(one.majority, name)) for name in MAJORITY} if one.majority else {}),
+        "left_out": [words for words in (_tied(one), _unanswered(one), left_out_sentence(one.left_out)) if words],
     }
 
 
@@ -73,7 +76,7 @@ def _ceiling(estimate: Estimate) -> dict[str, Any]:
 
 def _tied(one: JudgeLine) -> str:
     """Why fewer units have a majority than the judge rated."""
-    n = one.majority.n_tied
+    n = one.majority.n_tied if one.majority else 0
     text = ngettext(
         "%(n)s unit with a shared first place left out.", "%(n)s units with a shared first place left out.", n
     )
@@ -104,6 +107,11 @@ def words(report: JudgeReport, language: str = "en") -> list[str]:
     if report.judge is None:
         return []
     *said, interval = counted_words(report.selection, report.catalogue, language)
+    if report.mean_of:
+        text = _("Judge: the mean of %(names)s, computed here; a unit without an answer of one of them is left out.")
+        said.append(text % {"names": report.judge.name})
+    if len([how for how in report.ways if how]) > 1:
+        said.append(_("Answers that came by different ways of asking are different measurements: compare with care."))
     said.append(_("Both alphas are of the units the judge rated; with the judge, it is one rater more."))
     if report.selection.level == "nominal":
         said.append(
@@ -137,13 +145,16 @@ def to_json(report: JudgeReport) -> dict[str, Any]:
         "benchmark": {"slug": report.catalogue.benchmark.slug, "name": report.catalogue.benchmark.name},
         "selection": report.selection.to_json(),
         "judge": names,
+        "mean_of": [{"model": who.name, "setting": who.setting} for who in report.mean_of],
+        "ways": dict(report.ways),
         "words": words(report),
         "watermark": report.watermark,
         "computed_at": report.computed_at.isoformat(),
         "cohorts": {
             one.cohort.label: {name: estimate.to_json() for name, estimate in _numbers(one)}
-            | {"people": [e.to_json() for e in one.standing.people], "n_tied": one.majority.n_tied}
-            | {"n_unanswered": one.n_unanswered}
+            | {"people": [e.to_json() for e in one.standing.people]}
+            | ({"n_tied": one.majority.n_tied} if one.majority else {})
+            | {"n_unanswered": one.n_unanswered, "left_out": one.left_out.to_json()}
             for one in report.lines
         },
         "panel": {name: estimate.to_json() for name, estimate in panel.items()},
@@ -157,9 +168,10 @@ def _numbers(one: JudgeLine) -> Iterator[tuple[str, Estimate]]:
     yield "ceiling", one.standing.ceiling
     if one.standing.at_least_as_good is not None:
         yield "at_least_as_good", one.standing.at_least_as_good
-    yield "agreement_with_majority", one.majority.agreement
-    yield "base_rate", one.majority.base_rate
-    yield "kappa", one.majority.kappa
+    if one.majority is not None:
+        yield "agreement_with_majority", one.majority.agreement
+        yield "base_rate", one.majority.base_rate
+        yield "kappa", one.majority.kappa
 
 
 CSV_COLUMNS = (

@@ -3,12 +3,17 @@ far several judges err together."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import combinations
 
 import numpy as np
 
 from annotation.readers import watermark
+from evaluation.asking import Asked, LeftOut, left_out
+from evaluation.asking import asked as asked_of
 from evaluation.catalogue import Catalogue
 from evaluation.metrics.agreement import Level
 from evaluation.metrics.counts import Floats, Ratings
@@ -26,10 +31,11 @@ from evaluation.metrics.judges import (
 )
 from evaluation.metrics.resampling import mean
 from evaluation.observations import Observed, Who, observe
-from evaluation.reports.against import Against
+from evaluation.reports.against import MAJORITY, Against
 from evaluation.selection import Selection
 from people.models import Cohort
 
+MOST_PAIRED = 5
 NO_INTERVAL = Interval(over="none")
 
 
@@ -46,56 +52,111 @@ class Standing:
 
 @dataclass(frozen=True)
 class JudgeLine:
-    """`n_unanswered`: units that people rated and the judge did not; whether it was asked is not known."""
+    """`n_unanswered`: units that people rated and the judge did not. `left_out`: those of them whose call ended without
+    a value, and what the agreement with the majority would be were all of them wrong or right."""
 
     cohort: Cohort
     alpha: WithJudge
     standing: Standing
-    majority: AgainstMajority
+    majority: AgainstMajority | None
     n_unanswered: int
+    left_out: LeftOut
 
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """`panel`: correlation of errors and effective number of all judges, where there are at least two."""
+    """`panel`: correlation of errors and effective number of all judges, where there are at least two. `mean_of`: whom
+    the judge is the mean of, where several are averaged: such a mean has no code, and agrees with no majority."""
 
     catalogue: Catalogue = field(repr=False)
     selection: Selection
     judges: tuple[tuple[int, Who], ...]  # by the id of the rater
     judge: Who | None
+    mean_of: tuple[Who, ...]
     lines: tuple[JudgeLine, ...]
     panel: tuple[Estimate, Estimate] | None
+    ways: Mapping[str, int]
     watermark: int
     computed_at: datetime
 
 
 def judge_report(catalogue: Catalogue, selection: Selection, asked: str, at: datetime) -> JudgeReport:
-    """`asked`: the id of a model rater; another one, or none: the first by name. `selection` counts both kinds."""
+    """`asked`: the id of a model rater, or a key of `combinations_of`; another, or none: the first by name.
+    `selection` counts both kinds."""
     mark = watermark(catalogue.benchmark)
     observed = observe(selection)
     models = observed.models()
     judges = tuple((who.pk, who) for _place, who in models)
-    chosen = next((pair for pair in models if str(pair[1].pk) == asked), models[0] if models else None)
-    against = Against.of(observed)
+    against, calls = Against.of(observed), asked_of(selection)
+    seat = _seat(against, asked, models, selection, calls)
     lines: tuple[JudgeLine, ...] = ()
-    if chosen is not None:
+    if seat is not None:
         places = {label: place for place, label in enumerate(observed.cohorts)}
         cohorts = [catalogue.cohorts[pk] for pk in selection.cohorts]
-        lines = tuple(_line(against, chosen[0], one, places.get(one.label, -1), selection) for one in cohorts)
+        lines = tuple(_line(against, seat, one, places.get(one.label, -1), selection) for one in cohorts)
     panel = _panel(against, observed, selection) if len(models) > 1 else None
-    judge = chosen[1] if chosen else None
-    return JudgeReport(catalogue, selection, judges, judge, lines, panel, mark, at)
+    who, of, ways = (seat.who, seat.of, seat.calls.ways) if seat else (None, (), {})
+    return JudgeReport(catalogue, selection, judges, who, of, lines, panel, ways, mark, at)
 
 
-def _line(against: Against, model: int, cohort: Cohort, place: int, selection: Selection) -> JudgeLine:
-    everybody, model = _numbered(against.with_models([model], place), model)
-    majority = against_majority(everybody, model)
+@dataclass(frozen=True)
+class _Seat:
+    """Who judges: one model rater, or the mean `of` several, computed here: there is no such rater. `number`: in the
+    ratings; `scores`: of every thing."""
+
+    who: Who
+    of: tuple[Who, ...]
+    number: int
+    scores: Floats
+    calls: Asked
+
+
+def combinations_of(judges: Sequence[tuple[int, Who]], level: str) -> dict[str, tuple[Who, ...]]:
+    """Which judges may be averaged, by how an address names them ("12+15"): every two of a few, and all. Codes without
+    an order have no mean."""
+    if level == "nominal" or len(judges) < 2:
+        return {}
+    some = [*combinations(judges, 2)] if len(judges) <= MOST_PAIRED else []
+    return {"+".join(str(pk) for pk, _who in one): tuple(who for _pk, who in one) for one in [*some, tuple(judges)]}
+
+
+def _seat(
+    against: Against, asked: str, models: list[tuple[int, Who]], selection: Selection, calls: Mapping[int, Asked]
+) -> _Seat | None:
+    several = combinations_of([(who.pk, who) for _place, who in models], selection.level).get(asked)
+    if several:
+        places = [place for place, who in models if who in several]
+        name = " + ".join(f"{who.name}, {who.setting}" if who.setting else who.name for who in several)
+        who = Who(0, several[0].kind, name)
+        return _Seat(who, several, len(against.observed.raters), against.mean_scores(places), _of_all(several, calls))
+    chosen = next((pair for pair in models if str(pair[1].pk) == asked), models[0] if models else None)
+    if chosen is None:
+        return None
+    place, who = chosen
+    return _Seat(who, (), place, against.scores(place), calls.get(who.pk, Asked()))
+
+
+def _of_all(several: Sequence[Who], calls: Mapping[int, Asked]) -> Asked:
+    """A unit that one of them failed at has no mean."""
+    parts = [calls.get(who.pk, Asked()) for who in several]
+    ways: Counter[str] = Counter()
+    for part in parts:
+        ways.update(part.ways)
+    return Asked(dict(ways), {unit: state for part in parts for unit, state in part.failed.items()})
+
+
+def _line(against: Against, seat: _Seat, cohort: Cohort, place: int, selection: Selection) -> JudgeLine:
+    everybody, model = _numbered(against.with_scores([(seat.number, seat.scores)], place), seat.number)
+    majority = None if seat.of else against_majority(everybody, model)
+    here = against.cohort_of == place
+    right = None if seat.of else against.truth(MAJORITY)[here]
     return JudgeLine(
         cohort,
         alpha_with_judge(everybody, model, _level(selection), interval=selection.wanted_interval),
         _standing(everybody, model, majority, selection),
         majority,
         _n_unanswered(everybody, model),
+        left_out(seat.calls, against.unit_pks[here], seat.scores[here], right),
     )
 
 
@@ -113,9 +174,9 @@ def _level(selection: Selection) -> Level:
     return level
 
 
-def _standing(everybody: Ratings, model: int, majority: AgainstMajority, selection: Selection) -> Standing:
+def _standing(everybody: Ratings, model: int, majority: AgainstMajority | None, selection: Selection) -> Standing:
     """By order where the codes have one, else by how often the majority of the others says the same."""
-    if selection.level == "nominal":
+    if majority is not None and selection.level == "nominal":
         people = among(everybody, everybody.rater != model)
         each = tuple(against_majority(people, person).agreement for person in range(people.n_raters))
         return Standing(majority.agreement, each, _mean_of(each), None)

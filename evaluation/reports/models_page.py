@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from evaluation.metrics.estimate import Estimate
 from evaluation.observations import Who
+from evaluation.reports import asked_words
 from evaluation.reports.against import GOLD, MAJORITY
 from evaluation.reports.beside import counted_words
 from evaluation.reports.models_report import ModelLine, ModelsReport
@@ -38,6 +39,7 @@ def models_context(report: ModelsReport, language: str) -> dict[str, Any]:
         "axis": axis,
         "overall_label": str(STATISTIC_LABELS[report.statistic]),
         "has_image_wise": bool(wise),
+        "asked_again": any(one.again is not None for one in report.lines),
         "cohorts": [cohort.name for cohort in report.cohorts] if len(report.cohorts) > 1 else [],
         "rows": [_row(one, report, axis) for one in report.lines],
         "words": words(report, language),
@@ -54,11 +56,27 @@ def _row(one: ModelLine, report: ModelsReport, axis: Axis) -> dict[str, Any]:
         "overall": beside_people(line(one.overall, axis), one.overall),
         "image_wise": beside_people(line(one.image_wise, axis), one.image_wise) if one.image_wise is not None else None,
         "left_out": left_out_sentence(one.image_wise) if one.image_wise is not None else "",
+        "asked": [words for words in (_without_value(one), asked_words.ways_sentence(one.ways)) if words],
+        "again": _again(one),
         "band": band(one.band, sum(other.band is not None for other in report.lines)),
         "by_cohort": [
             (cohort.name, brief(estimate)) for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True)
         ],
     }
+
+
+def _without_value(one: ModelLine) -> str:
+    return asked_words.left_out_sentence(one.left_out)
+
+
+def _again(one: ModelLine) -> dict[str, Any] | None:
+    """What it said when it was asked more than once."""
+    if one.again is None:
+        return None
+    same = brief(one.again.same)
+    if one.again.same.value is not None:
+        same["n"] = f"n = {one.again.same.n_units}"
+    return {"same": same, "alpha": brief(one.again.alpha), "repeats": one.again.repeats}
 
 
 def about(who: Who) -> str:
@@ -125,6 +143,10 @@ def _rules(report: ModelsReport) -> Iterator[str]:
             "Image-wise: each item's Pearson correlation over the cohorts, averaged over the items; these cohorts only."
         )
     yield _("Answered: of the units people rated. What could not be read, or was not asked, is no answer.")
+    if any(len([how for how in one.ways if how]) > 1 for one in report.lines):
+        yield _("Answers that came by different ways of asking are different measurements: compare with care.")
+    if any(one.again is not None for one in report.lines):
+        yield _("Asked again: the first answer counts; the others are set against it here only.")
 
 
 def _interval(report: ModelsReport, jackknife: str) -> Iterator[str]:
@@ -173,13 +195,22 @@ def _json(one: ModelLine, report: ModelsReport) -> dict[str, Any]:
             cohort.label: estimate.to_json() for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True)
         },
         "place": {"best": one.band[0], "worst": one.band[1]} if one.band else None,
+        "ways": dict(one.ways),
+        "left_out": one.left_out.to_json(),
+        "asked_again": {
+            "same": one.again.same.to_json(),
+            "alpha": one.again.alpha.to_json(),
+            "repeats": one.again.repeats,
+        }
+        if one.again is not None
+        else None,
     }
 
 
 CSV_COLUMNS = (
     "model", "setting", "number", "cohort", "value", "low", "high", "n_units", "n_raters", "n_ratings", "confidence",
     "resampled", "method", "reason", "interval_reason", "best_place", "worst_place", "stage", "field", "counted",
-    "watermark", "computed_at",
+    "watermark", "computed_at", "left_out", "worst", "best", "ways",
 )  # fmt: skip
 
 
@@ -195,7 +226,13 @@ def _csv_rows(report: ModelsReport) -> Iterator[list[Any]]:
                 one.who.name, one.who.setting, number, cohort, e.value, e.low, e.high, e.n_units, e.n_raters,
                 e.n_ratings, e.level, e.resampled, e.method, e.reason, e.interval_reason, *(one.band or ("", "")),
                 s.stage, s.field, s.counted, report.watermark, report.computed_at.isoformat(),
+                *(_left_out_cells(one) if number == report.statistic and not cohort else ("", "", "")),
+                ", ".join(f"{how or 'unknown'} {n}" for how, n in sorted(one.ways.items())),
             ]  # fmt: skip
+
+
+def _left_out_cells(one: ModelLine) -> tuple[Any, ...]:
+    return one.left_out.n, one.left_out.worst, one.left_out.best
 
 
 def _numbers(one: ModelLine, report: ModelsReport) -> Iterator[tuple[str, str, Estimate]]:
@@ -205,3 +242,6 @@ def _numbers(one: ModelLine, report: ModelsReport) -> Iterator[tuple[str, str, E
         yield "image_wise_pearson", "", one.image_wise
     for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True):
         yield report.statistic, cohort.label, estimate
+    if one.again is not None:
+        yield "same_in_all_repeats", "", one.again.same
+        yield "alpha_over_repeats", "", one.again.alpha

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -9,7 +10,10 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from annotation.readers import watermark
+from evaluation.asking import Asked, LeftOut, left_out, repeated
+from evaluation.asking import asked as asked_of
 from evaluation.catalogue import Catalogue
+from evaluation.metrics.agreement import Level
 from evaluation.metrics.association import Kind
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate
@@ -17,11 +21,13 @@ from evaluation.metrics.model_people import image_wise
 from evaluation.metrics.model_ranks import Ranked, closeness, ranked
 from evaluation.metrics.proportions import share, share_of
 from evaluation.metrics.rater_means import with_rater_means
-from evaluation.observations import Observed, Who, observe
+from evaluation.metrics.self_agreement import SelfAgreement, self_agreement
+from evaluation.observations import Observed, Who, observe, whos
 from evaluation.reports.against import GOLD, MAJORITY, Against, has_gold
 from evaluation.selection import Selection, SelectionError
 from people.models import Cohort
 
+NOWHERE, NOTHING = -1, Asked()
 FEW_COHORTS = 3  # an image has a correlation over cohorts from here on
 # Models times people's ratings. A look takes some ten seconds at most: see docs/reference/measurements.md
 MOST_WITH_INTERVALS, MOST = 4_000_000, 40_000_000
@@ -29,7 +35,8 @@ MOST_WITH_INTERVALS, MOST = 4_000_000, 40_000_000
 
 @dataclass(frozen=True)
 class ModelLine:
-    """`overall` over the things of all cohorts together; `image_wise` only where there are enough cohorts."""
+    """`overall` over the things of all cohorts together; `image_wise` only where there are enough cohorts. `left_out`:
+    calls without a value, of the things that `overall` is about; `again`: of one that was asked more than once."""
 
     who: Who
     answered: Estimate
@@ -37,6 +44,9 @@ class ModelLine:
     image_wise: Estimate | None
     by_cohort: tuple[Estimate, ...]
     band: tuple[int, int] | None  # best and worst place; None without a value
+    ways: Mapping[str, int]
+    left_out: LeftOut
+    again: SelfAgreement | None
 
 
 @dataclass(frozen=True)
@@ -70,12 +80,19 @@ def models_report(catalogue: Catalogue, selection: Selection, asked: dict[str, s
     statistic = asked["statistic"] if asked.get("statistic") in statistics else statistics[0]
     truth = asked["truth"] if asked.get("truth") in truths else truths[0]
     cohorts = tuple(catalogue.cohorts[pk] for pk in selection.cohorts)
+    calls = asked_of(selection)
     made = _Making(Against.of(observed), selection, statistic, truth, cohorts)
-    lines = made.lines(observed)
+    lines = made.lines([*observed.models(), *_without_an_answer(catalogue, observed, calls)], calls)
     return ModelsReport(
         catalogue, selection, statistic, statistics, truth, truths, cohorts, lines, made.against.n_things,
         made.n_tied, made.ranks.n_tests, made.n_untested, made.too_many, mark, at,
     )  # fmt: skip
+
+
+def _without_an_answer(catalogue: Catalogue, observed: Observed, calls: Mapping[int, Asked]) -> list[tuple[int, Who]]:
+    """Models that were asked and gave nothing readable: to leave them out would be to say that all is well."""
+    there = {who.pk for _place, who in observed.models()}
+    return [(NOWHERE, who) for who in whos(catalogue.benchmark, sorted(set(calls) - there))]
 
 
 def statistics_for(level: str) -> tuple[str, ...]:
@@ -89,6 +106,7 @@ class _Making:
         self, against: Against, selection: Selection, statistic: str, truth: str, cohorts: tuple[Cohort, ...]
     ) -> None:
         self.against, self.wanted, self.statistic = against, selection.wanted_interval, statistic
+        self.selection = selection
         work = len(against.observed.models()) * against.value.size
         if work > MOST:
             message = _(
@@ -105,8 +123,8 @@ class _Making:
         self.ranks = Ranked([], np.zeros((0, 0)), 0, 0)
         self.n_untested = 0
 
-    def lines(self, observed: Observed) -> tuple[ModelLine, ...]:
-        models = observed.models()
+    def lines(self, models: Sequence[tuple[int, Who]], calls: Mapping[int, Asked]) -> tuple[ModelLine, ...]:
+        again = repeated(self.selection)
         said = [self.against.scores(place) for place, _who in models]
         columns = [self._contribution(scores) for scores in said]
         placed = [number for number, column in enumerate(columns) if np.isfinite(column).any()]
@@ -124,9 +142,21 @@ class _Making:
                 self._image_wise(place),
                 tuple(self._of_cohort(scores, cohort) for cohort in self.places),
                 bands.get(number),
+                calls.get(who.pk, NOTHING).ways,
+                self._left_out(calls.get(who.pk, NOTHING), scores),
+                self_agreement(again[who.pk], self._level) if who.pk in again else None,
             )
             for number, ((place, who), scores) in enumerate(zip(models, said, strict=True))
         )
+
+    @property
+    def _level(self) -> Level:
+        level: Level = self.selection.level  # type: ignore[assignment]  # the page offers no other question
+        return level
+
+    def _left_out(self, calls: Asked, scores: Floats) -> LeftOut:
+        right = self.right if self.statistic == "accuracy" else None
+        return left_out(calls, self.against.unit_pks, scores, right)
 
     def _contribution(self, scores: Floats) -> Floats:
         if self.statistic != "accuracy":

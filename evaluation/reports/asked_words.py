@@ -1,0 +1,41 @@
+"""How models were asked and what was left out, in words: beside every number that leaves something out."""
+
+from collections.abc import Mapping
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from evaluation.asking import LeftOut
+from evaluation.reports.numbers import shown
+from predictions.models import Call
+from predictions.words import WAYS
+
+
+def ways_sentence(ways: Mapping[str, int]) -> str:
+    """Which way of asking the answers came by: a score read from log-probabilities and one read from prose are
+    different measurements. Empty where nobody knows.
+
+    >>> ways_sentence({"logprobs": 97, "text": 3})
+    'Its answers: 97 by log-probabilities of the codes, 3 from its words.'
+    """
+    known = {how: n for how, n in ways.items() if how}
+    if not known:
+        return ""
+    names = {how: WAYS.get(how, how) for how in ways if how} | {"": _("in a way the file does not say")}
+    order = sorted(ways, key=lambda how: (-ways[how], how))
+    parts = [_("%(n)s %(way)s") % {"n": f"{ways[how]:,}", "way": names[how]} for how in order]
+    return _("Its answers: %(ways)s.") % {"ways": _(", ").join(parts)}
+
+
+def left_out_sentence(of: LeftOut) -> str:
+    """How many have no value, why, and within which ends the number would lie with them. Empty for none."""
+    if not of.n:
+        return ""
+    labels = dict(Call.State.choices)
+    states = _(", ").join(f"{str(labels[state]).lower()} {n:,}" for state, n in of.states.items())
+    text = ngettext("Left out %(n)s: %(states)s.", "Left out %(n)s: %(states)s.", of.n)
+    said = text % {"n": f"{of.n:,}", "states": states}
+    if of.worst is None or of.best is None:
+        return said
+    ends = _("Were they all wrong or all right, it would lie between %(worst)s and %(best)s.")
+    return f"{said} {ends % {'worst': shown(of.worst), 'best': shown(of.best)}}"
