@@ -10,6 +10,7 @@ class PredictionsConfig(AppConfig):
         from predictions.services.answer_file_runs import IMPORT as ANSWERS
         from predictions.services.collections import IMPORT as COLLECTIONS
         from predictions.services.encoder_runs import DRIVE as ENCODERS
+        from predictions.services.item_facts import DRIVE as FACTS
         from predictions.services.knowledge import importing, indexes, linking
         from predictions.services.run_files import IMPORT as RUNS
         from predictions.services.run_jobs import ASK, READ_AGAIN
@@ -18,6 +19,7 @@ class PredictionsConfig(AppConfig):
         kinds.register(COLLECTIONS)
         kinds.register(RUNS)
         kinds.register(ENCODERS)
+        kinds.register(FACTS)
         kinds.register(ASK)
         kinds.register(READ_AGAIN)
         for kind in (importing.IMPORT, indexes.BUILD, linking.LINK):

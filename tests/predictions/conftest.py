@@ -16,6 +16,9 @@ MISSING = "LOCAL MODELS ARE NOT INSTALLED, SO NOTHING OF THEM IS TESTED. Run ./e
 @pytest.fixture(scope="session")
 def needs_models() -> None:
     if all(map(importlib.util.find_spec, MODULES)):
+        from predictions.backends import torch_setup
+
+        torch_setup.torch().set_num_threads(1)  # tests run side by side; threads that wait for each other cost the most
         return
     if os.environ.get("NEEDS_MODELS"):
         pytest.fail(MISSING)
