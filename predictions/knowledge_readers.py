@@ -23,7 +23,7 @@ MOST_PICTURES = 60
 
 def gold_of(item: Item) -> list[str]:
     """Ids of the entries that are right for an item: `gold_entity` of its context, a list or a text with | between."""
-    given = item.context.get("gold_entity") or ()
+    given = item.context.get("gold_entity") or []
     parts = given.split("|") if isinstance(given, str) else given if isinstance(given, list) else [given]
     return [str(one).strip() for one in parts if str(one).strip()]
 

@@ -251,7 +251,7 @@ def test_without_models_it_says_what_to_bring(study: Study) -> None:
     for key in ("table-2", "table-15", "table-16", "table-17"):
         with pytest.raises(Missing, match="No model has scored"):
             study.table(key)
-    with pytest.raises(Missing, match="linking run"):
+    with pytest.raises(Missing, match="No image has been linked"):
         study.table("table-3")
     with pytest.raises(Missing, match="no campaign yet"):
         study.table("table-1")

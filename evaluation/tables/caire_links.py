@@ -1,0 +1,125 @@
+"""CAIRE's Table 3: how often the right entry is among the first that an image was linked to.
+
+Gold ids come with the images, in a column `gold_entity`; a set of images has its name in a column `dataset`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.proportions import share
+from evaluation.tables.given import Given
+from evaluation.tables.printed import printed
+from evaluation.tables.spec import Cell, Door, Missing, Rounding, Row, Table, TableSpec, Words
+from predictions.knowledge_readers import gold_of
+from predictions.models import Link, Run
+from predictions.readers import runs_of
+from predictions.services.knowledge.linking import METHODS
+
+AT = (1, 5, 10, 20)
+MOST_SETS = 8
+NEEDS = gettext_lazy("A linking run over images whose right entries are known.")
+OTHER_IMAGES = gettext_lazy("The knowledge base and the images are others than the paper's.")
+DOOR = Door("predictions:linking", gettext_lazy("To the linked entities"))
+LEFT_OUT = "in_knowledge_base"
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Of a run's images with gold ids: (n,) the first place of a right entry, 0 for none; whose they are; their set."""
+
+    place: np.typing.NDArray[np.int64]
+    entity: list[str]
+    dataset: list[str]
+    left_out: int
+
+    def recall(self, k: int, dataset: str | None = None) -> Estimate:
+        """The share with a right entry among the first k; images of one entry are drawn together."""
+        keep = np.array([dataset is None or one == dataset for one in self.dataset], bool)
+        hits = (self.place[keep] > 0) & (self.place[keep] <= k)
+        clusters = [one for one, kept in zip(self.entity, keep, strict=True) if kept]
+        return share(hits.astype(bool), np.array(clusters, dtype=str), method=f"recall at {k}")
+
+
+def ranks_of(run: Run) -> Ranks:
+    """An image without a link counts as one whose entry was not found; one that is itself in the base is left out."""
+    place, entity, dataset, left_out = [], [], [], 0
+    for link in Link.objects.filter(run=run).select_related("item").order_by("item").iterator(chunk_size=2000):
+        gold = gold_of(link.item)
+        if not gold:
+            continue
+        if link.reason == LEFT_OUT:
+            left_out += 1
+            continue
+        place.append(next((n for n, key in enumerate(link.keys[: AT[-1]], start=1) if key in gold), 0))
+        entity.append("|".join(sorted(gold)))
+        dataset.append(str(link.item.context.get("dataset") or ""))
+    return Ranks(np.array(place, np.int64), entity, dataset, left_out)
+
+
+def build_linking(given: Given) -> Table:
+    runs = _runs(given)
+    found = [(run, ranks_of(run)) for run in runs]
+    if not any(ranks.entity for _run, ranks in found):
+        text = _("No linked image has a right entry to compare with. Import the images with a column “gold_entity”.")
+        raise Missing(text, DOOR)
+    names = sorted({name for _run, ranks in found for name in ranks.dataset})
+    sets: list[str | None] = [*names] if any(names) and len(names) <= MOST_SETS else [None]
+    rows = [_row(run, ranks, sets) for run, ranks in found if ranks.entity]
+    columns: list[Words] = [f"{_set(one)}@{k}" for one in sets for k in AT]
+    words: list[Words] = [
+        _("In percent of images. The right entry is among the first k that the run ranked, by its exact id."),
+        _("Intervals draw entries, with all images of one."),
+        _("An image without a link counts as not found."),
+    ]
+    if left_out := sum(ranks.left_out for _run, ranks in found):
+        text = ngettext(
+            "%(n)s image was left out: it is itself in the knowledge base.",
+            "%(n)s images were left out: they are themselves in the knowledge base.",
+            left_out,
+        )
+        words.append(text % {"n": left_out})
+    return given.table(corner=_("Way of linking"), columns=columns, rows=rows, words=words)
+
+
+def _runs(given: Given) -> list[Run]:
+    """In the order of the paper's rows."""
+    order = list(METHODS)
+    found = [run for run in runs_of(given.benchmark, Run.Task.LINKING) if run.options.get("method") in order]
+    if not found:
+        raise Missing(_("No image has been linked to a knowledge base yet."), DOOR)
+    given.used_runs |= {run.pk: run for run in found}
+    return sorted(found, key=lambda run: (_base(run), run.model, order.index(run.options["method"])))
+
+
+def _base(run: Run) -> str:
+    return str(run.knowledge_index.base) if run.knowledge_index else ""
+
+
+def _set(name: str | None) -> str:
+    return "" if name is None else f"{name or _('Others')} "
+
+
+def _row(run: Run, ranks: Ranks, sets: Sequence[str | None]) -> Row:
+    method = run.options["method"]
+    cells = [
+        Cell(
+            ranks.recall(k, name),
+            rounding=Rounding(2, 100),
+            printed=printed("caire_table_3", f"at_{k}", OTHER_IMAGES, dataset=name or "", method=method),
+        )
+        for name in sets
+        for k in AT
+    ]
+    return Row(str(METHODS[method]), tuple(cells), f"{run.model}, {_base(run)}")
+
+
+LINK_TABLES: tuple[TableSpec, ...] = (
+    TableSpec("table-3", "Table 3", gettext_lazy("Recall of linked entities"), NEEDS, build_linking),
+)

@@ -1,0 +1,123 @@
+"""CAIRE's Table 3 from links small enough to count by hand."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from django.http import QueryDict
+
+from benchmarks.models import Benchmark, Item
+from benchmarks.services.benchmarks import create_from_recipe
+from evaluation.metrics.proportions import wilson
+from evaluation.tables import caire_links
+from evaluation.tables.given import build
+from evaluation.tables.printed import rows as published
+from evaluation.tables.registry import table_of
+from evaluation.tables.spec import Missing, Table
+from people.models import Rater
+from predictions.models import Link, Run
+from tests.evaluation.data import NOON
+from tests.personas import World
+from tests.predictions.knowledge.samples import a_linking
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def benchmark(world: World) -> Benchmark:
+    return create_from_recipe(world.team, "caire-universal", "CAIRE", "caire", world.owner)
+
+
+def table(benchmark: Benchmark) -> Table:
+    return build(benchmark, table_of(benchmark, "table-3"), QueryDict(), NOON)
+
+
+def linked(world: World, benchmark: Benchmark, method: str, found: dict[str, tuple[Any, Sequence[str], str]]) -> Run:
+    """A run that found these entries: item key -> gold ids, ranked keys, dataset."""
+    base = Run.objects.filter(task="linking").first()
+    if base is None:
+        world.add_items(1)
+        base = a_linking(world)
+        base.withdrawn_at = NOON
+        base.save()
+    model, _made = Rater.objects.get_or_create(kind="model", team=world.team, name="tiny", setting=method)
+    run = Run.objects.create(
+        benchmark=benchmark, task="linking", knowledge_index=base.knowledge_index, model="tiny", rater=model,
+        complete=True, options={"method": method}, selection={"stage": "specific"},
+    )  # fmt: skip
+    stage = benchmark.stages.get(key="specific")
+    for key, (gold, keys, dataset) in found.items():
+        context = {"gold_entity": gold} | ({"dataset": dataset} if dataset else {})
+        item, _made = Item.objects.get_or_create(stage=stage, key=key, defaults={"context": context})
+        reason = "" if keys else "nothing_near"
+        Link.objects.create(run=run, item=item, keys=list(keys), scores=[1.0] * len(keys), reason=reason)
+    return run
+
+
+def shown(table: Table) -> dict[str, list[str]]:
+    return {row.label: [cell.shown for cell in row.cells] for row in table.rows}
+
+
+OTHERS = [f"x{n}" for n in range(30)]
+
+
+def test_recall_counts_the_first_right_entry_of_each_image(world: World, benchmark: Benchmark) -> None:
+    linked(world, benchmark, "frequency_vt", {
+        "first": ("a", ["a", *OTHERS], ""), "fifth": (["b"], [*OTHERS[:4], "b"], ""),
+        "one of two": ("c|d", ["x0", "d"], ""), "late": ("e", [*OTHERS[:20], "e"], ""), "unlinked": ("f", [], ""),
+        "nobody knows": ("", ["a"], ""),
+    })  # fmt: skip
+    linked(world, benchmark, "lemma_vt", {"first": ("a", ["a"], ""), "fifth": ("b", ["b"], "")})
+    made = table(benchmark)
+    assert [row.label for row in made.rows] == [str(caire_links.METHODS[one]) for one in ("lemma_vt", "frequency_vt")]
+    assert shown(made)[str(caire_links.METHODS["frequency_vt"])] == ["20.00", "60.00", "60.00", "60.00"]
+    first = made.rows[1].cells[0].estimate
+    assert first is not None and first.n_units == 5 and first.extras["count"] == 1
+    low, high = wilson(1, 5)
+    assert (first.low, first.high) == (pytest.approx(low), pytest.approx(high)), "each entry has one image"
+    assert {run.pk for run in made.runs} == {run.pk for run in Run.objects.filter(benchmark=benchmark)}
+
+
+def test_images_of_an_entry_are_drawn_together(world: World, benchmark: Benchmark) -> None:
+    found = {f"{n}": (f"e{n // 5}", [f"e{n // 5}" if n < 25 else "x"], "") for n in range(50)}
+    linked(world, benchmark, "lemma_vt", found)
+    cell = table(benchmark).rows[0].cells[0].estimate
+    assert cell is not None and cell.value == 0.5 and cell.extras["n_clusters"] == 10
+    assert cell.low is not None and cell.high is not None
+    alone = wilson(25, 50)
+    assert cell.high - cell.low > 1.5 * (alone[1] - alone[0]), "ten entries are not fifty images"
+
+
+def test_what_is_itself_in_the_base_is_left_out_and_said(world: World, benchmark: Benchmark) -> None:
+    run = linked(world, benchmark, "lemma_vt", {"a": ("a", ["a"], ""), "known": ("b", [], "")})
+    Link.objects.filter(run=run, item__key="known").update(reason="in_knowledge_base")
+    made = table(benchmark)
+    assert shown(made)[str(caire_links.METHODS["lemma_vt"])][0] == "100.00"
+    assert any("1 image was left out" in str(one) for one in made.words)
+
+
+def test_sets_of_images_stand_apart_beside_what_the_paper_prints(world: World, benchmark: Benchmark) -> None:
+    linked(world, benchmark, "lemma_vt", {"a": ("a", ["a"], "IN-Food"), "b": ("b", ["x"], "IN-Plant")})
+    made = table(benchmark)
+    assert [str(one) for one in made.columns][:2] == ["IN-Food @1", "IN-Food @5"]
+    cells = made.rows[0].cells
+    assert (cells[0].shown, cells[4].shown) == ("100.00", "0.00")
+    assert cells[0].printed is not None and cells[0].printed.text == "23.65" and cells[0].mark == "differs"
+
+
+def test_what_is_missing_is_said_with_where_to_bring_it(world: World, benchmark: Benchmark) -> None:
+    with pytest.raises(Missing, match="No image has been linked") as none:
+        table(benchmark)
+    assert none.value.door is not None and none.value.door.route == "predictions:linking"
+    linked(world, benchmark, "lemma_vt", {"a": ("", ["a"], "")})
+    with pytest.raises(Missing, match="gold_entity"):
+        table(benchmark)
+
+
+def test_what_the_paper_prints_never_falls_from_one_k_to_the_next() -> None:
+    for row in published("caire_table_3"):
+        numbers = [float(row[f"at_{k}"]) for k in caire_links.AT]
+        if row["method"] != "named":  # a model that names the entity is asked anew for each k
+            assert numbers == sorted(numbers), row
+    assert np.isclose(np.mean([float(row["at_1"]) for row in published("caire_table_3")][1::6]), 18.47)
