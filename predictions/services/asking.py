@@ -168,6 +168,8 @@ class Asker:
             outcome = "reply"
         except CallError as error:
             outcome, retry_after = error.trouble, error.retry_after
+            if outcome == "not_allowed":
+                self.ended.set()  # before another thread knocks
             self.events.put(Failed(task, part, at, time.perf_counter() - began, error))
             return False
         finally:

@@ -12,9 +12,10 @@ from predictions.prompts.contract import Picture, Request
 
 MILLION = Decimal(1_000_000)
 PLACES = Decimal("0.00000001")
-# Tokens of a text: of its bytes, since scripts that take more bytes for a letter take more tokens for it, too.
-BYTES_A_TOKEN = (4.0, 2.0)
-MESSAGE = (3, 8)
+# Tokens of a text: of its bytes, since scripts that take more bytes for a letter take more tokens for it, too. At least
+# one for each word or so, at most one for two bytes.
+BYTES_A_TOKEN = (6.0, 2.0)
+MESSAGE = (0, 8)
 # Of an image: providers count from 85 (one small tile) to a token for each 28x28 pixels, and little more.
 IMAGE_LOW, PIXELS_A_TOKEN = 85, 700
 

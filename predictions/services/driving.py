@@ -189,25 +189,33 @@ class Driver:
         return events
 
     def _write(self, batch: Batch) -> None:
-        """Write a batch, then go on with those that are ready to be asked."""
+        """Write a batch, then go on with those that are ready: what has just been written is found by them."""
         for task in batch.over:
             self.asking.discard(task.call.id)
             self.keys.difference_update(task.keys)
+        self._keep(batch)
+        ready = batch.ready
         if batch.over:
-            batch.ready += self.parked
-            self.parked = []
-        if not self.closing and batch.ready:
-            whole = self._db(lambda: self._known(batch.ready))
-            batch.whole += whole
-            self.held += [task for task in batch.ready if task.missing]
-            self._route(batch)
-        elif not self.closing and self.held:
-            self._route(batch)
-        if batch.sent or batch.whole or batch.settled or batch.unaccounted:
-            ended = self._db(lambda: self._save(batch))
-            self.done += ended
-            for pk in [*(one.id for one in batch.settled), *(task.call.id for task in batch.whole)]:
-                self.out.pop(pk, None)
+            ready, self.parked = ready + self.parked, []
+        if self.closing or not (ready or self.held):
+            return
+        cached = Batch()
+        if ready:
+            cached.whole = self._db(lambda: self._known(ready))
+            self.held += [task for task in ready if task.missing]
+        self._route(cached)
+        self._keep(cached)
+
+    def _keep(self, batch: Batch) -> None:
+        if not (batch.sent or batch.whole or batch.settled or batch.unaccounted):
+            return
+        self.done += self._db(lambda: self._save(batch))
+        for pk in [*(one.id for one in batch.settled), *(task.call.id for task in batch.whole)]:
+            self.out.pop(pk, None)
+        again = [one.not_before for one in batch.settled if one.not_before]
+        if again:
+            wait = (min(again) - timezone.now()).total_seconds()
+            self.dry_until = min(self.dry_until, time.monotonic() + max(0.0, wait))
 
     def _known(self, ready: Sequence[Task]) -> list[Task]:
         """Take the replies that are there already; says which tasks need no asking."""

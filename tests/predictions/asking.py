@@ -75,8 +75,10 @@ class Plainly:
 
 
 def use(monkeypatch: Any, *prompts: Prompt) -> None:
-    """Have the registry know these, too."""
-    monkeypatch.setattr(registry, "PROMPTS", (*prompts, *registry.PROMPTS))
+    """Have the registry know these, too; one that was known by the same key is forgotten."""
+    own = {one.key for one in prompts}
+    others = (one for one in registry.PROMPTS if one.key not in own)
+    monkeypatch.setattr(registry, "PROMPTS", (*prompts, *others))
 
 
 def a_campaign(world: World, items: int = 3, *, images: bool = False) -> Campaign:
@@ -97,7 +99,8 @@ def an_endpoint(world: World, base_url: str, prices: Mapping[str, Any] | None = 
 
 
 def a_plan(campaign: Campaign, endpoint: Endpoint, prompt: Prompt, **more: Any) -> Plan:
-    return Plan(**{"campaign": campaign, "endpoint": endpoint, "model": "scripted", "prompt": prompt, "seed": 3, **more})
+    told = {"campaign": campaign, "endpoint": endpoint, "model": "scripted", "prompt": prompt, "seed": 3}
+    return Plan(**(told | more))
 
 
 def opened(world: World, plan: Plan) -> Run:

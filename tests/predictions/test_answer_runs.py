@@ -6,11 +6,15 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation, Rating
+from people.models import Rater
 from predictions.models import Attempt, Call, Reply
-from predictions.services import answer_runs
+from predictions.services import turns
+from predictions.services.answer_runs import Refused
+from tests.predictions import scripted
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from tests.predictions.scripted import Act, Rule
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 PRICES = {"scripted": {"in": "1", "out": "2"}}
 
 
@@ -18,21 +22,189 @@ PRICES = {"scripted": {"in": "1", "out": "2"}}
 def plain(monkeypatch):
     prompt = Plainly()
     use(monkeypatch, prompt)
+    monkeypatch.setattr(turns, "BACKOFF", 0.02)
     return prompt
 
 
-def test_every_unit_is_asked_once_and_answered_through_the_sheet(world, plain, scripted_server):
-    campaign = a_campaign(world, 5)
-    run = opened(world, a_plan(campaign, an_endpoint(world, scripted_server.base_url, PRICES), plain))
-    assert states(run) == {"pending": 5} and run.state == "running"
-    driven(run)
+@pytest.fixture
+def asked(world, plain, scripted_server):
+    """Drive a run of so many units against a server that keeps to these rules."""
+
+    def asked(items=1, *rules, **more):
+        scripted_server.rules(*rules)
+        endpoint = {name: more.pop(name) for name in ("timeout_seconds", "most_in_flight") if name in more}
+        reached = an_endpoint(world, more.pop("base_url", scripted_server.base_url), PRICES, **endpoint)
+        return driven(opened(world, a_plan(a_campaign(world, items), reached, plain, **more)))
+
+    return asked
+
+
+def test_every_unit_is_asked_once_and_answered_through_the_sheet(asked, scripted_server):
+    run = asked(5)
     assert (run.state, run.stopped_because, states(run)) == ("done", "", {"answered": 5})
     assert scripted_server.counts()["total"] == 5
     answers = Annotation.objects.filter(rater=run.rater)
     assert {one.answers["relevance"] for one in answers} == {"3"}
     assert all(one.live and one.counted and one.rule_version == "on_submit" for one in answers)
-    assert list(Rating.objects.filter(rater=run.rater).values_list("value", "cohort", "counted")) == [(3.0, None, True)] * 5
+    ratings = Rating.objects.filter(rater=run.rater).values_list("value", "cohort", "counted")
+    assert list(ratings) == [(3.0, None, True)] * 5
     assert Attempt.objects.filter(call__run=run, outcome="reply", status=200).count() == Reply.objects.count() == 5
-    cost = sum(call.cost for call in run.calls.all())
-    told = [(one.tokens_in, one.tokens_out) for one in Attempt.objects.all()]
-    assert cost == sum((Decimal(into) + 2 * Decimal(out)) / 1_000_000 for into, out in told) > 0
+    told = Attempt.objects.values_list("tokens_in", "tokens_out")
+    cost = sum((Decimal(into) + 2 * Decimal(out)) / 1_000_000 for into, out in told)
+    assert sum(call.cost for call in run.calls.all()) == cost > 0
+    assert {(call.how, call.cached, call.order[0]) for call in run.calls.all()} == {("text", False, "1")}
+
+
+def test_repeats_are_kept_and_only_the_first_counts(asked, scripted_server):
+    run = asked(2, repeats=3)
+    assert scripted_server.counts()["total"] == 6 and states(run) == {"answered": 6}
+    rows = Annotation.objects.filter(rater=run.rater).values_list("assignment__repeat", "counted", "uncounted_because")
+    assert sorted(rows) == [(0, True, "")] * 2 + [(1, False, "repeat")] * 2 + [(2, False, "repeat")] * 2
+    assert Annotation.objects.filter(rater=run.rater, live=True).count() == 6
+
+
+READABLE = [
+    (scripted.PROSE, "unparseable", "no_number"),
+    (scripted.TWO_VERDICTS, "unparseable", "no_number"),
+    (scripted.IMITATES_DELIMITER, "unparseable", "no_number"),
+    (scripted.BROKEN_JSON, "unparseable", "no_number"),
+    (scripted.EMPTY, "no_response", "empty"),
+    (scripted.REFUSES, "refused", "said_no"),
+    (scripted.FILTERED, "refused", "said_no"),
+    (Act(text="11"), "out_of_range", "outside_scale"),
+]
+
+
+@pytest.mark.parametrize(("act", "state", "reason"), READABLE)
+def test_a_reply_without_a_value_gives_none_and_is_kept(asked, scripted_server, act, state, reason):
+    run = asked(1, Rule(act))
+    [call] = run.calls.all()
+    assert (run.state, call.state, call.reason) == ("done", state, reason)
+    assert call.annotation is None and not Annotation.objects.exists() and not Rating.objects.exists()
+    assert Reply.objects.get(pk=call.replies[0]).body["text"] == (act.text or "")
+    assert call.cost > 0, "it was paid for all the same"
+    assert scripted_server.counts()["total"] == call.attempts_made == 1
+
+
+TROUBLES = [
+    (scripted.STUMBLES, "transient", 5),
+    (scripted.CUTS_BEFORE, "connection", 5),
+    (scripted.CUTS_MIDDLE, "connection", 5),
+    (scripted.BAD_REQUEST, "permanent", 1),
+]
+
+
+@pytest.mark.parametrize(("act", "reason", "times"), TROUBLES)
+def test_what_keeps_going_wrong_fails_after_so_many_times(asked, scripted_server, act, reason, times):
+    run = asked(1, Rule(act))
+    [call] = run.calls.all()
+    assert (call.state, call.reason, call.attempts_made) == ("failed", reason, times)
+    assert scripted_server.counts()["total"] == times
+    assert list(call.attempts.order_by("number").values_list("number", "outcome")) == [
+        (number, reason) for number in range(1, times + 1)
+    ]
+    assert not Annotation.objects.exists() and not Reply.objects.exists()
+
+
+def test_who_waits_too_long_gives_up_and_counts_what_it_may_have_cost(asked, monkeypatch):
+    monkeypatch.setattr(turns, "TRIES", 2)
+    run = asked(1, Rule(Act(delay=3)), timeout_seconds=1)
+    run.refresh_from_db()
+    [call] = run.calls.all()
+    assert (call.state, call.reason, call.cost) == ("failed", "timeout", 0)
+    assert run.unaccounted > 0 and set(call.attempts.values_list("cost", flat=True)) == {None}
+
+
+def test_troubles_pass(asked, scripted_server):
+    run = asked(3, Rule(scripted.TOO_MANY, numbers=(1,)), Rule(scripted.STUMBLES, numbers=(2, 3)))
+    assert states(run) == {"answered": 3} and scripted_server.counts()["total"] == 6
+    assert Attempt.objects.filter(outcome="reply").count() == 3
+    waited = Attempt.objects.filter(outcome="rate_limit").get()
+    again = waited.call.attempts.get(outcome="reply")
+    assert (again.at - waited.at).total_seconds() >= 1, "as long as the server said"
+
+
+def test_who_is_not_let_in_pauses_and_loses_nothing(asked, scripted_server):
+    run = asked(30, Rule(scripted.UNAUTHORISED))
+    assert (run.state, run.stopped_because) == ("paused", "not_allowed")
+    assert states(run) == {"pending": 30} and scripted_server.counts()["total"] <= 4
+    assert run.job.state == "failed" and "does not let us in" in run.job.error
+
+
+def test_failures_one_after_the_other_pause_the_run(asked, scripted_server):
+    run = asked(60, Rule(scripted.BAD_REQUEST))
+    assert (run.state, run.stopped_because) == ("paused", "failures")
+    assert 10 <= states(run)["failed"] <= 20 and states(run)["pending"] >= 40
+
+
+def test_a_reply_between_them_breaks_the_row_of_failures(asked):
+    run = asked(40, Rule(scripted.BAD_REQUEST, every=2))
+    assert run.state == "done" and states(run) == {"failed": 20, "answered": 20}
+
+
+def test_a_server_that_cannot_be_reached_pauses_the_run(asked):
+    run = asked(40, base_url="http://127.0.0.1:9/v1")
+    assert (run.state, run.stopped_because) == ("paused", "connection")
+    assert states(run).get("pending", 0) >= 30, "they wait; they have not failed"
+
+
+def test_what_a_unit_lacks_is_a_failure_without_a_request(asked, world, scripted_server, monkeypatch):
+    monkeypatch.setattr("tests.personas.CONCEPTS", ("lacking", "wedding"))
+    run = asked(4)
+    assert states(run) == {"failed": 2, "answered": 2} and scripted_server.counts()["total"] == 2
+    assert set(run.calls.filter(state="failed").values_list("reason", "attempts_made")) == {("no_article", 0)}
+
+
+def test_a_picture_that_is_not_there_is_a_failure_without_a_request(world, monkeypatch, scripted_server):
+    prompt = Plainly(needs_images=True)
+    use(monkeypatch, prompt)
+    campaign = a_campaign(world, 2)  # its one picture has no bytes
+    endpoint = an_endpoint(world, scripted_server.base_url, offers=["images"])
+    run = driven(opened(world, a_plan(campaign, endpoint, prompt)))
+    assert set(run.calls.values_list("state", "reason")) == {("failed", "no_image")}
+    assert scripted_server.counts()["total"] == 0 and run.state == "done"
+
+
+def test_nobody_elses_replies_are_taken(world, plain, scripted_server, asked):
+    first = asked(2)
+    Reply.objects.update(team=world.other_team)
+    second = driven(opened(world, a_plan(first.campaign, first.endpoint, plain, setting="again")))
+    assert states(second) == {"answered": 2} and scripted_server.counts()["total"] == 4
+    assert Reply.objects.filter(team=world.other_team).count() == 2
+
+
+class TestRefusals:
+    def test_one_run_for_a_model_and_setting(self, world, plain, asked):
+        run = asked(1)
+        with pytest.raises(Refused, match="has a run here already"):
+            opened(world, a_plan(run.campaign, run.endpoint, plain))
+        assert opened(world, a_plan(run.campaign, run.endpoint, plain, setting="other")).rater.setting == "other"
+
+    def test_endpoints_of_others_and_retired_ones(self, world, plain, scripted_server):
+        campaign = a_campaign(world)
+        endpoint = an_endpoint(world, scripted_server.base_url)
+        endpoint.team = world.other_team
+        endpoint.save()
+        with pytest.raises(Refused, match="Choose another one"):
+            opened(world, a_plan(campaign, endpoint, plain))
+        endpoint.team, endpoint.retired_at = world.team, timezone.now()
+        endpoint.save()
+        with pytest.raises(Refused, match="Choose another one"):
+            opened(world, a_plan(campaign, endpoint, plain))
+        assert not Call.objects.exists() and not Rater.objects.filter(kind="model").exists()
+
+    def test_a_budget_without_a_price_and_a_selection_of_nothing(self, world, plain, scripted_server):
+        campaign = a_campaign(world)
+        endpoint = an_endpoint(world, scripted_server.base_url, {"another": {"in": "1"}})
+        with pytest.raises(Refused, match="no budget can be kept"):
+            opened(world, a_plan(campaign, endpoint, plain, budget=Decimal(1)))
+        with pytest.raises(Refused, match="No item fits"):
+            opened(world, a_plan(campaign, endpoint, plain, selection={"conditions": ["nowhere"]}))
+
+    def test_closed_campaigns_and_drafts(self, world, plain, scripted_server):
+        campaign = a_campaign(world)
+        endpoint = an_endpoint(world, scripted_server.base_url)
+        for state, words in (("draft", "draft"), ("closed", "closed")):
+            campaign.state = state
+            with pytest.raises(Refused, match=words):
+                opened(world, a_plan(campaign, endpoint, plain))
