@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
@@ -9,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from annotation.readers import watermark
 from benchmarks.models import Benchmark
@@ -19,11 +21,12 @@ from evaluation.figures.pictures import addressed
 from evaluation.figures.registry import figures_of
 from evaluation.figures.spec import FigureSpec, Ground, no_table
 from evaluation.reports.filters import filters
-from evaluation.selection import NAMES, Params, refuse_unknown
+from evaluation.selection import NAMES, Params, SelectionError, refuse_unknown
 from evaluation.tables.lists import labels_of
 from evaluation.tables.page import door_of
 from evaluation.tables.spec import Missing, TableSpec
 
+log = logging.getLogger(__name__)
 SHOWN_ROWS = 200  # of a figure's data on the page; all of them are in its CSV
 TASKS = ("retrieval", "forced_choice", "embedding")  # whose runs figures let one choose from
 HIDDEN = ("by", "raters")  # each figure says itself what it is cut by, and whose answers it shows
@@ -90,7 +93,7 @@ class Placed:
     @property
     def rows(self) -> list[list[tuple[bool, str]]]:
         assert self.figure is not None
-        return [row for _place, row in zip(range(SHOWN_ROWS), self.figure.shown_rows, strict=False)]
+        return [row for _n, row in zip(range(SHOWN_ROWS), self.figure.shown_rows, strict=False)]
 
     @property
     def all_rows(self) -> int:
@@ -98,17 +101,22 @@ class Placed:
 
 
 def placed(ground: Ground) -> Iterator[Placed]:
-    """Every figure of the benchmark. Raises SelectionError."""
+    """Every figure of the benchmark, or why it is not drawn."""
     href = addressed(ground.benchmark)
     for spec in figures_of(ground.benchmark):
         try:
             figure = make(ground, spec)
+            wide = figure.svg(prefix=f"{spec.key}-w", href=href)
+            narrow = figure.svg(NARROW, prefix=f"{spec.key}-n", href=href)
         except Missing as missing:
             yield Placed(spec, str(missing.message), door=door_of(missing, ground.benchmark))
-            continue
-        wide = figure.svg(prefix=f"{spec.key}-w", href=href)
-        narrow = figure.svg(NARROW, prefix=f"{spec.key}-n", href=href)
-        yield Placed(spec, "", figure, wide, narrow)
+        except SelectionError as error:
+            yield Placed(spec, error.message)
+        except Exception:  # the page is half sent by now: one faulty figure must not end it
+            log.exception("Figure %s of benchmark %s could not be drawn", spec.key, ground.benchmark.slug)
+            yield Placed(spec, _("It could not be drawn: something went wrong here. The log says what."))
+        else:
+            yield Placed(spec, "", figure, wide, narrow)
 
 
 def form_of(ground: Ground) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from evaluation.figures import making
 from evaluation.reports.numbers import shown
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.evaluation.figures.study import read, study
@@ -233,3 +234,22 @@ def test_sentences_of_figures_end_once(world: World) -> None:
     for key in ("over-time", "annotators", "distribution", "cohorts-models"):
         said = alt(svg_of(world, key)[0])
         assert not re.search(r"\.[\u2069)]?[;.]", said), said
+
+
+def test_a_faulty_figure_is_said_to_be_one_and_the_others_stand(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    study(world)
+    good = making.make
+
+    def make(ground: Any, spec: Any) -> Any:
+        if spec.key == "annotators":
+            raise ZeroDivisionError
+        return good(ground, spec)
+
+    monkeypatch.setattr(making, "make", make)
+    page = read(world, url(world))
+    assert "It could not be drawn: something went wrong here." in page
+    assert page.count("<svg ") == 2 * (len(KEYS) - 1)
+    assert page.rstrip().endswith("</html>")
+    assert "Figure annotators of benchmark" in caplog.text
