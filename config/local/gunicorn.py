@@ -15,3 +15,5 @@ max_requests_jitter = 2000
 control_socket_disable = True
 loglevel = os.environ.get("EMIC_WEB_LOG", "warning")
 forwarded_allow_ips = os.environ.get("EMIC_PROXIES", "127.0.0.1,::1")
+# Requests share the cores as it is: threads of linear algebra beside them spin more than they compute.
+raw_env = [f"OPENBLAS_NUM_THREADS={os.environ.get('OPENBLAS_NUM_THREADS', '1')}"]

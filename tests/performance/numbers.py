@@ -1,9 +1,11 @@
 """A million ratings from the database to the agreement report: `python tests/performance/numbers.py [--items 5000]`.
 
 5,000 items, ten cohorts, twenty people of each. In one run, each part in a process of its own: the bare COPY of the
-same rows, which nothing can undercut; that COPY with the joins the selection needs; the agreement report (alpha with
-its two-way interval, every cohort and condition), and Table 14's measures; `observe()`. Seconds, how many times the
-bare COPY, the most memory the process held, and how much of it was there before the first row (Python, Django, SciPy).
+same rows, a row at a time as psycopg gives them; the rows as `evaluation/rows.py` reads them, in packs; the agreement
+report (alpha with its two-way interval, every cohort and condition), and Table 14's measures; `observe()`. All parts
+are run in turn, several times over. Printed are medians: of the seconds, of how many times the bare COPY of the same
+turn, of the processor time of this process; and the most memory the process held, with how much of it was there before
+the first row (Python, Django, SciPy).
 """
 
 import argparse
@@ -15,7 +17,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as config/local/gunicorn.py has it
 sys.path[0] = str(Path(__file__).resolve().parents[2])  # our own folder holds a queue that is not Python's
+
+from statistics import median  # noqa: E402
 
 from tests.load import server  # noqa: E402
 
@@ -44,11 +49,6 @@ FROM written w JOIN coded c ON c.id = w.assignment_id
 """
 BARE = """COPY (SELECT r.cohort_id::int8, r.unit_id::int8, r.rater_id::int8, r.annotation_id::int8, r.value::float8
   FROM annotation_rating r WHERE r.field = 'relevance' AND r.live AND r.counted) TO STDOUT (FORMAT binary)"""
-JOINED = """COPY (SELECT r.cohort_id::int8, array_position(ARRAY['generated', 'natural'], i.condition::text)::int8,
-    r.unit_id::int8, r.rater_id::int8, r.annotation_id::int8, r.value::float8
-  FROM annotation_rating r JOIN annotation_unit u ON u.id = r.unit_id JOIN benchmarks_item i ON i.id = u.item_id
-  JOIN people_rater p ON p.id = r.rater_id WHERE r.field = 'relevance' AND r.live AND r.counted)
-  TO STDOUT (FORMAT binary)"""
 
 
 def fill(items: int, raters: int) -> None:
@@ -81,6 +81,17 @@ def bare(query: str) -> int:
     return size
 
 
+def rows() -> int:
+    from django.http import QueryDict
+
+    from benchmarks.models import Benchmark
+    from evaluation.catalogue import catalogue_of
+    from evaluation.rows import rating_rows
+    from evaluation.selection import select
+
+    return int(rating_rows(select(catalogue_of(Benchmark.objects.get()), QueryDict(""))).size)
+
+
 def report(measure: str) -> int:
     from django.http import QueryDict
     from django.utils import timezone
@@ -107,7 +118,7 @@ def observed() -> int:
 
 PARTS: dict[str, tuple[str, Callable[[], int]]] = {
     "bare": ("bare COPY of the rows", lambda: bare(BARE)),
-    "joined": ("COPY with the selection's joins", lambda: bare(JOINED)),
+    "rows": ("rating_rows()", rows),
     "alpha": ("agreement report, alpha and interval", lambda: report("")),
     "table": ("agreement report, Table 14's measures", lambda: report("measure=table")),
     "observe": ("observe()", observed),
@@ -127,10 +138,10 @@ def part(name: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    began = time.perf_counter()
+    began, cpu = time.perf_counter(), time.process_time()
     found = PARTS[name][1]()
-    took = time.perf_counter() - began
-    print(took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, before / 1024, found)
+    took, cpu = time.perf_counter() - began, time.process_time() - cpu
+    print(took, cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, before / 1024, found)
 
 
 def measured(name: str) -> list[float]:
@@ -145,7 +156,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--items", type=int, default=5_000)
     options.add_argument("--raters", type=int, default=20, help="of each of ten cohorts")
-    options.add_argument("--times", type=int, default=3, help="how often each part is run; the fastest is printed")
+    options.add_argument("--times", type=int, default=7, help="how often each part is run")
     options.add_argument("--part", choices=PARTS)
     chosen = options.parse_args()
     if chosen.part:
@@ -156,13 +167,14 @@ def main() -> None:
         fill(chosen.items, chosen.raters)
         print(f"{chosen.items * chosen.raters * 10:,} ratings written in {time.perf_counter() - began:.0f} s")
         print(f"load average {os.getloadavg()[0]:.1f} of {os.cpu_count()} cores")
-        print(f"{'':<40}{'seconds':>8}{'x bare':>8}{'peak MB':>9}{'of it before':>14}")
-        least = 0.0
+        print(f"{'':<40}{'seconds':>8}{'x bare':>8}{'cpu s':>8}{'peak MB':>9}{'of it before':>14}")
+        turns = [{name: measured(name) for name in PARTS} for _ in range(chosen.times)]
+        print(f"load average {os.getloadavg()[0]:.1f} at the end")
         for name, (label, _deed) in PARTS.items():
-            seconds, peak, before, found = min(measured(name) for _ in range(chosen.times))
-            assert name in ("bare", "joined") or found == chosen.items * chosen.raters * 10, found
-            least = least or seconds
-            print(f"{label:<40}{seconds:>8.2f}{seconds / least:>8.2f}{peak:>9.0f}{before:>14.0f}", flush=True)
+            seconds, cpu, peak, before, found = (median(turn[name][n] for turn in turns) for n in range(5))
+            assert name == "bare" or found == chosen.items * chosen.raters * 10, found
+            times = median(turn[name][0] / turn["bare"][0] for turn in turns)
+            print(f"{label:<40}{seconds:>8.2f}{times:>8.2f}{cpu:>8.2f}{peak:>9.0f}{before:>14.0f}", flush=True)
 
 
 if __name__ == "__main__":
