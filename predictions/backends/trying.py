@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -87,11 +88,21 @@ def _red() -> bytes:
     return out.getvalue()
 
 
-def offers(backend: OpenAI, model: str) -> Sequence[str]:
-    """Which of the ways the model keeps to, by a tiny question for each. Raises CallError where plain text fails."""
+def offers(backend: OpenAI, model: str, seconds: float) -> Sequence[str]:
+    """Which of the ways the model keeps to, by a tiny question for each, within about `seconds` in all.
+
+    Raises CallError where plain text fails, or the server is too slow for all of them.
+    """
+    until = time.monotonic() + seconds
     ask = Request(messages=_said(SUM), max_tokens=32)
     backend.answer(ask, model, Decoding(), lambda sha: _red())
-    return [name for name, trial in _trials().items() if _works(backend, model, trial)]
+    kept = []
+    for name, trial in _trials().items():
+        if time.monotonic() > until:
+            raise CallError("timeout", "The server answers, but too slowly for trying everything out. Try again later.")
+        if _works(backend, model, trial):
+            kept.append(name)
+    return kept
 
 
 def _works(backend: OpenAI, model: str, trial: Trial) -> bool:

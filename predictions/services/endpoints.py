@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from importlib import import_module
+from threading import BoundedSemaphore
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -31,7 +32,8 @@ FIELDS = ("kind", "name", "base_url", "offers", "most_in_flight", "per_minute", 
 LONGEST_SECRET = 4000
 MOST_IN_FLIGHT = 512
 MOST_SECONDS = 3600
-CHECK_SECONDS = 30
+CHECK_SECONDS, TRY_SECONDS = 15, 40
+_SEATS = BoundedSemaphore(2)  # a process answers people with a few threads: slow servers may hold two of them
 PRICED = ("in", "out", "image", "request")
 DEAREST = Decimal(1_000_000)
 LOCAL = {
@@ -283,12 +285,15 @@ def _here() -> Checked:
 
 def _tried(endpoint: Endpoint, model: str) -> Checked:
     backend = _openai(endpoint, offers=OFFERS, seconds=min(endpoint.timeout_seconds, CHECK_SECONDS))
+    if not _SEATS.acquire(timeout=2):
+        raise Refused(_("Others are checking their endpoints right now. Try again in a moment."))
     try:
         models = trying.models(backend)
-        offers = tuple(trying.offers(backend, model)) if model else None
+        offers = tuple(trying.offers(backend, model, TRY_SECONDS)) if model else None
     except CallError as error:
         return Checked(False, (), error.words, model=model)
     finally:
+        _SEATS.release()
         backend.close()
     if models is None:
         return Checked(True, (), _("The server answers, but names no models. Type the name of yours."), offers, model)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from decimal import Decimal
 from io import StringIO
+from threading import BoundedSemaphore
 from typing import Any
 
 import pytest
@@ -273,6 +274,19 @@ def test_a_model_that_does_not_answer_does_not_work(make: Make, world: World, sc
     scripted_server.rules(Rule(scripted.STUMBLES))
     checked = endpoints.check(make(), world.team_admin, timezone.now(), model="scripted")
     assert not checked.works and checked.models == ()
+
+
+def test_a_slow_server_does_not_hold_the_site(
+    make: Make, world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoints, "TRY_SECONDS", 0.3)
+    scripted_server.set(default=Act(delay=0.2))
+    checked = endpoints.check(make(), world.team_admin, timezone.now(), model="scripted")
+    assert not checked.works and "slowly" in checked.words
+    assert scripted_server.counts()["total"] < 5
+    monkeypatch.setattr(endpoints, "_SEATS", BoundedSemaphore(1))
+    with endpoints._SEATS, pytest.raises(Refused, match="Others are checking"):
+        endpoints.check(make(name="Other"), world.team_admin, timezone.now())
 
 
 def test_the_back_end_is_of_the_endpoint(make: Make) -> None:
