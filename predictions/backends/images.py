@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.views.decorators.debug import sensitive_variables
 
 from benchmarks import pictures
 from benchmarks.services.fetching import Fetched, FetchRefused, fetch
@@ -46,7 +45,6 @@ def fetched(url: str) -> Fetched:
 class ImageMaker:
     """One for a run; used from many threads. Every method raises CallError."""
 
-    @sensitive_variables()
     def __init__(
         self,
         base_url: str,

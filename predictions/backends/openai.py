@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 
 import httpcore
 import httpx
-from django.views.decorators.debug import sensitive_variables
 
 from predictions.backends import failures, lines, shapes
 from predictions.backends.contract import Answered, CallError, Decoding, Pictures
@@ -50,7 +49,6 @@ class Came:
 class Wire:
     """Requests to one server within time and bytes, with its secret. Used from many threads at once."""
 
-    @sensitive_variables()
     def __init__(self, base_url: str, secret: str, seconds: float, resolve: lines.Resolve = lines.resolved) -> None:
         self.base_url, self.seconds, self._secret = base_url.rstrip("/"), seconds, secret
         in_clear = bool(secret) and urlsplit(base_url).scheme != "https"
@@ -136,7 +134,6 @@ class OpenAI:
     """See predictions.backends.contract.Backend. A way that the server refuses is not tried again for that model;
     the next one is taken, and the reply says which it was."""
 
-    @sensitive_variables()
     def __init__(
         self,
         base_url: str,
