@@ -1,5 +1,5 @@
-"""Facts about a stage's items, found by a local model: how well a picture fits its words (CLIP score), which objects are
-in it. Gates, weights and tables read them by their key; of several with one key the newest counts."""
+"""Facts about a stage's items, found by a local model: how well a picture fits its words (CLIP score), what objects
+are in it. Gates, weights and tables read them by their key; of several with one key the newest counts."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def open_run(plan: Plan, actor: User, at: datetime) -> Run:
         title = titles[plan.what] % {"stage": plan.stage.name}
         run.job = jobs.start(KIND, title, scope=benchmark.scope, actor=actor, params={"run": run.pk})
         run.save(update_fields=["job"])
-        record(actor, "run.started", scope=benchmark.scope, target=f"run:{run.pk}", model=plan.model, **told)
+        record(actor, "run.started", scope=benchmark.scope, target=f"run:{run.pk}", model=plan.model, told=told)
     return run
 
 
@@ -162,7 +162,9 @@ def _scored(run: Run, things: Sequence[Seen]) -> Iterator[Some]:
     for places, vectors, unread in streamed:
         texts = encoder.texts([things[place].words for place in places])
         scores = 100.0 * (vectors.astype(float) * texts.astype(float)).sum(axis=1)
-        found = {things[place].item: {SCORE: float(score)} for place, score in zip(places, scores, strict=True)}
+        found: dict[int, Mapping[str, Any]] = {
+            things[place].item: {SCORE: float(score)} for place, score in zip(places, scores, strict=True)
+        }
         yield found, [(things[place], error.words) for place, error in unread.items()]
 
 

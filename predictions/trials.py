@@ -1,0 +1,172 @@
+"""Forced-choice trials of 3XCM out of pictures: who is a candidate, and a seeded draw. Pure.
+
+Three candidates (spec 3XCM, RQ2), for each picture as seed with its concept c, country k and language l:
+  correct           c, another country
+  language_biased   another concept, country k
+  irrelevant        another concept, another country
+Six (RQ3); the query names the country d, drawn from the other countries that have c and another language:
+  correct                   c, d
+  object_language_biased    c, k
+  object_relevant           c, a third country
+  descriptor_relevant       another concept, d
+  language_biased           another concept, k
+  irrelevant                another concept, a third country
+No candidate of another concept carries c among its labels. With `other_language`, candidates from another country have
+another language too. A seed for which a candidate is missing yields no trial, and the reason is counted.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from benchmarks.rules.derivations.contract import dice
+
+THREE = ("correct", "language_biased", "irrelevant")
+SIX = (
+    "correct", "object_language_biased", "object_relevant", "descriptor_relevant", "language_biased", "irrelevant",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Pictured:
+    """`native`: the concept in the country's language. `labels`: all concepts the picture shows, if that is known."""
+
+    key: str
+    concept: str
+    country: str
+    language: str
+    native: str
+    labels: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Trial:
+    """`described`: the query's words with the descriptor; empty with three candidates."""
+
+    seed: Pictured
+    roles: Mapping[str, str] = field(hash=False)
+    descriptor: str = ""
+    described: str = ""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    trials: tuple[Trial, ...]
+    left_out: Mapping[str, int]
+    """How many seeds yield none, by reason: "no_words", "no_country", or the role without a candidate."""
+
+
+Texts = Mapping[tuple[str, str, str], str]
+"""(concept, descriptor country, language) to the query's words."""
+Fits = Callable[[Pictured], bool]
+Lot = Callable[[str], float]
+"""A number in (0, 1) for each name, the same for the same seed."""
+
+
+class _Pools:
+    """Candidates by what they must be; each made once for a seed's concept, country and descriptor."""
+
+    def __init__(self, pictures: Sequence[Pictured], other_language: bool) -> None:
+        self.pictures = sorted(pictures, key=lambda one: one.key)
+        self.other_language = other_language
+        self.made: dict[tuple[str, ...], list[Pictured]] = {}
+        self.of: str = ""
+
+    def of_seed(self, seed: Pictured) -> None:
+        """Seeds come concept by concept and country by country: what was made for another is let go."""
+        here = f"{seed.concept}\t{seed.country}"
+        if here != self.of:
+            self.made, self.of = {}, here
+
+    def one(self, lot: Lot, name: tuple[str, ...], fits: Fits) -> Pictured | None:
+        if name not in self.made:
+            self.made[name] = [one for one in self.pictures if fits(one)]
+        pool = self.made[name]
+        return pool[int(lot(name[0]) * len(pool))] if pool else None
+
+
+def three(pictures: Sequence[Pictured], seed: int, *, other_language: bool = False) -> Drawn:
+    return _drawn(pictures, other_language, lambda one, pools: _three(one, pools, partial(_lot, seed, f"3/{one.key}")))
+
+
+def six(pictures: Sequence[Pictured], texts: Texts, seed: int, *, other_language: bool = False) -> Drawn:
+    """`texts`: the words of queries with a descriptor; where none are known there is no trial."""
+    countries: dict[str, dict[str, str]] = defaultdict(dict)
+    for one in pictures:
+        countries[one.concept][one.country] = one.language
+    return _drawn(
+        pictures, other_language,
+        lambda one, pools: _six(one, pools, texts, countries[one.concept], partial(_lot, seed, f"6/{one.key}")),
+    )  # fmt: skip
+
+
+def _lot(seed: int, of: str, name: str) -> float:
+    return dice(seed, f"{of}/{name}")
+
+
+def _drawn(
+    pictures: Sequence[Pictured], other_language: bool, draw: Callable[[Pictured, _Pools], Trial | str]
+) -> Drawn:
+    pools, trials, left_out = _Pools(pictures, other_language), list[Trial](), Counter[str]()
+    for seed in sorted(pictures, key=lambda one: (one.concept, one.country, one.key)):
+        pools.of_seed(seed)
+        found = draw(seed, pools)
+        if isinstance(found, str):
+            left_out[found] += 1
+        else:
+            trials.append(found)
+    return Drawn(tuple(sorted(trials, key=lambda one: one.seed.key)), dict(left_out))
+
+
+def _three(seed: Pictured, pools: _Pools, lot: Lot) -> Trial | str:
+    if not seed.native:
+        return "no_words"
+    abroad, other = _abroad(seed, pools), _other(seed)
+    wanted: dict[str, Fits] = {
+        "correct": lambda one: one.concept == seed.concept and abroad(one),
+        "language_biased": lambda one: other(one) and one.country == seed.country,
+        "irrelevant": lambda one: other(one) and abroad(one),
+    }
+    return _filled(seed, pools, lot, wanted)
+
+
+def _six(seed: Pictured, pools: _Pools, texts: Texts, countries: Mapping[str, str], lot: Lot) -> Trial | str:
+    if not seed.native:
+        return "no_words"
+    abroad, other = _abroad(seed, pools), _other(seed)
+    open_ones = [name for name, language in sorted(countries.items()) if language != seed.language]
+    if not open_ones:
+        return "no_country"
+    there = open_ones[int(lot("descriptor") * len(open_ones))]
+    words = texts.get((seed.concept, there, seed.language), "")
+    if not words:
+        return "no_words"
+    wanted: dict[str, Fits] = {
+        "correct": lambda one: one.concept == seed.concept and one.country == there,
+        "object_language_biased": lambda one: one.concept == seed.concept and one.country == seed.country,
+        "object_relevant": lambda one: one.concept == seed.concept and abroad(one) and one.country != there,
+        "descriptor_relevant": lambda one: other(one) and one.country == there,
+        "language_biased": lambda one: other(one) and one.country == seed.country,
+        "irrelevant": lambda one: other(one) and abroad(one) and one.country != there,
+    }
+    found = _filled(seed, pools, lot, wanted, there)
+    return found if isinstance(found, str) else Trial(seed, found.roles, there, words)
+
+
+def _abroad(seed: Pictured, pools: _Pools) -> Fits:
+    return lambda one: one.country != seed.country and not (pools.other_language and one.language == seed.language)
+
+
+def _other(seed: Pictured) -> Fits:
+    return lambda one: one.concept != seed.concept and seed.concept not in one.labels
+
+
+def _filled(seed: Pictured, pools: _Pools, lot: Lot, wanted: Mapping[str, Fits], *named: str) -> Trial | str:
+    roles: dict[str, str] = {}
+    for role, fits in wanted.items():
+        found = pools.one(lot, (role, *named), fits)
+        if found is None:
+            return role
+        roles[role] = found.key
+    return Trial(seed, roles)
