@@ -8,7 +8,7 @@ from typing import Any
 
 from predictions.prompts.contract import Reply, Unread
 
-LONGEST = 100_000  # characters that are read
+LONGEST = 20_000  # characters that are read, the last ones
 STARTS = 100  # braces that are tried
 UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w+-]*[ \t]*$", re.MULTILINE)

@@ -25,7 +25,7 @@ SPELLED = {
     name: str(n)
     for n, name in enumerate(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"])
 }
-NUMBER = r"[-+]?\d+(?:[.,]\d+)*"
+NUMBER = r"[-+]?\d{1,12}(?:[.,]\d{1,12}){0,3}"
 MARKS = r"[\s*_`~\"'\u201c\u201d\u2018\u2019\u00ab\u00bb\[\](){}<>|$\\#]*"
 SAID = (
     rf"{MARKS}(?P<said>{NUMBER})(?:[ \t*_]*(?:/|out of|of)[ \t]*(?P<of>{NUMBER}))?"
@@ -52,7 +52,6 @@ QUOTED = re.compile(
     r"|(?<!\w)\u2018[^\u2019\n]{1,400}\u2019(?!\w)|^[ \t]*>.*$",
     re.MULTILINE,
 )
-TAGGED = re.compile(r"<([a-z][a-z_]{1,30})>.*?</\s*\1\s*>", re.DOTALL | re.IGNORECASE)
 TAG_NAMES = ("candidate", "reference", "references", "question", "article", "response", "text", "example")
 AROUND = " \t\r\n*_`~\"'\u201c\u201d\u2018\u2019\u00ab\u00bb[](){}<>|$\\#.:;,!"
 
@@ -146,8 +145,20 @@ def _own_words(text: str, scale: Scale) -> str:
         inner = ascii_digits(one.strip())
         if inner and (re.search(rf"\b(?:{NAMES}){IS}", inner, re.IGNORECASE) or len(inner) > 20):
             text = text.replace(inner, " ")
-    text = TAGGED.sub(lambda found: " " if found[1].casefold() in TAG_NAMES else found[0], text)
+    for name in TAG_NAMES:
+        text = _untagged(text, name)
     return QUOTED.sub(_quotation, text)
+
+
+def _untagged(text: str, name: str) -> str:
+    """Without what stands between tags of that name."""
+    low = text.casefold()
+    if len(low) != len(text):
+        low = text
+    kept, at = "", 0
+    while (begins := low.find(f"<{name}>", at)) >= 0 and (ends := low.find(f"</{name}>", begins)) >= 0:
+        kept, at = f"{kept}{text[at:begins]} ", ends + len(name) + 3
+    return kept + text[at:]
 
 
 def _quotation(found: re.Match[str]) -> str:

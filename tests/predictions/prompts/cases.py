@@ -135,44 +135,138 @@ SCORED = {"options": {"linked": LINKED}, "concept": "ritual"}
 EXAMPLE = {"item": "item-2", "image": "ee" * 32, "text": "What is this bread?", "answer": "Naan", "target": "India"}
 CASES = (
     Case("culturalvqa-vlm", (CVQA, "answers"), said("Diya"), {"answer": "Diya"}, **LAMPS),
-    Case("culturalvqa-few-shot", (CVQA, "answers"), said("Diya"), {"answer": "Diya"}, **LAMPS, options={"examples": [EXAMPLE]}),
+    Case(
+        "culturalvqa-few-shot",
+        (CVQA, "answers"),
+        said("Diya"),
+        {"answer": "Diya"},
+        **LAMPS,
+        options={"examples": [EXAMPLE]},
+    ),
     Case("culturalvqa-llm", (CVQA, "answers"), said("Answer: Diya"), {"answer": "Diya"}, **LAMPS),
     Case("culturalvqa-llm-country", (CVQA, "answers"), said('"Diya"'), {"answer": "Diya"}, **LAMPS),
-    Case("culturalvqa-llm-entities", (CVQA, "answers"), said("Diya"), {"answer": "Diya"}, **LAMPS,
-         context={"entities": ["oil lamp", "clay"]}),
-    Case("culturalvqa-subcategory", "sub", said("celebration"), {"sub_category": "celebration"}, **LAMPS, context=JUDGED),
+    Case(
+        "culturalvqa-llm-entities",
+        (CVQA, "answers"),
+        said("Diya"),
+        {"answer": "Diya"},
+        **LAMPS,
+        context={"entities": ["oil lamp", "clay"]},
+    ),
+    Case(
+        "culturalvqa-subcategory", "sub", said("celebration"), {"sub_category": "celebration"}, **LAMPS, context=JUDGED
+    ),
     Case("culturalvqa-verdict", (CVQA, "model-answers"), said("3"), {"verdict": "3"}, **LAMPS, context=JUDGED),
-    Case("culturalvqa-stereotype", "stereotype", said('{"stereotype": "neither", "about": null}'),
-         {"stereotype": "neither"}, **LAMPS),
-    Case("lave", (CVQA, "lave"), said("rating=2\nThe candidate is one of the references."), {"lave": "2"}, **LAMPS, context=JUDGED),
+    Case(
+        "culturalvqa-stereotype",
+        "stereotype",
+        said('{"stereotype": "neither", "about": null}'),
+        {"stereotype": "neither"},
+        **LAMPS,
+    ),
+    Case(
+        "lave",
+        (CVQA, "lave"),
+        said("rating=2\nThe candidate is one of the references."),
+        {"lave": "2"},
+        **LAMPS,
+        context=JUDGED,
+    ),
     Case("lave-original", "lave-3", said("It is a reference. So rating=3"), {"lave": "3"}, **LAMPS, context=JUDGED),
     Case("valueground-main", (VG, "choice"), said("A\nBecause of the table."), {"choice": "a"}, **PAIRED),
     Case("valueground-text", (VG, "choice"), said("A\nBecause."), {"choice": "a"}, **PAIRED),
     Case("valueground-main-no-country", (VG, "choice"), said("B, because"), {"choice": "b"}, **PAIRED),
-    Case("valueground-alignment", (VG, "alignment"), said('{"image_1": "A", "image_2": "B"}'), {"alignment": "aligned"}, **PAIRED),
-    Case("valueground-rubric", (VG, "pair-review"), said('{"match_a": "2", "match_b": 1, "pair_match": "2", "no_cue": "1"}'),
-         {"match_a": "2", "match_b": "1", "pair_match": "2", "no_cue": "1"}, **PAIRED),
+    Case(
+        "valueground-alignment",
+        (VG, "alignment"),
+        said('{"image_1": "A", "image_2": "B"}'),
+        {"alignment": "aligned"},
+        **PAIRED,
+    ),
+    Case(
+        "valueground-rubric",
+        (VG, "pair-review"),
+        said('{"match_a": "2", "match_b": 1, "pair_match": "2", "no_cue": "1"}'),
+        {"match_a": "2", "match_b": "1", "pair_match": "2", "no_cue": "1"},
+        **PAIRED,
+    ),
     Case("valueground-safety", (VG, "pair-review"), said('{"safety": ["person"]}'), {"safety": ["person"]}, **PAIRED),
-    *(Case(f"caire-digit{end}", (CAIRE, "relevance"), said("4"), {"relevance": "4"}, **SCORED)
-      for end in ("", "-titles", "-text", "-plain")),
-    *(Case(f"caire-reason{end}", (CAIRE, "relevance"), said("It has horns. A 2 at first.\nFinal Score: 4"), {"relevance": "4"}, **SCORED)
-      for end in ("", "-titles", "-text", "-plain")),
+    *(
+        Case(f"caire-digit{end}", (CAIRE, "relevance"), said("4"), {"relevance": "4"}, **SCORED)
+        for end in ("", "-titles", "-text", "-plain")
+    ),
+    *(
+        Case(
+            f"caire-reason{end}",
+            (CAIRE, "relevance"),
+            said("It has horns. A 2 at first.\nFinal Score: 4"),
+            {"relevance": "4"},
+            **SCORED,
+        )
+        for end in ("", "-titles", "-text", "-plain")
+    ),
     Case("caire-entity", "entity", said("Title: Oni"), {"entity": "Oni"}),
-    Case("caire-probe", (CAIRE, "relevance"), Reply(similarities=(0.1, 0.2, 0.3, 0.25, 0.1)), {"relevance": "3"}, **SCORED),
-    *(Case(f"caire-likelihood{end}", (CAIRE, "relevance"), likely(-2.0), {"relevance": "5"}, concept="ritual",
-           options={"linked": LINKED, "cut": 3}) for end in ("", "-text")),
-    Case("globalrg-grounding", ("globalrg-grounding", "verification"), said("[100, 200, 300, 400]"),
-         {"box": [[0.1, 0.2, 0.3, 0.4]]}, concept="ajrak", target="Pakistan"),
-    Case("globalrg-detector", ("globalrg-grounding", "verification"),
-         Reply(boxes=(Found("ajrak", 0.2, (0, 0, 1, 1)), Found("ajrak", 0.9, (0.1, 0.2, 0.3, 0.4)))),
-         {"box": [[0.1, 0.2, 0.3, 0.4]]}, concept="ajrak", target="Pakistan"),
-    Case("xcm-labels", ("3xcm", "labels"), said('{"labels": ["Fruit", "market"]}'), {"labels": ["fruit", "market"]},
-         concept="market", context={"labels": ["market", "fruit", "street"]}, target=""),
-    Case("xcm-queries", "query", said("ฉันต้องการรูปรถไฟสำหรับการบ้าน"), {"query": "ฉันต้องการรูปรถไฟสำหรับการบ้าน"},
-         target="Thailand", concept="train", context={"native": "รถไฟ", "language": "Thai"}, images=()),
-    Case("sheet", "three", said('{"keep": "yes", "why": null, "tone": 2}'), {"keep": "yes", "tone": "2"},
-         text="What do you see?"),
-)  # fmt: skip
+    Case(
+        "caire-probe",
+        (CAIRE, "relevance"),
+        Reply(similarities=(0.1, 0.2, 0.3, 0.25, 0.1)),
+        {"relevance": "3"},
+        **SCORED,
+    ),
+    *(
+        Case(
+            f"caire-likelihood{end}",
+            (CAIRE, "relevance"),
+            likely(-2.0),
+            {"relevance": "5"},
+            concept="ritual",
+            options={"linked": LINKED, "cut": 3},
+        )
+        for end in ("", "-text")
+    ),
+    Case(
+        "globalrg-grounding",
+        ("globalrg-grounding", "verification"),
+        said("[100, 200, 300, 400]"),
+        {"box": [[0.1, 0.2, 0.3, 0.4]]},
+        concept="ajrak",
+        target="Pakistan",
+    ),
+    Case(
+        "globalrg-detector",
+        ("globalrg-grounding", "verification"),
+        Reply(boxes=(Found("ajrak", 0.2, (0, 0, 1, 1)), Found("ajrak", 0.9, (0.1, 0.2, 0.3, 0.4)))),
+        {"box": [[0.1, 0.2, 0.3, 0.4]]},
+        concept="ajrak",
+        target="Pakistan",
+    ),
+    Case(
+        "xcm-labels",
+        ("3xcm", "labels"),
+        said('{"labels": ["Fruit", "market"]}'),
+        {"labels": ["fruit", "market"]},
+        concept="market",
+        context={"labels": ["market", "fruit", "street"]},
+        target="",
+    ),
+    Case(
+        "xcm-queries",
+        "query",
+        said("ฉันต้องการรูปรถไฟสำหรับการบ้าน"),
+        {"query": "ฉันต้องการรูปรถไฟสำหรับการบ้าน"},
+        target="Thailand",
+        concept="train",
+        context={"native": "รถไฟ", "language": "Thai"},
+        images=(),
+    ),
+    Case(
+        "sheet",
+        "three",
+        said('{"keep": "yes", "why": null, "tone": 2}'),
+        {"keep": "yes", "tone": "2"},
+        text="What do you see?",
+    ),
+)
 IDS = [one.key for one in CASES]
 
 
