@@ -25,6 +25,11 @@ class Drawn:
     choices: Sequence[str]
     schema: str
 
+    @property
+    def any(self) -> bool:
+        """Whether it is known what was sent; of what came in a file it is not."""
+        return bool(self.messages or self.texts or self.image)
+
 
 def drawn(requests: Sequence[Request], team: Team) -> list[Drawn]:
     """One query for the pictures of all."""

@@ -121,6 +121,7 @@ def _look_page(request: HttpRequest, benchmark: Benchmark, plan: Plan) -> HttpRe
         "number": number,
         "position": number + 1,
         "requests": drawn(asked.requests, benchmark.team) if asked else [],
+        "several": bool(asked and len(asked.requests) > 1),
         "order": asked.order if asked else (),
         "way": words.WAYS.get(view.way, view.way),
         "lacking": words.reason(view.lacking) if view.lacking else "",

@@ -1,0 +1,173 @@
+"""The pages of a run: who may, what they say, what a press does, and that they stay small."""
+
+import json
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Campaign
+from jobs.models import Event, Job
+from predictions.models import Attempt, Call, Reply, Run
+from predictions.prompts.registry import prompt
+from predictions.run_pages import PAGE
+from predictions.services import answer_runs
+from tests.personas import World
+from tests.predictions.asking import a_campaign, a_plan, an_endpoint
+
+WORDS = "Markets look alike in many places. <b>Really</b>"
+SAID = {"text": WORDS, "finish": "stop", "way": "text", "model": "m"}
+ASKED = {"messages": [{"role": "user", "pieces": [{"text": "How relevant is it?"}, {"image": "0" * 64}]}]}
+
+
+@pytest.fixture
+def campaign(world: World) -> Campaign:
+    return a_campaign(world, 3)
+
+
+@pytest.fixture
+def run(world: World, campaign: Campaign) -> Run:
+    """Opened, and nobody works on it yet."""
+    endpoint = an_endpoint(world, "http://127.0.0.1:9/v1")
+    return answer_runs.open_run(a_plan(campaign, endpoint, prompt("sheet")), world.mara, timezone.now())
+
+
+def address(world: World, run: Run, more: str = "") -> str:
+    return f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/{more}"
+
+
+def see(world: World, run: Run, more: str = "") -> str:
+    return world.client(world.mara).get(address(world, run, more)).content.decode()
+
+
+def press(world: World, run: Run, **what: Any) -> str:
+    return world.client(world.mara).post(address(world, run, "do/"), what, follow=True).content.decode()
+
+
+def end(run: Run, state: str = "unparseable", reason: str = "no_number") -> Call:
+    """The first waiting call, ended with a reply that has no number."""
+    at = timezone.now()
+    call = Call.objects.filter(run=run, state="pending").order_by("pk")[0]
+    key = f"{call.pk:064}"
+    reply = Reply.objects.create(team=run.benchmark.team, key=key, request=ASKED, body=SAID, created_at=at)
+    Attempt.objects.create(call=call, number=1, at=at, seconds=1.5, outcome="reply", status=200, reply=reply)
+    call.state, call.reason, call.replies, call.ended_at, call.attempts_made = state, reason, [reply.pk], at, 1
+    call.save()
+    return call
+
+
+def test_only_those_who_work_on_the_benchmark_see_a_run(world: World, run: Run) -> None:
+    call = end(run)
+    for more in ("", "live/", "calls.jsonl", f"calls/{call.pk}/"):
+        assert world.client(world.mara).get(address(world, run, more)).status_code == 200
+        for user in (world.nour, world.reviewer, world.rival, world.stranger):
+            assert world.client(user).get(address(world, run, more)).status_code == 404
+    assert world.client(world.reviewer).post(address(world, run, "do/"), {"do": "stop"}).status_code == 404
+    run.refresh_from_db()
+    assert run.state == "running"
+
+
+def test_a_call_of_another_run_is_not_found_under_this_one(world: World, run: Run, campaign: Campaign) -> None:
+    plan = a_plan(campaign, run.endpoint, prompt("sheet"), setting="other")  # type: ignore[arg-type]
+    other = answer_runs.open_run(plan, world.mara, timezone.now())
+    call = Call.objects.filter(run=other)[0]
+    assert world.client(world.mara).get(address(world, run, f"calls/{call.pk}/")).status_code == 404
+
+
+def test_a_press_changes_the_run_and_leaves_an_event(world: World, run: Run) -> None:
+    assert "The run is pausing" in press(world, run, do="pause")
+    assert "Nothing is asked, and nothing is lost" in see(world, run)
+    assert "The run goes on where it stood" in press(world, run, do="resume")
+    assert "The run was stopped" in press(world, run, do="stop")
+    verbs = Event.objects.filter(target=f"run:{run.pk}").values_list("verb", flat=True)
+    assert {"run.opened", "run.paused", "run.resumed", "run.stopped"} <= set(verbs)
+    assert "The run is over already" in press(world, run, do="stop"), "what cannot be done is said, and nothing breaks"
+    assert world.client(world.mara).post(address(world, run, "do/"), {"do": "dance"}).status_code == 400
+
+
+def test_a_withdrawn_run_offers_to_come_back(world: World, run: Run) -> None:
+    press(world, run, do="stop")
+    assert "The run was withdrawn" in press(world, run, do="withdraw")
+    page = see(world, run)
+    assert "Bring it back" in page and "does not count" in page and "Retry these" not in page
+    assert "The run is back" in press(world, run, do="back")
+
+
+@pytest.mark.parametrize("budget", ["", "much", "-1", "nan", "1e400"])
+def test_a_budget_that_is_none_is_refused_in_words(world: World, run: Run, budget: str) -> None:
+    assert "Give the new budget in dollars, as a number" in press(world, run, do="budget", budget=budget)
+
+
+def test_the_live_part_is_sent_only_when_something_changed(world: World, run: Run) -> None:
+    client, path = world.client(world.mara), address(world, run, "live/")
+    reply = client.get(path)
+    seen = reply.content.decode().split("live/?seen=")[1].split('"')[0]
+    assert client.get(path, {"seen": seen}).status_code == 204
+    end(run)
+    assert "Not readable: 1" in client.get(path, {"seen": seen}).content.decode()
+    Run.objects.filter(pk=run.pk).update(state="done")
+    assert client.get(path, {"seen": seen}).headers["HX-Refresh"] == "true"
+
+
+def test_a_failure_is_read_in_words_with_what_the_model_said(world: World, run: Run) -> None:
+    call = end(run)
+    listed, page = see(world, run, "?state=unparseable"), see(world, run, f"calls/{call.pk}/")
+    for text in (listed, page):
+        assert "There is no number in the reply." in text
+        assert "Markets look alike in many places. &lt;b&gt;Really" in text, (
+            "said by a model, so never taken for markup"
+        )
+    assert "How relevant is it?" in page and "A picture that is not kept here" in page
+    assert "No call is in this state now" in see(world, run, "?state=refused")
+
+
+def test_retrying_asks_which_and_says_how_many(world: World, run: Run) -> None:
+    end(run)
+    end(run, "failed", "timeout")
+    assert "Choose which calls to ask again" in press(world, run, do="retry")
+    assert "1 call is asked again" in press(world, run, do="retry", states=["failed"])
+    assert Call.objects.filter(run=run, state="unparseable").count() == 1
+    assert "There was no such call" in press(world, run, do="retry", states=["answered"])
+
+
+def test_calls_come_as_json_lines_with_replies_and_attempts(world: World, run: Run) -> None:
+    end(run)
+    reply = world.client(world.mara).get(address(world, run, "calls.jsonl"))
+    lines = [json.loads(line) for line in b"".join(reply.streaming_content).splitlines()]  # type: ignore[arg-type]
+    assert len(lines) == Call.objects.filter(run=run).count()
+    assert lines[0]["state"] == "unparseable" and lines[0]["answers"] is None
+    assert lines[0]["replies"][0]["text"] == WORDS and lines[0]["attempts"][0]["seconds"] == 1.5
+    assert lines[1]["replies"] == []
+
+
+def test_a_page_holds_a_hundred_calls_and_asks_the_same_however_many(
+    world: World, run: Run, django_assert_num_queries: Any, django_assert_max_num_queries: Any
+) -> None:
+    client = world.client(world.mara)
+    end(run)
+    client.get(address(world, run))
+    with django_assert_max_num_queries(30) as few:
+        client.get(address(world, run))
+    one = Call.objects.filter(run=run).order_by("pk")[0]
+    more = [Call(run=run, item=one.item, unit=one.unit, repeat=number) for number in range(1, PAGE + 20)]
+    Call.objects.bulk_create(more)
+    while Call.objects.filter(run=run).exclude(replies=[]).count() < 5:
+        end(run)
+    with django_assert_num_queries(len(few)):
+        page = client.get(address(world, run)).content.decode()
+    assert page.count('<tr role="row"><th scope="row"') == PAGE and "Further calls" in page
+
+
+def test_the_index_lists_runs_with_the_same_queries(
+    world: World, run: Run, campaign: Campaign, django_assert_num_queries: Any, django_assert_max_num_queries: Any
+) -> None:
+    client, home = world.client(world.mara), f"/b/{world.benchmark.slug}/predictions/"
+    client.get(home)
+    with django_assert_max_num_queries(25) as few:
+        client.get(home)
+    for setting in ("a", "b", "c"):
+        plan = a_plan(campaign, run.endpoint, prompt("sheet"), setting=setting)  # type: ignore[arg-type]
+        answer_runs.open_run(plan, world.mara, timezone.now())
+    with django_assert_num_queries(len(few)):
+        page = client.get(home).content.decode()
+    assert page.count("Running") == 4 and Job.objects.count() >= 4
