@@ -56,11 +56,13 @@ def _outcomes(stage: Stage, items: Any) -> dict[int, Outcome]:
 
 def _sources(items: Any, stage: Stage) -> dict[int, Source]:
     found = {}
+    facts = facts_of(list(items.values_list("pk", flat=True)))
     for item in items.prefetch_related("images"):
         images = {use.role: Picture(use.image_id, use.alt, use.source, use.licence) for use in item.images.all()}
         found[item.pk] = Source(
-            item.pk, stage.key, item.key, item.concept, item.origin, item.condition, item.text, item.context, images
-        )
+            item.pk, stage.key, item.key, item.concept, item.origin, item.condition, item.text, item.context, images,
+            facts.get(item.pk, {}),
+        )  # fmt: skip
     return found
 
 

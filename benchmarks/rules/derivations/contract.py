@@ -39,6 +39,7 @@ class Source:
     text: str = ""
     context: Mapping[str, Any] = field(default_factory=dict)
     images: Mapping[str, Picture] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -85,10 +86,13 @@ class Draft:
 
 
 def read(where: str, result: Result) -> Any:
-    """`item.text`, `item.context.<name>`, `unit.target`, `unit.cohort`, `rule.score`; else an answer's field."""
+    """`item.text`, `item.context.<name>`, `item.facts.<key>`, `unit.target`, `unit.cohort`, `rule.score`; else a field
+    of an answer."""
     head, _dot, rest = where.partition(".")
     if where.startswith("item.context."):
         return result.item.context.get(where.removeprefix("item.context."))
+    if where.startswith("item.facts."):
+        return result.item.facts.get(where.removeprefix("item.facts."))
     if head == "item" and rest in OF_ITEM:
         return getattr(result.item, rest)
     if where in ("unit.target", "unit.cohort"):
@@ -105,7 +109,14 @@ def need_where(where: Any, path: str) -> str:
     head, _dot, rest = where.partition(".") if isinstance(where, str) else ("", "", "")
     known = (
         where in ("unit.target", "unit.cohort", "rule.score")
-        or (head == "item" and (rest in OF_ITEM or (rest.startswith("context.") and len(rest) > 8)))
+        or (
+            head == "item"
+            and (
+                rest in OF_ITEM
+                or (rest.startswith("context.") and len(rest) > 8)
+                or (rest.startswith("facts.") and len(rest) > 6)
+            )
+        )
         or (bool(head) and not rest and head != "item")
     )
     if not known:

@@ -1,0 +1,121 @@
+"""A threshold is chosen on what people say, kept as a fact, and draws follow the score; look-alikes are proposals."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.utils import timezone
+
+from annotation.models import Rating
+from annotation.services.outcomes import facts_of
+from benchmarks.models import Item, ItemFact
+from benchmarks.rules.derivations import sample as drawing
+from benchmarks.rules.derivations.contract import DerivationError, Result, Source
+from jobs.models import Event
+from predictions import calibration, scoring
+from predictions.models import Entry
+from predictions.readers import vectors_of
+from predictions.services import filtering, near_duplicates
+from tests.personas import World
+from tests.predictions.shapes import a_collection, a_run
+from tests.samples import assign, open_campaign
+
+SCORES, RIGHT = [10.0, 20.0, 23.0, 25.0, 30.0, 31.0], [False, True, False, True, True, True]
+
+
+def test_precision_and_recall_by_hand() -> None:
+    """At 23: kept 23, 25, 30, 31, of which 3 are right: 3/4. Right are 20, 25, 30, 31, of which 3 are kept: 3/4."""
+    one = calibration.point(SCORES, RIGHT, 23)
+    assert (one.kept, one.right, one.precision, one.recall, one.f1) == (4, 3, 0.75, 0.75, 0.75)
+    nothing = calibration.point(SCORES, RIGHT, 99)
+    assert (nothing.kept, nothing.precision, nothing.recall, nothing.f1) == (0, None, 0.0, None)
+    assert calibration.point([1.0], [False], 0).recall is None
+
+
+def test_the_curve_has_every_score_and_recall_only_falls() -> None:
+    points = calibration.curve(SCORES, RIGHT)
+    assert [one.threshold for one in points] == SCORES
+    assert [one.recall for one in points] == [1, 1, 0.75, 0.75, 0.5, 0.25]
+    best = calibration.best(points)
+    assert best is not None and best.threshold == 20  # 4 of 5 and all: F1 8/9
+    many = calibration.curve(np.arange(1000.0), np.arange(1000) > 500, most=41)
+    assert len(many) == 41 and many[0].threshold == 0 and many[-1].threshold == 999
+    assert calibration.curve([], []) == [] and calibration.best([]) is None
+
+
+@pytest.fixture
+def labelled(world: World) -> None:
+    """Six scored items; two people say 1 to 5 of five of them, and are divided over one."""
+    items = world.add_items(6)
+    for item, score in zip(items, SCORES, strict=True):
+        ItemFact.objects.create(item=item, key="clip_score", value=score, source="m", version="run 1")
+    opened = open_campaign(world, world.egypt)
+    for number, slot in enumerate(opened.slots.order_by("position")[:5]):
+        assign(opened, world.nour, slot, code="5" if RIGHT[number] else "1")
+        assign(opened, world.tarek, slot, code="1" if number == 4 else "4" if RIGHT[number] else "2")
+
+
+@pytest.mark.django_db
+def test_people_say_what_is_right_by_majority_and_the_divided_are_left_out(world: World, labelled: None) -> None:
+    told = filtering.sample(world.stage, "clip_score", "relevance", {"4", "5"})
+    assert list(told.scores) == SCORES[:4] and list(told.right) == RIGHT[:4]
+    assert (told.people, told.tied, told.unlabelled) == (2, 1, 1)
+    Rating.objects.filter(rater__user=world.tarek).update(counted=False)
+    alone = filtering.sample(world.stage, "clip_score", "relevance", {"4", "5"})
+    assert (len(alone.items), alone.people, alone.tied) == (5, 1, 0)
+
+
+@pytest.mark.django_db
+def test_the_choice_becomes_a_fact_of_every_item_and_says_what_was_known(world: World, labelled: None) -> None:
+    told = filtering.sample(world.stage, "clip_score", "relevance", {"4", "5"})
+    fitting, dropped = filtering.choose(world.stage, "clip_score", 23, world.mara, timezone.now(), told)
+    assert (fitting, dropped) == (4, 2)
+    items = list(Item.objects.filter(stage=world.stage).order_by("key").values_list("pk", flat=True))
+    assert [facts_of([pk])[pk]["fits"] for pk in items] == [0, 0, 1, 1, 1, 1]
+    fact = ItemFact.objects.filter(key="fits").first()
+    assert fact is not None and fact.source == "clip_score >= 23"
+    said = Event.objects.get(verb="filter.chosen")
+    assert said.actor == world.mara and said.data["threshold"] == 23
+    assert said.data["seen"] == {"precision": 0.5, "recall": 0.5, "labelled": 4, "people": 2}
+    filtering.choose(world.stage, "clip_score", 31, world.mara, timezone.now())
+    assert [facts_of([pk])[pk]["fits"] for pk in items] == [0, 0, 0, 0, 0, 1]  # the newest counts
+
+
+def test_a_draw_may_follow_a_fact() -> None:
+    results = [
+        Result(Source(number, "s", f"i{number:03}", facts={"clip_score": 40.0 if number % 4 == 0 else 5.0}))
+        for number in range(400)
+    ]
+    params = {"n": 100, "weight": "item.facts.clip_score"}
+    drawing.check(params)
+    drafts = drawing.derive(results, params, 7)
+    high = sum(int(draft.key.removeprefix("i")[:3]) % 4 == 0 for draft in drafts)
+    assert len(drafts) == 100 and high > 55  # of the 100 with eight times the weight; chance is 25
+    assert [one.key for one in drafts] == [one.key for one in drawing.derive(results[::-1], params, 7)]
+    with pytest.raises(DerivationError):
+        drawing.check({"n": 1, "weight": "item.facts."})
+
+
+@pytest.mark.django_db
+def test_look_alikes_are_found_inside_a_concept_with_examples_on_both_sides(world: World, models_root: Path) -> None:
+    collection = a_collection(world, 3)
+    first = Entry.objects.filter(collection=collection).order_by("pk")[0]
+    for name in ("copy-a", "copy-b"):
+        Entry.objects.create(collection=collection, key=name, image=first.image, about=first.about)
+    Entry.objects.create(collection=collection, key="elsewhere", image=first.image, about={"concept": "other"})
+    run = a_run(world, collection, "embedding")
+    found = near_duplicates.search(run, 0.9999)
+    same = sorted([first.key, "copy-a", "copy-b"])
+    assert {(one.first.key, one.second.key) for one in found.pairs} >= {(same[0], same[1]), (same[1], same[2])}
+    assert found.pairs[0].similarity == pytest.approx(1) and same in [sorted(group) for group in found.groups]
+    assert all("elsewhere" not in group for group in found.groups)
+    assert all(one.similarity < 0.9999 for one in found.below) and found.below
+    assert found.concepts == 5 and found.compared == 3 * 66 + 91  # 3 shapes of 12, one of 14, one alone
+    entries, vectors = vectors_of(run)
+    units = scoring.units(vectors)
+    plain = sum(
+        units[a] @ units[b] >= 0.9 - 1e-12
+        for a in range(len(entries)) for b in range(a)
+        if entries[a].about["concept"] == entries[b].about["concept"]
+    )  # fmt: skip
+    assert len(near_duplicates.search(run, 0.9).pairs) == plain
