@@ -50,7 +50,7 @@ if per_minute > 0 then
   redis.call('PEXPIRE', KEYS[3], 60001)
 end
 redis.call('ZADD', KEYS[2], now + tonumber(ARGV[4]), ARGV[1])
-redis.call('PEXPIRE', KEYS[2], tonumber(ARGV[4]))
+redis.call('PEXPIRE', KEYS[2], math.max(tonumber(ARGV[4]), redis.call('PTTL', KEYS[2])))
 return {1, now}
 """
 # KEYS: state, held. ARGV: ticket, entered ms, 1 for "too many", ms to wait, most. Halves once for all that were there.

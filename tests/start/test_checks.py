@@ -6,6 +6,7 @@ from pytest_django.fixtures import Settings
 
 from config import checks
 
+KEY = "dGhpcyBrZXkgaXMgZm9yIHRlc3RzIGFuZCBub3RoaW4="
 PUBLIC, LOCAL = ["emic.example.org", "localhost"], ["localhost", "127.0.0.1", "[::1]"]
 
 
@@ -33,6 +34,20 @@ def test_debug_is_for_this_machine_only(settings: Settings) -> None:
     assert ids(checks.debug_in_public(None)) == []
     settings.DEBUG, settings.ALLOWED_HOSTS = False, PUBLIC
     assert ids(checks.debug_in_public(None)) == []
+
+
+def test_a_key_for_secrets_is_a_key_or_missing(settings: Settings) -> None:
+    for keys, found in (([], []), (["a word"], ["emic.E003"]), ([KEY, "x"], ["emic.E003"])):
+        settings.SECRETS_KEYS = keys
+        assert ids(checks.key_of_secrets(None)) == found
+    settings.SECRETS_KEYS = [KEY]
+    assert ids(checks.key_of_secrets(None)) == []
+
+
+def test_private_networks_are_networks(settings: Settings) -> None:
+    for networks, found in ((["10.20.0.0/16"], []), (["10.20.0.1/16"], ["emic.E004"]), (["office"], ["emic.E004"])):
+        settings.PRIVATE_ENDPOINTS = networks
+        assert ids(checks.private_networks(None)) == found
 
 
 def test_a_web_server_without_our_command_refuses_the_same_mistakes(settings: Settings) -> None:
