@@ -102,11 +102,12 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "unacked_restore_interval": 2,
     "unacked_restore_throttle": 1,
 }
+JOB_LEASE_SECONDS = env.int("EMIC_JOB_LEASE", 60)  # after which the work of a worker that died is another's
 CELERY_BEAT_SCHEDULE = {
     "release-expired-leases": {"task": "annotation.release_expired", "schedule": 60.0},
     "slots-for-new-items": {"task": "annotation.fill_open_campaigns", "schedule": 60.0},
     "derived-items": {"task": "annotation.derive_unnoticed", "schedule": 60.0},
-    "requeue-stalled-jobs": {"task": "jobs.requeue_stalled", "schedule": 30.0},
+    "requeue-stalled-jobs": {"task": "jobs.requeue_stalled", "schedule": JOB_LEASE_SECONDS / 2},
     "show-that-it-beats": {"task": "evaluation.beat", "schedule": 60.0},
 }
 CELERY_TASK_ALWAYS_EAGER = False

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
@@ -25,7 +26,7 @@ from jobs.services import send
 
 log = logging.getLogger(__name__)
 
-LEASE = timedelta(seconds=60)
+LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
 RESEND = timedelta(minutes=5)
 MOST_ATTEMPTS = 10
 

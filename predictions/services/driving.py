@@ -20,7 +20,7 @@ from django.utils import timezone
 from annotation.models import Unit
 from annotation.services.machine_answers import Answer, Mixed
 from annotation.services.machine_answers import write as write_answers
-from jobs.runner import Work
+from jobs.runner import LEASE, Work
 from predictions.bodies import pictures_of
 from predictions.models import Call, Run
 from predictions.prompts.contract import Lacking
@@ -40,7 +40,7 @@ State = Call.State
 SLICE = 60.0  # seconds; then others get their turn, if any wait
 WINDOW = 0.05  # seconds in which what comes is written together
 LOOK = 0.5  # seconds between two looks at whether the run goes on
-RENEW = 15.0
+RENEW = min(15.0, LEASE.total_seconds() / 4)
 LONG_WAIT = 20.0  # with nothing to do for longer than this the worker is given back
 READERS = 3  # threads that read pictures
 RECONNECT = 45.0  # seconds in which the database may come back before the job is left to the next worker
@@ -58,7 +58,7 @@ class Driver:
         self.asker = outfit.asker
         self.pool = ThreadPoolExecutor(outfit.threads, "ask")
         self.readers = ThreadPoolExecutor(READERS, "read")
-        self.out: dict[int, Task | None] = {}
+        self.out: dict[int, Task] = {}
         self.asking: set[int] = set()
         self.held: list[Task] = []
         self.parked: list[Task] = []
@@ -67,6 +67,7 @@ class Driver:
         self.dry_until = self.looked = self.renewed = 0.0
         self.closing = ""
         self.wait = 0.0
+        self.dropped = False
 
     def drive(self) -> str:
         """Until the run is done or something ends the slice: says what."""
@@ -119,12 +120,14 @@ class Driver:
             return
         with transaction.atomic():
             self._prove()
+            if self.dropped:  # calls that were claimed as the database went away are nobody's
+                run_calls.let_go(self.run.pk, self.holder, self.out)
+                self.dropped = False
             claimed = run_calls.claim(self.run.pk, self.work.job.pk, self.holder, room, timezone.now())
         if len(claimed) < room:
             self.dry_until = now + LOOK
         if not claimed and not self.out:
             self._nothing_left()
-        self.out |= dict.fromkeys(one.id for one in claimed)
         self._stage(claimed)
 
     def _alone(self) -> bool:
@@ -343,6 +346,7 @@ class Driver:
                 if time.monotonic() > until or connection.in_atomic_block:
                     raise
                 log.warning("run %s: the database does not answer", self.run.pk)
+                self.dropped = True
                 connection.close()
                 time.sleep(0.3)
 

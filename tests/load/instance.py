@@ -53,11 +53,12 @@ class Instance:
 
 
 @contextlib.contextmanager
-def running() -> Iterator[Instance]:
+def running(**more: str) -> Iterator[Instance]:
+    """With `more` in its environment."""
     path = Path(tempfile.mkdtemp(prefix="emic-kill-"))
     unset = ("DATABASE_URL", "CELERY_BROKER_URL", "EMIC_DB_POOL", "DJANGO_SETTINGS_MODULE")
     env = {key: value for key, value in os.environ.items() if key not in unset}
-    env["EMIC_DATA"] = str(path)
+    env.update(more, EMIC_DATA=str(path))
     command = [sys.executable, "emic", "run", "--no-demo", "--port", "0"]
     with (path / "said.log").open("wb") as log:
         child = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=log)

@@ -1,4 +1,5 @@
-"""Runs beside a real instance: `python -m tests.load.world make ITEMS PEOPLE`, `... writing PEOPLE`, `... count`."""
+"""Runs beside a real instance: `python -m tests.load.world make ITEMS PEOPLE`, `... writing PEOPLE`, `... count`,
+`... asked CALLS PORT`, `... ran RUN`."""
 
 import json
 import sys
@@ -67,7 +68,56 @@ def count() -> dict[str, Any]:
     }
 
 
+def asked(calls: int, port: int) -> dict[str, Any]:
+    """A run of so many calls to the model server at this port, begun."""
+    from annotation.models import Campaign
+    from predictions.models import Endpoint, Prices
+    from predictions.prompts import registry
+    from predictions.services import answer_runs
+    from tests.annotation.queue import factories
+
+    stage = factories.a_stage()
+    stage.display = "words"
+    stage.save()
+    for number, item in enumerate(factories.add_items(stage, calls)):
+        stage.items.filter(pk=item.pk).update(text=f"Text {number:05}.")
+    campaign = factories.campaigns.create(stage, "Models", None, {factories.a_cohort(stage.benchmark.team): 1})
+    factories.campaigns.open_campaign(campaign, None, factories.timezone.now())
+    team, actor = stage.benchmark.team, factories.a_person().user
+    endpoint = Endpoint.objects.create(
+        team=team, name="Scripted", base_url=f"http://127.0.0.1:{port}/v1", most_in_flight=16, timeout_seconds=20
+    )
+    Prices.objects.create(endpoint=endpoint, number=1, table={"*": {"request": "0.01"}})
+    plan = answer_runs.Plan(Campaign.objects.get(pk=campaign.pk), endpoint, "scripted", registry.prompt("sheet"))
+    return {"run": answer_runs.open_run(plan, actor, factories.timezone.now()).pk}
+
+
+def ran(run: int) -> dict[str, Any]:
+    """What a run holds now."""
+    from django.db.models import Count, Sum
+
+    from annotation.models import Annotation
+    from predictions.models import Attempt, Call, Reply, Run
+
+    calls, attempts = Call.objects.filter(run=run), Attempt.objects.filter(call__run=run)
+    found = Run.objects.get(pk=run)
+    asked_again = attempts.filter(outcome="reply").values("call").annotate(n=Count("pk")).filter(n__gt=1)
+    return {
+        "state": found.state,
+        "because": found.stopped_because,
+        "states": dict(calls.values_list("state").annotate(n=Count("pk"))),
+        "replies": Reply.objects.count(),
+        "replaced": Reply.objects.filter(number__gt=1).count(),
+        "answers": Annotation.objects.filter(counted=True, client_key__startswith=f"run:{run}:").count(),
+        "asked_again": asked_again.count(),
+        "attempts": dict(attempts.values_list("outcome").annotate(n=Count("pk"))),
+        "cost": str(attempts.aggregate(all=Sum("cost"))["all"] or 0),
+        "counted": str(calls.aggregate(all=Sum("cost"))["all"] or 0),
+        "unaccounted": str(found.unaccounted),
+    }
+
+
 if __name__ == "__main__":
     django.setup()
-    act = {"make": make, "writing": writing, "count": count}[sys.argv[1]]
+    act = {"make": make, "writing": writing, "count": count, "asked": asked, "ran": ran}[sys.argv[1]]
     print(json.dumps(act(*map(int, sys.argv[2:]))))

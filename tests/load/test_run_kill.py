@@ -1,0 +1,57 @@
+"""A run of models through kills: no reply that was kept is asked for again, no unit is left out, the cost adds up.
+
+Slow: run by `./emic test --slow`.
+"""
+
+import time
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.load.instance import Instance, running
+from tests.predictions.scripted import Remote, serving_apart
+
+pytestmark = pytest.mark.slow
+CALLS = 500
+EACH = Decimal("0.01")
+KILLS = (("Worker", 100), ("Worker", 230), ("PostgreSQL", 360))
+
+
+def wait_for(server: Remote, total: int, seconds: float = 120) -> dict[str, Any]:
+    end = time.monotonic() + seconds
+    while (counts := server.counts())["total"] < total:
+        assert time.monotonic() < end, f"the run stands still at {counts['total']}"
+        time.sleep(0.05)
+    return counts
+
+
+def finished(instance: Instance, run: int, seconds: float = 180) -> dict[str, Any]:
+    end = time.monotonic() + seconds
+    while (found := instance.world("ran", str(run)))["state"] == "running":
+        assert time.monotonic() < end, found
+        time.sleep(2)
+    return dict(found)
+
+
+def test_what_was_answered_is_not_asked_again_though_everything_is_killed() -> None:
+    with serving_apart(delay=0.4) as server, running(EMIC_JOB_LEASE="6") as instance:
+        port = server.address.rpartition(":")[2]
+        run = instance.world("asked", str(CALLS), port)["run"]
+        in_flight = []
+        for name, after in KILLS:
+            wait_for(server, after)
+            in_flight.append(server.counts()["in_flight"])
+            instance.kill(name)
+            print(f"{name} was killed with {in_flight[-1]} calls in flight, after {after} requests")
+        found, counts = finished(instance, run), server.counts()
+    repeats = counts["total"] - counts["distinct"]
+    print(f"{counts['total']} requests for {CALLS} calls: {repeats} repeats, {sum(in_flight)} in flight at the kills")
+    print(found)
+    assert (found["state"], found["states"], found["answers"]) == ("done", {"answered": CALLS}, CALLS)
+    assert counts["distinct"] == CALLS, "every unit was asked"
+    assert repeats <= sum(in_flight)
+    assert found["replies"] == CALLS and found["replaced"] == found["asked_again"] == 0
+    assert Decimal(found["cost"]) == Decimal(found["counted"]) == CALLS * EACH
+    lost = counts["total"] - sum(found["attempts"].values())
+    assert 0 <= lost <= sum(in_flight) and lost * EACH <= Decimal(found["unaccounted"])
