@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from predictions.prompts.contract import Reply, Unread
@@ -94,20 +94,37 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse)
 
 def objects(text: str, begins: str = "{") -> list[Any] | Unread:
     """The JSON objects (or arrays) in a text, one after the other, each whole."""
-    found: list[Any] = []
+    try:
+        return [value for value, _at, _end in _found(text, begins)]
+    except _Twice:
+        return Unread("unparseable", "two_verdicts")
+
+
+def without_objects(text: str) -> str:
+    """What is said outside of JSON objects."""
+    kept, last = "", 0
+    try:
+        for _value, at, end in _found(text, "{"):
+            kept, last = f"{kept}{text[last:at]}\n", end
+    except _Twice:
+        return text
+    return kept + text[last:]
+
+
+def _found(text: str, begins: str) -> Iterator[tuple[Any, int, int]]:
+    """Each with its place. Raises _Twice."""
     at, tried = text.find(begins), 0
     while at >= 0 and tried < STARTS:
-        tried += 1
+        tried, end = tried + 1, at + 1
         try:
             value, end = _DECODER.raw_decode(text, at)
         except _Twice:
-            return Unread("unparseable", "two_verdicts")
+            raise
         except (ValueError, RecursionError):
-            end = at + 1
+            pass
         else:
-            found.append(value)
+            yield value, at, end
         at = text.find(begins, end)
-    return found
 
 
 def one_object(text: str) -> Mapping[str, Any] | Unread:

@@ -2,8 +2,8 @@
 
 What counts, in this order; the first that is there decides:
 1. the whole reply is a code (signs and marks around it do not matter);
-2. a JSON object holds it under a known key;
-3. it is stated as final: "Final score: 4"; what is stated otherwise before that is reasoning;
+2. a JSON object holds it under a known key, and nothing outside says otherwise;
+3. it is stated as final: "Final score: 4"; what is said otherwise before that is reasoning, after that a contradiction;
 4. it is stated: "rating=4", "Score: 4";
 5. the first or the last line is a code alone; unless `reasoned`, also the beginning: "4 - Relevant: ...";
 6. unless `reasoned`, a sentence states it ("I would give it a 4") and no other number is in the reply.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from predictions.prompts.contract import Unread
-from predictions.prompts.reading import ascii_digits, objects
+from predictions.prompts.reading import ascii_digits, objects, without_objects
 
 KEYS = ("score", "rating", "answer", "verdict", "final_score", "choice", "label")
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -38,6 +38,10 @@ IS = r"[\s*_`\"']*(?:=|:|->|\u2192|\bis\b\s*:?|\bwould be\b)"
 LOOSE = re.compile(
     r"\b(?:rat(?:e|ed|ing)|scor(?:e|ed|ing)|give|assign|choose|select|pick|deserves?|earns?|gets?|merits?|it(?:'s| is)"
     rf"|answer|verdict)\b[^\d.!?\n]{{0,60}}?(?P<said>{NUMBER})",
+    re.IGNORECASE,
+)
+SURE = re.compile(
+    rf"\b(?:i|we)\s+(?:rate|give|assign|score|choose|select)\s+(?:it|this|the\s+\w+)?[^\d.!?\n]{{0,30}}?(?P<said>{NUMBER})(?!\s+if\b)",
     re.IGNORECASE,
 )
 NEGATED = re.compile(
@@ -91,11 +95,15 @@ def verdict(text: str, scale: Scale) -> str | Unread:
     found = whole(text, scale)
     if found is not None:
         return found
-    found = in_json(text, scale)
-    if found is not None:
+    own = _unjudged(text, scale)
+    said, rest = in_json(own, scale), without_objects(own)
+    rest = QUOTED.sub(_quotation, own if said is None else rest)
+    found = _number(rest, scale) if scale.numeric else _word(rest, scale)
+    if said is None:
         return found
-    own = _own_words(text, scale)
-    return _number(own, scale) if scale.numeric else _word(own, scale)
+    sure = _sure(rest, scale) if scale.numeric else []
+    others = [*sure, *([] if isinstance(found, Unread) and found != TWO else [found])]
+    return _agreed([said, *others])
 
 
 def whole(text: str, scale: Scale) -> str | Unread | None:
@@ -139,15 +147,15 @@ def value(raw: Any, scale: Scale) -> str | Unread:
     return OUTSIDE if found is None else found
 
 
-def _own_words(text: str, scale: Scale) -> str:
-    """Without what the model only repeats: the judged texts, quotations, and what stands between our tags."""
+def _unjudged(text: str, scale: Scale) -> str:
+    """Without what the model only repeats: the judged texts, and what stands between our tags."""
     for one in scale.judged:
         inner = ascii_digits(one.strip())
         if inner and (re.search(rf"\b(?:{NAMES}){IS}", inner, re.IGNORECASE) or len(inner) > 20):
             text = text.replace(inner, " ")
     for name in TAG_NAMES:
         text = _untagged(text, name)
-    return QUOTED.sub(_quotation, text)
+    return text
 
 
 def _untagged(text: str, name: str) -> str:
@@ -188,13 +196,19 @@ def _number(text: str, scale: Scale) -> str | Unread:
     said = re.compile(rf"\b(?:{scale.stated}){IS}{SAID}", re.IGNORECASE)
     final = re.compile(rf"{FINAL}(?:{scale.stated}){IS}{SAID}", re.IGNORECASE)
     stated, last = list(_statements(said, text)), list(_statements(final, text))
+    begins = [] if scale.reasoned else _at_begin(text, scale)
     if last:
+        rest = text[last[0].end() :]
         after = [one for one in stated if one.start("said") > last[0].end()]
-        return _agreed([_one(one, scale) for one in [*last, *after]])
+        return _agreed(
+            [*(_one(one, scale) for one in (*last, *after)), *_alone(f"-\n{rest}", scale), *_sure(rest, scale)]
+        )
     if stated:
-        return _agreed([_one(one, scale) for one in stated])
+        rest = text[stated[-1].end() :] if scale.reasoned else text
+        found = [_one(one, scale) for one in stated]
+        return _agreed([*found, *_alone(text, scale), *begins, *_sure(rest, scale)])
     loose = list(_loose(text))
-    found = [*_alone(text, scale), *([] if scale.reasoned else _at_begin(text, scale))]
+    found = [*_alone(text, scale), *begins]
     if found:
         return _agreed([*found, *([] if scale.reasoned else (_code(one, scale) or OUTSIDE for one in loose))])
     if scale.reasoned or not loose:
@@ -203,6 +217,12 @@ def _number(text: str, scale: Scale) -> str | Unread:
     if len(others) > 1:
         return Unread("unparseable", "several_numbers")
     return _agreed([_code(one, scale) or OUTSIDE for one in loose])
+
+
+def _sure(text: str, scale: Scale) -> list[str | Unread]:
+    """Verdicts of plain sentences, which contradict what is stated otherwise: "I give it a 2"."""
+    found = [one for one in SURE.finditer(text) if not NEGATED.search(one[0])]
+    return [code for one in found if (code := _code(one["said"], scale))]
 
 
 def _statements(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:

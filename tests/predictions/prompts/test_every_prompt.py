@@ -169,7 +169,7 @@ REPLIES = st.builds(
 
 
 @every
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_no_reply_whatever_breaks_a_reader(one: Case, data: st.DataObject) -> None:
     scene, asked = _SCENES[one.key]
