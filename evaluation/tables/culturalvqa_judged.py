@@ -46,7 +46,8 @@ CEILING = Option(
     {"answers": gettext_lazy("mean over their answers"), "questions": gettext_lazy("mean over questions")},
 )
 UNREADABLE = gettext_lazy(
-    "Answers the judge said nothing readable about are left out; the file has the worst and best case."
+    "Answers the judge said nothing readable about are left out; beside each number stands what it would be were they "
+    "all wrong or all right."
 )
 
 

@@ -57,7 +57,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "shown_interval": _interval(estimate, rounding) if estimate else "",
         "estimate": estimate.to_json() if estimate else None,
         "resampled": resampled_words(estimate) if estimate else "",
-        "left_out": left_out_sentence(estimate) if estimate else "",
+        "left_out": (left_out_sentence(estimate) or _unread(estimate, rounding)) if estimate else "",
         "why": _why(estimate) if estimate else None,
         "rounding": {"decimals": rounding.decimals, "scale": rounding.scale, "cut": rounding.cut} if estimate else None,
         "empty": cell.empty,
@@ -71,6 +71,15 @@ def _interval(estimate: Estimate, rounding: Rounding) -> str:
         return ""
     ends = Rounding(rounding.decimals, rounding.scale)
     return f"[{ends.text(estimate.low)}, {ends.text(estimate.high)}]"
+
+
+def _unread(estimate: Estimate, rounding: Rounding) -> str:
+    """How many replies had no value, and within which ends the number would lie were they all wrong or all right."""
+    n, worst, best = (estimate.extras.get(name) for name in ("n_unreadable", "worst", "best"))
+    if not n or estimate.value is None or worst is None or best is None or estimate.extras.get("unreadable") == "wrong":
+        return ""
+    ends = {"worst": rounding.text(worst), "best": rounding.text(best)}
+    return _("left out %(n)s; between %(worst)s and %(best)s") % {"n": f"{n:,}", **ends}
 
 
 def _why(estimate: Estimate) -> dict[str, str] | None:
@@ -97,13 +106,20 @@ def _run(run: Run) -> dict[str, Any]:
 
 CSV_COLUMNS = (
     "table", "group", "row", "column", "shown", "shown_interval", "value", "low", "high", "n_units", "n_raters",
-    "n_ratings", "left_out", "missing_share", "confidence", "resampled", "method", "reason", "interval_reason",
+    "n_ratings", "left_out", "worst", "best", "missing_share", "confidence", "resampled", "method", "reason",
+    "interval_reason",
     "decimals", "scale", "cut", "printed", "mark", "known", "options", "watermark", "computed_at",
 )  # fmt: skip
 _OF_ESTIMATE = (
     "value", "low", "high", "n_units", "n_raters", "n_ratings", "missing_share", "level", "resampled", "method",
     "reason", "interval_reason",
 )  # fmt: skip
+
+
+def _left_out(extras: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    """How many, and what the number would be were all of them wrong or right."""
+    n = extras.get("n_unreadable", extras.get("n_left_out"))
+    return n, extras.get("worst"), extras.get("best")
 
 
 def to_csv(data: Data) -> Iterator[str]:
@@ -118,7 +134,7 @@ def _csv_rows(data: Data) -> Iterator[list[Any]]:
         yield [
             data["key"], row["group"], row["label"], column,
             Decimal(cell["shown"]) if estimate.get("value") is not None else cell["shown"], cell["shown_interval"],
-            *(estimate.get(name) for name in _OF_ESTIMATE[:6]), (estimate.get("extras") or {}).get("n_left_out"),
+            *(estimate.get(name) for name in _OF_ESTIMATE[:6]), *_left_out(estimate.get("extras") or {}),
             *(estimate.get(name) for name in _OF_ESTIMATE[6:]),
             *(rounding.get(name) for name in ("decimals", "scale", "cut")),
             printed.get("text"), cell["mark"], printed.get("known"), options, data["watermark"], data["computed_at"],
