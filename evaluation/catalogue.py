@@ -85,10 +85,6 @@ class Catalogue:
     stages: tuple[StageEntry, ...]
     cohorts: dict[int, Cohort]
 
-    @property
-    def campaign_ids(self) -> tuple[int, ...]:
-        return tuple(campaign.id for stage in self.stages for campaign in stage.campaigns)
-
 
 def catalogue_of(benchmark: Benchmark) -> Catalogue:
     """Stages with at least one campaign that was ever opened; a discarded draft was not."""

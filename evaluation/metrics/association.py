@@ -71,10 +71,6 @@ def pearson_of(first: npt.ArrayLike, second: npt.ArrayLike, **given: Any) -> Est
     return correlation_of(first, second, "pearson", **given)
 
 
-def spearman_of(first: npt.ArrayLike, second: npt.ArrayLike, **given: Any) -> Estimate:
-    return correlation_of(first, second, "spearman", **given)
-
-
 def fisher_ends(value: float, n: int, kind: Kind, level: float) -> Ends | str:
     """Fisher's z interval for a correlation over n independent points."""
     if n <= MIN_POINTS:

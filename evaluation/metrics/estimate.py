@@ -170,10 +170,6 @@ class Estimate:
         )
 
     @property
-    def is_defined(self) -> bool:
-        return self.value is not None
-
-    @property
     def reason_text(self) -> str | None:
         """The reason in words (English; pages translate by its code)."""
         return None if self.reason is None else REASONS[self.reason]

@@ -142,23 +142,6 @@ def mean(
     return bootstrapped(sums, ratio, wanted, method=method, n_units=int(numbers.size), n_raters=n_raters)
 
 
-def ratio_of_sums(
-    above: npt.ArrayLike,
-    below: npt.ArrayLike,
-    clusters: npt.ArrayLike,
-    wanted: Resampling = DEFAULT,
-    *,
-    method: str = "ratio of sums",
-    n_raters: int = 1,
-) -> Estimate:
-    """Sum of ``above`` (n,) over sum of ``below`` (n,). ``n_units`` are the rows; "below" in extras is their sum."""
-    sums = cluster_sums(clusters, above, below)
-    extras = {"below": float(np.sum(np.asarray(below, np.float64)))}
-    return bootstrapped(
-        sums, ratio, wanted, method=method, n_units=int(np.size(above)), n_raters=n_raters, extras=extras
-    )
-
-
 def difference_of_means(
     values: npt.ArrayLike,
     first: npt.ArrayLike,

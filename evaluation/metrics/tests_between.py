@@ -156,25 +156,3 @@ def rank_bands(better: npt.ArrayLike) -> list[tuple[int, int]]:
     if beats.ndim != 2 or beats.shape[0] != beats.shape[1] or (beats & beats.T).any():
         raise ValueError("better must be a square matrix in which nobody is better than one that is better than it")
     return [(1 + int(beats[:, i].sum()), len(beats) - int(beats[i].sum())) for i in range(len(beats))]
-
-
-def bands_of(
-    scores: npt.ArrayLike,
-    clusters: npt.ArrayLike | None = None,
-    *,
-    seed: int = 0,
-    correction: Correction = "holm",
-    level: float = 0.95,
-) -> list[tuple[int, int]]:
-    """Bands of k models by their scores (n items, k), higher is better: a paired permutation test of every two of them,
-    corrected over all k (k - 1) / 2."""
-    table = np.asarray(scores, np.float64)
-    k = table.shape[1]
-    pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
-    found = [paired_permutation(table[:, i], table[:, j], clusters, seed=seed, level=level) for i, j in pairs]
-    p = adjusted([one.extras["p"] for one in found], correction)  # type: ignore[misc]
-    better = np.zeros((k, k), bool)
-    for (i, j), one, value in zip(pairs, found, p, strict=True):
-        if one.value is not None and value <= 1 - level:
-            better[(i, j) if one.value > 0 else (j, i)] = True
-    return rank_bands(better)

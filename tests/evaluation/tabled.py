@@ -7,15 +7,17 @@ from typing import Any
 from unittest import mock
 
 from django.db.models import F
+from django.http import QueryDict
 
 from annotation.models import Annotation, Assignment, Campaign, Rating, Tally, Unit
 from benchmarks.models import Benchmark, Item
 from evaluation.metrics.agreement import alpha, percent_agreement
 from evaluation.tables import registry
-from evaluation.tables.given import Given
+from evaluation.tables.given import Given, build
 from evaluation.tables.spec import Cell, Option, Printed, Rounding, Row, Table, TableSpec
 from people.models import Rater, Team
 from tests.evaluation.data import NOON
+from tests.personas import World
 
 
 def model(team: Team, name: str, setting: str = "", **about: Any) -> Rater:
@@ -87,3 +89,22 @@ def tables_are(benchmark: Benchmark, specs: Sequence[TableSpec]) -> Iterator[Non
     benchmark.recipe = "tests.small"
     with mock.patch.dict(registry.BY_RECIPE, {"tests.small": tuple(specs)}):
         yield
+
+
+def of_recipe(world: World, recipe: str) -> Benchmark:
+    """The world's benchmark, as one that was made from this recipe."""
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe=recipe)
+    world.benchmark.recipe = recipe
+    return world.benchmark
+
+
+def table(benchmark: Benchmark, key: str, address: str = "") -> Table:
+    spec = registry.table_of(benchmark, key)
+    assert spec is not None
+    return build(benchmark, spec, QueryDict(address), NOON)
+
+
+def cells(made: Table, label: str, group: str | None = None) -> dict[str, Cell]:
+    """One row's, by their columns."""
+    row = next(one for one in made.rows if one.label == label and group in (None, one.group))
+    return dict(zip(map(str, made.columns), row.cells, strict=True))

@@ -12,12 +12,12 @@ from annotation.services import campaigns
 from benchmarks.models import Benchmark, Item, ItemFact, Stage
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.tables.given import build
-from evaluation.tables.registry import table_of, tables_of
-from evaluation.tables.spec import Cell, Missing, Table
+from evaluation.tables.registry import tables_of
+from evaluation.tables.spec import Missing
 from people.models import Cohort, User
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON
-from tests.evaluation.tabled import model, say
+from tests.evaluation.tabled import cells, model, say, table
 from tests.personas import World, stand_in
 
 pytestmark = pytest.mark.django_db
@@ -75,17 +75,6 @@ def a_small_set(world: World, benchmark: Benchmark) -> tuple[Campaign, list[Item
 def answer(world: World, campaign: Campaign, name: str, boxes: Mapping[Item, Box], **about: Any) -> None:
     said = {(item, item.origin): drawn(box) for item, box in boxes.items()}
     say(campaign, model(world.team, name, **about), said, field="box", codes=False)
-
-
-def table(benchmark: Benchmark, key: str, address: str = "") -> Table:
-    spec = table_of(benchmark, key)
-    assert spec is not None
-    return build(benchmark, spec, QueryDict(address), NOON)
-
-
-def cells(made: Table, label: str) -> dict[str, Cell]:
-    row = next(one for one in made.rows if one.label == label)
-    return dict(zip(map(str, made.columns), row.cells, strict=True))
 
 
 def test_without_a_campaign_people_or_models_the_table_says_what_to_bring(world: World, benchmark: Benchmark) -> None:

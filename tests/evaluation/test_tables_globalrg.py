@@ -11,11 +11,11 @@ from benchmarks.recipes.globalrg import UNIVERSALS
 from evaluation.tables import globalrg
 from evaluation.tables.given import BadOption, build
 from evaluation.tables.printed import rows as printed_rows
-from evaluation.tables.registry import table_of, tables_of
-from evaluation.tables.spec import Cell, Missing, Table
+from evaluation.tables.registry import tables_of
+from evaluation.tables.spec import Missing
 from tests.evaluation import runs
 from tests.evaluation.data import NOON
-from tests.evaluation.tabled import model
+from tests.evaluation.tabled import cells, model, of_recipe, table
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -23,20 +23,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def benchmark(world: World) -> Benchmark:
-    Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="globalrg-retrieval")
-    world.benchmark.recipe = "globalrg-retrieval"
-    return world.benchmark
-
-
-def table(benchmark: Benchmark, key: str, address: str = "") -> Table:
-    spec = table_of(benchmark, key)
-    assert spec is not None
-    return build(benchmark, spec, QueryDict(address), NOON)
-
-
-def cells(made: Table, label: str, group: str | None = None) -> dict[str, Cell]:
-    row = next(one for one in made.rows if one.label == label and group in (None, one.group))
-    return dict(zip(map(str, made.columns), row.cells, strict=True))
+    return of_recipe(world, "globalrg-retrieval")
 
 
 def a_small_set(benchmark: Benchmark, world: World, **about: Any) -> None:

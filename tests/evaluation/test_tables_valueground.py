@@ -16,10 +16,10 @@ from annotation.services import campaigns
 from benchmarks.models import Benchmark, Image, Item, ItemImage
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.tables.given import build
-from evaluation.tables.registry import table_of, tables_of
+from evaluation.tables.registry import tables_of
 from evaluation.tables.spec import Cell, Missing, Table
 from tests.evaluation.data import NOON
-from tests.evaluation.tabled import model, say
+from tests.evaluation.tabled import model, say, table
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -111,12 +111,6 @@ def alignment(world: World, benchmark: Benchmark, choice: Campaign) -> Campaign:
         }
         say(made, model(world.team, name, "alignment"), said, field="alignment")
     return made
-
-
-def table(benchmark: Benchmark, key: str, address: str = "") -> Table:
-    spec = table_of(benchmark, key)
-    assert spec is not None
-    return build(benchmark, spec, QueryDict(address), NOON)
 
 
 def row(made: Table, label: str) -> dict[str, Cell]:

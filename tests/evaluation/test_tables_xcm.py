@@ -10,14 +10,14 @@ from django.http import QueryDict
 from benchmarks.models import Benchmark
 from evaluation.tables.given import build
 from evaluation.tables.printed import rows
-from evaluation.tables.registry import table_of, tables_of
-from evaluation.tables.spec import Cell, Missing, Table
+from evaluation.tables.registry import tables_of
+from evaluation.tables.spec import Missing, Table
 from evaluation.tables.trials import SIX, THREE
 from people.models import Rater
 from predictions.models import Collection
 from tests.evaluation import runs
 from tests.evaluation.data import NOON
-from tests.evaluation.tabled import model
+from tests.evaluation.tabled import cells, model, of_recipe, table
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -26,20 +26,7 @@ LANGUAGES = ("en", "th", "ja", "sw")
 
 @pytest.fixture
 def benchmark(world: World) -> Benchmark:
-    Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="3xcm")
-    world.benchmark.recipe = "3xcm"
-    return world.benchmark
-
-
-def table(benchmark: Benchmark, key: str, address: str = "") -> Table:
-    spec = table_of(benchmark, key)
-    assert spec is not None
-    return build(benchmark, spec, QueryDict(address), NOON)
-
-
-def cells(made: Table, label: str, group: str | None = None) -> dict[str, Cell]:
-    row = next(one for one in made.rows if one.label == label and group in (None, one.group))
-    return dict(zip(map(str, made.columns), row.cells, strict=True))
+    return of_recipe(world, "3xcm")
 
 
 def shown(made: Table, label: str, group: str | None = None) -> list[str]:

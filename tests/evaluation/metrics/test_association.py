@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from scipy import stats
 
-from evaluation.metrics.association import correlation_of, pearson_of, spearman_of
+from evaluation.metrics.association import correlation_of, pearson_of
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.intervals import Interval
 from evaluation.metrics.jackknife import leave_out
@@ -41,7 +41,7 @@ def test_r_knows_no_units_and_rho_only_the_order() -> None:
     x, y = rng.normal(size=30), rng.normal(size=30)
     assert pearson_of(x, y).value == pytest.approx(pearson_of(3 * x - 7, y * 100).value)
     assert pearson_of(x, y).value == pytest.approx(-(pearson_of(-x, y).value or 0))
-    assert spearman_of(x, y).value == pytest.approx(spearman_of(np.exp(x), y**3).value)
+    assert correlation_of(x, y, "spearman").value == pytest.approx(correlation_of(np.exp(x), y**3, "spearman").value)
     assert pearson_of(x, y).value == pytest.approx(pearson_of(y, x).value)
 
 
@@ -64,9 +64,9 @@ def test_points_in_clusters_are_drawn_in_clusters() -> None:
 def test_why_there_is_no_value() -> None:
     assert pearson_of([], []).reason == "nothing_counted"
     assert pearson_of([np.nan], [1]).reason == "nothing_counted"
-    assert spearman_of([1, 2], [2, 1]).reason == "too_few_points"
+    assert correlation_of([1, 2], [2, 1], "spearman").reason == "too_few_points"
     assert pearson_of([1, 2, 3, 4], [0.1, 0.1, 0.1, 0.1]).reason == "constant_side"
-    assert spearman_of([0.3, 0.3, 0.3, 0.3], [1, 2, 3, 4]).reason == "constant_side"
+    assert correlation_of([0.3, 0.3, 0.3, 0.3], [1, 2, 3, 4], "spearman").reason == "constant_side"
     assert pearson_of([1, 2, 3, 4], [2, 4, 6, 8]).interval_reason == "no_spread"
     with pytest.raises(ValueError, match="the same length"):
         pearson_of([1, 2], [1])

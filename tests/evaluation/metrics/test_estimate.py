@@ -18,7 +18,7 @@ def test_a_value_carries_its_interval_and_what_was_resampled() -> None:
 
 def test_without_a_value_there_is_a_reason_in_words() -> None:
     estimate = Estimate.undefined(reason="no_variation", extras={"percent_agreement": 1.0}, **COUNTS)
-    assert estimate.value is None and not estimate.is_defined
+    assert estimate.value is None
     assert estimate.reason_text is not None and "All ratings are the same" in estimate.reason_text
     assert estimate.extras["percent_agreement"] == 1.0
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from evaluation.metrics.model_ranks import MOST, MOST_SUMS, closeness, ranked
-from evaluation.metrics.tests_between import bands_of, mcnemar, paired_permutation
+from evaluation.metrics.tests_between import adjusted, mcnemar, paired_permutation, rank_bands
 
 
 def test_closeness_adds_up_to_the_correlation() -> None:
@@ -37,7 +37,12 @@ def test_right_and_wrong_is_tested_as_mcnemar_does() -> None:
 def test_bands_are_those_of_pair_by_pair_tests() -> None:
     rng = np.random.default_rng(2)
     scores = rng.normal(size=(60, 4)) + np.array([0, 0.1, 0.9, 1.0])
-    assert ranked(scores, np.arange(60)).bands == bands_of(scores) == [(3, 4), (3, 4), (1, 2), (1, 2)]
+    pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
+    found = [paired_permutation(scores[:, i], scores[:, j]) for i, j in pairs]
+    better = np.zeros((4, 4), bool)
+    for (i, j), one, p in zip(pairs, found, adjusted([e.extras["p"] for e in found], "holm"), strict=True):
+        better[(i, j) if (one.value or 0) > 0 else (j, i)] = p <= 0.05
+    assert ranked(scores, np.arange(60)).bands == rank_bands(better) == [(3, 4), (3, 4), (1, 2), (1, 2)]
 
 
 def test_whole_clusters_change_sides() -> None:

@@ -11,7 +11,6 @@ from evaluation.metrics.resampling import (
     difference_of_means,
     mean,
     ratio,
-    ratio_of_sums,
 )
 
 
@@ -24,7 +23,7 @@ def test_a_worked_example() -> None:
     assert found.low is not None
     assert found.high is not None
     assert 2 <= found.low < 4 < found.high <= 7
-    assert ratio_of_sums([1, 2], [4, 8], [0, 1]).value == pytest.approx(3 / 12)
+    assert mean([1 / 4, 2 / 8], [0, 1], weights=[4, 8]).value == pytest.approx(3 / 12)
 
 
 def test_a_loop_that_copies_the_drawn_clusters_gives_the_same_resamples() -> None:
@@ -84,13 +83,13 @@ def test_memory_is_bounded_and_the_blocks_change_nothing(monkeypatch: pytest.Mon
 
 def test_what_has_no_value_or_no_interval_says_why() -> None:
     assert mean([], []).reason == "nothing_counted"
-    assert ratio_of_sums([1, 2], [0, 0], ["a", "b"]).reason == "nothing_counted"
+    assert mean([1, 2], ["a", "b"], weights=[0, 0]).reason == "nothing_counted"
     assert mean(range(7), list("abcdefg")).interval_reason == "too_few_clusters_to_draw"
     assert mean(range(8), list("abcdefgh")).low is not None
     assert mean([5.0] * 8, list("abcdefgh")).interval_reason == "no_spread"
     # One of eight clusters has everything that counts: a third of the resamples miss it.
     one = [1] + 7 * [0]
-    assert ratio_of_sums(one, one, list("abcdefgh")).interval_reason == "unstable"
+    assert mean([1] * 8, list("abcdefgh"), weights=one).interval_reason == "unstable"
     only_first = difference_of_means([1, 2], [True, True], ["a", "b"])
     assert only_first.reason == "nothing_counted"
     with pytest.raises(ValueError, match="one number for each label"):
