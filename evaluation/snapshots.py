@@ -41,8 +41,8 @@ Compute = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Look:
-    """`data` is what `compute` gave. `newer`: answers submitted since, and `changed`: whether anything has changed, a
-    withdrawal too. A live look is never either."""
+    """`data` is what `compute` gave; `seconds`: what it took, where it is kept. `newer`: answers submitted since, and
+    `changed`: whether anything has changed, a withdrawal too. A live look is never either."""
 
     data: Any
     watermark: int
@@ -52,6 +52,7 @@ class Look:
     newer: int = 0
     now: int = 0
     snapshot: int = 0
+    seconds: float = 0.0
 
 
 def key_of(benchmark: Benchmark, report: str, selection: Selection) -> str:
@@ -90,6 +91,7 @@ def look_at(found: Snapshot) -> Look:
         newer=newer_than(found) if changed else 0,
         now=now,
         snapshot=found.pk,
+        seconds=found.seconds,
     )
 
 
@@ -150,9 +152,9 @@ def may_ask(person: int) -> bool:
     return cache.incr(key) <= MOST_ASKED
 
 
-def ask_for(benchmark: Benchmark, report: str, key: str, query: str, zone: str, at: datetime) -> bool:
-    """Let a worker make anew what is kept under this key; False where nothing is. It is on its way once, whoever asks.
-    Without a broker the page still shows what is kept, and says how old it is."""
+def ask_for(benchmark: Benchmark, report: str, key: str, query: str, zone: str, at: datetime, *language: str) -> bool:
+    """Let a worker make anew what is kept under this key, a table in this language; False where nothing is. It is on
+    its way once, whoever asks. Without a broker the page still shows what is kept, and says how old it is."""
     kept = Snapshot.objects.filter(benchmark=benchmark, report=report, key=key)
     if not cache.add(f"renew:{key}", 1, 60):
         return kept.exists()
@@ -165,7 +167,7 @@ def ask_for(benchmark: Benchmark, report: str, key: str, query: str, zone: str, 
             return True
         _mark(found, at)
     try:
-        current_app.send_task(TASK, (benchmark.pk, report, query, zone), retry=False)
+        current_app.send_task(TASK, (benchmark.pk, report, query, zone, *language), retry=False)
     except (OperationalError, OSError):
         _mark(found, None)
     return True

@@ -2,7 +2,7 @@ from zoneinfo import ZoneInfo
 
 from celery import shared_task
 from django.http import QueryDict
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from benchmarks.models import Benchmark
 from evaluation.catalogue import catalogue_of
@@ -11,6 +11,7 @@ from evaluation.reports.agreement import agreement
 from evaluation.selection import SelectionError, select
 from evaluation.snapshots import key_of, make_if_free
 from evaluation.status import mark_beat
+from evaluation.tables import making
 
 
 @shared_task(name="evaluation.beat")
@@ -20,10 +21,14 @@ def beat() -> None:
 
 
 @shared_task(name="evaluation.renew")
-def renew(benchmark_id: int, report: str, query: str, zone: str) -> bool:
+def renew(benchmark_id: int, report: str, query: str, zone: str, language: str = "en") -> bool:
     """Make a kept report anew, from the address it was asked for by. False where another is at it, or where the
     address no longer holds; one that nothing has changed for is left as it is."""
-    catalogue = catalogue_of(Benchmark.objects.select_related("team").get(pk=benchmark_id))
+    benchmark = Benchmark.objects.select_related("team").get(pk=benchmark_id)
+    if report.startswith("table "):
+        with translation.override(language):
+            return making.renew(benchmark, report, QueryDict(query), timezone.now(), ZoneInfo(zone))
+    catalogue = catalogue_of(benchmark)
     if report != stored.REPORT or not catalogue.stages:
         return False
     try:

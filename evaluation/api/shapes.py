@@ -139,6 +139,7 @@ class Table(s.Serializer):
     stored = s.BooleanField(help_text="Large data: kept as it was at computed_at. fresh=1 makes it anew.")
     newer = s.IntegerField(help_text="Answers that came since.")
     changed = s.BooleanField(help_text="Whether anything has changed since: answers, or what is known of items.")
+    asked = s.BooleanField(help_text="Whether fresh=1 has a worker make it anew: look again in a minute.")
     watermark = s.IntegerField()
     computed_at = s.DateTimeField()
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from typing import Any, NoReturn
+from urllib.parse import urlencode
 
 from django.db.models import QuerySet
 from django.utils.translation import get_language
@@ -16,29 +17,60 @@ from evaluation import snapshots
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.observations import Observed, Said
 from evaluation.selection import Params, SelectionError
-from evaluation.tables.given import EVERYBODY, NARROWING, Given, build
+from evaluation.tables.given import EVERYBODY, NARROWING, BadOption, Given, build
 from evaluation.tables.looks import look
+from evaluation.tables.registry import tables_of
 from evaluation.tables.renderings import Data, to_json
 from evaluation.tables.spec import Missing, TableSpec
 from predictions.models import Run
 from predictions.readers import state_of
 
+AT_ONCE = 5.0  # seconds: what took longer when it was last made is not made while a page waits
+
 
 def make(benchmark: Benchmark, spec: TableSpec, params: Params, at: datetime, zone: tzinfo = UTC) -> Data:
-    """Large data is kept as it was last made, and says so; `fresh=1` in the address makes it anew, once in a while.
+    """Large data is kept as it was last made, and says so. `fresh=1` in the address makes it anew, once in a while and
+    one at a time; what took longer than AT_ONCE is left to a worker, and `asked` says so.
 
     Raises Missing, BadOption and SelectionError.
     """
     catalogue = catalogue_of(benchmark)
-    report, key = f"table {spec.key}"[:60], _key(benchmark, spec, params, zone)
+    report, key = report_of(spec), _key(benchmark, spec, params, zone)
 
     def compute() -> Data:
         return to_json(build(benchmark, spec, params, at, catalogue, zone), catalogue)
 
     look = snapshots.get_or_compute(benchmark, report, key, compute, at)
+    asked = False
     if params.getlist("fresh") == ["1"] and snapshots.due(look, at):
-        look = snapshots.look_at(snapshots.make(benchmark, report, key, compute, at))
-    return {**look.data, "stored": look.stored, "newer": look.newer, "changed": look.changed}
+        if look.seconds > AT_ONCE:
+            query = urlencode([(name, one) for name in names_of(spec) for one in params.getlist(name)])
+            asked = snapshots.ask_for(benchmark, report, key, query, str(zone), at, get_language() or "en")
+        elif found := snapshots.make_if_free(benchmark, report, key, compute, at):
+            look = snapshots.look_at(found)
+    return {**look.data, "stored": look.stored, "newer": look.newer, "changed": look.changed, "asked": asked}
+
+
+def report_of(spec: TableSpec) -> str:
+    """What a kept table is called among the reports."""
+    return f"table {spec.key}"[:60]
+
+
+def renew(benchmark: Benchmark, report: str, params: Params, at: datetime, zone: tzinfo) -> bool:
+    """Make a kept table anew, for a worker. False where another is at it, or where it can no longer be made."""
+    spec = next((one for one in tables_of(benchmark) if report_of(one) == report), None)
+    if spec is None:
+        return False
+    catalogue = catalogue_of(benchmark)
+
+    def compute() -> Data:
+        return to_json(build(benchmark, spec, params, at, catalogue, zone), catalogue)
+
+    try:
+        key = _key(benchmark, spec, params, zone)
+        return snapshots.make_if_free(benchmark, report, key, compute, at) is not None
+    except (Missing, BadOption, SelectionError):
+        return False
 
 
 def _key(benchmark: Benchmark, spec: TableSpec, params: Params, zone: tzinfo) -> str:

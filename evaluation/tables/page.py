@@ -43,6 +43,7 @@ def table_context(data: Data, params: Params) -> dict[str, Any]:
         "groups": [(name, [_row(row, paper, known) for row in rows]) for name, rows in groups(data)],
         "columns": [(name, _of_numbers(data, place)) for place, name in enumerate(data["columns"])],
         "newer": _newer(data),
+        "asked": data.get("asked", False),
         "numbers": any(cell["estimate"] for _row, _column, cell in cells(data)),
         "many_raters": any((c["estimate"] or {"n_raters": 0})["n_raters"] > 1 for _r, _c, c in cells(data)),
         "width": len(data["columns"]) + 1,

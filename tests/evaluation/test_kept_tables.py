@@ -1,6 +1,7 @@
 """A table that is kept never goes stale in silence: runs, their models, items, answers taken back."""
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,8 +12,9 @@ from annotation.models import Campaign
 from annotation.readers import watermark
 from benchmarks.imports.records import Defaults
 from benchmarks.services import imports
-from evaluation import snapshots
+from evaluation import snapshots, tasks
 from evaluation.models import Snapshot
+from evaluation.tables import making
 from evaluation.tables.spec import Cell, Row, TableSpec
 from jobs import runner
 from people.models import Rater
@@ -123,3 +125,30 @@ def test_a_kept_table_says_that_something_has_changed(
     assert "answers or items have changed since" in page and "fresh=1" in page
     assert '"changed": true' in read(kept, "small.json").replace('"changed":true', '"changed": true')
     assert before != read(kept, "small.json") and Snapshot.objects.filter(report="table small").count() == 1
+
+
+def test_what_takes_long_is_made_anew_by_a_worker_and_not_while_the_page_waits(
+    kept: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[Any] = []
+    monkeypatch.setattr(snapshots.current_app, "send_task", lambda name, args, **_more: sent.append(args))
+    read(kept, "small/?decimals=4")
+    an_answer_taken_back(kept)
+    Snapshot.objects.update(computed_at=timezone.now() - timedelta(minutes=2), seconds=making.AT_ONCE + 1)
+    kept_at = Snapshot.objects.get().computed_at
+    page = read(kept, "small/?decimals=4&fresh=1")
+    assert "answers or items have changed since. It is being made anew. Look again in a minute." in page
+    assert "fresh=1" not in page
+    assert sent == [(kept.benchmark.pk, "table small", "decimals=4", "UTC", "en")]
+    assert Snapshot.objects.get().computed_at == kept_at
+    assert tasks.renew(*sent[0])
+    assert Snapshot.objects.get().computed_at > kept_at
+    assert "have changed since" not in read(kept, "small/?decimals=4")
+    assert not tasks.renew(kept.benchmark.pk, "table of nothing", "", "UTC")
+
+
+def test_what_is_quick_is_made_anew_at_once(kept: World, campaign: Campaign) -> None:
+    read(kept, "small/")
+    an_answer_taken_back(kept)
+    Snapshot.objects.update(computed_at=timezone.now() - timedelta(minutes=2))
+    assert "have changed since" not in read(kept, "small/?fresh=1")
