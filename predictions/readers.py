@@ -55,7 +55,7 @@ def vectors_of(run: Run) -> tuple[list[Entry], npt.NDArray[np.float32]]:
     here on disk, joined by the entries' ids; what could not be read is left out."""
     if run.options.get("vectors"):
         return _on_disk(run)
-    rows = list(Embedding.objects.filter(run=run).select_related("entry").order_by("entry__key"))
+    rows = list(Embedding.objects.filter(run=run).select_related("entry__image").order_by("entry__key"))
     if not rows:
         return [], np.zeros((0, 0), np.float32)
     return [row.entry for row in rows], np.stack([np.frombuffer(bytes(row.vector), "<f4") for row in rows])
@@ -66,7 +66,8 @@ def _on_disk(run: Run) -> tuple[list[Entry], npt.NDArray[np.float32]]:
     if not store.planned or any(True for _number in store.missing()):
         return [], np.zeros((0, 0), np.float32)  # deleted: a run of the same model makes them again
     place = {int(pk): at for at, pk in enumerate(store.plan()[:, 0])}
-    entries = [entry for entry in Entry.objects.filter(collection=run.collection).order_by("key") if entry.pk in place]
+    rows = Entry.objects.filter(collection=run.collection).select_related("image").order_by("key")
+    entries = [entry for entry in rows if entry.pk in place]
     vectors = store.take([place[entry.pk] for entry in entries])
     seen = np.any(vectors != 0, axis=1)
     return [entry for entry, there in zip(entries, seen, strict=True) if there], vectors[seen]

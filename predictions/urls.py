@@ -1,6 +1,18 @@
 from django.urls import path
 
-from predictions.views import answer_runs, answers_made, calls, endpoints, exports, knowledge, links, new_run, pages
+from predictions.views import (
+    answer_runs,
+    answers_made,
+    calls,
+    encoding,
+    endpoints,
+    exports,
+    filtering,
+    knowledge,
+    links,
+    new_run,
+    pages,
+)
 
 app_name = "predictions"
 urlpatterns = [
@@ -27,6 +39,11 @@ urlpatterns = [
     path("teams/<slug:slug>/knowledge/<int:base_id>/import/", knowledge.entries_new, name="knowledge_import"),
     path("teams/<slug:slug>/knowledge/<int:base_id>/index/import/", knowledge.index_new, name="knowledge_index"),
     path("teams/<slug:slug>/knowledge/<int:base_id>/<int:entry_id>/", knowledge.entry, name="knowledge_entry"),
+    path("b/<slug:slug>/encoders/", encoding.encode, name="encode"),
+    path("b/<slug:slug>/encoders/<int:run_id>/alike/", encoding.alike, name="alike"),
+    path("b/<slug:slug>/predictions/collection/make/", encoding.make, name="collection_make"),
+    path("b/<slug:slug>/facts/", filtering.facts, name="facts"),
+    path("b/<slug:slug>/facts/<int:stage_id>/", filtering.calibrate, name="calibrate"),
     path("b/<slug:slug>/links/", links.index, name="linking"),
     path("b/<slug:slug>/links/<int:run_id>/", links.run, name="links"),
     path("b/<slug:slug>/links/<int:run_id>/do/", links.do, name="links_do"),

@@ -25,6 +25,10 @@ class Pair:
     second: Entry
     similarity: float
 
+    @property
+    def shown(self) -> tuple[Entry, Entry]:
+        return self.first, self.second
+
 
 @dataclass(frozen=True)
 class Alike:

@@ -1,0 +1,189 @@
+"""What a researcher says of a run of a local model, of a collection to be made, and of a filter."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.models import Benchmark, Stage
+from people.forms.base import Styled
+from predictions.backends.detector import THRESHOLD
+from predictions.models import Collection, Endpoint, Query
+from predictions.services import encoder_runs, item_facts, made_collections
+
+MODEL_HELP = _("As ViT-B-32/laion2b_s34b_b79k, hf-hub:owner/name, or local-dir:name of a folder that is here.")
+LINES = {"rows": 4, "dir": "auto", "spellcheck": "false"}
+
+
+class EncoderRunForm(Styled, forms.Form):
+    """A dual encoder over a collection."""
+
+    collection = forms.ModelChoiceField(label=_("Collection"), queryset=Collection.objects.none(), empty_label=None)
+    task = forms.ChoiceField(label=_("Task"))
+    query_set = forms.ChoiceField(label=_("Query set"), required=False)
+    endpoint = forms.ModelChoiceField(label=_("Endpoint"), queryset=Endpoint.objects.none(), empty_label=None)
+    model = forms.CharField(label=_("Model"), max_length=200, help_text=MODEL_HELP)
+    name = forms.CharField(
+        label=_("Name in the tables"),
+        max_length=120,
+        required=False,
+        help_text=_("Without one, as the model is called."),
+    )
+    setting = forms.CharField(label=_("Setting"), max_length=60, required=False)
+    template = forms.CharField(
+        label=_("Words round a query"),
+        max_length=60,
+        required=False,
+        help_text=_("With {text} where the query goes, such as: a photo of {text}. Without any, the query alone."),
+    )
+    most = forms.IntegerField(
+        label=_("How many entries are kept for a query"), min_value=1, max_value=100_000, initial=100,
+        help_text=_("All entries are scored; the best are kept."),
+    )  # fmt: skip
+    some_missing = forms.BooleanField(label=_("Count it though pictures cannot be read"), required=False)
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        held = Collection.objects.filter(benchmark=benchmark).order_by("-pk")
+        self.fields["collection"].queryset = held  # type: ignore[attr-defined]
+        self.fields["endpoint"].queryset = endpoints(benchmark, Endpoint.Kind.OPEN_CLIP)  # type: ignore[attr-defined]
+        self.fields["task"].choices = [(one.value, one.label) for one in encoder_runs.TASKS]  # type: ignore[attr-defined]
+        sets = Query.objects.filter(collection__in=held).order_by("query_set").values_list("query_set", flat=True)
+        choices = [(name, name or _("without a name")) for name in sets.distinct()]
+        self.fields["query_set"].choices = choices or [("", _("without a name"))]  # type: ignore[attr-defined]
+
+    def plan(self) -> encoder_runs.Plan:
+        said = self.cleaned_data
+        names = {name: said[name].strip() for name in ("model", "setting", "template", "query_set")}
+        rest = {name: said[name] for name in ("collection", "endpoint", "task", "most", "some_missing")}
+        return encoder_runs.Plan(name=said["name"].strip() or names["model"], **names, **rest)
+
+
+class MakeForm(Styled, forms.Form):
+    """A collection out of a stage's items."""
+
+    stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
+    name = forms.CharField(label=_("Name"), max_length=120)
+    version = forms.CharField(label=_("Version"), max_length=40, initial="1")
+    licence = forms.CharField(label=_("Licence"), max_length=120, required=False)
+    what = forms.ChoiceField(
+        label=_("What is searched"),
+        choices=[("images", _("Pictures of the items")), ("texts", _("Texts of the items"))],
+    )
+    queries = forms.MultipleChoiceField(
+        label=_("Queries"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple(attrs={"class": ""}),
+        choices=[
+            (made_collections.UNIVERSALS, _("Each concept once (retrieval across universals)")),
+            (made_collections.NATIVE, _("Each picture's concept in the native language")),
+            (made_collections.THREE, _("Forced choice between three")),
+            (made_collections.SIX, _("Forced choice between six, with the name of a country")),
+        ],
+    )
+    asked_by = forms.ModelChoiceField(
+        label=_("Pictures that ask for texts"), queryset=Stage.objects.none(), required=False,
+        help_text=_("Each picture of this stage becomes a query of the set “images”."),
+    )  # fmt: skip
+    languages = forms.CharField(
+        label=_("Languages of countries"), required=False, widget=forms.Textarea(attrs={**LINES, "rows": 3}),
+        help_text=_("One to a line, such as: Japan = ja. Cohorts of the team are known already."),
+    )  # fmt: skip
+    words = forms.CharField(
+        label=_("Words of queries"), required=False, widget=forms.Textarea(attrs=LINES),
+        help_text=_("One to a line: concept | country | language | words. Without a country, the concept's own name."),
+    )  # fmt: skip
+    other_language = forms.BooleanField(
+        label=_("Candidates from other countries have another language too"), required=False
+    )
+    seed = forms.IntegerField(label=_("Seed"), initial=1, min_value=0, max_value=2**31)
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("stage", "asked_by"):
+            self.fields[name].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
+
+    def clean_languages(self) -> dict[str, str]:
+        found = {}
+        for number, line in _lines(self.cleaned_data["languages"]):
+            country, sign, language = (part.strip() for part in line.partition("="))
+            if not (country and sign and language):
+                raise forms.ValidationError(_("Line %(n)s: write it as Japan = ja.") % {"n": number})
+            found[country] = language
+        return found
+
+    def clean_words(self) -> dict[tuple[str, str, str], str]:
+        found = {}
+        for number, line in _lines(self.cleaned_data["words"]):
+            parts = [part.strip() for part in line.split("|", 3)]
+            if len(parts) != 4 or not (parts[0] and parts[2] and parts[3]):
+                text = _("Line %(n)s: write it as concept | country | language | words.")
+                raise forms.ValidationError(text % {"n": number})
+            found[parts[0], parts[1], parts[2]] = parts[3]
+        return found
+
+    def plan(self) -> made_collections.Plan:
+        said = dict(self.cleaned_data)
+        return made_collections.Plan(**{**said, "name": said["name"].strip(), "queries": tuple(said["queries"])})
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    return [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+
+
+class FactsForm(Styled, forms.Form):
+    """What a local model is to find about a stage's items."""
+
+    stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
+    what = forms.ChoiceField(
+        label=_("What is looked for"),
+        choices=[
+            (item_facts.SCORE, _("How well picture and words fit (CLIP score)")),
+            (item_facts.OBJECTS, _("Objects in the picture")),
+        ],
+    )
+    endpoint = forms.ModelChoiceField(
+        label=_("Endpoint"), queryset=Endpoint.objects.none(), empty_label=None,
+        help_text=_("An encoder for scores, a detector for objects."),
+    )  # fmt: skip
+    model = forms.CharField(label=_("Model"), max_length=120, help_text=MODEL_HELP)
+    words = forms.CharField(
+        label=_("Where the words are"), max_length=80, initial="context.assertion", required=False,
+        help_text=_("For scores: text, concept, or a column of the import, as context.assertion."),
+    )  # fmt: skip
+    threshold = forms.FloatField(
+        label=_("From which score on an object counts"), min_value=0, max_value=1, initial=THRESHOLD
+    )
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["stage"].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
+        kinds = (Endpoint.Kind.OPEN_CLIP, Endpoint.Kind.DETECTOR)
+        self.fields["endpoint"].queryset = endpoints(benchmark, *kinds)  # type: ignore[attr-defined]
+
+    def plan(self) -> item_facts.Plan:
+        said = dict(self.cleaned_data)
+        return item_facts.Plan(**{**said, "model": said["model"].strip(), "words": said["words"].strip()})
+
+
+def endpoints(benchmark: Benchmark, *kinds: str) -> Any:
+    return Endpoint.objects.filter(team=benchmark.team_id, kind__in=kinds, retired_at=None).order_by("name")
+
+
+class CalibrationForm(Styled, forms.Form):
+    """Which score is held against which answers of people."""
+
+    fact = forms.ChoiceField(label=_("Score"))
+    field = forms.ChoiceField(label=_("Question that people answered"))
+    codes = forms.CharField(
+        label=_("Answers that mean: right"), max_length=200,
+        help_text=_("Their codes with commas between, such as: 4, 5."),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, facts: list[str], questions: list[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["fact"].choices = [(one, one) for one in facts]  # type: ignore[attr-defined]
+        self.fields["field"].choices = questions  # type: ignore[attr-defined]
+
+    def clean_codes(self) -> frozenset[str]:
+        return frozenset(one.strip() for one in self.cleaned_data["codes"].split(",") if one.strip())

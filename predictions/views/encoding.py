@@ -1,0 +1,105 @@
+"""Models on this machine over a benchmark: collections made from its items, runs of encoders, look-alikes."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from benchmarks.access import benchmark_for
+from people.views.asking import person
+from predictions.access import run_for
+from predictions.backends import torch_setup
+from predictions.forms.encoding import EncoderRunForm, MakeForm, endpoints
+from predictions.models import Collection, Endpoint, Run
+from predictions.services import encoder_runs, made_collections, near_duplicates
+from predictions.services.runs import Refused
+from predictions.views.pages import context_of
+
+SHOWN = 30
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def encode(request: HttpRequest, slug: str) -> HttpResponse:
+    """Runs of encoders over collections; posted, a new one."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    posted = (request.POST,) if request.method == "POST" else ()
+    form = EncoderRunForm(*posted, benchmark=benchmark)
+    if posted and form.is_valid():
+        try:
+            run = encoder_runs.open_run(form.plan(), person(request), timezone.now())
+            return redirect("jobs:job", run.job_id)
+        except Refused as refused:
+            form.add_error(None, str(refused))
+    here = Run.objects.filter(benchmark=benchmark, source="here", task__in=encoder_runs.TASKS)
+    context = context_of(
+        request, benchmark, form=form, missing=torch_setup.missing(), models=torch_setup.local_models(),
+        runs=here.select_related("rater", "collection", "job").order_by("-pk")[:SHOWN],
+        collections=Collection.objects.filter(benchmark=benchmark).exists(),
+        encoders=endpoints(benchmark, Endpoint.Kind.OPEN_CLIP).exists(),
+    )  # fmt: skip
+    return render(request, "predictions/encoding/encode.html", context, status=400 if form.errors else 200)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def make(request: HttpRequest, slug: str) -> HttpResponse:
+    """A collection out of a stage's items."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    posted = (request.POST,) if request.method == "POST" else ()
+    form = MakeForm(*posted, benchmark=benchmark)
+    if posted and form.is_valid():
+        try:
+            made = made_collections.make(form.plan(), person(request))
+        except Refused as refused:
+            form.add_error(None, str(refused))
+        else:
+            messages.info(request, _told(made))
+            return redirect("predictions:index", benchmark.slug)
+    context = context_of(request, benchmark, form=form)
+    return render(request, "predictions/encoding/make.html", context, status=400 if form.errors else 200)
+
+
+def _told(made: made_collections.Made) -> str:
+    counts: dict[str, Any] = {"entries": made.entries, "queries": sum(made.queries.values())}
+    left_out = sum(sum(why.values()) for why in made.left_out.values())
+    said = _("The collection has %(entries)s entries and %(queries)s queries.") % counts
+    if left_out:
+        said += " " + _("%(n)s pictures have no partners or no words for a trial, and were left out.") % {"n": left_out}
+    return said
+
+
+@login_required
+@require_safe
+@never_cache
+def alike(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    """Look-alikes that an embedding run proposes."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    run = run_for(benchmark, run_id)
+    if run.collection_id is None:
+        raise Http404
+    asked = _number(request.GET.get("threshold", ""))
+    found = near_duplicates.search(run, near_duplicates.THRESHOLD if asked is None else asked, most=SHOWN * 2)
+    threshold = near_duplicates.THRESHOLD if asked is None else asked
+    sides = [
+        ("above", _("Just above the threshold"), found.above),
+        ("below", _("Just below the threshold"), found.below),
+    ]
+    context = context_of(request, benchmark, run=run, found=found, threshold=f"{threshold:g}", sides=sides)
+    return render(request, "predictions/encoding/alike.html", context)
+
+
+def _number(text: str) -> float | None:
+    try:
+        found = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return found if -1 <= found <= 1 else None

@@ -1,0 +1,137 @@
+"""Pages of local models: what can be begun, what is said when it cannot, and nobody else sees any of it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.services.outcomes import facts_of
+from benchmarks.models import Item, ItemFact
+from jobs import runner
+from predictions.models import Collection, Query, Run
+from predictions.services import made_collections
+from predictions.services.made_collections import Plan
+from tests.personas import World
+from tests.predictions.shapes import MODEL, a_collection, a_run, an_endpoint
+from tests.predictions.test_filtering import SCORES, labelled
+
+pytestmark = pytest.mark.django_db
+assert labelled is not None  # a fixture
+
+
+def url(world: World, name: str, *more: Any) -> str:
+    return reverse(f"predictions:{name}", args=[world.benchmark.slug, *more])
+
+
+def post(world: World, route: str, /, *more: Any, **said: Any) -> Any:
+    return world.client(world.mara).post(url(world, route, *more), said)
+
+
+def get(world: World, route: str, /, *more: Any, **said: Any) -> str:
+    answer = world.client(world.mara).get(url(world, route, *more), said)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_an_empty_benchmark_says_what_to_do_next(world: World) -> None:
+    assert "Make one from the items of a stage" in get(world, "encode")
+    assert "Add one to the models of the team" in get(world, "facts")
+    assert "One of the two is missing here" in get(world, "calibrate", world.stage.pk)
+
+
+def test_a_run_is_begun_and_its_progress_is_the_jobs_page(world: World, models_root: Path) -> None:
+    collection = a_collection(world, 1)
+    said = {"collection": collection.pk, "task": "retrieval", "query_set": "captions", "model": f" {MODEL} "}
+    said |= {"most": "5", "endpoint": an_endpoint(world).pk, "name": "Tiny"}
+    page = get(world, "encode")
+    assert "local-dir:tiny" in page and "No encoder has been run here yet" in page
+    answer = post(world, "encode", **said)
+    run = Run.objects.get()
+    assert answer.status_code == 302 and answer["location"] == reverse("jobs:job", args=[run.job_id])
+    assert run.model == MODEL and run.rater.name == "Tiny"
+    runner.run(run.job_id)
+    page = get(world, "encode")
+    assert "Done" in page and "16" in page and "Look-alikes" in page
+    again = post(world, "encode", **said)
+    assert again.status_code == 400 and "Withdraw it first" in again.content.decode()
+    framed = post(world, "encode", **{**said, "template": "no place"})
+    assert (
+        framed.status_code == 400
+        and "Write {text}" in framed.content.decode()
+        and "no place" in framed.content.decode()
+    )
+
+
+def test_without_the_packages_the_page_says_so(world: World, monkeypatch: Any) -> None:
+    monkeypatch.setattr("predictions.backends.torch_setup.installed", lambda: False)
+    assert "Run ./emic models, then restart." in get(world, "encode")
+
+
+def test_a_collection_is_made_and_a_wrong_line_is_named(world: World) -> None:
+    world.add_items(8)
+    said = {"stage": world.stage.pk, "name": "Everyday", "version": "1", "what": "images", "seed": "1"}
+    said |= {"queries": ["universals", "native"], "languages": "Japan = ja"}
+    said |= {"words": "wedding | | ar | زفاف\nwedding | | pt | casamento"}
+    wrong = post(world, "collection_make", **{**said, "words": "wedding | ar\n"})
+    assert wrong.status_code == 400 and "Line 1: write it as concept" in wrong.content.decode()
+    assert "wedding | ar" in wrong.content.decode(), "what was typed is kept"
+    assert post(world, "collection_make", **said).status_code == 302
+    made = Collection.objects.get()
+    texts = set(Query.objects.filter(collection=made, query_set="native").values_list("text", flat=True))
+    assert texts == {"زفاف"} and Query.objects.filter(collection=made, query_set="universals").count() == 4
+    again = post(world, "collection_make", **said)
+    assert again.status_code == 400 and "another version" in again.content.decode()
+    assert "Everyday" in get(world, "index")
+
+
+def test_facts_are_looked_for_where_an_endpoint_fits(world: World, models_root: Path) -> None:
+    world.add_items(2, images=True)
+    encoder, detector = an_endpoint(world), an_endpoint(world, "detector")
+    said = {"stage": world.stage.pk, "what": "clip_score", "model": MODEL, "words": "concept", "threshold": "0.5"}
+    wrong = post(world, "facts", **said, endpoint=detector.pk)
+    assert wrong.status_code == 400 and "another kind of endpoint" in wrong.content.decode()
+    assert post(world, "facts", **said, endpoint=encoder.pk).status_code == 302
+    runner.run(Run.objects.get().job_id)
+    page = get(world, "facts")
+    assert "facts.clip_score" in page and "2 items" in page and url(world, "calibrate", world.stage.pk) in page
+
+
+def test_a_threshold_is_looked_at_then_kept(world: World, labelled: None) -> None:
+    asked = {"fact": "clip_score", "field": "relevance", "codes": "4, 5"}
+    page = get(world, "calibrate", world.stage.pk, **asked)
+    assert "4 items with a majority of 2 people, 2 of them right" in page and "People are divided over 1" in page
+    assert "<polyline" in page and "At 20: 3 of 4 are kept" in page
+    page = get(world, "calibrate", world.stage.pk, **asked, threshold="23")
+    assert "At 23: 2 of 4 are kept" in page and not ItemFact.objects.filter(key="fits").exists()
+    answer = world.client(world.mara).post(
+        url(world, "calibrate", world.stage.pk), {**asked, "threshold": "23"}, follow=True
+    )
+    assert "4 items score at least 23, 2 score less" in answer.content.decode()
+    items = Item.objects.filter(stage=world.stage).order_by("key").values_list("pk", flat=True)
+    assert [facts_of([pk])[pk]["fits"] for pk in items] == [int(score >= 23) for score in SCORES]
+    assert post(world, "calibrate", world.stage.pk, **asked, threshold="x").status_code == 400
+
+
+def test_look_alikes_stand_on_both_sides_of_the_threshold(world: World, models_root: Path) -> None:
+    run = a_run(world, a_collection(world, 2), "embedding")
+    page = get(world, "alike", run.pk, threshold="0.9")
+    assert page.count("<img") >= 12 and "Just below the threshold" in page and "of 112 pairs compared" in page
+    assert "No pair lies on this side" in get(world, "alike", run.pk, threshold="1")
+
+
+def test_stages_and_runs_of_others_are_not_found(world: World) -> None:
+    other = world.other_benchmark.stages.get()
+    assert world.client(world.mara).get(url(world, "calibrate", other.pk)).status_code == 404
+    for who in (world.stranger, world.rival, world.nour, world.reviewer):
+        for name, more in (("encode", ()), ("facts", ()), ("collection_make", ()), ("calibrate", (world.stage.pk,))):
+            assert world.client(who).get(url(world, name, *more)).status_code == 404, (who, name)
+            assert world.client(who).post(url(world, name, *more), {"name": "x"}).status_code == 404
+
+
+def test_a_made_collection_is_run_without_a_file(world: World, models_root: Path) -> None:
+    world.add_items(8, images=True)
+    made = made_collections.make(Plan(world.stage, "Own", queries=("universals",)), world.mara)
+    run = a_run(world, made.collection, query_set="universals")
+    assert run.complete and run.options["rows"] == 4 and run.created_at < timezone.now()
