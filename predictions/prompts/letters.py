@@ -21,7 +21,7 @@ AFTER = r"(?=\s*(?:$|[\n.:;,)\-\u2013\u2014]|\(\s*(?i:image|picture|option)|\b(?
 BEGINS = re.compile(rf"^[\s>#]*{LONE}{AFTER}", re.MULTILINE)
 OTHER = r"(?!\s*(?:/|,|or\b|and\b|nor\b|&)\s*(?:(?i:image|picture|option)\s+)?[ABab]\b)"
 STATED = re.compile(
-    rf"\b(?i:(?:(?:final|my|the|correct|best)\s+){0, 4}(?:answer|choice|selection|decision|verdict)(?:\s+is|\s+would\s+be)?\s*[:=\-\u2013\u2014]?\s*|"
+    rf"\b(?i:(?:(?:final|my|the|correct|best)\s+){{0,4}}(?:answer|choice|selection|decision|verdict)(?:\s+is|\s+would\s+be)?\s*[:=\-\u2013\u2014]?\s*|"
     rf"(?:i|i['\u2019]d|i\s+would|we)\s+(?:choose|select|pick|go\s+with|chose|selected|answer|prefer)\s+){LETTER}(?![\w'\u2019])"
 )
 MATCHES = re.compile(

@@ -61,10 +61,10 @@ class AnySheet(Written):
         found = self.asked_of(scene)
         if self.first and (scene.question(self.first) is None or (self.needs_images and not scene.images)):
             return False
-        return bool(found) and all(one.schema for one in found if one.required)
+        return any(map(_askable, found)) and all(_askable(one) for one in found if one.required)
 
     def ask(self, scene: Scene, seed: int) -> Asked:
-        questions = tuple(one for one in self.asked_of(scene) if one.schema)
+        questions = tuple(one for one in self.asked_of(scene) if _askable(one))
         if not questions:
             raise Lacking("no_question")
         messages = self._messages(scene, questions)
@@ -96,7 +96,7 @@ class AnySheet(Written):
         return texts, {"shown": shown(scene)}
 
     def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
-        questions = tuple(one for one in self.asked_of(scene) if one.schema)
+        questions = tuple(one for one in self.asked_of(scene) if _askable(one))
         if not replies or not questions:
             return Unread("no_response", "empty")
         reply = replies[0]
@@ -111,6 +111,11 @@ class AnySheet(Written):
                 found = phrase_of(replies, ("answer", one.key))
                 return found if isinstance(found, Unread) else Read({one.key: found}, {"way": reply.way})
         return read_form(reply, questions)
+
+
+def _askable(one: Question) -> bool:
+    """Not a picture to bring, nor groups of pictures: those are answers that name things a model is told no name of."""
+    return one.schema.get("type") in ("string", "array", "number", "integer", "boolean")
 
 
 def shown(scene: Scene) -> list[Piece]:

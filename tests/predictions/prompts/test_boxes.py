@@ -1,0 +1,160 @@
+"""Boxes out of replies in every notation, on the declared scale; never guessed, never two as one."""
+
+import pytest
+
+from predictions.prompts.boxes import Frame, frame_of, patch_box, read_boxes
+from predictions.prompts.contract import Found, Lacking, Reply, Unread
+from tests.predictions.prompts.cases import case, said
+
+BOX = pytest.approx((0.1, 0.2, 0.3, 0.4))
+GROUNDING = case("globalrg-grounding")
+
+
+def read(
+    text: str, scale: str = "1000", order: str = "xyxy", size: tuple[int, int] = (1024, 768), **more: object
+) -> object:
+    frame: Frame = frame_of(scale, order, size, **more)  # type: ignore[arg-type]
+    found = read_boxes(text, frame, patches=scale == "patches")
+    return found.reason if isinstance(found, Unread) else found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<100><200><300><400>",
+        "ajrak: <100> <200> <300> <400>",
+        "<box><100><200><300><400></box>",
+        "[100, 200, 300, 400]",
+        "[[100, 200, 300, 400]]",
+        "<box>[[100, 200, 300, 400]]</box>",
+        "(100, 200, 300, 400)",
+        "(100,200),(300,400)",
+        "<ref>ajrak</ref><box>(100,200),(300,400)</box>",
+        "<|box_start|>(100,200),(300,400)<|box_end|>",
+        "[[100, 200], [300, 400]]",
+        "100, 200, 300, 400",
+        "100 200 300 400",
+        "[١٠٠, ٢٠٠, ٣٠٠, ٤٠٠]",
+        '{"box": [100, 200, 300, 400]}',
+        '{"bbox_2d": [100, 200, 300, 400], "label": "ajrak"}',
+        '```json\n[{"bbox_2d": [100, 200, 300, 400], "label": "ajrak"}]\n```',
+        '{"x1": 100, "y1": 200, "x2": 300, "y2": 400}',
+        '{"xmin": "100", "ymin": "200", "xmax": "300", "ymax": "400"}',
+        '{"box": {"left": 100, "top": 200, "right": 300, "bottom": 400}}',
+        '{"x": 100, "y": 200, "width": 200, "height": 200}',
+        '{"cx": 200, "cy": 300, "w": 200, "h": 200}',
+        '{"boxes": [[100, 200, 300, 400]]}',
+        '{"box": "[100, 200, 300, 400]"}',
+        "The ajrak is here: [100, 200, 300, 400]. Once more: [100, 200, 300, 400].",
+        "[300, 400, 100, 200]",
+    ],
+)
+def test_every_notation_is_read(text: str) -> None:
+    assert read(text) == [BOX]
+
+
+@pytest.mark.parametrize(
+    ("text", "scale", "order"),
+    [
+        ("[0.1, 0.2, 0.3, 0.4]", "1", "xyxy"),
+        ("[.1, .2, .3, .4]", "1", "xyxy"),
+        ("[10, 20, 30, 40]", "100", "xyxy"),
+        ("[102.4, 153.6, 307.2, 307.2]", "pixels", "xyxy"),
+        ("[200, 100, 400, 300]", "1000", "yxyx"),
+        ("[100, 200, 200, 200]", "1000", "xywh"),
+        ("[200, 300, 200, 200]", "1000", "cxcywh"),
+    ],
+)
+def test_the_declared_scale_and_order_are_applied(text: str, scale: str, order: str) -> None:
+    assert read(text, scale, order) == [BOX]
+
+
+def test_loc_tokens_are_parts_of_1024_from_the_top() -> None:
+    text = "<loc0256><loc0128><loc0512><loc0768> ajrak"
+    assert read(text, "1024") == [pytest.approx((0.125, 0.25, 0.75, 0.5))]
+
+
+def test_patch_indexes_are_cells_of_the_grid() -> None:
+    """By hand, on 32 x 32: cell 33 is (1, 1), cell 99 is (3, 3); from middle to middle: 1.5/32 to 3.5/32."""
+    assert read("<object><patch_index_0033><patch_index_0099></object>", "patches") == [
+        pytest.approx((1.5 / 32, 1.5 / 32, 3.5 / 32, 3.5 / 32))
+    ]
+    assert patch_box(0, 0, 32) == (0, 0, 1 / 32, 1 / 32)
+    assert patch_box(0, 3, 4) == (0, 0, 1, 0.25)
+
+
+def test_cells_in_one_row_or_column_are_whole() -> None:
+    """As transformers' processing of KOSMOS-2 has it: 5 is (5, 0); 3 and 67 are (3, 0) and (3, 2)."""
+    assert patch_box(0, 5, 32) == pytest.approx((0, 0, 6 / 32, 1 / 32))
+    assert patch_box(3, 67, 32) == pytest.approx((3 / 32, 0, 4 / 32, 3 / 32))
+    assert patch_box(40, 1000, 32) == pytest.approx((8 / 32, 1 / 32, 9 / 32, 1))
+
+
+def test_a_padded_square_is_taken_back() -> None:
+    """A 200 x 100 picture in the middle of 200 x 200: 50 above and below. y 0.25 of the square is the picture's top."""
+    assert read("[0.1, 0.25, 0.5, 0.75]", "1", size=(200, 100), padded=True) == [pytest.approx((0.1, 0, 0.5, 1))]
+    assert read("[0.1, 0.1, 0.5, 0.75]", "1", size=(200, 100), padded=True) == "outside_scale"
+    assert read("[20, 50, 100, 150]", "pixels", size=(200, 100), padded=True) == [pytest.approx((0.1, 0, 0.5, 1))]
+
+
+@pytest.mark.parametrize(
+    ("text", "scale", "reason"),
+    [
+        ("[0.1, 0.2, 0.3, 0.4, 0.5]", "1", "no_box"),
+        ("[100, 200, 300, 400]", "1", "outside_scale"),
+        ("[100, 200, 300, 400]", "100", "outside_scale"),
+        ("[-100, 200, 300, 400]", "1000", "outside_scale"),
+        ("[1100, 0, 1200, 100]", "pixels", "outside_scale"),
+        ("<loc0256><loc0128><loc0512><loc0768>", "1000", "other_notation"),
+        ("<patch_index_0033><patch_index_0099>", "1000", "other_notation"),
+        ("<patch_index_0033><patch_index_1024>", "patches", "outside_scale"),
+        ("[100, 200, 100, 400]", "1000", "empty_box"),
+        ("It is on the left.", "1000", "no_box"),
+        ("<x_left><y_top><x_right><y_bottom>", "1000", "no_box"),
+        ("[n, n, n, n]", "1000", "no_box"),
+        ('{"box": [NaN, 0, 1, 1]}', "1", "no_box"),
+        ('{"box": [1e999, 0, 1, 1]}', "1", "no_box"),
+        ('{"box": [true, 0, 1, 1]}', "1", "no_box"),
+        ('{"box": [1, 2, 3, 4], "box": [5, 6, 7, 8]}', "100", "two_verdicts"),
+    ],
+)
+def test_what_is_no_box_of_the_scale_has_a_reason(text: str, scale: str, reason: str) -> None:
+    assert read(text, scale) == reason
+
+
+def test_a_pixel_of_rounding_is_put_back_and_more_is_not() -> None:
+    assert read("[0, 0, 1001, 500]") == [pytest.approx((0, 0, 1, 0.5))]
+    assert read("[0, 0, 1010, 500]") == "outside_scale"
+
+
+def test_several_boxes_are_none() -> None:
+    assert GROUNDING.says("[100, 200, 300, 400] or [500, 600, 700, 800]") == "several_boxes"
+    assert GROUNDING.says('[{"bbox_2d": [1, 2, 3, 4]}, {"bbox_2d": [5, 6, 7, 8]}]') == "several_boxes"
+
+
+def test_pixels_are_of_the_picture_as_it_is_sent_and_the_prompt_says_its_size() -> None:
+    """The picture has 1600 x 1200 pixels; 800 is sent at most."""
+    words = str(GROUNDING.asked(scale="pixels", longest=800))
+    assert "800 pixels wide and 600 pixels high" in words
+    assert GROUNDING.says("[80, 120, 240, 240]", scale="pixels", longest=800) == {"box": [[0.1, 0.2, 0.3, 0.4]]}
+
+
+@pytest.mark.parametrize("options", [{"scale": "guess"}, {"order": "any"}])
+def test_an_unknown_scale_asks_nothing(options: dict[str, str]) -> None:
+    with pytest.raises(Lacking, match="no_scale"):
+        GROUNDING.asked(**options)
+    assert [one.code for one in GROUNDING.prompt.problems(options)] == ["not_a_choice"]  # type: ignore[attr-defined]
+
+
+def test_the_best_scored_of_a_detectors_boxes_is_taken() -> None:
+    detector = case("globalrg-detector")
+    found = detector.read(Reply(boxes=(Found("a", 0.3, (0.5, 0.5, 0.6, 0.6)), Found("a", 0.7, (-0.01, 0, 0.5, 0.5)))))
+    assert found.answers == {"box": [[0, 0, 0.5, 0.5]]}  # type: ignore[union-attr]
+    assert found.notes["rule"] == "best_scored" and found.notes["found"] == 2
+    assert detector.read(Reply()).reason == "no_box"  # type: ignore[union-attr]
+
+
+def test_a_reply_without_a_box_that_was_cut_off_says_so() -> None:
+    found = GROUNDING.read(Reply("The ajrak is at [100, 200", finish="length"))
+    assert isinstance(found, Unread) and found.reason == "cut_off"
+    assert GROUNDING.read(said("I see no ajrak.")).reason == "no_box"  # type: ignore[union-attr]
