@@ -26,7 +26,9 @@ def run_for(benchmark: Benchmark, run_id: int) -> Run:
 
 def answer_run_for(benchmark: Benchmark, run_id: int) -> Run:
     """A run of answers to a sheet, of this benchmark; 404 for those of others, and for runs of another kind."""
-    rows = Run.objects.select_related("benchmark__team", "campaign__stage", "rater", "endpoint", "created_by")
+    rows = Run.objects.select_related(
+        "benchmark__team", "campaign__stage", "campaign__sheet_version", "rater", "endpoint", "created_by"
+    )
     run = rows.filter(benchmark=benchmark, pk=run_id, task=Run.Task.ANSWERS).first()
     if run is None:
         raise Http404

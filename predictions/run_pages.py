@@ -115,14 +115,17 @@ def about_of(run: Run) -> list[tuple[str, str]]:
         (_("Endpoint"), run.endpoint.name if run.endpoint else ""),
         (_("Address"), run.endpoint.base_url if run.endpoint else ""),
         (_("Campaign"), run.campaign.name if run.campaign else ""),
-        (_("Sheet"), str(run.options.get("sheet_version", ""))),
+        (_("Sheet"), _("version %(number)s") % {"number": run.campaign.sheet_version} if run.campaign else ""),
         (_("Prompt"), f"{run.prompt} {run.prompt_version}".strip()),
         (_("Prompt's options"), _pairs(run.prompt_options)),
         (_("Decoding"), _pairs(run.decoding)),
+        (_("Longest side of pictures, in pixels"), str(run.options.get("longest", ""))),
+        (_("Ask anew"), _("Yes") if run.options.get("fresh") else ""),
         (_("Units"), "; ".join(which) or _("all of the campaign")),
         (_("Times each is asked"), str(run.repeats)),
         (_("Seed"), str(run.seed)),
-        (_("Budget"), f"${run.budget.normalize():f}" if run.budget is not None else _("none")),
+        (_("Budget"), f"${run.budget.normalize():f}" if run.budget is not None else ""),
+        (_("File"), f"{run.source}, SHA-256 {run.digest}" if run.digest else ""),
         (_("Started by"), str(run.created_by or "")),
     ]
     return [(label, value) for label, value in facts if value]
@@ -134,6 +137,8 @@ def _pairs(said: Mapping[str, Any]) -> str:
 
 
 def _brief(value: Any) -> str:
+    if isinstance(value, bool):
+        return _("Yes") if value else _("No")
     text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return text if len(text) <= EXCERPT else text[:EXCERPT] + "…"
 

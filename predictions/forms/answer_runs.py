@@ -151,8 +151,9 @@ class PlanForm(FirstForm):
     def parts(self) -> dict[str, list[Any]]:
         """The bound fields, as the page groups them."""
         parts = {name: [self[one] for one in names] for name, names in PARTS.items()}
+        own = [self[OPTION + one.key] for one in self.chosen.options]
         for name, long in (("options", False), ("wording", True)):
-            parts[name] = [self[OPTION + one.key] for one in self.chosen.options if (one.kind == "text") == long]
+            parts[name] = [one for one in own if isinstance(one.field, _Words) == long]
         return parts
 
     def prompts(self) -> list[tuple[Any, Prompt]]:
@@ -176,28 +177,51 @@ def typed(form: forms.BaseForm, said: QueryDict) -> dict[str, Any]:
 
 def field_of(option: Option, benchmark: Benchmark, campaign: Campaign) -> forms.Field:
     """The form field of something that a prompt may be told."""
-    said = {"label": gettext(option.label), "help_text": gettext(option.help) if option.help else ""}
-    about: dict[str, Any] = said | {"required": False}
-    look = {"class": "in"}
-    if option.kind == "choice":
-        return forms.ChoiceField(
-            choices=[(key, gettext(label)) for key, label in option.choices],
-            initial=option.default,
-            widget=forms.Select(attrs=look),
-            **about,
-        )
-    if option.kind == "number":
-        return forms.FloatField(initial=option.default or None, widget=forms.NumberInput(attrs=look), **about)
-    if option.kind == "flag":
-        return forms.BooleanField(initial=bool(option.default), **about)
-    if option.kind == "run":
-        linking = Run.objects.filter(benchmark=benchmark, task=Run.Task.LINKING, complete=True, withdrawn_at=None)
-        rows = linking.select_related("rater").order_by("-pk")
-        return _Linking(rows, empty_label=_("None"), widget=forms.Select(attrs=look), **about)
-    area = forms.Textarea(attrs=look | {"rows": 3, "dir": "auto"})
-    if option.kind == "examples":
-        return _Examples(campaign, initial="", widget=area, **about)
-    return forms.CharField(initial=option.default, strip=False, max_length=20_000, widget=area, **about)
+    about: dict[str, Any] = {"label": gettext(option.label), "required": False}
+    about["help_text"] = gettext(option.help) if option.help else ""
+    field: forms.Field = MAKERS[option.kind](option, benchmark, campaign, about)
+    if not isinstance(field.widget, forms.CheckboxInput):
+        field.widget.attrs["class"] = "in"
+    return field
+
+
+def _choice(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+    choices = [(key, gettext(label)) for key, label in option.choices]
+    return forms.ChoiceField(choices=choices, initial=option.default, **about)
+
+
+def _number(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+    return forms.FloatField(initial=None if option.default == "" else option.default, **about)
+
+
+def _flag(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+    return forms.BooleanField(initial=bool(option.default), **about)
+
+
+def _words(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+    return _Words(initial=option.default, strip=False, max_length=20_000, widget=_area(), **about)
+
+
+def _linking(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+    runs = Run.objects.filter(benchmark=benchmark, task=Run.Task.LINKING, complete=True, withdrawn_at=None)
+    return _Linking(runs.select_related("rater").order_by("-pk"), empty_label=_("None"), **about)
+
+
+def _examples(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+    return _Examples(campaign, initial="", widget=_area(), **about)
+
+
+def _area() -> forms.Textarea:
+    return forms.Textarea(attrs={"rows": 3, "dir": "auto"})
+
+
+MAKERS = {
+    "choice": _choice, "number": _number, "flag": _flag, "text": _words, "run": _linking, "examples": _examples,
+}  # fmt: skip
+
+
+class _Words(forms.CharField):
+    """A wording of one's own."""
 
 
 class _Linking(forms.ModelChoiceField):  # type: ignore[type-arg]

@@ -132,8 +132,8 @@ def test_retrying_asks_which_and_says_how_many(world: World, run: Run) -> None:
 
 def test_calls_come_as_json_lines_with_replies_and_attempts(world: World, run: Run) -> None:
     end(run)
-    reply = world.client(world.mara).get(address(world, run, "calls.jsonl"))
-    lines = [json.loads(line) for line in b"".join(reply.streaming_content).splitlines()]  # type: ignore[arg-type]
+    reply: Any = world.client(world.mara).get(address(world, run, "calls.jsonl"))
+    lines = [json.loads(line) for line in b"".join(reply.streaming_content).splitlines()]
     assert len(lines) == Call.objects.filter(run=run).count()
     assert lines[0]["state"] == "unparseable" and lines[0]["answers"] is None
     assert lines[0]["replies"][0]["text"] == WORDS and lines[0]["attempts"][0]["seconds"] == 1.5

@@ -1,0 +1,138 @@
+"""A run is planned in steps without a script; nothing is sent, and nothing is made, before the last press."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Campaign
+from people.models import Rater
+from predictions.models import Call, Endpoint, Run
+from predictions.services import endpoints
+from tests.forms import inputs_of
+from tests.personas import World
+from tests.predictions.asking import a_campaign, an_endpoint
+
+TARGET = "sheet@1"
+
+
+@pytest.fixture
+def campaign(world: World) -> Campaign:
+    return a_campaign(world, 4, images=True)
+
+
+@pytest.fixture
+def endpoint(world: World) -> Endpoint:
+    return an_endpoint(world, "http://127.0.0.1:9/v1", offers=["images"])
+
+
+def address(world: World) -> str:
+    return f"/b/{world.benchmark.slug}/predictions/run/new/"
+
+
+def press(world: World, **said: Any) -> Any:
+    return world.client(world.mara).post(address(world), said)
+
+
+def text_of(reply: Any) -> str:
+    return str(reply.content.decode())
+
+
+def plan(campaign: Campaign, endpoint: Endpoint, **more: Any) -> dict[str, Any]:
+    first = {"campaign": campaign.pk, "endpoint": endpoint.pk, "model": "tiny", "prompt": TARGET}
+    rest = {"temperature": "0", "longest": "1024", "seed": "0", "repeats": "1"}
+    return first | rest | {"shown_prompt": TARGET} | more
+
+
+def test_without_a_campaign_or_an_endpoint_the_page_says_what_is_missing(world: World) -> None:
+    assert "No campaign has been opened yet" in text_of(world.client(world.mara).get(address(world)))
+    a_campaign(world)
+    page = text_of(world.client(world.mara).get(address(world)))
+    assert "The team has no endpoint yet" in page and f"/teams/{world.team.slug}/models/" in page
+
+
+def test_it_works_in_steps_and_keeps_what_was_typed(world: World, campaign: Campaign, endpoint: Endpoint) -> None:
+    first = text_of(world.client(world.mara).get(address(world), {"campaign": campaign.pk}))
+    assert f'value="{campaign.pk}" selected' in first and 'name="model"' not in first
+    second = text_of(press(world, campaign=campaign.pk, endpoint=endpoint.pk, do="form"))
+    assert 'name="model"' in second and "The sheet as people have it" in second
+    sent = dict(inputs_of(second)) | {"model": "tiny", "repeats": "x", "sample": "3", "prompt": TARGET}
+    wrong = press(world, **sent, do="look")
+    assert wrong.status_code == 400
+    kept = dict(inputs_of(text_of(wrong)))
+    assert (kept["model"], kept["repeats"], kept["sample"]) == ("tiny", "x", "3")
+
+
+def test_another_prompt_brings_its_own_options_and_keeps_the_rest(
+    world: World, campaign: Campaign, endpoint: Endpoint
+) -> None:
+    said = plan(campaign, endpoint, prompt="caire-digit@1", model="kept", **{"o-wording": "of the other prompt"})
+    page = text_of(press(world, **said))
+    kept = dict(inputs_of(page))
+    assert kept["model"] == "kept" and kept["o-wording"].strip() == "" and kept["shown_prompt"] == "caire-digit@1"
+
+
+def test_the_preview_shows_the_very_words_and_sends_nothing(
+    world: World, campaign: Campaign, endpoint: Endpoint
+) -> None:
+    page = text_of(press(world, **plan(campaign, endpoint), do="look"))
+    assert "Unit 1 of 4" in page and "How relevant is this picture to Egypt?" in page and "<img" in page
+    assert "Unit 4 of 4" in text_of(press(world, **plan(campaign, endpoint), show="99"))
+    cost = text_of(press(world, **plan(campaign, endpoint), do="cost"))
+    assert "price unknown" in cost and "Start the run" in cost
+    assert not Run.objects.exists() and not Rater.objects.filter(kind="model").exists()
+
+
+def test_with_prices_the_cost_is_in_dollars(world: World, campaign: Campaign, endpoint: Endpoint) -> None:
+    endpoints.set_prices(endpoint, {"*": {"in": "100", "out": "100"}}, world.team_admin, timezone.now())
+    page = text_of(press(world, **plan(campaign, endpoint), do="cost"))
+    assert "prices, version 1" in page and "price unknown" not in page
+
+
+def test_a_prompt_that_lacks_something_says_so_before_the_start(
+    world: World, campaign: Campaign, endpoint: Endpoint
+) -> None:
+    page = text_of(press(world, **plan(campaign, endpoint, prompt="caire-digit@1"), do="cost"))
+    assert "The linking run has no article for this item" in page and "4 units cannot be asked" in page
+
+
+def test_the_start_makes_the_run_as_it_was_planned(world: World, campaign: Campaign, endpoint: Endpoint) -> None:
+    more = {
+        "sample": "1",
+        "repeats": "3",
+        "seed": "5",
+        "setting": "twice",
+        "temperature": "0.5",
+        "concepts": ["wedding"],
+    }
+    reply = press(world, **plan(campaign, endpoint, **more), do="start")
+    run = Run.objects.get()
+    assert reply.url.endswith(f"/predictions/run/{run.pk}/")
+    assert (run.model, run.prompt, run.repeats, run.seed, run.rater.setting) == ("tiny", "sheet", 3, 5, "twice")
+    assert run.selection["concepts"] == ["wedding"] and run.decoding["temperature"] == 0.5
+    assert Call.objects.filter(run=run).count() == 3
+    again = press(world, **plan(campaign, endpoint, **more), do="start")
+    assert again.status_code == 400 and "has a run here already" in text_of(again)
+    assert Run.objects.count() == 1
+
+
+def test_endpoints_and_campaigns_of_others_are_not_offered_and_not_taken(
+    world: World, campaign: Campaign, endpoint: Endpoint
+) -> None:
+    foreign = Endpoint.objects.create(team=world.other_team, name="Foreign", base_url="https://a.example/v1")
+    page = text_of(world.client(world.mara).get(address(world)))
+    assert "Scripted" in page and "Foreign" not in page
+    assert press(world, **plan(campaign, foreign), do="start").status_code == 400
+    Endpoint.objects.filter(pk=endpoint.pk).update(retired_at=timezone.now())
+    assert press(world, **plan(campaign, endpoint), do="start").status_code == 400
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("who", ["nour", "reviewer", "team_admin", "rival", "stranger"])
+def test_only_those_who_work_on_the_benchmark_plan_runs(
+    world: World, campaign: Campaign, endpoint: Endpoint, who: str
+) -> None:
+    client = world.client(getattr(world, who))
+    assert client.get(address(world)).status_code == 404
+    assert client.post(address(world), plan(campaign, endpoint) | {"do": "start"}).status_code == 404
+    assert not Run.objects.exists()
