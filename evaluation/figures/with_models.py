@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -13,10 +15,12 @@ from evaluation.figures.said import in_words, listed, model_name, number_columns
 from evaluation.figures.spec import FigureSpec, Ground
 from evaluation.metrics.association import Kind
 from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import Interval
 from evaluation.metrics.proportions import share
 from evaluation.metrics.rater_means import with_rater_means
 from evaluation.observations import Observed
 from evaluation.reports.against import MAJORITY, Against
+from evaluation.reports.models_report import MOST, MOST_WITH_INTERVALS
 from evaluation.tables.spec import Missing
 
 CLOUDS = 12  # panels of a scatter; more models are in the heat map
@@ -28,7 +32,8 @@ def cohorts_by_models(ground: Ground) -> Figure:
     against = Against.of(ground.everybody)
     models, cohorts = _models(against.observed), _cohorts(ground, against)
     ordered = against.observed.level != "nominal"
-    found = [[_of_cohort(against, place, model, ground) for model, _name in models] for place, _cohort in cohorts]
+    wanted, fewer = _bounded(against, len(models), ground)
+    found = [[_of_cohort(against, place, model, wanted) for model, _name in models] for place, _cohort in cohorts]
     low = agreement_ticks(value_of(e) for row in found for e in row)[0] if ordered else 0.0
     measure = _measure(against.observed.level)
     drawing = heat.HeatMap(
@@ -55,8 +60,22 @@ def cohorts_by_models(ground: Ground) -> Figure:
         columns=(_("cohort"), _("model"), *number_columns()),
         rows=tuple((cohort, model, *numbers(e)) for cohort, model, e in flat),
         draw=lambda width: heat.draw(drawing, width),
-        words=ground.words(),
+        words=(*fewer, *ground.words()),
     )
+
+
+def _bounded(against: Against, models: int, ground: Ground) -> tuple[Interval, list[str]]:
+    """The interval, none where there is too much for it, as on the page of models; and what is said of it. Raises
+    Missing where there is too much for numbers alone."""
+    work, wanted = models * against.value.size, ground.asked.wanted_interval
+    if work > MOST:
+        raise Missing(
+            _("There are too many models and ratings to show at once. Choose one campaign, cohort or concept.")
+        )
+    if work <= MOST_WITH_INTERVALS or wanted.over == "none":
+        return wanted, []
+    said = _("Without intervals: there are too many models and ratings for them. Choose one campaign or cohort.")
+    return replace(wanted, over="none"), [said]
 
 
 def _models(seen: Observed) -> list[tuple[int, str]]:
@@ -84,11 +103,11 @@ def _measure(level: str) -> str:
     return _("Pearson's r with the mean of the cohort")
 
 
-def _of_cohort(against: Against, cohort: int, model: int, ground: Ground) -> Estimate:
+def _of_cohort(against: Against, cohort: int, model: int, wanted: Interval) -> Estimate:
     scores, level = against.scores(model), against.observed.level
     if level != "nominal":
         kind: Kind = "spearman" if level == "ordinal" else "pearson"
-        return with_rater_means(scores, against.of_cohort(cohort), kind, interval=ground.asked.wanted_interval)
+        return with_rater_means(scores, against.of_cohort(cohort), kind, interval=wanted)
     right = against.truth(MAJORITY)
     both = np.isfinite(scores) & np.isfinite(right) & (against.cohort_of == cohort)
     people = int(np.unique(against.rater[both[against.thing]]).size)
@@ -102,11 +121,12 @@ def point_by_point(ground: Ground) -> Figure:
     if seen.level == "nominal":
         raise Missing(_("Points need codes with an order; this question has none."))
     models, _there = _models(seen)[:CLOUDS], _cohorts(ground, against)
+    wanted, fewer = _bounded(against, len(models), ground)
     mean, names = against.means, _names(against)
     clouds, rows, found = [], [], []
     for place, name in models:
         score = against.scores(place)
-        estimate = with_rater_means(score, against.ratings, "pearson", interval=ground.asked.wanted_interval)
+        estimate = with_rater_means(score, against.ratings, "pearson", interval=wanted)
         there = np.flatnonzero(np.isfinite(score)).tolist()
         dots = tuple(scatter.Dot(names[i], float(mean[i]), float(score[i])) for i in there)
         r = scatter.correlation_words("r", value_of(estimate))
@@ -127,6 +147,7 @@ def point_by_point(ground: Ground) -> Figure:
             _("Dotted: y = x. Dashed: least squares, of four points or more."),
             _("Of more than %(few)s points, the %(n)s furthest from y = x have their names; all are in the table.")
             % {"few": scatter.FEW, "n": scatter.NAMED},
+            *fewer,
             *ground.words(),
         ),
     )

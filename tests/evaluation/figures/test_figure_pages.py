@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evaluation.figures import making
+from evaluation.figures import making, with_models
 from evaluation.reports.numbers import shown
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.evaluation.figures.study import read, study
@@ -253,3 +253,19 @@ def test_a_faulty_figure_is_said_to_be_one_and_the_others_stand(
     assert page.count("<svg ") == 2 * (len(KEYS) - 1)
     assert page.rstrip().endswith("</html>")
     assert "Figure annotators of benchmark" in caplog.text
+
+
+def test_of_too_many_models_and_ratings_there_are_no_intervals_and_of_far_too_many_no_figure(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study(world)
+    [whole] = {tuple(bool(row["low"]) for row in rows_of(world, "cohorts-models")[:1])}
+    assert whole == (True,)
+    monkeypatch.setattr(with_models, "MOST_WITH_INTERVALS", 1)
+    assert not any(row["low"] for row in rows_of(world, "cohorts-models"))
+    page = read(world, url(world))
+    assert page.count("Without intervals: there are too many models and ratings for them.") == 2
+    monkeypatch.setattr(with_models, "MOST", 1)
+    page = read(world, url(world))
+    assert page.count("There are too many models and ratings to show at once.") == 2
+    assert page.count("<svg ") == 2 * (len(KEYS) - 2)
