@@ -143,22 +143,20 @@ class Asker:
             self.events.put(Ready(task))
 
     def ask(self, task: Task) -> None:
-        """The requests that have no reply yet; the first that fails ends it."""
+        """The first of its requests that has no reply yet."""
         try:
-            for part in task.missing:
-                if not self._ask(task, part):
-                    return
+            self._ask(task, task.missing[0])
         except Exception:
             log.exception("call %s", task.call.id)
             self.events.put(Fault(task))
 
-    def _ask(self, task: Task, part: int) -> bool:
+    def _ask(self, task: Task, part: int) -> None:
         ticket = None if self.ended.is_set() else self.limiter.enter(PATIENCE)
         if ticket is None or self.ended.is_set():
             if ticket is not None:
                 self.limiter.leave(ticket, "reply")
             self.events.put(Back(task))
-            return False
+            return
         at, began = timezone.now(), time.perf_counter()
         task.begun = task.begun or at
         decoding = repeated(self.who.decoding, task.call.repeat)
@@ -171,11 +169,10 @@ class Asker:
             if outcome == "not_allowed":
                 self.ended.set()  # before another thread knocks
             self.events.put(Failed(task, part, at, time.perf_counter() - began, error))
-            return False
+            return
         finally:
             self.limiter.leave(ticket, outcome, retry_after)
         self.events.put(Came(task, part, at, answered))
-        return True
 
 
 def repeated(decoding: Decoding, repeat: int) -> Decoding:

@@ -38,7 +38,7 @@ R = TypeVar("R")
 State = Call.State
 
 SLICE = 60.0  # seconds; then others get their turn, if any wait
-WINDOW = 0.05  # seconds in which what comes is written together
+WINDOW = 0.03  # seconds in which what comes is written together
 LOOK = 0.5  # seconds between two looks at whether the run goes on
 RENEW = min(15.0, LEASE.total_seconds() / 4)
 LONG_WAIT = 20.0  # with nothing to do for longer than this the worker is given back
@@ -47,8 +47,8 @@ RECONNECT = 45.0  # seconds in which the database may come back before the job i
 
 
 class Driver:
-    """One slice. `out`: calls in hand; `asking`: those that threads ask now; `held`: those that wait for room in the
-    budget; `parked`: those whose very request is being asked for another call."""
+    """One slice. `out`: calls in hand; `asking`: those asked now, or whose reply is not kept yet; `held`: those that
+    wait for a thread, or for room in the budget; `parked`: those whose very request is asked for another call."""
 
     def __init__(self, work: Work, run: Run, outfit: Outfit) -> None:
         self.work, self.run, self.outfit = work, run, outfit
@@ -179,24 +179,29 @@ class Driver:
     # --- what came goes out ---
 
     def _gather(self) -> list[Event]:
-        """What comes within the window after the first."""
+        """What comes within the window after the first; where nothing more can come, at once."""
         events: list[Event] = []
         wait = LOOK if self.out else max(0.0, min(LOOK, self.dry_until - time.monotonic()))
         try:
             events.append(self.asker.events.get(timeout=wait) if wait else self.asker.events.get_nowait())
             until = time.monotonic() + WINDOW
-            while (left := until - time.monotonic()) > 0:
-                events.append(self.asker.events.get(timeout=left))
+            while True:
+                left = until - time.monotonic()
+                more = left > 0 and len(events) < len(self.asking)
+                events.append(self.asker.events.get(timeout=left) if more else self.asker.events.get_nowait())
         except queue.Empty:
             pass
         return events
 
     def _write(self, batch: Batch) -> None:
-        """Write a batch, then go on with those that are ready: what has just been written is found by them."""
+        """Write a batch, then go on: a thread asks again only when what it brought is kept, so a kill costs no more
+        than what was in flight; and those that are ready find what has just been written."""
+        self._keep(batch)
         for task in batch.over:
             self.asking.discard(task.call.id)
             self.keys.difference_update(task.keys)
-        self._keep(batch)
+        for task in batch.more:
+            self.pool.submit(self.asker.ask, task)
         ready = batch.ready
         if batch.over:
             ready, self.parked = ready + self.parked, []
@@ -232,9 +237,12 @@ class Driver:
         return [task for task in ready if not task.missing]
 
     def _route(self, batch: Batch) -> None:
-        """Ask what there is room for in the budget, and the same request only once."""
+        """Ask what there is a thread and room in the budget for, and the same request only once."""
         waiting, self.held = self.held, []
-        for task in waiting:
+        for at, task in enumerate(waiting):
+            if len(self.asking) >= self.outfit.threads:
+                self.held += waiting[at:]
+                return
             keys = {task.keys[part] for part in task.missing}
             if keys & self.keys:
                 self.parked.append(task)
@@ -276,6 +284,7 @@ class Driver:
             for one, task in sent:
                 if one.said is not None and one.reply is not None:
                     task.replies[one.part] = (one.reply, one.said)
+            run_calls.go_on([(task.call, task.attempts, task.cost) for task in batch.more if task.call.id in mine])
             settled = [one for one in batch.settled if one.id in mine]
             settled += self._read([task for task in batch.whole if task.call.id in mine], now)
             run_calls.settle(settled)

@@ -211,6 +211,20 @@ def settle(rows: Sequence[Settled]) -> None:
     fetch(SETTLE, columns)
 
 
+def go_on(rows: Sequence[tuple[Claimed, int, Decimal]]) -> None:
+    """Calls that have more requests: what they took so far is kept, for whoever takes them up."""
+    if rows:
+        fetch(
+            """UPDATE predictions_call c SET attempts_made = s.attempts, cost = s.cost
+               FROM unnest(%s::bigint[], %s::int[], %s::numeric[]) AS s(id, attempts, cost) WHERE c.id = s.id""",
+            [
+                [call.id for call, *_rest in rows],
+                [call.attempts + attempts for call, attempts, _cost in rows],
+                [call.cost + cost for call, _attempts, cost in rows],
+            ],
+        )
+
+
 def spend_all(run: int, holder: str) -> int:
     """Everything that still waits is over the budget; says how many."""
     return change(

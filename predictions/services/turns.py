@@ -23,11 +23,12 @@ UNPAID = ("rate_limit", "not_allowed", "permanent")  # nobody charges for these
 
 @dataclass
 class Batch:
-    """What is written together. `whole`: tasks with all their replies; `over`: tasks that this driver gives out of
-    hand."""
+    """What is written together. `whole`: tasks with all their replies; `more`: those with more requests; `over`:
+    those that are asked no more for now."""
 
     sent: list[tuple[Sent, Task]] = field(default_factory=list)
     whole: list[Task] = field(default_factory=list)
+    more: list[Task] = field(default_factory=list)
     settled: list[Settled] = field(default_factory=list)
     ready: list[Task] = field(default_factory=list)
     over: list[Task] = field(default_factory=list)
@@ -74,6 +75,8 @@ class Turns:
         if len(task.arrived) == len(task.requests):
             batch.whole.append(task)
             self._out(batch, task)
+        else:
+            batch.more.append(task)
 
     def _failed(self, batch: Batch, event: Failed, at: datetime) -> None:
         task, error = event.task, event.error
