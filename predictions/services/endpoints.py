@@ -24,7 +24,7 @@ from predictions.backends import torch_setup, trying
 from predictions.backends.contract import Backend, CallError, Encoder
 from predictions.backends.images import ImageMaker
 from predictions.backends.openai import OpenAI
-from predictions.models import Endpoint, Prices
+from predictions.models import Endpoint, Prices, Run
 from predictions.services import secrets
 
 OFFERS = ("images", "schema", "guided", "logprobs", "continuation", "seed")
@@ -74,6 +74,8 @@ def change(endpoint: Endpoint, actor: User, at: datetime, **fields: Any) -> Endp
         if now.kind != before["kind"]:
             raise Refused(_("An endpoint stays what it is. Make a new one for another kind."))
         _checked(now)
+        if now.base_url != before["base_url"]:
+            _nobody_asks(now)
         if now.secret and _server(was) != _server(urlsplit(now.base_url)):
             now.secret, now.secret_set_at = "", None
         _saved(now)
@@ -102,7 +104,9 @@ def _checked(endpoint: Endpoint) -> None:
     try:
         endpoint.clean_fields(exclude=["team", "created_by", "offers", "secret"])
     except ValidationError as error:
-        raise Refused(" ".join(error.messages)) from error
+        raise Refused(
+            " ".join(f"{_name_of(name)}: {' '.join(said)}" for name, said in error.message_dict.items())
+        ) from error
     if endpoint.kind == Endpoint.Kind.OPENAI:
         _address(endpoint.base_url)
     else:
@@ -113,6 +117,11 @@ def _checked(endpoint: Endpoint) -> None:
         raise Refused(_("Wait at least a second, and at most %(most)s.") % {"most": MOST_SECONDS})
     if endpoint.per_minute is not None and endpoint.per_minute < 1:
         raise Refused(_("At least one request a minute; leave it empty for no limit."))
+
+
+def _name_of(field: str) -> str:
+    """As people read it."""
+    return str(getattr(Endpoint._meta.get_field(field), "verbose_name", field))
 
 
 def _address(url: str) -> None:
@@ -142,6 +151,12 @@ def _saved(endpoint: Endpoint) -> None:
             endpoint.save()
     except IntegrityError as error:
         raise Refused(_("There is an endpoint of this name already. Take another name.")) from error
+
+
+def _nobody_asks(endpoint: Endpoint) -> None:
+    """A run is asked of one server from its first call to its last."""
+    if endpoint.runs.filter(state__in=[Run.State.RUNNING, Run.State.PAUSED], withdrawn_at=None).exists():
+        raise Refused(_("Runs at this endpoint are not over. Stop them first, or make a new endpoint."))
 
 
 def _standing(endpoint: Endpoint) -> None:

@@ -13,9 +13,10 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from jobs.models import Event
+from people.models import Rater
 from predictions.backends.contract import Decoding
 from predictions.backends.openai import OpenAI
-from predictions.models import Endpoint
+from predictions.models import Endpoint, Run
 from predictions.prompts.contract import Message, Request, Words
 from predictions.services import endpoints, secrets
 from predictions.services.endpoints import Refused
@@ -131,6 +132,23 @@ def test_a_secret_does_not_follow_to_another_server(make: Make, world: World, ad
     changed = endpoints.change(endpoint, world.team_admin, timezone.now(), base_url=address)
     assert bool(changed.secret) is kept
     assert ("has_secret" in last_event().data) is not kept
+
+
+def test_a_run_is_asked_of_one_server_from_first_to_last(make: Make, world: World) -> None:
+    endpoint, rater = make(), Rater.objects.create(kind=Rater.Kind.MODEL, team=world.team, name="qwen")
+    facts = {"benchmark": world.benchmark, "rater": rater, "endpoint": endpoint, "task": Run.Task.FACTS}
+    run = Run.objects.create(state=Run.State.PAUSED, **facts)
+    with pytest.raises(Refused, match="not over"):
+        endpoints.change(endpoint, world.team_admin, timezone.now(), base_url="https://other.example.org/v1")
+    endpoints.change(endpoint, world.team_admin, timezone.now(), base_url=endpoint.base_url, most_in_flight=3)
+    Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED)
+    changed = endpoints.change(endpoint, world.team_admin, timezone.now(), base_url="https://other.example.org/v1")
+    assert changed.base_url == "https://other.example.org/v1"
+
+
+def test_what_is_wrong_is_named(make: Make) -> None:
+    with pytest.raises(Refused, match="name: "):
+        make(name="")
 
 
 def test_an_endpoint_stays_of_its_kind(make: Make, world: World) -> None:
