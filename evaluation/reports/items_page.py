@@ -40,6 +40,7 @@ WHY: dict[str, Any] = {
     "closed": gettext_lazy("the campaign was closed"),
     "no_consent": gettext_lazy("agreement was missing"),
     "not_a_member": gettext_lazy("no longer in the cohort"),
+    "repeat": gettext_lazy("a model's repeat"),
 }
 
 
