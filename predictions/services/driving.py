@@ -309,6 +309,7 @@ class Driver:
                 made = write_answers(outfit.desk, answers, now)
         except Mixed:
             self.close("files")
+            run_calls.go_on([(task.call, task.attempts, task.cost) for task in whole])
             return []
         return [self._settled(task, readings[task.call.id], made, now) for task in whole]
 
