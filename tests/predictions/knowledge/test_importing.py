@@ -1,9 +1,12 @@
 """A knowledge base comes in row by row: whole rows or none, each with its reason, and never twice."""
 
+import io
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
 
 from benchmarks.models import Image
 from jobs.models import Event, Job
@@ -97,3 +100,18 @@ def test_a_version_is_its_own(world: World) -> None:
     brought(world)
     brought(world, [row("red", gloss="Quite another")], None, a_base(world, "2"))
     assert KnowledgeEntry.objects.filter(key="red").count() == 2
+
+
+def test_files_on_the_server_come_in_by_the_command_line(world: World, tmp_path: Path) -> None:
+    for name, data in PICTURES.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "kb.jsonl").write_bytes(jsonl([*ROWS, row("gone", "nowhere.png")]))
+    out = io.StringIO()
+    how = {"pictures": tmp_path, "name": "Colours", "stdout": out}
+    call_command("import_knowledge", world.team.slug, "colours", tmp_path / "kb.jsonl", **how)
+    assert "Added: 6" in out.getvalue() and "row 7 gone: nowhere.png: There is no file" in out.getvalue()
+    assert KnowledgeBase.objects.get().name == "Colours" and KnowledgeImage.objects.count() == 9
+    call_command("import_knowledge", world.team.slug, "colours", tmp_path / "kb.jsonl", **how)
+    assert "Already there: 6" in out.getvalue() and KnowledgeEntry.objects.count() == 6
+    with pytest.raises(CommandError, match="no team"):
+        call_command("import_knowledge", "nobody", "colours", tmp_path / "kb.jsonl")
