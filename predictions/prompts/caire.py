@@ -159,7 +159,9 @@ class Relevance(Written):
             return Unread("no_response", "empty")
         known = linked(scene)
         told = tuple(str(one) for one in (known.get("article"), known.get("entity")) if one)
-        scale = Scale(question.codes, names=level_names(question), judged=told, reasoned=self.reasoned)
+        scale = Scale(
+            question.codes, names=level_names(question), judged=told, reasoned=self.reasoned, last=self.reasoned
+        )
         least = self.option(scene, "least_covered")
         return single(question, replies[0], scale, float(least) if isinstance(least, (int, float)) else 0.0)
 

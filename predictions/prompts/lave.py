@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from predictions.prompts.contract import Asked, Lacking, Option, Prompt, Question, Read, Reply, Request, Scene, Unread
-from predictions.prompts.reading import proper
+from predictions.prompts.reading import own_part, proper
 from predictions.prompts.scales import single
 from predictions.prompts.verdicts import Scale
 from predictions.prompts.writing import (
@@ -52,6 +52,7 @@ class Lave(Written):
     """The candidate of an item, judged by its references. `codes`: the scale that the sheet must have."""
 
     codes: tuple[str, ...] = ("1", "2")
+    last: bool = False
 
     def fits(self, scene: Scene) -> bool:
         found = scene.question("lave")
@@ -77,13 +78,13 @@ class Lave(Written):
         question = scene.question("lave")
         if question is None or not replies:
             return Unread("no_response", "empty")
-        return judged(question, replies[0], scene, self.codes)
+        return judged(question, own_part(replies[0]), scene, self.codes, self.last)
 
 
-def judged(question: Question, reply: Reply, scene: Scene, codes: tuple[str, ...]) -> Read | Unread:
-    """The stated rating, with the reasons as they were written."""
+def judged(question: Question, reply: Reply, scene: Scene, codes: tuple[str, ...], last: bool) -> Read | Unread:
+    """The stated rating, with the reasons as they were written. `last`: it comes after these."""
     texts = (str(scene.context.get("candidate") or ""), scene.text, *several(scene.context.get("references")))
-    found = single(question, reply, Scale(codes, judged=texts, reasoned=True, stated=VERDICT))
+    found = single(question, reply, Scale(codes, judged=texts, reasoned=True, stated=VERDICT, last=last))
     if isinstance(found, Unread):
         return found
     return Read(found.answers, {**found.notes, "rationale": proper(reply.text)[:REASONS]})
@@ -243,5 +244,6 @@ ORIGINAL = OriginalLave(
     must=("question", "references", "candidate"),
     more=(SHOTS, FILTERED, DEMONSTRATIONS, BINARY),
     codes=("1", "2", "3"),
+    last=True,
 )
 PROMPTS: tuple[Prompt, ...] = (LAVE, ORIGINAL)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from predictions.prompts.contract import Reply, Unread
-from predictions.prompts.reading import nothing, objects, proper, says_no
+from predictions.prompts.reading import nothing, objects, own_part, proper, says_no
 
 LED = re.compile(r"^[\s*_#]*(?:final\s+)?(?:answer|response|title|name|entity)[\s*_]*[:\uff1a][\s*_]*", re.IGNORECASE)
 QUOTES = {
@@ -23,7 +23,7 @@ def phrase_of(replies: Sequence[Reply], keys: Sequence[str] = ("answer",)) -> st
     """The text of the first reply, without "Answer:" before it and quotation marks around it."""
     if not replies:
         return Unread("no_response", "empty")
-    reply = replies[0]
+    reply = own_part(replies[0])
     gone = nothing(reply)
     if gone:
         return gone

@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from predictions.prompts.contract import Reply, Unread
@@ -15,6 +16,7 @@ FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w+-]*[ \t]*$", re.MULTILINE)
 THOUGHT = re.compile(r"<(think|thinking|reasoning|analysis)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 THOUGHT_ENDS = re.compile(r"^.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 THOUGHT_BEGINS = re.compile(r"^\s*<(?:think|thinking|reasoning|analysis)>", re.IGNORECASE)
+MORE = re.compile(r"\n\s*(?:Question|Q)\s*:")
 WIDE = {ord(one): other for one, other in zip("\uff1d\uff1a\uff0f\uff0e\u2212\uff0d\ufe63", "=:/.---", strict=True)}
 VOWELS = re.compile(r"[\u064b-\u0652\u0640]")  # signs and stretching of Arabic
 SORRY = re.compile(
@@ -49,6 +51,12 @@ def proper(text: str) -> str:
     if THOUGHT_BEGINS.match(text):
         return ""
     return FENCE.sub("", text).strip()
+
+
+def own_part(reply: Reply) -> Reply:
+    """Without further questions that a model goes on to make up and answer, as base models do."""
+    kept = MORE.split(reply.text, maxsplit=1)[0]
+    return reply if kept == reply.text or not kept.strip() else replace(reply, text=kept, finish="stop")
 
 
 def says_no(text: str) -> bool:

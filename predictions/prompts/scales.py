@@ -7,7 +7,7 @@ from typing import Any
 
 from predictions.prompts.contract import Question, Read, Reply, Token, Unread, Way
 from predictions.prompts.reading import ascii_digits, failed, nothing, proper, says_no
-from predictions.prompts.verdicts import Scale, verdict, whole
+from predictions.prompts.verdicts import Scale, is_final, verdict, whole
 
 AROUND = " \t\r\n\u2581\u0120\u010a\"'*_`([{"
 BY_LETTER = 1  # a code of more signs may be several tokens, and its first be another's too
@@ -64,6 +64,8 @@ def read_code(reply: Reply, scale: Scale, least: float = 0.0) -> tuple[str, dict
     if reply.way == "logprobs":
         return _by_tokens(reply, spread, least)
     found = verdict(proper(reply.text), scale)
+    if scale.last and reply.finish == "length" and not is_final(proper(reply.text)):
+        return Unread("unparseable", "cut_off")
     if isinstance(found, Unread):
         return failed(reply, found)
     alone = spread is not None and whole(proper(reply.text), scale) is not None

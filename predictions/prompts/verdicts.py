@@ -26,10 +26,13 @@ SPELLED = {
     for n, name in enumerate(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"])
 }
 NUMBER = r"[-+]?\d{1,12}(?:[.,]\d{1,12}){0,3}"
-MARKS = r"[\s*_`~\"'\u201c\u201d\u2018\u2019\u00ab\u00bb\[\](){}<>|$\\#]*"
-SAID = (
-    rf"{MARKS}(?P<said>{NUMBER})(?:[ \t*_]*(?:/|out of|of)[ \t]*(?P<of>{NUMBER}))?"
-    rf"(?:[ \t]*(?:-|\u2013|\u2014|to|or|and|&)[ \t]*(?P<other>{NUMBER}))?"
+MARKS = r"[\s*_`~\"'\u201c\u201d\u2018\u2019\u00ab\u00bb\[\](){}|$\\#]*(?:<(?=\s*\d+\s*>))?"
+PLAIN = r"(?!\s+(?:would|if|requires?|is\s+(?:reserved|for))\b)"
+SAID = (  # "(out of 10)" is a scale of its own, "4%" and "4th" are no scores, "3 -> 4" and "3, 4" are two
+    rf"{MARKS}(?P<said>{NUMBER})(?![A-Za-z])(?P<share>[ \t]*%)?"
+    rf"(?:[ \t*_]*\(?(?:/|out of|of)[ \t]*(?P<of>{NUMBER}))?"
+    rf"(?:[ \t]*(?:-|\u2013|\u2014|to|or|and|&|,|->|\u2192)[ \t]*(?P<other>{NUMBER}))?"
+    rf"{PLAIN}"
 )
 NAMES = "score|rating|answer|verdict|grade|judgment|judgement|choice|category|label|output|result|relevance"
 FINAL = r"\b(?:final|overall)\s+(?:[a-z]+\s+){0,2}?"
@@ -37,11 +40,11 @@ BOXED = re.compile(r"\\boxed\{([^{}\n]{1,60})\}")
 IS = r"[\s*_`\"']*(?:=|:|->|\u2192|\bis\b\s*:?|\bwould be\b)"
 LOOSE = re.compile(
     r"\b(?:rat(?:e|ed|ing)|scor(?:e|ed|ing)|give|assign|choose|select|pick|deserves?|earns?|gets?|merits?|it(?:'s| is)"
-    rf"|answer|verdict)\b[^\d.!?\n]{{0,60}}?(?P<said>{NUMBER})",
+    rf"|answer|verdict)\b[^\d.!?\n<>]{{0,60}}?(?P<said>{NUMBER})(?![A-Za-z])(?![ \t]*%){PLAIN}",
     re.IGNORECASE,
 )
 SURE = re.compile(
-    rf"\b(?:i|we)\s+(?:rate|give|assign|score|choose|select)\s+(?:it|this|the\s+\w+)?[^\d.!?\n]{{0,30}}?(?P<said>{NUMBER})(?!\s+if\b)",
+    rf"\b(?:i|we)\s+(?:rate|give|assign|score|choose|select)\s+(?:it|this|the\s+\w+)?[^\d.!?\n]{{0,30}}?(?P<said>{NUMBER})(?![A-Za-z]){PLAIN}",
     re.IGNORECASE,
 )
 NEGATED = re.compile(
@@ -65,7 +68,7 @@ class Scale:
     """What may be said. `names`: other words for a code, when they are the whole reply. `keys`: of a JSON reply.
 
     `judged`: texts of others in the prompt; what they say does not count when the reply repeats it. `stated`: what a
-    verdict is called when it is stated.
+    verdict is called when it is stated. `last`: the verdict comes after the reasons, so a reply that was cut off has none.
     """
 
     codes: tuple[str, ...]
@@ -74,6 +77,7 @@ class Scale:
     judged: tuple[str, ...] = ()
     reasoned: bool = False
     stated: str = NAMES
+    last: bool = False
 
     @property
     def numeric(self) -> bool:
@@ -104,6 +108,11 @@ def verdict(text: str, scale: Scale) -> str | Unread:
     sure = _sure(rest, scale) if scale.numeric else []
     others = [*sure, *([] if isinstance(found, Unread) and found != TWO else [found])]
     return _agreed([said, *others])
+
+
+def is_final(text: str) -> bool:
+    """Whether a reply states a score as final."""
+    return bool(re.search(rf"{FINAL}(?:{NAMES}){IS}{MARKS}\d", ascii_digits(text), re.IGNORECASE))
 
 
 def whole(text: str, scale: Scale) -> str | Unread | None:
@@ -178,6 +187,8 @@ def _quotation(found: re.Match[str]) -> str:
 def _one(match: re.Match[str], scale: Scale) -> str | Unread:
     """What one statement says: 4, 4.0, 4/5; not 3-4, 4.5, 8/10."""
     said, of, other = match["said"], match["of"], match["other"]
+    if match["share"]:
+        return OUTSIDE
     if other and _code(other, scale) != _code(said, scale):
         return TWO
     if of and _code(of, scale) != scale.top:

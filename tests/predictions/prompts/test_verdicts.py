@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from predictions.prompts.contract import Unread
+from predictions.prompts.contract import Read, Reply, Unread
 from predictions.prompts.reading import proper
 from predictions.prompts.verdicts import Scale, verdict
 from tests.predictions.prompts.cases import case, said
@@ -65,6 +65,14 @@ def test_a_verdict_is_read_however_it_is_dressed(text: str, code: str) -> None:
         ("4.5", "outside_scale"),
         ("8/10", "outside_scale"),
         ("1,000", "outside_scale"),
+        ("Score: 4 (out of 10)", "outside_scale"),
+        ("Score: 4%", "outside_scale"),
+        ("Score: <5", "no_verdict"),
+        ("Score: > 3", "no_verdict"),
+        ("Score: 3 -> 4", "two_verdicts"),
+        ("Score: 3, 4", "two_verdicts"),
+        ("Score: 4th century", "no_verdict"),
+        ("Score: 5 would need more.", "no_verdict"),
         ('{"score": 4.7}', "outside_scale"),
         ('{"score": true}', "bad_json"),
         ('{"score": [4]}', "bad_json"),
@@ -105,6 +113,22 @@ def test_what_is_no_verdict_has_a_reason(text: str, reason: str) -> None:
 )
 def test_of_reasons_only_the_stated_score_counts(text: str, outcome: str) -> None:
     assert read(text, REASONED) == outcome
+
+
+@pytest.mark.parametrize("key", ["caire-reason", "lave-original"])
+def test_reasons_that_are_cut_off_have_no_verdict_yet(key: str) -> None:
+    one = case(key)
+    for words in ("One might say rating=2, but", "Score: 2 for its dress. Then"):
+        found = one.read(Reply(words, finish="length"))
+        assert isinstance(found, Unread) and found.reason == "cut_off"
+    assert isinstance(case("lave").read(Reply("rating=2\nIt is the same, and", finish="length")), Read)
+    assert isinstance(case("caire-reason").read(Reply("It is.\nFinal Score: 4\n\nNote", finish="length")), Read)
+
+
+def test_questions_that_a_model_goes_on_to_make_up_are_not_this_one() -> None:
+    going_on = " It is one. So rating=3\n\nQuestion: 'x'\nReference answers: 'y'\nOutput: It is not. So rating=1"
+    assert case("lave-original").read(Reply(going_on, finish="length")).answers == {"lave": "3"}  # type: ignore[union-attr]
+    assert case("culturalvqa-vlm").says("Diya\n\nQuestion: What is this?\nAnswer: Naan") == {"answer": "Diya"}
 
 
 SAYINGS = ("rating={}", "Score: {}", "Final Score: {}", "**{}**", "{}", "I give it a {}.", '{{"score": {}}}', "{}/5")
