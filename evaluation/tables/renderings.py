@@ -78,7 +78,7 @@ def _unread(estimate: Estimate, rounding: Rounding) -> str:
     n, worst, best = (estimate.extras.get(name) for name in ("n_unreadable", "worst", "best"))
     if not n or estimate.value is None or worst is None or best is None or estimate.extras.get("unreadable") == "wrong":
         return ""
-    ends = {"worst": rounding.text(worst), "best": rounding.text(best)}
+    ends = {"worst": rounding.text(float(worst)), "best": rounding.text(float(best))}
     return _("left out %(n)s; between %(worst)s and %(best)s") % {"n": f"{n:,}", **ends}
 
 

@@ -26,8 +26,10 @@ from evaluation.metrics.rater_means import with_rater_means
 from evaluation.metrics.resampling import mean
 from evaluation.observations import Thing
 from evaluation.tables.given import Given
-from evaluation.tables.printed import printed, rows
+from evaluation.tables.printed import printed
 from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.valueground_costs import COSTS, made_by, paper_order
+from people.models import Rater
 
 Strings = npt.NDArray[np.str_]
 STAGE = "pair-review"
@@ -68,13 +70,14 @@ class Scored:
         who = np.array([number[rater] for _item, rater, _value in rows], np.int64)
         return Ratings(unit, who, np.array([value for *_row, value in rows]), len(self.items), len(number))
 
-    def means(self, field: str) -> Floats:
-        """(items,) the mean over raters, NaN without one."""
+    def means(self, field: str, *, of_all: bool = False) -> Floats:
+        """(items,) the mean over raters, NaN without one; `of_all`: NaN, too, where one of them gave no score."""
         total, count = np.zeros(len(self.items)), np.zeros(len(self.items))
         for (item, _rater), value in self.scores[field].items():
             total[item] += value
             count[item] += 1
-        means: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+        least = len({rater for _item, rater in self.scores[field]}) if of_all else 1
+        means: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count >= max(least, 1))
         return means
 
 
@@ -110,10 +113,10 @@ def _totals(scores: Mapping[str, Mapping[tuple[int, int], float]]) -> dict[tuple
 def build_scores(given: Given) -> Table:
     """Mean scores by what made the pairs."""
     of = scored(given, given.chosen["scored_by"])
-    made = [(str(one.context.get("backbone") or one.condition), _configuration(one)) for one in of.items]
+    made = [made_by(one) for one in of.items]
     questions = np.array([one.concept or one.key for one in of.items])
     found = []
-    for backbone, configuration in sorted(set(made), key=_paper_order):
+    for backbone, configuration in sorted(set(made), key=paper_order):
         here = np.array([one == (backbone, configuration) for one in made])
         cells = [
             Cell(
@@ -132,15 +135,6 @@ def build_scores(given: Given) -> Table:
     return given.table(corner=_("How it was made"), columns=columns, rows=found, words=words)
 
 
-def _configuration(one: Thing) -> str:
-    return str(one.context.get("configuration") or "")
-
-
-def _paper_order(made: tuple[str, str]) -> tuple[int, str, str]:
-    listed = [(row["backbone"], row["configuration"]) for row in rows("valueground_table_1")]
-    return (listed.index(made) if made in listed else len(listed), *made)
-
-
 def _mean(of: Scored, field: str, here: Bools, questions: Strings) -> Estimate:
     scores = of.means(field)
     there = here & np.isfinite(scores)
@@ -154,7 +148,7 @@ def _total_words() -> str:
 
 def build_judge(given: Given) -> Table:
     people = scored(given, "person")
-    judge = _judged(given, people)
+    judge, judges = _judged(given, people)
     how: How = "pooling" if given.chosen["people"] == "pooling" else "averaging"
     found = []
     for field in (*FIELDS, TOTAL):
@@ -174,6 +168,7 @@ def build_judge(given: Given) -> Table:
     ]  # fmt: skip
     words: list[Words] = [
         _("Judge: the mean of the judges, against the mean of people. People: each annotator against the others."),
+        _("Judges averaged: %(names)s. A pair that one of them did not score is left out.") % {"names": judges},
         _("Over the pairs that both judged. Intervals: other pairs and other people."),
         _total_words(),
     ]  # fmt: skip
@@ -190,8 +185,9 @@ def _alone(ratings: Ratings) -> Ratings:
     return Ratings(unit, ratings.rater, ratings.value, units.size, ratings.n_raters)
 
 
-def _judged(given: Given, people: Scored) -> dict[str, Floats]:
-    """By field, the ensemble's score of each of the people's items; NaN where no judge scored it."""
+def _judged(given: Given, people: Scored) -> tuple[dict[str, Floats], str]:
+    """By field, the ensemble's score of each of the people's items, NaN where one of the judges gave none; and who they
+    are."""
     try:
         judges = scored(given, "model")
     except Missing as problem:
@@ -199,11 +195,10 @@ def _judged(given: Given, people: Scored) -> dict[str, Floats]:
         raise Missing(text) from problem
     place = {one.pk: n for n, one in enumerate(judges.items)}
     at: Ints = np.array([place.get(one.pk, -1) for one in people.items], np.int64)
-    return {field: np.where(at < 0, np.nan, judges.means(field)[at]) for field in (*FIELDS, TOTAL)}
-
-
-def build_costs(given: Given) -> Table:
-    raise Missing(_("Runs with costs come with the runs."))
+    scores = {field: np.where(at < 0, np.nan, judges.means(field, of_all=True)[at]) for field in (*FIELDS, TOTAL)}
+    raters = Rater.objects.filter(pk__in={rater for by in judges.scores.values() for _item, rater in by})
+    names = [f"{one.name} ({one.setting})" if one.setting else one.name for one in raters.order_by("name", "setting")]
+    return scores, ", ".join(names)
 
 
 NEEDS = gettext_lazy("Sheets of people or of automatic judges in the stage “pair-review”.")
@@ -216,13 +211,7 @@ RUBRIC_TABLES: tuple[TableSpec, ...] = (
         build_scores,
         (SCORED_BY,),
     ),
-    TableSpec(
-        "table-3",
-        "Table 3",
-        gettext_lazy("Cost of a pair"),
-        gettext_lazy("Runs that say what they cost."),
-        build_costs,
-    ),
+    COSTS,
     TableSpec(
         "table-4",
         "Table 4",

@@ -324,7 +324,7 @@ def test_what_is_missing_is_named(world: World, benchmark: Benchmark) -> None:
     for spec in tables_of(benchmark):
         with pytest.raises(Missing):
             build(benchmark, spec, QueryDict(""), NOON)
-    with pytest.raises(Missing, match="come with the runs"):
+    with pytest.raises(Missing, match="what making it cost"):
         table(benchmark, "table-3")
     items = pairs(benchmark, "choice")
     made = opened(world, benchmark, "choice", list(items.values()), "Choices")

@@ -1,0 +1,107 @@
+"""ValueGround: what a pair of pictures cost, by what made it.
+
+What making it cost stands in its item's context (`cost`, US dollars), as the pipeline that made it says. What judging
+it cost is counted here: every request of the judges' runs, failed ones too, by the prices in force when it went out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from django.db.models import Count, Q, Sum
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from benchmarks.models import Item
+from evaluation.metrics.resampling import mean
+from evaluation.observations import Thing, things
+from evaluation.tables.given import Given
+from evaluation.tables.printed import printed, rows
+from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
+from predictions.models import Attempt
+
+STAGE = "pair-review"
+FOUR = Rounding(4)
+COST = Option(
+    "cost",
+    gettext_lazy("Cost of"),
+    {
+        "made": gettext_lazy("making the pair, as its item says"),
+        "judged": gettext_lazy("judging the pair, as its requests were counted"),
+    },
+)
+
+
+def made_by(one: Thing) -> tuple[str, str]:
+    """Back end and configuration of a pair; without them its source stands for both."""
+    return str(one.context.get("backbone") or one.condition), str(one.context.get("configuration") or "")
+
+
+def paper_order(made: tuple[str, str]) -> tuple[int, str, str]:
+    listed = [(row["backbone"], row["configuration"]) for row in rows("valueground_table_1")]
+    return (listed.index(made) if made in listed else len(listed), *made)
+
+
+def build_costs(given: Given) -> Table:
+    """Mean cost of a pair, in US dollars; a pair without a known cost is left out and counted."""
+    pks = set(
+        Item.objects.filter(stage__benchmark=given.benchmark, stage__key=STAGE, withdrawn_at=None).values_list(
+            "pk", flat=True
+        )
+    )
+    pairs, judged = things(pks), given.chosen["cost"] == "judged"
+    costs = _judged(given, pks) if judged else {one.pk: _number(one.context.get("cost")) for one in pairs}
+    known = [one for one in pairs if costs.get(one.pk) is not None]
+    if not known:
+        raise Missing(_NO_REQUESTS if judged else _NO_COSTS)
+    found = []
+    for backbone, configuration in sorted({made_by(one) for one in known}, key=paper_order):
+        here = [one for one in known if made_by(one) == (backbone, configuration)]
+        values = np.array([costs[one.pk] for one in here], np.float64)
+        questions = np.array([one.concept or one.key for one in here])
+        paper = printed("valueground_table_3", "cost", backbone=backbone, configuration=configuration)
+        cell = Cell(mean(values, questions, method="mean cost"), rounding=FOUR, printed=None if judged else paper)
+        found.append(Row(configuration or backbone, (cell,), backbone if configuration else ""))
+    words: list[Words] = [
+        _("US dollars a pair. Intervals draw whole questions."),
+        _("Pairs whose cost is not known are left out: %(n)s of %(all)s.")
+        % {"n": len(pairs) - len(known), "all": len(pairs)},
+    ]
+    return given.table(corner=_("How it was made"), columns=[_("Mean cost")], rows=found, words=words)
+
+
+_NO_COSTS = gettext_lazy(
+    "No pair says what making it cost. Import the pairs with a column “cost”, in US dollars; or choose what judging "
+    "them cost."
+)
+_NO_REQUESTS = gettext_lazy("No judge was asked about these pairs here, or nobody has said what its requests cost.")
+
+
+def _number(said: object) -> float | None:
+    try:
+        found = float(str(said))
+    except ValueError:
+        return None
+    return found if np.isfinite(found) and found >= 0 else None
+
+
+def _judged(given: Given, items: set[int]) -> Mapping[int, float | None]:
+    """What all requests about each pair cost; None where one of them has no known price."""
+    asked = Attempt.objects.filter(
+        call__item__in=items, call__run__withdrawn_at=None, call__run__campaign__stage__key=STAGE,
+        call__run__benchmark=given.benchmark,
+    ).order_by()  # fmt: skip
+    unknown = Count("pk", filter=Q(cost=None, outcome=Attempt.Outcome.REPLY))
+    counted = asked.values_list("call__item").annotate(spent=Sum("cost"), unknown=unknown)
+    return {item: None if without or spent is None else float(spent) for item, spent, without in counted}
+
+
+COSTS = TableSpec(
+    "table-3",
+    "Table 3",
+    gettext_lazy("Cost of a pair"),
+    gettext_lazy("Pairs that say what making them cost, or runs of judges over them."),
+    build_costs,
+    (COST,),
+)
