@@ -41,6 +41,16 @@ COLUMNS: tuple[Column, ...] = (
     ("shown_at", "{utc}(a.shown_at)", "text", "When the sheet was shown (UTC)."),
     ("submitted_at", "{utc}(a.submitted_at)", "text", "When it was submitted (UTC)."),
     ("active_seconds", "a.active_seconds", "float8", "Seconds on the sheet without idle time, as the browser saw."),
+    ("run", "k.run_id", "int8", "Number of the run in which a model was asked, or in whose file its answer came; null"
+     " of a person, and of a model whose answers were imported at the campaign."),
+    ("repeat", "s.repeat", "int4", "Which time it was asked: 0 the first, which alone counts."),
+    ("endpoint", "k.endpoint", "text", "Server or library that a model was asked at; empty of a file."),
+    ("model", "k.model", "text", "The model as the endpoint calls it, and its revision."),
+    ("prompt", "k.prompt", "text", "Prompt and its version, such as caire/1; empty of a file."),
+    ("way", "k.how", "text", "How the answer was come by: logprobs, guided, schema or text. They are different"
+     " measurements. Empty where a file does not say."),
+    ("cost", "k.cost::float8", "float8", "US dollars for all requests about it, as they were counted."),
+    ("decoding", "k.decoding", "text", "Temperature and the like, as JSON, with the seed of what was shuffled."),
     ("confirmed", "a.confirmed::text", "text", "Warnings the rater confirmed."),
     ("opened", "(a.trace -> 'opened')::text", "text", "What was opened by hand before answering, as a list of part, at,"
      " seconds since the sheet was shown, gate_answered, text_typed. Null: it could not be noted."),
@@ -54,7 +64,7 @@ COLUMNS: tuple[Column, ...] = (
     ("_sheet", "a.sheet_version_id", "int8", ""),
 )  # fmt: skip
 RATERS = ("rater", "author", "reviewer")  # numbers in the database, names in a file; of people like R-0123456789ab
-_JSON = ("about", "confirmed", "opened", "answers", "codes")
+_JSON = ("about", "decoding", "confirmed", "opened", "answers", "codes")
 _UTC = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 
 _FROM = """
@@ -65,6 +75,17 @@ _FROM = """
   JOIN people_rater r ON r.id = a.rater_id
   JOIN annotation_sheetversion v ON v.id = a.sheet_version_id
   LEFT JOIN people_cohort c ON c.id = a.cohort_id
+  LEFT JOIN (
+    SELECT DISTINCT ON (l.annotation_id) l.annotation_id, l.run_id, l.how, l.cost, coalesce(e.name, '') AS endpoint,
+      trim(n.model || ' ' || n.revision) AS model,
+      n.prompt || CASE WHEN n.prompt = '' THEN '' ELSE '/' || n.prompt_version END AS prompt,
+      (n.decoding || jsonb_build_object('shuffled_by', n.seed))::text AS decoding
+    FROM predictions_call l
+    JOIN predictions_run n ON n.id = l.run_id
+    LEFT JOIN predictions_endpoint e ON e.id = n.endpoint_id
+    WHERE n.campaign_id = ANY(%s) AND l.annotation_id IS NOT NULL
+    ORDER BY l.annotation_id, l.id DESC
+  ) k ON k.annotation_id = a.id
   LEFT JOIN annotation_instructionversion n ON n.id = a.instruction_version_id
   WHERE s.campaign_id = ANY(%s) AND a.live = %s
   ORDER BY a.id
@@ -79,7 +100,7 @@ def rows(
 ) -> Iterator[Row]:
     """Rows as plain values; `columns` of the sheet stand under "cells". Not `live`: superseded or taken back."""
     named = remembered(pseudonym)
-    for row in copied(COLUMNS, _FROM, [list(campaigns), live], _JSON):
+    for row in copied(COLUMNS, _FROM, [list(campaigns), list(campaigns), live], _JSON):
         row["rater"] = row.pop("_model") or named(row["rater"])
         row["cells"] = sheets[row.pop("_sheet")].cells(row["answers"])
         yield row
