@@ -118,12 +118,12 @@ class Driver:
         room, now = most - len(self.out), time.monotonic()
         if room < min(16, max(1, most // 4)) or now < self.dry_until or not self._alone():
             return
-        with transaction.atomic():
-            self._prove()
+        with transaction.atomic():  # the run's row before the job's, as those who pause it take them
             if self.dropped:  # calls that were claimed as the database went away are nobody's
                 run_calls.let_go(self.run.pk, self.holder, self.out)
-                self.dropped = False
             claimed = run_calls.claim(self.run.pk, self.work.job.pk, self.holder, room, timezone.now())
+            self._prove()
+        self.dropped = False
         if len(claimed) < room:
             self.dry_until = now + LOOK
         if not claimed and not self.out:
@@ -277,6 +277,8 @@ class Driver:
         ids = {one.id for one in batch.settled} | {task.call.id for task in batch.whole}
         ids |= {sent.call for sent, _task in batch.sent}
         with transaction.atomic():
+            if batch.unaccounted:
+                Run.objects.filter(pk=self.run.pk).update(unaccounted=F("unaccounted") + batch.unaccounted)
             self._prove()
             mine = run_calls.held(list(ids), self.holder)
             sent = [(one, task) for one, task in batch.sent if one.call in mine]
@@ -288,8 +290,6 @@ class Driver:
             settled = [one for one in batch.settled if one.id in mine]
             settled += self._read([task for task in batch.whole if task.call.id in mine], now)
             run_calls.settle(settled)
-            if batch.unaccounted:
-                Run.objects.filter(pk=self.run.pk).update(unaccounted=F("unaccounted") + batch.unaccounted)
         return sum(one.state != State.PENDING for one in settled)
 
     def _read(self, whole: Sequence[Task], now: datetime) -> list[Settled]:

@@ -8,8 +8,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from annotation.models import Annotation, Rating
-from annotation.services import answer_files
+from annotation.models import Annotation, Campaign, Rating, Slot, Tally
+from annotation.services import answer_files, campaigns, exclusions, recount
 from benchmarks.models import ItemImage
 from jobs import runner
 from jobs import services as jobs
@@ -302,6 +302,37 @@ class TestFiles:
         driven(run)
         assert (run.state, run.stopped_because) == ("paused", "files")
         assert Annotation.objects.get().client_key.startswith("file:")
+
+
+class TestCounting:
+    def test_a_campaign_that_closes_pauses_the_run_and_what_comes_late_does_not_count(self, world, plan, monkeypatch):
+        run = opened(world, plan(40))
+        between(monkeypatch, lambda: campaigns.close(run.campaign, world.mara, now()))
+        driven(run)
+        assert (run.state, run.stopped_because) == ("paused", "closed") and states(run)["pending"] > 0
+        late = Annotation.objects.filter(counted=False)
+        assert set(late.values_list("uncounted_because", flat=True)) <= {"closed"}
+        with pytest.raises(Refused, match="closed"):
+            opened(world, a_plan(Campaign.objects.get(pk=run.campaign_id), run.endpoint, Plainly(), setting="x"))
+
+    def test_an_excluded_model_is_asked_and_not_counted(self, world, plan):
+        run = opened(world, plan(2))
+        exclusions.exclude(world.benchmark, run.rater, "It saw the answers.", world.mara, now())
+        driven(run)
+        assert set(Annotation.objects.values_list("live", "counted", "uncounted_because")) == {
+            (True, False, "excluded")
+        }
+        assert set(Rating.objects.values_list("live", "counted")) == {(True, False)}
+        exclusions.lift(world.benchmark, run.rater, world.mara, now())
+        assert set(Annotation.objects.values_list("counted", flat=True)) == {True}
+
+    def test_answers_of_models_take_no_place_of_people(self, world, plan):
+        before = set(Slot.objects.values_list("wanted", "reserved", "submitted"))
+        changes = sum(Tally.objects.values_list("changes", flat=True))
+        run = driven(opened(world, plan(2)))
+        assert run.state == "done" and not recount.look()
+        assert {(2, 0, 0)} == set(Slot.objects.values_list("wanted", "reserved", "submitted")) != before
+        assert sum(Tally.objects.values_list("changes", flat=True)) > changes, "pages of numbers see that there is more"
 
 
 class TestReading:
