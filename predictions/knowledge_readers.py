@@ -107,6 +107,11 @@ class Line:
     def score(self) -> float | None:
         return self.link.scores[0] if self.link.scores else None
 
+    @property
+    def pictures(self) -> int:
+        """Of a run that goes by frequency: how many of the nearest pictures have the first entry."""
+        return int(self.score or 0)
+
 
 def links_of(run: Run, after: int, only: str = "") -> tuple[list[Line], int | None]:
     """A page of a run's links; `only`: a reason, or "linked"."""

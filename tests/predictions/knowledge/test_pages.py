@@ -109,6 +109,19 @@ def test_images_are_linked_and_looked_at(world: World) -> None:
     assert "The item has no picture." in bare and "a model that needs one is not asked" in bare
 
 
+def test_a_run_by_frequency_shows_how_many_pictures_have_the_entry(world: World) -> None:
+    brought(world)
+    items_of(world, {"red": RGB["red"]})
+    run = linking.open_run(
+        world.benchmark, world.mara, stage=world.stage, index=built(world), method="frequency_vt", nearest=4
+    )
+    done(Job.objects.get(pk=run.options["job"]))
+    page = world.client(world.mara)
+    assert "3 pictures" in page.get(of(world, "links", run.pk)).content.decode()
+    one = page.get(of(world, "link", run.pk, Item.objects.get(key="red").pk)).content.decode()
+    assert "Frequency" in one and '<td class="num">3</td>' in one
+
+
 def test_a_run_is_withdrawn_and_brought_back_unless_another_took_its_place(world: World) -> None:
     brought(world)
     items_of(world, {"red": RGB["red"]})
