@@ -210,6 +210,27 @@ def test_asking_for_a_copy_moves_no_button(
     expect(page.get_by_text("This is the copy")).to_be_visible()
 
 
+@pytest.mark.parametrize("script", [True, False])
+def test_on_a_phone_the_choices_are_folded_behind_one_button(
+    world: World, campaign: Campaign, open_as: Open, script: bool
+) -> None:
+    page = open_as(world.mara, **PHONE, java_script_enabled=script)
+    page.goto(address(world))
+    measure = page.get_by_label("Measure")
+    expect(measure).to_be_hidden()
+    box = page.locator("table").bounding_box()
+    assert box
+    assert box["y"] < 844, "the numbers begin on the first screen"
+    page.get_by_text("What is counted", exact=True).click()
+    measure.select_option("percent")
+    if not script:
+        page.get_by_role("button", name="Show").last.click()
+    expect(page.locator("table caption")).to_contain_text("Percent agreement")
+    expect(measure).to_be_visible()
+    page.locator("#choices").press("Space")
+    expect(measure).to_be_hidden()
+
+
 def test_filters_work_without_scripts(world: World, campaign: Campaign, open_as: Open) -> None:
     page = open_as(world.mara, java_script_enabled=False)
     page.goto(address(world))
