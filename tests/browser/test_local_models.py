@@ -1,0 +1,104 @@
+"""Pages of local models in a browser: begun from the keyboard's order, a threshold chosen, on every kind of screen."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page
+
+from benchmarks.models import ItemFact, ItemImage
+from people.models import Rater
+from predictions.models import Collection, Endpoint, Entry, Query, Run
+from predictions.vectors import stored
+from tests.browser.conftest import PHONE, dress
+from tests.personas import World
+from tests.samples import assign, open_campaign
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SCORES = (14.2, 18.9, 21.5, 23.3, 24.1, 27.8, 29.0, 33.6)
+CODES = ("1", "2", "2", "4", "1", "5", "4", "5")
+
+
+@pytest.fixture
+def laid_out(world: World, media: None, settings: Any, tmp_path: Any) -> Run:
+    """Eight items with scores and answers, and a finished embedding run over their pictures."""
+    settings.VECTORS_ROOT = tmp_path / "vectors"
+    dress(world)
+    opened = open_campaign(world, world.egypt)
+    for slot, code in zip(opened.slots.order_by("position"), CODES, strict=True):
+        assign(opened, world.nour, slot, code=code)
+    made = Collection.objects.create(benchmark=world.benchmark, key="everyday", name="Everyday")
+    for item, score in zip(world.items, SCORES, strict=True):
+        ItemFact.objects.create(item=item, key="clip_score", value=score, source="m", version="run 1")
+        use = ItemImage.objects.get(item=item)
+        Entry.objects.create(collection=made, key=item.key, image=use.image, about={"concept": item.concept})
+    Query.objects.create(
+        collection=made, query_set="universals", key="wedding", text="wedding", relevant=["item-00000"]
+    )
+    for kind in ("open_clip", "detector"):
+        Endpoint.objects.create(team=world.team, kind=kind, name=f"Here: {kind}")
+    model = Rater.objects.create(kind="model", team=world.team, name="ViT-B-32", setting="laion2b")
+    facts = {"rows": 8, "missing": 0, "unread": 0, "numbers": 4, "vectors": "collections/1/shown"}
+    run = Run.objects.create(benchmark=world.benchmark, rater=model, collection=made, task="embedding", state="done",
+                             complete=True, source="here", options=facts)  # fmt: skip
+    store = stored(facts["vectors"])
+    store.write_plan((entry.pk, 0) for entry in Entry.objects.filter(collection=made).order_by("pk"))
+    rows = [[1, 0.02 * number, 0, 0] if number % 4 == 0 else [0.4, number / 8, 1, 0] for number in range(8)]
+    store.write(0, np.array(rows, np.float32))
+    return run
+
+
+def test_a_threshold_is_chosen_by_what_people_say(
+    world: World, laid_out: Run, open_as: Callable[..., Page], shot: Callable[..., None]
+) -> None:
+    page = open_as(world.mara)
+    page.goto(reverse("predictions:facts", args=[world.benchmark.slug]))
+    shot(page, "facts", full_page=True)
+    page.get_by_role("link", name="Choose a threshold").click()
+    page.get_by_label("Answers that mean: right").fill("4, 5")
+    page.get_by_role("button", name="Look").click()
+    page.get_by_role("heading", name="Precision and recall").wait_for()
+    assert page.get_by_text("8 items have a majority of those who answered (people: 1); right: 4").is_visible()
+    shot(page, "calibrate", full_page=True)
+    address = page.url
+    page.get_by_label("Threshold", exact=True).fill("23")
+    page.get_by_role("button", name="Keep this threshold").click()
+    assert page.get_by_text("5 items score at least 23, 3 score less").is_visible()
+    assert ItemFact.objects.filter(key="fits", value=1).count() == 5
+    phone = open_as(world.mara, **PHONE)
+    phone.goto(address)
+    shot(phone, "calibrate-phone", full_page=True)
+    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_encoders_collections_and_look_alikes_fit_every_screen(
+    world: World, laid_out: Run, open_as: Callable[..., Page], shot: Callable[..., None]
+) -> None:
+    slug = world.benchmark.slug
+    pages = {
+        "encode": reverse("predictions:encode", args=[slug]),
+        "make": reverse("predictions:collection_make", args=[slug]),
+        "alike": reverse("predictions:alike", args=[slug, laid_out.pk]),
+        "facts": reverse("predictions:facts", args=[slug]),
+    }
+    page = open_as(world.mara)
+    page.goto(pages["alike"])
+    assert page.get_by_text("Just above the threshold").is_visible() and page.locator(".pairs img").count() >= 2
+    for name, address in pages.items():
+        page.goto(address)
+        shot(page, name, full_page=True)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+    phone = open_as(world.mara, **PHONE)
+    for name, address in pages.items():
+        phone.goto(address)
+        shot(phone, f"{name}-phone", full_page=True)
+        assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+    world.mara.language = "ar"
+    world.mara.save()
+    arabic = open_as(world.mara)
+    for name in ("encode", "alike"):
+        arabic.goto(pages[name])
+        shot(arabic, f"{name}-arabic", full_page=True)
+        assert arabic.locator("html").get_attribute("dir") == "rtl"
