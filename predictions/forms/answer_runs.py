@@ -14,6 +14,7 @@ from annotation.models import Campaign
 from benchmarks.models import Benchmark, Item
 from people.forms.base import Styled
 from people.forms.teams import one_line
+from predictions.example_items import by_rule
 from predictions.models import Endpoint, Run
 from predictions.preprocessing import LONGEST, MOST
 from predictions.prompts.contract import Option, Prompt
@@ -130,6 +131,12 @@ class PlanForm(FirstForm):
         self._choose("concepts", _pairs(_distinct(items, "concept")[:MOST_CONCEPTS]))
         for option in chosen.options:
             self.fields[OPTION + option.key] = field_of(option, benchmark, campaign)
+        if OPTION + "longest" in self.fields:  # a prompt that speaks of pixels has to know the size itself
+            own = self.fields.pop("longest")
+            self.fields[OPTION + "longest"] = forms.IntegerField(
+                label=own.label, help_text=own.help_text, min_value=16, max_value=MOST, initial=LONGEST,
+                widget=forms.NumberInput(attrs={"class": "in"}),
+            )  # fmt: skip
 
     def _choose(self, name: str, choices: Sequence[tuple[str, Any]]) -> None:
         self.fields[name].choices = choices  # type: ignore[attr-defined]
@@ -144,13 +151,17 @@ class PlanForm(FirstForm):
             key: value.pk if isinstance(value, Model) else value for key, value in said.items() if value is not None
         }
 
+    def sent_size(self) -> int:
+        """Of the pictures that are sent, in pixels."""
+        return int(self.cleaned_data.get("longest") or self.cleaned_data.get(OPTION + "longest") or LONGEST)
+
     def selection(self) -> dict[str, Any]:
         """Which units: empty lists stand for all."""
         return {name: self.cleaned_data[name] for name in ("conditions", "targets", "concepts", "sample")}
 
     def parts(self) -> dict[str, list[Any]]:
         """The bound fields, as the page groups them."""
-        parts = {name: [self[one] for one in names] for name, names in PARTS.items()}
+        parts = {name: [self[one] for one in names if one in self.fields] for name, names in PARTS.items()}
         own = [self[OPTION + one.key] for one in self.chosen.options]
         for name, long in (("options", False), ("wording", True)):
             parts[name] = [one for one in own if isinstance(one.field, _Words) == long]
@@ -230,7 +241,7 @@ class _Linking(forms.ModelChoiceField):  # type: ignore[type-arg]
 
 
 class _Examples(forms.CharField):
-    """Keys of items of the stage, one in a line. They are shown as examples and never asked about."""
+    """Keys of items of the stage, one in a line; by rule, where none is named. They are never asked about."""
 
     def __init__(self, campaign: Campaign, **about: Any) -> None:
         super().__init__(**about)
@@ -243,7 +254,7 @@ class _Examples(forms.CharField):
         if missing:
             text = _("There is no item “%(key)s” in this stage. Give the keys of its items, one in a line.")
             raise forms.ValidationError(text % {"key": missing[0]})
-        return keys
+        return keys or by_rule(self.campaign.stage)
 
 
 def _distinct(items: Any, name: str) -> list[str]:

@@ -82,7 +82,7 @@ def _plan(form: PlanForm) -> Plan:
         prompt=form.chosen, options=form.options(), decoding=decoding, selection=form.selection(),
         repeats=said["repeats"], seed=said["seed"], budget=said["budget"],
         name=said["name"].strip(), setting=said["setting"].strip(),
-        longest=said["longest"], fresh=said["fresh"],
+        longest=form.sent_size(), fresh=said["fresh"],
     )  # fmt: skip
 
 

@@ -133,3 +133,4 @@ def test_a_model_is_run(
         for what, path in (("index", home), ("run", f"{home}run/{run.pk}/"), ("first", f"{home}run/new/")):
             page.goto(path)
             shot(page, f"run-{what}-arabic", full_page=True)
+            assert look(page) == ""

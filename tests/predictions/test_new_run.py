@@ -8,10 +8,11 @@ from django.utils import timezone
 from annotation.models import Campaign
 from people.models import Rater
 from predictions.models import Call, Endpoint, Run
+from predictions.prompts.contract import Option
 from predictions.services import endpoints
 from tests.forms import inputs_of
 from tests.personas import World
-from tests.predictions.asking import a_campaign, an_endpoint
+from tests.predictions.asking import Plainly, a_campaign, an_endpoint, use
 
 TARGET = "sheet@1"
 
@@ -114,6 +115,19 @@ def test_the_start_makes_the_run_as_it_was_planned(world: World, campaign: Campa
     again = press(world, **plan(campaign, endpoint, **more), do="start")
     assert again.status_code == 400 and "has a run here already" in text_of(again)
     assert Run.objects.count() == 1
+
+
+def test_a_prompt_that_speaks_of_pixels_and_the_pictures_sent_agree_on_the_size(
+    world: World, campaign: Campaign, endpoint: Endpoint, monkeypatch: Any
+) -> None:
+    prompt: Any = Plainly(options=(Option("longest", "Longest side", "number", default=1024),))
+    use(monkeypatch, prompt)
+    said = plan(campaign, endpoint, prompt="plainly@1")
+    assert 'name="longest"' not in text_of(press(world, **said)), "one size, asked for once"
+    assert press(world, **said, **{"o-longest": "9"}, do="start").status_code == 400
+    press(world, **said, **{"o-longest": "640"}, do="start")
+    run = Run.objects.get()
+    assert run.options["longest"] == run.prompt_options["longest"] == 640
 
 
 def test_endpoints_and_campaigns_of_others_are_not_offered_and_not_taken(
