@@ -22,6 +22,7 @@ from evaluation.tables.culturalvqa_judged import (
     CEILING,
     JUDGE,
     SCALE,
+    SUB_CATEGORIES_FROM,
     WESTERN,
     Judged,
     about_judge,
@@ -29,6 +30,7 @@ from evaluation.tables.culturalvqa_judged import (
     difference,
     judged,
 )
+from evaluation.tables.culturalvqa_labels import STEREOTYPE_TABLE
 from evaluation.tables.culturalvqa_verdicts import VERDICT_TABLES
 from evaluation.tables.given import Given
 from evaluation.tables.known_models import about_models
@@ -65,7 +67,10 @@ NOT_OPEN = gettext_lazy(
     "It is not known which models are open. Say so in what is known of each (“open”: true or false)."
 )
 NOT_DATED = gettext_lazy("It is not known when the models were released. Say so in what is known of each (“released”).")
-NO_SUB_CATEGORIES = gettext_lazy("The questions of these facets have no sub-categories. Import them with the items.")
+NO_SUB_CATEGORIES = gettext_lazy(
+    "The questions of these facets have no sub-categories. Have a judge or people name them in the stage "
+    "“sub-categories”, or import them with the items."
+)
 # sub-categories that the paper has, and the facets each exists in
 SUB_CATEGORIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "6": {
@@ -279,7 +284,11 @@ def build_sub_categories(number: str, given: Given) -> Table:
         cells.append(Cell(mean_of(found, "cells", scale=SHARES), rounding=ROUND, printed=mean))
         rows.append(Row(name, tuple(cells)))
     columns: list[Words] = [f"{facet}, {model}" for facet in facets for model, _some in models]
-    words = [*about_judge(here), _("A row's average is the plain mean of its cells that exist and have a value.")]
+    words = [
+        *about_judge(here),
+        SUB_CATEGORIES_FROM,
+        _("A row's average is the plain mean of its cells that exist and have a value."),
+    ]
     return given.table(corner=_("Sub-category"), columns=[*columns, _("Average")], rows=rows, words=words)
 
 
@@ -358,6 +367,7 @@ _ALL: tuple[TableSpec, ...] = (
         "few-shot", "Figure 9", gettext_lazy("With examples, less without"), NEEDS, build_few_shot, (JUDGE, SCALE),
     ),
     *VERDICT_TABLES,
+    STEREOTYPE_TABLE,
     TableSpec(
         "correlations", "Figure 12", gettext_lazy("What goes with accuracy, over countries"), NEEDS, build_correlations,
         (JUDGE, SCALE, CEILING),

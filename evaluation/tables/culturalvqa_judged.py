@@ -23,6 +23,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.lave import human_ceiling, lave_accuracy, scores_of
 from evaluation.metrics.resampling import difference_of_means
 from evaluation.observations import Observed
+from evaluation.tables.culturalvqa_labels import said_of
 from evaluation.tables.given import Given
 from evaluation.tables.spec import Missing, Option, Words
 
@@ -44,6 +45,9 @@ CEILING = Option(
     "ceiling",
     gettext_lazy("People's own accuracy"),
     {"answers": gettext_lazy("mean over their answers"), "questions": gettext_lazy("mean over questions")},
+)
+SUB_CATEGORIES_FROM = gettext_lazy(
+    "Sub-categories: as people said in the stage “sub-categories”; else as the items say; else as a judge said."
 )
 UNREADABLE = gettext_lazy(
     "Answers the judge said nothing readable about are left out; beside each number stands what it would be were they "
@@ -122,14 +126,18 @@ def judged(given: Given) -> Judged:
         return np.array([str(context.get(name) or "") for _pk, _origin, context in found])
 
     names = [seen.raters[place].name for place in judges]
+    by_people, by_models = said_of(given)
+    questions, imported = texts("question"), texts("sub_category")
     return Judged(
         score=np.array([score.get(pk, np.nan) for pk, _origin, _context in found], np.float64),
-        question=texts("question"),
+        question=questions,
         by=texts("candidate_by"),
         setting=texts("setting"),
         country=np.array([origin for _pk, origin, _context in found]),
         facet=texts("facet"),
-        sub_category=texts("sub_category"),
+        sub_category=np.array(
+            [by_people.get(key) or own or by_models.get(key, "") for key, own in zip(questions, imported, strict=True)]
+        ),
         judge=names[0] if first else ", ".join(names),
         average=given.chosen.get("ceiling", "answers"),
     )

@@ -1,0 +1,59 @@
+"""What judges and people say of CulturalVQA's questions: sub-categories that people correct, and stereotypes."""
+
+import pytest
+
+from annotation.models import Campaign
+from benchmarks.models import Item
+from people.models import Rater
+from people.services.raters import rater_of
+from predictions.prompts import culturalvqa as prompts
+from tests.evaluation.tabled import model, say
+from tests.evaluation.test_tables_culturalvqa import Study, cell, study, value  # noqa: F401  (study: a fixture)
+from tests.personas import World
+
+pytestmark = pytest.mark.django_db
+
+
+def labelled(study: Study, stage: str, world: World) -> tuple[Campaign, list[Item]]:  # noqa: F811
+    items = [study.item(stage, key, key) for key in ("q1", "q2", "q3")]
+    for one in items:
+        Item.objects.filter(pk=one.pk).update(context={"facet": "food"})
+    return study.open(stage), items
+
+
+def test_people_correct_what_a_judge_says_of_sub_categories(world: World, study: Study) -> None:  # noqa: F811
+    study.lave()
+    for item in Item.objects.filter(stage__key="lave"):
+        item.context = {**item.context, "sub_category": ""}
+        item.save()
+    campaign, items = labelled(study, "sub-categories", world)
+    judge = Rater.objects.get(name="Judge")
+    say(campaign, judge, {(one, ""): "taste" for one in items}, field="sub_category")
+    table = study.table("table-6")
+    taste = cell(table, "Taste", "food, GPT-4")
+    assert value(taste) == 0.5 and taste.estimate.n_units == 2, "q1 and q3 are of food; GPT-4 is right in q1"
+    somebody = rater_of(study.people["Brazil"][0])
+    say(campaign, somebody, {(items[0], ""): "ingredients"}, field="sub_category")
+    table = study.table("table-6")
+    assert value(cell(table, "Ingredients", "food, GPT-4")) == 1 and value(cell(table, "Taste", "food, GPT-4")) == 0
+    assert any("as people said" in str(words) for words in table.words)
+
+
+def test_stereotypes_are_counted_by_what_they_are_about(world: World, study: Study) -> None:  # noqa: F811
+    campaign, items = labelled(study, "stereotypes", world)
+    first = model(world.team, "First")
+    say(campaign, first, dict(zip([(i, "") for i in items], ("stereotype", "neither", "neither"), strict=True)),
+        field="stereotype")  # fmt: skip
+    table = study.table("stereotypes")
+    yes = cell(table, "Yes, on a stereotype", "First")
+    assert value(yes) == pytest.approx(1 / 3) and yes.estimate.n_units == 3
+    assert value(cell(table, "Neither", "First")) == pytest.approx(2 / 3)
+    assert cell(table, "It goes against one", "First").shown == "0.0"
+
+
+def test_the_stages_take_the_codes_that_the_prompts_ask_for(study: Study) -> None:  # noqa: F811
+    sheet = study.benchmark.stages.get(key="sub-categories").sheet
+    codes = [one["code"] for one in sheet["fields"][0]["config"]["options"]]
+    assert set(codes) == {*prompts.FIRST, *prompts.SECOND}
+    fields = study.benchmark.stages.get(key="stereotypes").sheet["fields"]
+    assert tuple(one["key"] for one in fields) == prompts.STEREOTYPE.only
