@@ -23,7 +23,7 @@ def png(colour: str = "teal", size: int = 40) -> bytes:
 
 @pytest.fixture
 def maker(scripted_server: Server) -> Iterator[ImageMaker]:
-    one = ImageMaker(scripted_server.base_url, "sk-quiet", seconds=3)
+    one = ImageMaker(scripted_server.base_url, "sk-quiet", seconds=30)
     yield one
     one.close()
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +34,9 @@ def make() -> Make:
     return made
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Quiet windows of a fifth of a second."""
-    monkeypatch.setattr(limiter, "QUIET_SECONDS", 0.2)
-    yield
+def go_by(one: Limiter, seconds: float) -> None:
+    """Time, as far as the quiet windows know."""
+    limiter._server(os.environ["EMIC_LIMITS_URL"]).hincrby(one._state, "changed", -int(1000 * seconds))
 
 
 def fill(one: Limiter, most: int = 100) -> list[Ticket]:
@@ -51,7 +49,7 @@ def test_two_workers_share_the_places(make: Make) -> None:
     tickets = fill(one)
     assert len(tickets) == 4 and other.enter(0) is None
     one.leave(tickets[0], "reply")
-    ticket = other.enter(0.5)
+    ticket = other.enter(5)
     assert ticket is not None and one.enter(0) is None
     other.leave(ticket, "reply")
     other.leave(ticket, "reply")  # twice makes no second place
@@ -84,7 +82,7 @@ def test_who_waits_too_long_gets_none(make: Make) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert 0.25 < time.monotonic() - begun < 1.0, "those in line behind each other wait together"
+    assert 0.25 < time.monotonic() - begun < 2.0, "those in line behind each other wait together"
 
 
 def test_too_many_halves_once_for_all_who_were_there(make: Make) -> None:
@@ -114,29 +112,28 @@ def test_a_half_is_of_those_who_were_there_and_never_none(make: Make) -> None:
         assert one.allowed() == 1
 
 
-def test_places_come_back_one_by_one_when_it_is_quiet(make: Make, quick: None) -> None:
+def test_places_come_back_one_by_one_when_it_is_quiet(make: Make) -> None:
     one = make(most_in_flight=4)
     for ticket in fill(one):
         one.leave(ticket, "rate_limit", retry_after=0)
     assert one.allowed() == 2
-    time.sleep(0.25)
-    tickets = fill(one)
-    assert len(tickets) == 3
-    for ticket in tickets:
-        one.leave(ticket, "reply")
-    time.sleep(1.0)
-    assert len(fill(one)) == 4, "and never more than the endpoint allows"
+    go_by(one, limiter.QUIET_SECONDS - 8)
+    assert len(fill(one)) == 2, "not before"
+    go_by(one, 8)
+    assert len(fill(one)) == 1, "one more"
+    go_by(one, 10 * limiter.QUIET_SECONDS)
+    assert len(fill(one)) == 1, "and never more than the endpoint allows"
 
 
 def test_nobody_enters_before_the_server_said(make: Make) -> None:
     one, other = make(), make()
     ticket = one.enter(0)
     assert ticket
-    one.leave(ticket, "rate_limit", retry_after=0.4)
+    one.leave(ticket, "rate_limit", retry_after=1.0)
     begun = time.monotonic()
     assert other.enter(0.1) is None
-    assert other.enter(2)
-    assert 0.35 < time.monotonic() - begun < 0.9
+    assert other.enter(10)
+    assert 0.9 < time.monotonic() - begun < 5
 
 
 def test_a_cap_a_minute_holds_whoever_asks(make: Make) -> None:
@@ -212,13 +209,13 @@ def test_processes_share_the_places_too(settings: LazySettings) -> None:
 
 def test_places_of_a_killed_worker_come_back(settings: LazySettings) -> None:
     number, site = next(NUMBERS), settings.DATABASES["default"]["NAME"]
-    holder = worker("hold", number, site, 0.0)  # a lease of one second
+    holder = worker("hold", number, site, 2.0)  # a lease of three seconds
     assert holder.stdout and holder.stdout.readline().strip() == "3"
     one = Limiter(Endpoint(pk=number, most_in_flight=4, timeout_seconds=5))
     assert one.enter(0) and one.enter(0) is None
     holder.send_signal(signal.SIGKILL)
     holder.wait(10)
-    assert one.enter(3), "when the lease is over"
+    assert one.enter(15), "when the lease is over"
     assert len(fill(one)) == 2, "and not those of the living"
 
 

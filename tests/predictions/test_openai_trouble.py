@@ -16,13 +16,14 @@ from tests.predictions import scripted
 from tests.predictions.scripted import Act, Rule, Server
 
 KEY = "sk-wohl-1234567890abcdefghij"
+PATIENT, HURRIED = 30.0, 0.7  # seconds
 QUESTION = "Does this wedding picture show a henna night in Cairo?"
 ASKED = Request(messages=(Message("user", (Words(QUESTION),)),), max_tokens=64)
 
 
 @pytest.fixture
 def backend(scripted_server: Server) -> Iterator[OpenAI]:
-    one = OpenAI(scripted_server.base_url, KEY, seconds=0.7)
+    one = OpenAI(scripted_server.base_url, KEY, seconds=PATIENT)
     yield one
     one.close()
 
@@ -66,18 +67,21 @@ def test_each_misbehaviour_has_its_class(
     scripted_server: Server, backend: OpenAI, act: Act, kind: str, status: int | None
 ) -> None:
     scripted_server.rules(Rule(act, numbers=(1,)))
+    backend.wire.seconds = HURRIED if kind == "timeout" else PATIENT
     failed = trouble(backend)
     assert (failed.trouble, failed.status) == (kind, status)
     scripted_server.clear()
     scripted_server.rules()
+    backend.wire.seconds = PATIENT
     assert backend.answer(ASKED, "qwen", Decoding(), lambda sha: b"").reply.text == "3", "the next one is well"
 
 
 def test_time_is_counted_over_everything(scripted_server: Server, backend: OpenAI) -> None:
     scripted_server.rules(Rule(Act(dribble=0.05)))
+    backend.wire.seconds = HURRIED
     begun = time.monotonic()
     trouble(backend)
-    assert 0.5 < time.monotonic() - begun < 1.5, "each byte comes within the time, all of them do not"
+    assert 0.5 < time.monotonic() - begun < 5, "each byte comes within the time, all of them do not"
 
 
 def test_no_redirect_is_followed(scripted_server: Server, backend: OpenAI) -> None:
