@@ -12,6 +12,7 @@ from annotation.fields.contract import ConfigError, Shown, say
 from annotation.models import Annotation, Unit
 from annotation.sheets import Field, Sheet
 from benchmarks.models import Item, Stage
+from people.models import Rater
 from predictions.models import Run
 from predictions.prompts.contract import Picture, Piece, Prompt, Question, Scene, SeenImage, Words
 
@@ -118,11 +119,11 @@ def _linked(run: Run, item: Item) -> Mapping[str, Any] | None:
 
 
 def _examples(stage: Stage, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """In the order in which they were named, each with its first counted answer, field by field."""
+    """In the order in which they were named, each with the first counted answer of a person, field by field."""
     items = Item.objects.filter(stage=stage, key__in=keys).prefetch_related("images__image")
     by_key = {item.key: item for item in items}
     answers: dict[int, Annotation] = {}
-    rows = Annotation.objects.filter(assignment__unit__item__in=items, counted=True)
+    rows = Annotation.objects.filter(assignment__unit__item__in=items, counted=True, rater__kind=Rater.Kind.PERSON)
     for row in rows.select_related("assignment__unit").order_by("submitted_at", "pk"):
         answers.setdefault(row.assignment.unit.item_id, row)
     found = []
