@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -20,6 +21,11 @@ from predictions.services.knowledge import bases, indexes
 from predictions.services.knowledge.linking import LONGEST_ARTICLE
 
 LONGEST_SEARCH = 100
+KIND_NAMES = {
+    "flat": gettext_lazy("exact"),
+    "hnsw": gettext_lazy("graph (HNSW)"),
+    "ivfpq": gettext_lazy("inverted lists (IVF-PQ)"),
+}
 
 
 @login_required
@@ -44,9 +50,10 @@ def base(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
     found = base_for(team, base_id)
     wanted = str(clean(request.GET.get("q", "")))[:LONGEST_SEARCH].strip()
     entries, further = readers.entries_of(found, wanted, _whole(request.GET.get("after")))
-    pictures = readers.first_pictures(entries)
+    pictures, held = readers.first_pictures(entries), readers.held_of(found)
     context = _context(
-        request, team, base=found, held=readers.held_of(found), closed=bases.closed(found),
+        request, team, base=found, held=held, closed=bases.closed(found),
+        indexes=[(one, KIND_NAMES.get(one.facts.get("kind"), "")) for one in held.indexes],
         entries=[(entry, pictures.get(entry.pk)) for entry in entries],
         further=further, wanted=wanted, jobs=readers.jobs_of(found),
     )  # fmt: skip
