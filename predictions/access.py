@@ -16,9 +16,9 @@ def collection_for(benchmark: Benchmark, collection_id: int) -> Collection:
 
 
 def run_for(benchmark: Benchmark, run_id: int) -> Run:
-    """A run of this benchmark, which the person has been let into; 404 for those of others."""
+    """A run of this benchmark that answers no sheet (see `answer_run_for`); 404 for those of others."""
     found = Run.objects.select_related("benchmark__team", "collection", "rater").filter(benchmark=benchmark, pk=run_id)
-    run = found.first()
+    run = found.exclude(task=Run.Task.ANSWERS).first()
     if run is None:
         raise Http404
     return run

@@ -93,6 +93,14 @@ def test_a_withdrawn_run_offers_to_come_back(world: World, run: Run) -> None:
     assert "The run is back" in press(world, run, do="back")
 
 
+def test_the_door_of_runs_over_collections_does_not_touch_answers(world: World, run: Run) -> None:
+    """It would withdraw the run and leave its answers counted."""
+    path = f"/b/{world.benchmark.slug}/predictions/runs/{run.pk}/"
+    assert world.client(world.mara).post(path, {"do": "withdraw"}).status_code == 404
+    run.refresh_from_db()
+    assert run.withdrawn_at is None
+
+
 @pytest.mark.parametrize("budget", ["", "much", "-1", "nan", "1e400"])
 def test_a_budget_that_is_none_is_refused_in_words(world: World, run: Run, budget: str) -> None:
     assert "Give the new budget in dollars, as a number" in press(world, run, do="budget", budget=budget)
