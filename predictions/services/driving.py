@@ -43,7 +43,8 @@ LOOK = 0.5  # seconds between two looks at whether the run goes on
 RENEW = min(15.0, LEASE.total_seconds() / 4)
 LONG_WAIT = 20.0  # with nothing to do for longer than this the worker is given back
 READERS = 3  # threads that read pictures
-RECONNECT = 45.0  # seconds in which the database may come back before the job is left to the next worker
+# Seconds in which the database may come back; then the job is another worker's anyway.
+RECONNECT = LEASE.total_seconds() * 0.75
 
 
 class Driver:

@@ -19,7 +19,7 @@ EACH = Decimal("0.01")
 KILLS = (("Worker", 100), ("Worker", 230), ("PostgreSQL", 360))
 
 
-def wait_for(server: Remote, total: int, seconds: float = 120) -> dict[str, Any]:
+def wait_for(server: Remote, total: int, seconds: float = 240) -> dict[str, Any]:
     end = time.monotonic() + seconds
     while (counts := server.counts())["total"] < total:
         assert time.monotonic() < end, f"the run stands still at {counts['total']}"
@@ -37,7 +37,7 @@ def in_flight_now(server: Remote) -> int:
     return max(seen)
 
 
-def finished(instance: Instance, run: int, seconds: float = 180) -> dict[str, Any]:
+def finished(instance: Instance, run: int, seconds: float = 240) -> dict[str, Any]:
     end = time.monotonic() + seconds
     while (found := instance.world("ran", str(run)))["state"] == "running":
         assert time.monotonic() < end, found
@@ -46,7 +46,7 @@ def finished(instance: Instance, run: int, seconds: float = 180) -> dict[str, An
 
 
 def test_what_was_answered_is_not_asked_again_though_everything_is_killed() -> None:
-    with serving_apart(delay=DELAY) as server, running(EMIC_JOB_LEASE="6") as instance:
+    with serving_apart(delay=DELAY) as server, running(EMIC_JOB_LEASE="20") as instance:
         port = server.address.rpartition(":")[2]
         run = instance.world("asked", str(CALLS), port)["run"]
         in_flight = []
