@@ -55,6 +55,7 @@ def test_the_letter_that_stands_alone_is_read(text: str, side: str) -> None:
         "A or B",
         "A/B",
         "A and B are alike.",
+        "A, B\nAnswer: A",
         "Image A and Image B both show it.",
         "Image A: a family eats. Image B: a man works.",
         "A - a family eats\nB - a man works",
