@@ -4,7 +4,7 @@ far several judges err together."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import combinations
@@ -117,7 +117,12 @@ def combinations_of(judges: Sequence[tuple[int, Who]], level: str) -> dict[str, 
     if level == "nominal" or len(judges) < 2:
         return {}
     some = [*combinations(judges, 2)] if len(judges) <= MOST_PAIRED else []
-    return {"+".join(str(pk) for pk, _who in one): tuple(who for _pk, who in one) for one in [*some, tuple(judges)]}
+    return {key_of(pk for pk, _who in one): tuple(who for _pk, who in one) for one in [*some, tuple(judges)]}
+
+
+def key_of(raters: Iterable[int]) -> str:
+    """The same for the same judges, whatever they are called."""
+    return "+".join(str(pk) for pk in sorted(raters))
 
 
 def _seat(

@@ -15,7 +15,7 @@ from benchmarks.access import benchmark_for
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.reports.beside import beside_filters, extras_of
 from evaluation.reports.judge_page import judge_context, to_csv, to_json
-from evaluation.reports.judge_report import JudgeReport, combinations_of, judge_report
+from evaluation.reports.judge_report import JudgeReport, combinations_of, judge_report, key_of
 from evaluation.selection import SelectionError, refuse_unknown
 from evaluation.views.downloads import as_table, download
 from evaluation.views.models_page import everybody, place
@@ -43,7 +43,7 @@ def _judges(report: JudgeReport) -> dict[str, str]:
 
 def _chosen(report: JudgeReport) -> str:
     if report.mean_of:
-        return "+".join(str(who.pk) for who in report.mean_of)
+        return key_of(who.pk for who in report.mean_of)
     return str(report.judge.pk) if report.judge else ""
 
 
