@@ -1,11 +1,14 @@
 """A run over a campaign: asked through the sheet people have, answered, counted; and what goes wrong on the way."""
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation, Rating
+from jobs import runner
+from jobs.models import Job
 from people.models import Rater
 from predictions.models import Attempt, Call, Reply
 from predictions.services import turns
@@ -122,6 +125,18 @@ def test_troubles_pass(asked, scripted_server):
     waited = Attempt.objects.filter(outcome="rate_limit").get()
     again = waited.call.attempts.get(outcome="reply")
     assert (again.at - waited.at).total_seconds() >= 1, "as long as the server said"
+
+
+def test_who_is_told_to_wait_long_gives_the_worker_back(world, plain, scripted_server):
+    scripted_server.rules(Rule(Act(status=429, headers={"Retry-After": "120"}, error="Slow down")))
+    endpoint = an_endpoint(world, scripted_server.base_url)
+    run = opened(world, a_plan(a_campaign(world, 1), endpoint, plain))
+    runner.run(run.job_id)
+    job, [call] = Job.objects.get(pk=run.job_id), run.calls.all()
+    assert (job.state, job.given_back, call.state) == ("queued", 1, "pending")
+    assert min(job.lease_until, call.not_before) > timezone.now() + timedelta(seconds=100)
+    assert runner.requeue_stalled(timezone.now() + timedelta(seconds=90)) == 0
+    assert scripted_server.counts()["total"] == 1
 
 
 def test_who_is_not_let_in_pauses_and_loses_nothing(asked, scripted_server):
