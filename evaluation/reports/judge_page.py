@@ -127,7 +127,8 @@ def words(report: JudgeReport, language: str = "en") -> list[str]:
         )
         said.append(_("The judge's own interval speaks of other units and these people."))
     said.append(_("Ceiling: the people's own, on average; its interval draws other people."))
-    said.append(_("Base rate: what always giving the commonest code would reach."))
+    if not report.mean_of:
+        said.append(_("Base rate: what always giving the commonest code would reach."))
     if report.panel is not None and report.selection.level == "nominal":
         said.append(_("An error of a judge is not saying what most people of the cohort said."))
     elif report.panel is not None:
