@@ -1,6 +1,6 @@
 """What runs produced, read by key."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +59,27 @@ def vectors_of(run: Run) -> tuple[list[Entry], npt.NDArray[np.float32]]:
     if not rows:
         return [], np.zeros((0, 0), np.float32)
     return [row.entry for row in rows], np.stack([np.frombuffer(bytes(row.vector), "<f4") for row in rows])
+
+
+def embedded(run: Run) -> list[tuple[int, str, Mapping[str, Any]]]:
+    """What has a vector, by key: an id for `vectors_by`, the key, and what is known of the entry."""
+    if run.options.get("vectors"):
+        return [(entry.pk, entry.key, entry.about) for entry in _on_disk(run)[0]]
+    rows = Embedding.objects.filter(run=run).order_by("entry__key").values_list("pk", "entry__key", "entry__about")
+    return list(rows.iterator(chunk_size=5000))
+
+
+def vectors_by(run: Run, ids: Sequence[int]) -> npt.NDArray[np.float32]:
+    """(n, d) in the order of `ids`, of `embedded`."""
+    if run.options.get("vectors"):
+        store = stored(run.options["vectors"])
+        place = {int(pk): at for at, pk in enumerate(store.plan()[:, 0])}
+        return store.take([place[one] for one in ids])
+    held: dict[int, npt.NDArray[np.float32]] = {}
+    for start in range(0, len(ids), 1000):
+        rows = Embedding.objects.filter(pk__in=ids[start : start + 1000]).values_list("pk", "vector")
+        held |= {pk: np.frombuffer(bytes(vector), "<f4") for pk, vector in rows}
+    return np.stack([held[one] for one in ids])
 
 
 def _on_disk(run: Run) -> tuple[list[Entry], npt.NDArray[np.float32]]:

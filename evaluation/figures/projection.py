@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -24,11 +23,11 @@ from evaluation.reports.numbers import shown
 from evaluation.tables.lists import labels_of
 from evaluation.tables.spec import Missing
 from evaluation.tables.xcm_association import mean_silhouette
-from predictions.models import Embedding, Run
+from predictions.models import Run
+from predictions.readers import embedded, vectors_by
 
 MOST = 3000  # points of a panel
 SEED = 6  # of those drawn where there are more: the same entries give the same picture
-Vectors = np.ndarray[Any, np.dtype[np.float32]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +76,8 @@ def in_the_plane(ground: Ground) -> Figure:
 
 def _parts(run: Run) -> tuple[list[Part], int]:
     """Texts and pictures, and how many entries are neither."""
-    rows = Embedding.objects.filter(run=run).order_by("entry__key").values_list("pk", "entry__key", "entry__about")
     texts, pictures, unknown = [], [], 0
-    for pk, key, about in rows.iterator(chunk_size=5000):
+    for pk, key, about in embedded(run):
         if language := str(about.get("language") or ""):
             texts.append((pk, key, language))
         elif country := country_code(str(about.get("country") or "")):
@@ -87,13 +85,13 @@ def _parts(run: Run) -> tuple[list[Part], int]:
         else:
             unknown += 1
     found = ((_("Texts, by language"), texts), (_("Pictures, by country"), pictures))
-    return [_part(title, entries) for title, entries in found if entries], unknown
+    return [_part(run, title, entries) for title, entries in found if entries], unknown
 
 
-def _part(title: str, entries: list[tuple[int, str, str]]) -> Part:
+def _part(run: Run, title: str, entries: list[tuple[int, str, str]]) -> Part:
     kept = [entries[place] for place in thinned(len(entries)).tolist()]
     group = np.array([name for _pk, _key, name in kept])
-    vectors = _vectors([pk for pk, _key, _name in kept])
+    vectors = vectors_by(run, [pk for pk, _key, _name in kept])
     values = silhouettes(vectors, group)
     return Part(
         title,
@@ -104,14 +102,6 @@ def _part(title: str, entries: list[tuple[int, str, str]]) -> Part:
         {str(name): mean_silhouette(values[group == name]) for name in np.unique(group)},
         mean_silhouette(values),
     )
-
-
-def _vectors(wanted: list[int]) -> Vectors:
-    held: dict[int, Vectors] = {}
-    for start in range(0, len(wanted), 1000):
-        rows = Embedding.objects.filter(pk__in=wanted[start : start + 1000]).values_list("pk", "vector")
-        held |= {pk: np.frombuffer(bytes(vector), "<f4") for pk, vector in rows}
-    return np.stack([held[pk] for pk in wanted])
 
 
 def _panel(of: Part, run: str) -> plane.Panel:

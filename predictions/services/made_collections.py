@@ -88,10 +88,9 @@ def _languages_of(benchmark: Benchmark) -> dict[str, str]:
     return {one.label: str(one.languages[0]) for one in cohorts if one.languages}
 
 
-def _about(item: Item, languages: Mapping[str, str]) -> dict[str, Any]:
-    """What numbers are cut by. An item's own words about itself win over what its cohort says."""
-    found = {"concept": item.concept, "country": item.origin, "condition": item.condition,
-             "language": languages.get(item.origin, "")}  # fmt: skip
+def _about(item: Item) -> dict[str, Any]:
+    """What numbers are cut by. A picture has no language: tables tell texts from pictures by it."""
+    found = {"concept": item.concept, "country": item.origin, "condition": item.condition}
     own = {
         name: value
         for name, value in item.context.items()
@@ -100,10 +99,17 @@ def _about(item: Item, languages: Mapping[str, str]) -> dict[str, Any]:
     return {"item": item.key, **{name: value for name, value in found.items() if value}, **own}
 
 
+def _spoken(item: Item, languages: Mapping[str, str]) -> dict[str, str]:
+    """The language of a text: what the item says, else that of its country."""
+    language = str(item.context.get("language") or "") or languages.get(item.origin, "")
+    return {"language": language} if language else {}
+
+
 def _entries(collection: Collection, plan: Plan, items: Sequence[Item], languages: Mapping[str, str]) -> list[Entry]:
     if plan.what == "texts":
         told = [Entry(collection=collection, key=item.key[:MOST_KEY], text=item.text,
-                      about={**_about(item, languages), "text": item.text}) for item in items if item.text]  # fmt: skip
+                      about={**_spoken(item, languages), **_about(item), "text": item.text})
+                for item in items if item.text]  # fmt: skip
         if not told:
             raise Refused(_("No item of this stage has a text."))
         return told
@@ -116,7 +122,8 @@ def _entries(collection: Collection, plan: Plan, items: Sequence[Item], language
         mine = by_item.get(item.pk, [])
         for use in mine:
             key = item.key if len(mine) == 1 else f"{item.key}/{use.role}"
-            about = {**_about(item, languages), **({"text": item.text} if item.text else {})}
+            about = {**_about(item), **({"text": item.text} if item.text else {})}
+            about.pop("language", None)
             made.append(Entry(collection=collection, key=key[:MOST_KEY], image=use.image, about=about))
     if not made:
         raise Refused(_("No item of this stage has a picture."))
@@ -140,8 +147,9 @@ def _queries(
                   about={"concept": concept, "universal": concept})
             for concept, keys in sorted(of_concept.items()) if concept
         ]  # fmt: skip
-    pictured = [_pictured(entry, plan) for entry in entries]
-    about = {entry.key: entry.about for entry in entries}
+    pictured = [_pictured(entry, plan, languages) for entry in entries]
+    spoken = {one.key: {"language": one.language} if one.language else {} for one in pictured}
+    about = {entry.key: {**entry.about, **spoken[entry.key]} for entry in entries}
     if NATIVE in plan.queries:
         sets[NATIVE] = [
             Query(key=one.key, text=one.native, relevant=of_concept[one.concept], about=about[one.key])
@@ -164,15 +172,14 @@ def _queries(
     return {name: asked for name, asked in sets.items() if asked}, left_out
 
 
-def _pictured(entry: Entry, plan: Plan) -> Pictured:
+def _pictured(entry: Entry, plan: Plan, languages: Mapping[str, str]) -> Pictured:
     about = entry.about
-    concept, language = str(about.get("concept") or ""), str(about.get("language") or "")
+    concept, country = str(about.get("concept") or ""), str(about.get("country") or "")
+    language = str(about.get("language") or "") or languages.get(country, "")
     native = str(about.get(NATIVE_KEY) or "") or plan.words.get((concept, "", language), "")
     labels = about.get(LABELS_KEY) or ()
     listed = [one.strip() for one in labels.split("|")] if isinstance(labels, str) else labels
-    return Pictured(
-        entry.key, concept, str(about.get("country") or ""), language, native, frozenset(str(one) for one in listed)
-    )
+    return Pictured(entry.key, concept, country, language, native, frozenset(str(one) for one in listed))
 
 
 def _asked(drawn: Drawn, about: Mapping[str, Mapping[str, Any]], *, described: bool) -> list[Query]:
@@ -194,6 +201,6 @@ def _pictures_asking(stage: Stage, entries: Iterable[Entry]) -> list[Query]:
             right.setdefault(name, []).append(entry.key)
     uses = ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).select_related("item", "image")
     return [
-        Query(key=use.item.key, image=use.image, relevant=right.get(use.item.key, []), about=_about(use.item, {}))
+        Query(key=use.item.key, image=use.image, relevant=right.get(use.item.key, []), about=_about(use.item))
         for use in uses.order_by("item__key", "role").distinct("item__key")
     ]
