@@ -49,10 +49,7 @@ class Prepared:
     number: int
     found: Thing | RowProblem
     images: Mapping[str, Image | None]
-
-    @property
-    def name(self) -> str:
-        return self.found.key if isinstance(self.found, Thing) else ""
+    name: str = ""  # the entry's key, as far as it could be read
 
 
 def run(work: Work) -> None:
@@ -141,25 +138,23 @@ def _storing(team: Team, pictures: Pictures) -> Any:
 
 
 def _prepare(number: int, row: Mapping[str, Any] | RowProblem, store: Any) -> Prepared:
-    name = ""
+    name = key = ""
     try:
         if isinstance(row, RowProblem):
             raise row
         found = read(dict(clean(row)))
-        images = {}
+        images, key = {}, found.key
         for name in found.images:
             images[name] = store(name)
-        return Prepared(number, found, images)
-    except RowProblem as problem:
-        return Prepared(number, _of_picture(name, problem), {})
-    except ImageRefused as problem:
-        return Prepared(number, _of_picture(name, RowProblem(problem.code, problem.message)), {})
+        return Prepared(number, found, images, key)
+    except (RowProblem, ImageRefused) as problem:
+        return Prepared(number, _of_picture(name, RowProblem(problem.code, problem.message)), {}, key)
     except (DatabaseFailure, OSError):
         raise  # of the house, not of the picture
     except Exception:
         log.exception("knowledge base: row %s could not be read", number)
         message = _("The picture is damaged or ends early. Copy or export it again.")
-        return Prepared(number, _of_picture(name, RowProblem("damaged", message)), {})
+        return Prepared(number, _of_picture(name, RowProblem("damaged", message)), {}, key)
 
 
 def _of_picture(name: str, problem: RowProblem) -> RowProblem:

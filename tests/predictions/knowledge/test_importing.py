@@ -110,7 +110,7 @@ def test_files_on_the_server_come_in_by_the_command_line(world: World, tmp_path:
     how = {"pictures": tmp_path, "name": "Colours", "stdout": out}
     call_command("import_knowledge", world.team.slug, "colours", tmp_path / "kb.jsonl", **how)
     assert "Added: 6" in out.getvalue() and "row 7 gone: nowhere.png: There is no file" in out.getvalue()
-    assert KnowledgeBase.objects.get().name == "Colours" and KnowledgeImage.objects.count() == 9
+    assert KnowledgeBase.objects.get().name == "Colours" and KnowledgeImage.objects.count() == 11
     call_command("import_knowledge", world.team.slug, "colours", tmp_path / "kb.jsonl", **how)
     assert "Already there: 6" in out.getvalue() and KnowledgeEntry.objects.count() == 6
     with pytest.raises(CommandError, match="no team"):
