@@ -3,6 +3,7 @@
 Everything goes through the same services as real work, in one transaction: an interrupted start leaves nothing behind.
 """
 
+import os
 import secrets
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -27,6 +28,7 @@ from benchmarks.models import Benchmark, Image, Item, ItemImage, Role
 from benchmarks.services.benchmarks import create_from_recipe
 from benchmarks.services.images import store_image
 from config import demo_models as models
+from config import demo_practice as practice
 from config import demo_workflows as workflows
 from people.models import (
     Cohort,
@@ -107,6 +109,8 @@ def load(say: Say, *, now: datetime | None = None) -> str:
         stuff = workflows.Stuff(demo.team, demo.users["mara"], demo.cohorts, raters, images, now)
         workflows.load(stuff)
         models.load(stuff)
+        if address := os.environ.get("EMIC_PRACTICE"):
+            practice.load(stuff, address)
         go_home(now)
     lines = [f"  {user}@demo.emic   {what}" for user, _, _, what, _ in ACCOUNTS]
     return "\n".join([f"Demo accounts, all with the password  {password}", *lines]) + "\n"

@@ -19,7 +19,7 @@ from .process import stopping_on_signals
 from .supervisor import Program, Supervisor
 
 ANY_HOST = ("0.0.0.0", "::", "")  # noqa: S104  (only compared with)
-HEALTH_SECONDS = 60.0
+HEALTH_SECONDS = 120.0
 
 
 def run(options: Namespace) -> int:
@@ -59,6 +59,7 @@ def serve(home: Home, supervisor: Supervisor, host: str, port: int, hosts: str, 
     env = environment(home, hosts)
     with say.step("Starting the web server and the worker"):
         supervisor.start(web(home, env, host, port))
+        start_practice(home, supervisor, env)
         supervisor.start(worker(home, env))
         wait_for_health(host, port, supervisor)
     home.remember_run(address=address(host, port))
@@ -78,6 +79,20 @@ def worker(home: Home, env: dict[str, str]) -> Program:
     command = [str(setup.PYTHON), "-m", "celery", "-A", "config", "--quiet", "worker", "-B", "-s", str(schedule)]
     command += ["-c", os.environ.get("EMIC_WORKERS") or "2", "-l", "WARNING", "--without-gossip", "--without-mingle"]
     return Program("Worker", command, env, home.path / "logs" / "worker.log", ROOT)
+
+
+def start_practice(home: Home, supervisor: Supervisor, env: dict[str, str]) -> None:
+    """The demo's model answers at the port it was given once; where that is taken now, the demo goes without."""
+    port = home.facts().get("practice")
+    if not port:
+        return
+    try:
+        free_port("127.0.0.1", port)
+    except EmicError:
+        say.line(f"  The practice model is off: its port {port} is taken by another program.")
+        return
+    command = [str(setup.PYTHON), "-m", "config.local.practice", "--port", str(port)]
+    supervisor.start(Program("Practice model", command, env, home.path / "logs" / "practice.log", ROOT))
 
 
 def collect_static(home: Home, env: dict[str, str]) -> None:
@@ -111,9 +126,11 @@ def load_demo(home: Home, env: dict[str, str]) -> None:
     if not has_command("load_demo"):
         say.line("  There is no demo in this version.")
         return
+    port = free_port("127.0.0.1", 0)
     with say.step("Loading the demo and drawing its pictures"):
-        manage(home, {**env, "EMIC_DEMO": "1"}, "load_demo")
-    home.remember(demo="loaded")
+        practice = f"http://127.0.0.1:{port}/v1"
+        manage(home, {**env, "EMIC_DEMO": "1", "EMIC_PRACTICE": practice}, "load_demo")
+    home.remember(demo="loaded", practice=port)
 
 
 def allowed_hosts(host: str) -> str:

@@ -1,0 +1,118 @@
+"""A practice model for the demo: it speaks the OpenAI protocol, looks at nothing, and costs nothing.
+
+    python -m config.local.practice --port 8117
+
+What it says hangs on what it is asked, so the same question has the same answer. Now and then it chats, or declines,
+as real models do: what became of that is on the page of a run.
+"""
+
+import argparse
+import hashlib
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from random import Random
+from typing import Any
+
+MODELS = ("practice-heron", "practice-wren")
+CHATS = 0.04
+DECLINES = 0.02
+MOST_BYTES = 32 * 1024 * 1024
+CHATTER = "What a lovely picture. I would not like to put it into one word."
+NO = "I cannot say anything about people in pictures."
+
+
+def reply(asked: dict[str, Any]) -> dict[str, Any]:
+    """A chat completion."""
+    seen = json.dumps([asked.get("model"), asked.get("messages"), asked.get("seed")], sort_keys=True)
+    dice = Random(hashlib.sha256(seen.encode()).digest())
+    message: dict[str, Any] = {"role": "assistant", "content": said(asked, dice)}
+    if dice.random() < DECLINES:
+        message |= {"content": None, "refusal": NO}
+    words = {"prompt_tokens": len(seen) // 400 + 50, "completion_tokens": len(message["content"] or NO) // 4 + 1}
+    return {
+        "id": f"practice-{dice.getrandbits(48):012x}",
+        "object": "chat.completion",
+        "model": asked.get("model") or MODELS[0],
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+        "usage": {**words, "total_tokens": sum(words.values())},
+    }
+
+
+def said(asked: dict[str, Any], dice: Random) -> str:
+    if dice.random() < CHATS:
+        return CHATTER
+    schema = (asked.get("response_format") or {}).get("json_schema", {}).get("schema")
+    if schema:
+        return json.dumps(filled(schema, dice))
+    choices = asked.get("guided_choice")
+    return str(leaning(choices, dice)) if choices else "3"
+
+
+def leaning(choices: list[Any], dice: Random) -> Any:
+    """One of them, rather from the upper middle: a model likes most things."""
+    return choices[min(len(choices) - 1, int(len(choices) * dice.betavariate(3, 2)))]
+
+
+def filled(schema: dict[str, Any], dice: Random) -> Any:
+    """Something that the schema allows."""
+    if schema.get("enum"):
+        return leaning(schema["enum"], dice)
+    kind = schema.get("type")
+    if kind == "object":
+        return {name: filled(part, dice) for name, part in schema.get("properties", {}).items()}
+    if kind == "array":
+        return [filled(schema.get("items", {}), dice) for _ in range(max(1, schema.get("minItems", 1)))]
+    if kind in ("integer", "number"):
+        low, high = schema.get("minimum", 0), schema.get("maximum", 1)
+        return dice.randint(low, high) if kind == "integer" else round(dice.uniform(low, high), 3)
+    return bool(dice.getrandbits(1)) if kind == "boolean" else "a practice answer"
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        there = self.path.rstrip("/") == "/v1/models"
+        listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in MODELS]}
+        self._send(200 if there else 404, listed if there else {"error": {"message": "There is nothing here."}})
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        if length > MOST_BYTES:
+            self.close_connection = True
+            return self._send(413, {"error": {"message": "This is too much."}})
+        body = self.rfile.read(length)
+        if self.path != "/v1/chat/completions":
+            return self._send(404, {"error": {"message": "There is nothing here."}})
+        try:
+            asked = json.loads(body)
+            return self._send(200, reply(asked))
+        except (ValueError, AttributeError, TypeError):
+            return self._send(400, {"error": {"message": "This is no chat request."}})
+
+    def _send(self, status: int, body: dict[str, Any]) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """The log of a practice model helps nobody."""
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, required=True)
+    with Server(("127.0.0.1", parser.parse_args().port), Handler) as server:
+        server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
