@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Rating
-from benchmarks.recipes.culturalvqa import STEREOTYPE_SHEET, SUB_CATEGORY_SHEET
+from benchmarks.recipes.culturalvqa_labels import STEREOTYPE_SHEET, SUB_CATEGORY_SHEET
 from evaluation.metrics.proportions import share_of
 from evaluation.observations import Observed
 from evaluation.tables.given import Given
