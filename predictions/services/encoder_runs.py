@@ -132,12 +132,18 @@ def _driven(work: Work, run: Run) -> None:
         for done, failures in part.missing_made(work.beat):
             rows = [_unread(thing, words) for thing, words in failures]
             work.step(done=before + done, cursor={"part": part.what, "done": done}, rows=rows)
+            _still_wanted(run)
             turn.over()
     if run.task != Run.Task.EMBEDDING:
         for done in _ranked(work, run, held, asked):
             work.step(done=len(entries) + len(queries) + done, cursor={"part": "rankings", "done": done})
             turn.over()
     _finish(work, run, encoder, held, asked)
+
+
+def _still_wanted(run: Run) -> None:
+    if Run.objects.filter(pk=run.pk).exclude(withdrawn_at=None).exists():
+        raise JobFailed(_("This run was withdrawn meanwhile. Start a new one."))
 
 
 def _things(entries: Any) -> list[Thing]:

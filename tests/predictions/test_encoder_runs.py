@@ -219,6 +219,25 @@ def test_stopped_by_a_person_it_goes_on_and_ends_the_same(world: World, models_r
     assert len(vectors_of(run)[0]) == 32
 
 
+def test_withdrawn_while_it_runs_it_stops(world: World, models_root: Path, monkeypatch: Any) -> None:
+    plan = Plan(
+        collection=a_collection(world, 1), endpoint=an_endpoint(world), model=MODEL, name="Tiny", task="retrieval",
+        query_set="captions",
+    )  # fmt: skip
+    run = encoder_runs.open_run(plan, world.mara, timezone.now())
+    write = encoding.Store.write
+
+    def withdrawing(self: Any, number: int, vectors: Any) -> None:
+        write(self, number, vectors)
+        withdraw(run, world.mara, timezone.now())
+
+    monkeypatch.setattr(encoding.Store, "write", withdrawing)
+    runner.run(run.job_id)
+    run.refresh_from_db()
+    assert not run.complete and not Ranking.objects.exists()
+    assert Job.objects.get(pk=run.job_id).error == "This run was withdrawn meanwhile. Start a new one."
+
+
 ENCODE = """
 import json, sys
 import django
