@@ -142,7 +142,7 @@ def measure(said: Any, ideal: float, there: Any) -> None:
     each = 1000 / said.calls
     print(f"ideal {ideal:.1f} s; run {took:.1f} s = {ideal / took:.0%} of it (aim {ENOUGH:.0%})")
     print(f"bare client {alone:.1f} s = {ideal / alone:.0%}")
-    print(f"processor time a call: {cpu * each:.2f} ms (aim {MOST_CPU:.0f}), of which the bare client {alone_cpu * each:.2f}")
+    print(f"processor time a call: {cpu * each:.2f} ms (aim {MOST_CPU:.0f}); of the bare client {alone_cpu * each:.2f}")
     print(f"memory {first:.0f} MB after a third, {last:.0f} MB at the end")
     if said.profile:
         pstats.Stats(profile).sort_stats("tottime").print_stats(35)
