@@ -48,6 +48,7 @@ def read(prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: Asked,
         if all(code in OUTSIDE for code in codes):
             return Reading("out_of_range", OUTSIDE[codes[0]], notes)
         return Reading("unparseable", "sheet", notes)
-    if not parsed.answers:
+    said_none = any(value == [] for value in found.answers.values())  # "none of these" is an answer
+    if not parsed.answers and not said_none:
         return Reading("no_response", "empty", notes)
     return Reading("answered", "", notes, parsed)

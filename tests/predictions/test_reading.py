@@ -1,0 +1,34 @@
+"""What becomes of a readable reply at the sheet: none of several is an answer, silence is not."""
+
+from typing import Any
+
+import pytest
+
+from annotation.fields.contract import Shown
+from annotation.sheets import Sheet
+from predictions.prompts.contract import Asked, Read, Reply, Scene
+from predictions.services.reading import read
+from tests.predictions.asking import Plainly
+
+SHEET = Sheet.from_json(
+    {
+        "fields": [
+            {
+                "key": "wrong", "kind": "choice", "version": 1, "label": {"en": "What is wrong?"}, "required": False,
+                "config": {"many": True, "options": [{"code": one, "label": {"en": one}} for one in ("text", "person")]},
+            }
+        ]
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("raw", "state"),
+    [([], "answered"), (["text"], "answered"), ("", "no_response"), (["a bird"], "out_of_range")],
+)
+def test_none_of_these_is_an_answer_and_silence_is_not(raw: Any, state: str) -> None:
+    class Says(Plainly):
+        def read(self, *_args: Any) -> Read:
+            return Read({"wrong": raw})
+
+    assert read(Says(), SHEET, Scene("i"), Shown(1), Asked(()), [Reply(text="x")]).state == state
