@@ -247,4 +247,3 @@ def bring_back(desk: Desk, annotations: Sequence[int], at: datetime) -> int:
     outbox.note_answers([one.pk for one in back])
     _tell(desk)
     return len(back)
-

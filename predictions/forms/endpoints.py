@@ -41,9 +41,7 @@ class EndpointForm(Styled, forms.Form):
         label=_("Most requests a minute"), min_value=1, max_value=1_000_000, required=False,
         help_text=_("Empty: no limit of ours."),
     )  # fmt: skip
-    timeout_seconds = forms.IntegerField(
-        label=_("Seconds to wait"), min_value=1, max_value=3600, initial=120
-    )
+    timeout_seconds = forms.IntegerField(label=_("Seconds to wait"), min_value=1, max_value=3600, initial=120)
 
     def __init__(self, *args: Any, endpoint: Endpoint | None = None, **kwargs: Any) -> None:
         """Of an endpoint that is there, or of a new one."""

@@ -31,9 +31,9 @@ class Call(models.Model):
     """One unit (or item) put to a model, once per repeat. Only an answered call has a value.
 
     A worker holds it by `lease_until` and proves it by `holder`. `replies`: ids, one for each request it took;
-    `reason` is a code (predictions.words has its sentence). `notes`: what the prompt noted when it read: the distribution
-    over the codes, reasons given. `cost`: of its attempts, as far as it is known. `how`: which way of asking gave the answer ("logprobs",
-    "guided", "schema", "text"): they are different measurements.
+    `reason` is a code (predictions.words has its sentence). `notes`: what the prompt noted when it read: the
+    distribution over the codes, reasons given. `cost`: of its attempts, as far as it is known. `how`: which way of
+    asking gave the answer ("logprobs", "guided", "schema", "text"): they are different measurements.
     """
 
     class State(models.TextChoices):

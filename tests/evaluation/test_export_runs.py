@@ -1,4 +1,4 @@
-"""What an analysis needs to be repeated: of each answer of a model the run, the prompt, the way it was asked, its cost."""
+"""What an analysis needs to be repeated: of each answer of a model its run, its prompt, the way it came, its cost."""
 
 import csv
 import io

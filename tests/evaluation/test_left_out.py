@@ -19,8 +19,8 @@ from people.models import Rater
 from predictions.models import Call
 from predictions.services import answer_runs
 from tests.evaluation.data import an_open_campaign, give
-from tests.evaluation.test_people_page import NOMINAL
 from tests.evaluation.test_measures import CHOICE, with_sheet
+from tests.evaluation.test_people_page import NOMINAL
 from tests.personas import World
 from tests.predictions.elsewhere import bring, jsonl, kept, lm_eval, run_of
 

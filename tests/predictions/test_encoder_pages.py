@@ -101,7 +101,10 @@ def test_facts_are_looked_for_where_an_endpoint_fits(world: World, models_root: 
 def test_a_threshold_is_looked_at_then_kept(world: World, labelled: None) -> None:
     asked = {"fact": "clip_score", "field": "relevance", "codes": "4, 5"}
     page = get(world, "calibrate", world.stage.pk, **asked)
-    assert "4 items have a majority of those who answered (people: 2); right: 2" in page and "People are divided over 1" in page
+    assert (
+        "4 items have a majority of those who answered (people: 2); right: 2" in page
+        and "People are divided over 1" in page
+    )
     assert "<polyline" in page and "At 20: 3 of 4 are kept" in page
     page = get(world, "calibrate", world.stage.pk, **asked, threshold="23")
     assert "At 23: 2 of 4 are kept" in page and not ItemFact.objects.filter(key="fits").exists()

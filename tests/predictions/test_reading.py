@@ -15,7 +15,7 @@ SHEET = Sheet.from_json(
         "fields": [
             {
                 "key": "wrong", "kind": "choice", "version": 1, "label": {"en": "What is wrong?"}, "required": False,
-                "config": {"many": True, "options": [{"code": one, "label": {"en": one}} for one in ("text", "person")]},
+                "config": {"many": True, "options": [{"code": c, "label": {"en": c}} for c in ("text", "person")]},
             }
         ]
     }
