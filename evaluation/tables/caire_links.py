@@ -103,7 +103,9 @@ def _base(run: Run) -> str:
 
 
 def _set(name: str | None) -> str:
-    return "" if name is None else f"{name or _('Others')} "
+    if name is None:
+        return ""
+    return f"{name} " if name else _("Others") + " "
 
 
 def _row(run: Run, ranks: Ranks, sets: Sequence[str | None]) -> Row:
