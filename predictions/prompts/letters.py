@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from predictions.prompts.contract import Reply, Unread
-from predictions.prompts.reading import failed, nothing, proper
+from predictions.prompts.reading import failed, nothing, proper, says_no, without_objects
 from predictions.prompts.scales import read_code
 from predictions.prompts.verdicts import NO_VERDICT, QUOTED, TWO, Scale, in_json, whole
 
@@ -19,15 +19,22 @@ LETTER = rf"{MARK}(?:(?i:{THING})\s+)?{MARK}(?P<said>[ABab]){MARK}"
 LONE = rf"{MARK}(?:(?:(?i:{THING})\s+{MARK}(?P<named>[ABab]))|(?P<said>[AB])){MARK}"
 AFTER = r"(?=\s*(?:$|[\n.:;,)\-\u2013\u2014]|\(\s*(?i:image|picture|option)|\b(?:because|since|as\s+(?:it|the|they)|reason)\b))"
 BEGINS = re.compile(rf"^[\s>#]*{LONE}{AFTER}", re.MULTILINE)
-OTHER = r"(?!\s*(?:/|,|or\b|and\b|nor\b|&)\s*(?:(?i:image|picture|option)\s+)?[ABab]\b)"
+OTHER = r"(?!\s*(?:/|,|;|\||\.{2,}|\u2026|or\b|and\b|nor\b|&)\s*(?:(?i:image|picture|option)\s+)?[ABab]\b)"
 STATED = re.compile(
     rf"\b(?i:(?:(?:final|my|the|correct|best)\s+){{0,4}}(?:answer|choice|selection|decision|verdict)(?:\s+is|\s+would\s+be)?\s*[:=\-\u2013\u2014]?\s*|"
     rf"(?:i|i['\u2019]d|i\s+would|we)\s+(?:choose|select|pick|go\s+with|chose|selected|answer|prefer)\s+){LETTER}(?![\w'\u2019])"
 )
 MATCHES = re.compile(
-    rf"\b(?i:image|picture|option|photo)\s+{MARK}(?P<said>[ABab]){MARK}\s+(?i:is\s+(?:the\s+)?(?:better|best|closer|more)\b"
+    rf"\b(?i:image|picture|option|photo)\s+{MARK}(?P<said>[ABab]){MARK}\s+(?i:is\s+(?:the\s+)?(?:better|best|closer"
+    r"|more\s+(?:accurate|aligned|appropriate|apt|consistent|fitting|relevant|representative|suitable|typical|in\s+line))\b"
     r"|(?:better|best|more\s+closely|more\s+accurately)\s+(?:match|fit|align|reflect|represent|suit|correspond|capture)\w*)"
+    r"(?![^.!\n]{0,200}\?)"  # a question states nothing
 )
+LEADS = (
+    r"(?i:(?:no|actually|on\s+reflection|on\s+second\s+thoughts?|wait|rather|correction|so|thus|hence|therefore|instead|or|maybe"
+    r"|perhaps|sorry|and)\b[\s,:\-\u2013\u2014]*){0,3}"
+)
+SENTENCE = re.compile(rf"[\s>#]*{LEADS}{LONE}\W*")
 POINTS = re.compile(rf"(?:^|[.;]\s+|\n)\s*{LETTER}\s*[:\-\u2013\u2014]", re.MULTILINE)
 NEITHER = re.compile(r"^\W*(?:neither|both|none|cannot\s+(?:decide|determine|say)|it\s+depends)\b", re.IGNORECASE)
 SCALE = Scale(
@@ -50,14 +57,18 @@ def letter(text: str) -> str | Unread:
     """`text` is the reply proper."""
     text = text.translate(ALIKE)
     found = whole(text, SCALE)
-    if found is None:
-        found = in_json(text, SCALE)
     if found is not None:
         return found
+    found = in_json(text, SCALE)
+    if found is not None:
+        rest = without_objects(text)
+        outside = letter(rest) if rest.strip() else found
+        return found if outside in (found, NO_VERDICT) else TWO
     if NEITHER.match(text):
         return NO_VERDICT
     text = QUOTED.sub(lambda one: one[0] if len(one[0]) <= 12 else " ", text)
     said = [one["said"].upper() for one in (*_apart(STATED, text), *_apart(MATCHES, text))]
+    said += [] if says_no(text) else _sentences(text)
     first = BEGINS.match(text)
     if first and len({one["said"].upper() for one in POINTS.finditer(text)}) > 1:
         first = None  # each picture is described after its letter
@@ -66,9 +77,14 @@ def letter(text: str) -> str | Unread:
     elif first:
         return TWO
     if not said:
-        last = BEGINS.fullmatch(text.strip().splitlines()[-1].strip(" .")) if text.strip() else None
-        return (last["said"] or last["named"]).upper() if last else NO_VERDICT
+        return NO_VERDICT
     return said[0] if len(set(said)) == 1 else TWO
+
+
+def _sentences(text: str) -> list[str]:
+    """Letters that are a sentence or a line of their own, "No, B." among them."""
+    found = [SENTENCE.fullmatch(one) for one in re.split(r"(?<=[.!?;])\s+|\n|\.{2,}|\u2026", text) if len(one) < 80]
+    return [(one["said"] or one["named"]).upper() for one in found if one]
 
 
 def _apart(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:

@@ -24,7 +24,7 @@ SORRY = re.compile(
     (?:i\s?['\u2019]?\s?a?m\s+|we\s+are\s+|my\s+apolog\w*|i\s+apolog\w*)?(?:very\s+|so\s+)?(?:sorry|apologi[sz]e)\b(?!\s+for\s+the\s+loss)
     |(?:as\s+an?\s+(?:ai|language\s+model)\b.{0,60}?)?i\s*(?:can\s?not|can['\u2019]?t|won['\u2019]?t|will\s+not|must\s+decline|decline\s+to
        |am\s+(?:not\s+able|unable)\s+to|['\u2019]m\s+(?:not\s+able|unable)\s+to|do\s+not\s+feel\s+comfortable|am\s+not\s+comfortable)\b
-       .{0,40}?\b(?:assist|help|comply|provide|answer|rate|judge|identify|evaluate|assess|discuss|engage|fulfil+|do\s+that|process|rating|with|to)\b
+       .{0,40}?\b(?:assist|help|comply|provide|give|answer|rate|judge|choose|compare|decide|identify|evaluate|assess|discuss|engage|fulfil+|do\s+that|process|rating|with|to)\b
     |unable\s+to\s+(?:assist|help|comply|answer|provide|process)
     |lo\s+siento\b|desculpe\b|sinto\s+muito\b|d\u00e9sol\u00e9e?\b|je\s+ne\s+peux\s+pas\b|no\s+puedo\b|n\u00e3o\s+posso\b|es\s+tut\s+mir\s+leid
     |\u0639\u0630\u0631\u0627|\u0622\u0633\u0641|\u0644\u0627\s+\u0623\u0633\u062a\u0637\u064a\u0639|\u0644\u0627\s+\u064a\u0645\u0643\u0646\u0646\u064a

@@ -8,7 +8,9 @@ What counts, in this order; the first that is there decides:
 5. the first or the last line is a code alone; unless `reasoned`, also the beginning: "4 - Relevant: ...";
 6. unless `reasoned`, a sentence states it ("I would give it a 4") and no other number is in the reply.
 "4/5" and "4 out of 5" are 4 where 5 is the scale's greatest code. What is quoted, or stands between our tags, is
-not said by the model; nor is what the judged text itself says.
+not said by the model; nor is what the judged text itself says. What is denied, asked or only supposed ("I would not say
+rating=2", "rating=2?") is not stated, a bound ("at least 4") is no point, and a number that is taken back ("2, no, 1")
+is two.
 """
 
 import re
@@ -19,7 +21,7 @@ from typing import Any
 from predictions.prompts.contract import Unread
 from predictions.prompts.reading import ascii_digits, objects, without_objects
 
-KEYS = ("score", "rating", "answer", "verdict", "final_score", "choice", "label")
+KEYS = ("score", "rating", "answer", "verdict", "final_score", "choice", "label", "relevance")
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 SPELLED = {
     name: str(n)
@@ -27,29 +29,49 @@ SPELLED = {
 }
 NUMBER = r"[-+]?\d{1,12}(?:[.,]\d{1,12}){0,3}"
 MARKS = r"[\s*_`~\"'\u201c\u201d\u2018\u2019\u00ab\u00bb\[\](){}|$\\#]*(?:<(?=\s*\d+\s*>))?"
-PLAIN = r"(?!\s+(?:would|if|requires?|is\s+(?:reserved|for))\b)"
+PLAIN = r"(?!\s+(?:would|if|requires?|(?:is|seems)\s+(?:reserved|for|too))\b)"
+ENDS = r"(?![A-Za-z\d+]|[.,]\d)"  # the number is whole: "14th" is not 1, "4+" not 4
 SAID = (  # "(out of 10)" is a scale of its own, "4%" and "4th" are no scores, "3 -> 4" and "3, 4" are two
-    rf"{MARKS}(?P<said>{NUMBER})(?![A-Za-z])(?P<share>[ \t]*%)?"
+    rf"{MARKS}(?P<said>{NUMBER}){ENDS}(?P<share>[ \t]*%)?"
     rf"(?:[ \t*_]*\(?(?:/|out of|of)[ \t]*(?P<of>{NUMBER}))?"
-    rf"(?:[ \t]*(?:-|\u2013|\u2014|to|or|and|&|,|->|\u2192)[ \t]*(?P<other>{NUMBER}))?"
+    rf"(?:[ \t]*(?:-|\u2013|\u2014|to|or|and|&|,|;|\||\u00b1|->|\u2192)?[ \t]*(?P<other>(?<!\d){NUMBER}))?"
     rf"{PLAIN}"
 )
 NAMES = "score|rating|answer|verdict|grade|judgment|judgement|choice|category|label|output|result|relevance"
 FINAL = r"\b(?:final|overall)\s+(?:[a-z]+\s+){0,2}?"
 BOXED = re.compile(r"\\boxed\{([^{}\n]{1,60})\}")
-IS = r"[\s*_`\"']*(?:=|:|->|\u2192|\bis\b\s*:?|\bwould be\b)"
+IS = r"[\s*_`\"']*(?:={1,3}|:|->|\u2192|\bis\b\s*:?|\bwould be\b)"
+BARE = rf"[ \t]+(?:[-\u2013\u2014][ \t]+)?(?={NUMBER}[\s*_`]*(?:[.,;(\n]|$))"  # "Final score 4"
+OF = r"(?:\s+(?:for|of)\s+[^\n.:;=?!]{1,40}?(?=\s*[:=]|\s+is\b))?"  # "the final score for Brazil: 2"
 LOOSE = re.compile(
     r"\b(?:rat(?:e|ed|ing)|scor(?:e|ed|ing)|give|assign|choose|select|pick|deserves?|earns?|gets?|merits?|it(?:'s| is)"
-    rf"|answer|verdict)\b[^\d.!?\n<>]{{0,60}}?(?P<said>{NUMBER})(?![A-Za-z])(?![ \t]*%){PLAIN}",
+    rf"|answer|verdict)\b[^\d.!?\n<>\u2264\u2265]{{0,60}}?(?P<said>{NUMBER}){ENDS}(?![ \t]*%){PLAIN}",
     re.IGNORECASE,
 )
 SURE = re.compile(
-    rf"\b(?:i|we)\s+(?:rate|give|assign|score|choose|select)\s+(?:it|this|the\s+\w+)?[^\d.!?\n]{{0,30}}?(?P<said>{NUMBER})(?![A-Za-z]){PLAIN}",
+    rf"\b(?:i|we)\s+(?:rate|give|assign|score|choose|select)\s+(?:it|this|the\s+\w+)?[^\d.!?\n]{{0,30}}?(?P<said>{NUMBER}){ENDS}{PLAIN}",
     re.IGNORECASE,
 )
 NEGATED = re.compile(
-    r"\b(?:not|never|no|than|between|neither|cannot|except|above|below)\b|n['\u2019]t\b", re.IGNORECASE
+    r"\b(?:not|never|no|than|between|neither|cannot|except|above|below|at\s+(?:least|most)|minimum|maximum|up\s+to)\b"
+    r"|n['\u2019]t\b",
+    re.IGNORECASE,
 )
+DENIED = re.compile(  # right before a statement, with nothing between but words that lead to it
+    r"(?:\b(?:not|never|cannot|no|neither|nor|without|rather\s+than|instead\s+of|otherwise|else)\b|n['\u2019]t\b)(?:\s+(?:a|an|the|any|be|been|have|"
+    r"say|said|give|given|giving|assign|call|deserves?|merits?|warrants?|justify|earn|get|choose|go|with|for|it|this|that|of|as|"
+    r"candidate|answer|image|picture|really|quite|exactly|necessarily|final|overall|my|its)){0,6}[\s*_`:]*\Z",
+    re.IGNORECASE,
+)
+SUPPOSED = re.compile(r"\b(?:if|had|were|unless|suppose|supposing|should)\b", re.IGNORECASE)
+THEREFORE = re.compile(r"\b(?:so|thus|hence|therefore|but)\b", re.IGNORECASE)
+TAKEN_BACK = re.compile(  # a number after a verdict, which takes its place or stands beside it
+    r"\b(?:or|maybe|perhaps|possibly|(?:could|might|may|can)\s+be|rather|actually|instead|correct(?:ed|ion)|revis(?:ed?|ion)"
+    r"|chang(?:e|ed|ing)|make\s+(?:it|that)|no|wait|sorry|so)\b[^\d.!?\n]{0,30}?"
+    rf"(?P<said>{NUMBER}){ENDS}(?=[\s*_`\"')\]]*(?:$|[.,;:!?\n]))",
+    re.IGNORECASE,
+)
+TAGGED = re.compile(r"<(score|rating)>([^<>\n]{1,20})</\1>", re.IGNORECASE)
 SCALE = re.compile(
     rf"\b(?:scale|range)?\s*(?:of|from|between|is|either)?\s*\b{NUMBER}\s*(?:-|\u2013|\u2014|to|and)\s*{NUMBER}(?:\s*(?:-?point)?\s*scale\b)?",
     re.IGNORECASE,
@@ -95,7 +117,7 @@ OUTSIDE = Unread("out_of_range", "outside_scale")
 
 def verdict(text: str, scale: Scale) -> str | Unread:
     """The code that a reply gives. `text` is the reply proper."""
-    text = BOXED.sub(r"\nFinal answer: \1\n", ascii_digits(text))
+    text = TAGGED.sub(r"\n\1: \2\n", BOXED.sub(r"\nFinal answer: \1\n", ascii_digits(text)))
     found = whole(text, scale)
     if found is not None:
         return found
@@ -160,6 +182,8 @@ def _unjudged(text: str, scale: Scale) -> str:
     """Without what the model only repeats: the judged texts, and what stands between our tags."""
     for one in scale.judged:
         inner = ascii_digits(one.strip())
+        if re.fullmatch(rf"(?:{NAMES}){IS}{SAID}\W*", inner, re.IGNORECASE):
+            continue  # it is what a verdict looks like: nobody can tell one from the other, and leaving out would favour it
         if inner and (re.search(rf"\b(?:{NAMES}){IS}", inner, re.IGNORECASE) or len(inner) > 20):
             text = text.replace(inner, " ")
     for name in TAG_NAMES:
@@ -204,23 +228,26 @@ def _code(number: str, scale: Scale) -> str:
 
 
 def _number(text: str, scale: Scale) -> str | Unread:
-    said = re.compile(rf"\b(?:{scale.stated}){IS}{SAID}", re.IGNORECASE)
-    final = re.compile(rf"{FINAL}(?:{scale.stated}){IS}{SAID}", re.IGNORECASE)
+    said = re.compile(rf"\b(?:{scale.stated}){OF}{IS}{SAID}", re.IGNORECASE)
+    final = re.compile(rf"{FINAL}(?:{scale.stated}){OF}(?:{IS}|{BARE}){SAID}", re.IGNORECASE)
     stated, last = list(_statements(said, text)), list(_statements(final, text))
     begins = [] if scale.reasoned else _at_begin(text, scale)
     if last:
         rest = text[last[0].end() :]
         after = [one for one in stated if one.start("said") > last[0].end()]
         return _agreed(
-            [*(_one(one, scale) for one in (*last, *after)), *_alone(f"-\n{rest}", scale), *_sure(rest, scale)]
+            [*(_one(one, scale) for one in (*last, *after)), *_alone(f"-\n{rest}", scale), *_later(rest, scale)]
         )
     if stated:
-        rest = text[stated[-1].end() :] if scale.reasoned else text
+        rest = text[stated[-1].end() :]
         found = [_one(one, scale) for one in stated]
-        return _agreed([*found, *_alone(text, scale), *begins, *_sure(rest, scale)])
+        sure = [] if scale.reasoned else _sure(text, scale)
+        return _agreed([*found, *_alone(text, scale), *begins, *sure, *_later(rest, scale)])
     loose = list(_loose(text))
     found = [*_alone(text, scale), *begins]
     if found:
+        head = re.match(SAID, text)
+        found += _later(text[head.end() :], scale) if head and begins else []
         return _agreed([*found, *([] if scale.reasoned else (_code(one, scale) or OUTSIDE for one in loose))])
     if scale.reasoned or not loose:
         return NO_VERDICT if re.search(r"\d", text) else Unread("unparseable", "no_number")
@@ -236,10 +263,29 @@ def _sure(text: str, scale: Scale) -> list[str | Unread]:
     return [code for one in found if (code := _code(one["said"], scale))]
 
 
+def _later(rest: str, scale: Scale) -> list[str | Unread]:
+    """Verdicts after one that was stated: other sentences, and what takes it back."""
+    back = (
+        _code(one["said"], scale) for one in TAKEN_BACK.finditer(rest) if not NEGATED.search(one[0].partition(",")[2])
+    )
+    return [*_sure(rest, scale), *(code for code in back if code)]
+
+
+def _meant(one: re.Match[str], text: str) -> bool:
+    """Whether a statement is one: not denied, not asked, not only supposed."""
+    before = re.split(r"[.!?;\n]", text[max(0, one.start() - 300) : one.start()])[-1]
+    if DENIED.search(before) or re.match(r"[\s*_`\"')]*\?", text[one.end() : one.end() + 20]):
+        return False
+    supposed = list(SUPPOSED.finditer(before))
+    return not supposed or bool(THEREFORE.search(before, supposed[-1].end()))
+
+
 def _statements(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """A number on a later line than its name is a verdict only if it is alone there; else it begins a list."""
     for one in pattern.finditer(text):
         rest = text[one.end() :].partition("\n")[0]
+        if not _meant(one, text):
+            continue
         if "\n" not in text[one.start() : one.start("said")] or not rest.strip(AROUND):
             yield one
 

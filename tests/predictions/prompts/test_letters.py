@@ -36,6 +36,10 @@ def read(text: str) -> str:
         ("Both can be argued for.\n\nAnswer: **A**", "A"),
         ("It is close.\n\nB", "B"),
         ('{"answer": "B", "reason": "A person prays"}', "B"),
+        ('{"answer": "B"}\nIt shows a family.', "B"),
+        ("Image A is better? No, B.", "B"),
+        ("Image A shows prayer. Image B shows work. Image B.", "B"),
+        ("Image A is more representative of the value.", "A"),
     ],
 )
 def test_the_letter_that_stands_alone_is_read(text: str, side: str) -> None:
@@ -66,11 +70,25 @@ def test_the_letter_that_stands_alone_is_read(text: str, side: str) -> None:
         "A\nIt fits.\nFinal answer: B",
         "Choice: A\nChoice: B",
         "A_or_B",
+        "A...B",
+        "A\nB",
+        "A? B?",
+        "Image A is more colourful, but B fits",
+        "I select Image A. On reflection, Image B.",
+        "Image A is better? No, A or B.",
+        "Image A is better?",
+        '{"answer": "A"} B',
+        '{"answer": "A"}\nActually, B.',
         "",
     ],
 )
 def test_what_names_no_letter_or_two_is_left_unread(text: str) -> None:
     assert read(text) in ("no_verdict", "two_verdicts")
+
+
+def test_a_model_that_declines_to_choose_has_refused() -> None:
+    found = case("valueground-main").read(Reply("I cannot choose between these images.", finish="stop"))
+    assert isinstance(found, Unread) and (found.state, found.reason) == ("refused", "said_no")
 
 
 def test_pictures_are_shuffled_by_the_seed_and_the_answer_is_mapped_back() -> None:

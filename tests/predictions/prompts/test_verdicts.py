@@ -115,6 +115,77 @@ def test_of_reasons_only_the_stated_score_counts(text: str, outcome: str) -> Non
     assert read(text, REASONED) == outcome
 
 
+JUDGE = Scale(("1", "2"), reasoned=True, stated="rating|score")
+
+
+@pytest.mark.parametrize(
+    ("words", "outcome"),
+    [
+        ("not rating=2", "no_verdict"),
+        ("I would not say rating=2", "no_verdict"),
+        ("It does not deserve rating=2", "no_verdict"),
+        ("It doesn't merit a rating=2", "no_verdict"),
+        ("rating=2? No.", "no_verdict"),
+        ("Had it said naan, rating=2.", "no_verdict"),
+        ("If it means naan, rating=2; otherwise rating=1", "no_verdict"),
+        ("not rating=2 but rating=1", "1"),
+        ("The candidate is not what the references say, so rating=1", "1"),
+        ("If I compare them, they are not the same, so rating=1", "1"),
+        ("It does not match any reference. rating=1", "1"),
+    ],
+)
+def test_what_is_denied_asked_or_supposed_is_not_stated(words: str, outcome: str) -> None:
+    assert read(words, JUDGE) == outcome
+
+
+@pytest.mark.parametrize("form", ["{}|{}", "{} {}", "{}; {}", "{} (or {})", "{} (maybe {})", "{} or, generously, {}"])
+@pytest.mark.parametrize(("one", "other"), [("1", "2"), ("2", "1")])
+def test_a_second_number_beside_a_rating_makes_it_two(form: str, one: str, other: str) -> None:
+    assert read(f"rating={form.format(one, other)}", JUDGE) == "two_verdicts"
+    assert read(f"rating={form.format(one, one)}", JUDGE) == one
+
+
+@pytest.mark.parametrize("form", ["rating=2, no, 1", "rating=2, corrected: 1", "rating=2\nCorrection: 1"])
+def test_a_rating_that_is_taken_back_is_two(form: str) -> None:
+    assert read(form, JUDGE) == "two_verdicts"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("4, or perhaps 5", "two_verdicts"),
+        ("4 (but could be 3)", "two_verdicts"),
+        ("Score: 4±1", "two_verdicts"),
+        ("Final score: 4 → revised to 3", "two_verdicts"),
+        ("Final Score: 4. Final Score for Brazil: 2", "two_verdicts"),
+        ("Final Score: 4 is too high, so 3", "no_verdict"),
+        ("Score: at least 4", "no_verdict"),
+        ("Score: at most 2", "no_verdict"),
+        ("Score: ≥4", "no_verdict"),
+        ("Score: 4+", "no_verdict"),
+        ("Score: 14th century", "no_verdict"),
+    ],
+)
+def test_bounds_and_second_thoughts_are_no_point_of_a_scale(text: str, reason: str) -> None:
+    assert read(text) == reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Final Score 4", "Final Score - 4.", "The final score of this image is 4", "<score>4</score>", "rating==4",
+     '{"relevance": 4}', "Score: 4. So 3 of its 5 masks are known.", "Final Score: 4. It may be 3 masks."],
+)  # fmt: skip
+def test_what_says_one_number_plainly_is_not_lost(text: str) -> None:
+    assert read(text) == "4"
+
+
+@pytest.mark.parametrize("candidate", ["rating=1", "rating=2", "Rating: 2."])
+@pytest.mark.parametrize("code", ["1", "2"])
+def test_a_candidate_that_looks_like_a_verdict_takes_no_verdict_away(candidate: str, code: str) -> None:
+    found = case("lave").prompt.read(_with(candidate), case("lave").asked(), [said(f"It is wrong.\nrating={code}")])
+    assert isinstance(found, Read) and found.answers == {"lave": code}
+
+
 @pytest.mark.parametrize("key", ["caire-reason", "lave-original"])
 def test_reasons_that_are_cut_off_have_no_verdict_yet(key: str) -> None:
     one = case(key)
