@@ -104,6 +104,20 @@ class Limiter:
         self._server = server
         self._enter, self._leave = server.register_script(ENTER), server.register_script(LEAVE)
         self._turn, self._left = threading.Lock(), threading.Event()
+        self.holder = ""
+
+    def take_over(self, holder: str) -> None:
+        """Take places as `holder` ("job:attempt") from now on, and free those of the job's earlier attempts: whoever
+        held them writes nothing any more."""
+        self.holder = holder
+        earlier, own = f"{holder.partition(':')[0]}:", f"{holder}:"
+        try:
+            names = [name.decode() for name in self._server.zrange(self._held, 0, -1)]
+            dead = [name for name in names if name.startswith(earlier) and not name.startswith(own)]
+            if dead:
+                self._server.zrem(self._held, *dead)
+        except redis.RedisError:
+            return  # their leases end by themselves
 
     def enter(self, timeout: float) -> Ticket | None:
         """A place, within `timeout` seconds; None if there was none, or Valkey did not answer."""
@@ -122,7 +136,7 @@ class Limiter:
             self._turn.release()
 
     def _try(self) -> tuple[Ticket | None, float]:
-        name = secrets.token_hex(8)
+        name = f"{self.holder}:{secrets.token_hex(8)}"
         arguments: list[str | int] = [name, self.most, self.per_minute, self.lease, int(1000 * QUIET_SECONDS)]
         try:
             got, told = self._enter(keys=[self._state, self._held, self._minute], args=arguments)

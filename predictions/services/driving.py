@@ -55,7 +55,7 @@ class Driver:
         self.work, self.run, self.outfit = work, run, outfit
         self.holder = f"{work.job.pk}:{work.job.attempts}"
         self.ledger = Ledger(run.budget, Decimal(0))
-        self.turns = Turns(outfit.rates, self.ledger, run.seed, 3 * outfit.threads + 10)
+        self.turns = Turns(outfit.rates, self.ledger, run.seed, 3 * outfit.threads + 10, work.cursor)
         self.asker = outfit.asker
         self.pool = ThreadPoolExecutor(outfit.threads, "ask")
         self.readers = ThreadPoolExecutor(READERS, "read")
@@ -77,15 +77,16 @@ class Driver:
         while True:
             if not self.closing:
                 self._db(self._feed)
-            self._write(self.turns.batch(self._gather(), timezone.now()))
+            batch = self.turns.batch(self._gather(), timezone.now())
             self.close(self.turns.halt)
+            self._write(batch)
             now = time.monotonic()
             if now - self.looked > LOOK:
                 self._db(self._look)
                 if now > until and self._db(self.work.others_wait):
                     self.close("slice")
             if self.closing and not self.asking:
-                return self.closing
+                return self.turns.halt if self.turns.halt and self.closing in ("slice", "wait") else self.closing
 
     def close(self, why: str) -> None:
         """Ask nothing more; what is being asked is waited for."""
@@ -105,6 +106,7 @@ class Driver:
         with transaction.atomic():
             self._prove()
             self.lost = run_calls.take_up_lost(self.run.pk, self.holder, now)
+        self.asker.limiter.take_over(self.holder)
         calls = Call.objects.filter(run=self.run)
         spent = calls.aggregate(cost=Sum("cost"))["cost"] or Decimal(0)
         self.ledger.spent = spent + Run.objects.values_list("unaccounted", flat=True).get(pk=self.run.pk)
@@ -156,6 +158,8 @@ class Driver:
         found = units([one.unit for one in claimed])
         batch = Batch()
         for call in claimed:
+            if self.turns.halt:
+                break  # the rest waits again when the slice ends
             try:
                 task = self._task(call, found)
             except Lacking as lacking:
@@ -163,6 +167,7 @@ class Driver:
             except Exception:
                 log.exception("call %s", call.id)
                 batch.settled.append(_lacks(call, "fault"))
+                self.turns.went_wrong()
             else:
                 self.out[call.id] = task
                 if any(pictures_of(request) for request in task.requests):
@@ -327,7 +332,7 @@ class Driver:
 
     def _prove(self) -> None:
         """Raises LeaseLost where another worker has the job."""
-        self.work.step(done=self.done, cursor={})
+        self.work.step(done=self.done, cursor=self.turns.memory())
 
     def _look(self) -> None:
         """Whether the run goes on, and whether this job is the one that drives it."""

@@ -1,7 +1,7 @@
 """What becomes of calls when something came: attempts to write, calls that are over, calls that are asked again."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -36,12 +36,17 @@ class Batch:
 
 
 class Turns:
-    """Judges what came, with the memory it takes: how many failed one after the other."""
+    """Judges what came, with the memory it takes: how many failed one after the other, in slices before this one
+    too (`told`: what `memory` was then)."""
 
-    def __init__(self, rates: Rates, ledger: Ledger, seed: int, most_troubles: int) -> None:
+    def __init__(self, rates: Rates, ledger: Ledger, seed: int, most_troubles: int, told: Mapping[str, int]) -> None:
         self.rates, self.ledger, self.seed, self.most_troubles = rates, ledger, seed, most_troubles
-        self.failures = self.troubles = 0
+        self.failures, self.troubles = told.get("failures", 0), told.get("troubles", 0)
         self.halt = ""
+
+    def memory(self) -> dict[str, int]:
+        """For the next slice; who goes on after a halt begins anew."""
+        return {} if self.halt else {"failures": self.failures, "troubles": self.troubles}
 
     def batch(self, events: Iterable[Event], at: datetime) -> Batch:
         batch = Batch()
@@ -59,7 +64,7 @@ class Turns:
                 else:
                     reason = event.problem if isinstance(event, Ready) else "fault"
                     batch.settled.append(failed(task, reason, at))
-                    self._failures(isinstance(event, Fault))
+                    self.went_wrong(isinstance(event, Fault))
                 self._out(batch, task)
         return batch
 
@@ -117,7 +122,7 @@ class Turns:
             if self.troubles >= self.most_troubles:
                 self.halt = self.halt or "connection"
             return again(task, at + self._wait(task, made, error.retry_after))
-        self._failures(True)
+        self.went_wrong()
         return failed(task, error.trouble, at)
 
     def _wait(self, task: Task, made: int, retry_after: float | None) -> timedelta:
@@ -127,7 +132,8 @@ class Turns:
             return timedelta(seconds=min(retry_after, MOST_RETRY_AFTER) + chance * BACKOFF / 2)
         return timedelta(seconds=min(MOST_BACKOFF, BACKOFF * 2 ** (made - 1)) * (0.5 + chance))
 
-    def _failures(self, one: bool) -> None:
+    def went_wrong(self, one: bool = True) -> None:
+        """One more that failed, without a reply since the last."""
         self.failures += one
         if self.failures >= MOST_FAILURES:
             self.halt = self.halt or "failures"

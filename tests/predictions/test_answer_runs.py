@@ -8,10 +8,11 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Rating
 from jobs import runner
+from jobs import services as jobs
 from jobs.models import Job
 from people.models import Rater
 from predictions.models import Attempt, Call, Reply
-from predictions.services import turns
+from predictions.services import driving, turns
 from predictions.services.answer_runs import Refused
 from tests.predictions import scripted
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
@@ -149,7 +150,38 @@ def test_who_is_not_let_in_pauses_and_loses_nothing(asked, scripted_server):
 def test_failures_one_after_the_other_pause_the_run(asked, scripted_server):
     run = asked(60, Rule(scripted.BAD_REQUEST))
     assert (run.state, run.stopped_because) == ("paused", "failures")
-    assert 10 <= states(run)["failed"] <= 20 and states(run)["pending"] >= 40
+    assert 10 <= states(run)["failed"] <= 13, "the ninth, and as many as are asked at once"
+    assert run.calls.exclude(state="failed").count() == run.calls.filter(state="pending").count()
+
+
+def test_many_that_fail_in_one_batch_are_the_last(asked, scripted_server, monkeypatch):
+    monkeypatch.setattr(driving, "WINDOW", 0.5)
+    run = asked(60, Rule(scripted.BAD_REQUEST), most_in_flight=16)
+    assert (run.state, run.stopped_because) == ("paused", "failures")
+    assert states(run) == {"failed": 16, "pending": 44} and scripted_server.counts()["total"] == 16
+
+
+def test_a_row_of_failures_goes_on_from_slice_to_slice(world, plain, scripted_server, monkeypatch):
+    monkeypatch.setattr(driving, "SLICE", 0.0)
+    monkeypatch.setattr(driving, "LOOK", 0.0)
+    Job.objects.create(kind="another", title="Another", scope="x:1")
+    scripted_server.rules(Rule(scripted.BAD_REQUEST))
+    run = opened(world, a_plan(a_campaign(world, 60), an_endpoint(world, scripted_server.base_url), plain))
+    driven(run)
+    assert Job.objects.get(pk=run.job_id).given_back > 1, "no slice saw ten of them"
+    assert (run.state, run.stopped_because) == ("paused", "failures") and states(run)["failed"] <= 13
+    scripted_server.rules(Rule(scripted.BAD_REQUEST, numbers=range(1, 20)))
+    jobs.resume(Job.objects.get(pk=run.job_id), world.mara)
+    driven(run)
+    assert run.state == "done", "who goes on after a halt begins anew"
+
+
+def test_faults_of_ours_pause_the_run_too(world, plain, scripted_server, monkeypatch):
+    run = opened(world, a_plan(a_campaign(world, 60), an_endpoint(world, scripted_server.base_url), plain))
+    monkeypatch.setattr(Plainly, "ask", lambda *_: 1 / 0)
+    driven(run)
+    assert (run.state, run.stopped_because, states(run)) == ("paused", "failures", {"failed": 10, "pending": 50})
+    assert set(run.calls.filter(state="failed").values_list("reason", flat=True)) == {"fault"}
 
 
 def test_a_reply_between_them_breaks_the_row_of_failures(asked):

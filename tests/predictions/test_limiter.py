@@ -219,6 +219,18 @@ def test_places_of_a_killed_worker_come_back(settings: LazySettings) -> None:
     assert len(fill(one)) == 2, "and not those of the living"
 
 
+def test_who_takes_a_job_over_frees_what_its_earlier_attempts_held_and_no_other(make: Make) -> None:
+    dead, other, next_one = make(), make(), make()
+    dead.take_over("7:1")
+    other.take_over("70:1")
+    assert dead.enter(0) and dead.enter(0) and other.enter(0)
+    next_one.take_over("7:2")
+    mine = fill(next_one)
+    assert len(mine) == 3, "of four places, one is another job's"
+    next_one.take_over("7:2")
+    assert next_one.enter(0) is None, "its own stay its own"
+
+
 def test_a_call_costs_little(make: Make) -> None:
     one = make(most_in_flight=64)
     begun = time.process_time()
