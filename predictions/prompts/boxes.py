@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from predictions.prompts.contract import Unread
-from predictions.prompts.reading import ascii_digits, objects
+from predictions.prompts.reading import ascii_digits, objects, without_objects
 
 Box = tuple[float, float, float, float]
 SCALES: Mapping[str, float] = {"1": 1.0, "100": 100.0, "1000": 1000.0, "1024": 1024.0}
@@ -65,9 +65,9 @@ class Frame:
     picture: tuple[float, float] = (1.0, 1.0)
 
     def fractions(self, numbers: Sequence[float], order: str = "") -> Box:
-        """Left, top, right, bottom as fractions of the picture, wherever they lie."""
+        """Left, top, right, bottom as fractions of what the model sees, wherever they lie."""
         x0, y0, x1, y1 = _edges(numbers, order or self.order)
-        return self.unpadded((x0 / self.width, y0 / self.height, x1 / self.width, y1 / self.height))
+        return x0 / self.width, y0 / self.height, x1 / self.width, y1 / self.height
 
     def unpadded(self, box: Box) -> Box:
         """From fractions of the padded square to fractions of the picture in its middle."""
@@ -108,21 +108,24 @@ def frame_of(scale: str, order: str, size: tuple[float, float], *, grid: int = 3
 def read_boxes(text: str, frame: Frame, *, patches: bool = False) -> list[Box] | Unread:
     """All boxes of a reply, each once. `patches`: patch indexes are what was declared.
 
-    A notation that does not fit the declared scale is not read: <loc> tokens need 1024, patch indexes the grid.
+    A notation that does not fit the declared scale is not read: <loc> tokens need 1024, patch indexes the grid, and
+    where these were declared other numbers mean nothing. Boxes of several notations are all of the reply.
     """
     text = ascii_digits(text)
-    found = _tokens(text, frame, patches)
-    if found is None:
-        found = _json(text, frame)
-    if found is None:
-        found = _written(text, frame)
-    if isinstance(found, Unread):
-        return found
+    tokens, named = _tokens(text, frame, patches), _json(text, frame)
+    if isinstance(tokens, Unread):
+        return tokens
+    if isinstance(named, Unread):
+        return named
+    written = [*(named or ()), *_written(without_objects(text) if named else text, frame)]
+    if patches and written:
+        return Unread("out_of_range", "other_notation")
+    found = [*(tokens or ()), *written]
     if not found:
         return Unread("unparseable", "no_box")
     kept: list[Box] = []
     for box in found:
-        inside = _inside(box)
+        inside = _inside(box, frame)
         if isinstance(inside, Unread):
             return inside
         if inside not in kept:
@@ -130,11 +133,12 @@ def read_boxes(text: str, frame: Frame, *, patches: bool = False) -> list[Box] |
     return kept
 
 
-def _inside(box: Box) -> Box | Unread:
-    """The box, what rounding put outside put back; one that lies outside is not moved."""
+def _inside(box: Box, frame: Frame) -> Box | Unread:
+    """The box in the picture. What rounding put outside is put back; one that lies outside what the model sees is not
+    moved; what reaches into the bars of a padded square is cut off."""
     if not all(map(math.isfinite, box)) or min(box) < -SLACK or max(box) > 1 + SLACK:
         return Unread("out_of_range", "outside_scale")
-    x0, y0, x1, y1 = (round(min(max(one, 0.0), 1.0), 6) for one in box)
+    x0, y0, x1, y1 = (round(min(max(one, 0.0), 1.0), 6) for one in frame.unpadded(box))
     (x0, x1), (y0, y1) = sorted((x0, x1)), sorted((y0, y1))
     return Unread("unparseable", "empty_box") if x0 == x1 or y0 == y1 else (x0, y0, x1, y1)
 
@@ -151,7 +155,7 @@ def _tokens(text: str, frame: Frame, patches: bool) -> list[Box] | Unread | None
         return [frame.fractions([float(one) for one in four], "yxyx") for four in locs]
     if any(max(pair) >= frame.grid**2 for pair in pairs):
         return Unread("out_of_range", "outside_scale")
-    return [frame.unpadded(patch_box(one, two, frame.grid)) for one, two in pairs]
+    return [patch_box(one, two, frame.grid) for one, two in pairs]
 
 
 def patch_box(first: int, last: int, grid: int) -> Box:
@@ -213,9 +217,8 @@ def _number(value: Any) -> float | None:
 
 def _written(text: str, frame: Frame) -> list[Box]:
     """Boxes in brackets of any kind, or a reply of four bare numbers."""
-    for pattern in (ANGLES, IN_ONE, CORNERS):
-        rows = pattern.findall(text)
-        if rows:
-            return [frame.fractions([float(one) for one in row]) for row in rows]
+    rows = [row for pattern in (ANGLES, IN_ONE, CORNERS) for row in pattern.findall(text)]
+    if rows:
+        return [frame.fractions([float(one) for one in row]) for row in rows]
     bare = BARE.match(text.strip())
     return [frame.fractions([float(one) for one in bare.groups()])] if bare else []

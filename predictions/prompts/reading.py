@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,10 @@ FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w+-]*[ \t]*$", re.MULTILINE)
 THOUGHT = re.compile(r"<(think|thinking|reasoning|analysis)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 THOUGHT_ENDS = re.compile(r"^.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 THOUGHT_BEGINS = re.compile(r"^\s*<(?:think|thinking|reasoning|analysis)>", re.IGNORECASE)
+OPENS_WITH_VERDICT = re.compile(
+    r"^\W*(?:\d{1,4}\b|\{|(?:(?:final|overall)\s+)?(?:score|rating|answer|verdict|choice)\b[\s*_`]*[:=])", re.IGNORECASE
+)
+BLANKS = re.compile(r"\s{9,}")  # models run on with white space; no more of it says no more
 MORE = re.compile(r"\n\s*(?:Question|Q)\s*:")
 WIDE = {ord(one): other for one, other in zip("\uff1d\uff1a\uff0f\uff0e\u2212\uff0d\ufe63", "=:/.---", strict=True)}
 VOWELS = re.compile(r"[\u064b-\u0652\u0640]")  # signs and stretching of Arabic
@@ -43,11 +47,19 @@ def nothing(reply: Reply) -> Unread | None:
     return None if reply.text.strip() or reply.tokens else Unread("no_response", "empty")
 
 
-def proper(text: str) -> str:
-    """The reply itself: without what a model thinks aloud in tags, marks of code, and signs nobody sees."""
-    text = UNSEEN.sub("", text[-LONGEST:])
+def proper(text: str, told: Sequence[str] = ()) -> str:
+    """The reply itself: without what a model thinks aloud in tags, marks of code, and signs nobody sees.
+
+    `told`: texts of others in the prompt, whose own tags end no thought. Nor does a tag end one where the reply begins
+    with a verdict: then what is before it counts too.
+    """
+    text = BLANKS.sub(lambda run: "\n\n" if "\n" in run[0] else " ", UNSEEN.sub("", text[-LONGEST:]))
     if "</" in text:
-        text = THOUGHT_ENDS.sub("", THOUGHT.sub("", text))
+        for one in told:
+            if "</" in one:
+                text = text.replace(one.strip(), " ")
+        text = THOUGHT.sub("", text)
+        text = text if OPENS_WITH_VERDICT.match(text) else THOUGHT_ENDS.sub("", text)
     if THOUGHT_BEGINS.match(text):
         return ""
     return FENCE.sub("", text).strip()

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from predictions.prompts.contract import Question, Read, Reply, Token, Unread, Way
@@ -30,7 +30,7 @@ def spread_of(tokens: Sequence[Token], codes: Sequence[str]) -> Spread | None:
     None where no code is among the likeliest in that place.
     """
     token = next((one for one in tokens if _bare(one.text)), None)
-    if token is None:
+    if token is None or math.isnan(token.logprob):
         return None
     top = dict(token.top)
     top.setdefault(token.text, token.logprob)
@@ -46,7 +46,7 @@ def spread_of(tokens: Sequence[Token], codes: Sequence[str]) -> Spread | None:
 
 
 def _bare(text: str) -> str:
-    return ascii_digits(text).strip(AROUND)
+    return ascii_digits(text).strip(AROUND).rstrip(".:,;)]}" + AROUND)
 
 
 def ways_for(codes: Sequence[str], *ways: Way) -> tuple[Way, ...]:
@@ -61,14 +61,17 @@ def read_code(reply: Reply, scale: Scale, least: float = 0.0) -> tuple[str, dict
     if gone:
         return gone
     spread = spread_of(reply.tokens, scale.codes)
+    text = proper(reply.text, scale.judged)
+    found = verdict(text, scale)
     if reply.way == "logprobs":
+        if isinstance(found, Unread) and (found.state == "out_of_range" or found.reason == "two_verdicts"):
+            return replace(found, notes=spread.notes() if spread else {})  # "10" is no 1, though it begins with it
         return _by_tokens(reply, spread, least)
-    found = verdict(proper(reply.text), scale)
-    if scale.last and reply.finish == "length" and not is_final(proper(reply.text)):
+    if scale.last and reply.finish == "length" and not is_final(text):
         return Unread("unparseable", "cut_off")
     if isinstance(found, Unread):
         return failed(reply, found)
-    alone = spread is not None and whole(proper(reply.text), scale) is not None
+    alone = spread is not None and whole(text, scale) is not None
     return found, (spread.notes() if spread is not None and alone else {})
 
 

@@ -185,7 +185,7 @@ def _unjudged(text: str, scale: Scale) -> str:
         if re.fullmatch(rf"(?:{NAMES}){IS}{SAID}\W*", inner, re.IGNORECASE):
             continue  # it is what a verdict looks like: nobody can tell one from the other, and leaving out would favour it
         if inner and (re.search(rf"\b(?:{NAMES}){IS}", inner, re.IGNORECASE) or len(inner) > 20):
-            text = text.replace(inner, " ")
+            text = re.sub(rf"(?<!\w){re.escape(inner)}(?![\w%]|[.,]\d)", " ", text)
     for name in TAG_NAMES:
         text = _untagged(text, name)
     return text

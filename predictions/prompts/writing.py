@@ -13,6 +13,9 @@ from predictions.prompts.contract import Kind, Lacking, Message, Option, Picture
 
 PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 BREAKS = re.compile(r"[\s\x00-\x1f\x7f\u0085\u2028\u2029]+")
+THOUGHTS = re.compile(
+    r"<(?=\s*/?\s*(?:think|thinking|reasoning|analysis)\b)", re.IGNORECASE
+)  # repeated, they would cut
 UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -23,12 +26,13 @@ def gettext_noop(text: str) -> str:
 
 def line(text: Any) -> str:
     """A text of others on one line: it cannot begin a line of its own, as our labels do."""
-    return BREAKS.sub(" ", UNSEEN.sub("", str(text))).strip()
+    return THOUGHTS.sub("\u2039", BREAKS.sub(" ", UNSEEN.sub("", str(text)))).strip()
 
 
 def fenced(name: str, text: Any) -> str:
     """A text of others between tags. A tag of that name inside it is made harmless, so that it cannot end the fence."""
     inner = re.sub(rf"<(?=\s*/?\s*{re.escape(name)}\b)", "\u2039", UNSEEN.sub("", str(text)), flags=re.IGNORECASE)
+    inner = THOUGHTS.sub("\u2039", inner)
     return f"<{name}>\n{inner.strip()}\n</{name}>"
 
 

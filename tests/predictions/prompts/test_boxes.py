@@ -93,13 +93,41 @@ def test_cells_in_one_row_or_column_are_whole() -> None:
 def test_a_padded_square_is_taken_back() -> None:
     """A 200 x 100 picture in the middle of 200 x 200: 50 above and below. y 0.25 of the square is the picture's top."""
     assert read("[0.1, 0.25, 0.5, 0.75]", "1", size=(200, 100), padded=True) == [pytest.approx((0.1, 0, 0.5, 1))]
-    assert read("[0.1, 0.1, 0.5, 0.75]", "1", size=(200, 100), padded=True) == "outside_scale"
     assert read("[20, 50, 100, 150]", "pixels", size=(200, 100), padded=True) == [pytest.approx((0.1, 0, 0.5, 1))]
+
+
+def test_what_reaches_into_the_bars_of_a_padded_square_is_cut_and_what_leaves_the_square_is_not() -> None:
+    """The bars are y 0 to 0.25 and 0.75 to 1; a cell of KOSMOS-2's grid is 1/32."""
+    assert read("[0.1, 0.1, 0.5, 0.75]", "1", size=(200, 100), padded=True) == [pytest.approx((0.1, 0, 0.5, 1))]
+    assert read("[0.1, 0.5, 0.5, 0.7]", "1", size=(200, 100), padded=True) == [pytest.approx((0.1, 0.5, 0.5, 0.9))]
+    assert read("[0.1, 0.1, 0.5, 1.1]", "1", size=(200, 100), padded=True) == "outside_scale"
+    assert read("[0.1, 0.05, 0.5, 0.2]", "1", size=(200, 100), padded=True) == "empty_box"
+    cells = "<patch_index_0264><patch_index_0792>"  # (8, 8) to (24, 24): half a cell into the lower bar
+    assert read(cells, "patches", size=(200, 100), padded=True) == [
+        pytest.approx((8.5 / 32, 0.5 / 16, 24.5 / 32, 1), abs=1e-6)
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "first [100,200,300,400] then <5><6><7><8>",
+        "<100><200><300><400> [1,2,3,4]",
+        '{"box": [100, 200, 300, 400]} so [5, 6, 7, 8]',
+        "(100, 200), (300, 400) or [5, 6, 7, 8]",
+    ],
+)
+def test_boxes_in_two_notations_are_two(text: str) -> None:
+    found = read(text)
+    assert isinstance(found, list) and len(found) == 2
+    assert GROUNDING.says(text) == "several_boxes"
 
 
 @pytest.mark.parametrize(
     ("text", "scale", "reason"),
     [
+        ("[0.1, 0.2, 0.3, 0.4]", "patches", "other_notation"),
+        ('{"box": [0.1, 0.2, 0.3, 0.4]}', "patches", "other_notation"),
         ("[0.1, 0.2, 0.3, 0.4, 0.5]", "1", "no_box"),
         ("[100, 200, 300, 400]", "1", "outside_scale"),
         ("[100, 200, 300, 400]", "100", "outside_scale"),

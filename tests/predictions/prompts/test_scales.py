@@ -38,6 +38,33 @@ def test_the_generated_token_counts_though_no_list_came() -> None:
     assert spread is not None and spread.shares["3"] == 1 and spread.covered == pytest.approx(0.7)
 
 
+@pytest.mark.parametrize(
+    ("text", "first", "reason"),
+    [
+        ("10", "1", "outside_scale"),
+        ("3.5", "3", "outside_scale"),
+        ("3-4", "3", "two_verdicts"),
+        ("8/10", "8", "outside_scale"),
+        ("7", "7", "outside_scale"),
+        ("-4", "-", "outside_scale"),
+    ],
+)
+def test_a_number_that_only_begins_with_a_code_is_not_that_code(text: str, first: str, reason: str) -> None:
+    tokens = (Token(first, -0.2, {first: -0.2, "4": -2.0}), *(Token(one, -0.1) for one in text[len(first) :]))
+    found = DIGIT.read(Reply(text, way="logprobs", tokens=tokens, finish="stop"))
+    assert isinstance(found, Unread) and found.reason == reason
+
+
+@pytest.mark.parametrize("token", ["4.", "4:", " 4)"])
+def test_a_code_with_its_full_stop_is_the_code(token: str) -> None:
+    spread = spread_of([Token(token, -0.1)], CODES)
+    assert spread is not None and spread.shares["4"] == 1
+
+
+def test_where_the_token_that_was_said_has_no_probability_no_other_is_taken() -> None:
+    assert spread_of([Token("3", float("nan"), {"3": float("nan"), "4": -1.0})], CODES) is None
+
+
 @pytest.mark.parametrize("logprob", [float("nan"), float("-inf")])
 def test_what_is_no_probability_is_none(logprob: float) -> None:
     assert spread_of([Token("3", logprob)], CODES) is None
