@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext as _
 
-from predictions.backends import torch_setup
+from predictions.backends import clip_config, torch_setup
 from predictions.backends.contract import Answered, CallError, Decoding, Encoder, Pictures, Vectors
 from predictions.prompts.contract import Reply, Request
 
@@ -121,6 +121,7 @@ def _load(model: str) -> Clip:
     if folder is not None:
         source, tag = f"{torch_setup.LOCAL}{folder}", None
     elif model.startswith(HUB):
+        torch_setup.hub_name(model.removeprefix(HUB))
         source, tag = model, None
     else:
         source, _slash, tag = model.partition("/")
@@ -129,10 +130,12 @@ def _load(model: str) -> Clip:
                 "open_clip knows no “%(model)s”. Write ViT-B-32/laion2b_s34b_b79k, hf-hub:owner/name or local-dir:name."
             )
             raise torch_setup.Unavailable(text % {"model": model[:100]})
+    config = clip_config.checked(model, source)
     # This door refuses a model without weights; the others would go on with random ones.
     found, preprocess = open_clip.create_model_from_pretrained(source, pretrained=tag, device=where)
     found = found.to(dtype).eval()
-    return Clip(model, found, preprocess, open_clip.get_tokenizer(source), digest_of(folder) if folder else "")
+    tokenizer = clip_config.tokenizer(source, config)
+    return Clip(model, found, preprocess, tokenizer, digest_of(folder) if folder else "")
 
 
 def digest_of(folder: Path) -> str:

@@ -67,10 +67,11 @@ def _load(model: str) -> Detector:
     from transformers import AutoImageProcessor, AutoModelForObjectDetection
 
     folder = torch_setup.folder_of(model)
-    source, here = (str(folder), True) if folder else (model, False)
+    source, here = (str(folder), True) if folder else (torch_setup.hub_name(model), False)
     where, dtype = torch_setup.device()
-    found = AutoModelForObjectDetection.from_pretrained(source, local_files_only=here, dtype=dtype)
-    processor = AutoImageProcessor.from_pretrained(source, local_files_only=here)
+    how: dict[str, Any] = {"local_files_only": here, "trust_remote_code": False}
+    found = AutoModelForObjectDetection.from_pretrained(source, dtype=dtype, **how)
+    processor = AutoImageProcessor.from_pretrained(source, **how)
     return Detector(model, found.to(where).eval(), processor)
 
 

@@ -51,10 +51,11 @@ def _load(model: str) -> Grounder:
     from transformers import AutoModelForZeroShotObjectDetection, AutoProcessor
 
     folder = torch_setup.folder_of(model)
-    source, here = (str(folder), True) if folder else (model, False)
+    source, here = (str(folder), True) if folder else (torch_setup.hub_name(model), False)
     where, dtype = torch_setup.device()
-    found = AutoModelForZeroShotObjectDetection.from_pretrained(source, local_files_only=here, dtype=dtype)
-    processor = AutoProcessor.from_pretrained(source, local_files_only=here)
+    how: dict[str, Any] = {"local_files_only": here, "trust_remote_code": False}
+    found = AutoModelForZeroShotObjectDetection.from_pretrained(source, dtype=dtype, **how)
+    processor = AutoProcessor.from_pretrained(source, **how)
     return Grounder(model, found.to(where).eval(), processor)
 
 

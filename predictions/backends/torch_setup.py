@@ -22,6 +22,7 @@ from predictions.backends.contract import CallError
 
 LOCAL = "local-dir:"
 NAME = re.compile(r"[\w][\w.+-]{0,99}")
+HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?(@[\w.-]{1,95})?", re.ASCII)
 MODULES = ("torch", "torchvision", "open_clip", "transformers")
 Loaded = TypeVar("Loaded")
 Thing = TypeVar("Thing")
@@ -101,6 +102,14 @@ def folder_of(model: str) -> Path | None:
         text = _("There is no folder “%(name)s” in the folder of models. Its operator puts models there (EMIC_MODELS).")
         raise Unavailable(text % {"name": name[:100]})
     return found
+
+
+def hub_name(name: str) -> str:
+    """The name itself, where it can be one of the Hugging Face hub and nothing on this machine. Raises Unavailable."""
+    if HUB_NAME.fullmatch(name) and ".." not in name and not Path(name).exists():
+        return name
+    text = _("“%(name)s” is no name of a model. Write owner/name as on the hub, or local-dir:name.")
+    raise Unavailable(text % {"name": name[:100]})
 
 
 def local_models() -> list[str]:

@@ -1,5 +1,7 @@
 """Dual encoders: a trained one tells shapes apart, equals a bare open_clip loop, and is reached by its name only."""
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from predictions.backends import clip, torch_setup
+from predictions.backends import clip, detector, grounding, torch_setup
 from predictions.backends.contract import CallError, Decoding
 from predictions.prompts.contract import Request
 from tests.predictions.tiny_clip import KINDS, caption, drawn, png
@@ -124,6 +126,44 @@ def test_a_model_without_weights_is_refused_never_random(models_root: Path, tmp_
         clip.load("local-dir:bare")
     with pytest.raises(torch_setup.Unavailable, match="open_clip knows no “ViT-B-32/nobody”"):
         clip.load("ViT-B-32/nobody")
+
+
+def a_copy(root: Path, folder: Path, **text: Any) -> Path:
+    """Of the trained model, with more said of its text half."""
+    shutil.copytree(root / "tiny", folder)
+    config = json.loads((folder / "open_clip_config.json").read_text())
+    config["model_cfg"]["text_cfg"] |= text
+    (folder / "open_clip_config.json").write_text(json.dumps(config))
+    return folder
+
+
+def test_code_that_comes_with_a_model_is_never_run(models_root: Path, tmp_path: Path, settings: Any) -> None:
+    settings.MODELS_ROOT = tmp_path
+    for name, more in (("asks", {"tokenizer_kwargs": {"trust_remote_code": True}}), ("brings", {})):
+        folder = a_copy(models_root, tmp_path / name, hf_tokenizer_name="x", **more)
+        told = {"tokenizer_class": "Evil", "auto_map": {"AutoTokenizer": ["evil.Evil", None]}}
+        (folder / "tokenizer_config.json").write_text(json.dumps(told))
+        (folder / "config.json").write_text(json.dumps({"model_type": "clip"}))
+        (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Evil: pass\n")
+    with pytest.raises(torch_setup.Unavailable, match=r"trust_remote_code.*never run"):
+        clip.load("local-dir:asks")
+    with pytest.raises(torch_setup.Unavailable, match="could not be loaded"):
+        clip.load("local-dir:brings")
+    assert not (tmp_path / "ran").exists()
+    a_copy(models_root, tmp_path / "paths", hf_model_name=str(models_root / "tiny"))
+    with pytest.raises(torch_setup.Unavailable, match="is no name of a model"):
+        clip.load("local-dir:paths")
+    a_copy(models_root, tmp_path / "kind", tokenizer_kwargs={"clean": "canonicalize"})
+    assert clip.load("local-dir:kind").dimensions == 48, "what is harmless is taken"
+
+
+@pytest.mark.parametrize("name", ["/etc", "../../etc", "~/x", "tests", "a/b/c", "a/../b", "", "file:x", "a b"])
+@pytest.mark.usefixtures("models_root")
+def test_a_name_of_the_hub_is_no_path_on_this_machine(name: str) -> None:
+    loads = [detector.load, grounding.load, lambda one: clip.load(f"hf-hub:{one}")]
+    for load in loads:
+        with pytest.raises(torch_setup.Unavailable, match="is no name of a model"):
+            load(name)
 
 
 def test_without_the_packages_a_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
