@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from annotation.displays import UnknownDisplay, display
-from annotation.displays.contract import Part
+from annotation.displays.contract import Part, lacks
 from annotation.displays.layout import Layout, lines
 from annotation.displays.shown import shown_for
 from annotation.fields.contract import ConfigError, Shown, say
@@ -14,7 +14,8 @@ from annotation.sheets import Field, Sheet
 from benchmarks.models import Item, Stage
 from people.models import Rater
 from predictions.models import Run
-from predictions.prompts.contract import Picture, Piece, Prompt, Question, Scene, SeenImage, Words
+from predictions.prompts.contract import Asked, Lacking, Picture, Piece, Prompt, Question, Scene, SeenImage, Words
+from predictions.prompts.writing import Written
 
 LANGUAGE = "en"
 
@@ -74,6 +75,28 @@ def _parts(stage: Stage, shown: Shown) -> Iterable[Piece]:
         yield Words(f"{line.label}: {line.value}" if line.label else line.value)
 
 
+def ask(prompt: Prompt, scene: Scene, shown: Shown, display_key: str, seed: int) -> Asked:
+    """What the unit is asked. A question about pictures is not put without them, as nobody is shown it then. Raises
+    Lacking."""
+    if _shows_pictures(prompt) and lacks_pictures(display_key, shown):
+        raise Lacking("no_image")
+    return prompt.ask(scene, seed)
+
+
+def _shows_pictures(prompt: Prompt) -> bool:
+    """Whether pictures are sent: the prompt's own, or all that the display shows."""
+    return prompt.needs_images or (isinstance(prompt, Written) and "shown" in prompt.takes)
+
+
+def lacks_pictures(display_key: str, shown: Shown) -> list[str]:
+    """The roles of the pictures that the display needs and the item does not have."""
+    try:
+        found = display(display_key)
+    except UnknownDisplay:
+        return []
+    return [one for one in lacks(found, shown) if one in found.roles]
+
+
 class Scenes:
     """The scenes of a run, with what its prompt's options name already looked up."""
 
@@ -90,6 +113,10 @@ class Scenes:
         for run in self._links:
             options = {**options, "linked": _linked(run, unit.item)}
         return scene_of(unit, self.sheet, options, shown), shown
+
+    def ask(self, scene: Scene, shown: Shown, seed: int) -> Asked:
+        """What a unit of the run is asked. Raises Lacking."""
+        return ask(self.prompt, scene, shown, self.stage.display, seed)
 
     @cached_property
     def options(self) -> Mapping[str, Any]:

@@ -178,7 +178,7 @@ class Driver:
 
     def _task(self, call: Claimed, found: Mapping[int, Unit]) -> Task:
         scene, shown = self.outfit.scenes.of(found[call.unit])
-        asked = self.outfit.prompt.ask(scene, seed_of(self.run.seed, scene.item, scene.target))
+        asked = self.outfit.scenes.ask(scene, shown, seed_of(self.run.seed, scene.item, scene.target))
         can_be_asked(asked, self.asker.who)
         return Task(call, scene, shown, asked, asked.requests)
 

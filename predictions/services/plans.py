@@ -148,9 +148,9 @@ def _asked(plan: Plan, spots: Sequence[Spot]) -> list[tuple[Unit, Scene, Asked |
     found: list[tuple[Unit, Scene, Asked | None, str]] = []
     for spot in spots:
         unit = Unit(item=items[spot.item], target=spot.target)
-        scene, _shown = scenes.of(unit)
+        scene, shown = scenes.of(unit)
         try:
-            asked = plan.prompt.ask(scene, seed_of(plan.seed, scene.item, scene.target))
+            asked = scenes.ask(scene, shown, seed_of(plan.seed, scene.item, scene.target))
             can_be_asked(asked, who)
             found.append((unit, scene, asked, ""))
         except Lacking as lacking:

@@ -151,7 +151,7 @@ def _read_again(found: Run, outfit: Outfit, batch: Sequence[Call], now: datetime
             continue
         scene, shown = outfit.scenes.of(there[call.unit_id])
         try:
-            asked = outfit.prompt.ask(scene, seed_of(found.seed, scene.item, scene.target))
+            asked = outfit.scenes.ask(scene, shown, seed_of(found.seed, scene.item, scene.target))
         except Lacking:  # the item has lost something since: what was read then stands
             continue
         replies = [reply_of(bodies[pk]) for pk in call.replies]

@@ -1,0 +1,64 @@
+"""A question about pictures is not put to a model without them: nobody is shown such a unit, and no model guesses."""
+
+from dataclasses import replace
+
+import pytest
+
+from annotation.models import Campaign
+from benchmarks.models import ItemImage
+from predictions.bodies import pictures_of
+from predictions.models import Call, Run
+from predictions.prompts import registry
+from predictions.prompts.contract import Prompt
+from predictions.services import answer_runs
+from tests.personas import World
+from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened
+from tests.predictions.scripted import Server
+
+
+def over(world: World, items: int, *, pictures: bool) -> Campaign:
+    """A campaign of rated pictures; without them, as when they were never brought along."""
+    campaign = a_campaign(world, items, images=True)
+    if not pictures:
+        ItemImage.objects.filter(item__in=world.items).delete()
+    return campaign
+
+
+def asked_with(world: World, server: Server, prompt: Prompt, *, pictures: bool) -> Run:
+    plan = a_plan(over(world, 2, pictures=pictures), an_endpoint(world, server.base_url), prompt)
+    return driven(opened(world, plan))
+
+
+def test_the_sheet_is_not_asked_where_its_display_has_no_picture(world: World, scripted_server: Server) -> None:
+    run = asked_with(world, scripted_server, registry.prompt("sheet"), pictures=False)
+    assert list(run.calls.values_list("state", "reason")) == [("failed", "no_image")] * 2
+    assert scripted_server.asked == []
+
+
+def test_it_is_asked_where_the_picture_is_there(world: World) -> None:
+    plan = a_plan(over(world, 1, pictures=True), an_endpoint(world, "http://127.0.0.1:9/v1"), registry.prompt("sheet"))
+    view = answer_runs.preview(plan)
+    assert view.lacking == "" and view.asked is not None and pictures_of(view.asked.requests[0])
+
+
+def test_a_prompt_that_shows_no_picture_is_not_concerned(
+    world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "PROMPTS", (Plainly(), *registry.PROMPTS))
+    run = asked_with(world, scripted_server, Plainly(), pictures=False)  # type: ignore[arg-type]
+    assert not run.calls.filter(reason="no_image").exists() and len(scripted_server.asked) == 2
+
+
+def test_a_pair_needs_both_of_its_pictures(world: World) -> None:
+    campaign = over(world, 1, pictures=True)
+    campaign.stage.display = "bare-pair"
+    plan = a_plan(campaign, an_endpoint(world, "http://127.0.0.1:9/v1"), registry.prompt("sheet"))
+    assert answer_runs.preview(plan).lacking == "no_image"
+
+
+def test_the_preview_and_the_cost_say_so_before_anything_is_sent(world: World) -> None:
+    campaign = over(world, 3, pictures=False)
+    plan = a_plan(campaign, an_endpoint(world, "http://127.0.0.1:9/v1"), registry.prompt("sheet"))
+    assert answer_runs.preview(plan).asked is None
+    estimate = answer_runs.estimate(replace(plan, repeats=2))
+    assert (estimate.to_ask, estimate.lacking) == (0, {"no_image": 6}) and not Call.objects.exists()
