@@ -20,7 +20,7 @@ from evaluation.tables.spec import Cell, Door, Missing, Rounding, Row, Table, Ta
 from predictions.knowledge_readers import gold_of
 from predictions.models import Link, Run
 from predictions.readers import runs_of
-from predictions.services.knowledge.linking import METHODS
+from predictions.services.knowledge.linking import METHODS, NAMED
 
 AT = (1, 5, 10, 20)
 MOST_SETS = 8
@@ -78,6 +78,8 @@ def build_linking(given: Given) -> Table:
         _("Intervals draw entries, with all images of one."),
         _("An image without a link counts as not found."),
     ]
+    if any(run.options.get("method") == NAMED for run, _ranks in found):
+        words.append(_("A model names one entity, so its columns differ only where several entries have that name."))
     if left_out := sum(ranks.left_out for _run, ranks in found):
         text = ngettext(
             "%(n)s image was left out: it is itself in the knowledge base.",

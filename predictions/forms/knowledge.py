@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
@@ -14,11 +15,16 @@ from people.forms.base import Styled
 from people.forms.teams import one_line
 from people.models import Team
 from predictions.knowledge_readers import indexes_of
-from predictions.models import Endpoint, KnowledgeBase, KnowledgeIndex
+from predictions.models import Endpoint, KnowledgeBase, KnowledgeIndex, Run
+from predictions.services.knowledge import naming
 from predictions.services.knowledge.faiss_index import KINDS
-from predictions.services.knowledge.linking import METHODS
+from predictions.services.knowledge.linking import METHODS, NAMED
 from predictions.services.knowledge.ranking import NEAREST
 
+NO_NAMES = _(
+    "No model has named entities here yet. Run “The entity in a picture, named” over a campaign whose sheet asks for a "
+    "text with the key “entity”."
+)
 KIND_NAMES = {
     "flat": _("exact: every vector is looked at"),
     "hnsw": _("a graph (HNSW)"),
@@ -135,7 +141,11 @@ class LinkingForm(Styled, forms.Form):
     index = forms.ModelChoiceField(
         label=_("Knowledge base and index"), queryset=KnowledgeIndex.objects.none(), empty_label=None
     )
-    method = forms.ChoiceField(label=_("Way of linking"), choices=list(METHODS.items()))
+    method = forms.ChoiceField(label=_("Way of linking"), choices=list(METHODS.items()), initial="lemma_vt")
+    answers = forms.ModelChoiceField(
+        label=_("Names that a model gave"), queryset=Run.objects.none(), required=False,
+        help_text=_("For “Named by a model”: the run that named what the images of the stage show."),
+    )  # fmt: skip
     nearest = forms.IntegerField(
         label=_("How many nearest"), min_value=1, max_value=200, initial=NEAREST,
         help_text=_("The paper takes 20."),
@@ -149,6 +159,29 @@ class LinkingForm(Styled, forms.Form):
         self.fields["stage"].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
         self.fields["index"].queryset = indexes_of(benchmark.team)  # type: ignore[attr-defined]
         self.fields["index"].label_from_instance = _of_index  # type: ignore[attr-defined]
+        runs = [run.pk for run in naming.runs_of(benchmark)]
+        self.fields["answers"].queryset = _answers(runs)  # type: ignore[attr-defined]
+        self.fields["answers"].label_from_instance = _of_answers  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """Names are for the one way of linking that goes by them."""
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("method") != NAMED:
+            cleaned["answers"] = None
+        elif not self.fields["answers"].queryset.exists():  # type: ignore[attr-defined]
+            self.add_error("answers", NO_NAMES)
+        elif not cleaned.get("answers") and "answers" not in self.errors:
+            self.add_error("answers", _("Say which run gave the names."))
+        return cleaned
+
+
+def _answers(runs: list[int]) -> QuerySet[Run]:
+    return Run.objects.filter(pk__in=runs).select_related("rater", "endpoint", "campaign__stage").order_by("-pk")
+
+
+def _of_answers(run: Run) -> str:
+    assert run.campaign is not None
+    return f"{run.rater.name} {run.rater.setting}, {run.campaign.stage.name}, {run.created_at:%Y-%m-%d}"
 
 
 def _of_index(index: KnowledgeIndex) -> str:

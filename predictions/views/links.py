@@ -19,11 +19,11 @@ from people.views.asking import person
 from predictions import knowledge_readers as readers
 from predictions.forms.knowledge import LinkingForm
 from predictions.knowledge_access import link_for, linking_for
-from predictions.models import Run
+from predictions.models import Link, Run
 from predictions.services import runs
-from predictions.services.knowledge import link_checks, linking
+from predictions.services.knowledge import link_checks, linking, naming
 from predictions.services.knowledge.indexes import Refused
-from predictions.services.knowledge.linking import METHODS, REASONS
+from predictions.services.knowledge.linking import METHODS, NAMED, REASONS
 
 CHECKS = "link-check"
 
@@ -82,7 +82,7 @@ def link(request: HttpRequest, slug: str, run_id: int, item_id: int) -> HttpResp
         request, benchmark, run=found, said=_said(found), link=one, item=one.item,
         picture=readers.item_pictures([one.item]).get(one.item_id), seen=readers.seen_of(found, one),
         article=linking.article_for(found, one.item), reason=REASONS.get(one.reason, one.reason),
-        longest=linking.LONGEST_ARTICLE, frequency=found.options["method"] == "frequency_vt",
+        longest=linking.LONGEST_ARTICLE, frequency=found.options["method"] == "frequency_vt", name=_name(found, one),
     )  # fmt: skip
     return render(request, "predictions/knowledge/link.html", context)
 
@@ -117,9 +117,15 @@ def _done(request: HttpRequest, found: Run) -> str:
 
 
 def _said(found: Run) -> dict[str, Any]:
-    """Of a run, in words."""
+    """Of a run, in words. `named`: it goes by names, so nothing is near and nothing has a score."""
     method = found.options.get("method", "")
-    return {"method": METHODS.get(method, method), "stage": found.selection.get("stage", "")}
+    return {"method": METHODS.get(method, method), "named": method == NAMED, "stage": found.selection.get("stage", "")}
+
+
+def _name(found: Run, one: Link) -> str:
+    """What the model called the image, where the run goes by that."""
+    answers = Run.objects.filter(pk=found.options.get("answers")).first()
+    return naming.names_of(answers, [one.item]).get(one.item_id, "") if answers else ""
 
 
 def _context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from predictions.models import KnowledgeEntry, KnowledgeImage, KnowledgeIndex, L
 from predictions.services.knowledge import indexes
 from predictions.services.knowledge.faiss_index import NoFaiss
 from predictions.services.knowledge.indexes import Over, Refused
+from predictions.services.knowledge.naming import Named
 from predictions.services.knowledge.ranking import NEAREST, Method
 from predictions.services.knowledge.searching import Found, Searcher
 from predictions.services.knowledge.turns import Turn
@@ -34,7 +35,9 @@ KIND = "linking_run"
 BATCH = 16
 LONGEST_ARTICLE = 15_000  # characters, as in the authors' code
 MOST_RANKED = 200
+NAMED: Method = "named"
 METHODS: dict[Method, Any] = {
+    NAMED: gettext_lazy("Named by a model"),
     "lemma_vt": gettext_lazy("Nearest pictures, entries by their names"),
     "gloss_vt": gettext_lazy("Nearest pictures, entries by their glosses"),
     "frequency_vt": gettext_lazy("Nearest pictures, entries by how many have them"),
@@ -47,6 +50,8 @@ REASONS: dict[str, Any] = {
     "no_image": gettext_lazy("The item has no picture"),
     "unreadable_image": gettext_lazy("The picture cannot be read"),
     "nothing_near": gettext_lazy("No entry with such a text is near"),
+    "no_name": gettext_lazy("The model gave it no name"),
+    "no_such_name": gettext_lazy("No entry has the name that the model gave"),
 }
 SEARCHED: dict[Method, str] = {"lemma_t": Over.LEMMAS, "gloss_t": Over.GLOSSES, "article_t": Over.ARTICLES}
 
@@ -85,20 +90,25 @@ def article_for(run: Run, item: Item, *, longest: int = LONGEST_ARTICLE, most_ti
 
 def open_run(
     benchmark: Benchmark, actor: User, *, stage: Stage, index: KnowledgeIndex, method: Method,
-    nearest: int = NEAREST, refuse_known: bool = True,
+    nearest: int = NEAREST, refuse_known: bool = True, answers: Run | None = None,
 ) -> Run:  # fmt: skip
-    """Start linking a stage's items; one stands for each stage, index and method. Raises Refused."""
-    _check(benchmark, index, method)
+    """Start linking a stage's items; one stands for each stage, base, method and model. `answers`: the run whose names
+    are looked up in the base, where that is the method. Raises Refused."""
+    _check(benchmark, stage, index, method, answers)
     options: dict[str, Any] = {"method": method, "nearest": nearest, "refuse_known": refuse_known}
+    model, endpoint, kind = index.model, index.endpoint, "count" if method == "frequency_vt" else "cosine"
+    if answers is not None:
+        options["answers"] = answers.pk
+        model, endpoint, kind = answers.rater.name, answers.endpoint, "match"
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
-        if standing(benchmark, stage.key, index, method).exists():
+        if standing(benchmark, stage.key, index, method, model).exists():
             raise Refused(_("This stage has been linked in this way. Withdraw that run first."))
-        model = (index.model, method)
+        rater = models_of(benchmark.team, [(model, method)])[model, method]
         run = Run.objects.create(
-            benchmark=benchmark, rater=models_of(benchmark.team, [model])[model], task=Run.Task.LINKING,
-            knowledge_index=index, endpoint=index.endpoint, model=index.model, selection={"stage": stage.key},
-            options=options, score_kind="count" if method == "frequency_vt" else "cosine", source="linking",
+            benchmark=benchmark, rater=rater, task=Run.Task.LINKING,
+            knowledge_index=index, endpoint=endpoint, model=model, selection={"stage": stage.key},
+            options=options, score_kind=kind, source="linking",
             state=Run.State.RUNNING, started_at=timezone.now(), created_by=actor,
         )  # fmt: skip
         title = _("Linking of “%(stage)s” to %(base)s") % {"stage": stage.name, "base": index.base}
@@ -109,9 +119,10 @@ def open_run(
     return run
 
 
-def standing(benchmark: Benchmark, stage: str, index: KnowledgeIndex, method: str) -> Any:
+def standing(benchmark: Benchmark, stage: str, index: KnowledgeIndex, method: str, model: str) -> Any:
     """Runs that linked this stage in this way and were not withdrawn: at most one."""
-    rows = Run.objects.filter(benchmark=benchmark, task=Run.Task.LINKING, knowledge_index=index, withdrawn_at=None)
+    rows = Run.objects.filter(benchmark=benchmark, task=Run.Task.LINKING, withdrawn_at=None, model=model)
+    rows = rows.filter(knowledge_index__base=index.base_id)
     return rows.filter(selection__stage=stage, options__method=method)
 
 
@@ -121,16 +132,25 @@ def bring_back(found: Run, actor: User) -> None:
         Team.objects.select_for_update(no_key=True).get(pk=found.benchmark.team_id)
         index = found.knowledge_index
         assert index is not None
-        if standing(found.benchmark, found.selection["stage"], index, found.options["method"]).exists():
+        if standing(found.benchmark, found.selection["stage"], index, found.options["method"], found.model).exists():
             raise Refused(_("A newer run has taken its place. Withdraw that one first."))
         if Run.objects.filter(pk=found.pk).exclude(withdrawn_at=None).update(withdrawn_at=None):
             record(actor, "run.brought_back", scope=found.benchmark.scope, target=f"run:{found.pk}")
 
 
-def _check(benchmark: Benchmark, index: KnowledgeIndex, method: Method) -> None:
-    wanted = SEARCHED.get(method, Over.IMAGES)
+def _check(
+    benchmark: Benchmark, stage: Stage, index: KnowledgeIndex, method: Method, answers: Run | None
+) -> None:  # fmt: skip
     if index.base.team_id != benchmark.team_id:
         raise Refused(_("There is no such index."))
+    if method == NAMED:
+        _check_answers(benchmark, stage, answers)
+    else:
+        _check_index(index, method)
+
+
+def _check_index(index: KnowledgeIndex, method: Method) -> None:
+    wanted = SEARCHED.get(method, Over.IMAGES)
     if index.built_at is None:
         raise Refused(_("This index is not built yet. Wait for it, or go on with its work."))
     if index.over != wanted:
@@ -138,6 +158,14 @@ def _check(benchmark: Benchmark, index: KnowledgeIndex, method: Method) -> None:
         raise Refused(text % {"what": Over(wanted).label})
     if index.endpoint is None:
         raise Refused(_("This index names no encoder, so images cannot be compared with it. Bring it again with one."))
+
+
+def _check_answers(benchmark: Benchmark, stage: Stage, answers: Run | None) -> None:
+    if answers is None or answers.campaign is None or answers.benchmark_id != benchmark.pk:
+        raise Refused(_("Say which run gave the names."))
+    if answers.campaign.stage_id != stage.pk:
+        text = _("This run named the images of “%(stage)s”. Choose that stage.")
+        raise Refused(text % {"stage": answers.campaign.stage.name})
 
 
 def run(work: Work) -> None:
@@ -148,9 +176,13 @@ def run(work: Work) -> None:
     try:
         index = found.knowledge_index
         assert index is not None
-        encoder = indexes.encoder_of(index)
-        searcher = Searcher(index, found.options["method"], encoder)
-        _link_all(work, found, searcher, encoder)
+        if found.options["method"] == NAMED:
+            named = Named(Run.objects.get(pk=found.options["answers"]), index.base_id, work.check)
+            _link_all(work, found, lambda batch: _links_by_name(found, batch, named))
+        else:
+            encoder = indexes.encoder_of(index)
+            searcher = Searcher(index, found.options["method"], encoder)
+            _link_all(work, found, lambda batch: _links(found, batch, searcher, encoder))
     except Cancelled:
         Run.objects.filter(pk=found.pk).update(state=Run.State.CANCELLED, stopped_because="person")
         raise
@@ -177,7 +209,7 @@ def items_of(found: Run) -> Any:
     return items.filter(withdrawn_at=None)
 
 
-def _link_all(work: Work, found: Run, searcher: Searcher, encoder: Encoder) -> None:
+def _link_all(work: Work, found: Run, links: Callable[[Sequence[Item]], list[Link]]) -> None:
     items = items_of(found)
     work.expect(items.count())
     turn = Turn(work)
@@ -188,7 +220,7 @@ def _link_all(work: Work, found: Run, searcher: Searcher, encoder: Encoder) -> N
         if not batch:
             return
         work.check()
-        made = _links(found, batch, searcher, encoder)
+        made = links(batch)
         with transaction.atomic():
             Link.objects.bulk_create(made, ignore_conflicts=True)
             work.step(done=work.job.done + len(made), cursor={"last": batch[-1].pk})
@@ -208,6 +240,21 @@ def _links(found: Run, batch: Sequence[Item], searcher: Searcher, encoder: Encod
         image, one = images.get(item.pk), by_item.get(item.pk)
         itself = bool(image and image.sha256 in known)
         made.append(_link(found, item, one, "no_image" if image is None else "unreadable_image", itself))
+    return made
+
+
+def _links_by_name(found: Run, batch: Sequence[Item], named: Named) -> list[Link]:
+    """A name has no score: each of its entries gets 1. What is refused for its picture is so here, too: the rows of a
+    table are over the same images."""
+    images = _pictures(batch)
+    known = _known(found, [image.sha256 for image in images.values()]) if found.options["refuse_known"] else set()
+    made = []
+    for item in batch:
+        keys, reason = named.of(item)
+        if item.pk in images and images[item.pk].sha256 in known:
+            keys, reason = [], "in_knowledge_base"
+        keys = keys[:MOST_RANKED]
+        made.append(Link(run=found, item=item, keys=list(keys), scores=[1.0] * len(keys), reason=reason))
     return made
 
 

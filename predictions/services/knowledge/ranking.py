@@ -10,7 +10,7 @@ import numpy as np
 
 from predictions.backends.contract import Vectors
 
-Method = Literal["lemma_vt", "gloss_vt", "frequency_vt", "lemma_t", "gloss_t", "article_t"]
+Method = Literal["lemma_vt", "gloss_vt", "frequency_vt", "lemma_t", "gloss_t", "article_t", "named"]
 Ranked = list[tuple[str, float]]
 NEAREST = 20
 
