@@ -42,7 +42,18 @@ def curve(scores: Sequence[float], right: Sequence[bool], most: int = 41) -> lis
     return [point(scores, right, float(edge)) for edge in edges]
 
 
-def best(points: Sequence[Point]) -> Point | None:
-    """Of highest F1; of several the highest threshold."""
-    known = [one for one in points if one.f1 is not None]
-    return max(known, key=lambda one: (one.f1 or 0.0, one.threshold)) if known else None
+def best(scores: Sequence[float], right: Sequence[bool]) -> Point | None:
+    """Of all scores as thresholds the one of highest F1; of several the highest."""
+    values, labels = np.asarray(scores, float), np.asarray(right, bool)
+    if not labels.any():
+        return None
+    order = np.argsort(-values, kind="stable")
+    kept, both = np.arange(1, values.size + 1), np.cumsum(labels[order])
+    last = np.append(values[order][1:] != values[order][:-1], True)  # equal scores are kept together
+    f1 = np.where(last, 2 * both / (kept + labels.sum()), -1.0)
+    return point(scores, right, float(values[order][int(np.argmax(f1))]))
+
+
+def exactly(threshold: float) -> str:
+    """As short as it can be without being another number: what is kept is what was shown."""
+    return repr(float(threshold)).removesuffix(".0")

@@ -11,8 +11,10 @@ Six (RQ3); the query names the country d, drawn from the other countries that ha
   descriptor_relevant       another concept, d
   language_biased           another concept, k
   irrelevant                another concept, a third country
-No candidate of another concept carries c among its labels. With `other_language`, candidates from another country have
-another language too. A seed for which a candidate is missing yields no trial, and the reason is counted.
+The query is words: the seed gives concept, country and language, and with six may itself be the candidate of c and k
+(the paper does not say). No candidate of another concept carries c among its labels. With `other_language`, candidates
+from another country have another language too. A seed for which a candidate is missing yields no trial, and the reason
+is counted.
 """
 
 from collections import Counter, defaultdict

@@ -64,7 +64,7 @@ def choose(
 ) -> tuple[int, int]:
     """Keep the choice as a fact of every item that has a score, `fits` 1 or 0, which rules and draws can name; and say
     who chose it, and what was known of it. How many fit, and how many do not."""
-    scores = scores_of(stage, fact)
+    scores, source = scores_of(stage, fact), f"{fact} >= {calibration.exactly(threshold)}"
     seen = calibration.point(told.scores, told.right, threshold) if told and told.items else None
     with transaction.atomic():
         event = record(
@@ -73,8 +73,7 @@ def choose(
         )  # fmt: skip
         ItemFact.objects.bulk_create(
             (
-                ItemFact(item_id=pk, key=FITS, value=int(score >= threshold), source=f"{fact} >= {threshold:g}",
-                         version=str(event.pk))
+                ItemFact(item_id=pk, key=FITS, value=int(score >= threshold), source=source, version=str(event.pk))
                 for pk, score in scores.items()
             ),
             batch_size=STEP,

@@ -75,7 +75,7 @@ def calibrate(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
         text = _(
             "Kept: %(fit)s items score at least %(t)s, %(drop)s score less. Rules and draws can name it as facts.fits."
         )
-        messages.info(request, text % {"fit": fit, "drop": drop, "t": f"{threshold:g}"})
+        messages.info(request, text % {"fit": fit, "drop": drop, "t": calibration.exactly(threshold)})
         return redirect("predictions:facts", benchmark.slug)
     return _calibration_page(request, benchmark, stage, form, told, threshold, asked)
 
@@ -85,13 +85,13 @@ def _calibration_page(
     told: filtering.Sample | None, threshold: float | None, asked: Any,
 ) -> HttpResponse:  # fmt: skip
     points = calibration.curve(told.scores, told.right, POINTS) if told else []
-    best = calibration.best(points)
+    best = calibration.best(told.scores, told.right) if told else None
     at = threshold if threshold is not None else best.threshold if best else None
     chosen = calibration.point(told.scores, told.right, at) if told and told.items and at is not None else None
     wrong = bool(form.errors) or request.method == "POST"  # nothing was kept: a number is missing
     context = context_of(
         request, benchmark, stage=stage, form=form, told=told, points=points, chosen=chosen, lines=_drawn(points),
-        at="" if at is None else f"{at:.4g}", asked=asked, right=sum(told.right) if told else 0,
+        at="" if at is None else calibration.exactly(at), asked=asked, right=sum(told.right) if told else 0,
     )  # fmt: skip
     return render(request, "predictions/encoding/calibrate.html", context, status=400 if wrong else 200)
 

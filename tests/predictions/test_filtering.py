@@ -36,11 +36,22 @@ def test_the_curve_has_every_score_and_recall_only_falls() -> None:
     points = calibration.curve(SCORES, RIGHT)
     assert [one.threshold for one in points] == SCORES
     assert [one.recall for one in points] == [1, 1, 0.75, 0.75, 0.5, 0.25]
-    best = calibration.best(points)
+    best = calibration.best(SCORES, RIGHT)
     assert best is not None and best.threshold == 20  # 4 of 5 and all: F1 8/9
     many = calibration.curve(np.arange(1000.0), np.arange(1000) > 500, most=41)
     assert len(many) == 41 and many[0].threshold == 0 and many[-1].threshold == 999
-    assert calibration.curve([], []) == [] and calibration.best([]) is None
+    assert calibration.curve([], []) == [] and calibration.best([], []) is None
+
+
+def test_the_best_is_of_all_scores_and_proposed_to_the_last_digit() -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=400).round(9).tolist() + [0.25] * 20
+    right = [bool(one) for one in rng.random(420) < 1 / (1 + np.exp(-np.array(scores)))]
+    best = calibration.best(scores, right)
+    every = [calibration.point(scores, right, one) for one in scores]
+    assert best is not None and best == max(every, key=lambda one: (one.f1 or 0, one.threshold))
+    assert best.f1 is not None and best.f1 > max(one.f1 or 0 for one in calibration.curve(scores, right))
+    assert float(calibration.exactly(best.threshold)) == best.threshold and calibration.exactly(23) == "23"
 
 
 @pytest.fixture
