@@ -31,6 +31,7 @@ from evaluation.tables.culturalvqa_judged import (
     judged,
 )
 from evaluation.tables.culturalvqa_labels import STEREOTYPE_TABLE
+from evaluation.tables.culturalvqa_lists import LIST_TABLES
 from evaluation.tables.culturalvqa_verdicts import VERDICT_TABLES
 from evaluation.tables.given import Given
 from evaluation.tables.known_models import about_models
@@ -344,6 +345,7 @@ def _numbers(values: list[float | None]) -> Floats:
 _ALL: tuple[TableSpec, ...] = (
     TableSpec("accuracy", "Tables 2, 4", gettext_lazy("LAVE accuracy by country"), NEEDS, build_countries, OPTIONS),
     *DATA_TABLES,
+    *LIST_TABLES,
     TableSpec(
         "table-6", "Table 6", gettext_lazy("Accuracy by sub-category: food, drink, clothing"), NEEDS,
         partial(build_sub_categories, "6"), OPTIONS,

@@ -17,6 +17,7 @@ from evaluation import snapshots
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.observations import Observed, Said
 from evaluation.selection import Params, SelectionError
+from evaluation.tables.culturalvqa_lists import LIST_TABLES, state_of_lists
 from evaluation.tables.given import EVERYBODY, NARROWING, BadOption, Given, build
 from evaluation.tables.looks import look
 from evaluation.tables.registry import tables_of
@@ -79,7 +80,8 @@ def _key(benchmark: Benchmark, spec: TableSpec, params: Params, zone: tzinfo) ->
     asked = [(name, sorted(map(str, params.getlist(name)))) for name in names_of(spec)]
     if any(params.getlist("since") + params.getlist("until")):
         asked.append(("zone", [str(zone)]))
-    chosen = [benchmark.pk, spec.key, get_language(), asked, state_of(benchmark), snapshots.CODE]
+    lists = state_of_lists(benchmark) if spec.key in {one.key for one in LIST_TABLES} else []
+    chosen = [benchmark.pk, spec.key, get_language(), asked, state_of(benchmark), *lists, snapshots.CODE]
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()
 
 
