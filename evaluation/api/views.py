@@ -116,7 +116,7 @@ def _table_line(catalogue: Catalogue, spec: TableSpec) -> dict[str, Any]:
     lack = lacking(catalogue, spec, QueryDict(), timezone.now())
     options = [
         {"key": o.key, "label": str(o.label), "values": {value: str(words) for value, words in o.values.items()}}
-        for o in spec.options
+        for o in spec.within(catalogue.benchmark).options
     ]
     return {
         "key": spec.key,

@@ -6,8 +6,9 @@ With a ``scale`` (``intervals.py``) the step is carried over to it by its deriva
 correlations, shares or alphas keeps inside what such a number can be.
 
 So the cultures (or whatever was averaged) are taken as drawn from more of their kind, each as one value: what makes a
-single value uncertain shows in how the values differ. Undefined values are left out and counted
-("n_undefined"). Undefined: fewer than two are defined. No interval: fewer than three; all the same.
+single value uncertain shows in how the values differ. Undefined values are left out and counted ("n_undefined").
+"n_unreadable" is the sum of the single values' own, "worst" and "best" the means of theirs (``lave.py``).
+Undefined: fewer than two are defined. No interval: fewer than three; all the same.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ def mean_of(estimates: Sequence[Estimate], of: str, *, scale: Scale | None = Non
         "extras": {"n_averaged": len(known), "n_undefined": len(estimates) - len(known),
                    "n_left_out": len(estimates) - len(known), "n_all": len(estimates)},
     }  # fmt: skip
+    common["extras"] |= _unread(estimates)
     if len(known) < 2:
         return Estimate.undefined(reason="one_of_many" if estimates else "nothing_counted", **common)
     mean = float(values.mean())
@@ -54,3 +56,15 @@ def mean_of(estimates: Sequence[Estimate], of: str, *, scale: Scale | None = Non
     if scale is not None and scale.endless and ends[0] < WHOLE_SCALE:
         return Estimate.of(mean, interval_reason="too_wide", **common)
     return Estimate.of(mean, interval=ends, **common)
+
+
+def _unread(estimates: Sequence[Estimate]) -> dict[str, Any]:
+    """The extras of values that know what they would be were all that is unreadable wrong, or right."""
+    known = [one.extras for one in estimates if one.n_units or one.extras.get("best")]
+    worst, best = ([x for each in known if isinstance(x := each.get(name), float)] for name in ("worst", "best"))
+    if not known or len(worst) < len(known) or len(best) < len(known):
+        return {}
+    return {
+        "n_unreadable": sum(int(one.extras.get("n_unreadable") or 0) for one in estimates),
+        "worst": float(np.mean(worst)), "best": float(np.mean(best)),
+    }  # fmt: skip

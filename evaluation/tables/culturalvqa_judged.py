@@ -13,19 +13,21 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import QuerySet
+from django.db.models import Min, QuerySet
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
-from benchmarks.models import Item
+from annotation.models import Rating
+from benchmarks.models import Benchmark, Item
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.lave import human_ceiling, lave_accuracy, scores_of
 from evaluation.metrics.resampling import difference_of_means
-from evaluation.observations import Observed
+from evaluation.observations import Observed, Who
 from evaluation.tables.culturalvqa_labels import said_of
 from evaluation.tables.given import Given
 from evaluation.tables.spec import Missing, Option, Words
+from people.models import Rater
 
 STAGE = FIELD = "lave"
 HUMAN = "human"
@@ -36,10 +38,29 @@ SCALE = Option(
     gettext_lazy("Scale of the judge"),
     {"1-2": gettext_lazy("1 wrong, 2 right"), "1-3": gettext_lazy("1 wrong, 2 half right, 3 right")},
 )
+
+
+def _judges(benchmark: Benchmark) -> list[Rater]:
+    """Every model that judged here, in the order in which they began: a later one takes no earlier one's place."""
+    said = Rating.objects.filter(campaign__stage__benchmark=benchmark, campaign__stage__key=STAGE, field=FIELD)
+    began = said.filter(rater__kind=Rater.Kind.MODEL).values("rater").annotate(first=Min("pk")).order_by("first")
+    order = [row["rater"] for row in began]
+    return sorted(Rater.objects.filter(pk__in=order), key=lambda one: order.index(one.pk))
+
+
+def _named(one: Rater | Who) -> str:
+    return f"{one.name} ({one.setting})" if one.setting else one.name
+
+
+def _each(benchmark: Benchmark) -> dict[str, Words]:
+    return {str(one.pk): _named(one) for one in _judges(benchmark)}
+
+
 JUDGE = Option(
     "judge",
     gettext_lazy("Judge"),
-    {"first": gettext_lazy("the first by name"), "mean": gettext_lazy("the mean of all judges that could be read")},
+    {"first": gettext_lazy("the one that began first"), "mean": gettext_lazy("the mean of all judges")},
+    more=_each,
 )
 CEILING = Option(
     "ceiling",
@@ -67,11 +88,12 @@ class Judged:
     facet: npt.NDArray[Any]
     sub_category: npt.NDArray[Any]
     judge: str
+    partly: int = 0  # answers that some of several judges said something readable about, and others not
     average: str = "answers"
 
     def where(self, keep: Bools) -> Judged:
         names = ("score", "question", "by", "setting", "country", "facet", "sub_category")
-        return Judged(**{name: getattr(self, name)[keep] for name in names}, judge=self.judge, average=self.average)
+        return replace(self, **{name: getattr(self, name)[keep] for name in names})
 
     def of(self, **wanted: str) -> Judged:
         keep = np.ones(self.score.size, bool)
@@ -109,9 +131,8 @@ class Judged:
 def judged(given: Given) -> Judged:
     """Everything that was judged, in the countries selected. Raises Missing."""
     seen = given.observed(STAGE, FIELD, ("model",))
-    judges = [place for place, _who in seen.models()]
-    first = given.chosen.get("judge", "first") == "first"
-    score = _scores(seen, judges[:1] if first else judges, given.chosen.get("scale", "1-2"))
+    judges = _chosen(given, seen)
+    score, partly = _scores(seen, judges, given.chosen.get("scale", "1-2"))
     selection = given.used[-1]
     rows = Item.objects.filter(
         stage__benchmark=given.benchmark, stage__key=STAGE, condition__in=selection.conditions
@@ -125,7 +146,6 @@ def judged(given: Given) -> Judged:
     def texts(name: str) -> npt.NDArray[Any]:
         return np.array([str(context.get(name) or "") for _pk, _origin, context in found])
 
-    names = [seen.raters[place].name for place in judges]
     by_people, by_models = said_of(given)
     questions, imported = texts("question"), texts("sub_category")
     return Judged(
@@ -138,7 +158,8 @@ def judged(given: Given) -> Judged:
         sub_category=np.array(
             [by_people.get(key) or own or by_models.get(key, "") for key, own in zip(questions, imported, strict=True)]
         ),
-        judge=names[0] if first else ", ".join(names),
+        judge=", ".join(_named(seen.raters[place]) for place in judges),
+        partly=partly,
         average=given.chosen.get("ceiling", "answers"),
     )
 
@@ -150,14 +171,28 @@ def of_origins(given: Given, rows: QuerySet[Item]) -> QuerySet[Item]:
     return rows.filter(origin__in=[given.catalogue.cohorts[pk].label for pk in given.used[-1].cohorts])
 
 
-def _scores(seen: Observed, judges: Sequence[int], scale: str) -> dict[int, float]:
-    """By item's key; the mean over the judges that could be read."""
+def _chosen(given: Given, seen: Observed) -> list[int]:
+    """Places of the judges whose scores count. Raises Missing."""
+    place_of = {who.pk: place for place, who in seen.models()}
+    wanted = given.chosen.get("judge", "first")
+    if wanted == "mean":
+        return list(place_of.values())
+    began = [one.pk for one in _judges(given.benchmark) if one.pk in place_of]
+    here = [int(wanted)] if wanted != "first" else began[:1]
+    if not here or here[0] not in place_of:
+        raise Missing(_("This judge said nothing about the answers chosen. Choose another judge, or all cohorts."))
+    return [place_of[here[0]]]
+
+
+def _scores(seen: Observed, judges: Sequence[int], scale: str) -> tuple[dict[int, float], int]:
+    """By item's key: the mean over the judges, where all of them could be read; and how many answers had but some."""
     of_code = scores_of(seen.codes, "1-3" if scale == "1-3" else "1-2")
     score = of_code[seen.code]
     keep = np.isin(seen.rater, judges) & np.isfinite(score)
     count = np.bincount(seen.item[keep], minlength=len(seen.items))
     total = np.bincount(seen.item[keep], score[keep], len(seen.items))
-    return {one.pk: float(total[n] / count[n]) for n, one in enumerate(seen.items) if count[n]}
+    scores = {one.pk: float(total[n] / count[n]) for n, one in enumerate(seen.items) if count[n] == len(judges)}
+    return scores, int(((count > 0) & (count < len(judges))).sum())
 
 
 def asked_as(here: Judged, setting: str) -> list[tuple[str, Judged]]:
@@ -184,4 +219,12 @@ def difference(first: Judged, second: Judged) -> Estimate:
 
 
 def about_judge(here: Judged) -> list[Words]:
-    return [_("Judge: %(judge)s. In percent.") % {"judge": here.judge}, UNREADABLE]
+    words: list[Words] = [_("Judge: %(judge)s. In percent.") % {"judge": here.judge}, UNREADABLE]
+    if here.partly:
+        text = ngettext(
+            "%(n)s answer was read by some of the judges only, and so has no mean.",
+            "%(n)s answers were read by some of the judges only, and so have no mean.",
+            here.partly,
+        )
+        words.append(text % {"n": f"{here.partly:,}"})
+    return words

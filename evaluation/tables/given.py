@@ -159,6 +159,7 @@ def build(
 
     Raises Missing, BadOption and SelectionError.
     """
+    spec = spec.within(benchmark)
     given = Given(
         spec=spec,
         benchmark=benchmark,

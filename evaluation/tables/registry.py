@@ -19,4 +19,5 @@ def tables_of(benchmark: Benchmark) -> tuple[TableSpec, ...]:
 
 
 def table_of(benchmark: Benchmark, key: str) -> TableSpec | None:
-    return next((spec for spec in tables_of(benchmark) if spec.key == key), None)
+    found = next((spec for spec in tables_of(benchmark) if spec.key == key), None)
+    return found and found.within(benchmark)

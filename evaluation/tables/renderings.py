@@ -57,7 +57,9 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "shown_interval": _interval(estimate, rounding) if estimate else "",
         "estimate": estimate.to_json() if estimate else None,
         "resampled": resampled_words(estimate) if estimate else "",
-        "left_out": (left_out_sentence(estimate) or _unread(estimate, rounding)) if estimate else "",
+        "left_out": "; ".join(filter(None, (left_out_sentence(estimate), _unread(estimate, rounding))))
+        if estimate
+        else "",
         "why": _why(estimate) if estimate else None,
         "rounding": {"decimals": rounding.decimals, "scale": rounding.scale, "cut": rounding.cut} if estimate else None,
         "empty": cell.empty,

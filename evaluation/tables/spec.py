@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from django.utils.functional import Promise
 from evaluation.metrics.estimate import Estimate
 
 if TYPE_CHECKING:
+    from benchmarks.models import Benchmark
     from evaluation.selection import Selection
     from evaluation.tables.given import Given
     from predictions.models import Run
@@ -116,11 +117,20 @@ class Table:
 
 @dataclass(frozen=True)
 class Option:
-    """A choice that changes the numbers: printed under the table, carried in its address. The first is the default."""
+    """A choice that changes the numbers: printed under the table, carried in its address. The first is the default.
+
+    `more`: values that are the benchmark's own, such as its judges; `within` adds them.
+    """
 
     key: str
     label: Words
     values: Mapping[str, Words]
+    more: Callable[[Benchmark], Mapping[str, Words]] | None = None
+
+    def within(self, benchmark: Benchmark) -> Option:
+        if self.more is None:
+            return self
+        return replace(self, values={**self.values, **self.more(benchmark)}, more=None)
 
     @property
     def default(self) -> str:
@@ -139,6 +149,10 @@ class TableSpec:
     build: Callable[[Given], Table]
     options: tuple[Option, ...] = ()
     asks: tuple[str, ...] = ()  # what else of the address it reads
+
+    def within(self, benchmark: Benchmark) -> TableSpec:
+        """With the values that its options have in this benchmark."""
+        return replace(self, options=tuple(option.within(benchmark) for option in self.options))
 
 
 @dataclass(frozen=True)

@@ -13,28 +13,37 @@ LONGEST = 20_000  # characters that are read, the last ones
 STARTS = 100  # braces that are tried
 UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 FENCE = re.compile(r"^[ \t]*(?:```|~~~)[\w+-]*[ \t]*$", re.MULTILINE)
-THOUGHT = re.compile(r"<(think|thinking|reasoning|analysis)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+THOUGHT = re.compile(r"<(?P<ends>/)?(?P<name>think|thinking|reasoning|analysis)>", re.IGNORECASE)
 THOUGHT_ENDS = re.compile(r"^.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 THOUGHT_BEGINS = re.compile(r"^\s*<(?:think|thinking|reasoning|analysis)>", re.IGNORECASE)
-OPENS_WITH_VERDICT = re.compile(
-    r"^\W*(?:\d{1,4}\b|\{|(?:(?:final|overall)\s+)?(?:score|rating|answer|verdict|choice)\b[\s*_`]*[:=])", re.IGNORECASE
+OPENS_WITH_VERDICT = re.compile(  # "1. It shows" is a list, "5</think>" a thought
+    r"^\W*(?:\d{1,4}\b(?!\.\s|\s*<)|\{|(?-i:[AB]\b(?!\s*<|\s+[a-z]))"
+    r"|(?:(?:the|my|final|overall)\s+){0,2}(?:score|rating|answer|verdict|choice)\b[\s*_`]*(?:[:=]|is\b\W*(?:\d|[AB]\b)))",
+    re.IGNORECASE,
 )
 BLANKS = re.compile(r"\s{9,}")  # models run on with white space; no more of it says no more
-MORE = re.compile(r"\n\s*(?:Question|Q)\s*:")
+SIGNS = re.compile(r"\W{80,}")  # nor of signs
+MORE = re.compile(r"\n\s{0,20}(?:Question|Q)\s{0,20}:")
 WIDE = {ord(one): other for one, other in zip("\uff1d\uff1a\uff0f\uff0e\u2212\uff0d\ufe63", "=:/.---", strict=True)}
 VOWELS = re.compile(r"[\u064b-\u0652\u0640]")  # signs and stretching of Arabic
 SORRY = re.compile(
-    r"""^\W*(?:
+    r"""^\W*(?:(?:unfortunately|regrettably)\W{1,3})?(?:
     (?:i\s?['\u2019]?\s?a?m\s+|we\s+are\s+|my\s+apolog\w*|i\s+apolog\w*)?(?:very\s+|so\s+)?(?:sorry|apologi[sz]e)\b(?!\s+for\s+the\s+loss)
     |(?:as\s+an?\s+(?:ai|language\s+model)\b.{0,60}?)?i\s*(?:can\s?not|can['\u2019]?t|won['\u2019]?t|will\s+not|must\s+decline|decline\s+to
        |am\s+(?:not\s+able|unable)\s+to|['\u2019]m\s+(?:not\s+able|unable)\s+to|do\s+not\s+feel\s+comfortable|am\s+not\s+comfortable)\b
-       .{0,40}?\b(?:assist|help|comply|provide|give|answer|rate|judge|choose|compare|decide|identify|evaluate|assess|discuss|engage|fulfil+|do\s+that|process|rating|with|to)\b
+       .{0,40}?\b(?:assist|help|comply|provide|give|answer|rate|judge|choose|compare|decide|identify|evaluate|assess|score|pick|select|discuss|engage|fulfil+|do\s+that|process|rating|with|to)\b
     |unable\s+to\s+(?:assist|help|comply|answer|provide|process)
     |lo\s+siento\b|desculpe\b|sinto\s+muito\b|d\u00e9sol\u00e9e?\b|je\s+ne\s+peux\s+pas\b|no\s+puedo\b|n\u00e3o\s+posso\b|es\s+tut\s+mir\s+leid
     |\u0639\u0630\u0631\u0627|\u0622\u0633\u0641|\u0644\u0627\s+\u0623\u0633\u062a\u0637\u064a\u0639|\u0644\u0627\s+\u064a\u0645\u0643\u0646\u0646\u064a
     |\u5bf9\u4e0d\u8d77|\u62b1\u6b49|\u6211\u65e0\u6cd5|\u7533\u3057\u8a33|\u12ed\u1245\u122d\u1273
     )""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+
+
+CANNOT_TELL = re.compile(  # which verdict; in an answer in free words it is an answer
+    r"^\W*(?:as\s+an?\s+(?:ai|language\s+model)\b.{0,60}?)?(?:i|we)\s*(?:can\s?not|can['\u2019]?t|am\s+unable\s+to)\s+(?:say|tell|determine)\b",
+    re.IGNORECASE,
 )
 
 
@@ -54,15 +63,29 @@ def proper(text: str, told: Sequence[str] = ()) -> str:
     with a verdict: then what is before it counts too.
     """
     text = BLANKS.sub(lambda run: "\n\n" if "\n" in run[0] else " ", UNSEEN.sub("", text[-LONGEST:]))
+    text = SIGNS.sub(lambda run: f"{run[0][:20]}\n{run[0][-20:]}", text)
     if "</" in text:
         for one in told:
-            if "</" in one:
+            if "</" in one and len(re.findall(r"\w", THOUGHT.sub("", one))) >= 8:
                 text = text.replace(one.strip(), " ")
-        text = THOUGHT.sub("", text)
+        text = _aloud(text)
         text = text if OPENS_WITH_VERDICT.match(text) else THOUGHT_ENDS.sub("", text)
     if THOUGHT_BEGINS.match(text):
         return ""
     return FENCE.sub("", text).strip()
+
+
+def _aloud(text: str) -> str:
+    """Without what stands between tags of thought; a tag without its other half stays."""
+    kept, at, name, began = "", 0, "", 0
+    ends = {one["name"].casefold(): one.start() for one in THOUGHT.finditer(text) if one["ends"]}
+    for one in THOUGHT.finditer(text):
+        said = one["name"].casefold()
+        if not name and not one["ends"] and ends.get(said, -1) > one.start():
+            name, began = said, one.start()
+        elif one["ends"] and said == name:
+            kept, at, name = kept + text[at:began], one.end(), ""
+    return kept + text[at:]
 
 
 def own_part(reply: Reply) -> Reply:
@@ -76,11 +99,17 @@ def says_no(text: str) -> bool:
     return bool(SORRY.match(VOWELS.sub("", text[:400])))
 
 
+def declines(text: str) -> bool:
+    """The same, of a verdict: "I cannot say" is a refusal to give one."""
+    return says_no(text) or bool(CANNOT_TELL.match(text[:400]))
+
+
 def failed(reply: Reply, unread: Unread) -> Unread:
     """The better reason, where a reply could not be read: it was cut off, or it declines."""
-    if unread.state == "unparseable" and says_no(proper(reply.text)):
+    text = proper(reply.text)
+    if unread.state == "unparseable" and declines(text):
         return Unread("refused", "said_no", unread.notes)
-    if unread.state == "unparseable" and (reply.finish == "length" or not proper(reply.text)):
+    if unread.state == "unparseable" and (reply.finish == "length" or not text):
         return Unread(
             "unparseable", "cut_off" if reply.finish == "length" or reply.text.strip() else "empty", unread.notes
         )

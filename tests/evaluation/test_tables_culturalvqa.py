@@ -10,7 +10,7 @@ from annotation.models import Annotation, Assignment, Campaign, Participation, R
 from annotation.services import campaigns
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
-from evaluation.tables.given import build
+from evaluation.tables.given import BadOption, build
 from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.spec import Cell, Missing, Table
 from people.models import Cohort, Rater
@@ -150,6 +150,37 @@ def test_every_table_of_the_spec_is_there(study: Study) -> None:
         *(f"Figure {n}" for n in (1, 4, 5, 6, 7, 9, 10, 11, 12)),
     ):
         assert wanted in numbers, wanted
+
+
+def test_a_later_judge_takes_no_earlier_ones_place_and_each_can_be_chosen_by_name(judged: Study) -> None:
+    """ "Abel" comes before "Judge" by name, and finds everything wrong but what he cannot be read about."""
+    before = judged.table("accuracy")
+    [campaign] = Campaign.objects.filter(stage__key="lave")
+    items = Item.objects.filter(stage__key="lave", context__setting="vlm")
+    abel = model(judged.world.team, "Abel", "text")
+    unread = items.get(key="q1/GPT-4/vlm")
+    say(campaign, abel, {(one, ""): "1" for one in items if one != unread}, field="lave")
+
+    assert judged.table("accuracy").rows == before.rows
+    by_abel = judged.table("accuracy", f"judge={abel.pk}")
+    assert value(cell(by_abel, "Brazil", "GPT-4")) == 0
+    assert "Judge: Abel (text). In percent." in [str(one) for one in by_abel.words]
+    mean = judged.table("accuracy", "judge=mean")
+    brazil = cell(mean, "Brazil", "GPT-4").estimate
+    assert brazil is not None and brazil.value == 0.5 and brazil.extras["n_unreadable"] == 1
+    said = " ".join(map(str, mean.words))
+    assert "answers were read by some of the judges only, and so have no mean." in said
+    assert "Judge: Abel (text), Judge. In percent." in said
+    with pytest.raises(BadOption):
+        judged.table("accuracy", "judge=999999")
+
+
+def test_the_average_says_what_was_left_out_and_between_which_ends_it_lies(judged: Study) -> None:
+    """InternVL's q4 (Iran, of two answers): Brazil .5, Iran 0, or .5 were it right, Canada 1."""
+    average = cell(judged.table("accuracy"), "Average", "InternVL").estimate
+    assert average is not None and average.extras["n_unreadable"] == 1
+    assert average.extras["worst"] == pytest.approx(0.5)
+    assert average.extras["best"] == pytest.approx(2 / 3)
 
 
 def test_accuracy_by_country_and_its_plain_mean(judged: Study) -> None:

@@ -101,7 +101,7 @@ def _listed(benchmark: Benchmark) -> str:
     lines = []
     for spec in tables_of(benchmark):
         lines.append(f"{spec.key}  {heading({'number': spec.number, 'title': spec.title})}")
-        lines += [f"    --option {option.key}={'|'.join(option.values)}" for option in spec.options]
+        lines += [f"    --option {option.key}={'|'.join(option.values)}" for option in spec.within(benchmark).options]
         lack = lacking(catalogue, spec, QueryDict(), now)
         lines += [f"    nothing yet: {lack.message}"] if lack else []
     return "\n".join([*lines, ""]) if lines else f"{benchmark.slug} has no tables.\n"
