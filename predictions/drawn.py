@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmarks.models import Image
@@ -31,9 +31,15 @@ class Drawn:
         return bool(self.messages or self.texts or self.image)
 
 
-def drawn(requests: Sequence[Request], team: Team) -> list[Drawn]:
-    """One query for the pictures of all."""
-    return draw([request_json(one) for one in requests], team)
+def drawn(requests: Sequence[Request], team: Team, way: str) -> list[Drawn]:
+    """As they are sent in this way. One query for the pictures of all."""
+    return [_sent(one, way) for one in draw([request_json(one) for one in requests], team)]
+
+
+def _sent(request: Drawn, way: str) -> Drawn:
+    """Without the choices and the form of the reply where they are not sent along."""
+    choices = request.choices if way in ("guided", "logprobs") else ()
+    return replace(request, choices=choices, schema=request.schema if way == "schema" else "")
 
 
 def draw(requests: Sequence[Mapping[str, Any]], team: Team) -> list[Drawn]:
@@ -72,7 +78,8 @@ class Exchange:
 def exchanges(replies: Sequence[Reply], team: Team) -> list[Exchange]:
     """Of a call, in the order of its requests."""
     requests = draw([one.request for one in replies], team)
-    return [_exchange(request, reply) for request, reply in zip(requests, replies, strict=True)]
+    pairs = zip(requests, replies, strict=True)
+    return [_exchange(_sent(request, str(reply.body.get("way") or "")), reply) for request, reply in pairs]
 
 
 def _exchange(request: Drawn, reply: Reply) -> Exchange:

@@ -1,15 +1,17 @@
 """Which prompts can ask a campaign's sheet at an endpoint."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from annotation.displays.shown import shown_for
+from annotation.fields.contract import Shown
 from annotation.models import Campaign, Unit
 from annotation.services.campaigns import items_of
 from annotation.services.sheet_versions import sheet_of
 from predictions.models import Endpoint
-from predictions.prompts.contract import Kind, Lacking, Prompt, Scene
+from predictions.prompts.contract import Kind, Lacking, Prompt, Scene, SeenImage
 from predictions.prompts.registry import prompts_for
-from predictions.scenes import scene_of
+from predictions.scenes import ask, lacks_pictures, scene_of
 
 ASKED: Mapping[str, Sequence[Kind]] = {
     Endpoint.Kind.OPENAI: ("chat", "continuation"),
@@ -19,24 +21,42 @@ ASKED: Mapping[str, Sequence[Kind]] = {
 }
 
 
-def fitting(campaign: Campaign, endpoint: Endpoint) -> tuple[Sequence[Prompt], Prompt | None]:
-    """By a campaign's first item, those written for such a sheet first; and the first that can ask it as it is, without
-    anything that a researcher has to bring. Empty where there is no item."""
-    scene = first_scene(campaign)
-    prompts = prompts_for(scene, ASKED[endpoint.kind]) if scene else ()
-    ready = (one for one in prompts if scene and _can_ask(one, scene))
-    return prompts, next(ready, prompts[0] if prompts else None)
+@dataclass(frozen=True)
+class Fitting:
+    """`prompts`: those written for such a sheet first. `ready`: the first that can ask it as it is, without anything
+    that a researcher has to bring. `missing`: roles of pictures that the display needs and the item has not; `idle`:
+    prompts that would fit if it had them."""
+
+    prompts: Sequence[Prompt] = ()
+    ready: Prompt | None = None
+    missing: Sequence[str] = ()
+    idle: Sequence[Prompt] = ()
 
 
-def _can_ask(prompt: Prompt, scene: Scene) -> bool:
+def fitting(campaign: Campaign, endpoint: Endpoint) -> Fitting:
+    """By the campaign's first item. Empty where there is none."""
+    found = _first(campaign)
+    if found is None:
+        return Fitting()
+    scene, shown = found
+    kinds, key = ASKED[endpoint.kind], campaign.stage.display
+    prompts = prompts_for(scene, kinds)
+    ready = (one for one in prompts if _can_ask(one, scene, shown, key))
+    missing = lacks_pictures(key, shown)
+    whole = replace(scene, images=(*scene.images, *(SeenImage(role, "", 1, 1) for role in missing)))
+    idle = [one for one in prompts_for(whole, kinds) if one not in prompts] if missing else []
+    return Fitting(prompts, next(ready, prompts[0] if prompts else None), missing, idle)
+
+
+def _can_ask(prompt: Prompt, scene: Scene, shown: Shown, display: str) -> bool:
     try:
-        prompt.ask(replace(scene, options={one.key: one.default for one in prompt.options}), 0)
+        ask(prompt, replace(scene, options={one.key: one.default for one in prompt.options}), shown, display, 0)
     except Lacking:
         return False
     return True
 
 
-def first_scene(campaign: Campaign) -> Scene | None:
+def _first(campaign: Campaign) -> tuple[Scene, Shown] | None:
     """What is shown of the campaign's first item; the unit need not be there yet."""
     items = items_of(campaign).prefetch_related("images__image", "facts").select_related("stage")
     item = items.order_by("pk").first()
@@ -44,4 +64,6 @@ def first_scene(campaign: Campaign) -> Scene | None:
         return None
     cohort = campaign.cohorts.select_related("cohort").order_by("pk").first()
     target = cohort.cohort.label if cohort and campaign.stage.has_target else ""
-    return scene_of(Unit(item=item, target=target), sheet_of(campaign.sheet_version), {})
+    unit = Unit(item=item, target=target)
+    shown = shown_for(unit, None)
+    return scene_of(unit, sheet_of(campaign.sheet_version), {}, shown), shown

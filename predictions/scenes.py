@@ -18,6 +18,7 @@ from predictions.prompts.contract import Asked, Lacking, Picture, Piece, Prompt,
 from predictions.prompts.writing import Written
 
 LANGUAGE = "en"
+UNLINKED = {"no_article": "no_links", "no_titles": "no_links"}  # where no linking run was chosen
 
 
 def scene_of(unit: Unit, sheet: Sheet, options: Mapping[str, Any], shown: Shown | None = None) -> Scene:
@@ -116,7 +117,11 @@ class Scenes:
 
     def ask(self, scene: Scene, shown: Shown, seed: int) -> Asked:
         """What a unit of the run is asked. Raises Lacking."""
-        return ask(self.prompt, scene, shown, self.stage.display, seed)
+        try:
+            return ask(self.prompt, scene, shown, self.stage.display, seed)
+        except Lacking as lacking:
+            unlinked = "run" in self.kinds.values() and not self._links
+            raise Lacking(UNLINKED.get(lacking.code, lacking.code) if unlinked else lacking.code) from None
 
     @cached_property
     def options(self) -> Mapping[str, Any]:

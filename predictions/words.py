@@ -1,5 +1,7 @@
 """What the codes of calls say to a researcher: what happened, then what to do."""
 
+from collections.abc import Sequence
+
 from django.utils.translation import gettext_lazy as _
 
 REASONS = {
@@ -32,7 +34,9 @@ REASONS = {
     "sheet": _("The reply was read, and the sheet does not take it as an answer."),
     # what the unit lacks
     "no_article": _("The linking run has no article for this item."),
-    "no_image": _("The item has no picture to show."),
+    "no_titles": _("The linking run has no concepts for this item."),
+    "no_links": _("No linking run is chosen, and the item itself brings no article and no concepts."),
+    "no_image": _("A picture that is to be shown is missing."),
     "no_text": _("The item has no text to show."),
     "no_target": _("The unit asks about no culture, and the prompt needs one."),
     "no_question": _("The sheet does not have the question that the prompt asks."),
@@ -68,6 +72,7 @@ STOPPED = {
     "stopped": _("Somebody stopped it."),
     "files": _("Answers of this model came in a file. Withdraw one of the two."),
     "prompt_changed": _("The prompt's wording has changed since. Plan a new run."),
+    "moved": _("The endpoint has another address now, and a run is asked of one server. Plan a new run."),
     "retired": _("The endpoint was retired. Nothing more is asked of it."),
     "closed": _("The campaign takes no answers now."),
 }
@@ -87,6 +92,35 @@ WAYS = {
     "schema": _("by a form in JSON"),
     "text": _("from its words"),
 }
+
+KINDS = {
+    "continuation": _("from how likely the text is"),
+    "probe": _("from how near the picture is to each text"),
+    "grounding": _("from the boxes that were found"),
+}
+
+PROBLEMS = {
+    "unknown_place": _("Nothing fills {%(place)s}. Take it out, or correct its name."),
+    "missing_place": _("{%(place)s} is missing, and the prompt needs it."),
+    "no_cut": _("Give a number: a likelihood on one side of it counts as relevant, on the other as not."),
+    "not_a_choice": _("This is none of the choices."),
+    "not_demonstrations": _("These could not be read as demonstrations. Write them in the form that the help shows."),
+}
+
+
+def how(kind: str, way: str) -> str:
+    """How an answer is got: by the kind of request, and by the way of a chat."""
+    return str(KINDS.get(kind) or WAYS.get(way) or way)
+
+
+def problem(code: str, place: str) -> str:
+    """Why an option of a prompt cannot be used."""
+    return str(PROBLEMS.get(code) or _("This cannot be used as it is (%(code)s).")) % {"place": place, "code": code}
+
+
+def tied(codes: Sequence[str]) -> str:
+    """Why no code is taken, where several are the likeliest."""
+    return str(_("These codes are equally likely, so none is taken: %(codes)s.")) % {"codes": ", ".join(codes)}
 
 
 def reason(code: str) -> str:

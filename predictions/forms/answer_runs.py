@@ -18,7 +18,9 @@ from predictions.example_items import by_rule
 from predictions.models import Endpoint, Run
 from predictions.preprocessing import LONGEST, MOST
 from predictions.prompts.contract import Option, Prompt
-from predictions.words import WAYS
+from predictions.prompts.registry import problems_of
+from predictions.services.knowledge.linking import METHODS
+from predictions.words import WAYS, problem
 
 OPTION = "o-"
 MOST_CONCEPTS = 500
@@ -129,8 +131,11 @@ class PlanForm(FirstForm):
             "targets", _pairs(campaign.cohorts.order_by("cohort__label").values_list("cohort__label", flat=True))
         )
         self._choose("concepts", _pairs(_distinct(items, "concept")[:MOST_CONCEPTS]))
+        needed = {one.option for one in problems_of(chosen, {})}
         for option in chosen.options:
             self.fields[OPTION + option.key] = field_of(option, benchmark, campaign)
+            if option.key in needed:
+                self.fields[OPTION + option.key].label = _("%(option)s (needed)") % {"option": gettext(option.label)}
         if OPTION + "longest" in self.fields:  # a prompt that speaks of pixels has to know the size itself
             own = self.fields.pop("longest")
             self.fields[OPTION + "longest"] = forms.IntegerField(
@@ -143,6 +148,15 @@ class PlanForm(FirstForm):
 
     def clean_model(self) -> str:
         return one_line(str(self.cleaned_data["model"]).strip())
+
+    def clean(self) -> dict[str, Any]:
+        """What keeps the prompt's options from being used stands beside each."""
+        cleaned = super().clean() or self.cleaned_data
+        if all(OPTION + one.key in cleaned for one in self.chosen.options):
+            for one in problems_of(self.chosen, self.options()):
+                name = OPTION + one.option
+                self.add_error(name if name in self.fields else None, problem(one.code, one.place))
+        return cleaned
 
     def options(self) -> dict[str, Any]:
         """What the prompt's options were set to, by their keys."""
@@ -167,9 +181,10 @@ class PlanForm(FirstForm):
             parts[name] = [one for one in own if isinstance(one.field, _Words) == long]
         return parts
 
-    def prompts(self) -> list[tuple[Any, Prompt]]:
-        """Each prompt with its button."""
-        return list(zip(self["prompt"], self.fitting, strict=True))
+    def prompts(self) -> list[tuple[Any, Prompt, bool]]:
+        """Each prompt with its button, and whether it needs what a linking run finds."""
+        linked = [any(option.kind == "run" for option in one.options) for one in self.fitting]
+        return list(zip(self["prompt"], self.fitting, linked, strict=True))
 
 
 PARTS = {
@@ -215,7 +230,8 @@ def _words(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any)
 
 def _linking(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
     runs = Run.objects.filter(benchmark=benchmark, task=Run.Task.LINKING, complete=True, withdrawn_at=None)
-    return _Linking(runs.select_related("rater").order_by("-pk"), empty_label=_("None"), **about)
+    runs = runs.select_related("rater", "knowledge_index__base").order_by("-pk")
+    return _Linking(runs, empty_label=_("None"), **about)
 
 
 def _examples(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
@@ -237,7 +253,10 @@ class _Words(forms.CharField):
 
 class _Linking(forms.ModelChoiceField):  # type: ignore[type-arg]
     def label_from_instance(self, run: Any) -> str:
-        return f"{run.rater.name} {run.rater.setting} · {run.created_at:%Y-%m-%d %H:%M}"
+        base = run.knowledge_index.base.name if run.knowledge_index else ""
+        way = METHODS.get(run.options.get("method"), run.rater.setting)
+        told = [base, str(way), run.rater.name, f"{run.created_at:%Y-%m-%d %H:%M}"]
+        return " · ".join(one for one in told if one)
 
 
 class _Examples(forms.CharField):

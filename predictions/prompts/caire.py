@@ -140,7 +140,7 @@ class Relevance(Written):
         if self.seen == "titles":
             titles = several(known.get("titles"))[:TITLES]
             if not titles:
-                raise Lacking("no_article")
+                raise Lacking("no_titles")
             return {"titles": "\n".join(f"- {one}" for one in titles)}
         if self.seen in ("article", "text"):
             entity, article = line(known.get("entity") or ""), str(known.get("article") or "").strip()

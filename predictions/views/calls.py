@@ -24,13 +24,14 @@ def call(request: HttpRequest, slug: str, run_id: int, call_id: int) -> HttpResp
     benchmark = benchmark_for(request.user, slug, can="work_on")
     run = answer_run_for(benchmark, run_id)
     found = call_for(run, call_id)
+    replies = kept_replies(found)
     context = {
         "run": run,
         "call": found,
         "chip": CHIPS[found.State(found.state)],
         "why": why(found),
-        "way": words.WAYS.get(found.how, found.how),
-        "exchanges": exchanges(kept_replies(found), benchmark.team),
+        "way": words.how(replies[0].request.get("kind", "") if replies else "", found.how),
+        "exchanges": exchanges(replies, benchmark.team),
         "attempts": attempts_of(found),
         "answers": found.annotation.answers if found.annotation else None,
     }

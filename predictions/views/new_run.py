@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -16,9 +17,10 @@ from predictions import words
 from predictions.backends.contract import Decoding
 from predictions.drawn import drawn
 from predictions.endpoint_readers import last_check, prices_of
-from predictions.fitting import fitting
+from predictions.fitting import Fitting, fitting
 from predictions.forms.answer_runs import OPTION, FirstForm, PlanForm, campaigns_of, ident, typed
-from predictions.models import Endpoint
+from predictions.models import Endpoint, Run
+from predictions.plan_pages import facts_of, run_in_the_way
 from predictions.services import answer_runs
 from predictions.services.answer_runs import Plan
 from predictions.views.pages import context_of, whole
@@ -35,9 +37,9 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     said = request.POST if request.method == "POST" else request.GET
     checked = "show" in said or said.get("do") in CHECKED
-    form = _form(benchmark, said, checked=checked and request.method == "POST")
+    form, fits = _form(benchmark, said, checked=checked and request.method == "POST")
     if not form.is_bound or not form.is_valid() or not isinstance(form, PlanForm):
-        return _plan_page(request, benchmark, form)
+        return _plan_page(request, benchmark, form, fits)
     plan, refused = _plan(form), ""
     try:
         if said.get("do") == "start":
@@ -47,28 +49,28 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     except answer_runs.Refused as error:
         refused = str(error)
     form.add_error(None, refused)
-    return _plan_page(request, benchmark, form)
+    return _plan_page(request, benchmark, form, fits, held_by=run_in_the_way(plan))
 
 
-def _form(benchmark: Benchmark, said: Any, *, checked: bool) -> FirstForm:
+def _form(benchmark: Benchmark, said: Any, *, checked: bool) -> tuple[FirstForm, Fitting]:
     """The first form until campaign and endpoint are known and a prompt fits both; then the whole one."""
     bound = FirstForm(said, benchmark=benchmark)
     if not bound.is_valid():
-        return bound if checked else FirstForm(initial=typed(bound, said), benchmark=benchmark)
+        return bound if checked else FirstForm(initial=typed(bound, said), benchmark=benchmark), Fitting()
     campaign, endpoint = bound.cleaned_data["campaign"], bound.cleaned_data["endpoint"]
-    prompts, ready = fitting(campaign, endpoint)
-    if ready is None:
-        return FirstForm(initial=typed(bound, said), benchmark=benchmark)
-    chosen = next((one for one in prompts if ident(one) == said.get("prompt")), ready)
-    about: dict[str, Any] = {"benchmark": benchmark, "campaign": campaign, "fitting": prompts, "chosen": chosen}
+    fits = fitting(campaign, endpoint)
+    if fits.ready is None:
+        return FirstForm(initial=typed(bound, said), benchmark=benchmark), fits
+    chosen = next((one for one in fits.prompts if ident(one) == said.get("prompt")), fits.ready)
+    about: dict[str, Any] = {"benchmark": benchmark, "campaign": campaign, "fitting": fits.prompts, "chosen": chosen}
     if checked:
-        return PlanForm(said, **about)
+        return PlanForm(said, **about), fits
     first = typed(bound, said)
     if "model" in said:  # the rest was there to be typed; options of a prompt just chosen begin as it says
         same = ident(chosen) == said.get("shown_prompt")
         rest = typed(PlanForm(**about), said).items()
         first |= {name: value for name, value in rest if same or not name.startswith(OPTION)}
-    return PlanForm(initial=first | {"prompt": ident(chosen)}, **about)
+    return PlanForm(initial=first | {"prompt": ident(chosen)}, **about), fits
 
 
 def _plan(form: PlanForm) -> Plan:
@@ -86,12 +88,17 @@ def _plan(form: PlanForm) -> Plan:
     )  # fmt: skip
 
 
-def _plan_page(request: HttpRequest, benchmark: Benchmark, form: FirstForm) -> HttpResponse:
+def _plan_page(
+    request: HttpRequest, benchmark: Benchmark, form: FirstForm, fits: Fitting, held_by: Run | None = None
+) -> HttpResponse:
     whole = isinstance(form, PlanForm)
     endpoint = _endpoint(form, benchmark) if whole else None
     context = {
         "form": form,
         "whole": whole,
+        "fits": fits,
+        "held_by": held_by,
+        "marked": any(name != NON_FIELD_ERRORS for name in form.errors),
         "parts": form.parts() if isinstance(form, PlanForm) else {},
         "campaigns": campaigns_of(benchmark).exists(),
         "endpoints": Endpoint.objects.filter(team=benchmark.team, retired_at=None).exists(),
@@ -120,12 +127,22 @@ def _look_page(request: HttpRequest, benchmark: Benchmark, plan: Plan) -> HttpRe
         "view": view,
         "number": number,
         "position": number + 1,
-        "requests": drawn(asked.requests, benchmark.team) if asked else [],
+        "facts": facts_of(plan, person(request)),
+        "in_the_way": run_in_the_way(plan),
+        "unnamed": _unnamed(plan),
+        "requests": drawn(asked.requests, benchmark.team, view.way) if asked else [],
         "several": bool(asked and len(asked.requests) > 1),
         "order": asked.order if asked else (),
-        "way": words.WAYS.get(view.way, view.way),
+        "way": words.how(asked.requests[0].kind if asked and asked.requests else "", view.way),
+        "unlinked": "no_links" in (view.lacking, *(estimate.lacking if estimate else ())),
         "lacking": words.reason(view.lacking) if view.lacking else "",
         "estimate": estimate,
         "lacking_words": [(words.reason(code), n) for code, n in estimate.lacking.items()] if estimate else [],
     }
     return render(request, "predictions/before_run.html", context_of(request, benchmark, **context))
+
+
+def _unnamed(plan: Plan) -> bool:
+    """Whether the endpoint named its models at the last check, and not this one."""
+    check = last_check(plan.endpoint)
+    return bool(check and check.models and plan.model not in check.models)

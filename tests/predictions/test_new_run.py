@@ -6,6 +6,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Campaign
+from benchmarks.models import ItemImage
+from jobs.models import record
 from people.models import Rater
 from predictions.models import Call, Endpoint, Run
 from predictions.prompts.contract import Option
@@ -94,7 +96,78 @@ def test_a_prompt_that_lacks_something_says_so_before_the_start(
     world: World, campaign: Campaign, endpoint: Endpoint
 ) -> None:
     page = text_of(press(world, **plan(campaign, endpoint, prompt="caire-digit@1"), do="cost"))
-    assert "The linking run has no article for this item" in page and "4 units cannot be asked" in page
+    assert "No linking run is chosen" in page and "4 units cannot be asked" in page
+    assert f"/b/{world.benchmark.slug}/links/" in page, "where one is made"
+    form = text_of(press(world, **plan(campaign, endpoint, prompt="caire-digit@1"), do="form"))
+    assert "Needs what a linking run found" in form
+
+
+def test_prompts_that_lack_pictures_are_named_with_the_place_that_is_empty(
+    world: World, campaign: Campaign, endpoint: Endpoint
+) -> None:
+    said = {"campaign": campaign.pk, "endpoint": endpoint.pk, "do": "form"}
+    name = "Relevance, the digit alone"
+    page = text_of(press(world, **said))
+    assert name in page and "no picture in this place" not in page
+    ItemImage.objects.filter(item__in=world.items).delete()
+    page = text_of(press(world, **said))
+    assert "no picture in this place: <code>image</code>" in page and name in page
+    assert 'value="caire-digit@1"' not in page, "it is named, and cannot be chosen"
+    assert "A picture that is to be shown is missing" in text_of(press(world, **plan(campaign, endpoint), do="look"))
+
+
+def test_an_option_that_is_needed_is_marked_where_it_is_missing(world: World, campaign: Campaign) -> None:
+    scoring = an_endpoint(world, "http://127.0.0.1:9/v1", offers=["continuation"], name="Scoring")
+    said = plan(campaign, scoring, prompt="caire-likelihood-text@1", shown_prompt="caire-likelihood-text@1")
+    assert "Cut (needed)" in text_of(press(world, **said, do="form"))
+    refused = press(world, **said, do="look")
+    page = text_of(refused)
+    assert refused.status_code == 400 and 'id="id_o-cut_error"' in page and "no_cut" not in page
+    assert "Give a number" in page and "It is marked below" in page
+    assert 'id="id_o-cut_error"' not in text_of(press(world, **said, **{"o-cut": "2"}, do="look"))
+
+
+def test_what_the_reply_may_be_is_shown_only_where_it_is_sent(world: World, campaign: Campaign) -> None:
+    said = {"prompt": "sheet@1", "do": "look"}
+    plain = an_endpoint(world, "http://127.0.0.1:9/v1", offers=["images"], name="Plain")
+    formed = an_endpoint(world, "http://127.0.0.1:9/v1", offers=["images", "schema"], name="Formed")
+    assert "What the reply may be" not in text_of(press(world, **plan(campaign, plain, **said)))
+    page = text_of(press(world, **plan(campaign, formed, **said)))
+    assert "What the reply may be" in page and "additionalProperties" in page
+
+
+def test_before_the_start_the_whole_plan_is_there_and_what_is_in_its_way(
+    world: World, campaign: Campaign, endpoint: Endpoint
+) -> None:
+    more = {"setting": "twice", "sample": "2", "repeats": "3", "temperature": "0.5"}
+    page = text_of(press(world, **plan(campaign, endpoint, **more), do="look"))
+    for words in ("The sheet as people have it", "sheet 1", "a sample of 2", "temperature: 0.5", "twice"):
+        assert words in page
+    assert "Open that run" not in page
+    press(world, **plan(campaign, endpoint, **more), do="start")
+    run, link = Run.objects.get(), "Open that run"
+    for do in ("look", "cost", "start"):
+        page = text_of(press(world, **plan(campaign, endpoint, **more), do=do))
+        assert link in page and f"/predictions/run/{run.pk}/" in page and "It is marked below" not in page
+    other = more | {"setting": "thrice"}
+    assert link not in text_of(press(world, **plan(campaign, endpoint, **other), do="look"))
+
+
+def test_a_model_that_the_endpoint_did_not_name_is_asked_about(
+    world: World, campaign: Campaign, endpoint: Endpoint
+) -> None:
+    said = {"works": True, "models": ["tiny", "larger"], "words": ""}
+    record(
+        world.team_admin,
+        "endpoint.checked",
+        scope=endpoints.scope_of(endpoint),
+        target=endpoints.target_of(endpoint),
+        **said,
+    )
+    form = text_of(press(world, **plan(campaign, endpoint), do="form"))
+    assert '<option value="larger">' in form and 'list="models"' in form
+    assert "Is it spelt right" not in text_of(press(world, **plan(campaign, endpoint), do="look"))
+    assert "Is it spelt right" in text_of(press(world, **plan(campaign, endpoint, model="tyni"), do="look"))
 
 
 def test_the_start_makes_the_run_as_it_was_planned(world: World, campaign: Campaign, endpoint: Endpoint) -> None:

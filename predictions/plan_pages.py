@@ -1,0 +1,37 @@
+"""What is said of a plan before it becomes a run: all that it fixes, and what stands in its way."""
+
+from dataclasses import asdict
+
+from django.utils.translation import gettext as _
+
+from people.models import User
+from predictions.models import Run
+from predictions.prompts import registry
+from predictions.run_pages import about_of
+from predictions.services.plans import Plan
+
+
+def facts_of(plan: Plan, actor: User) -> list[tuple[str, str]]:
+    """As the run's own page will have them, label and value."""
+    name, setting = called(plan)
+    draft = Run(
+        campaign=plan.campaign, endpoint=plan.endpoint, model=plan.model, revision=plan.revision,
+        prompt=plan.prompt.key, prompt_version=registry.version_of(plan.prompt, plan.options),
+        prompt_options=dict(plan.options), decoding=asdict(plan.decoding), selection=dict(plan.selection),
+        options={"longest": plan.longest, "fresh": plan.fresh}, repeats=plan.repeats, seed=plan.seed,
+        budget=plan.budget, created_by=actor,
+    )  # fmt: skip
+    own = [(_("Name in the tables"), name), (_("Setting"), setting or _("none")), (_("Prompt"), _(plan.prompt.name))]
+    return [*own, *about_of(draft)]
+
+
+def called(plan: Plan) -> tuple[str, str]:
+    """Name and setting of the rater that it would be."""
+    return plan.name.strip() or plan.model.strip(), plan.setting.strip() or plan.prompt.setting
+
+
+def run_in_the_way(plan: Plan) -> Run | None:
+    """The campaign's run of the same name and setting; a second one is refused."""
+    name, setting = called(plan)
+    rows = Run.objects.filter(campaign=plan.campaign, task=Run.Task.ANSWERS, withdrawn_at=None)
+    return rows.filter(rater__name=name, rater__setting=setting).order_by("-pk").first()
