@@ -78,7 +78,7 @@ def _call(call: Call, attempts: list[dict[str, Any]], replies: list[Any]) -> dic
         "order": call.order,
         "answers": call.annotation.answers if call.annotation else None,
         "cached": call.cached,
-        "cost": f"{call.cost:f}",
+        "cost": None if any(one["cost"] is None for one in attempts) else f"{call.cost:f}",
         "ended_at": call.ended_at.isoformat() if call.ended_at else None,
         "replies": replies,
         "attempts": attempts,

@@ -112,7 +112,7 @@ class Limiter:
         self.holder = holder
         earlier, own = f"{holder.partition(':')[0]}:", f"{holder}:"
         try:
-            names = [name.decode() for name in self._server.zrange(self._held, 0, -1)]
+            names = [name.decode() for name in self._server.zrange(self._held, 0, -1) if isinstance(name, bytes)]
             dead = [name for name in names if name.startswith(earlier) and not name.startswith(own)]
             if dead:
                 self._server.zrem(self._held, *dead)

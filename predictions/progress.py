@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import Sum
+from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from annotation.services.sql import fetch
@@ -30,7 +30,8 @@ FROM predictions_call WHERE run_id = %(run)s GROUP BY state
 @dataclass(frozen=True)
 class Progress:
     """`rate`: calls that ended in a minute, lately; None while nobody knows. `cost`: US dollars, as far as it is known;
-    `unaccounted`: what requests of unknown cost may have cost at most. `stalled`: it runs, but no job has it in hand.
+    `unaccounted`: what requests of unknown cost may have cost at most. `unpriced`: calls with such a request.
+    `stalled`: it runs, but no job has it in hand.
     """
 
     total: int
@@ -40,6 +41,7 @@ class Progress:
     seconds_left: float | None
     cost: Decimal
     unaccounted: Decimal
+    unpriced: int
     tokens_in: int
     tokens_out: int
     in_flight: int
@@ -49,7 +51,8 @@ class Progress:
 
     @property
     def ended(self) -> int:
-        return self.total - self.by_state.get("pending", 0) - self.by_state.get("running", 0)
+        """What the budget has no room for is asked when it is raised."""
+        return self.total - sum(self.by_state.get(state, 0) for state in ("pending", "running", "over_budget"))
 
 
 def progress_of(run: Run, at: datetime | None = None) -> Progress:
@@ -64,7 +67,8 @@ def progress_of(run: Run, at: datetime | None = None) -> Progress:
     lately = sum(row[4] for row in rows)
     rate = lately * 60 / window if lately and run.state == Run.State.RUNNING else None
     attempts = Attempt.objects.filter(call__run=run)
-    told = attempts.aggregate(into=Sum("tokens_in"), out=Sum("tokens_out"))
+    unpriced = Count("call", distinct=True, filter=Q(cost=None))
+    told = attempts.aggregate(into=Sum("tokens_in"), out=Sum("tokens_out"), unpriced=unpriced)
     live = job is not None and job.state in Job.LIVE and not job.cancel_asked
     return Progress(
         total=sum(by_state.values()),
@@ -74,6 +78,7 @@ def progress_of(run: Run, at: datetime | None = None) -> Progress:
         seconds_left=left * 60 / rate if rate and left else None,
         cost=sum((row[2] for row in rows), Decimal(0)),
         unaccounted=run.unaccounted,
+        unpriced=told["unpriced"],
         tokens_in=told["into"] or 0,
         tokens_out=told["out"] or 0,
         in_flight=sum(row[5] for row in rows),

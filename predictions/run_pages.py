@@ -12,8 +12,9 @@ from django.utils.translation import gettext_lazy
 
 from benchmarks.models import Benchmark
 from predictions import words
-from predictions.models import Call, Reply, Run
+from predictions.models import Attempt, Call, Reply, Run
 from predictions.progress import Progress
+from predictions.templatetags.money import exactly
 
 PAGE = 100
 EXCERPT = 240
@@ -113,7 +114,7 @@ def about_of(run: Run) -> list[tuple[str, str]]:
         (_("Model"), run.model),
         (_("Revision"), run.revision),
         (_("Endpoint"), run.endpoint.name if run.endpoint else ""),
-        (_("Address"), run.endpoint.base_url if run.endpoint else ""),
+        (_("Address"), run.options.get("address", run.endpoint.base_url) if run.endpoint else ""),
         (_("Campaign"), run.campaign.name if run.campaign else ""),
         (_("Sheet"), _("version %(number)s") % {"number": run.campaign.sheet_version} if run.campaign else ""),
         (_("Prompt"), f"{run.prompt} {run.prompt_version}".strip()),
@@ -124,7 +125,7 @@ def about_of(run: Run) -> list[tuple[str, str]]:
         (_("Units"), "; ".join(which) or _("all of the campaign")),
         (_("Times each is asked"), str(run.repeats)),
         (_("Seed"), str(run.seed)),
-        (_("Budget"), f"${run.budget.normalize():f}" if run.budget is not None else ""),
+        (_("Budget"), f"${exactly(run.budget)}" if run.budget is not None else ""),
         (_("File"), f"{run.source}, SHA-256 {run.digest}" if run.digest else ""),
         (_("Started by"), str(run.created_by or "")),
     ]
@@ -145,12 +146,15 @@ def _brief(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Line:
-    """A call in a list: its state, why, and the beginning of what was said."""
+    """A call in a list: its state, why, the answer that counts, and the beginning of what was said, where that is
+    something else. `unpriced`: nobody knows what some request of it cost."""
 
     call: Call
     chip: str
     why: str
+    answers: Sequence[tuple[str, str]]
     text: str
+    unpriced: bool
 
 
 @dataclass(frozen=True)
@@ -162,22 +166,37 @@ class CallPage:
 
 
 def calls_page(run: Run, state: str, after: int) -> CallPage:
-    """A hundred calls of a run, in the order they were made. Two queries."""
-    rows = Call.objects.filter(run=run, pk__gt=after).select_related("item", "unit").order_by("pk")
+    """A hundred calls of a run, in the order they were made. Three queries."""
+    rows = Call.objects.filter(run=run, pk__gt=after).select_related("item", "unit", "annotation").order_by("pk")
     calls = list((rows.filter(state=state) if state else rows)[: PAGE + 1])
     further = calls[PAGE - 1].pk if len(calls) > PAGE else 0
     calls = calls[:PAGE]
     texts = said_in([number for call in calls for number in call.replies[-1:]])
-    lines = [
-        Line(call, CHIPS[State(call.state)], why(call), texts.get(call.replies[-1], "") if call.replies else "")
-        for call in calls
-    ]
-    return CallPage(lines, further)
+    unpriced = set(Attempt.objects.filter(call__in=calls, cost=None).values_list("call", flat=True))
+    return CallPage([_line(call, texts, call.pk in unpriced) for call in calls], further)
+
+
+def _line(call: Call, texts: Mapping[int, str], unpriced: bool) -> Line:
+    given = call.annotation.answers if call.annotation else {}
+    answers = [(key, _brief(value)) for key, value in given.items()]
+    text = texts.get(call.replies[-1], "") if call.replies else ""
+    if text.strip() in [value for _key, value in answers] and len(answers) == 1:
+        text = ""
+    return Line(call, CHIPS[State(call.state)], why(call), answers, text, unpriced)
 
 
 def why(call: Call) -> str:
     """A sentence, for a call without a value."""
-    return words.reason(call.reason) if call.reason else ""
+    tied = _tied(call.notes.get("distribution")) if call.reason == "two_verdicts" else []
+    return words.tied(tied) if tied else words.reason(call.reason) if call.reason else ""
+
+
+def _tied(shares: Any) -> list[str]:
+    """Codes that are the likeliest together; none where one is, or where it is not known."""
+    if not isinstance(shares, Mapping) or not shares:
+        return []
+    found = [str(code) for code, share in shares.items() if share == max(shares.values())]
+    return found if len(found) > 1 else []
 
 
 def said_in(numbers: Sequence[int]) -> dict[int, str]:

@@ -58,13 +58,14 @@ REASONS = {
     "connection": _("The connection broke each time. Check the endpoint, then retry."),
     "not_allowed": _("The server does not let us in. Check the key of the endpoint, then retry."),
     "permanent": _("The server does not take this request. Its own words stand with the attempts."),
-    "budget": _("The budget was spent before its turn. Raise it, and the rest is asked."),
+    "budget": _("The budget was too small for its turn. Raise it, and the rest is asked."),
     "stopped": _("The run was stopped before its turn."),
     "fault": _("Something went wrong on our side. The operator's log has the details."),
 }  # fmt: skip
 
 STOPPED = {
-    "budget": _("The budget is spent. Raise it to go on."),
+    "budget": _("What is left of the budget is too small for the next request. Raise it to go on."),
+    "price": _("Nobody says any more what this model costs, so its budget cannot be kept. Add its price, then resume."),
     "person": _("Somebody paused it."),
     "not_allowed": _("The server does not let us in. Check the key of the endpoint, then resume."),
     "failures": _("Too many calls failed one after another. Look at why, then resume."),

@@ -49,7 +49,8 @@ COLUMNS: tuple[Column, ...] = (
     ("prompt", "k.prompt", "text", "Prompt and its version, such as caire/1; empty of a file."),
     ("way", "k.how", "text", "How the answer was come by: logprobs, guided, schema or text. They are different"
      " measurements. Empty where a file does not say."),
-    ("cost", "k.cost::float8", "float8", "US dollars for all requests about it, as they were counted."),
+    ("cost", "k.cost::float8", "float8", "US dollars for all requests about it, as they were counted; null where"
+     " nobody knows what one of them cost."),
     ("decoding", "k.decoding", "text", "Temperature and the like, as JSON, with the seed of what was shuffled."),
     ("confirmed", "a.confirmed::text", "text", "Warnings the rater confirmed."),
     ("opened", "(a.trace -> 'opened')::text", "text", "What was opened by hand before answering, as a list of part, at,"
@@ -76,7 +77,9 @@ _FROM = """
   JOIN annotation_sheetversion v ON v.id = a.sheet_version_id
   LEFT JOIN people_cohort c ON c.id = a.cohort_id
   LEFT JOIN (
-    SELECT DISTINCT ON (l.annotation_id) l.annotation_id, l.run_id, l.how, l.cost, coalesce(e.name, '') AS endpoint,
+    SELECT DISTINCT ON (l.annotation_id) l.annotation_id, l.run_id, l.how,
+      CASE WHEN NOT EXISTS (SELECT 1 FROM predictions_attempt t WHERE t.call_id = l.id AND t.cost IS NULL)
+        AND n.endpoint_id IS NOT NULL THEN l.cost END AS cost, coalesce(e.name, '') AS endpoint,
       trim(n.model || ' ' || n.revision) AS model,
       n.prompt || CASE WHEN n.prompt = '' THEN '' ELSE '/' || n.prompt_version END AS prompt,
       (n.decoding || jsonb_build_object('shuffled_by', n.seed))::text AS decoding

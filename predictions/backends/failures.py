@@ -16,6 +16,7 @@ from predictions.prompts.contract import Request, Words
 LONGEST_WAIT = 3600.0
 MOST_WORDS = 300
 KEYS = re.compile(r"\b(?:sk|pk|key|gsk|hf|xai|AIza)[-_][\w*.-]{4,}|\bBearer\s+\S+|\S{40,}")
+NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{0,12})?")
 FILTERS = ("content_filter", "content_policy_violation", "moderation_blocked")
 WORDS = {
     "private": "The address leads into a private network that this site does not ask.",
@@ -76,14 +77,14 @@ def is_filter(code: str) -> bool:
 
 def retry_after(headers: Mapping[str, str], at: datetime | None = None) -> float | None:
     """Seconds to wait, from a number or a date; None if the server does not say."""
-    if (exact := headers.get("retry-after-ms", "")).replace(".", "", 1).isdigit():
+    if NUMBER.fullmatch(exact := headers.get("retry-after-ms", "").strip()):
         return min(LONGEST_WAIT, float(exact) / 1000)
     told = headers.get("retry-after", "").strip()
-    if told.replace(".", "", 1).isdigit():
+    if NUMBER.fullmatch(told):
         return min(LONGEST_WAIT, float(told))
     try:
         until = parsedate_to_datetime(told)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     until = until if until.tzinfo else until.replace(tzinfo=UTC)
     return min(LONGEST_WAIT, max(0.0, (until - (at or datetime.now(UTC))).total_seconds()))

@@ -1,6 +1,7 @@
 """A server that speaks the OpenAI protocol: OpenAI, vLLM, SGLang, llama.cpp, Ollama, proxies before others."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -69,8 +70,8 @@ class Wire:
     def ask(self, method: str, path: str, *, most: int = MOST_REPLY, **sent: Any) -> Came:
         """Raises CallError only where no whole answer came. `sent`: as httpx takes it."""
         begun = time.monotonic()
-        request = self.client.build_request(method, f"{self.base_url}{path}", **sent)
         try:
+            request = self.client.build_request(method, f"{self.base_url}{path}", **sent)
             with lines.within(self.seconds):
                 response = self.client.send(request, stream=True)
                 try:
@@ -127,7 +128,7 @@ def _error_in(came: Came) -> tuple[str, str]:
 
 def _status_of(code: str) -> int:
     """Some proxies answer 200 and put the status into the body."""
-    return int(code) if code.isdigit() and 400 <= int(code) < 600 else 500
+    return int(code) if re.fullmatch("[45][0-9]{2}", code) else 500
 
 
 class OpenAI:

@@ -1,7 +1,6 @@
 """What is sent to a server that speaks the OpenAI protocol, and what is read from it. No network, no state."""
 
 import base64
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from predictions.prompts.contract import Message, Picture, Reply, Request, Token
 
 MOST_TOP = 20  # the most that OpenAI and vLLM give; FEWER_TOP where a server refuses that many
 FEWER_TOP = 5
+MOST_TOKENS = 100_000_000  # of one answer; so many, some times over, are still a number in the database
 LOWEST = -9999.0  # what stands for minus infinity, which no database keeps
 MAGIC = ((b"\x89PNG", "image/png"), (b"GIF8", "image/gif"), (b"RIFF", "image/webp"))
 
@@ -169,20 +169,20 @@ def _top(listed: Any) -> dict[str, float]:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # not a number
         return LOWEST
-    return max(LOWEST, min(0.0, float(value)))
+    return float(max(LOWEST, min(0.0, value)))  # whole numbers of JSON may be too large to be made one before
 
 
 def usage_of(body: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """Tokens in and out, as the server counted them."""
+    """Tokens in and out, as the server counted them; None where that is no number of tokens."""
     usage = body.get("usage")
     if not isinstance(usage, Mapping):
         return None, None
     found = [usage.get(name, usage.get(other)) for name, other in (
         ("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"),
     )]  # fmt: skip
-    counts = [one if isinstance(one, int) and 0 <= one < 2**31 else None for one in found]
+    counts = [one if type(one) is int and 0 <= one <= MOST_TOKENS else None for one in found]
     return counts[0], counts[1]
 
 

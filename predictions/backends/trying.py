@@ -50,7 +50,7 @@ def _said(text: str) -> tuple[Message, ...]:
 def _is_bird(reply: Reply) -> bool:
     try:
         return json.loads(reply.text).get("bird") in BIRDS
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return False
 
 

@@ -18,7 +18,7 @@ from jobs import services as jobs
 from jobs.models import Job, record
 from people.models import Rater, Team, User
 from people.services.raters import models_of
-from predictions.models import Call, Run
+from predictions.models import Call, Endpoint, Run
 from predictions.prompts import registry
 from predictions.services import endpoints, plans
 from predictions.services.budgets import Rates
@@ -78,12 +78,14 @@ def _check(plan: Plan, at: datetime) -> None:
     if plan.budget is not None:
         if plan.budget <= 0:
             raise Refused(_("Give a budget above 0, or none."))
-        _prices, row = endpoints.price_of(plan.endpoint, plan.model, at)
-        if not Rates.of(row).known:
-            words = _(
-                "Nobody has said what this model costs, so no budget can be kept. Add its price, or ask without one."
-            )
-            raise Refused(words)
+        _priced(plan.endpoint, plan.model, at)
+
+
+def _priced(endpoint: Endpoint, model: str, at: datetime) -> None:
+    _prices, row = endpoints.price_of(endpoint, model, at)
+    if not Rates.of(row).known:
+        words = _("Nobody has said what this model costs, so no budget can be kept. Add its price, or ask without one.")
+        raise Refused(words)
 
 
 def open_run(plan: Plan, actor: User, at: datetime) -> Run:
@@ -112,6 +114,7 @@ def _rater(plan: Plan) -> Rater:
             "setting."
         )
         raise Refused(words % {"name": name[0]})
+    _same_model(plan, rater, name[0])
     if machine_answers.by_files(plan.campaign, rater):
         words = _(
             "“%(name)s” with this setting has answers here that came in a file, and answers are not mixed. Withdraw "
@@ -119,6 +122,18 @@ def _rater(plan: Plan) -> Rater:
         )
         raise Refused(words % {"name": name[0]})
     return rater
+
+
+def _same_model(plan: Plan, rater: Rater, name: str) -> None:
+    """One name and setting stand for one model in all numbers. Raises Refused."""
+    others = Run.objects.filter(rater=rater, task=Run.Task.ANSWERS, withdrawn_at=None).exclude(model="")
+    other = others.exclude(model=plan.model.strip(), revision=plan.revision.strip()).first()
+    if other is not None:
+        words = _(
+            "“%(name)s” with this setting stands for the model %(model)s already, and two models under one name "
+            "would be one in all numbers. Give another name or setting."
+        )
+        raise Refused(words % {"name": name, "model": f"{other.model} {other.revision}".strip()})
 
 
 def _make(plan: Plan, rater: Rater, actor: User, at: datetime) -> Run:
@@ -135,7 +150,7 @@ def _make(plan: Plan, rater: Rater, actor: User, at: datetime) -> Run:
         prompt_options=dict(plan.options),
         decoding={**asdict(plan.decoding), "ways": list(plan.decoding.ways)},
         selection=dict(plan.selection),
-        options={"longest": plan.longest, **({"fresh": True} if plan.fresh else {})},
+        options={"longest": plan.longest, "address": plan.endpoint.base_url, **({"fresh": True} if plan.fresh else {})},
         repeats=plan.repeats,
         seed=plan.seed,
         budget=plan.budget,
@@ -156,9 +171,8 @@ def _ask(run: Run, actor: User | None) -> None:
 
 
 def _held(run: Run) -> Run:
-    return Run.objects.select_for_update(no_key=True, of=("self",)).select_related("job", "benchmark", "campaign").get(
-        pk=run.pk
-    )  # fmt: skip
+    rows = Run.objects.select_for_update(no_key=True, of=("self",))
+    return rows.select_related("job", "benchmark", "campaign", "endpoint").get(pk=run.pk)
 
 
 def pause(run: Run, actor: User, at: datetime) -> None:
@@ -186,6 +200,10 @@ def resume(run: Run, actor: User, at: datetime) -> None:
             held.state != State.PAUSED and not (held.state == State.RUNNING and not live)
         ):  # fmt: skip
             raise Refused(_("There is nothing to go on with here."))
+        _may_ask(held)
+        calls = Call.objects.filter(run=held)
+        if held.stopped_because == "budget" and not calls.filter(state__in=("pending", "running")).exists():
+            raise Refused(_("What is left of the budget is too small for the next request. Raise it to go on."))
         _event(held, actor, "run.resumed")
         _ask(held, actor)
 
@@ -234,11 +252,21 @@ def _again(rows: Any) -> int:
     return len(many)
 
 
-def _may_ask(run: Run) -> None:
-    if run.endpoint_id is None:
+def _standing(run: Run) -> Endpoint:
+    if run.endpoint is None:
         raise Refused(_("This run came as a file: there is nobody to ask."))
     if run.withdrawn_at:
         raise Refused(_("The run is withdrawn. Bring it back first."))
+    return run.endpoint
+
+
+def _may_ask(run: Run) -> Endpoint:
+    """A run is asked of one server from its first call to its last."""
+    endpoint = _standing(run)
+    if run.options.get("address", endpoint.base_url) != endpoint.base_url:
+        words = _("The endpoint has another address now (%(now)s), and a run is asked of one server. Plan a new run.")
+        raise Refused(words % {"now": endpoint.base_url})
+    return endpoint
 
 
 def _go_on(run: Run, actor: User) -> None:
@@ -250,7 +278,7 @@ def raise_budget(run: Run, budget: Decimal, actor: User, at: datetime) -> None:
     """What waited for it is asked. Raises Refused."""
     with transaction.atomic():
         held = _held(run)
-        _may_ask(held)
+        _priced(_may_ask(held), held.model, at)
         if held.budget is not None and budget <= held.budget:
             raise Refused(_("The budget is $%(budget)s. Give more than that.") % {"budget": f"{held.budget:f}"})
         Run.objects.filter(pk=run.pk).update(budget=budget)
@@ -326,7 +354,7 @@ def reread(run: Run, actor: User, at: datetime) -> Job:
     """Read all replies again, as a job; no model is asked. Raises Refused."""
     with transaction.atomic():
         held = _held(run)
-        _may_ask(held)
+        _standing(held)
         _quiet(held)
         try:
             registry.prompt(held.prompt, held.prompt_version)

@@ -97,9 +97,12 @@ class Ready:
 
 @dataclass(frozen=True)
 class Fault:
-    """Something of ours broke; it is in the log."""
+    """Something of ours broke; it is in the log. `part`: of which request, where that had gone out."""
 
     task: Task
+    part: int | None = None
+    at: datetime | None = None
+    seconds: float = 0.0
 
 
 Event = Came | Failed | Back | Ready | Fault
@@ -170,6 +173,10 @@ class Asker:
             if outcome == "not_allowed":
                 self.ended.set()  # before another thread knocks
             self.events.put(Failed(task, part, at, time.perf_counter() - began, error))
+            return
+        except Exception:
+            log.exception("call %s", task.call.id)
+            self.events.put(Fault(task, part, at, time.perf_counter() - began))
             return
         finally:
             self.limiter.leave(ticket, outcome, retry_after)

@@ -11,6 +11,7 @@ from predictions.bodies import pictures_of
 from predictions.prompts.contract import Picture, Request
 
 MILLION = Decimal(1_000_000)
+DEAREST = Decimal(9_999)  # of one request; a call may take several, and its sum has six places before the point
 PLACES = Decimal("0.00000001")
 # Tokens of a text: of its bytes, since scripts that take more bytes for a letter take more tokens for it, too. At least
 # one for each word or so, at most one for two bytes.
@@ -27,7 +28,8 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Rates:
-    """A model's prices in US dollars; all None where nobody has said them."""
+    """A model's prices in US dollars; None where nobody has said it. Of pictures and requests that means that they
+    cost nothing besides their tokens; of tokens one way, that nobody knows what a request costs."""
 
     tokens_in: Decimal | None = None
     tokens_out: Decimal | None = None
@@ -41,7 +43,9 @@ class Rates:
 
     @property
     def known(self) -> bool:
-        return any(one is not None for one in (self.tokens_in, self.tokens_out, self.image, self.request))
+        if (self.tokens_in is None) != (self.tokens_out is None):
+            return False
+        return any(one is not None for one in (self.tokens_in, self.image, self.request))
 
     def cost(self, tokens_in: int | None, tokens_out: int | None, images: int) -> Decimal | None:
         """None where a price or a number of tokens that matters is not known; never 0 for want of knowing."""
@@ -56,7 +60,7 @@ class Rates:
                 if n is None:
                     return None
                 total += rate * n / per
-        return total.quantize(PLACES, ROUND_UP)
+        return min(total, DEAREST).quantize(PLACES, ROUND_UP)
 
 
 def _number(said: Any) -> Decimal | None:

@@ -13,8 +13,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import TypeVar
 
-from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import F, Min, Q, Sum
+from django.db import DataError, InterfaceError, OperationalError, connection, transaction
+from django.db.models import F, Min, Q
 from django.utils import timezone
 
 from annotation.models import Unit
@@ -31,7 +31,7 @@ from predictions.services.outfits import Outfit
 from predictions.services.reading import Reading, read
 from predictions.services.run_calls import Claimed, Settled
 from predictions.services.selecting import seed_of, units
-from predictions.services.turns import Batch, Turns
+from predictions.services.turns import Batch, Turns, lacks
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -42,6 +42,7 @@ WINDOW = 0.03  # seconds in which what comes is written together
 LOOK = 0.5  # seconds between two looks at whether the run goes on
 RENEW = min(15.0, LEASE.total_seconds() / 4)
 LONG_WAIT = 20.0  # with nothing to do for longer than this the worker is given back
+ENDPOINT = ("endpoint__retired_at", "endpoint__base_url", "endpoint__secret_set_at")
 READERS = 3  # threads that read pictures
 # Seconds in which the database may come back; then the job is another worker's anyway.
 RECONNECT = LEASE.total_seconds() * 0.75
@@ -57,6 +58,7 @@ class Driver:
         self.ledger = Ledger(run.budget, Decimal(0))
         self.turns = Turns(outfit.rates, self.ledger, run.seed, 3 * outfit.threads + 10, work.cursor)
         self.asker = outfit.asker
+        self.endpoint = [run.endpoint.base_url, run.endpoint.secret_set_at] if run.endpoint else []
         self.pool = ThreadPoolExecutor(outfit.threads, "ask")
         self.readers = ThreadPoolExecutor(READERS, "read")
         self.out: dict[int, Task] = {}
@@ -69,6 +71,7 @@ class Driver:
         self.closing = ""
         self.wait = 0.0
         self.dropped = False
+        self.stale = True  # others may have spent something since the ledger was read
 
     def drive(self) -> str:
         """Until the run is done or something ends the slice: says what."""
@@ -102,18 +105,19 @@ class Driver:
     # --- calls come in ---
 
     def _begin(self) -> None:
-        now = timezone.now()
-        with transaction.atomic():
-            self._prove()
-            self.lost = run_calls.take_up_lost(self.run.pk, self.holder, now)
+        self._take_up()
         self.asker.limiter.take_over(self.holder)
         calls = Call.objects.filter(run=self.run)
-        spent = calls.aggregate(cost=Sum("cost"))["cost"] or Decimal(0)
-        self.ledger.spent = spent + Run.objects.values_list("unaccounted", flat=True).get(pk=self.run.pk)
         waiting = calls.filter(state__in=(State.PENDING, State.RUNNING)).count()
         total = calls.count()
         self.done = total - waiting
         self.work.expect(total)
+
+    def _take_up(self) -> None:
+        with transaction.atomic():
+            self._prove()
+            self.lost += run_calls.take_up_lost(self.run.pk, self.holder, timezone.now())
+        self.ledger.spent = run_calls.spent(self.run.pk)
 
     def _feed(self) -> None:
         """Claim as many as there is room for: a few more than are asked at once, so that no thread waits for one."""
@@ -134,11 +138,16 @@ class Driver:
         self._stage(claimed)
 
     def _alone(self) -> bool:
-        """A budget is kept by one driver at a time: what another still has in flight is waited for."""
-        if self.run.budget is None:
+        """A budget is kept by one driver at a time: what another still has in flight is waited for, then counted."""
+        if self.ledger.budget is None:
             return True
-        others = Call.objects.filter(run=self.run, state=State.RUNNING).exclude(holder=self.holder)
-        return not others.filter(lease_until__gt=timezone.now()).exists()
+        if run_calls.others_ask(self.run.pk, self.holder, timezone.now()):
+            self.stale = True
+            return False
+        if self.stale:
+            self._take_up()
+            self.stale = False
+        return True
 
     def _nothing_left(self) -> None:
         """Done; or what is left waits for its time, or is in another driver's hands."""
@@ -148,6 +157,7 @@ class Driver:
             self.close("done")
         elif not left.filter(state=State.PENDING).filter(Q(not_before=None) | Q(not_before__lte=timezone.now())):
             wait = (found["first"] - timezone.now()).total_seconds() if found["first"] else RENEW
+            self._take_up()  # what is another driver's, which may be no more by now
             self.dry_until = time.monotonic() + max(0.02, min(wait, LOOK))
             if wait > LONG_WAIT:
                 self.wait = wait
@@ -163,10 +173,10 @@ class Driver:
             try:
                 task = self._task(call, found)
             except Lacking as lacking:
-                batch.settled.append(_lacks(call, lacking.code))
+                batch.settled.append(lacks(call, lacking.code, timezone.now()))
             except Exception:
                 log.exception("call %s", call.id)
-                batch.settled.append(_lacks(call, "fault"))
+                batch.settled.append(lacks(call, "fault", timezone.now()))
                 self.turns.went_wrong()
             else:
                 self.out[call.id] = task
@@ -223,13 +233,26 @@ class Driver:
     def _keep(self, batch: Batch) -> None:
         if not (batch.sent or batch.whole or batch.settled or batch.unaccounted):
             return
-        self.done += self._db(lambda: self._save(batch))
+        try:
+            self.done += self._db(lambda: self._save(batch))
+        except DataError:
+            log.exception("run %s: something is not taken by the database", self.run.pk)
+            self._apart(batch)
         for pk in [*(one.id for one in batch.settled), *(task.call.id for task in batch.whole)]:
             self.out.pop(pk, None)
         again = [one.not_before for one in batch.settled if one.not_before]
         if again:
             wait = (min(again) - timezone.now()).total_seconds()
             self.dry_until = min(self.dry_until, time.monotonic() + max(0.0, wait))
+
+    def _apart(self, batch: Batch) -> None:
+        """One call's oddities do not cost the others' replies, which are paid for."""
+        for one in batch.of_each_call():
+            try:
+                self.done += self._db(lambda: self._save(one))  # noqa: B023  (called at once)
+            except DataError:
+                self.turns.went_wrong()
+                self.done += self._db(lambda: self._save(one.given_up(timezone.now())))  # noqa: B023
 
     def _known(self, ready: Sequence[Task]) -> list[Task]:
         """Take the replies that are there already; says which tasks need no asking."""
@@ -335,17 +358,21 @@ class Driver:
         self.work.step(done=self.done, cursor=self.turns.memory())
 
     def _look(self) -> None:
-        """Whether the run goes on, and whether this job is the one that drives it."""
+        """Whether the run goes on, as this job's; with another key of the endpoint, or its prices, anew at once."""
         self.looked = time.monotonic()
         rows = Run.objects.filter(pk=self.run.pk)
-        names = ("state", "job", "job__cancel_asked", "campaign__state", "budget")
-        [(state, job, asked, campaign, self.ledger.budget)] = rows.values_list(*names)
+        names = ("state", "job", "job__cancel_asked", "campaign__state", "budget", *ENDPOINT)
+        [(state, job, asked, campaign, self.ledger.budget, *endpoint)] = rows.values_list(*names)
         if state != Run.State.RUNNING or job != self.work.job.pk:
             self.close("left")
         elif asked:
             self.close("person")
         elif campaign == "closed":
             self.close("closed")
+        elif endpoint[0]:
+            self.close("retired")
+        elif endpoint[1:] != self.endpoint or (self.ledger.budget is not None and not self.outfit.rates.known):
+            self.close("slice")
         if self.looked - self.renewed > RENEW:
             self.renewed = self.looked
             with transaction.atomic():
@@ -371,10 +398,3 @@ class Driver:
         with transaction.atomic():
             self._prove()
             run_calls.let_go(self.run.pk, self.holder)
-
-
-def _lacks(call: Claimed, code: str) -> Settled:
-    return Settled(
-        call.id, State.FAILED, code[:40], replies=sorted(call.read), attempts=call.attempts, cost=call.cost,
-        ended_at=timezone.now(),
-    )  # fmt: skip

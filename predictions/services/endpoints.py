@@ -259,6 +259,9 @@ def _prices(model: str, row: Mapping[str, Any]) -> dict[str, str]:
         if not price.is_finite() or not 0 <= price <= DEAREST:
             raise Refused(_("“%(told)s” is no price. Write US dollars with a point, such as 2.50.") % {"told": told})
         prices[name] = f"{price.normalize():f}"
+    if ("in" in prices) != ("out" in prices):
+        words = _("“%(model)s”: give the price of tokens both in and out; 0 is a price, and an empty field is unknown.")
+        raise Refused(words % {"model": model})
     return prices
 
 
@@ -276,19 +279,22 @@ def price_of(endpoint: Endpoint, model: str, at: datetime) -> tuple[Prices | Non
 
 @dataclass(frozen=True)
 class Checked:
-    """`models`: as the server names them. `offers`: what was tried with `model` and works; None: nothing was tried."""
+    """`models`: as the server names them. `offers`: what was tried with `model` and works; None: nothing was tried.
+    `answered`: whether the server said anything, if only no."""
 
     works: bool
     models: tuple[str, ...]
     words: str
     offers: tuple[str, ...] | None = None
     model: str = ""
+    answered: bool = True
 
 
 def check(endpoint: Endpoint, actor: User, at: datetime, model: str = "") -> Checked:
     """Ask for the list of models; with a model, also try every way out by a few tiny questions. Raises Refused."""
-    checked = _here() if endpoint.kind in LOCAL else _tried(endpoint, model)
-    record(actor, "endpoint.checked", scope=scope_of(endpoint), target=target_of(endpoint), **asdict(checked))
+    checked = _here() if endpoint.kind in LOCAL else _tried(endpoint, model.replace("\0", ""))
+    told = {**asdict(checked), "address": endpoint.base_url}
+    record(actor, "endpoint.checked", scope=scope_of(endpoint), target=target_of(endpoint), **told)
     return checked
 
 
@@ -306,16 +312,25 @@ def _tried(endpoint: Endpoint, model: str) -> Checked:
         models = trying.models(backend)
         offers = tuple(trying.offers(backend, model, TRY_SECONDS)) if model else None
     except CallError as error:
-        return Checked(False, (), error.words, model=model)
+        words = f"{error.words} {_of_address(endpoint)}".strip() if error.status == 404 else error.words
+        return Checked(False, (), words, model=model, answered=error.status is not None)
     finally:
         _SEATS.release()
         backend.close()
     if models is None:
-        return Checked(True, (), _("The server answers, but names no models. Type the name of yours."), offers, model)
+        words = _("The server answers, but names no models. Type the name of yours.")
+        return Checked(True, (), words if offers else f"{words} {_of_address(endpoint)}".strip(), offers, model)
     words = ngettext(
         "The server answers, and names %(count)s model.", "The server answers, and names %(count)s models.", len(models)
     )
     return Checked(True, models, words % {"count": len(models)}, offers, model)
+
+
+def _of_address(endpoint: Endpoint) -> str:
+    """The commonest mistake, where it may have been made."""
+    if re.search(r"/v[0-9]", urlsplit(endpoint.base_url).path):
+        return ""
+    return _("The address does not end in /v1, as most do. If yours should, add it and check again.")
 
 
 @sensitive_variables()

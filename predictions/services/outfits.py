@@ -81,7 +81,7 @@ def outfit_of(run: Run, at: datetime) -> Outfit:
         scenes=scenes_of(campaign, prompt, run.prompt_options),
         desk=Desk.of(campaign, run.rater),
         rates=Rates.of(row),
-        prices=prices.pk if prices and row else None,
+        prices=prices.pk if prices and Rates.of(row).known else None,
         team=run.benchmark.team_id,
         threads=max(1, min(endpoint.most_in_flight, MOST_THREADS)),
         longest=longest,

@@ -124,8 +124,8 @@ def estimate(plan: Plan) -> Estimate:
         lacking=missing,
         tokens_in=(round(sums[0] * each), round(sums[1] * each)),
         tokens_out=(round(sums[2] * each), round(sums[3] * each)),
-        dollars=_dollars(sums[4], sums[5], each) if row else None,
-        prices=prices.number if prices and row else None,
+        dollars=_dollars(sums[4], sums[5], each) if Rates.of(row).known else None,
+        prices=prices.number if prices and Rates.of(row).known else None,
         exact=len(chosen) == len(spots) and looked == sent,
     )
 

@@ -29,9 +29,13 @@ GOES_ON = """SELECT 1 FROM predictions_run WHERE id = %(run)s AND state = 'runni
 # Of a driver whose time is over, and at once of an earlier life of this very job: that one writes nothing any more.
 LOST = """
 UPDATE predictions_call SET state = 'pending', holder = '', lease_until = NULL
-WHERE run_id = %(run)s AND state = 'running'
-  AND (lease_until < %(at)s OR (holder LIKE %(job)s AND holder <> %(holder)s)) RETURNING id
+WHERE run_id = %(run)s AND state = 'running' AND holder <> %(holder)s
+  AND (lease_until < %(at)s OR holder LIKE %(job)s) RETURNING id
 """
+OTHERS = """SELECT 1 FROM predictions_call WHERE run_id = %(run)s AND state = 'running' AND holder <> %(holder)s
+  AND lease_until > %(at)s LIMIT 1"""
+SPENT = """SELECT r.unaccounted + coalesce((SELECT sum(cost) FROM predictions_call WHERE run_id = r.id), 0)
+  FROM predictions_run r WHERE r.id = %(run)s"""
 LET_GO = """
 UPDATE predictions_call SET state = 'pending', holder = '', lease_until = NULL
 WHERE run_id = %(run)s AND state = 'running' AND holder = %(holder)s AND NOT id = ANY(%(but)s)
@@ -145,6 +149,17 @@ def take_up_lost(run: int, holder: str, at: datetime) -> int:
     """Calls of drivers that are no more wait again; says how many. Some of them may have been asked."""
     job = holder.partition(":")[0] + ":%"
     return len(fetch(LOST, {"run": run, "holder": holder, "job": job, "at": at}))
+
+
+def others_ask(run: int, holder: str, at: datetime) -> bool:
+    """Whether another driver still holds calls."""
+    return bool(fetch(OTHERS, {"run": run, "holder": holder, "at": at}))
+
+
+def spent(run: int) -> Decimal:
+    """In US dollars, with what may have been spent."""
+    [(dollars,)] = fetch(SPENT, {"run": run})
+    return Decimal(dollars)
 
 
 def let_go(run: int, holder: str, but: Iterable[int] = ()) -> None:

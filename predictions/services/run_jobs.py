@@ -35,12 +35,17 @@ READ = ("answered", "no_response", "refused", "unparseable", "out_of_range")
 def run(work: Work) -> None:
     """A slice of a run; see jobs.runner.GiveBack."""
     found = _taken_up(work)
+    if found.endpoint and found.options.get("address", found.endpoint.base_url) != found.endpoint.base_url:
+        _halt(found, work, "moved")
     try:
         outfit = outfit_of(found, timezone.now())
     except endpoints.Refused:
         _halt(found, work, "retired")
     except UnknownPrompt:
         _halt(found, work, "prompt_changed")
+    if found.budget is not None and not outfit.rates.known:
+        outfit.asker.backend.close()
+        _halt(found, work, "price")
     driver = Driver(work, found, outfit)
     try:
         ending = driver.drive()
@@ -80,6 +85,8 @@ def _end(found: Run, work: Work, driver: Driver, ending: str) -> None:
     if ending == "person":
         _pause(found, work, "person")
         raise Cancelled
+    if ending == "done" and Call.objects.filter(run=found, state=Call.State.OVER_BUDGET).exists():
+        ending = "budget"
     if ending == "done":
         _finish(found, work)
         return
@@ -123,19 +130,29 @@ def after(job: Job) -> Next | None:
 
 
 def reread(work: Work) -> None:
-    """Step by step over the calls that have replies."""
+    """Step by step over the calls that have replies. Ends where the run is withdrawn."""
     rows = Run.objects.select_related("benchmark__team", "campaign__stage__benchmark", "campaign__sheet_version",
                                       "campaign__rule_version", "rater", "endpoint")  # fmt: skip
     found = rows.get(pk=work.params["run"])
-    outfit = outfit_of(found, timezone.now())
+    try:
+        outfit = outfit_of(found, timezone.now())
+    except endpoints.Refused as refused:
+        raise JobFailed(refused.words) from refused
+    except UnknownPrompt as gone:
+        raise JobFailed(stopped("prompt_changed")) from gone
     outfit.asker.backend.close()
     calls = Call.objects.filter(run=found, state__in=READ).order_by("pk")
     work.expect(calls.count())
     done, last = work.job.done, work.cursor.get("last", 0)
-    while batch := list(calls.filter(pk__gt=last)[:STEP]):
+    while True:
         work.check()
-        done, last = done + len(batch), batch[-1].pk
-        with transaction.atomic():
+        with transaction.atomic():  # the run's row first: nobody withdraws it, or asks again, in the midst
+            if Run.objects.select_for_update(no_key=True).get(pk=found.pk).withdrawn_at:
+                raise Cancelled
+            batch = list(calls.select_for_update(no_key=True).filter(pk__gt=last)[:STEP])
+            if not batch:
+                return
+            done, last = done + len(batch), batch[-1].pk
             work.step(done=done, cursor={"last": last})
             _read_again(found, outfit, batch, timezone.now())
 

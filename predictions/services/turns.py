@@ -11,13 +11,14 @@ from predictions.bodies import pictures_of
 from predictions.models import Call
 from predictions.services.asking import Back, Came, Event, Failed, Fault, Ready, Task
 from predictions.services.budgets import Ledger, Rates
-from predictions.services.run_calls import Sent, Settled
+from predictions.services.run_calls import Claimed, Sent, Settled
 
 State = Call.State
 TRIES = 5  # of a call, whatever went wrong; a limit is met more often
 LIMITED_TRIES = 12
 BACKOFF, MOST_BACKOFF, MOST_RETRY_AFTER = 1.0, 60.0, 3600.0  # seconds
 MOST_FAILURES = 10  # one after the other, without a reply between them
+BROKEN = "Emic could not read what the server sent. The operator's log has the details."
 UNPAID = ("rate_limit", "not_allowed", "permanent")  # nobody charges for these
 
 
@@ -33,6 +34,25 @@ class Batch:
     ready: list[Task] = field(default_factory=list)
     over: list[Task] = field(default_factory=list)
     unaccounted: Decimal = Decimal(0)
+
+    def of_each_call(self) -> "list[Batch]":
+        """The same, each call by itself; what is unaccounted stays with the first."""
+        each: dict[int, Batch] = {}
+        for one, task in self.sent:
+            each.setdefault(one.call, Batch()).sent.append((one, task))
+        for task in self.whole:
+            each.setdefault(task.call.id, Batch()).whole.append(task)
+        for task in self.more:
+            each.setdefault(task.call.id, Batch()).more.append(task)
+        for settled in self.settled:
+            each.setdefault(settled.id, Batch()).settled.append(settled)
+        return [Batch(unaccounted=self.unaccounted), *each.values()]
+
+    def given_up(self, at: datetime) -> "Batch":
+        """Of a call that cannot be written: it has failed, and what it cost is kept."""
+        tasks = {task.call.id: task for _sent, task in self.sent} | {task.call.id: task for task in self.whole}
+        cost = sum((one.cost or Decimal(0) for one, _task in self.sent), Decimal(0))
+        return Batch(settled=[failed(task, "fault", at) for task in tasks.values()], unaccounted=cost)
 
 
 class Turns:
@@ -62,6 +82,10 @@ class Turns:
                 if isinstance(event, Back):
                     batch.settled.append(again(task))
                 else:
+                    if isinstance(event, Fault) and event.part is not None:  # it went out, so it may have been paid for
+                        where = (event.part, event.at or at, event.seconds)
+                        sent = self._sent(batch, task, *where, "transient", None, unpaid=False)
+                        sent.error = BROKEN
                     reason = event.problem if isinstance(event, Ready) else "fault"
                     batch.settled.append(failed(task, reason, at))
                     self.went_wrong(isinstance(event, Fault))
@@ -144,6 +168,14 @@ class Turns:
             self.ledger.settle(most, Decimal(0))
         task.most.clear()
         batch.over.append(task)
+
+
+def lacks(call: Claimed, code: str, at: datetime) -> Settled:
+    """Failed without a request."""
+    return Settled(
+        call.id, State.FAILED, code[:40], replies=sorted(call.read), attempts=call.attempts, cost=call.cost,
+        ended_at=at,
+    )  # fmt: skip
 
 
 def again(task: Task, not_before: datetime | None = None) -> Settled:

@@ -15,3 +15,16 @@ def dollars(amount: Decimal) -> str:
         return "0"
     places = 2 if amount >= 1 else 4 if amount >= Decimal("0.001") else 6
     return floatformat(amount, f"{places}g")
+
+
+@register.filter
+def exactly(amount: Decimal) -> str:
+    """As somebody gave it, and whole cents at least: 10.00, 0.001."""
+    exponent = amount.normalize().as_tuple().exponent
+    return floatformat(amount, f"{max(2, -int(exponent))}g")
+
+
+@register.filter
+def plainly(amount: Decimal | None) -> str:
+    """For a field that is typed in; empty of none."""
+    return "" if amount is None else f"{amount.normalize():f}"

@@ -1,6 +1,7 @@
 """What people do with a run: pause it, go on, stop it, ask again, pay more, take it back, read it again."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -14,7 +15,8 @@ from benchmarks.models import ItemImage
 from jobs import runner
 from jobs import services as jobs
 from jobs.models import Event, Job
-from predictions.models import Attempt, Reply, Run
+from predictions.exports import call_lines
+from predictions.models import Attempt, Prices, Reply, Run
 from predictions.progress import attempts_of, failures_of, progress_of, replies_of
 from predictions.prompts.contract import Read
 from predictions.services import answer_runs, driving, plans, turns
@@ -170,11 +172,29 @@ class TestBudget:
         assert (run.state, run.stopped_because) == ("paused", "budget")
         assert set(found) == {"answered", "over_budget"} and scripted_server.counts()["total"] == found["answered"]
         assert Decimal("0.24") < spent <= Decimal("0.255"), "no call is left out that there was money for"
+        assert progress_of(run).ended == found["answered"], "what waits for money has not ended"
+        with pytest.raises(Refused, match="Raise it to go on"):
+            answer_runs.resume(run, world.mara, now())
         with pytest.raises(Refused, match="Give more than that"):
             answer_runs.raise_budget(run, Decimal("0.2"), world.mara, now())
         answer_runs.raise_budget(run, Decimal(10), world.mara, now())
         driven(run)
         assert run.state == "done" and states(run) == {"answered": 60} and scripted_server.counts()["total"] == 60
+
+    def test_a_run_is_not_done_while_calls_wait_for_money(self, world, plan):
+        run = driven(opened(world, plan(3, budget=Decimal("0.001"))))
+        assert states(run) == {"over_budget": 3} and (run.state, run.stopped_because) == ("paused", "budget")
+        jobs.resume(Job.objects.get(pk=run.job_id), world.mara)
+        driven(run)
+        assert (run.state, run.stopped_because) == ("paused", "budget")
+
+    def test_a_price_that_is_gone_keeps_no_budget(self, world, plan, endpoint, scripted_server):
+        run = opened(world, plan(3, budget=Decimal(1)))
+        endpoint.prices.create(number=2, table={})
+        driven(run)
+        assert (run.state, run.stopped_because) == ("paused", "price") and scripted_server.counts()["total"] == 0
+        with pytest.raises(Refused, match="no budget can be kept"):
+            answer_runs.raise_budget(run, Decimal(2), world.mara, now())
 
     def test_what_nobody_told_the_price_of_counts_at_its_dearest(self, world, plan, scripted_server):
         scripted_server.rules(Rule(scripted.CUTS_BEFORE))
@@ -397,6 +417,27 @@ class TestLooking:
         endpoint.prices.all().delete()
         looked = answer_runs.estimate(plan(2))
         assert looked.dollars is None and looked.prices is None and looked.to_ask == 2
+
+    @pytest.mark.parametrize("table", [None, {"*": {"in": "1"}}, {"*": {"out": "1", "request": "0.1"}}])
+    def test_half_a_price_is_none_and_what_nobody_knows_is_not_0(self, world, plan, endpoint, table):
+        endpoint.prices.all().delete()
+        if table:
+            Prices.objects.create(endpoint=endpoint, number=1, table=table)
+        half = plan(2)
+        assert answer_runs.estimate(half).dollars is None
+        with pytest.raises(Refused, match="no budget can be kept"):
+            opened(world, replace(half, budget=Decimal(1)))
+        run = driven(opened(world, half))
+        assert (progress_of(run).unpriced, progress_of(run).cost) == (2, 0)
+        assert [json.loads(line)["cost"] for line in call_lines(run)] == [None, None]
+        page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/").content.decode()
+        assert "2 calls of unknown price" in page and "$0" not in page and page.count("unknown") >= 4
+
+    def test_a_cost_in_part_unknown_is_at_least_so_much(self, world, plan):
+        run = driven(opened(world, plan(2)))
+        Attempt.objects.filter(call=run.calls.first()).update(cost=None)
+        page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/").content.decode()
+        assert "at least" in page and "1 call of unknown price" in page
 
     def test_what_would_be_sent(self, world, plan):
         seen = answer_runs.preview(plan(2), 1)

@@ -228,24 +228,29 @@ def test_prices_have_versions_and_no_rounding(make: Make, world: World) -> None:
     )
     assert again.pk == first.pk, "the same prices are no new version"
     between = timezone.now()
-    second = endpoints.set_prices(endpoint, {"*": {"in": "1"}}, world.team_admin, timezone.now())
+    second = endpoints.set_prices(endpoint, {"*": {"in": "1", "out": "0"}}, world.team_admin, timezone.now())
     assert second.number == 2
     now = timezone.now()
     assert endpoints.price_of(endpoint, "qwen", between) == (first, {"in": Decimal("0.1"), "out": Decimal("2.5")})
     assert endpoints.price_of(endpoint, "other", between) == (first, {"request": Decimal("0.002")})
-    assert endpoints.price_of(endpoint, "qwen", now) == (second, {"in": Decimal("1")})
+    assert endpoints.price_of(endpoint, "qwen", now) == (second, {"in": Decimal("1"), "out": Decimal(0)})
     assert last_event().verb == "endpoint.priced" and last_event().data["number"] == 2
 
 
 def test_a_model_without_a_price_costs_nobody_knows_what(make: Make, world: World) -> None:
     endpoint = make()
-    prices = endpoints.set_prices(endpoint, {"qwen": {"in": "1"}}, world.team_admin, timezone.now())
+    prices = endpoints.set_prices(endpoint, {"qwen": {"in": "1", "out": "1"}}, world.team_admin, timezone.now())
     assert endpoints.price_of(endpoint, "llama", timezone.now()) == (prices, {})
 
 
 @pytest.mark.parametrize(
-    "table", [{"m": {"in": "-1"}}, {"m": {"in": "a lot"}}, {"m": {"in": "NaN"}}, {"m": {"tax": "1"}}, {"": {"in": "1"}}]
-)
+    "table",
+    [
+        {"m": {"in": "-1", "out": "1"}}, {"m": {"in": "a lot", "out": "1"}}, {"m": {"in": "NaN", "out": "1"}},
+        {"m": {"tax": "1"}}, {"": {"in": "1", "out": "1"}},
+        {"m": {"in": "1"}}, {"m": {"out": "1", "request": "1"}},
+    ],
+)  # fmt: skip
 def test_what_is_no_price_is_refused(make: Make, world: World, table: dict[str, dict[str, str]]) -> None:
     with pytest.raises(Refused):
         endpoints.set_prices(make(), table, world.team_admin, timezone.now())

@@ -6,7 +6,11 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation.models import Campaign
+from annotation.fields.contract import Shown
+from annotation.models import Annotation, Campaign
+from annotation.services import machine_answers
+from annotation.services.machine_answers import Desk
+from annotation.services.sheet_versions import sheet_of
 from jobs.models import Event, Job
 from predictions.models import Attempt, Call, Reply, Run
 from predictions.prompts.registry import prompt
@@ -54,6 +58,17 @@ def end(run: Run, state: str = "unparseable", reason: str = "no_number") -> Call
     call.state, call.reason, call.replies, call.ended_at, call.attempts_made = state, reason, [reply.pk], at, 1
     call.save()
     return call
+
+
+def answered(call: Call, code: str) -> Annotation:
+    """What a call's answer is written as."""
+    run = call.run
+    assert run.campaign is not None and call.unit_id is not None
+    desk, at, key = Desk.of(run.campaign, run.rater), timezone.now(), f"run:{run.pk}:{call.pk}:"
+    sheet = sheet_of(run.campaign.sheet_version)
+    parsed = sheet.parse({"relevance": code}, Shown(item_id=call.item_id), partial=True)
+    made = machine_answers.write(desk, [machine_answers.Answer(call.unit_id, call.item_id, 0, key, parsed, at, at)], at)
+    return Annotation.objects.get(pk=made[key])
 
 
 def test_only_those_who_work_on_the_benchmark_see_a_run(world: World, run: Run) -> None:
@@ -127,6 +142,34 @@ def test_a_failure_is_read_in_words_with_what_the_model_said(world: World, run: 
         )
     assert "How relevant is it?" in page and "A picture that is not kept here" in page
     assert "No call is in this state now" in see(world, run, "?state=refused")
+
+
+def test_the_list_shows_the_answer_that_counts_and_the_reply_where_it_says_otherwise(world: World, run: Run) -> None:
+    for said, counted in (("3", "4"), ("2", "2")):
+        call = end(run, "answered", "")
+        Reply.objects.filter(pk__in=call.replies).update(body={**SAID, "text": said})
+        Call.objects.filter(pk=call.pk).update(annotation=answered(call, counted))
+    page = see(world, run)
+    assert page.count("<b><code>relevance</code> <bdi>4</bdi></b>") == 1
+    assert page.count('<span class="note">Reply:</span> 3</p>') == 1 and "Reply:</span> 2" not in page
+
+
+def test_codes_that_are_equally_likely_are_named(world: World, run: Run) -> None:
+    call = end(run, "unparseable", "two_verdicts")
+    assert "two different verdicts" in see(world, run)
+    Call.objects.filter(pk=call.pk).update(notes={"distribution": {"1": 0.2, "2": 0.4, "5": 0.4}})
+    for page in (see(world, run), see(world, run, f"calls/{call.pk}/")):
+        assert "These codes are equally likely, so none is taken: 2, 5." in page
+        assert "two different verdicts" not in page
+    Call.objects.filter(pk=call.pk).update(notes={"distribution": {"1": 0.2, "2": 0.3, "5": 0.5}})
+    assert "two different verdicts" in see(world, run)
+
+
+def test_a_budget_below_a_cent_is_shown_as_it_was_given(world: World, run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(budget="0.0010", state="paused", stopped_because="budget")
+    page = see(world, run)
+    assert "of $0.001<" in page and "too small for the next request" in page
+    assert "Raise the budget" in page.split("More…")[0] and ">Resume<" not in page
 
 
 def test_retrying_asks_which_and_says_how_many(world: World, run: Run) -> None:
