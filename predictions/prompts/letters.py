@@ -8,9 +8,10 @@ import re
 from collections.abc import Mapping
 
 from predictions.prompts.contract import Reply, Unread
-from predictions.prompts.reading import failed, nothing, proper, says_no, without_objects
+from predictions.prompts.reading import declines, failed, nothing, proper, without_objects
+from predictions.prompts.sayings import QUOTED
 from predictions.prompts.scales import read_code
-from predictions.prompts.verdicts import NO_VERDICT, QUOTED, TWO, Scale, in_json, whole
+from predictions.prompts.verdicts import NO_VERDICT, TWO, Scale, in_json, whole
 
 ALIKE = str.maketrans("\uff21\uff22\u0410\u0412\u0391\u0392\u24b6\u24b7", "ABABABAB")  # what looks like A or B
 THING = r"(?:image|picture|photo|option|choice|answer|candidate)"
@@ -19,10 +20,15 @@ LETTER = rf"{MARK}(?:(?i:{THING})\s+)?{MARK}(?P<said>[ABab]){MARK}"
 LONE = rf"{MARK}(?:(?:(?i:{THING})\s+{MARK}(?P<named>[ABab]))|(?P<said>[AB])){MARK}"
 AFTER = r"(?=\s*(?:$|[\n.:;,)\-\u2013\u2014]|\(\s*(?i:image|picture|option)|\b(?:because|since|as\s+(?:it|the|they)|reason)\b))"
 BEGINS = re.compile(rf"^[\s>#]*{LONE}{AFTER}", re.MULTILINE)
-OTHER = r"(?!\s*(?:/|,|;|\||\.{2,}|\u2026|or\b|and\b|nor\b|&)\s*(?:(?i:image|picture|option)\s+)?[ABab]\b)"
+JOINED = r"(?:or|and|nor|to|no|actually|rather|wait|sorry|maybe|perhaps|possibly)\b"
+SECOND = rf"{MARK}(?:(?i:image|picture|option)\s+)?{MARK}(?:[Bb]\b|A\b(?!\s+[a-z]))"
+OTHER = (  # "A, or B", "A, but B is better": beside one letter the other
+    rf"(?![\s,;(]{{0,4}}(?:/|,|;|\||-|\u2013|\.{{2,}}|\u2026|&|(?i:{JOINED}))[\s,;(]{{0,4}}(?:(?i:{JOINED})[\s,]{{0,3}}){{0,2}}{SECOND})"
+    rf"(?!\s*[,;]?\s*but\s+{SECOND}\s+(?:is\s+(?:the\s+)?(?:better|best|closer|more)|fits|matches|suits)\b)"
+)
 STATED = re.compile(
     rf"\b(?i:(?:(?:final|my|the|correct|best)\s+){{0,4}}(?:answer|choice|selection|decision|verdict)(?:\s+is|\s+would\s+be)?\s*[:=\-\u2013\u2014]?\s*|"
-    rf"(?:i|i['\u2019]d|i\s+would|we)\s+(?:choose|select|pick|go\s+with|chose|selected|answer|prefer)\s+){LETTER}(?![\w'\u2019])"
+    rf"(?:i|i['\u2019]d|i\s+would|we)\s+(?:choose|select|pick|go\s+with|chose|selected|answer|prefer)\s+){LETTER}(?![\w'\u2019])(?!\s*\?|\s*,\s*(?:if|unless)\b)"
 )
 MATCHES = re.compile(
     rf"\b(?i:image|picture|option|photo)\s+{MARK}(?P<said>[ABab]){MARK}\s+(?i:is\s+(?:the\s+)?(?:better|best|closer"
@@ -31,10 +37,10 @@ MATCHES = re.compile(
     r"(?![^.!\n]{0,200}\?)"  # a question states nothing
 )
 LEADS = (
-    r"(?i:(?:no|actually|on\s+reflection|on\s+second\s+thoughts?|wait|rather|correction|so|thus|hence|therefore|instead|or|maybe"
+    r"(?i:(?:no|but|choose|actually|on\s+reflection|on\s+second\s+thoughts?|wait|rather|correction|so|thus|hence|therefore|instead|or|maybe"
     r"|perhaps|sorry|and)\b[\s,:\-\u2013\u2014]*){0,3}"
 )
-SENTENCE = re.compile(rf"[\s>#]*{LEADS}{LONE}\W*")
+SENTENCE = re.compile(rf"[\s>#]*{LEADS}{LONE}[^\w?]*")
 POINTS = re.compile(rf"(?:^|[.;]\s+|\n)\s*{LETTER}\s*[:\-\u2013\u2014]", re.MULTILINE)
 NEITHER = re.compile(r"^\W*(?:neither|both|none|cannot\s+(?:decide|determine|say)|it\s+depends)\b", re.IGNORECASE)
 SCALE = Scale(
@@ -68,7 +74,7 @@ def letter(text: str) -> str | Unread:
         return NO_VERDICT
     text = QUOTED.sub(lambda one: one[0] if len(one[0]) <= 12 else " ", text)
     said = [one["said"].upper() for one in (*_apart(STATED, text), *_apart(MATCHES, text))]
-    said += [] if says_no(text) else _sentences(text)
+    said += _sentences(text, lines=declines(text))
     first = BEGINS.match(text)
     if first and len({one["said"].upper() for one in POINTS.finditer(text)}) > 1:
         first = None  # each picture is described after its letter
@@ -81,9 +87,11 @@ def letter(text: str) -> str | Unread:
     return said[0] if len(set(said)) == 1 else TWO
 
 
-def _sentences(text: str) -> list[str]:
-    """Letters that are a sentence or a line of their own, "No, B." among them."""
-    found = [SENTENCE.fullmatch(one) for one in re.split(r"(?<=[.!?;])\s+|\n|\.{2,}|\u2026", text) if len(one) < 80]
+def _sentences(text: str, lines: bool) -> list[str]:
+    """Letters that are a sentence or a line of their own, "No, B." among them; `lines`: only a line, as after words that
+    decline."""
+    parts = text.split("\n") if lines else re.split(r"(?<=[.!?;])\s+|\n|\.{2,}|\u2026", text)
+    found = [SENTENCE.fullmatch(one.strip()) for one in parts if len(one.strip()) < 80]
     return [(one["said"] or one["named"]).upper() for one in found if one]
 
 
@@ -92,9 +100,22 @@ def _apart(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     return [
         one
         for one in pattern.finditer(text)
-        if re.match(OTHER, text[one.end() :])
-        and (pattern is MATCHES or one["said"] in "bB" or _alone(text[one.end() :]) or _named(one))
+        if (re.match(OTHER, text[one.end() :]) or _preferred(one, text))
+        and (
+            pattern is MATCHES
+            or one["said"] in "bB"
+            or _alone(text[one.end() :])
+            or _named(one)
+            or _preferred(one, text)
+        )
     ]
+
+
+def _preferred(one: re.Match[str], text: str) -> bool:
+    """ "I prefer A to B"."""
+    return "prefer" in one[0].casefold() and bool(
+        re.match(r"\s+(?:to|over)\s+(?:(?i:image)\s+)?[AB]\b", text[one.end() :])
+    )
 
 
 def _alone(rest: str) -> bool:

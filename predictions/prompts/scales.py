@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from predictions.prompts.contract import Question, Read, Reply, Token, Unread, Way
-from predictions.prompts.reading import ascii_digits, failed, nothing, proper, says_no
+from predictions.prompts.reading import THOUGHT_BEGINS, ascii_digits, failed, nothing, proper, says_no
 from predictions.prompts.verdicts import Scale, is_final, verdict, whole
 
 AROUND = " \t\r\n\u2581\u0120\u010a\"'*_`([{"
@@ -29,7 +29,7 @@ def spread_of(tokens: Sequence[Token], codes: Sequence[str]) -> Spread | None:
 
     None where no code is among the likeliest in that place.
     """
-    token = next((one for one in tokens if _bare(one.text)), None)
+    token = next((one for one in _spoken(tokens) if _bare(one.text)), None)
     if token is None or math.isnan(token.logprob):
         return None
     top = dict(token.top)
@@ -43,6 +43,18 @@ def spread_of(tokens: Sequence[Token], codes: Sequence[str]) -> Spread | None:
     if covered <= 0:
         return None
     return Spread({code: one / covered for code, one in mass.items()}, min(covered, 1.0))
+
+
+def _spoken(tokens: Sequence[Token]) -> Sequence[Token]:
+    """The tokens after what was thought aloud."""
+    said = ""
+    for number, one in enumerate(tokens):
+        said += one.text
+        if said[-16:].rstrip().endswith("</think>") and THOUGHT_BEGINS.match(said):
+            return tokens[number + 1 :]
+        if len(said) > 7 and not THOUGHT_BEGINS.match(said):
+            break
+    return tokens
 
 
 def _bare(text: str) -> str:
@@ -66,7 +78,13 @@ def read_code(reply: Reply, scale: Scale, least: float = 0.0) -> tuple[str, dict
     if reply.way == "logprobs":
         if isinstance(found, Unread) and (found.state == "out_of_range" or found.reason == "two_verdicts"):
             return replace(found, notes=spread.notes() if spread else {})  # "10" is no 1, though it begins with it
-        return _by_tokens(reply, spread, least)
+        by_mass = _by_tokens(reply, spread, least)
+        stated = isinstance(found, str) and whole(text, scale) is None
+        if stated and not isinstance(by_mass, Unread) and by_mass[0] != found:
+            return Unread(
+                "unparseable", "two_verdicts", by_mass[1]
+            )  # "My score is 3": its first token is not the score's
+        return by_mass
     if scale.last and reply.finish == "length" and not is_final(text):
         return Unread("unparseable", "cut_off")
     if isinstance(found, Unread):
@@ -94,7 +112,7 @@ def _by_tokens(reply: Reply, spread: Spread | None, least: float) -> tuple[str, 
 
 def single(question: Question, reply: Reply, scale: Scale, least: float = 0.0) -> Read | Unread:
     """The answer to a question with codes, as the sheet takes it."""
-    found = read_code(reply, scale, least)
+    found = read_code(reply, replace(scale, keys=(*scale.keys, question.key.casefold())), least)
     if isinstance(found, Unread):
         return found
     code, notes = found

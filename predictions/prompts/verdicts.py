@@ -16,73 +16,44 @@ is two.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from predictions.prompts.contract import Unread
 from predictions.prompts.reading import ascii_digits, objects, without_objects
+from predictions.prompts.sayings import (
+    AFTERTHOUGHT,
+    AROUND,
+    BARE,
+    BOUND,
+    BOXED,
+    BY_SCALE,
+    DENIED,
+    FINAL,
+    IS,
+    JUDGING,
+    LOOSE,
+    MARKS,
+    NAMES,
+    NEGATED,
+    NUMBER,
+    OF,
+    ON_A_SCALE,
+    PARTS,
+    QUOTED,
+    SAID,
+    SCALE,
+    SHORTLY,
+    SPELLED,
+    SUPPOSED,
+    SURE,
+    TAG_NAMES,
+    TAGGED,
+    TAKEN_BACK,
+    THEREFORE,
+)
 
 KEYS = ("score", "rating", "answer", "verdict", "final_score", "choice", "label", "relevance")
-DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-SPELLED = {
-    name: str(n)
-    for n, name in enumerate(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"])
-}
-NUMBER = r"[-+]?\d{1,12}(?:[.,]\d{1,12}){0,3}"
-MARKS = r"[\s*_`~\"'\u201c\u201d\u2018\u2019\u00ab\u00bb\[\](){}|$\\#]*(?:<(?=\s*\d+\s*>))?"
-PLAIN = r"(?!\s+(?:would|if|requires?|(?:is|seems)\s+(?:reserved|for|too))\b)"
-ENDS = r"(?![A-Za-z\d+]|[.,]\d)"  # the number is whole: "14th" is not 1, "4+" not 4
-SAID = (  # "(out of 10)" is a scale of its own, "4%" and "4th" are no scores, "3 -> 4" and "3, 4" are two
-    rf"{MARKS}(?P<said>{NUMBER}){ENDS}(?P<share>[ \t]*%)?"
-    rf"(?:[ \t*_]*\(?(?:/|out of|of)[ \t]*(?P<of>{NUMBER}))?"
-    rf"(?:[ \t]*(?:-|\u2013|\u2014|to|or|and|&|,|;|\||\u00b1|->|\u2192)?[ \t]*(?P<other>(?<!\d){NUMBER}))?"
-    rf"{PLAIN}"
-)
-NAMES = "score|rating|answer|verdict|grade|judgment|judgement|choice|category|label|output|result|relevance"
-FINAL = r"\b(?:final|overall)\s+(?:[a-z]+\s+){0,2}?"
-BOXED = re.compile(r"\\boxed\{([^{}\n]{1,60})\}")
-IS = r"[\s*_`\"']*(?:={1,3}|:|->|\u2192|\bis\b\s*:?|\bwould be\b)"
-BARE = rf"[ \t]+(?:[-\u2013\u2014][ \t]+)?(?={NUMBER}[\s*_`]*(?:[.,;(\n]|$))"  # "Final score 4"
-OF = r"(?:\s+(?:for|of)\s+[^\n.:;=?!]{1,40}?(?=\s*[:=]|\s+is\b))?"  # "the final score for Brazil: 2"
-LOOSE = re.compile(
-    r"\b(?:rat(?:e|ed|ing)|scor(?:e|ed|ing)|give|assign|choose|select|pick|deserves?|earns?|gets?|merits?|it(?:'s| is)"
-    rf"|answer|verdict)\b[^\d.!?\n<>\u2264\u2265]{{0,60}}?(?P<said>{NUMBER}){ENDS}(?![ \t]*%){PLAIN}",
-    re.IGNORECASE,
-)
-SURE = re.compile(
-    rf"\b(?:i|we)\s+(?:rate|give|assign|score|choose|select)\s+(?:it|this|the\s+\w+)?[^\d.!?\n]{{0,30}}?(?P<said>{NUMBER}){ENDS}{PLAIN}",
-    re.IGNORECASE,
-)
-NEGATED = re.compile(
-    r"\b(?:not|never|no|than|between|neither|cannot|except|above|below|at\s+(?:least|most)|minimum|maximum|up\s+to)\b"
-    r"|n['\u2019]t\b",
-    re.IGNORECASE,
-)
-DENIED = re.compile(  # right before a statement, with nothing between but words that lead to it
-    r"(?:\b(?:not|never|cannot|no|neither|nor|without|rather\s+than|instead\s+of|otherwise|else)\b|n['\u2019]t\b)(?:\s+(?:a|an|the|any|be|been|have|"
-    r"say|said|give|given|giving|assign|call|deserves?|merits?|warrants?|justify|earn|get|choose|go|with|for|it|this|that|of|as|"
-    r"candidate|answer|image|picture|really|quite|exactly|necessarily|final|overall|my|its)){0,6}[\s*_`:]*\Z",
-    re.IGNORECASE,
-)
-SUPPOSED = re.compile(r"\b(?:if|had|were|unless|suppose|supposing|should)\b", re.IGNORECASE)
-THEREFORE = re.compile(r"\b(?:so|thus|hence|therefore|but)\b", re.IGNORECASE)
-TAKEN_BACK = re.compile(  # a number after a verdict, which takes its place or stands beside it
-    r"\b(?:or|maybe|perhaps|possibly|(?:could|might|may|can)\s+be|rather|actually|instead|correct(?:ed|ion)|revis(?:ed?|ion)"
-    r"|chang(?:e|ed|ing)|make\s+(?:it|that)|no|wait|sorry|so)\b[^\d.!?\n]{0,30}?"
-    rf"(?P<said>{NUMBER}){ENDS}(?=[\s*_`\"')\]]*(?:$|[.,;:!?\n]))",
-    re.IGNORECASE,
-)
-TAGGED = re.compile(r"<(score|rating)>([^<>\n]{1,20})</\1>", re.IGNORECASE)
-SCALE = re.compile(
-    rf"\b(?:scale|range)?\s*(?:of|from|between|is|either)?\s*\b{NUMBER}\s*(?:-|\u2013|\u2014|to|and)\s*{NUMBER}(?:\s*(?:-?point)?\s*scale\b)?",
-    re.IGNORECASE,
-)
-QUOTED = re.compile(
-    r"\"[^\"\n]{1,400}\"|\u201c[^\u201d\n]{1,400}\u201d|\u00ab[^\u00bb\n]{1,400}\u00bb|(?<!\w)'[^'\n]{1,400}'(?!\w)|`[^`\n]{1,400}`"
-    r"|(?<!\w)\u2018[^\u2019\n]{1,400}\u2019(?!\w)|^[ \t]*>.*$",
-    re.MULTILINE,
-)
-TAG_NAMES = ("candidate", "reference", "references", "question", "article", "response", "text", "example")
-AROUND = " \t\r\n*_`~\"'\u201c\u201d\u2018\u2019\u00ab\u00bb[](){}<>|$\\#.:;,!"
 
 
 @dataclass(frozen=True)
@@ -118,16 +89,17 @@ OUTSIDE = Unread("out_of_range", "outside_scale")
 def verdict(text: str, scale: Scale) -> str | Unread:
     """The code that a reply gives. `text` is the reply proper."""
     text = TAGGED.sub(r"\n\1: \2\n", BOXED.sub(r"\nFinal answer: \1\n", ascii_digits(text)))
+    text = _in_digits(text, scale)
     found = whole(text, scale)
     if found is not None:
         return found
     own = _unjudged(text, scale)
     said, rest = in_json(own, scale), without_objects(own)
-    rest = QUOTED.sub(_quotation, own if said is None else rest)
+    rest = QUOTED.sub(partial(_quotation, scale), own if said is None else rest)
     found = _number(rest, scale) if scale.numeric else _word(rest, scale)
     if said is None:
         return found
-    sure = _sure(rest, scale) if scale.numeric else []
+    sure = [*_later(rest, scale), *_bare(rest, scale)] if scale.numeric else []
     others = [*sure, *([] if isinstance(found, Unread) and found != TWO else [found])]
     return _agreed([said, *others])
 
@@ -150,9 +122,35 @@ def whole(text: str, scale: Scale) -> str | Unread | None:
     for name, code in names.items():
         if bare.casefold() == name.casefold():
             return code
-    if scale.numeric and (match := re.fullmatch(SAID, text.strip().strip(AROUND.replace(".", "")))):
-        return _one(match, scale)
-    return None
+    number = _bare(text, scale) if scale.numeric else []
+    return number[0] if number else None
+
+
+def _bare(text: str, scale: Scale) -> list[str | Unread]:
+    """A text that is a number and nothing else: "4", "4/5", "4/5 stars"."""
+    text = re.sub(r"(?i)(?<=\d)[ \t]+(?:stars?|points?)[\s.!*]*\Z", "", text)
+    match = re.fullmatch(SAID, text.strip().strip(AROUND.replace(".", "")))
+    return [_one(match, scale)] if match else []
+
+
+def _in_digits(text: str, scale: Scale) -> str:
+    """With digits for words beside a number ("4 or five", "four out of 5"), and for the word that ends the reply as its
+    verdict: "Final score: four", "Rating: Relevant". Without the scale that is named before the number."""
+    words = {name.casefold(): code for name, code in (scale.names or {}).items()}
+    if scale.numeric:
+        names = "|".join(SPELLED)
+        beside = r"[\s,(]*(?:or|to|out\s+of|-|\u2013)\s*"
+        text = re.sub(rf"(?i)\b({names})(?={beside}(?:\d|(?:{names})\b))", lambda one: SPELLED[one[0].casefold()], text)
+        text = re.sub(rf"(?i)(?<=\d)({beside})({names})\b", lambda one: one[1] + SPELLED[one[2].casefold()], text)
+        text = ON_A_SCALE.sub(lambda one: "" if _code(one["top"], scale) == scale.top else one[0], text)
+        words |= {word: code for word, code in SPELLED.items() if code in scale.codes}
+    known = "|".join(re.escape(one) for one in sorted(words, key=len, reverse=True))
+    ends = rf"\b(?:{scale.stated})[\s*_`]*[:=]{MARKS}({known})[\s.!*_`\"')\]]*\Z"
+    found = re.search(ends, text[-200:], re.IGNORECASE) if words else None
+    if not found:
+        return text
+    at = max(0, len(text) - 200)
+    return text[: at + found.start(1)] + words[found[1].casefold()] + text[at + found.end(1) :]
 
 
 def in_json(text: str, scale: Scale) -> str | Unread | None:
@@ -182,13 +180,18 @@ def _unjudged(text: str, scale: Scale) -> str:
     """Without what the model only repeats: the judged texts, and what stands between our tags."""
     for one in scale.judged:
         inner = ascii_digits(one.strip())
-        if re.fullmatch(rf"(?:{NAMES}){IS}{SAID}\W*", inner, re.IGNORECASE):
+        if not _its_own(inner):
             continue  # it is what a verdict looks like: nobody can tell one from the other, and leaving out would favour it
         if inner and (re.search(rf"\b(?:{NAMES}){IS}", inner, re.IGNORECASE) or len(inner) > 20):
             text = re.sub(rf"(?<!\w){re.escape(inner)}(?![\w%]|[.,]\d)", " ", text)
     for name in TAG_NAMES:
         text = _untagged(text, name)
     return text
+
+
+def _its_own(text: str) -> bool:
+    """Whether a text has any word that a judge would not use of any other."""
+    return any(one not in JUDGING for one in re.findall(r"[^\W\d_]+(?:['\u2019]\w+)?", text.casefold()))
 
 
 def _untagged(text: str, name: str) -> str:
@@ -202,15 +205,23 @@ def _untagged(text: str, name: str) -> str:
     return kept + text[at:]
 
 
-def _quotation(found: re.Match[str]) -> str:
-    """A quotation that is nothing but a number keeps it: score: "4"."""
+def _quotation(scale: Scale, found: re.Match[str]) -> str:
+    """A quotation that is nothing but a number keeps it: score: "4". So does one that is nothing but a verdict, as prompts
+    ask for, unless a judged text says it."""
     bare = found[0].strip(AROUND)
+    if re.fullmatch(rf"(?:{scale.stated}){IS}\s*{NUMBER}", bare, re.IGNORECASE):
+        return " " if any(bare.casefold() in ascii_digits(one).casefold() for one in scale.judged) else f" {bare} "
     return bare if re.fullmatch(rf"{NUMBER}|[A-Za-z]", bare) else " "
 
 
 def _one(match: re.Match[str], scale: Scale) -> str | Unread:
     """What one statement says: 4, 4.0, 4/5; not 3-4, 4.5, 8/10."""
     said, of, other = match["said"], match["of"], match["other"]
+    rest = match.string[match.end() : match.end() + 80]
+    if PARTS.match(rest):
+        return TWO
+    if (named := BY_SCALE.match(rest)) and _code(named["top"], scale) != scale.top:
+        return OUTSIDE
     if match["share"]:
         return OUTSIDE
     if other and _code(other, scale) != _code(said, scale):
@@ -228,7 +239,7 @@ def _code(number: str, scale: Scale) -> str:
 
 
 def _number(text: str, scale: Scale) -> str | Unread:
-    said = re.compile(rf"\b(?:{scale.stated}){OF}{IS}{SAID}", re.IGNORECASE)
+    said = re.compile(rf"(?:\b(?:{scale.stated}){OF}{IS}|{SHORTLY}){SAID}", re.IGNORECASE)
     final = re.compile(rf"{FINAL}(?:{scale.stated}){OF}(?:{IS}|{BARE}){SAID}", re.IGNORECASE)
     stated, last = list(_statements(said, text)), list(_statements(final, text))
     begins = [] if scale.reasoned else _at_begin(text, scale)
@@ -243,11 +254,11 @@ def _number(text: str, scale: Scale) -> str | Unread:
         found = [_one(one, scale) for one in stated]
         sure = [] if scale.reasoned else _sure(text, scale)
         return _agreed([*found, *_alone(text, scale), *begins, *sure, *_later(rest, scale)])
-    loose = list(_loose(text))
+    loose = list(_loose(text, scale))
     found = [*_alone(text, scale), *begins]
     if found:
         head = re.match(SAID, text)
-        found += _later(text[head.end() :], scale) if head and begins else []
+        found += _later(text[head.end() :], scale) if head else []
         return _agreed([*found, *([] if scale.reasoned else (_code(one, scale) or OUTSIDE for one in loose))])
     if scale.reasoned or not loose:
         return NO_VERDICT if re.search(r"\d", text) else Unread("unparseable", "no_number")
@@ -266,9 +277,10 @@ def _sure(text: str, scale: Scale) -> list[str | Unread]:
 def _later(rest: str, scale: Scale) -> list[str | Unread]:
     """Verdicts after one that was stated: other sentences, and what takes it back."""
     back = (
-        _code(one["said"], scale) for one in TAKEN_BACK.finditer(rest) if not NEGATED.search(one[0].partition(",")[2])
+        _code(one["said"], scale) for one in TAKEN_BACK.finditer(rest) if not NEGATED.search(one[0][len(one["lead"]) :])
     )
-    return [*_sure(rest, scale), *(code for code in back if code)]
+    last = AFTERTHOUGHT.fullmatch(re.split(r"[.!?\n]", rest.strip(AROUND))[-1])
+    return [*_sure(rest, scale), *(code for code in (*back, _code(last["said"], scale) if last else "") if code)]
 
 
 def _meant(one: re.Match[str], text: str) -> bool:
@@ -294,12 +306,16 @@ def _agreed(said: Sequence[str | Unread]) -> str | Unread:
     return said[0] if all(one == said[0] for one in said) else TWO
 
 
-def _loose(text: str) -> Iterator[str]:
-    """Numbers that a sentence states, unless it says what they are not."""
+def _loose(text: str, scale: Scale) -> Iterator[str]:
+    """Numbers that a sentence states, unless it says what they are not, asks, or goes by another scale."""
+    if any(one["least"] in "01" and _code(one["top"], scale) != scale.top for one in SCALE.finditer(text)):
+        return
     text = SCALE.sub(" ", text)
     for one in LOOSE.finditer(text):
+        if not _meant(one, text) or re.match(r"[^.!\n]{0,20}\?", text[one.end() : one.end() + 24]):
+            continue
         sentence = re.split(r"[.!?\n]", text[: one.start()])[-1] + one[0]
-        if not NEGATED.search(sentence):
+        if not NEGATED.search(sentence) and not BOUND.search(sentence[: -len(one["said"])]):
             yield one["said"]
 
 

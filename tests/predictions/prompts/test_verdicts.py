@@ -147,6 +147,14 @@ def test_a_second_number_beside_a_rating_makes_it_two(form: str, one: str, other
     assert read(f"rating={form.format(one, one)}", JUDGE) == one
 
 
+@pytest.mark.parametrize(
+    "words", ["'rating=2'", '"rating=2"', "`rating=2`", "Correct. 'rating=2'", "Correct.\n“rating=2”"]
+)
+def test_a_verdict_in_the_quotation_marks_of_the_prompt_is_read(words: str) -> None:
+    assert read(words, JUDGE) == "2"
+    assert read(f"{words}\nrating=1", JUDGE) == "two_verdicts"
+
+
 @pytest.mark.parametrize("form", ["rating=2, no, 1", "rating=2, corrected: 1", "rating=2\nCorrection: 1"])
 def test_a_rating_that_is_taken_back_is_two(form: str) -> None:
     assert read(form, JUDGE) == "two_verdicts"
@@ -220,7 +228,7 @@ def test_two_verdicts_are_never_read_as_one_unless_the_last_is_final(one: str, o
         silent = scale.reasoned and "I give" in other  # a sentence gives no score where reasons were asked for
         allowed = {second} if takes_back or reasons else {"two_verdicts", "several_numbers"}
         if silent and not one.startswith(("rating", "Score", "Final", "{{")):
-            allowed = {first, "no_verdict"}
+            allowed = {first, "no_verdict", "two_verdicts"}
         assert outcome in allowed, (first, second, outcome)
 
 
