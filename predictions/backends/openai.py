@@ -80,7 +80,7 @@ class Wire:
                     response.close()
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
             raise failures.of_line(error, self.seconds) from None  # the cause's words may hold what was sent
-        except (httpx.InvalidURL, httpcore.UnsupportedProtocol):
+        except (httpx.InvalidURL, UnicodeError, httpcore.UnsupportedProtocol):  # idna's errors are of the second kind
             raise CallError("permanent", failures.WORDS["connection"]) from None
         return Came(response.status_code, response.headers, data, time.monotonic() - begun)
 

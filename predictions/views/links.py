@@ -24,6 +24,7 @@ from predictions.services import runs
 from predictions.services.knowledge import link_checks, linking, naming
 from predictions.services.knowledge.indexes import Refused
 from predictions.services.knowledge.linking import METHODS, NAMED, REASONS
+from predictions.views.pages import whole
 
 CHECKS = "link-check"
 
@@ -59,8 +60,7 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     found = linking_for(benchmark, run_id)
     only = request.GET.get("show", "")
     only = only if only in REASONS or only == "linked" else ""
-    after = request.GET.get("after", "")
-    lines, further = readers.links_of(found, int(after) if after.isdigit() and len(after) < 19 else 0, only)
+    lines, further = readers.links_of(found, whole(request.GET.get("after")), only)
     context = _context(
         request, benchmark, run=found, said=_said(found), lines=[(one, REASONS.get(one.link.reason)) for one in lines],
         further=further, only=only,

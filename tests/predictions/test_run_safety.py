@@ -1,0 +1,208 @@
+"""What holds whoever does what meanwhile: a budget, an endpoint that is taken away, a run that is withdrawn."""
+
+import threading
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from annotation.models import Annotation
+from jobs import runner
+from jobs import services as jobs
+from predictions.models import Call, Endpoint, Run
+from predictions.services import answer_runs, driving, endpoints, run_calls
+from predictions.services.answer_runs import Refused
+from tests.predictions import scripted
+from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from tests.predictions.scripted import Rule
+
+pytestmark = pytest.mark.django_db
+PRICES = {"*": {"request": "0.1"}}
+
+
+@pytest.fixture
+def endpoint(world, scripted_server):
+    return an_endpoint(world, scripted_server.base_url, PRICES)
+
+
+@pytest.fixture
+def opening(world, monkeypatch, endpoint):
+    def opening(items, **more):
+        prompt = Plainly()
+        use(monkeypatch, prompt)
+        return opened(world, a_plan(a_campaign(world, items), endpoint, prompt, **more))
+
+    return opening
+
+
+def now():
+    return timezone.now()
+
+
+def between(monkeypatch, act):
+    """Do something once, when the driver looks round the first time."""
+    look, done = driving.Driver._look, []
+
+    def looking(self):
+        if not done:
+            done.append(act())
+        look(self)
+
+    monkeypatch.setattr(driving, "LOOK", 0.0)
+    monkeypatch.setattr(driving.Driver, "_look", looking)
+
+
+class TestEndpoint:
+    def test_what_is_retired_is_asked_nothing_more(self, world, opening, endpoint, monkeypatch, scripted_server):
+        run = opening(40)
+        between(monkeypatch, lambda: endpoints.retire(endpoint, world.mara, now()))
+        driven(run)
+        assert (run.state, run.stopped_because) == ("paused", "retired")
+        assert scripted_server.counts()["total"] <= 8 and states(run)["pending"] >= 32
+
+    def test_a_key_that_is_taken_away_is_sent_no_more(self, world, opening, endpoint, monkeypatch, scripted_server):
+        monkeypatch.setattr(endpoints, "_secret_of", lambda one: "sk-old" if one.secret_set_at else "")
+        Endpoint.objects.filter(pk=endpoint.pk).update(secret_set_at=now())
+        run = opening(40)
+        between(monkeypatch, lambda: endpoints.set_secret(endpoint, "", world.mara, now()))
+        driven(run)
+        sent = [one.headers.get("authorization") for one in scripted_server.script.asked]
+        assert run.state == "done" and len(sent) == 40
+        assert 0 < sent.count("Bearer sk-old") <= 8 and set(sent) == {"Bearer sk-old", None}
+
+
+class TestAddress:
+    def test_a_run_is_asked_of_one_server_to_its_last_call(self, world, opening, endpoint, scripted_server):
+        scripted_server.rules(Rule(scripted.Act(status=400, error="no"), numbers=(1,)))
+        run = driven(opening(2, budget=Decimal(1)))
+        assert states(run) == {"failed": 1, "answered": 1}
+        endpoints.change(endpoint, world.mara, now(), base_url="http://127.0.0.1:9/other/v1")
+        world.add_items(3)
+        for act in (
+            lambda: answer_runs.retry_failed(run, world.mara, now()),
+            lambda: answer_runs.raise_budget(run, Decimal(2), world.mara, now()),
+            lambda: answer_runs.extend(run, world.mara, now()),
+        ):
+            with pytest.raises(Refused, match="another address"):
+                act()
+        page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/").content.decode()
+        assert scripted_server.base_url in page and "/other/v1" not in page
+        answer_runs.reread(run, world.mara, now())
+        endpoints.change(endpoint, world.mara, now(), base_url=scripted_server.base_url)
+        assert answer_runs.retry_failed(run, world.mara, now()) == 1
+
+    def test_a_paused_run_that_was_withdrawn_does_not_go_on_elsewhere(self, world, opening, endpoint):
+        run = opening(2)
+        answer_runs.pause(run, world.mara, now())
+        answer_runs.withdraw(run, world.mara, now())
+        endpoints.change(endpoint, world.mara, now(), base_url="http://127.0.0.1:9/other/v1")
+        answer_runs.bring_back(run, world.mara, now())
+        with pytest.raises(Refused, match="another address"):
+            answer_runs.resume(run, world.mara, now())
+
+    def test_a_job_that_begins_after_the_address_has_changed_asks_nothing(self, opening, endpoint, scripted_server):
+        run = opening(2)
+        Endpoint.objects.filter(pk=endpoint.pk).update(base_url=f"{scripted_server.base_url}/")
+        driven(run)
+        assert (run.state, run.stopped_because) == ("paused", "moved") and scripted_server.counts()["total"] == 0
+
+
+class TestWithdrawn:
+    def test_reading_a_withdrawn_run_again_brings_nothing_back(self, world, opening):
+        run = driven(opening(3))
+        job = answer_runs.reread(run, world.mara, now())
+        answer_runs.withdraw(run, world.mara, now())
+        runner.run(job.pk)
+        job.refresh_from_db()
+        assert job.state == "cancelled" and not Annotation.objects.filter(live=True).exists()
+        jobs.resume(job, world.mara)
+        runner.run(job.pk)
+        assert not Annotation.objects.filter(live=True).exists()
+        answer_runs.bring_back(run, world.mara, now())
+        jobs.resume(job, world.mara)
+        runner.run(job.pk)
+        assert Annotation.objects.filter(live=True, counted=True).count() == 3
+
+    def test_what_is_asked_anew_meanwhile_is_not_read_again(self, world, opening, scripted_server):
+        scripted_server.rules(Rule(scripted.PROSE))
+        run = driven(opening(2))
+        job = answer_runs.reread(run, world.mara, now())
+        assert answer_runs.retry_failed(run, world.mara, now(), ["unparseable"]) == 2
+        runner.run(job.pk)
+        assert states(run) == {"pending": 2}
+
+
+class TestBudget:
+    def test_a_run_without_one_that_gets_one_keeps_it(self, world, opening, endpoint, monkeypatch, scripted_server):
+        endpoint.prices.all().delete()
+        run = opening(40)
+
+        def priced():
+            endpoints.set_prices(endpoint, PRICES, world.mara, now())
+            answer_runs.raise_budget(run, Decimal("0.5"), world.mara, now())
+
+        between(monkeypatch, priced)
+        driven(run)
+        assert (run.state, run.stopped_because) == ("paused", "budget")
+        assert scripted_server.counts()["total"] <= 8 + 5
+
+    def test_calls_of_a_driver_that_is_no_more_are_taken_up_and_counted(self, opening):
+        run = opening(3, budget=Decimal("0.3"))
+        soon = now() - run_calls.LEASE + timedelta(seconds=2)
+        assert len(run_calls.claim(run.pk, run.job_id, "0:1", 2, soon)) == 2
+        driven(run)
+        assert states(run) == {"answered": 1, "over_budget": 2} and run.unaccounted == Decimal("0.2")
+
+    def test_a_run_waits_for_no_driver_that_is_no_more(self, opening):
+        run = opening(3)
+        soon = now() - run_calls.LEASE + timedelta(seconds=2)
+        assert len(run_calls.claim(run.pk, run.job_id, "0:1", 2, soon)) == 2
+        driven(run)
+        assert states(run) == {"answered": 3}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_pausing_and_going_on_at_once_keeps_the_budget(opening, world, scripted_server):
+    scripted_server.set(delay=1.0)
+    run = opening(40, budget=Decimal("1.0"))
+
+    def first():
+        try:
+            runner.run(run.job_id)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    while scripted_server.counts()["total"] < 4:
+        assert thread.is_alive()
+    answer_runs.pause(run, world.mara, now())
+    answer_runs.resume(run, world.mara, now())
+    driven(run)
+    thread.join(30)
+    assert (run.state, run.stopped_because) == ("paused", "budget")
+    assert scripted_server.counts()["total"] == 10 and sum(one.cost for one in Call.objects.all()) == 1
+
+
+ODD_BUDGETS = ["99999999.99999", "1e999", "nan", "snan", "inf", "0.00001", "-1", "²"]
+
+
+@pytest.mark.parametrize("told", ODD_BUDGETS)
+def test_an_odd_budget_is_a_sentence_and_never_an_error(world, opening, told):
+    run = driven(opening(1, budget=Decimal(1)))
+    where = f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/do/"
+    assert world.client(world.mara).post(where, {"do": "budget", "budget": told}).status_code == 302
+    kept = Run.objects.get(pk=run.pk).budget
+    assert kept == (Decimal("99999999.9999") if told == ODD_BUDGETS[0] else 1)
+
+
+@pytest.mark.parametrize("address", ["http://①.com/v1", "http://xn--/v1"])
+def test_an_address_that_is_none_does_not_answer(world, address):
+    endpoint = endpoints.create(world.team, world.mara, now(), kind="openai", name="Odd", base_url=address)
+    assert not endpoints.check(endpoint, world.mara, now()).works
+
+
+def test_a_model_of_an_odd_name_can_be_checked(world, endpoint):
+    assert endpoints.check(endpoint, world.mara, now(), "a\0b").model == "ab"
