@@ -123,6 +123,8 @@ def read_boxes(text: str, frame: Frame, *, patches: bool = False) -> list[Box] |
     found = [*(tokens or ()), *written]
     if not found:
         return Unread("unparseable", "no_box")
+    if written and all(_in_fractions(box, frame) for box in written):
+        return Unread("out_of_range", "other_notation")
     kept: list[Box] = []
     for box in found:
         inside = _inside(box, frame)
@@ -131,6 +133,12 @@ def read_boxes(text: str, frame: Frame, *, patches: bool = False) -> list[Box] |
         if inside not in kept:
             kept.append(inside)
     return kept
+
+
+def _in_fractions(box: Box, frame: Frame) -> bool:
+    """Whether no number is above 1 where thousands, or pixels, were declared: the reply is of another scale."""
+    far = max(box[2] * frame.width, box[3] * frame.height)
+    return min(frame.width, frame.height) >= 100 and 0 < far <= 1
 
 
 def _inside(box: Box, frame: Frame) -> Box | Unread:

@@ -186,3 +186,17 @@ def test_a_reply_without_a_box_that_was_cut_off_says_so() -> None:
     found = GROUNDING.read(Reply("The ajrak is at [100, 200", finish="length"))
     assert isinstance(found, Unread) and found.reason == "cut_off"
     assert GROUNDING.read(said("I see no ajrak.")).reason == "no_box"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("scale", ["100", "1000", "1024", "pixels"])
+@pytest.mark.parametrize(
+    "text", ["[0.1, 0.2, 0.3, 0.4]", '{"bbox": [0.1, 0.2, 0.3, 0.4]}', "<0.1><0.2><0.3><0.4>", "[0, 0, 1, 1]"]
+)
+def test_fractions_are_no_box_where_another_scale_was_declared(text: str, scale: str) -> None:
+    assert read(text, scale) == "other_notation"
+    assert read(text, "1") != "other_notation"
+
+
+@pytest.mark.parametrize("text", ["[0, 0, 2, 2]", "[0, 0, 0, 0]"])
+def test_a_small_box_is_a_box_and_an_empty_one_is_empty(text: str) -> None:
+    assert read(text) in ("empty_box", [(0.0, 0.0, 0.002, 0.002)])
