@@ -19,16 +19,20 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Rating
 from benchmarks.models import Benchmark, Item
+from evaluation.asking import WITHOUT_VALUE
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.lave import human_ceiling, lave_accuracy, scores_of
+from evaluation.metrics.lave import Scale, human_ceiling, lave_accuracy, scores_of
 from evaluation.metrics.resampling import difference_of_means
 from evaluation.observations import Observed, Who
+from evaluation.selection import Selection
 from evaluation.tables.culturalvqa_labels import said_of
 from evaluation.tables.given import Given
 from evaluation.tables.spec import Missing, Option, Words
 from people.models import Rater
+from predictions.models import Call, Run
 
+OVER = Call.State.OVER_BUDGET  # never sent
 STAGE = FIELD = "lave"
 HUMAN = "human"
 WESTERN = ("Canada", "Germany", "United States")
@@ -36,7 +40,11 @@ FACETS = ("food", "clothing", "drink", "rituals", "traditions")
 SCALE = Option(
     "scale",
     gettext_lazy("Scale of the judge"),
-    {"1-2": gettext_lazy("1 wrong, 2 right"), "1-3": gettext_lazy("1 wrong, 2 half right, 3 right")},
+    {
+        "sheet": gettext_lazy("as the sheet has it"),
+        "1-2": gettext_lazy("1 wrong, 2 right"),
+        "1-3": gettext_lazy("1 wrong, 2 half right, 3 right"),
+    },
 )
 
 
@@ -48,12 +56,12 @@ def _judges(benchmark: Benchmark) -> list[Rater]:
     return sorted(Rater.objects.filter(pk__in=order), key=lambda one: order.index(one.pk))
 
 
-def _named(one: Rater | Who) -> str:
+def named(one: Rater | Who) -> str:
     return f"{one.name} ({one.setting})" if one.setting else one.name
 
 
 def _each(benchmark: Benchmark) -> dict[str, Words]:
-    return {str(one.pk): _named(one) for one in _judges(benchmark)}
+    return {str(one.pk): named(one) for one in _judges(benchmark)}
 
 
 JUDGE = Option(
@@ -131,15 +139,16 @@ class Judged:
 def judged(given: Given) -> Judged:
     """Everything that was judged, in the countries selected. Raises Missing."""
     seen = given.observed(STAGE, FIELD, ("model",))
-    judges = _chosen(given, seen)
-    score, partly = _scores(seen, judges, given.chosen.get("scale", "1-2"))
-    selection = given.used[-1]
+    selection, judges = given.used[-1], chosen_judges(given, seen)
+    score, partly = _scores(seen, judges, scale_of(given))
     rows = Item.objects.filter(
-        stage__benchmark=given.benchmark, stage__key=STAGE, condition__in=selection.conditions
+        stage__benchmark=given.benchmark, stage__key=STAGE, condition__in=selection.conditions, withdrawn_at=None
     ).order_by("key")
     if selection.concepts:
         rows = rows.filter(concept__in=selection.concepts)
-    found = list(of_origins(given, rows).values_list("pk", "origin", "context"))
+    put = _put_to(selection, [seen.raters[place].pk for place in judges])
+    put |= set(score) if put else set()
+    found = [row for row in of_origins(given, rows).values_list("pk", "origin", "context") if not put or row[0] in put]
     if not found:
         raise Missing(_("There are no judged answers for the countries chosen."))
 
@@ -158,7 +167,7 @@ def judged(given: Given) -> Judged:
         sub_category=np.array(
             [by_people.get(key) or own or by_models.get(key, "") for key, own in zip(questions, imported, strict=True)]
         ),
-        judge=", ".join(_named(seen.raters[place]) for place in judges),
+        judge=", ".join(named(seen.raters[place]) for place in judges),
         partly=partly,
         average=given.chosen.get("ceiling", "answers"),
     )
@@ -171,7 +180,31 @@ def of_origins(given: Given, rows: QuerySet[Item]) -> QuerySet[Item]:
     return rows.filter(origin__in=[given.catalogue.cohorts[pk].label for pk in given.used[-1].cohorts])
 
 
-def _chosen(given: Given, seen: Observed) -> list[int]:
+def scale_of(given: Given) -> Scale:
+    """The scale of the sheet. Raises Missing where another was chosen: its codes would mean something else."""
+    entry = next(one for one in given.catalogue.stages if one.key == STAGE)
+    config = next(one.config for one in entry.current[0].sheet.fields if one.key == FIELD)
+    sheet: Scale = "1-3" if any(one.code == "3" for one in getattr(config, "options", ())) else "1-2"
+    if given.chosen.get("scale", "sheet") not in ("sheet", sheet):
+        text = _("The sheet of this stage has the scale “%(scale)s”. Choose it, or “as the sheet has it”.")
+        raise Missing(text % {"scale": SCALE.values[sheet]})
+    return sheet
+
+
+def _put_to(selection: Selection, judges: Sequence[int]) -> set[int]:
+    """Items that every one of the judges was asked about, as far as their calls tell; empty where one has no calls, as
+    one whose ratings came in a file: then all answers count as put to it."""
+    calls = Call.objects.filter(
+        run__task=Run.Task.ANSWERS, run__withdrawn_at=None, run__campaign__in=selection.campaigns, repeat=0,
+        run__rater__in=judges, state__in=[Call.State.ANSWERED, *(one for one in WITHOUT_VALUE if one != OVER)],
+    )  # fmt: skip
+    asked: dict[int, set[int]] = {judge: set() for judge in judges}
+    for judge, item in calls.values_list("run__rater", "item"):
+        asked[judge].add(item)
+    return set.intersection(*asked.values()) if asked else set()
+
+
+def chosen_judges(given: Given, seen: Observed) -> list[int]:
     """Places of the judges whose scores count. Raises Missing."""
     place_of = {who.pk: place for place, who in seen.models()}
     wanted = given.chosen.get("judge", "first")
@@ -184,9 +217,9 @@ def _chosen(given: Given, seen: Observed) -> list[int]:
     return [place_of[here[0]]]
 
 
-def _scores(seen: Observed, judges: Sequence[int], scale: str) -> tuple[dict[int, float], int]:
+def _scores(seen: Observed, judges: Sequence[int], scale: Scale) -> tuple[dict[int, float], int]:
     """By item's key: the mean over the judges, where all of them could be read; and how many answers had but some."""
-    of_code = scores_of(seen.codes, "1-3" if scale == "1-3" else "1-2")
+    of_code = scores_of(seen.codes, scale)
     score = of_code[seen.code]
     keep = np.isin(seen.rater, judges) & np.isfinite(score)
     count = np.bincount(seen.item[keep], minlength=len(seen.items))

@@ -10,10 +10,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluation.metrics.agreement import alpha
-from evaluation.metrics.counts import Ratings
+from evaluation.metrics.counts import Floats, Ratings
 from evaluation.metrics.judges import against_majority
+from evaluation.metrics.lave import scores_of
 from evaluation.metrics.proportions import share
 from evaluation.observations import Observed
+from evaluation.tables.culturalvqa_judged import JUDGE, chosen_judges, named, scale_of
 from evaluation.tables.given import Given
 from evaluation.tables.spec import Cell, Missing, Option, Printed, Rounding, Row, Table, TableSpec, Words
 
@@ -75,12 +77,15 @@ def build_judge(given: Given) -> Table:
     """How often the judge and most people find the same of an answer."""
     verdicts = given.observed("model-answers", "verdict", ("person",))
     lave = given.observed("lave", "lave", ("model",))
-    judge, who = lave.models()[0]
+    [judge, *others] = chosen_judges(given, lave)
+    if others:
+        raise Missing(_("Choose one judge: agreement is of one with people."))
+    scores = scores_of(lave.codes, scale_of(given))
     right = ("1",) if given.chosen["correct"] == "1" else CASES[:4]
     rows = []
     whole: list[tuple[tuple[str, str], int, float]] = []
     for name, some in _by_model(verdicts):
-        pairs = _people(some, name, right) + _judge(lave.of_rater(judge), name)
+        pairs = _people(some, name, right) + _judge(lave.of_rater(judge), name, scores)
         whole += pairs
         rows.append(Row(name, _judge_cells(pairs, AGREED.get(name))))
     if not any(cell.estimate is not None and cell.estimate.n_units for row in rows for cell in row.cells):
@@ -90,7 +95,8 @@ def build_judge(given: Given) -> Table:
     rows.append(Row(_("All"), _judge_cells(whole, None)))
     columns: list[Words] = [_("Agreement, percent"), _("Base rate, percent"), _("Cohen's kappa")]
     words: list[Words] = [
-        _("Judge: %(judge)s. Answers that people are split about evenly are left out.") % {"judge": who.name},
+        _("Judge: %(judge)s. Answers that people are split about evenly are left out.")
+        % {"judge": named(lave.raters[judge])},
         _("Base rate: what a judge that always gives people's commonest verdict would reach."),
     ]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
@@ -109,13 +115,14 @@ def _people(some: Observed, model: str, right: tuple[str, ...]) -> list[Pair]:
     ]
 
 
-def _judge(some: Observed, model: str) -> list[Pair]:
-    """Answers with the picture; a question may have been asked otherwise too. The judge is rater 0."""
+def _judge(some: Observed, model: str, scores: Floats) -> list[Pair]:
+    """Answers with the picture; a question may have been asked otherwise too. The judge is rater 0, and finds right
+    what has the whole score, not half of it. `scores`: of each code."""
     questions, by, setting = (some.item_values(name) for name in ("question", "candidate_by", "setting"))
     return [
-        ((str(questions[item]), model), 0, float(some.codes[code]))
+        ((str(questions[item]), model), 0, RIGHT if scores[code] == 1 else WRONG)
         for item, code in zip(some.item, some.code, strict=True)
-        if by[item] == model and (setting[item] or "vlm") == "vlm"
+        if by[item] == model and np.isfinite(scores[code]) and (setting[item] or "vlm") == "vlm"
     ]
 
 
@@ -140,6 +147,6 @@ VERDICT_TABLES: tuple[TableSpec, ...] = (
     TableSpec("verdicts", "Figure 11", gettext_lazy("What people say of models' answers"), NEEDS, build_verdicts),
     TableSpec(
         "judge", "Section 5", gettext_lazy("The judge beside people"),
-        gettext_lazy("Answers that both the judge and people rated."), build_judge, (RULE,),
+        gettext_lazy("Answers that both the judge and people rated."), build_judge, (RULE, JUDGE),
     ),
 )  # fmt: skip

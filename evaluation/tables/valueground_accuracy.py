@@ -50,7 +50,9 @@ def _unreadable(given: Given) -> Unreadable:
 
 
 def mean_of(estimates: Sequence[tuple[Bools, Bools]], clusters: Ints) -> Estimate:
-    """The mean over models of each one's share of right answers; for each (right, counted), both (n,)."""
+    """The mean over the models that have one of each one's share of right answers; of each (right, counted), both (n,).
+    "n_raters" is how many have one."""
+    estimates = [one for one in estimates if one[1].any()]  # a model without the number takes no other's away
     columns = [column for right, counted in estimates for column in (right & counted, counted)]
     sums = cluster_sums(clusters, *columns) if columns else np.zeros((0, 0))
 

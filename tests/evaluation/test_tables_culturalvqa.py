@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from django.http import QueryDict
 
-from annotation.models import Annotation, Assignment, Campaign, Participation, Rating, Unit
+from annotation.models import Annotation, Assignment, Campaign, Participation, Rating, SheetVersion, Unit
 from annotation.services import campaigns
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
@@ -15,6 +15,7 @@ from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.spec import Cell, Missing, Table
 from people.models import Cohort, Rater
 from people.services.raters import rater_of
+from predictions.models import Call, Run
 from tests.evaluation.data import NOON
 from tests.evaluation.tabled import model, say
 from tests.personas import World, make_cohort, stand_in
@@ -175,6 +176,31 @@ def test_a_later_judge_takes_no_earlier_ones_place_and_each_can_be_chosen_by_nam
         judged.table("accuracy", "judge=999999")
 
 
+def test_answers_that_a_judge_was_never_asked_about_are_not_left_out_answers(judged: Study) -> None:
+    """A sample of two of Brazil's: one answered, one not readable. The other judge has no calls: all was put to it."""
+    [campaign] = Campaign.objects.filter(stage__key="lave")
+    sampler = model(judged.world.team, "Sampler")
+    read, unread = (Item.objects.get(stage__key="lave", key=f"{q}/GPT-4/vlm") for q in ("q1", "q2"))
+    run = Run.objects.create(
+        benchmark=judged.benchmark, campaign=campaign, rater=sampler, model="s", task="answers", source="here",
+        state="done", complete=True,
+    )  # fmt: skip
+    say(campaign, sampler, {(read, ""): "2"}, field="lave")
+    for item, state in ((read, "answered"), (unread, "unparseable")):
+        Call.objects.create(run=run, item=item, unit=Unit.objects.get(item=item), repeat=0, state=state,
+                            reason="" if state == "answered" else "no_verdict")  # fmt: skip
+    brazil = cell(judged.table("accuracy", f"judge={sampler.pk}"), "Brazil", "GPT-4").estimate
+    assert brazil is not None and brazil.value == 1
+    assert (brazil.extras["n_unreadable"], brazil.extras["worst"], brazil.extras["best"]) == (1, 0.5, 1)
+    assert [row.label for row in judged.table("accuracy", f"judge={sampler.pk}").rows] == ["Brazil", "Average"]
+
+
+def test_an_answer_that_was_withdrawn_is_in_no_table(judged: Study) -> None:
+    Item.objects.filter(stage__key="lave", key="q4/InternVL/vlm").update(withdrawn_at=NOON)
+    iran = cell(judged.table("accuracy"), "Iran", "InternVL").estimate
+    assert iran is not None and iran.extras["n_unreadable"] == 0
+
+
 def test_the_average_says_what_was_left_out_and_between_which_ends_it_lies(judged: Study) -> None:
     """InternVL's q4 (Iran, of two answers): Brazil .5, Iran 0, or .5 were it right, Canada 1."""
     average = cell(judged.table("accuracy"), "Average", "InternVL").estimate
@@ -196,11 +222,20 @@ def test_accuracy_by_country_and_its_plain_mean(judged: Study) -> None:
 
 
 def test_the_scale_and_the_way_of_asking_are_options(judged: Study) -> None:
-    table = judged.table("accuracy", "scale=1-3")
-    assert value(cell(table, "Brazil", "GPT-4")) == 0.5, "2 is half right there"
+    with pytest.raises(Missing, match="has the scale “1 wrong, 2 right”"):
+        judged.table("accuracy", "scale=1-3")
+    assert judged.table("accuracy", "scale=1-2").rows == judged.table("accuracy").rows
     assert value(cell(judged.table("accuracy", "setting=llm_only"), "Iran", "GPT-4")) == 0.5
     with pytest.raises(Missing, match="llm_country"):
         judged.table("accuracy", "setting=llm_country")
+
+
+def test_the_scale_is_the_sheets_though_nobody_gave_its_highest_code(judged: Study) -> None:
+    sheet = judged.benchmark.stages.get(key="lave").sheet
+    [three] = [one for one in sheet["fields"] if one["key"] == "lave"]
+    three["config"]["options"].append({**three["config"]["options"][0], "code": "3"})
+    SheetVersion.objects.filter(stage__key="lave").update(definition=sheet)
+    assert value(cell(judged.table("accuracy"), "Brazil", "GPT-4")) == 0.5, "2 is half right there"
 
 
 def test_countries_can_be_left_out(judged: Study) -> None:
