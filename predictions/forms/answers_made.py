@@ -15,11 +15,12 @@ from benchmarks.forms.imports import bounded
 from benchmarks.imports.problems import RowProblem
 from people.forms.base import Styled
 from predictions.imports import coco, inspect
-from predictions.imports.samples import WHOLE, Told
+from predictions.imports.samples import ALL, WHOLE, Told
 from predictions.services.answer_file_runs import Model
 from predictions.services.answer_looks import Looked
 from predictions.services.answer_samples import RATINGS
 
+UNSAID = "?"
 FILES = {"accept": ".json,.jsonl,.ndjson,.csv,.tsv", "class": "in"}
 
 
@@ -75,6 +76,8 @@ class AboutForm(Styled, forms.Form):
     def __init__(self, *args: Any, looked: Looked, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.looked, self.known = looked, looked.guess()
+        if len(looked.settings) == 1:
+            self.fields["setting"].initial = looked.settings[0]
         for name, label, choices, help_text in self._questions():
             self.known_or_asked(name, label, choices, help_text)
         if looked.format == RATINGS and len(looked.models) > 1:
@@ -85,8 +88,13 @@ class AboutForm(Styled, forms.Form):
 
     def _questions(self) -> list[tuple[str, Any, Mapping[str, Any], Any]]:
         looked = self.looked
-        if looked.format in (RATINGS, coco.KEY):
-            return [("field", _("Question that was answered"), looked.fields, "")]
+        if looked.format == RATINGS:
+            settings = {one: one or _("none") for one in looked.settings}
+            return [("field", _("Question that was answered"), looked.fields, ""),
+                    ("of_setting", _("Which of its settings"), settings, "")]  # fmt: skip
+        culture = ("target", _("Culture that the answers are about"), self._targets(), "")
+        if looked.format == coco.KEY:
+            return [("field", _("Question that was answered"), looked.fields, ""), culture]
         words, seen = _("%(name)s: names an item in %(n)s of %(seen)s rows"), looked.seen
         keys = {name: words % {"name": name, "n": n, "seen": seen} for name, n in looked.keys.items()}
         only = {one: one for one in looked.only}
@@ -95,22 +103,35 @@ class AboutForm(Styled, forms.Form):
         whole = {WHOLE: _("All of them: each reply is a JSON object")} if len(looked.fields) > 1 else {}
         return [
             ("key", _("Column that names the item"), keys, ""),
-            ("target", _("Column that names the culture"), self._targets(), ""),
+            culture,
             ("only", _("What is read") if scorers else _("Filter"), read,
              _("What the log's own filter or scorer took out of the reply. Nothing is looked for inside a sentence.")),
             ("field", _("Question that was answered"), {**looked.fields, **whole}, ""),
         ]  # fmt: skip
 
     def _targets(self) -> Mapping[str, Any]:
-        targets = {name: name for name in self.looked.targets}
-        return {**targets, "": _("the item's own")} if targets else {}
+        """Of several cultures none is taken for granted: an answer about one counts as nothing about another."""
+        looked = self.looked
+        if not looked.cultures or (len(looked.cultures) == 1 and not looked.targets):
+            return {}
+        words = _("column %(name)s: names one in %(n)s of %(seen)s rows")
+        columns = {name: words % {"name": name, "n": n, "seen": looked.seen} for name, n in looked.targets.items()}
+        one_for_all = {ALL + name: _("%(name)s, all of them") % {"name": name} for name in looked.cultures}
+        unsaid = {} if columns else {UNSAID: _("Choose")}
+        return {**unsaid, **columns, **one_for_all, "": _("each item's own origin")}
+
+    def clean_target(self) -> str:
+        found = str(self.cleaned_data["target"]) if "target" in self.data else self.fields["target"].initial
+        if found == UNSAID:
+            raise forms.ValidationError(_("Say which culture the answers are about: no column of the file names one."))
+        return str(found)
 
     def known_or_asked(self, name: str, label: Any, choices: Mapping[str, Any], help_text: Any) -> None:
         if len(choices) > 1:
             self.fields[name] = forms.ChoiceField(
                 label=label, choices=list(choices.items()), required=False, help_text=help_text
             )
-            self.fields[name].initial = getattr(self.known, name)
+            self.fields[name].initial = next(iter(choices)) if name == "target" else getattr(self.known, name)
 
     def clean_about(self) -> dict[str, Any]:
         text = self.cleaned_data["about"].strip()
@@ -128,7 +149,7 @@ class AboutForm(Styled, forms.Form):
         """As far as it is said: what is not asked is known."""
         self.full_clean()
         said = self.cleaned_data if self.is_bound else {}
-        names = ("key", "target", "only", "field", "rater")
+        names = ("key", "target", "only", "field", "rater", "of_setting")
         return Told(
             **{name: said[name] if name in said and name in self.data else getattr(self.known, name) for name in names}
         )
@@ -136,4 +157,4 @@ class AboutForm(Styled, forms.Form):
     def model_of(self) -> Model:
         said = self.cleaned_data
         name = said.get("model") or said.get("rater") or ""
-        return Model(name.strip(), said["setting"].strip(), said["about"])
+        return Model(name.strip(), said["setting"].strip() or said.get("of_setting", ""), said["about"])

@@ -15,6 +15,8 @@ Failure = Literal["no_response", "unparseable", "out_of_range"]
 LONGEST_RAW = 20_000
 WHOLE = "*"
 """In the place of a field: a reply is a JSON object with all answers."""
+ALL = "="
+"""Before the name of a culture, in the place of a column: every answer is about it."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class Unreadable(Exception):
 @dataclass(frozen=True)
 class Told:
     """What a person says of a file. `key`: the column that names the item. `target`: the column that names the culture,
-    or "" for the item's own origin. `only`: a filter of lm-eval, or a scorer of Inspect ("" for its reply itself).
+    ALL and a culture, or "" for the item's own origin. `of_setting`: of a table, the setting whose rows are taken;
+    "" for all. `only`: a filter of lm-eval, or a scorer of Inspect ("" for its reply itself).
     `field`: which question the replies answer, or WHOLE. `rater`: which of the models in a table of ratings."""
 
     key: str = "item"
@@ -64,6 +67,7 @@ class Told:
     only: str = ""
     field: str = ""
     rater: str = ""
+    of_setting: str = ""
 
 
 Line = Sample | tuple[int, RowProblem]

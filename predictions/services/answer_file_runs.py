@@ -168,13 +168,15 @@ def settle(held: Run, place: Place, batch: Sequence[Found], now: datetime) -> li
         _as_of_model(one.gathered, held)
     known = file_rows.look_up(place, [one.gathered for one in batch])
     ready: list[tuple[Found, Ready]] = []
-    calls, report = _Calls(held, place, now), list[JobRow]()
+    calls, report = _Calls(held, place, now, known), list[JobRow]()
     for one in batch:
         try:
             if one.unread is not None:
                 report += calls.failed(one, known, one.unread.state, one.unread.reason)
             else:
-                ready.append((one, file_rows.understood(place, one.gathered, known, now)))
+                taken = file_rows.understood(place, one.gathered, known, now)
+                calls.only_once(taken)
+                ready.append((one, taken))
         except NotTaken as refused:
             report += _refused(one, known, refused, calls)
     judged = write(place, [taken for _one, taken in ready], now)
@@ -211,8 +213,11 @@ def _refused(one: Found, known: file_rows.Lookup, refused: NotTaken, calls: _Cal
 class _Calls:
     """The calls of a step, written at its end. One item is asked once: another row of it is a fault of the file."""
 
-    def __init__(self, held: Run, place: Place, now: datetime) -> None:
+    def __init__(self, held: Run, place: Place, now: datetime, known: file_rows.Lookup) -> None:
         self.run, self.place, self.now = held, place, now
+        items = [one.pk for one in known.items.values() if not isinstance(one, RowProblem)]
+        rows = Call.objects.filter(run=held, item__in=items).exclude(state=Call.State.ANSWERED)
+        self.lost: set[tuple[int, str]] = set(rows.values_list("item", "unit__target"))
         self.made: list[tuple[Found, Call, str]] = []
 
     def failed(self, one: Found, known: file_rows.Lookup, state: str, why: str, words: str = "") -> Iterator[JobRow]:
@@ -227,7 +232,14 @@ class _Calls:
         asked = bool(target) == self.place.campaign.stage.has_target
         if item is not None and not isinstance(item, RowProblem) and asked:
             unit, _made = Unit.objects.get_or_create(item=item, target=target)
+            self.lost.add((item.pk, target))
             self.made.append((one, self._call(item.pk, unit.pk, one, state, why), ""))
+
+    def only_once(self, taken: Ready) -> None:
+        """Raises NotTaken where an earlier row of the file asked the same, and had no value."""
+        if (taken.item.pk, taken.target) in self.lost:
+            text = _("An earlier row of this file is the answer here, and has no value. Take one of the two out.")
+            raise NotTaken(dict.fromkeys(taken.gathered.numbers, RowProblem("twice", text)))
 
     def answered(self, one: Found, taken: Ready) -> None:
         unit = Unit.objects.only("pk").get(item=taken.item, target=taken.target)

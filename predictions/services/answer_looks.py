@@ -15,7 +15,7 @@ from annotation.services.sheet_versions import sheet_of
 from annotation.sheets import Sheet, say
 from benchmarks.imports.problems import RowProblem
 from predictions.imports import coco, inspect, lm_eval
-from predictions.imports.samples import Told, flat
+from predictions.imports.samples import ALL, Told, flat
 from predictions.services import answer_samples
 from predictions.services.answer_samples import RATINGS, File, Found, items_named, model_named
 from predictions.words import reason
@@ -29,24 +29,29 @@ LONGEST_CELL = 200
 @dataclass(frozen=True)
 class Looked:
     """`keys`: columns that name items, with how many of the `seen` rows they name one for, the best first. `targets`:
-    columns that name cultures of the campaign. `only`: filters of lm-eval, or scorers of Inspect."""
+    columns that name cultures of the campaign, in how many of the rows, the most first. `cultures`: those it asks
+    about, where a file does not say of itself which each answer is about. `only`: filters of lm-eval, or scorers of
+    Inspect. `settings`: of a table."""
 
     format: str
     seen: int
     keys: Mapping[str, int] = field(default_factory=dict)
-    targets: tuple[str, ...] = ()
+    targets: Mapping[str, int] = field(default_factory=dict)
+    cultures: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
 
     def guess(self) -> Told:
         """What is likeliest, to be shown and confirmed."""
         return Told(
             key=next(iter(self.keys), ""),
-            target=next(iter(self.targets), ""),
+            target=next(iter(self.targets), ALL + self.cultures[0] if len(self.cultures) == 1 else ""),
             only=self.only[0] if self.only and self.format == lm_eval.KEY else "",
             field=next(iter(self.fields), ""),
             rater=self.models[0] if len(self.models) > 1 else "",
+            of_setting=self.settings[0] if len(self.settings) > 1 else "",
         )
 
 
@@ -54,14 +59,16 @@ def look(file: File, campaign: Campaign, sheet: Sheet, language: str = "en") -> 
     """Raises SourceProblem for a file that cannot be read at all."""
     with answer_samples.opened(file) as rows:
         some = [row for _number, row in islice(rows, LOOKED) if isinstance(row, Mapping)]
-        only, models = Counter[str](), Counter[str]()
+        only, models, settings = Counter[str](), Counter[str](), Counter[str]()
         for row in [*some, *_rest(rows)]:
             only.update(_only(file.format, row))
             models.update(name for name in [_model(file.format, row)] if name)
+            settings.update([str(row.get("setting") or "").strip()] if _model(file.format, row) else [])
     some = [row for row in some if file.format != inspect.KEY or "id" in row]
+    cultures = _cultures(file, campaign)
     return Looked(
-        file.format, len(some), _keys(file, some, campaign), _targets(file, some, campaign), tuple(only), tuple(models),
-        _fields(file, sheet, language),
+        file.format, len(some), _keys(file, some, campaign), _targets(some, cultures), cultures, tuple(only),
+        tuple(models), tuple(settings) if file.format == RATINGS else (), _fields(file, sheet, language),
     )  # fmt: skip
 
 
@@ -120,11 +127,25 @@ def _matches(values: list[str], campaign: Campaign) -> int:
     return sum(value in found and not isinstance(found[value], RowProblem) for value in values)
 
 
-def _targets(file: File, some: list[Mapping[str, Any]], campaign: Campaign) -> tuple[str, ...]:
-    if not campaign.stage.has_target or file.format in (RATINGS, coco.KEY):
+def _cultures(file: File, campaign: Campaign) -> tuple[str, ...]:
+    """A table names them row by row; an item that is asked about for its own culture names it itself."""
+    stage = campaign.stage
+    if not stage.has_target or stage.own_items_only or file.format == RATINGS:
         return ()
-    labels = set(CampaignCohort.objects.filter(campaign=campaign).values_list("cohort__label", flat=True))
-    return tuple(name for name in _scalar_columns(some) if some and all(flat(row).get(name) in labels for row in some))
+    rows = CampaignCohort.objects.filter(campaign=campaign).order_by("cohort__label")
+    return tuple(rows.values_list("cohort__label", flat=True))
+
+
+def _targets(some: list[Mapping[str, Any]], cultures: tuple[str, ...]) -> dict[str, int]:
+    """Also where not every row names one that is asked about: that row is then told, not put to another culture."""
+    if not cultures:
+        return {}
+    found = {name: sum(flat(row).get(name) in cultures for row in some) for name in _columns(some)}
+    return {name: n for name, n in sorted(found.items(), key=lambda one: -one[1]) if n}
+
+
+def _columns(some: list[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in some[:20] for name in _scalar_columns([row])))
 
 
 @dataclass(frozen=True)

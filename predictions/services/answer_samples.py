@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from annotation.imports import source
 from annotation.imports.gathering import Gathered, answers, each
 from annotation.imports.source import Row
+from annotation.models import CampaignCohort
 from annotation.sheets import Sheet
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
@@ -99,7 +100,7 @@ def found(
     elif file.format == lm_eval.KEY:
         yield from lm_eval.lines(rows, told)
     else:
-        with_names = _of_model(rows, told.rater)
+        with_names = _of_model(rows, told.rater, told.of_setting)
         first, with_names = _peeked(with_names)
         long = source.is_long(iter(first))
         many = answers(with_names, sheet, stage.has_target, beat) if long else each(with_names)
@@ -125,9 +126,11 @@ def model_named(row: Mapping[str, Any]) -> str:
     return str(row.get("rater") or row.get("model") or "").strip()
 
 
-def _of_model(rows: Iterator[Row], wanted: str) -> Iterator[Row]:
-    """Rows of one model: those of other models are other runs."""
+def _of_model(rows: Iterator[Row], wanted: str, setting: str) -> Iterator[Row]:
+    """Rows of one model in one setting: those of others are other runs."""
     for number, row in rows:
+        if not isinstance(row, RowProblem) and setting and str(row.get("setting") or "").strip() != setting:
+            continue
         if isinstance(row, RowProblem) or not wanted or model_named(row) in ("", wanted):
             if not isinstance(row, RowProblem) and row.get("rater_kind") == "person":
                 text = _("This is a person's answer. Import those of people at the campaign.")
@@ -139,10 +142,14 @@ def placed(lines: Sequence[Found | Line], file: File, told: Told, sheet: Sheet, 
     """The samples with their items, looked up together. What cannot be placed has a problem."""
     keys = {one.key for one in lines if isinstance(one, Sample)}
     items = items_named(stage, keys)
-    return [one if isinstance(one, Found) else _placed(one, items, told, sheet, stage) for one in lines]
+    asked = CampaignCohort.objects.filter(campaign__stage=stage).values_list("cohort__label", flat=True)
+    cultures = frozenset(asked) if stage.has_target and keys else frozenset()
+    return [one if isinstance(one, Found) else _placed(one, items, told, sheet, stage, cultures) for one in lines]
 
 
-def _placed(one: Line, items: Mapping[str, Item | RowProblem], told: Told, sheet: Sheet, stage: Stage) -> Found:
+def _placed(
+    one: Line, items: Mapping[str, Item | RowProblem], told: Told, sheet: Sheet, stage: Stage, cultures: frozenset[str]
+) -> Found:  # fmt: skip
     if not isinstance(one, Sample):
         number, problem = one
         return Found(Gathered([number], {}, {number: problem}))
@@ -153,7 +160,13 @@ def _placed(one: Line, items: Mapping[str, Item | RowProblem], told: Told, sheet
         return Found(Gathered([one.number], {"item": one.key}, {one.number: problem}), one.raw)
     row: dict[str, Any] = {"item": item.key}
     if stage.has_target:
-        row["target"] = one.target or item.origin
+        row["target"] = told.target.removeprefix(samples.ALL) if told.target.startswith(samples.ALL) else (
+            one.target if told.target else item.origin
+        )  # fmt: skip
+        if row["target"] not in cultures:
+            text = _("Its culture, “%(name)s”, is none that is asked about in this stage.")
+            problem = RowProblem("no_target", text % {"name": str(row["target"])[:80]})
+            return Found(Gathered([one.number], {"item": one.key}, {one.number: problem}), one.raw)
     how = "logprobs" if isinstance(one.said, samples.Likelihoods) else "" if isinstance(one.said, Boxes) else "text"
     made = Found(Gathered([one.number], row, partial=told.field != samples.WHOLE), one.raw, how=how)
     try:
@@ -181,11 +194,16 @@ def _boxes(said: Boxes, item: Item, told: Told, made: Found) -> Mapping[str, Any
     return {told.field: [list(best.box)]}
 
 
+def _spellings(name: str) -> tuple[str, ...]:
+    path = PurePosixPath(name)
+    return name, str(path.parent / path.stem), path.name, path.stem
+
+
 def items_named(stage: Stage, names: Collection[str]) -> dict[str, Item | RowProblem]:
     """Items by what a file calls them: an item's key; else the name of a picture's file with or without its folder and
     ending, as a key, as the picture's source or as its SHA-256. A name that fits several items fits none."""
     keyed: dict[str, list[Item]] = defaultdict(list)
-    wanted = {name: (name, PurePosixPath(name).name, PurePosixPath(name).stem) for name in names}
+    wanted = {name: _spellings(name) for name in names}
     spelt = {one for many in wanted.values() for one in many}
     rows = Item.objects.filter(stage=stage).prefetch_related("images__image")
     for item in rows.filter(key__in=spelt):

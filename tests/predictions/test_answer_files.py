@@ -88,6 +88,15 @@ def test_only_the_lines_of_one_filter_count(world: World, campaign: Campaign) ->
     assert run_of(again).complete is False and Call.objects.filter(run=run_of(again), state="unparseable").count() == 6
 
 
+def test_a_second_row_for_an_answer_without_a_value_is_told_and_not_lost(world: World, campaign: Campaign) -> None:
+    egypt = {"id": world.items[0].key, "country": "Egypt"}
+    rows = [lm_eval(egypt, "7"), lm_eval(egypt, "3"), lm_eval({**egypt, "id": world.items[1].key}, "4")]
+    job = bring(world, campaign, kept(jsonl(rows)), target="doc.country")
+    assert outcomes(job) == {1: ("error", "outside_scale"), 2: ("error", "twice"), 3: ("created", "")}
+    assert standing(campaign) == {world.items[1].key: "4"}, "what the report says is what stands"
+    assert calls(run_of(job)) == [("out_of_range", "outside_scale"), ("answered", "")]
+
+
 def test_a_log_of_inspect(world: World, campaign: Campaign) -> None:
     meta = {"country": "Egypt"}
     samples = [

@@ -109,6 +109,40 @@ def test_a_table_of_ratings_and_a_log_of_inspect_stand_beside_people(world: Worl
     assert json.loads(judge)["judge"]["model"] == "gpt"
 
 
+def test_of_several_cultures_none_is_taken_for_granted(world: World) -> None:
+    world.add_items(4)  # of Egypt and Brazil by turns
+    campaign = an_open_campaign(world)
+    client = world.client(world.mara)
+    silent = jsonl([lm_eval({"id": item.key}, "4") for item in world.items])
+    page = sent(client, world, campaign, silent)
+    assert 'name="target"' in page
+    refused = client.post(URL.format(world.benchmark.slug), {"sent": token(page), "do": "begin", "model": "tiny"})
+    assert refused.status_code == 400 and "Say which culture" in refused.content.decode() and not Job.objects.exists()
+    begun(client, world, page, target="=Brazil")
+    assert set(Run.objects.get().calls.values_list("unit__target", flat=True)) == {"Brazil"}
+    countries = ["Brazil", "Brazil", "Mars", "Egypt"]
+    pairs = zip(world.items, countries, strict=True)
+    page = sent(client, world, campaign, jsonl([lm_eval({"id": item.key, "country": at}, "2") for item, at in pairs]))
+    assert "Its culture, “Mars”, is none that is asked about" in page, "and not put to the item's own"
+    job = begun(client, world, page, model="other")
+    there = Run.objects.latest("pk").calls.order_by("item__key").values_list("unit__target", flat=True)
+    assert list(there) == ["Brazil", "Brazil", "Egypt"] and job.rows.get(number=3).reason == "no_target"
+
+
+def test_the_setting_that_a_table_names_is_kept(world: World, campaign: Campaign) -> None:
+    client = world.client(world.mara)
+    rows = [f"{item.key},Egypt,gpt,csv,relevance,{code}" for item, code in zip(world.items, CODES, strict=True)]
+    head = "item,cohort,rater,setting,field,code"
+    page = sent(client, world, campaign, "\n".join([head, *rows]).encode())
+    assert re.search(r'name="setting"[^>]*value="csv"|value="csv"[^>]*name="setting"', page)
+    more = [one.replace(",csv,", ",main,") for one in rows[:2]]
+    page = sent(client, world, campaign, "\n".join([head, *rows, *more]).encode())
+    assert 'name="of_setting"' in page, "two settings are two runs"
+    begun(client, world, page, model="gpt", of_setting="main")
+    run = Run.objects.get()
+    assert (run.rater.setting, run.calls.count()) == ("main", 2)
+
+
 def test_detections_are_recognised(world: World) -> None:
     stage = world.stage
     stage.sheet, stage.has_target, stage.own_items_only = {"fields": [BOX]}, True, True
