@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,8 @@ class Made:
 
 
 def make(run: Run, stage: Stage, actor: User) -> Made:
-    """An item for each link of the run, its key the item's and the method's: made again, it adds nothing."""
+    """An item for each link of the run, known by its image and what linked it: made again, it adds nothing, and another
+    base, encoder or model is asked about anew."""
     made = there = 0
     last = 0
     with transaction.atomic():
@@ -45,7 +47,7 @@ def make(run: Run, stage: Stage, actor: User) -> Made:
 
 
 def _add(run: Run, stage: Stage, links: Sequence[Link]) -> int:
-    keys = {link.pk: f"{link.item.key}/{run.options['method']}"[:200] for link in links}
+    keys = {link.pk: _key(run, link.item) for link in links}
     there = set(Item.objects.filter(stage=stage, key__in=keys.values()).values_list("key", flat=True))
     assert run.knowledge_index is not None
     wanted = {link.keys[0] for link in links}
@@ -64,6 +66,13 @@ def _add(run: Run, stage: Stage, links: Sequence[Link]) -> int:
         for one in pictures
     )  # fmt: skip
     return len(new)
+
+
+def _key(run: Run, item: Item) -> str:
+    """At most 200 letters; a digest tells apart what they do not."""
+    method = run.options["method"]
+    whole = f"{run.knowledge_index_id}\t{run.model}\t{method}\t{item.key}"
+    return f"{item.key[:150]}/{method}/{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
 
 
 def _item(run: Run, stage: Stage, link: Link, key: str, entry: KnowledgeEntry | None) -> Item:

@@ -13,6 +13,7 @@ from predictions.backends.contract import Vectors
 Method = Literal["lemma_vt", "gloss_vt", "frequency_vt", "lemma_t", "gloss_t", "article_t", "named"]
 Ranked = list[tuple[str, float]]
 NEAREST = 20
+DIGITS = 6
 
 
 def together(found: Sequence[Sequence[str]]) -> list[str]:
@@ -22,8 +23,8 @@ def together(found: Sequence[Sequence[str]]) -> list[str]:
 
 def by_similarity(image: Vectors, texts: Mapping[str, Vectors]) -> Ranked:
     """Entries by the cosine of the image (d,) with the nearest of their texts (m, d), all of unit length. An entry
-    without a text has no place. Ties by key."""
-    scores = {key: float(np.max(rows @ image)) for key, rows in texts.items() if len(rows)}
+    without a text has no place. Ties by key: what differs by less than DIGITS is noise of 32 bits."""
+    scores = {key: round(float(np.max(rows @ image)), DIGITS) for key, rows in texts.items() if len(rows)}
     return sorted(scores.items(), key=lambda one: (-one[1], one[0]))
 
 

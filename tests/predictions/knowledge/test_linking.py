@@ -39,6 +39,12 @@ def test_similarity_takes_the_best_of_several_names_and_ties_go_by_key() -> None
     assert [score for _key, score in ranked] == pytest.approx([0.8, 0.8]), "not the mean of b's names"
 
 
+def test_noise_of_32_bits_orders_nothing() -> None:
+    texts = {"b": np.array([[0.6000001, 0.8]], np.float32), "a": np.array([[0.6, 0.8]], np.float32)}
+    ranked = ranking.by_similarity(np.array([1.0, 0.0], np.float32), texts)
+    assert [key for key, _score in ranked] == ["a", "b"], "the same words of two entries: by key"
+
+
 def test_the_papers_example_ranked_by_frequency() -> None:
     counts = {"Pysanka": 13, "Easter egg": 10, "Easter": 6, "Ukraine": 2, "Romania": 1, "Folklore": 1, "Etymology": 1}
     found = [[name for name, n in counts.items() if place < n] for place in range(20)]

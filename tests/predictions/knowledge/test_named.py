@@ -11,6 +11,7 @@ from django.utils import timezone
 from PIL import Image as Picture
 
 from annotation.services import campaigns
+from benchmarks.models import Stage
 from evaluation.tables.caire_links import ranks_of
 from jobs.models import Job
 from predictions.models import KnowledgeIndex, Link, Run
@@ -120,7 +121,7 @@ def test_only_a_run_that_named_these_images_is_taken(world: World, answers: Run)
     how: dict[str, Any] = {"index": index, "method": "named"}
     with pytest.raises(Refused, match="which run gave"):
         linking.open_run(world.benchmark, world.mara, stage=world.stage, **how)
-    other = world.benchmark.stages.create(key="other", name="Other", sheet=world.stage.sheet)
+    other = Stage(benchmark=world.benchmark, key="other", name="Other")
     with pytest.raises(Refused, match="Choose that stage"):
         linking.open_run(world.benchmark, world.mara, stage=other, answers=answers, **how)
     assert naming.runs_of(world.benchmark) == [answers]
