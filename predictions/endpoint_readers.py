@@ -18,14 +18,21 @@ OFFERED = {key: label for key, label, _words in OFFERS}
 
 @dataclass(frozen=True)
 class Check:
-    """What the last press of "Check the connection" found. `model`: the one that was tried, with what worked."""
+    """What the last press of "Check the connection" found. `model`: the one that was tried, with what worked, as codes
+    and in words. `answered`: whether anything came. `stale`: the address is another one since."""
 
     at: datetime
     works: bool
     words: str
     models: Sequence[str]
     model: str = ""
-    offers: Sequence[str] = ()
+    kept: Sequence[str] = ()
+    answered: bool = True
+    stale: bool = False
+
+    @property
+    def offers(self) -> list[str]:
+        return [str(OFFERED.get(name, name)) for name in self.kept]
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,7 @@ class Known:
         """ "retired", "unchecked", "works" or "silent"."""
         if self.endpoint.retired_at:
             return "retired"
-        if self.check is None:
+        if self.check is None or self.check.stale:
             return "unchecked"
         return "works" if self.check.works else "silent"
 
@@ -50,7 +57,7 @@ class Known:
 def endpoints_of(team: Team) -> list[Known]:
     """By name, those in use first. Four queries, however many there are."""
     rows = list(Endpoint.objects.filter(team=team).order_by("name"))
-    checks = last_checks(team)
+    checks = _last_checks(rows)
     prices = Prices.objects.filter(endpoint__in=rows).order_by("endpoint", "-number").distinct("endpoint")
     numbers = dict(prices.values_list("endpoint", "number"))
     runs = dict(Run.objects.filter(endpoint__in=rows).order_by().values_list("endpoint").annotate(n=Count("pk")))
@@ -58,16 +65,18 @@ def endpoints_of(team: Team) -> list[Known]:
     return sorted(known, key=lambda one: one.endpoint.retired_at is not None)
 
 
-def last_checks(team: Team) -> dict[int, Check]:
-    """Of each endpoint that was ever checked, by its id."""
-    rows = Event.objects.filter(scope=f"team:{team.pk}", verb=CHECKED).order_by("target", "-pk").distinct("target")
-    return {int(row.target.rpartition(":")[2]): _check(row) for row in rows}
+def _last_checks(endpoints: Sequence[Endpoint]) -> dict[int, Check]:
+    """Of each endpoint of a team that was ever checked, by its id."""
+    known = {f"endpoint:{one.pk}": one for one in endpoints}
+    rows = Event.objects.filter(scope__in={f"team:{one.team_id}" for one in endpoints}, verb=CHECKED, target__in=known)
+    newest = rows.order_by("target", "-pk").distinct("target")
+    return {known[row.target].pk: _check(row, known[row.target]) for row in newest}
 
 
 def last_check(endpoint: Endpoint) -> Check | None:
     rows = Event.objects.filter(scope=f"team:{endpoint.team_id}", verb=CHECKED, target=f"endpoint:{endpoint.pk}")
     row = rows.order_by("-pk").first()
-    return _check(row) if row else None
+    return _check(row, endpoint) if row else None
 
 
 def prices_of(endpoint: Endpoint) -> Prices | None:
@@ -75,9 +84,11 @@ def prices_of(endpoint: Endpoint) -> Prices | None:
     return endpoint.prices.select_related("created_by").order_by("-number").first()
 
 
-def _check(row: Event) -> Check:
+def _check(row: Event, endpoint: Endpoint) -> Check:
     said: dict[str, Any] = row.data
+    works = bool(said.get("works"))
     return Check(
-        row.at, bool(said.get("works")), str(said.get("words", "")), list(said.get("models", [])),
-        str(said.get("model", "")), [str(OFFERED.get(name, name)) for name in said.get("offers") or ()],
+        row.at, works, str(said.get("words", "")), list(said.get("models", [])), str(said.get("model", "")),
+        list(said.get("offers") or ()), works or bool(said.get("answered")),
+        said.get("address", endpoint.base_url) != endpoint.base_url,
     )  # fmt: skip

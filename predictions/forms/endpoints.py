@@ -48,6 +48,8 @@ class EndpointForm(Styled, forms.Form):
         known = {name: getattr(endpoint, name) for name in FIELDS} if endpoint else None
         super().__init__(*args, initial=known, **kwargs)
         self.fields["kind"].disabled = endpoint is not None  # it stays what it is
+        if endpoint is not None and endpoint.kind != Endpoint.Kind.OPENAI:
+            del self.fields["base_url"], self.fields["offers"]  # it runs here, and has but one way
 
     def clean_name(self) -> str:
         return one_line(str(self.cleaned_data["name"]))
@@ -64,12 +66,12 @@ class EndpointForm(Styled, forms.Form):
 
     def told(self) -> dict[str, Any]:
         """As `services.endpoints` takes it."""
-        return {name: self.cleaned_data[name] for name in FIELDS}
+        return {name: self.cleaned_data[name] for name in FIELDS if name in self.fields}
 
     def offered(self) -> list[tuple[Any, Any]]:
         """Each thing it may offer: its box, and a plain sentence."""
         said = {key: words for key, _label, words in OFFERS}
-        return [(box, said[box.data["value"]]) for box in self["offers"]]
+        return [(box, said[box.data["value"]]) for box in self["offers"]] if "offers" in self.fields else []
 
 
 FIELDS = ("kind", "name", "base_url", "offers", "most_in_flight", "per_minute", "timeout_seconds")

@@ -18,7 +18,7 @@ from people.models import Team
 from people.tabs import tabs_for
 from people.views.asking import person
 from predictions.access import endpoint_for
-from predictions.endpoint_readers import endpoints_of, last_check, prices_of
+from predictions.endpoint_readers import OFFERED, endpoints_of, last_check, prices_of
 from predictions.forms.endpoints import EndpointForm, SecretForm, price_rows, table_of
 from predictions.models import Endpoint
 from predictions.services import endpoints
@@ -100,13 +100,17 @@ def prices(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def do(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
-    """Check the connection, set or take away the key, retire."""
+    """Check the connection, offer what worked, set or take away the key, retire."""
     team = team_for(request.user, slug, admin=True)
     found, who, at = endpoint_for(team, endpoint_id), person(request), timezone.now()
     key = SecretForm(request.POST)
     try:
         if request.POST.get("do") == "check":
             endpoints.check(found, who, at, request.POST.get("model", "").strip()[:200])  # the page says what it found
+        elif request.POST.get("do") == "offer":
+            tried = last_check(found)
+            endpoints.change(found, who, at, offers=tried.kept if tried and not tried.stale else found.offers)
+            messages.info(request, _("What worked at the check is what it offers now."))
         elif request.POST.get("do") == "retire":
             endpoints.retire(found, who, at)
             messages.info(request, _("The endpoint is retired. Nothing more is asked of it; what it answered stays."))
@@ -124,10 +128,12 @@ def do(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
 
 
 def _page(request: HttpRequest, found: Endpoint, **typed: Any) -> HttpResponse:
-    held = prices_of(found)
+    held, tried = prices_of(found), last_check(found)
     context = {
         "endpoint": found,
-        "check": last_check(found),
+        "check": tried,
+        "unoffered": bool(tried and tried.model and not tried.stale and set(tried.kept) != set(found.offers)),
+        "offered": [OFFERED.get(name, name) for name in found.offers],
         "held": held,
         "form": EndpointForm(endpoint=found),
         "key": SecretForm(),

@@ -99,6 +99,64 @@ def test_the_check_says_what_works(world: World, scripted_server: Server) -> Non
     assert "Answers" in page(world, world.mara, home(world))
 
 
+def test_members_see_what_it_offers_and_what_it_costs(world: World, made: Endpoint) -> None:
+    endpoints.set_prices(made, {"big": {"in": "2.5", "out": "11"}}, world.team_admin, timezone.now())
+    text = page(world, world.mara, f"{home(world)}{made.pk}/")
+    assert "Pictures, A form in JSON" in text and "images, schema" not in text
+    assert ">big<" in text and ">2.5<" in text and ">11<" in text
+
+
+def test_what_runs_here_is_asked_for_no_address(world: World) -> None:
+    here = endpoints.create(world.team, world.team_admin, timezone.now(), kind="open_clip", name="Encoder")
+    address = f"{home(world)}{here.pk}/"
+    text = page(world, world.team_admin, address)
+    assert 'name="base_url"' not in text and 'name="offers"' not in text and "tiny questions" not in text
+    sent = {"name": "Renamed", "most_in_flight": "2", "timeout_seconds": "60"}
+    assert world.client(world.team_admin).post(address, sent).status_code == 302
+    here.refresh_from_db()
+    assert (here.name, here.most_in_flight, here.base_url) == ("Renamed", 2, "")
+
+
+def checked(world: World, address: str, **said: str) -> str:
+    reply = world.client(world.team_admin).post(address + "do/", {"do": "check", **said}, follow=True)
+    return str(reply.content.decode())
+
+
+def test_a_forgotten_v1_is_answered_and_named(world: World, scripted_server: Server) -> None:
+    base = scripted_server.base_url.removesuffix("/v1")
+    endpoint = endpoints.create(world.team, world.team_admin, timezone.now(), kind="openai", name="Bare", base_url=base)
+    text = checked(world, f"{home(world)}{endpoint.pk}/", model="scripted")
+    assert "The address does not end in /v1" in text and "It did not answer" not in text
+    assert "It answered, but not as it should" in text
+    endpoints.change(endpoint, world.team_admin, timezone.now(), base_url=scripted_server.base_url)
+    text = page(world, world.team_admin, f"{home(world)}{endpoint.pk}/")
+    assert "The address was changed since the last check" in text and "Not checked" in page(
+        world, world.mara, home(world)
+    )
+    text = checked(world, f"{home(world)}{endpoint.pk}/", model="scripted")
+    assert "changed since the last check" not in text and "does not end in /v1" not in text
+
+
+def test_who_does_not_answer_is_said_not_to(world: World) -> None:
+    endpoint = endpoints.create(
+        world.team, world.team_admin, timezone.now(), kind="openai", name="Gone", base_url="http://127.0.0.1:9/v1"
+    )
+    assert "It did not answer" in checked(world, f"{home(world)}{endpoint.pk}/")
+
+
+def test_what_worked_is_ticked_by_one_press(world: World, scripted_server: Server) -> None:
+    scripted_server.set(offers=["schema", "seed"])
+    endpoint = endpoints.create(
+        world.team, world.team_admin, timezone.now(), kind="openai", name="Here", base_url=scripted_server.base_url
+    )
+    address = f"{home(world)}{endpoint.pk}/"
+    assert "Tick what worked" in checked(world, address, model="scripted")
+    assert world.client(world.mara).post(address + "do/", {"do": "offer"}).status_code == 404
+    reply = world.client(world.team_admin).post(address + "do/", {"do": "offer"}, follow=True)
+    endpoint.refresh_from_db()
+    assert "schema" in endpoint.offers and "Tick what worked" not in reply.content.decode()
+
+
 def test_the_list_asks_the_same_however_many_there_are(
     world: World, made: Endpoint, django_assert_num_queries: Any, django_assert_max_num_queries: Any
 ) -> None:
