@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from people.models import User
@@ -9,6 +10,7 @@ from predictions.models import Run
 from predictions.prompts import registry
 from predictions.run_pages import about_of
 from predictions.services.plans import Plan
+from predictions.templatetags.money import plainly
 
 
 def facts_of(plan: Plan, actor: User) -> list[tuple[str, str]]:
@@ -23,6 +25,31 @@ def facts_of(plan: Plan, actor: User) -> list[tuple[str, str]]:
     )  # fmt: skip
     own = [(_("Name in the tables"), name), (_("Setting"), setting or _("none")), (_("Prompt"), _(plan.prompt.name))]
     return [*own, *about_of(draft)]
+
+
+def told_of(run: Run) -> QueryDict:
+    """The form of a new run, filled in as this one was planned."""
+    said = QueryDict(mutable=True)
+    prompt = f"{run.prompt}@{run.prompt_version.partition('+')[0]}"
+    usual = next((one.setting for one in registry.PROMPTS if one.key == run.prompt), "")
+    plain = {
+        "campaign": run.campaign_id, "endpoint": run.endpoint_id, "model": run.model, "revision": run.revision,
+        "prompt": prompt, "shown_prompt": prompt, "name": run.rater.name if run.rater.name != run.model else "",
+        "setting": run.rater.setting if run.rater.setting != usual else "",
+        "decoding_seed": run.decoding.get("seed"), "longest": run.options.get("longest"),
+        "fresh": "on" if run.options.get("fresh") else None, "sample": run.selection.get("sample"),
+        "seed": run.seed, "repeats": run.repeats, "budget": plainly(run.budget),
+    }  # fmt: skip
+    plain |= {name: run.decoding.get(name) for name in ("temperature", "top_p", "max_tokens")}
+    for key, value in run.prompt_options.items():
+        plain[f"o-{key}"] = "\n".join(map(str, value)) if isinstance(value, list) else None if value is False else value
+    for name, value in plain.items():
+        if value is not None:
+            said[name] = str(value)
+    said.setlist("ways", list(run.decoding.get("ways") or []))
+    for name in ("conditions", "targets", "concepts"):
+        said.setlist(name, list(run.selection.get(name) or []))
+    return said
 
 
 def called(plan: Plan) -> tuple[str, str]:

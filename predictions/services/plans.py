@@ -101,6 +101,13 @@ def preview(plan: Plan, number: int = 0) -> Preview:
     return Preview(unit, scene, asked, way, lacking, len(spots))
 
 
+def place_of(plan: Plan, key: str, after: int) -> int | None:
+    """Where an item's next unit stands, from 0; behind the last one its first again. None: it has none here."""
+    spots = spots_of(plan.campaign, plan.selection, plan.seed)
+    places = [at for at, spot in enumerate(spots) if spot.key == key]
+    return next((at for at in places if at > after), places[0] if places else None)
+
+
 def estimate(plan: Plan) -> Estimate:
     """What the run would ask, take from what is kept, and cost."""
     spots = spots_of(plan.campaign, plan.selection, plan.seed)

@@ -4,8 +4,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
+
 from annotation.models import Campaign, Unit
 from annotation.services.sql import change, fetch
+from benchmarks.models import Item
+from predictions.models import Call, Run
 
 
 class Spot(NamedTuple):
@@ -37,15 +41,7 @@ def spots_of(campaign: Campaign, selection: Mapping[str, Any], seed: int) -> lis
 
     `selection`: "conditions", "concepts", "targets" (others than the cohorts' may be named), "sample"; empty means all.
     """
-    stage = campaign.stage
-    items = stage.items.filter(withdrawn_at=None)
-    for key, field in (("conditions", "condition__in"), ("concepts", "concept__in")):
-        if selection.get(key):
-            items = items.filter(**{field: selection[key]})
-    if campaign.conditions:
-        items = items.filter(condition__in=campaign.conditions)
-    cohorts = campaign.cohorts.order_by("pk").values_list("cohort__label", flat=True)
-    targets = (selection.get("targets") or list(cohorts)) if stage.has_target else [""]
+    stage, items, targets = campaign.stage, _items(campaign, selection), _targets(campaign, selection)
     spots = [
         Spot(pk, key, target)
         for pk, key, origin in items.order_by("pk").values_list("pk", "key", "origin")
@@ -54,6 +50,33 @@ def spots_of(campaign: Campaign, selection: Mapping[str, Any], seed: int) -> lis
     ]
     sample = selection.get("sample")
     return drawn(spots, seed)[: int(sample)] if sample else spots
+
+
+def _items(campaign: Campaign, selection: Mapping[str, Any]) -> "QuerySet[Item]":
+    items = campaign.stage.items.filter(withdrawn_at=None)
+    for key, field in (("conditions", "condition__in"), ("concepts", "concept__in")):
+        if selection.get(key):
+            items = items.filter(**{field: selection[key]})
+    return items.filter(condition__in=campaign.conditions) if campaign.conditions else items
+
+
+def _targets(campaign: Campaign, selection: Mapping[str, Any]) -> list[str]:
+    if not campaign.stage.has_target:
+        return [""]
+    cohorts = campaign.cohorts.order_by("pk").values_list("cohort__label", flat=True)
+    return list(selection.get("targets") or cohorts)
+
+
+def came_since(run: Run) -> int:
+    """How many units of the run's selection it has no call for, counted without looking at each: three queries."""
+    campaign, selection = run.campaign, run.selection
+    if campaign is None:
+        return 0
+    items, targets = _items(campaign, selection), _targets(campaign, selection)
+    own = campaign.stage.own_items_only and targets != [""]
+    units = items.filter(origin__in=targets).count() if own else items.count() * len(targets)
+    units = min(units, int(selection["sample"])) if selection.get("sample") else units
+    return max(0, units - Call.objects.filter(run=run, repeat=0, item__withdrawn_at=None).count())
 
 
 def drawn(spots: Sequence[Spot], seed: int) -> list[Spot]:

@@ -1,7 +1,7 @@
 """A run's page: how far it is, what it costs, what can be done with it, and every call."""
 
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_DOWN, Decimal, InvalidOperation
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from annotation.models import Campaign
 from benchmarks.access import benchmark_for
 from people.views.asking import person
 from predictions.access import answer_run_for
@@ -21,6 +22,7 @@ from predictions.models import Call, Run
 from predictions.progress import progress_of
 from predictions.run_pages import about_of, calls_page, standing
 from predictions.services import answer_runs
+from predictions.services.selecting import came_since
 from predictions.views.pages import context_of, whole
 
 
@@ -34,10 +36,18 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     state = state if state in Call.State.values else ""
     context = standing(found, progress_of(found)) | {
         "about": about_of(found),
+        "came_since": came_since(found) if _may_grow(found) else 0,
         "page": calls_page(found, state, whole(request.GET.get("after"))),
         "chosen": state,
     }
     return render(request, "predictions/answer_run.html", context_of(request, benchmark, **context))
+
+
+def _may_grow(run: Run) -> bool:
+    """Whether more can be asked at all."""
+    return bool(
+        run.endpoint_id and not run.withdrawn_at and run.campaign and run.campaign.state != Campaign.State.CLOSED
+    )
 
 
 @login_required
@@ -98,13 +108,21 @@ def _retry(request: HttpRequest, run: Run) -> str:
 
 def _raise_budget(request: HttpRequest, run: Run) -> str:
     try:
-        budget = Decimal(request.POST.get("budget", "").strip().replace(",", "."))
+        told = Decimal(request.POST.get("budget", "").strip().replace(",", "."))
+        budget = told.quantize(Decimal("0.0001"), ROUND_DOWN)
     except InvalidOperation:
         raise answer_runs.Refused(_("Give the new budget in dollars, as a number.")) from None
     if not budget.is_finite() or not 0 < budget < 10**8:
         raise answer_runs.Refused(_("Give the new budget in dollars, as a number."))
     answer_runs.raise_budget(run, budget, person(request), timezone.now())
     return _("The budget is $%(budget)s now. What waited for it is asked.") % {"budget": f"{budget:f}"}
+
+
+def _extend(request: HttpRequest, run: Run) -> str:
+    n = answer_runs.extend(run, person(request), timezone.now())
+    if not n:
+        return _("No unit has come since.")
+    return ngettext("%(n)s call was added.", "%(n)s calls were added.", n) % {"n": n}
 
 
 def _withdraw(request: HttpRequest, run: Run) -> str:
@@ -128,6 +146,7 @@ ACTS: dict[str, Callable[[HttpRequest, Run], str]] = {
     "stop": _stop,
     "retry": _retry,
     "budget": _raise_budget,
+    "extend": _extend,
     "withdraw": _withdraw,
     "back": _back,
     "reread": _reread,

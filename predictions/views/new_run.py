@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import NON_FIELD_ERRORS
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -14,28 +14,31 @@ from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from people.views.asking import person
 from predictions import words
+from predictions.access import answer_run_for
 from predictions.backends.contract import Decoding
 from predictions.drawn import drawn
 from predictions.endpoint_readers import last_check, prices_of
 from predictions.fitting import Fitting, fitting
 from predictions.forms.answer_runs import OPTION, FirstForm, PlanForm, campaigns_of, ident, typed
 from predictions.models import Endpoint, Run
-from predictions.plan_pages import facts_of, run_in_the_way
-from predictions.services import answer_runs
+from predictions.plan_pages import facts_of, run_in_the_way, told_of
+from predictions.services import answer_runs, plans
 from predictions.services.answer_runs import Plan
 from predictions.views.pages import context_of, whole
 
-CHECKED = ("look", "cost", "start")
-OWN = ("csrfmiddlewaretoken", "do", "at", "show")
+CHECKED = ("look", "find", "cost", "start")
+OWN = ("csrfmiddlewaretoken", "do", "at", "show", "find")
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def new(request: HttpRequest, slug: str) -> HttpResponse:
-    """One address for all steps: `do` says which. Whatever was typed comes back."""
+    """One address for all steps: `do` says which. Whatever was typed comes back. `like`: a run to plan it after."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    said = request.POST if request.method == "POST" else request.GET
+    said: QueryDict = request.POST if request.method == "POST" else request.GET
+    if said is request.GET and "like" in said:
+        said = told_of(answer_run_for(benchmark, whole(said["like"])))
     checked = "show" in said or said.get("do") in CHECKED
     form, fits = _form(benchmark, said, checked=checked and request.method == "POST")
     if not form.is_bound or not form.is_valid() or not isinstance(form, PlanForm):
@@ -117,8 +120,10 @@ def _endpoint(form: FirstForm, benchmark: Benchmark) -> Endpoint | None:
 def _look_page(request: HttpRequest, benchmark: Benchmark, plan: Plan) -> HttpResponse:
     """What is sent for one unit, and what all of it costs, if that was asked. Raises answer_runs.Refused."""
     said = request.POST
-    view = answer_runs.preview(plan, whole(said.get("show") or said.get("at")))
-    number = min(whole(said.get("show") or said.get("at")), view.total - 1)
+    number, find = whole(said.get("show") or said.get("at")), said.get("find", "").strip()
+    found = plans.place_of(plan, find, number) if said.get("do") == "find" else None
+    view = answer_runs.preview(plan, number if found is None else found)
+    number = min(number if found is None else found, view.total - 1)
     estimate = answer_runs.estimate(plan) if said.get("do") == "cost" else None
     asked = view.asked
     context = {
@@ -127,6 +132,8 @@ def _look_page(request: HttpRequest, benchmark: Benchmark, plan: Plan) -> HttpRe
         "view": view,
         "number": number,
         "position": number + 1,
+        "find": find,
+        "not_found": said.get("do") == "find" and found is None,
         "facts": facts_of(plan, person(request)),
         "in_the_way": run_in_the_way(plan),
         "unnamed": _unnamed(plan),

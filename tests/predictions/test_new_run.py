@@ -86,6 +86,18 @@ def test_the_preview_shows_the_very_words_and_sends_nothing(
     assert not Run.objects.exists() and not Rater.objects.filter(kind="model").exists()
 
 
+def test_an_item_is_found_by_its_key(world: World, campaign: Campaign, endpoint: Endpoint) -> None:
+    def find(key: str, **more: str) -> str:
+        return text_of(press(world, **plan(campaign, endpoint, find=key, **more), do="find"))
+
+    assert "Unit 3 of 4" in find("item-00002") and "Unit 3 of 4" in find("  item-00002 ", at="3")
+    assert "Unit 3 of 4" in find("item-00002", at="2"), "its only unit is its next one, too"
+    missing = find("item-9<b>", at="1")
+    assert "No unit of this plan is about the item <bdi>item-9&lt;b&gt;</bdi>" in missing and "Unit 2 of 4" in missing
+    first = missing.partition('<form class="stack"')[2].partition("<button")[2].partition(">")[0]
+    assert 'value="find"' in first, "the key Enter finds, and never starts the run"
+
+
 def test_with_prices_the_cost_is_in_dollars(world: World, campaign: Campaign, endpoint: Endpoint) -> None:
     endpoints.set_prices(endpoint, {"*": {"in": "100", "out": "100"}}, world.team_admin, timezone.now())
     page = text_of(press(world, **plan(campaign, endpoint), do="cost"))

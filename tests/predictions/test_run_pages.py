@@ -11,11 +11,14 @@ from annotation.models import Annotation, Campaign
 from annotation.services import machine_answers
 from annotation.services.machine_answers import Desk
 from annotation.services.sheet_versions import sheet_of
+from benchmarks.models import Item
 from jobs.models import Event, Job
+from predictions.backends.contract import Decoding
 from predictions.models import Attempt, Call, Reply, Run
 from predictions.prompts.registry import prompt
 from predictions.run_pages import PAGE
 from predictions.services import answer_runs
+from tests.forms import inputs_of
 from tests.personas import World
 from tests.predictions.asking import a_campaign, a_plan, an_endpoint
 
@@ -170,6 +173,58 @@ def test_a_budget_below_a_cent_is_shown_as_it_was_given(world: World, run: Run) 
     page = see(world, run)
     assert "of $0.001<" in page and "too small for the next request" in page
     assert "Raise the budget" in page.split("More…")[0] and ">Resume<" not in page
+
+
+def test_units_that_came_since_are_asked_about_by_a_press(world: World, run: Run) -> None:
+    assert "came since" not in see(world, run), "only where there are some"
+    world.add_items(2)
+    assert "Ask about 2 units that came since" in see(world, run)
+    assert "2 calls were added" in press(world, run, do="extend")
+    assert Call.objects.filter(run=run).count() == 5 and "came since" not in see(world, run)
+    assert "No unit has come since" in press(world, run, do="extend")
+    Item.objects.filter(pk=Call.objects.filter(run=run)[0].item_id).update(withdrawn_at=timezone.now())
+    world.add_items(1)
+    assert "Ask about 1 unit that came since" in see(world, run), "one that was withdrawn takes no new one's place"
+    Campaign.objects.filter(pk=run.campaign_id).update(state="closed")
+    assert "came since" not in see(world, run)
+
+
+def test_a_sample_does_not_grow_beyond_its_size(world: World, run: Run, campaign: Campaign) -> None:
+    plan = a_plan(campaign, run.endpoint, prompt("sheet"), setting="few", selection={"sample": 2})  # type: ignore[arg-type]
+    few = answer_runs.open_run(plan, world.mara, timezone.now())
+    world.add_items(4)
+    assert "came since" not in see(world, few)
+
+
+def test_another_run_like_this_is_planned_with_all_it_was_planned_with(world: World, run: Run) -> None:
+    plan = a_plan(
+        run.campaign, run.endpoint, prompt("sheet"), model="other", name="Shown as", setting="warm", repeats=3,  # type: ignore[arg-type]
+        selection={"conditions": [], "targets": [], "concepts": ["wedding"], "sample": 2}, seed=9,
+        decoding=Decoding(temperature=0.5, seed=4, ways=("text",)), longest=640,
+    )  # fmt: skip
+    made = answer_runs.open_run(plan, world.mara, timezone.now())
+    link = f"/b/{world.benchmark.slug}/predictions/run/new/?like={made.pk}"
+    assert f'href="{link}"' in see(world, made)
+    page = world.client(world.mara).get(link).content.decode()
+    sent = list(inputs_of(page))
+    planned = {
+        "model": "other", "name": "Shown as", "setting": "warm", "repeats": "3", "seed": "9", "temperature": "0.5",
+        "decoding_seed": "4", "longest": "640", "sample": "2", "prompt": "sheet@1",
+        "concepts": "wedding", "ways": "text",
+    }  # fmt: skip
+    assert dict(sent) | planned == dict(sent)
+    again = [pair if pair[0] != "setting" else ("setting", "warmer") for pair in sent]
+    told: dict[str, list[str]] = {}
+    for name, value in again:
+        told.setdefault(name, []).append(value)
+    world.client(world.mara).post(link.partition("?")[0], told | {"do": "start"})
+    same = Run.objects.get(rater__setting="warmer")
+    for name in ("model", "prompt", "prompt_version", "prompt_options", "decoding", "selection", "seed", "repeats"):
+        assert getattr(same, name) == getattr(made, name), name
+    assert same.options == made.options
+    for number in (0, made.pk + 99):
+        assert world.client(world.mara).get(link.partition("=")[0] + f"={number}").status_code == 404
+    assert world.client(world.rival).get(link).status_code == 404
 
 
 def test_retrying_asks_which_and_says_how_many(world: World, run: Run) -> None:
