@@ -8,6 +8,7 @@ Three questions (Q1, Q2 with codes 1 to 4; Q3 with codes 1 to 10), two sources, 
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pytest
 from django.http import QueryDict
 
@@ -18,6 +19,7 @@ from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.tables.given import build
 from evaluation.tables.registry import tables_of
 from evaluation.tables.spec import Cell, Missing, Table
+from evaluation.tables.valueground_accuracy import mean_of
 from tests.evaluation.data import NOON
 from tests.evaluation.tabled import model, say, table
 from tests.personas import World
@@ -333,3 +335,10 @@ def test_what_is_missing_is_named(world: World, benchmark: Benchmark) -> None:
         table(benchmark, "figure-3")
     with pytest.raises(Missing, match="both settings"):
         table(benchmark, "table-5")
+
+
+def test_a_model_without_the_number_takes_no_other_models_average_away() -> None:
+    right, asked, never = (np.array(one, bool) for one in ([1, 1, 0, 0], [1] * 4, [0] * 4))
+    found = mean_of([(right, asked), (right, never)], np.arange(4))
+    assert (found.value, found.n_raters, found.n_units) == (0.5, 1, 4)
+    assert mean_of([(right, never)], np.arange(4)).value is None
