@@ -45,7 +45,7 @@ def lines(rows: Iterator[Row], told: Told) -> Lines:
                 continue
             raw = _completion(row)
             said = _of_scorer(row, told.only) if told.only else raw
-            target = named(row, told.target, number) if told.target else ""
+            target = named(row, told.column, number) if told.column else ""
             yield Sample(number, named(row, told.key, number), clean(said), target, clean(raw or "")[:LONGEST_RAW])
         except RowProblem as problem:
             yield number, problem

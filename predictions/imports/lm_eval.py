@@ -34,7 +34,7 @@ def lines(rows: Iterator[Row], told: Told) -> Lines:
                 continue
             said = row.get("filtered_resps", row.get("resps"))
             raw = row.get("resps", said)
-            target = named(row, told.target, number) if told.target else ""
+            target = named(row, told.column, number) if told.column else ""
             yield Sample(number, named(row, told.key, number), clean(reply(said)), target, clean(_text(raw)))
         except RowProblem as problem:
             yield number, problem

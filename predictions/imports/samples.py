@@ -69,6 +69,11 @@ class Told:
     rater: str = ""
     of_setting: str = ""
 
+    @property
+    def column(self) -> str:
+        """The one that names the culture; empty where none does."""
+        return "" if self.target.startswith(ALL) else self.target
+
 
 Line = Sample | tuple[int, RowProblem]
 Lines = Iterator[Line]
