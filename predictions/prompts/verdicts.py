@@ -81,6 +81,7 @@ class Scale:
         return max(self.codes, key=int) if self.numeric else ""
 
 
+NEAR = 200  # characters before a statement that may deny or suppose it
 NO_VERDICT = Unread("unparseable", "no_verdict")
 TWO = Unread("unparseable", "two_verdicts")
 OUTSIDE = Unread("out_of_range", "outside_scale")
@@ -285,8 +286,8 @@ def _later(rest: str, scale: Scale) -> list[str | Unread]:
 
 def _meant(one: re.Match[str], text: str) -> bool:
     """Whether a statement is one: not denied, not asked, not only supposed."""
-    before = re.split(r"[.!?;\n]", text[max(0, one.start() - 300) : one.start()])[-1]
-    if DENIED.search(before) or re.match(r"[\s*_`\"')]*\?", text[one.end() : one.end() + 20]):
+    before = re.split(r"[.!?;\n]", text[max(0, one.start() - NEAR) : one.start()])[-1]
+    if DENIED.search(before[-100:]) or re.match(r"[\s*_`\"')]*\?", text[one.end() : one.end() + 20]):
         return False
     supposed = list(SUPPOSED.finditer(before))
     return not supposed or bool(THEREFORE.search(before, supposed[-1].end()))
@@ -314,7 +315,7 @@ def _loose(text: str, scale: Scale) -> Iterator[str]:
     for one in LOOSE.finditer(text):
         if not _meant(one, text) or re.match(r"[^.!\n]{0,20}\?", text[one.end() : one.end() + 24]):
             continue
-        sentence = re.split(r"[.!?\n]", text[: one.start()])[-1] + one[0]
+        sentence = re.split(r"[.!?\n]", text[max(0, one.start() - NEAR) : one.start()])[-1] + one[0]
         if not NEGATED.search(sentence) and not BOUND.search(sentence[: -len(one["said"])]):
             yield one["said"]
 

@@ -11,9 +11,10 @@ PIECES = (
     " ", "\n", "\t\n", "\n ", "*", "(", "[", "<", '"', "'", "`", "{", "#", "\\", "|", "-", ".", ",", ":", "=", "(*",
     "* ", "1", "1 ", "9.", "1,", "1-", "1,1,1,1,", "score", "score is ", "score\n", "final ", "final a b ",
     "answer is *", "rate ", "i rate it ", "not ", "a ", "of ", "to ", "or ", "four or ", "no, 1 ", "so ", "if ",
-    "scale of ", "1 to ", "on a scale of 1 to ", "rating=1 ", "\\boxed{", "<think>", "</think>", "<candidate>", "<text>", "<score>",
-    '{"a":', '"\\', "A ", "B. ", "image A ", "image ", "Image A is better ", "[1,2,3,", "(1,2),",
-    "<loc0001>", "<patch_index_0001>",
+    "scale of ", "1 to ", "on a scale of 1 to ", "rating=1 ", "\\boxed{", "<think>", "</think>", "<candidate>",
+    "<text>", "<score>", '{"a":', '"\\', "A ", "B. ", "image A ", "image ", "Image A is better ", "[1,2,3,", "(1,2),",
+    "<loc0001>", "<patch_index_0001>", "1,I give it ", "(1,2),I rate it the ", "(1,2),answer is *",
+    "final score for x1 ",
 )  # fmt: skip
 ROUND = (("", ""), ("a", "x"), ("score is", "x"), ("final score is", "1"), ("<think>", "</b"), ("A", "B"), ("1", "2"))
 SLOW = 2.0  # seconds of a slow and busy machine; a quiet one takes a tenth
