@@ -3,15 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from django.db.models import Exists, OuterRef
+
 from annotation.displays.shown import shown_for
 from annotation.fields.contract import Shown
 from annotation.models import Campaign, Unit
 from annotation.services.campaigns import items_of
 from annotation.services.sheet_versions import sheet_of
+from benchmarks.models import ItemImage
 from predictions.models import Endpoint
 from predictions.prompts.contract import Kind, Lacking, Prompt, Scene, SeenImage
 from predictions.prompts.registry import prompts_for
-from predictions.scenes import ask, lacks_pictures, scene_of
+from predictions.scenes import ask, lacks_pictures, roles_of, scene_of
 
 ASKED: Mapping[str, Sequence[Kind]] = {
     Endpoint.Kind.OPENAI: ("chat", "continuation"),
@@ -34,7 +37,8 @@ class Fitting:
 
 
 def fitting(campaign: Campaign, endpoint: Endpoint) -> Fitting:
-    """By the campaign's first item. Empty where there is none."""
+    """By the campaign's first item that has the pictures its display needs, else by its first. Empty where there is
+    none."""
     found = _first(campaign)
     if found is None:
         return Fitting()
@@ -57,9 +61,12 @@ def _can_ask(prompt: Prompt, scene: Scene, shown: Shown, display: str) -> bool:
 
 
 def _first(campaign: Campaign) -> tuple[Scene, Shown] | None:
-    """What is shown of the campaign's first item; the unit need not be there yet."""
-    items = items_of(campaign).prefetch_related("images__image", "facts").select_related("stage")
-    item = items.order_by("pk").first()
+    """What is shown of that item; the unit need not be there yet."""
+    items = items_of(campaign).prefetch_related("images__image", "facts").select_related("stage").order_by("pk")
+    whole = items
+    for role in roles_of(campaign.stage.display):
+        whole = whole.filter(Exists(ItemImage.objects.filter(item=OuterRef("pk"), role=role)))
+    item = whole.first() or items.first()
     if item is None:
         return None
     cohort = campaign.cohorts.select_related("cohort").order_by("pk").first()

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from annotation.displays import UnknownDisplay, display
-from annotation.displays.contract import Part, lacks
+from annotation.displays.contract import Part
 from annotation.displays.layout import Layout, lines
 from annotation.displays.shown import shown_for
 from annotation.fields.contract import ConfigError, Shown, say
@@ -89,13 +89,17 @@ def _shows_pictures(prompt: Prompt) -> bool:
     return prompt.needs_images or (isinstance(prompt, Written) and "shown" in prompt.takes)
 
 
+def roles_of(display_key: str) -> tuple[str, ...]:
+    """Of the pictures that a display needs."""
+    try:
+        return display(display_key).roles
+    except UnknownDisplay:
+        return ()
+
+
 def lacks_pictures(display_key: str, shown: Shown) -> list[str]:
     """The roles of the pictures that the display needs and the item does not have."""
-    try:
-        found = display(display_key)
-    except UnknownDisplay:
-        return []
-    return [one for one in lacks(found, shown) if one in found.roles]
+    return [role for role in roles_of(display_key) if shown.image(role) is None]
 
 
 class Scenes:
