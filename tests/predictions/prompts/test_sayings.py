@@ -2,12 +2,11 @@
 
 import pytest
 
-from predictions.prompts.contract import Reply, Token, Unread
+from predictions.prompts.contract import Question, Reply, Token, Unread
 from predictions.prompts.letters import read_letter
 from predictions.prompts.reading import proper
-from predictions.prompts.scales import read_code
+from predictions.prompts.scales import read_code, single
 from predictions.prompts.verdicts import Scale
-from tests.predictions.prompts.cases import case
 
 FIVE = Scale(tuple("12345"), names={"Relevant": "4", "Highly Relevant": "5", "Irrelevant": "2"})
 REASONED = Scale(FIVE.codes, names=FIVE.names, reasoned=True, last=True)
@@ -184,9 +183,7 @@ def test_a_thought_ends_where_its_tag_says_unless_a_verdict_stood_before_it(word
         ("I can't judge or compare.\nFinal answer: {}", "1", "A"),
     ],
 )
-def test_words_that_decline_are_one_rule_for_all(
-    words: str, digit: str | None, side: str | None
-) -> None:
+def test_words_that_decline_are_one_rule_for_all(words: str, digit: str | None, side: str | None) -> None:
     for sign, found, code in (
         ("1", read_code(Reply(words.format("1"), finish="stop"), FIVE), digit),
         ("A", read_letter(Reply(words.format("A"), finish="stop")), side),
@@ -215,6 +212,6 @@ def test_by_log_probabilities_the_place_of_another_word_does_not_overrule_what_i
 
 
 def test_the_sheets_own_key_is_read_in_json() -> None:
-    one = case("caire-digit")
-    key = one.scene().questions[0].key
-    assert one.says(f'{{"{key.upper()}": 4}}') == {key: "4"}
+    question = Question("Kinship", "How near?", {"type": "string"}, codes=FIVE.codes)
+    found = single(question, Reply('{"kinship": 4, "note": "near"}', finish="stop"), FIVE)
+    assert not isinstance(found, Unread) and found.answers == {"Kinship": "4"}
