@@ -219,7 +219,7 @@ def test_another_run_like_this_is_planned_with_all_it_was_planned_with(world: Wo
         told.setdefault(name, []).append(value)
     world.client(world.mara).post(link.partition("?")[0], told | {"do": "start"})
     same = Run.objects.get(rater__setting="warmer")
-    for name in ("model", "prompt", "prompt_version", "prompt_options", "decoding", "selection", "seed", "repeats"):
+    for name in ("model", "prompt", "prompt_version", "decoding", "selection", "seed", "repeats"):
         assert getattr(same, name) == getattr(made, name), name
     assert same.options == made.options
     for number in (0, made.pk + 99):
