@@ -9,8 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from jobs import runner, services
 from jobs.models import Job
+from predictions import vectors
 from predictions.models import KnowledgeImage, KnowledgeIndex
-from predictions.services.knowledge import bases, faiss_index, indexes, vectors
+from predictions.services.knowledge import bases, faiss_index, indexes
 from predictions.services.knowledge.vectors import Store, unit
 from tests.personas import World
 from tests.predictions.knowledge.colours import (
