@@ -103,6 +103,15 @@ def test_a_press_changes_the_run_and_leaves_an_event(world: World, run: Run) -> 
     assert world.client(world.mara).post(address(world, run, "do/"), {"do": "dance"}).status_code == 400
 
 
+def test_a_done_run_leads_to_the_numbers_of_its_own_stage(world: World, run: Run) -> None:
+    """Not to the first stage's, where nobody may have asked a model."""
+    assert run.campaign
+    Run.objects.filter(pk=run.pk).update(state="done")
+    link = f"/b/{world.benchmark.slug}/models/?stage={run.campaign.stage.key}"
+    assert link in see(world, run)
+    assert world.client(world.mara).get(link).status_code == 200
+
+
 def test_a_withdrawn_run_offers_to_come_back(world: World, run: Run) -> None:
     press(world, run, do="stop")
     assert "The run was withdrawn" in press(world, run, do="withdraw")
