@@ -7,6 +7,7 @@ Work that takes hours goes in slices: between two of them it gives the worker ba
 """
 
 import logging
+import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ log = logging.getLogger(__name__)
 LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
 RESEND = timedelta(minutes=5)
 MOST_ATTEMPTS = 10
+SLICE_SECONDS = 60.0
 
 
 class Cancelled(Exception):
@@ -110,6 +112,18 @@ class Work:
             raise LeaseLost
         for name, value in values.items():
             setattr(self.job, name, value)
+
+
+class Turn:
+    """A slice of long work: when it is over, and others wait, the worker is given back."""
+
+    def __init__(self, work: Work) -> None:
+        self._work, self._until = work, time.monotonic() + SLICE_SECONDS
+
+    def over(self) -> None:
+        """Between two steps. Raises GiveBack."""
+        if time.monotonic() >= self._until and self._work.others_wait():
+            raise GiveBack
 
 
 def claim(job_id: int, at: datetime) -> Job | None:

@@ -10,14 +10,9 @@ from django.utils import timezone
 
 from annotation.services.sql import fetch
 from jobs.models import Job
-from predictions import words
-from predictions.bodies import reply_of
 from predictions.models import Attempt, Call, Run
-from predictions.models import Reply as Kept
-from predictions.prompts.contract import Reply
 
 RATE_SECONDS = 120
-PAGE = 50
 ERRORS = 5
 
 COUNTS = """
@@ -88,41 +83,6 @@ def progress_of(run: Run, at: datetime | None = None) -> Progress:
     )
 
 
-@dataclass(frozen=True)
-class Failed:
-    """A call without a value: why, in words, and what the model said, exactly."""
-
-    call: Call
-    words: str
-    replies: Sequence[Reply]
-
-
-def failures_of(run: Run, state: str = "", after: int = 0) -> tuple[list[Failed], int | None]:
-    """A page of the calls that ended without a value, and where to go on; None at the end."""
-    rows = Call.objects.filter(run=run, pk__gt=after).exclude(state__in=("pending", "running", "answered"))
-    if state:
-        rows = rows.filter(state=state)
-    found = list(rows.select_related("item", "unit").order_by("pk")[: PAGE + 1])
-    page = found[:PAGE]
-    said = _said(run, page)
-    failed = [
-        Failed(one, words.reason(one.reason), [said[pk] for pk in one.replies if pk in said]) for one in page
-    ]  # fmt: skip
-    return failed, page[-1].pk if len(found) > PAGE else None
-
-
 def attempts_of(call: Call) -> list[Attempt]:
     """In the order in which they were made."""
     return list(Attempt.objects.filter(call=call).select_related("prices").order_by("number"))
-
-
-def replies_of(call: Call) -> list[Reply]:
-    """What was read for this call, one for each of its requests."""
-    said = _said(call.run, [call])
-    return [said[pk] for pk in call.replies if pk in said]
-
-
-def _said(run: Run, calls: Sequence[Call]) -> dict[int, Reply]:
-    wanted = {pk for call in calls for pk in call.replies}
-    rows = Kept.objects.filter(team=run.benchmark.team_id, pk__in=wanted).values_list("pk", "body")
-    return {pk: reply_of(body) for pk, body in rows}

@@ -5,10 +5,8 @@ A model is named as on the Hugging Face hub ("facebook/detr-resnet-50") or "loca
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -19,21 +17,12 @@ from predictions.prompts.contract import Found, Request
 THRESHOLD = 0.5
 
 
-class Detector:
-    def __init__(self, name: str, model: Any, processor: Any) -> None:
-        self.name = name
-        self._model, self._processor = model, processor
-        self._torch = torch_setup.torch()
-        self._device, self._dtype = torch_setup.device()
-        self._busy = threading.Lock()
-
+class Detector(torch_setup.FromTransformers):
     def objects(self, data: bytes, threshold: float = THRESHOLD) -> list[Found]:
         """What scores at least `threshold`, the best first. Raises CallError."""
         picture = torch_setup.upright(data)
         inputs = self._processor(images=picture, return_tensors="pt").to(self._device)
-        with self._busy, self._torch.inference_mode():
-            inputs["pixel_values"] = inputs["pixel_values"].to(self._dtype)
-            outputs = self._model(**inputs)
+        with self._seen(inputs) as outputs:
             sizes = [(picture.height, picture.width)]
             [found] = self._processor.post_process_object_detection(outputs, threshold=threshold, target_sizes=sizes)
         labels = [self._model.config.id2label.get(int(label), str(int(label))) for label in found["labels"]]
@@ -66,13 +55,7 @@ def _load(model: str) -> Detector:
     torch_setup.torch()
     from transformers import AutoImageProcessor, AutoModelForObjectDetection
 
-    folder = torch_setup.folder_of(model)
-    source, here = (str(folder), True) if folder else (torch_setup.hub_name(model), False)
-    where, dtype = torch_setup.device()
-    how: dict[str, Any] = {"local_files_only": here, "trust_remote_code": False}
-    found = AutoModelForObjectDetection.from_pretrained(source, dtype=dtype, **how)
-    processor = AutoImageProcessor.from_pretrained(source, **how)
-    return Detector(model, found.to(where).eval(), processor)
+    return Detector(model, *torch_setup.pretrained(model, AutoModelForObjectDetection, AutoImageProcessor))
 
 
 class Objects:

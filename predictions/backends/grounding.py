@@ -5,9 +5,7 @@ Grounding DINO, OWL-ViT, OWLv2 and their like, named as on the Hugging Face hub 
 
 from __future__ import annotations
 
-import threading
 import time
-from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -17,22 +15,13 @@ from predictions.backends.detector import boxes_of
 from predictions.prompts.contract import Found, Reply, Request
 
 
-class Grounder:
-    def __init__(self, name: str, model: Any, processor: Any) -> None:
-        self.name = name
-        self._model, self._processor = model, processor
-        self._torch = torch_setup.torch()
-        self._device, self._dtype = torch_setup.device()
-        self._busy = threading.Lock()
-
+class Grounder(torch_setup.FromTransformers):
     def boxes(self, data: bytes, words: str, threshold: float = 0.0) -> list[Found]:
         """Boxes of the words that score more than `threshold`, the best first. Raises CallError."""
         picture = torch_setup.upright(data)
         inputs = self._processor(images=picture, text=[[words]], return_tensors="pt", truncation=True)
         inputs = inputs.to(self._device)
-        with self._busy, self._torch.inference_mode():
-            inputs["pixel_values"] = inputs["pixel_values"].to(self._dtype)
-            outputs = self._model(**inputs)
+        with self._seen(inputs) as outputs:
             sizes = [(picture.height, picture.width)]
             [found] = self._processor.post_process_grounded_object_detection(
                 outputs, threshold=threshold, target_sizes=sizes
@@ -50,13 +39,7 @@ def _load(model: str) -> Grounder:
     torch_setup.torch()
     from transformers import AutoModelForZeroShotObjectDetection, AutoProcessor
 
-    folder = torch_setup.folder_of(model)
-    source, here = (str(folder), True) if folder else (torch_setup.hub_name(model), False)
-    where, dtype = torch_setup.device()
-    how: dict[str, Any] = {"local_files_only": here, "trust_remote_code": False}
-    found = AutoModelForZeroShotObjectDetection.from_pretrained(source, dtype=dtype, **how)
-    processor = AutoProcessor.from_pretrained(source, **how)
-    return Grounder(model, found.to(where).eval(), processor)
+    return Grounder(model, *torch_setup.pretrained(model, AutoModelForZeroShotObjectDetection, AutoProcessor))
 
 
 class Grounding:

@@ -9,7 +9,8 @@ import importlib.util
 import io
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -110,6 +111,35 @@ def hub_name(name: str) -> str:
         return name
     text = _("“%(name)s” is no name of a model. Write owner/name as on the hub, or local-dir:name.")
     raise Unavailable(text % {"name": name[:100]})
+
+
+def pretrained(model: str, models: Any, processors: Any) -> tuple[Any, Any]:
+    """A model of transformers, where models run and ready to be asked, and its processor. `models`, `processors`: the
+    classes that read them. Code that comes with a model is never run. Raises Unavailable."""
+    folder = folder_of(model)
+    source, here = (str(folder), True) if folder else (hub_name(model), False)
+    where, dtype = device()
+    how: dict[str, Any] = {"local_files_only": here, "trust_remote_code": False}
+    found = models.from_pretrained(source, dtype=dtype, **how)
+    return found.to(where).eval(), processors.from_pretrained(source, **how)
+
+
+class FromTransformers:
+    """A model that looks at pictures, one at a time."""
+
+    def __init__(self, name: str, model: Any, processor: Any) -> None:
+        self.name = name
+        self._model, self._processor = model, processor
+        self._torch = torch()
+        self._device, self._dtype = device()
+        self._busy = threading.Lock()
+
+    @contextmanager
+    def _seen(self, inputs: Any) -> Iterator[Any]:
+        """What the model makes of inputs; others wait until it has been read."""
+        with self._busy, self._torch.inference_mode():
+            inputs["pixel_values"] = inputs["pixel_values"].to(self._dtype)
+            yield self._model(**inputs)
 
 
 def local_models() -> list[str]:

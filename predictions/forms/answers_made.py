@@ -1,6 +1,5 @@
 """Answers of a model that were made elsewhere: the file, then what the file does not say itself."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,11 +8,10 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
-from annotation.imports.rows import MOST_ABOUT, clean
 from annotation.models import Campaign
 from benchmarks.forms.imports import bounded
-from benchmarks.imports.problems import RowProblem
 from people.forms.base import Styled
+from predictions.forms.about import about_in
 from predictions.imports import coco, inspect
 from predictions.imports.samples import ALL, WHOLE, Told
 from predictions.services.answer_file_runs import Model
@@ -134,16 +132,7 @@ class AboutForm(Styled, forms.Form):
             self.fields[name].initial = next(iter(choices)) if name == "target" else getattr(self.known, name)
 
     def clean_about(self) -> dict[str, Any]:
-        text = self.cleaned_data["about"].strip()
-        if not text:
-            return {}
-        try:
-            found = clean(json.loads(text))
-        except (ValueError, RecursionError, RowProblem):
-            found = None
-        if not isinstance(found, dict) or len(text) > MOST_ABOUT:
-            raise forms.ValidationError(_('This is no JSON object. Write it so: {"family": "CLIP"}.'))
-        return found
+        return about_in(self.cleaned_data["about"])
 
     def told(self) -> Told:
         """As far as it is said: what is not asked is known."""

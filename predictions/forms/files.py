@@ -1,4 +1,3 @@
-import json
 from typing import Any
 
 from django import forms
@@ -7,11 +6,10 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
-from annotation.imports.rows import MOST_ABOUT, clean
 from benchmarks.forms.imports import bounded
-from benchmarks.imports.problems import RowProblem
 from benchmarks.models import Benchmark
 from people.forms.base import Styled
+from predictions.forms.about import about_in
 from predictions.models import Collection, Query, Run
 from predictions.services.runs import Told
 
@@ -85,16 +83,7 @@ class RunForm(Styled, forms.Form):
         )
 
     def clean_about(self) -> dict[str, Any]:
-        text = self.cleaned_data["about"].strip()
-        if not text:
-            return {}
-        try:
-            found = clean(json.loads(text))
-        except (ValueError, RecursionError, RowProblem):
-            found = None
-        if not isinstance(found, dict) or len(text) > MOST_ABOUT:
-            raise forms.ValidationError(_('This is no JSON object. Write it so: {"family": "CLIP"}.'))
-        return found
+        return about_in(self.cleaned_data["about"])
 
     def clean_file(self) -> "UploadedFile[Any]":
         return bounded(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)

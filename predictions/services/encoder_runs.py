@@ -20,16 +20,14 @@ from django.utils.translation import gettext as _
 from jobs import services as jobs
 from jobs.kinds import Kind, Next
 from jobs.models import Job, JobRow, record
-from jobs.runner import Cancelled, JobFailed, Work
+from jobs.runner import JobFailed, Turn, Work
 from people.models import Team, User
 from people.services.raters import describe, models_of
 from predictions import scoring
 from predictions.backends import clip
-from predictions.backends.contract import CallError
 from predictions.models import Collection, Endpoint, Entry, Query, Ranking, Run
 from predictions.services.encoding import Encoding, Thing
-from predictions.services.knowledge.turns import Turn
-from predictions.services.runs import Refused
+from predictions.services.runs import Refused, by_local_model
 
 KIND = "encoder_run"
 STEP = 100
@@ -107,18 +105,7 @@ def _make_room(standing: Any, at: datetime) -> None:
 
 
 def drive(work: Work) -> None:
-    run = Run.objects.select_related("benchmark__team", "collection", "rater").get(pk=work.params["run"])
-    if run.withdrawn_at or run.complete:
-        raise JobFailed(_("This run was withdrawn meanwhile. Start a new one."))
-    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
-    try:
-        _driven(work, run)
-    except CallError as error:
-        Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, stopped_because="model")
-        raise JobFailed(error.words) from error
-    except Cancelled:
-        Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, stopped_because="person")
-        raise
+    by_local_model(work, Run.objects.select_related("benchmark__team", "collection", "rater"), _driven)
 
 
 def _driven(work: Work, run: Run) -> None:

@@ -19,15 +19,14 @@ from benchmarks.models import Item, ItemFact, ItemImage, Stage
 from jobs import services as jobs
 from jobs.kinds import Kind, Next
 from jobs.models import Job, JobRow, record
-from jobs.runner import Cancelled, JobFailed, Work
+from jobs.runner import Turn, Work
 from people.models import Team, User
 from people.services.raters import models_of
 from predictions.backends import clip, detector
 from predictions.backends.contract import CallError
 from predictions.models import Endpoint, Run
 from predictions.services.encoding import original
-from predictions.services.knowledge.turns import Turn
-from predictions.services.runs import Refused
+from predictions.services.runs import Refused, by_local_model
 
 KIND = "item_facts"
 SCORE, OBJECTS, LABELS = "clip_score", "objects", "object_labels"
@@ -102,18 +101,7 @@ def words_of(item: Item, where: str) -> str:
 
 
 def drive(work: Work) -> None:
-    run = Run.objects.select_related("benchmark__team", "rater").get(pk=work.params["run"])
-    if run.withdrawn_at or run.complete:
-        raise JobFailed(_("This run was withdrawn meanwhile. Start a new one."))
-    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
-    try:
-        _driven(work, run)
-    except CallError as error:
-        Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, stopped_because="model")
-        raise JobFailed(error.words) from error
-    except Cancelled:
-        Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, stopped_because="person")
-        raise
+    by_local_model(work, Run.objects.select_related("benchmark__team", "rater"), _driven)
 
 
 def _driven(work: Work, run: Run) -> None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.core.files.base import File
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.imports.rows import known_otherwise
 from benchmarks.models import Benchmark
 from jobs import services as jobs
 from jobs.models import Job, record
+from jobs.runner import Cancelled, JobFailed, Work
 from people.models import Rater, Team, User
 from people.services.raters import clash, describe, models_of
+from predictions.backends.contract import CallError
 from predictions.models import Collection, Run
 from predictions.services import files
 
@@ -94,6 +97,22 @@ def _is_there(runs: list[Run], digest: str) -> bool:
             raise Refused(_("A file of the same run is coming in now. Wait for it, or stop it."))
         Run.objects.filter(pk=run.pk).update(withdrawn_at=run.created_at)
     return False
+
+
+def by_local_model(work: Work, runs: QuerySet[Run], do: Callable[[Work, Run], None]) -> None:
+    """What a job of a model on this machine does to its run, whatever it finds out. Raises JobFailed, Cancelled."""
+    run = runs.get(pk=work.params["run"])
+    if run.withdrawn_at or run.complete:
+        raise JobFailed(_("This run was withdrawn meanwhile. Start a new one."))
+    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING)
+    try:
+        do(work, run)
+    except CallError as error:
+        Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, stopped_because="model")
+        raise JobFailed(error.words) from error
+    except Cancelled:
+        Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, stopped_because="person")
+        raise
 
 
 def withdraw(run: Run, actor: User, at: datetime) -> None:

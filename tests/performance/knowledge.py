@@ -206,7 +206,7 @@ def of_vectors(home: Path, team: Any, actor: Any, drawn: Any, said: argparse.Nam
     from predictions.models import KnowledgeIndex
     from predictions.services.knowledge import bases, indexes
     from predictions.services.knowledge.indexes import store_of
-    from predictions.services.knowledge.vectors import unit
+    from predictions.vectors import unit
     from tests.predictions.knowledge import shapes
 
     entries(home / "all.jsonl", shapes.entries(said.drawn), said.synthetic)

@@ -9,11 +9,9 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.imports.records import Defaults
 from benchmarks.models import Stage
 from benchmarks.services import imports
-from jobs import readers, runner
-from jobs.models import Job
+from jobs.console import import_here
 
 MANIFESTS = (".csv", ".tsv", ".jsonl", ".ndjson")
-SHOWN = 20
 
 
 class Command(BaseCommand):
@@ -37,18 +35,4 @@ class Command(BaseCommand):
         listed = path if path.suffix.lower() in MANIFESTS else None
         defaults = Defaults(options["condition"], options["source"], options["licence"])
         job = imports.start_path(stage, None, path=path.parent if listed else path, manifest=listed, defaults=defaults)
-        try:
-            runner.run(job.pk)
-        except KeyboardInterrupt:
-            raise CommandError("Stopped. Run it again: what is there stays, and is not added twice.") from None
-        self._tell(Job.objects.get(pk=job.pk))
-
-    def _tell(self, job: Job) -> None:
-        if job.state != Job.State.DONE:
-            raise CommandError(job.error or f"The import ended as {job.state}.")
-        self.stdout.write(", ".join(f"{words}: {n}" for _key, words, n in readers.counts(job)) or "No rows.")
-        rows, _more = readers.page(job, only_errors=True, after=0)
-        for row in rows[:SHOWN]:
-            self.stdout.write(f"  row {row.number} {row.name}: {row.message}")
-        if len(rows) > SHOWN:
-            self.stdout.write(f"  ... and more: /jobs/{job.pk}/")
+        import_here(self, job)

@@ -6,12 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from jobs import readers, runner
-from jobs.models import Job
+from jobs.console import import_here
 from people.models import Team
 from predictions.services.knowledge import bases
-
-SHOWN = 20
 
 
 class Command(BaseCommand):
@@ -36,18 +33,4 @@ class Command(BaseCommand):
         told = {"key": options["key"], "version": options["version_name"], "licence": options["licence"]}
         base, _made = bases.make(team, None, name=options["name"] or options["key"], **told)
         job = bases.start_path(base, None, options["entries"], options["pictures"])
-        try:
-            runner.run(job.pk)
-        except KeyboardInterrupt:
-            raise CommandError("Stopped. Run it again: what is there stays, and is not added twice.") from None
-        self._tell(Job.objects.get(pk=job.pk))
-
-    def _tell(self, job: Job) -> None:
-        if job.state != Job.State.DONE:
-            raise CommandError(job.error or f"The import ended as {job.state}.")
-        self.stdout.write(", ".join(f"{words}: {n}" for _key, words, n in readers.counts(job)) or "No rows.")
-        rows, _more = readers.page(job, only_errors=True, after=0)
-        for row in rows[:SHOWN]:
-            self.stdout.write(f"  row {row.number} {row.name}: {row.message}")
-        if len(rows) > SHOWN:
-            self.stdout.write(f"  ... and more: /jobs/{job.pk}/")
+        import_here(self, job)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from django.utils.translation import gettext as _
 
 from predictions.backends.contract import Vectors
-from predictions.services.knowledge.vectors import Ints, Store, save
+from predictions.vectors import Ints, Store, save
 
 Kind = Literal["flat", "hnsw", "ivfpq"]
 KINDS: tuple[Kind, ...] = ("flat", "hnsw", "ivfpq")

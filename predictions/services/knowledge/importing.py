@@ -26,14 +26,13 @@ from benchmarks.models import Image
 from benchmarks.services.images import ImageRefused, store_image
 from jobs.kinds import Kind, Next
 from jobs.models import Job, JobRow, record
-from jobs.runner import JobFailed, Work
+from jobs.runner import JobFailed, Turn, Work
 from people.models import Team
 from predictions.imports.knowledge import Thing, read
 from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeImage
 from predictions.services import files
 from predictions.services.files import Outcome, line
 from predictions.services.knowledge.bases import KIND, closed, scope_of
-from predictions.services.knowledge.turns import Turn
 
 log = logging.getLogger(__name__)
 HEADS = ("id", "key")

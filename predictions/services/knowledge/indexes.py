@@ -19,7 +19,7 @@ from benchmarks import storage
 from jobs import services as jobs
 from jobs.kinds import Kind, Next
 from jobs.models import Job, record
-from jobs.runner import JobFailed, Work
+from jobs.runner import JobFailed, Turn, Work
 from people.models import User
 from predictions.backends.contract import CallError, Encoder, Vectors
 from predictions.models import Endpoint, KnowledgeBase, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Run
@@ -27,8 +27,8 @@ from predictions.services import files
 from predictions.services.knowledge import faiss_index
 from predictions.services.knowledge.bases import scope_of
 from predictions.services.knowledge.faiss_index import NoFaiss
-from predictions.services.knowledge.turns import Turn
-from predictions.services.knowledge.vectors import SHARD, Store, folder_of, unit
+from predictions.services.knowledge.vectors import folder_of
+from predictions.vectors import SHARD, Store, unit
 
 KIND = "build_knowledge_index"
 Over = KnowledgeIndex.Over

@@ -18,7 +18,7 @@ from benchmarks.models import Benchmark, Image, Item, ItemImage, Stage
 from jobs import services as jobs
 from jobs.kinds import Kind, Next
 from jobs.models import Job, record
-from jobs.runner import Cancelled, JobFailed, Work
+from jobs.runner import Cancelled, JobFailed, Turn, Work
 from people.models import Team, User
 from people.services.raters import models_of
 from predictions.backends.contract import Encoder
@@ -29,7 +29,6 @@ from predictions.services.knowledge.indexes import Over, Refused
 from predictions.services.knowledge.naming import Named
 from predictions.services.knowledge.ranking import NEAREST, Method
 from predictions.services.knowledge.searching import Found, Searcher
-from predictions.services.knowledge.turns import Turn
 
 KIND = "linking_run"
 BATCH = 16

@@ -13,7 +13,7 @@ from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeImage, Kn
 from predictions.services.knowledge import faiss_index, ranking
 from predictions.services.knowledge.indexes import Over, store_of, text_of
 from predictions.services.knowledge.ranking import NEAREST, Method, Ranked
-from predictions.services.knowledge.vectors import Ints, Store
+from predictions.vectors import Ints, Store
 
 MOST_KEPT = 20_000  # texts whose vectors stay in memory
 TEXTS: dict[str, str] = {"lemma": Over.LEMMAS, "gloss": Over.GLOSSES, "article": Over.ARTICLES}

@@ -12,7 +12,7 @@ from jobs.models import Job
 from predictions import vectors
 from predictions.models import KnowledgeImage, KnowledgeIndex
 from predictions.services.knowledge import bases, faiss_index, indexes
-from predictions.services.knowledge.vectors import Store, unit
+from predictions.vectors import Store, unit
 from tests.personas import World
 from tests.predictions.knowledge.colours import (
     MODEL,
