@@ -33,7 +33,7 @@ DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "lave"
 FILES = ("lave_demos.json", "lave_demos_binary.json")
 SCALE = {"1": "Incorrect or irrelevant", "2": "Ambiguous or incomplete", "3": "Correct"}
 MUTE = {3: "", 7: "I cannot tell.", 11: "At first rating=3, on reflection rating=1.", 19: "rating=5"}
-STATES = {"answered": 20, "no_response": 1, "unparseable": 2, "out_of_range": 1}
+STATES = {"answered": 20, "no_response": 1, "refused": 1, "unparseable": 1, "out_of_range": 1}
 COUNTRIES = ("Brazil", "Egypt")
 
 
