@@ -52,6 +52,23 @@ def fitting(campaign: Campaign, endpoint: Endpoint) -> Fitting:
     return Fitting(prompts, next(ready, prompts[0] if prompts else None), missing, idle)
 
 
+def fits(campaign: Campaign, prompt: Prompt, endpoint: Endpoint) -> bool:
+    """Whether a prompt can ask the campaign's sheet at an endpoint of this kind. A campaign without items fits none."""
+    found = _first(campaign)
+    return found is not None and prompt.kind in ASKED[endpoint.kind] and prompt.fits(found[0])
+
+
+def usable(campaign: Campaign) -> set[str]:
+    """The kinds of endpoints that some prompt can put the campaign's sheet to, with or without its pictures."""
+    found = _first(campaign)
+    if found is None:
+        return set()
+    scene, shown = found
+    missing = lacks_pictures(campaign.stage.display, shown)
+    whole = replace(scene, images=(*scene.images, *(SeenImage(role, "", 1, 1) for role in missing)))
+    return {kind for kind, asked in ASKED.items() if prompts_for(scene, asked) or prompts_for(whole, asked)}
+
+
 def _can_ask(prompt: Prompt, scene: Scene, shown: Shown, display: str) -> bool:
     try:
         ask(prompt, replace(scene, options={one.key: one.default for one in prompt.options}), shown, display, 0)

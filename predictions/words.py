@@ -30,6 +30,7 @@ REASONS = {
     "missing_answer": _("The reply leaves a question of the sheet without an answer."),
     "no_way": _("The endpoint offers none of the ways in which this prompt can be asked."),
     "no_continuation": _("The endpoint cannot say how likely a text is, and the prompt asks for it."),
+    "no_pictures": _("The prompt shows pictures, and the endpoint takes none. If it does, tick “Pictures” there."),
     "mixed": _("Answers of this model came in a file meanwhile, and answers are not mixed."),
     "sheet": _("The reply was read, and the sheet does not take it as an answer."),
     # what the unit lacks
@@ -59,7 +60,7 @@ REASONS = {
     "not_allowed": _("The server does not let us in. Check the key of the endpoint, then retry."),
     "permanent": _("The server does not take this request. Its own words stand with the attempts."),
     "budget": _("The budget was too small for its turn. Raise it, and the rest is asked."),
-    "stopped": _("The run was stopped before its turn."),
+    "stopped": _("The run was stopped before its turn, so it was not asked."),
     "fault": _("Something went wrong on our side. The operator's log has the details."),
 }  # fmt: skip
 
@@ -76,6 +77,7 @@ STOPPED = {
     "moved": _("The endpoint has another address now, and a run is asked of one server. Plan a new run."),
     "retired": _("The endpoint was retired. Nothing more is asked of it."),
     "closed": _("The campaign takes no answers now."),
+    "key": _("The endpoint's key cannot be read by this site any more. Type it in again there, then resume."),
 }
 
 OFFERS = (

@@ -18,6 +18,7 @@ from jobs import services as jobs
 from jobs.models import Job, record
 from people.models import Rater, Team, User
 from people.services.raters import models_of
+from predictions.fitting import fits
 from predictions.models import Call, Endpoint, Run
 from predictions.prompts import registry
 from predictions.services import endpoints, plans
@@ -71,6 +72,8 @@ def _check(plan: Plan, at: datetime) -> None:
         raise Refused(_("The campaign is a draft, so its questions may still change. Open it first."))
     if campaign.state == Campaign.State.CLOSED:
         raise Refused(_("The campaign is closed, so no answer would count. Clone it, and ask there."))
+    if not fits(campaign, plan.prompt, plan.endpoint):
+        raise Refused(_("This prompt does not fit the sheet of the campaign and the endpoint. Choose another one."))
     if not plan.model.strip():
         raise Refused(_("Name the model, as the endpoint calls it."))
     if not 1 <= plan.repeats <= MOST_REPEATS:

@@ -16,6 +16,7 @@ from django.utils import timezone
 from annotation.fields.contract import Shown
 from benchmarks.pictures import NotAPicture
 from predictions.backends.contract import Answered, Backend, CallError, Decoding
+from predictions.backends.shapes import has_pictures
 from predictions.bodies import request_json
 from predictions.preprocessing import bytes_of, digest_of
 from predictions.prompts.contract import Asked, Lacking, Reply, Request, Scene
@@ -109,7 +110,8 @@ Event = Came | Failed | Back | Ready | Fault
 
 
 def can_be_asked(asked: Asked, who: Who) -> None:
-    """Whether the endpoint offers a way that the prompt and the run allow. Raises Lacking."""
+    """Whether the endpoint takes pictures, where there are some, and offers a way that the prompt and the run allow.
+    Raises Lacking."""
     for request in asked.requests:
         if request.kind == "continuation" and "continuation" not in who.offers:
             raise Lacking("no_continuation")
@@ -120,6 +122,8 @@ def can_be_asked(asked: Asked, who: Who) -> None:
 class Asker:
     """Puts tasks to a back end, one request after the other, from any number of threads."""
 
+        if request.kind in ("chat", "continuation") and has_pictures(request) and "images" not in who.offers:
+            raise Lacking("no_pictures")
     def __init__(
         self,
         backend: Backend,

@@ -51,6 +51,10 @@ class Refused(Exception):
         self.words = words
 
 
+class Unreadable(Refused):
+    """The endpoint has a key, and this site cannot read it."""
+
+
 def create(team: Team, actor: User, at: datetime, **fields: Any) -> Endpoint:
     """`fields`: of FIELDS. Raises Refused."""
     endpoint = Endpoint(team=team, created_by=actor, **_fields(fields))
@@ -344,7 +348,7 @@ def _secret_of(endpoint: Endpoint) -> str:
     try:
         return secrets.shown(endpoint.secret) if endpoint.secret else ""
     except (secrets.NoKey, secrets.Unopened) as problem:
-        raise Refused(str(problem)) from problem
+        raise Unreadable(str(problem)) from problem
 
 
 @sensitive_variables()

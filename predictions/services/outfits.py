@@ -26,16 +26,22 @@ EVER = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class Outfit:
-    """`since`: replies that were kept earlier are not taken. `prices`: the price list that is counted by."""
+class ToRead:
+    """What replies are read with, and where answers are written."""
 
     prompt: Prompt
     sheet: Sheet
     scenes: Scenes
     desk: Desk
+    team: int
+
+
+@dataclass(frozen=True)
+class Outfit(ToRead):
+    """`since`: replies that were kept earlier are not taken. `prices`: the price list that is counted by."""
+
     rates: Rates
     prices: int | None
-    team: int
     threads: int
     longest: int
     since: datetime
@@ -66,23 +72,32 @@ def decoding_of(stored: Mapping[str, Any]) -> Decoding:
     return Decoding(**{**known, "ways": tuple(stored.get("ways") or ())})
 
 
-def outfit_of(run: Run, at: datetime) -> Outfit:
-    """Raises endpoints.Refused where the endpoint is not asked any more, registry.UnknownPrompt."""
-    endpoint, campaign = run.endpoint, run.campaign
-    if endpoint is None or campaign is None:
-        raise ValueError(f"run {run.pk} asks no endpoint about no campaign")
+def to_read(run: Run) -> ToRead:
+    """Raises registry.UnknownPrompt."""
+    if run.campaign is None:
+        raise ValueError(f"run {run.pk} is over no campaign")
     prompt = registry.prompt(run.prompt, run.prompt_version)
+    scenes = scenes_of(run.campaign, prompt, run.prompt_options)
+    return ToRead(
+        prompt, sheet_of(run.campaign.sheet_version), scenes, Desk.of(run.campaign, run.rater), run.benchmark.team_id
+    )
+
+
+def outfit_of(run: Run, at: datetime) -> Outfit:
+    """In the ways that the endpoint offered as the run was opened. Raises endpoints.Refused where the endpoint is not
+    asked any more, registry.UnknownPrompt."""
+    endpoint = run.endpoint
+    if endpoint is None:
+        raise ValueError(f"run {run.pk} asks no endpoint")
+    endpoint.offers = run.options.get("offers", endpoint.offers)
+    reads = to_read(run)
     prices, row = endpoints.price_of(endpoint, run.model, at)
     longest = int(run.options.get("longest") or LONGEST)
-    who = who_of(endpoint, run.model, run.revision, prompt, run.prompt_options, decoding_of(run.decoding))
+    who = who_of(endpoint, run.model, run.revision, reads.prompt, run.prompt_options, decoding_of(run.decoding))
     return Outfit(
-        prompt=prompt,
-        sheet=sheet_of(campaign.sheet_version),
-        scenes=scenes_of(campaign, prompt, run.prompt_options),
-        desk=Desk.of(campaign, run.rater),
+        **vars(reads),
         rates=Rates.of(row),
         prices=prices.pk if prices and Rates.of(row).known else None,
-        team=run.benchmark.team_id,
         threads=max(1, min(endpoint.most_in_flight, MOST_THREADS)),
         longest=longest,
         since=run.created_at if run.options.get("fresh") else EVER,

@@ -22,7 +22,7 @@ from predictions.prompts.registry import UnknownPrompt
 from predictions.services import endpoints, run_calls
 from predictions.services.answer_runs import KIND, REREAD, stop_rest
 from predictions.services.driving import Driver
-from predictions.services.outfits import Outfit, outfit_of
+from predictions.services.outfits import ToRead, outfit_of, to_read
 from predictions.services.reading import Reading, read
 from predictions.services.selecting import seed_of, units
 from predictions.words import stopped
@@ -39,6 +39,8 @@ def run(work: Work) -> None:
         _halt(found, work, "moved")
     try:
         outfit = outfit_of(found, timezone.now())
+    except endpoints.Unreadable:
+        _halt(found, work, "key")
     except endpoints.Refused:
         _halt(found, work, "retired")
     except UnknownPrompt:
@@ -130,14 +132,13 @@ def after(job: Job) -> Next | None:
 
 
 def reread(work: Work) -> None:
-    """Step by step over the calls that have replies. Ends where the run is withdrawn."""
+    """Step by step over the calls that have replies. Nobody is asked, so the endpoint may be gone. Ends where the run
+    is withdrawn."""
     rows = Run.objects.select_related("benchmark__team", "campaign__stage__benchmark", "campaign__sheet_version",
                                       "campaign__rule_version", "rater", "endpoint")  # fmt: skip
     found = rows.get(pk=work.params["run"])
     try:
-        outfit = outfit_of(found, timezone.now())
-    except endpoints.Refused as refused:
-        raise JobFailed(refused.words) from refused
+        outfit = to_read(found)
     except UnknownPrompt as gone:
         raise JobFailed(stopped("prompt_changed")) from gone
     outfit.asker.backend.close()
@@ -157,7 +158,7 @@ def reread(work: Work) -> None:
             _read_again(found, outfit, batch, timezone.now())
 
 
-def _read_again(found: Run, outfit: Outfit, batch: Sequence[Call], now: datetime) -> None:
+def _read_again(found: Run, outfit: ToRead, batch: Sequence[Call], now: datetime) -> None:
     wanted = {pk for call in batch for pk in call.replies}
     bodies = dict(Reply.objects.filter(team=outfit.team, pk__in=wanted).values_list("pk", "body"))
     there = units([call.unit_id for call in batch if call.unit_id])
