@@ -141,7 +141,6 @@ def reread(work: Work) -> None:
         outfit = to_read(found)
     except UnknownPrompt as gone:
         raise JobFailed(stopped("prompt_changed")) from gone
-    outfit.asker.backend.close()
     calls = Call.objects.filter(run=found, state__in=READ).order_by("pk")
     work.expect(calls.count())
     done, last = work.job.done, work.cursor.get("last", 0)
