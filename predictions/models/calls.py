@@ -63,6 +63,7 @@ class Call(models.Model):
     annotation = models.ForeignKey("annotation.Annotation", models.PROTECT, null=True, related_name="+", db_index=False)
     holder = models.CharField(max_length=40, blank=True)
     lease_until = models.DateTimeField(null=True)
+    asked_at = models.DateTimeField(null=True, help_text="While it runs: when its request went out, if it costs money.")
     not_before = models.DateTimeField(null=True, help_text="When it may be asked again.")
     ended_at = models.DateTimeField(null=True)
 

@@ -153,7 +153,10 @@ def _make(plan: Plan, rater: Rater, actor: User, at: datetime) -> Run:
         prompt_options=dict(plan.options),
         decoding={**asdict(plan.decoding), "ways": list(plan.decoding.ways)},
         selection=dict(plan.selection),
-        options={"longest": plan.longest, "address": plan.endpoint.base_url, **({"fresh": True} if plan.fresh else {})},
+        options={
+            "longest": plan.longest, "address": plan.endpoint.base_url, "offers": list(plan.endpoint.offers),
+            **({"fresh": True} if plan.fresh else {}),
+        },
         repeats=plan.repeats,
         seed=plan.seed,
         budget=plan.budget,

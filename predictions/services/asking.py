@@ -26,6 +26,7 @@ from predictions.services.run_calls import Claimed
 
 log = logging.getLogger(__name__)
 PATIENCE = 20.0  # seconds to wait for the shared limit before the call goes back
+WINDOW = 0.03  # seconds in which what comes is written together
 
 
 class Turn(Protocol):
@@ -39,7 +40,7 @@ class Turn(Protocol):
 @dataclass
 class Task:
     """A call on its way. `replies`: by part, the id and what it says. `most`: what each request may cost. `attempts`,
-    `cost`: of this turn."""
+    `cost`: of this turn. `go`: that it is asked now is written down."""
 
     call: Claimed
     scene: Scene
@@ -54,6 +55,7 @@ class Task:
     begun: datetime | None = None
     attempts: int = 0
     cost: Decimal = Decimal(0)
+    go: threading.Event = field(default_factory=threading.Event)
 
     @property
     def missing(self) -> list[int]:
@@ -89,6 +91,13 @@ class Back:
 
 
 @dataclass(frozen=True)
+class Placed:
+    """It has its place at the endpoint, and is asked as soon as that is written down."""
+
+    task: Task
+
+
+@dataclass(frozen=True)
 class Ready:
     """Its requests have their keys; `problem` says why they could not be made."""
 
@@ -106,13 +115,15 @@ class Fault:
     seconds: float = 0.0
 
 
-Event = Came | Failed | Back | Ready | Fault
+Event = Came | Failed | Back | Placed | Ready | Fault
 
 
 def can_be_asked(asked: Asked, who: Who) -> None:
     """Whether the endpoint takes pictures, where there are some, and offers a way that the prompt and the run allow.
     Raises Lacking."""
     for request in asked.requests:
+        if request.kind in ("chat", "continuation") and has_pictures(request) and "images" not in who.offers:
+            raise Lacking("no_pictures")
         if request.kind == "continuation" and "continuation" not in who.offers:
             raise Lacking("no_continuation")
         if request.kind == "chat" and not ways_of(request, who):
@@ -120,18 +131,19 @@ def can_be_asked(asked: Asked, who: Who) -> None:
 
 
 class Asker:
-    """Puts tasks to a back end, one request after the other, from any number of threads."""
+    """Puts tasks to a back end, one request after the other, from any number of threads. `paid`: what goes out is
+    written down before, so that a kill does not make a cost of what only waited."""
 
-        if request.kind in ("chat", "continuation") and has_pictures(request) and "images" not in who.offers:
-            raise Lacking("no_pictures")
     def __init__(
         self,
         backend: Backend,
         limiter: Turn,
         who: Who,
         longest: int,
+        *,
+        paid: bool = False,
     ) -> None:
-        self.backend, self.limiter, self.who = backend, limiter, who
+        self.backend, self.limiter, self.who, self.paid = backend, limiter, who, paid
         self.pictures, self.digest = partial(bytes_of, longest=longest), partial(digest_of, longest=longest)
         self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.ended = threading.Event()
@@ -160,7 +172,7 @@ class Asker:
 
     def _ask(self, task: Task, part: int) -> None:
         ticket = None if self.ended.is_set() else self.limiter.enter(PATIENCE)
-        if ticket is None or self.ended.is_set():
+        if ticket is None or not self._goes_out(task):
             if ticket is not None:
                 self.limiter.leave(ticket, "reply")
             self.events.put(Back(task))
@@ -185,6 +197,31 @@ class Asker:
         finally:
             self.limiter.leave(ticket, outcome, retry_after)
         self.events.put(Came(task, part, at, answered))
+
+    def _goes_out(self, task: Task) -> bool:
+        if self.paid:
+            until = time.monotonic() + PATIENCE
+            task.go.clear()
+            self.events.put(Placed(task))
+            while not task.go.wait(0.1) and time.monotonic() < until and not self.ended.is_set():
+                pass
+            return task.go.is_set() and not self.ended.is_set()
+        return not self.ended.is_set()
+
+    def gather(self, wait: float, most: int) -> list[Event]:
+        """What comes within `wait` seconds, and shortly after the first; at once where nothing more can come, or
+        where somebody holds a place meanwhile."""
+        events: list[Event] = []
+        try:
+            events.append(self.events.get(timeout=wait) if wait else self.events.get_nowait())
+            until = time.monotonic() + WINDOW
+            while True:
+                left = until - time.monotonic()
+                more = left > 0 and len(events) < most and not isinstance(events[-1], Placed)
+                events.append(self.events.get(timeout=left) if more else self.events.get_nowait())
+        except queue.Empty:
+            pass
+        return events
 
 
 def repeated(decoding: Decoding, repeat: int) -> Decoding:

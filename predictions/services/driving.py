@@ -5,7 +5,6 @@ still this worker's, and its calls still this driver's.
 """
 
 import logging
-import queue
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -38,11 +37,11 @@ R = TypeVar("R")
 State = Call.State
 
 SLICE = 60.0  # seconds; then others get their turn, if any wait
-WINDOW = 0.03  # seconds in which what comes is written together
 LOOK = 0.5  # seconds between two looks at whether the run goes on
 RENEW = min(15.0, LEASE.total_seconds() / 4)
 LONG_WAIT = 20.0  # with nothing to do for longer than this the worker is given back
-ENDPOINT = ("endpoint__retired_at", "endpoint__base_url", "endpoint__secret_set_at")
+ASKED_AS = ("base_url", "secret_set_at", "most_in_flight", "per_minute", "timeout_seconds")
+ENDPOINT = ("endpoint__retired_at", *(f"endpoint__{name}" for name in ASKED_AS))
 READERS = 3  # threads that read pictures
 # Seconds in which the database may come back; then the job is another worker's anyway.
 RECONNECT = LEASE.total_seconds() * 0.75
@@ -58,7 +57,7 @@ class Driver:
         self.ledger = Ledger(run.budget, Decimal(0))
         self.turns = Turns(outfit.rates, self.ledger, run.seed, 3 * outfit.threads + 10, work.cursor)
         self.asker = outfit.asker
-        self.endpoint = [run.endpoint.base_url, run.endpoint.secret_set_at] if run.endpoint else []
+        self.endpoint = [getattr(run.endpoint, name) for name in ASKED_AS]
         self.pool = ThreadPoolExecutor(outfit.threads, "ask")
         self.readers = ThreadPoolExecutor(READERS, "read")
         self.out: dict[int, Task] = {}
@@ -66,7 +65,7 @@ class Driver:
         self.held: list[Task] = []
         self.parked: list[Task] = []
         self.keys: set[str] = set()
-        self.done = self.lost = 0
+        self.done, self.lost = 0, int(work.cursor.get("lost", 0))
         self.dry_until = self.looked = self.renewed = 0.0
         self.closing = ""
         self.wait = 0.0
@@ -117,6 +116,7 @@ class Driver:
         with transaction.atomic():
             self._prove()
             self.lost += run_calls.take_up_lost(self.run.pk, self.holder, timezone.now())
+            self._prove()  # and keep how many were lost, until that is counted
         self.ledger.spent = run_calls.spent(self.run.pk)
 
     def _feed(self) -> None:
@@ -195,23 +195,21 @@ class Driver:
     # --- what came goes out ---
 
     def _gather(self) -> list[Event]:
-        """What comes within the window after the first; where nothing more can come, at once."""
-        events: list[Event] = []
         wait = LOOK if self.out else max(0.0, min(LOOK, self.dry_until - time.monotonic()))
-        try:
-            events.append(self.asker.events.get(timeout=wait) if wait else self.asker.events.get_nowait())
-            until = time.monotonic() + WINDOW
-            while True:
-                left = until - time.monotonic()
-                more = left > 0 and len(events) < len(self.asking)
-                events.append(self.asker.events.get(timeout=left) if more else self.asker.events.get_nowait())
-        except queue.Empty:
-            pass
-        return events
+        return self.asker.gather(wait, len(self.asking))
+
+    def _send(self, placed: Sequence[Task]) -> None:
+        """Let those go out that are still this driver's, once it is written that they do."""
+        ids = [task.call.id for task in placed]
+        mine = self._db(lambda: run_calls.goes_out(ids, self.holder, timezone.now())) if ids else ()
+        for task in placed:
+            if task.call.id in mine:
+                task.go.set()
 
     def _write(self, batch: Batch) -> None:
         """Write a batch, then go on: a thread asks again only when what it brought is kept, so a kill costs no more
         than what was in flight; and those that are ready find what has just been written."""
+        self._send(batch.placed)
         self._keep(batch)
         for task in batch.over:
             self.asking.discard(task.call.id)
@@ -355,10 +353,10 @@ class Driver:
 
     def _prove(self) -> None:
         """Raises LeaseLost where another worker has the job."""
-        self.work.step(done=self.done, cursor=self.turns.memory())
+        self.work.step(done=self.done, cursor={**self.turns.memory(), **({"lost": self.lost} if self.lost else {})})
 
     def _look(self) -> None:
-        """Whether the run goes on, as this job's; with another key of the endpoint, or its prices, anew at once."""
+        """Whether the run goes on, as this job's; where the endpoint has another key or other limits, anew at once."""
         self.looked = time.monotonic()
         rows = Run.objects.filter(pk=self.run.pk)
         names = ("state", "job", "job__cancel_asked", "campaign__state", "budget", *ENDPOINT)

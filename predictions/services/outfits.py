@@ -101,5 +101,5 @@ def outfit_of(run: Run, at: datetime) -> Outfit:
         threads=max(1, min(endpoint.most_in_flight, MOST_THREADS)),
         longest=longest,
         since=run.created_at if run.options.get("fresh") else EVER,
-        asker=Asker(endpoints.backend_for(endpoint), Limiter(endpoint), who, longest),
+        asker=Asker(endpoints.backend_for(endpoint), Limiter(endpoint), who, longest, paid=Rates.of(row).known),
     )

@@ -14,7 +14,8 @@ from predictions.prompts.contract import Reply
 LEASE = timedelta(seconds=90)
 
 CLAIM = """
-UPDATE predictions_call c SET state = 'running', holder = %(holder)s, lease_until = %(until)s, not_before = NULL
+UPDATE predictions_call c SET state = 'running', holder = %(holder)s, lease_until = %(until)s, not_before = NULL,
+  asked_at = NULL
 FROM (
   SELECT id FROM predictions_call WHERE run_id = %(run)s AND state = 'pending'
     AND (not_before IS NULL OR not_before <= %(at)s)
@@ -30,7 +31,7 @@ GOES_ON = """SELECT 1 FROM predictions_run WHERE id = %(run)s AND state = 'runni
 LOST = """
 UPDATE predictions_call SET state = 'pending', holder = '', lease_until = NULL
 WHERE run_id = %(run)s AND state = 'running' AND holder <> %(holder)s
-  AND (lease_until < %(at)s OR holder LIKE %(job)s) RETURNING id
+  AND (lease_until < %(at)s OR holder LIKE %(job)s) RETURNING asked_at IS NOT NULL
 """
 OTHERS = """SELECT 1 FROM predictions_call WHERE run_id = %(run)s AND state = 'running' AND holder <> %(holder)s
   AND lease_until > %(at)s LIMIT 1"""
@@ -42,6 +43,8 @@ WHERE run_id = %(run)s AND state = 'running' AND holder = %(holder)s AND NOT id 
 """
 RENEW = """UPDATE predictions_call SET lease_until = %(until)s
   WHERE run_id = %(run)s AND state = 'running' AND holder = %(holder)s"""
+GOES_OUT = """UPDATE predictions_call SET asked_at = %(at)s
+  WHERE id = ANY(%(ids)s) AND state = 'running' AND holder = %(holder)s RETURNING id"""
 HELD = """SELECT id FROM predictions_call WHERE id = ANY(%(ids)s) AND state = 'running' AND holder = %(holder)s
   ORDER BY id FOR NO KEY UPDATE"""
 KNOWN = """
@@ -146,9 +149,14 @@ def claim(run: int, job: int, holder: str, most: int, at: datetime) -> list[Clai
 
 
 def take_up_lost(run: int, holder: str, at: datetime) -> int:
-    """Calls of drivers that are no more wait again; says how many. Some of them may have been asked."""
+    """Calls of drivers that are no more wait again; says how many of them went out and may have to be paid."""
     job = holder.partition(":")[0] + ":%"
-    return len(fetch(LOST, {"run": run, "holder": holder, "job": job, "at": at}))
+    return sum(asked for (asked,) in fetch(LOST, {"run": run, "holder": holder, "job": job, "at": at}))
+
+
+def goes_out(ids: Sequence[int], holder: str, at: datetime) -> set[int]:
+    """Write down that these are asked now; says which of them this driver still holds."""
+    return {pk for (pk,) in fetch(GOES_OUT, {"ids": list(ids), "holder": holder, "at": at})}
 
 
 def others_ask(run: int, holder: str, at: datetime) -> bool:
@@ -230,7 +238,7 @@ def go_on(rows: Sequence[tuple[Claimed, int, Decimal]]) -> None:
     """Calls that have more requests: what they took so far is kept, for whoever takes them up."""
     if rows:
         fetch(
-            """UPDATE predictions_call c SET attempts_made = s.attempts, cost = s.cost
+            """UPDATE predictions_call c SET attempts_made = s.attempts, cost = s.cost, asked_at = NULL
                FROM unnest(%s::bigint[], %s::int[], %s::numeric[]) AS s(id, attempts, cost) WHERE c.id = s.id""",
             [
                 [call.id for call, *_rest in rows],

@@ -9,7 +9,7 @@ from decimal import Decimal
 from predictions.backends.contract import RETRIED, CallError
 from predictions.bodies import pictures_of
 from predictions.models import Call
-from predictions.services.asking import Back, Came, Event, Failed, Fault, Ready, Task
+from predictions.services.asking import Back, Came, Event, Failed, Fault, Placed, Ready, Task
 from predictions.services.budgets import Ledger, Rates
 from predictions.services.run_calls import Claimed, Sent, Settled
 
@@ -25,7 +25,7 @@ UNPAID = ("rate_limit", "not_allowed", "permanent")  # nobody charges for these
 @dataclass
 class Batch:
     """What is written together. `whole`: tasks with all their replies; `more`: those with more requests; `over`:
-    those that are asked no more for now."""
+    those that are asked no more for now; `placed`: those that may go out."""
 
     sent: list[tuple[Sent, Task]] = field(default_factory=list)
     whole: list[Task] = field(default_factory=list)
@@ -33,6 +33,7 @@ class Batch:
     settled: list[Settled] = field(default_factory=list)
     ready: list[Task] = field(default_factory=list)
     over: list[Task] = field(default_factory=list)
+    placed: list[Task] = field(default_factory=list)
     unaccounted: Decimal = Decimal(0)
 
     def of_each_call(self) -> "list[Batch]":
@@ -76,6 +77,8 @@ class Turns:
                 self._came(batch, event)
             elif isinstance(event, Failed):
                 self._failed(batch, event, at)
+            elif isinstance(event, Placed):
+                batch.placed.append(task)
             elif isinstance(event, Ready) and not event.problem:
                 batch.ready.append(task)
             else:

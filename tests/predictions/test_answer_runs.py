@@ -12,7 +12,7 @@ from jobs import services as jobs
 from jobs.models import Job
 from people.models import Rater
 from predictions.models import Attempt, Call, Reply
-from predictions.services import driving, turns
+from predictions.services import asking, driving, turns
 from predictions.services.answer_runs import Refused
 from tests.predictions import scripted
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
@@ -155,7 +155,7 @@ def test_failures_one_after_the_other_pause_the_run(asked, scripted_server):
 
 
 def test_many_that_fail_in_one_batch_are_the_last(asked, scripted_server, monkeypatch):
-    monkeypatch.setattr(driving, "WINDOW", 0.5)
+    monkeypatch.setattr(asking, "WINDOW", 0.5)
     run = asked(60, Rule(scripted.BAD_REQUEST), most_in_flight=16)
     assert (run.state, run.stopped_because) == ("paused", "failures")
     assert states(run) == {"failed": 16, "pending": 44} and scripted_server.counts()["total"] == 16

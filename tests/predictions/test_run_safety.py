@@ -1,18 +1,20 @@
 """What holds whoever does what meanwhile: a budget, an endpoint that is taken away, a run that is withdrawn."""
 
 import threading
+import time
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from annotation.models import Annotation
 from jobs import runner
 from jobs import services as jobs
+from jobs.models import Job
 from predictions.models import Call, Endpoint, Run
-from predictions.services import answer_runs, driving, endpoints, run_calls
+from predictions.services import answer_runs, asking, driving, endpoints, outfits, run_calls
 from predictions.services.answer_runs import Refused
 from tests.predictions import scripted
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
@@ -40,6 +42,17 @@ def opening(world, monkeypatch, endpoint):
 
 def now():
     return timezone.now()
+
+
+def claimed(run, sent):
+    """Two calls, by a driver that is no more, and whose time is over in a moment; so many of them went out."""
+    soon = now() - run_calls.LEASE + timedelta(seconds=2)
+    found = run_calls.claim(run.pk, run.job_id, "0:1", 2, soon)
+    assert len(found) == 2 and len(run_calls.goes_out([one.id for one in found[:sent]], "0:1", soon)) == sent
+
+
+def gone(*args):
+    raise OperationalError("the server closed the connection")
 
 
 def between(monkeypatch, act, when=lambda: True):
@@ -110,6 +123,22 @@ class TestAddress:
         driven(run)
         assert (run.state, run.stopped_because) == ("paused", "moved") and scripted_server.counts()["total"] == 0
 
+    def test_a_run_is_asked_in_the_ways_that_were_offered_when_it_began(self, world, opening, endpoint):
+        run = opening(2)
+        endpoints.change(endpoint, world.mara, now(), offers=["logprobs", "images", "seed"], timeout_seconds=9)
+        asked_with = outfits.outfit_of(Run.objects.get(pk=run.pk), now()).asker
+        assert asked_with.who.offers == () and asked_with.backend.wire.seconds == 9
+        asked_with.backend.close()
+        endpoint.refresh_from_db()
+        assert endpoint.offers == ["images", "logprobs", "seed"], "what the page says of it now"
+
+    def test_other_limits_hold_at_once(self, world, opening, endpoint, monkeypatch, scripted_server):
+        run = opening(40)
+        asked = lambda: scripted_server.counts()["total"] > 0  # noqa: E731
+        between(monkeypatch, lambda: endpoints.change(endpoint, world.mara, now(), most_in_flight=1), asked)
+        driven(run)
+        assert states(run) == {"answered": 40} and Job.objects.get(pk=run.job_id).given_back == 1
+
 
 class TestWithdrawn:
     def test_reading_a_withdrawn_run_again_brings_nothing_back(self, world, opening):
@@ -157,17 +186,46 @@ class TestBudget:
         assert (run.state, run.stopped_because) == ("paused", "budget")
         assert scripted_server.counts()["total"] <= 8 + 5
 
-    def test_calls_of_a_driver_that_is_no_more_are_taken_up_and_counted(self, opening):
+    @pytest.mark.parametrize(("sent", "left"), [(0, 0), (1, 1), (2, 2)])
+    def test_of_a_driver_that_is_no_more_what_went_out_is_counted(self, opening, sent, left):
         run = opening(3, budget=Decimal("0.3"))
-        soon = now() - run_calls.LEASE + timedelta(seconds=2)
-        assert len(run_calls.claim(run.pk, run.job_id, "0:1", 2, soon)) == 2
+        claimed(run, sent)
         driven(run)
-        assert states(run) == {"answered": 1, "over_budget": 2} and run.unaccounted == Decimal("0.2")
+        assert states(run) == {"answered": 3 - left, **({"over_budget": left} if left else {})}
+        assert run.unaccounted == Decimal("0.1") * sent
+
+    def test_what_was_lost_is_counted_though_the_next_driver_is_lost_too(self, opening, monkeypatch):
+        run = opening(3, budget=Decimal("0.3"))
+        claimed(run, 1)
+        with monkeypatch.context() as patched, pytest.raises(OperationalError):
+            patched.setattr(driving, "RECONNECT", 0.0)
+            patched.setattr(driving.Driver, "_feed", gone)
+            runner.run(run.job_id)
+        runner.requeue_stalled(now() + timedelta(minutes=2))
+        Call.objects.filter(run=run).update(lease_until=now() - timedelta(minutes=1))
+        driven(run)
+        assert run.unaccounted == Decimal("0.1") and states(run) == {"answered": 2, "over_budget": 1}
+
+    def test_nothing_goes_out_before_it_is_written_down(self, opening, monkeypatch, scripted_server):
+        monkeypatch.setattr(asking, "PATIENCE", 0.3)
+        run, goes_out, written = opening(12, budget=Decimal(5)), run_calls.goes_out, []
+
+        def going(ids, holder, at):
+            assert scripted_server.counts()["total"] <= len(written)
+            time.sleep(0.05)  # as long as a thread would need
+            assert scripted_server.counts()["total"] <= len(written)
+            done = goes_out(ids, holder, at) if at > again else set()
+            written.extend(done)
+            return done
+
+        again = now() + timedelta(seconds=0.2)  # until then nothing can be written, and all of it waits again
+        monkeypatch.setattr(run_calls, "goes_out", going)
+        driven(run)
+        assert states(run) == {"answered": 12} and scripted_server.counts()["total"] == 12 == len(written)
 
     def test_a_run_waits_for_no_driver_that_is_no_more(self, opening):
         run = opening(3)
-        soon = now() - run_calls.LEASE + timedelta(seconds=2)
-        assert len(run_calls.claim(run.pk, run.job_id, "0:1", 2, soon)) == 2
+        claimed(run, 0)
         driven(run)
         assert states(run) == {"answered": 3}
 
