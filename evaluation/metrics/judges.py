@@ -81,7 +81,10 @@ def placed(ratings: Ratings, judge: int, *, interval: Interval = OTHER_UNITS) ->
     there = on_units_of(ratings, judge)
     humans = there.rater != judge
     people = Ratings(there.unit[humans], there.rater[humans], there.value[humans], there.n_units, there.n_raters)
-    each = [(int(j), with_the_rest(people, int(j), interval=interval)) for j in np.unique(people.rater)]
+    numbers = np.unique(people.rater)
+    n_people, n_units = int(numbers.size), int(np.unique(there.unit).size)
+    found = [(int(j), with_the_rest(people, int(j), interval=interval)) for j in numbers]
+    each = [(j, replace(one, n_raters=n_people)) for j, one in found]
     wins, compared = 0, 0
     for person, own in each:
         matched = _instead_of(there, judge, person)
@@ -92,13 +95,14 @@ def placed(ratings: Ratings, judge: int, *, interval: Interval = OTHER_UNITS) ->
     method, n_left_out = "share of people the judge does at least as well as", len(each) - compared
     if compared:
         best = share_of(wins, compared, method=method, extras={"n_left_out": n_left_out})
-        best = replace(best, resampled="raters", n_units=there.n_units, n_raters=compared, n_ratings=there.n_ratings)
+        best = replace(best, resampled="raters", n_units=n_units, n_raters=compared, n_ratings=there.n_ratings)
     else:
         best = Estimate.undefined(
-            reason="no_pairs" if each else "too_few_raters", method=method, n_units=there.n_units,
+            reason="no_pairs" if each else "too_few_raters", method=method, n_units=n_units,
             n_raters=len(each), n_ratings=there.n_ratings, resampled="raters", extras={"n_left_out": n_left_out},
         )  # fmt: skip
-    return Placed(with_the_rest(there, judge, interval=interval), tuple(each), best)
+    own = with_the_rest(there, judge, interval=interval)
+    return Placed(replace(own, n_raters=n_people + 1), tuple(each), best)
 
 
 def _instead_of(there: Ratings, judge: int, person: int) -> float | None:

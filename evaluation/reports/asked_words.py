@@ -35,7 +35,16 @@ def left_out_sentence(of: LeftOut) -> str:
     states = _(", ").join(f"{str(labels[state]).lower()} {n:,}" for state, n in of.states.items())
     text = ngettext("Left out %(n)s: %(states)s.", "Left out %(n)s: %(states)s.", of.n)
     said = text % {"n": f"{of.n:,}", "states": states}
+    if of.n_undecided:
+        text = ngettext(
+            "For %(n)s of them no answer counts as right.",
+            "For %(n)s of them no answer counts as right.",
+            of.n_undecided,
+        )
+        said = f"{said} {text % {'n': f'{of.n_undecided:,}'}}"
     if of.worst is None or of.best is None:
         return said
     ends = _("Were they all wrong or all right, it would lie between %(worst)s and %(best)s.")
+    if of.n_undecided:
+        ends = _("Were the others all wrong or all right, it would lie between %(worst)s and %(best)s.")
     return f"{said} {ends % {'worst': shown(of.worst), 'best': shown(of.best)}}"

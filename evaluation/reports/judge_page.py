@@ -1,12 +1,13 @@
 """The judge report as a page sees it, and as files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from evaluation.metrics.estimate import Estimate
+from evaluation.observations import Who
 from evaluation.reports.asked_words import left_out_sentence, ways_sentence
 from evaluation.reports.beside import counted_words
 from evaluation.reports.judge_report import JudgeLine, JudgeReport, Standing
@@ -16,6 +17,44 @@ from evaluation.reports.page import SHARE, Axis, axis_for, line
 from jobs.spreadsheets import csv_lines
 
 MAJORITY = ("agreement", "base_rate", "kappa")
+
+
+def judges_of(report: JudgeReport) -> dict[str, str]:
+    """Who may judge, by what an address says: each model, the mean of all, and the mean that is looked at."""
+    names = {str(pk): _named(who) for pk, who in report.judges}
+    means = [tuple(who for _pk, who in report.judges)] if _may_average(report) else []
+    words = {_key(some): _("the mean of all %(n)s") % {"n": len(some)} for some in means}
+    if report.mean_of:
+        chosen = ", ".join(_named(who) for who in report.mean_of)
+        words.setdefault(_key(report.mean_of), _("the mean of %(names)s") % {"names": chosen})
+    return names | words
+
+
+def chosen_of(report: JudgeReport) -> str:
+    """As `judges_of` names it."""
+    return _key(report.mean_of) if report.mean_of else str(report.judge.pk) if report.judge else ""
+
+
+def _may_average(report: JudgeReport) -> bool:
+    """Codes without an order have no mean."""
+    return len(report.judges) > 1 and report.selection.level != "nominal"
+
+
+def _key(judges: Sequence[Who]) -> str:
+    """The same for the same judges, whatever they are called."""
+    return "+".join(str(pk) for pk in sorted(who.pk for who in judges))
+
+
+def _named(who: Who) -> str:
+    return f"{who.name}, {who.setting}" if who.setting else who.name
+
+
+def _several(report: JudgeReport) -> list[dict[str, Any]]:
+    """To tick whose mean is looked at; of two there is but one mean, and the select has it."""
+    if not _may_average(report) or len(report.judges) < 3:
+        return []
+    chosen = chosen_of(report).split("+")
+    return [{"pk": pk, "name": _named(who), "chosen": str(pk) in chosen} for pk, who in report.judges]
 
 
 def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
@@ -29,6 +68,8 @@ def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
         "strip_axis": strip_axis,
         "nominal": nominal,
         "averaged": bool(report.mean_of),
+        "several": _several(report),
+        "asked": report.selection.to_params(),
         "ways": ways_sentence(report.ways),
         "rows": [_row(one, alpha_axis, strip_axis) for one in report.lines],
         "panel": _panel(report),
@@ -47,7 +88,7 @@ def _row(one: JudgeLine, alpha_axis: Axis, strip_axis: Axis) -> dict[str, Any]:
         "sentences": list(_sentences(one.standing)),
         "ceiling": _ceiling(one.standing.ceiling),
         **({name: brief(getattr(one.majority, name)) for name in MAJORITY} if one.majority else {}),
-        "left_out": [words for words in (_tied(one), _unanswered(one), left_out_sentence(one.left_out)) if words],
+        "left_out": [words for words in (_tied(one), " ".join(_unanswered(one))) if words],
     }
 
 
@@ -83,14 +124,24 @@ def _tied(one: JudgeLine) -> str:
     return text % {"n": n} if n else ""
 
 
-def _unanswered(one: JudgeLine) -> str:
+def _unanswered(one: JudgeLine) -> Iterator[str]:
+    """Of what people rated, what the judge has no answer for: not asked, or no value came of it. A sum of the two."""
     n = one.n_unanswered
+    if not n:
+        return
     text = ngettext(
         "%(n)s unit that people rated has no answer of the judge.",
         "%(n)s units that people rated have no answer of the judge.",
         n,
     )
-    return text % {"n": n} if n else ""
+    yield text % {"n": n}
+    if one.n_unasked is None:
+        yield _("Whether it was asked is not known.")
+    elif one.n_unasked:
+        text = ngettext("Not asked about %(n)s.", "Not asked about %(n)s.", one.n_unasked)
+        yield text % {"n": one.n_unasked}
+    if said := left_out_sentence(one.left_out):
+        yield said
 
 
 def _panel(report: JudgeReport) -> dict[str, Any] | None:
@@ -155,7 +206,7 @@ def to_json(report: JudgeReport) -> dict[str, Any]:
             one.cohort.label: {name: estimate.to_json() for name, estimate in _numbers(one)}
             | {"people": [e.to_json() for e in one.standing.people]}
             | ({"n_tied": one.majority.n_tied} if one.majority else {})
-            | {"n_unanswered": one.n_unanswered, "left_out": one.left_out.to_json()}
+            | {"n_unanswered": one.n_unanswered, "n_unasked": one.n_unasked, "left_out": one.left_out.to_json()}
             for one in report.lines
         },
         "panel": {name: estimate.to_json() for name, estimate in panel.items()},

@@ -4,12 +4,12 @@ far several judges err together."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import combinations
 
 import numpy as np
+from django.utils.translation import gettext as _
 
 from annotation.readers import watermark
 from evaluation.asking import Asked, LeftOut, left_out
@@ -32,10 +32,9 @@ from evaluation.metrics.judges import (
 from evaluation.metrics.resampling import mean
 from evaluation.observations import Observed, Who, observe
 from evaluation.reports.against import MAJORITY, Against
-from evaluation.selection import Selection
+from evaluation.selection import Selection, SelectionError, refuse_unknown
 from people.models import Cohort
 
-MOST_PAIRED = 5
 NO_INTERVAL = Interval(over="none")
 
 
@@ -53,13 +52,15 @@ class Standing:
 @dataclass(frozen=True)
 class JudgeLine:
     """`n_unanswered`: units that people rated and the judge did not. `left_out`: those of them whose call ended without
-    a value, and what the agreement with the majority would be were all of them wrong or right."""
+    a value, and what the agreement with the majority would be were all of them wrong or right; `n_unasked`: those it
+    was not asked about, None where nobody knows."""
 
     cohort: Cohort
     alpha: WithJudge
     standing: Standing
     majority: AgainstMajority | None
     n_unanswered: int
+    n_unasked: int | None
     left_out: LeftOut
 
 
@@ -80,9 +81,9 @@ class JudgeReport:
     computed_at: datetime
 
 
-def judge_report(catalogue: Catalogue, selection: Selection, asked: str, at: datetime) -> JudgeReport:
-    """`asked`: the id of a model rater, or a key of `combinations_of`; another, or none: the first by name.
-    `selection` counts both kinds."""
+def judge_report(catalogue: Catalogue, selection: Selection, asked: Sequence[str], at: datetime) -> JudgeReport:
+    """`asked`: ids of model raters; of several, the mean judges; of none, the first by name. `selection` counts both
+    kinds. Raises SelectionError where one of them said nothing here, or where codes have no mean."""
     mark = watermark(catalogue.benchmark)
     observed = observe(selection)
     models = observed.models()
@@ -111,34 +112,28 @@ class _Seat:
     calls: Asked
 
 
-def combinations_of(judges: Sequence[tuple[int, Who]], level: str) -> dict[str, tuple[Who, ...]]:
-    """Which judges may be averaged, by how an address names them ("12+15"): every two of a few, and all. Codes without
-    an order have no mean."""
-    if level == "nominal" or len(judges) < 2:
-        return {}
-    some = [*combinations(judges, 2)] if len(judges) <= MOST_PAIRED else []
-    return {key_of(pk for pk, _who in one): tuple(who for _pk, who in one) for one in [*some, tuple(judges)]}
-
-
-def key_of(raters: Iterable[int]) -> str:
-    """The same for the same judges, whatever they are called."""
-    return "+".join(str(pk) for pk in sorted(raters))
-
-
 def _seat(
-    against: Against, asked: str, models: list[tuple[int, Who]], selection: Selection, calls: Mapping[int, Asked]
+    against: Against,
+    asked: Sequence[str],
+    models: Sequence[tuple[int, Who]],
+    selection: Selection,
+    calls: Mapping[int, Asked],
 ) -> _Seat | None:
-    several = combinations_of([(who.pk, who) for _place, who in models], selection.level).get(asked)
-    if several:
-        places = [place for place, who in models if who in several]
-        name = " + ".join(f"{who.name}, {who.setting}" if who.setting else who.name for who in several)
-        who = Who(0, several[0].kind, name)
-        return _Seat(who, several, len(against.observed.raters), against.mean_scores(places), _of_all(several, calls))
-    chosen = next((pair for pair in models if str(pair[1].pk) == asked), models[0] if models else None)
-    if chosen is None:
+    for one in asked:
+        refuse_unknown("judge", one, [str(who.pk) for _place, who in models])
+    chosen = [pair for pair in models if str(pair[1].pk) in asked] or list(models[:1])
+    if not chosen:
         return None
-    place, who = chosen
-    return _Seat(who, (), place, against.scores(place), calls.get(who.pk, Asked()))
+    if len(chosen) == 1:
+        [(place, who)] = chosen
+        return _Seat(who, (), place, against.scores(place), calls.get(who.pk, Asked()))
+    if selection.level == "nominal":
+        raise SelectionError("judge", _("Codes without an order have no mean. Choose one judge."))
+    several = tuple(who for _place, who in chosen)
+    name = " + ".join(f"{who.name}, {who.setting}" if who.setting else who.name for who in several)
+    mean_of = Who(0, several[0].kind, name)
+    scores = against.mean_scores([place for place, _who in chosen])
+    return _Seat(mean_of, several, len(against.observed.raters), scores, _of_all(several, calls))
 
 
 def _of_all(several: Sequence[Who], calls: Mapping[int, Asked]) -> Asked:
@@ -147,7 +142,8 @@ def _of_all(several: Sequence[Who], calls: Mapping[int, Asked]) -> Asked:
     ways: Counter[str] = Counter()
     for part in parts:
         ways.update(part.ways)
-    return Asked(dict(ways), {unit: state for part in parts for unit, state in part.failed.items()})
+    failed = {unit: state for part in parts for unit, state in part.failed.items()}
+    return Asked(dict(ways), failed, known=all(part.known for part in parts))
 
 
 def _line(against: Against, seat: _Seat, cohort: Cohort, place: int, selection: Selection) -> JudgeLine:
@@ -155,13 +151,16 @@ def _line(against: Against, seat: _Seat, cohort: Cohort, place: int, selection: 
     majority = None if seat.of else against_majority(everybody, model)
     here = against.cohort_of == place
     right = None if seat.of else against.truth(MAJORITY)[here]
+    gone = left_out(seat.calls, against.unit_pks[here], seat.scores[here], right)
+    n_unanswered = int(np.isnan(seat.scores[here]).sum())
     return JudgeLine(
         cohort,
         alpha_with_judge(everybody, model, _level(selection), interval=selection.wanted_interval),
         _standing(everybody, model, majority, selection),
         majority,
-        _n_unanswered(everybody, model),
-        left_out(seat.calls, against.unit_pks[here], seat.scores[here], right),
+        n_unanswered,
+        n_unanswered - gone.n if seat.calls.known else None,
+        gone,
     )
 
 
@@ -203,11 +202,6 @@ def _mean_of(people: tuple[Estimate, ...]) -> Estimate:
             found, reason=reasons[0] if len(people) > 1 and reasons else "too_few_raters", n_raters=len(people)
         )
     return replace(found, interval_reason="too_few_raters_for_interval") if few else found
-
-
-def _n_unanswered(everybody: Ratings, model: int) -> int:
-    mine = everybody.rater == model
-    return int(np.setdiff1d(everybody.unit[~mine], everybody.unit[mine]).size)
 
 
 def _panel(against: Against, observed: Observed, selection: Selection) -> tuple[Estimate, Estimate]:

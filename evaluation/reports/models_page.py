@@ -52,7 +52,7 @@ def _row(one: ModelLine, report: ModelsReport, axis: Axis) -> dict[str, Any]:
         "who": one.who,
         "about": about(one.who),
         "answered": shown_share(one.answered.value),
-        "n": one.answered.extras["count"],
+        "n": _asked(one, report.n_things),
         "overall": beside_people(line(one.overall, axis), one.overall),
         "image_wise": beside_people(line(one.image_wise, axis), one.image_wise) if one.image_wise is not None else None,
         "left_out": left_out_sentence(one.image_wise) if one.image_wise is not None else "",
@@ -63,6 +63,18 @@ def _row(one: ModelLine, report: ModelsReport, axis: Axis) -> dict[str, Any]:
             (cohort.name, brief(estimate)) for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True)
         ],
     }
+
+
+def _asked(one: ModelLine, n_things: int) -> list[str]:
+    """What the share answered is of, and how much of what people rated that is."""
+    n = {"n": f"{one.answered.extras['count']:,}", "of": f"{one.answered.n_units:,}", "things": f"{n_things:,}"}
+    if one.asked is None:
+        rest = one.answered.value != 1
+        return [_("%(n)s of %(things)s") % n, *([_("what else it was asked is not known")] if rest else [])]
+    said = [_("%(n)s of %(of)s asked") % n]
+    if one.answered.n_units < n_things:
+        said.append(_("asked about %(of)s of %(things)s") % n)
+    return said
 
 
 def _without_value(one: ModelLine) -> str:
@@ -142,7 +154,9 @@ def _rules(report: ModelsReport) -> Iterator[str]:
         yield _(
             "Image-wise: each item's Pearson correlation over the cohorts, averaged over the items; these cohorts only."
         )
-    yield _("Answered: of the units people rated. What could not be read, or was not asked, is no answer.")
+    yield _(
+        "Answered: of the units people rated, those that the model was asked about. What could not be read is none."
+    )
     if any(len([how for how in one.ways if how]) > 1 for one in report.lines):
         yield _("Answers that came by different ways of asking are different measurements: compare with care.")
     if any(one.again is not None for one in report.lines):
@@ -189,6 +203,7 @@ def _json(one: ModelLine, report: ModelsReport) -> dict[str, Any]:
         "setting": one.who.setting,
         "about": dict(one.who.about),
         "answered": one.answered.to_json(),
+        "asked": one.asked.to_json() if one.asked is not None else None,
         "overall": one.overall.to_json(),
         "image_wise": one.image_wise.to_json() if one.image_wise is not None else None,
         "by_cohort": {
@@ -237,6 +252,8 @@ def _left_out_cells(one: ModelLine) -> tuple[Any, ...]:
 
 def _numbers(one: ModelLine, report: ModelsReport) -> Iterator[tuple[str, str, Estimate]]:
     yield "answered", "", one.answered
+    if one.asked is not None:
+        yield "asked", "", one.asked
     yield report.statistic, "", one.overall
     if one.image_wise is not None:
         yield "image_wise_pearson", "", one.image_wise

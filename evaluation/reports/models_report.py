@@ -35,11 +35,13 @@ MOST_WITH_INTERVALS, MOST = 4_000_000, 40_000_000
 
 @dataclass(frozen=True)
 class ModelLine:
-    """`overall` over the things of all cohorts together; `image_wise` only where there are enough cohorts. `left_out`:
-    calls without a value, of the things that `overall` is about; `again`: of one that was asked more than once."""
+    """`answered`: of the things it was asked about, and `asked` how many of all these are; None where nobody knows, and
+    `answered` is of all. `overall` over the things of all cohorts together; `image_wise` only where there are enough
+    cohorts. `left_out`: calls without a value; `again`: of one that was asked more than once."""
 
     who: Who
     answered: Estimate
+    asked: Estimate | None
     overall: Estimate
     image_wise: Estimate | None
     by_cohort: tuple[Estimate, ...]
@@ -137,7 +139,7 @@ class _Making:
         return tuple(
             ModelLine(
                 who,
-                share_of(int(np.isfinite(scores).sum()), self.against.n_things, method="share answered"),
+                *self._answered(calls.get(who.pk, NOTHING), scores),
                 self._overall(scores),
                 self._image_wise(place),
                 tuple(self._of_cohort(scores, cohort) for cohort in self.places),
@@ -153,6 +155,14 @@ class _Making:
     def _level(self) -> Level:
         level: Level = self.selection.level  # type: ignore[assignment]  # the page offers no other question
         return level
+
+    def _answered(self, calls: Asked, scores: Floats) -> tuple[Estimate, Estimate | None]:
+        n, n_things = int(np.isfinite(scores).sum()), self.against.n_things
+        if not calls.known:
+            return share_of(n, n_things, method="share answered"), None
+        n_asked = n + int(calls.lost(self.against.unit_pks, scores).sum())
+        answered = share_of(n, n_asked, method="share answered of those asked")
+        return answered, share_of(n_asked, n_things, method="share asked")
 
     def _left_out(self, calls: Asked, scores: Floats) -> LeftOut:
         right = self.right if self.statistic == "accuracy" else None
@@ -187,4 +197,7 @@ class _Making:
     def _image_wise(self, model: int) -> Estimate | None:
         if self.statistic == "accuracy" or len(self.places) < FEW_COHORTS:
             return None
-        return image_wise(self.against.scored(model), interval=self.wanted)[0]
+        found = image_wise(self.against.scored(model), interval=self.wanted)[0]
+        n_rows = int(found.extras.get("n_rows") or 0)
+        n_all = int(np.unique(self.against.item_of).size)  # also those that the model said nothing about
+        return replace(found, extras={**found.extras, "n_all": n_all, "n_left_out": n_all - n_rows})

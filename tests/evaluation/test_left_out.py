@@ -16,7 +16,7 @@ from annotation.services.sheet_versions import sheet_of
 from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
 from people.models import Rater
-from predictions.models import Call
+from predictions.models import Call, Endpoint
 from predictions.services import answer_runs
 from tests.evaluation.data import an_open_campaign, give
 from tests.evaluation.test_measures import CHOICE, with_sheet
@@ -61,7 +61,7 @@ def test_a_model_says_what_was_left_out_and_why(world: World, campaign: Campaign
     asked(world, campaign, SAID)
     [line] = read(world, "models.json?")["models"]
     states = {"unparseable": 1, "out_of_range": 1, "no_response": 1}
-    assert line["left_out"] == {"n": 3, "states": states, "worst": None, "best": None}
+    assert line["left_out"] == {"n": 3, "states": states, "worst": None, "best": None, "n_undecided": 0}
     assert line["answered"]["value"] == 0.7 and line["overall"]["n_units"] == 7
     page = read(world, "models/?")
     assert "Left out 3: not readable 1, outside the scale 1, no response 1." in page
@@ -169,3 +169,133 @@ def test_the_average_of_no_such_judges_is_refused(world: World, campaign: Campai
     one = asked(world, campaign, ["4"] * 10)
     url = f"/b/{world.benchmark.slug}/judge/?judge={one.rater_id}%2B999"
     assert world.client(world.mara).get(url).status_code == 400
+
+
+def named(world: World, campaign: Campaign, said: dict[str, str]) -> dict[str, int]:
+    """Models that rated, by name: their ids."""
+    made = {name: Rater.objects.create(kind="model", team=world.team, name=name).pk for name in said}
+    for name, codes in said.items():
+        again(campaign, name, [codes])
+    return made
+
+
+SEVEN = dict(zip("abcdefg", ("1233412345", "2223312355", "1111122222", "5432112345", "3333334444", "1212121212",
+                             "54-2112345"), strict=True))  # fmt: skip
+
+
+@pytest.mark.parametrize("chosen", ["ab", "afe", "ag", "abcdefg"])
+def test_the_mean_of_any_judges_can_be_looked_at(world: World, campaign: Campaign, chosen: str) -> None:
+    pks = named(world, campaign, SEVEN)
+    said = np.array([[np.nan if c == "-" else float(c) for c in SEVEN[name]] for name in chosen])
+    mean = said.mean(axis=0)
+    read_by_all = np.isfinite(mean)
+    people = np.mean([[float(c) for c in one] for one in PEOPLE.values()], axis=0)
+    rho = stats.spearmanr(mean[read_by_all], people[read_by_all])[0]
+    apart = "&".join(f"judge={pks[name]}" for name in chosen)
+    joined = "judge=" + "%2B".join(str(pks[name]) for name in reversed(chosen))
+    for query in (apart, joined):
+        found = read(world, f"judge.json?{query}&")
+        assert "".join(who["model"] for who in found["mean_of"]) == "".join(sorted(chosen))
+        assert found["cohorts"]["Egypt"]["judge_with_the_rest"]["value"] == pytest.approx(rho)
+        assert found["cohorts"]["Egypt"]["n_unanswered"] == int((~read_by_all).sum())
+    page = read(world, f"judge/?{apart}&")
+    key = "+".join(str(pk) for pk in sorted(pks[name] for name in chosen))
+    assert f'<option value="{key}" selected>' in page
+    for name, pk in pks.items():
+        ticked = f'name="judge" value="{pk}" checked>' in page
+        assert ticked == (name in chosen), "the form shows whose mean it is"
+    assert f"judge={'%2B'.join(key.split('+'))}" in page, "its files are of the same judges"
+
+
+def test_codes_without_an_order_have_no_mean(world: World) -> None:
+    campaign = with_sheet(world, {**CHOICE, "key": "relevance", "config": NOMINAL})
+    give(campaign, world.egypt, world.nour, dict.fromkeys(world.items, "1"))
+    Rating.objects.update(value=None)
+    n = len(world.items)
+    pks = named(world, campaign, dict.fromkeys("abc", "1" * n))
+    address = f"/b/{world.benchmark.slug}/judge/?judge={pks['a']}"
+    page = world.client(world.mara).get(address).content.decode()
+    assert "the mean of" not in page and 'type="checkbox" name="judge"' not in page
+    refused = world.client(world.mara).get(f"{address}&judge={pks['b']}")
+    assert refused.status_code == 400 and "Codes without an order have no mean." in refused.content.decode()
+
+
+def test_n_of_a_judge_is_of_the_units_it_rated_and_the_people_compared(world: World, campaign: Campaign) -> None:
+    pks = named(world, campaign, {"few": "12341-----"})
+    line = read(world, f"judge.json?judge={pks['few']}&")["cohorts"]["Egypt"]
+    assert line["at_least_as_good"]["n_units"] == 5
+    assert [(one["n_units"], one["n_raters"]) for one in line["people"]] == [(5, 3)] * 3, "the judge is none of them"
+    assert line["judge_with_the_rest"]["n_raters"] == 3 + 1
+
+
+@pytest.fixture
+def divided(world: World) -> Campaign:
+    """Two people who say the same of all but the last item."""
+    campaign = with_sheet(world, {**CHOICE, "key": "relevance", "config": NOMINAL})
+    n = len(world.items)
+    for user, last in ((world.nour, "1"), (world.tarek, "2")):
+        give(campaign, world.egypt, user, dict(zip(world.items, "1" * (n - 1) + last, strict=True)))
+    Rating.objects.update(value=None)
+    return campaign
+
+
+def test_a_divided_unit_is_left_out_of_both_pages_alike(world: World, divided: Campaign) -> None:
+    """One rule for what is left out: whatever people rated and the model gave no value for."""
+    n = len(world.items)
+    asked(world, divided, ["?", *["1"] * (n - 2), "?"])
+    [model] = read(world, "models.json?")["models"]
+    judge = read(world, "judge.json?")["cohorts"]["Egypt"]
+    right = n - 2  # of those that can be right; one more has no value
+    told = {"n": 2, "states": {"unparseable": 2}, "worst": right / (right + 1), "best": 1.0, "n_undecided": 1}
+    assert model["left_out"] == judge["left_out"] == told
+    assert (judge["n_unanswered"], judge["n_unasked"]) == (2, 0)
+    words = "Left out 2: not readable 2. For 1 of them no answer counts as right. Were the others all wrong"
+    assert words in read(world, "models/?") and words in read(world, "judge/?")
+
+
+def of_some(world: World, campaign: Campaign, said: list[str]) -> Any:
+    """A model that was asked about the first items only."""
+    rows = [
+        lm_eval({"id": item.key, "country": "Egypt"}, reply) for item, reply in zip(world.items, said, strict=False)
+    ]
+    return run_of(bring(world, campaign, kept(jsonl(rows)), model="sampled", target="doc.country"))
+
+
+def test_answered_is_of_what_a_model_was_asked(world: World, campaign: Campaign) -> None:
+    of_some(world, campaign, ["1", "2", "2", "no idea"])
+    [line] = read(world, "models.json?")["models"]
+    assert (line["answered"]["value"], line["answered"]["n_units"]) == (0.75, 4)
+    assert (line["asked"]["value"], line["asked"]["n_units"], line["left_out"]["n"]) == (0.4, 10, 1)
+    page = read(world, "models/?")
+    assert "75 %" in page and "3 of 4 asked" in page and "asked about 4 of 10" in page
+    assert "7 units that people rated have no answer of the judge. Not asked about 6. Left out 1:" in read(
+        world, "judge/?"
+    )
+    pks = named(world, campaign, {"untold": "123-------"})
+    untold = next(one for one in read(world, "models.json?")["models"] if one["model"] == "untold")
+    assert (untold["asked"], untold["answered"]["n_units"]) == (None, 10)
+    page = read(world, "models/?")
+    assert "3 of 10" in page and "what else it was asked is not known" in page
+    assert "Whether it was asked is not known." in read(world, f"judge/?judge={pks['untold']}&")
+
+
+@pytest.mark.parametrize(
+    ("how", "left_out"),
+    [
+        ({"state": "over_budget", "reason": "budget"}, 1),
+        ({"state": "failed", "reason": "stopped"}, 1),
+        ({"state": "failed", "reason": "no_image"}, 1),
+        ({"state": "failed", "reason": "timeout", "attempts_made": 3}, 2),
+    ],
+    ids=["budget", "stopped", "no-picture", "timeout"],
+)
+def test_what_was_never_sent_is_no_failure_of_the_model(
+    world: World, campaign: Campaign, how: dict[str, Any], left_out: int
+) -> None:
+    run = of_some(world, campaign, ["1", "2", "2", "no idea"])
+    run.endpoint = Endpoint.objects.create(team=world.team, name="tiny", created_at=timezone.now())
+    run.save()
+    unit = Unit.objects.get(item=world.items[5], target="Egypt")
+    Call.objects.create(run=run, item=world.items[5], unit=unit, ended_at=timezone.now(), **how)
+    [line] = read(world, "models.json?")["models"]
+    assert (line["left_out"]["n"], line["answered"]["n_units"]) == (left_out, 3 + left_out)
