@@ -115,6 +115,7 @@ def about_of(run: Run) -> list[tuple[str, str]]:
         (_("Revision"), run.revision),
         (_("Endpoint"), run.endpoint.name if run.endpoint else ""),
         (_("Address"), run.options.get("address", run.endpoint.base_url) if run.endpoint else ""),
+        (_("What it offered then"), ", ".join(str(OFFERED.get(one, one)) for one in run.options.get("offers", ()))),
         (_("Campaign"), run.campaign.name if run.campaign else ""),
         (_("Sheet"), _("version %(number)s") % {"number": run.campaign.sheet_version} if run.campaign else ""),
         (_("Prompt"), f"{run.prompt} {run.prompt_version}".strip()),
@@ -173,10 +174,14 @@ def calls_page(run: Run, state: str, after: int) -> CallPage:
     calls = calls[:PAGE]
     texts = said_in([number for call in calls for number in call.replies[-1:]])
     unpriced = set(Attempt.objects.filter(call__in=calls, cost=None).values_list("call", flat=True))
-    return CallPage([_line(call, texts, call.pk in unpriced) for call in calls], further)
+    file = not run.endpoint_id  # nobody knows what was paid for its answers
+    boxes = run.source == "coco"
+    lines = [_line(call, texts, file or call.pk in unpriced, boxes=boxes) for call in calls]
+    return CallPage(lines, further)
 
 
-def _line(call: Call, texts: Mapping[int, str], unpriced: bool) -> Line:
+def _line(call: Call, texts: Mapping[int, str], unpriced: bool, *, boxes: bool) -> Line:
+    """`boxes`: what is kept are all detections of an image, which say less than the one that was chosen."""
     given = call.annotation.answers if call.annotation else {}
     answers = [(key, _brief(value)) for key, value in given.items()]
     text = texts.get(call.replies[-1], "") if call.replies else ""

@@ -65,9 +65,8 @@ def create(team: Team, actor: User, at: datetime, **fields: Any) -> Endpoint:
 
 
 def change(endpoint: Endpoint, actor: User, at: datetime, **fields: Any) -> Endpoint:
-    """Another server's address takes the secret away: who cannot see it cannot have it sent elsewhere either.
-
-    Raises Refused.
+    """Another address takes the secret away, be it another path of one server, which may be another customer's: who
+    cannot see it cannot have it sent elsewhere either. Raises Refused.
     """
     with transaction.atomic():
         now = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
@@ -80,7 +79,7 @@ def change(endpoint: Endpoint, actor: User, at: datetime, **fields: Any) -> Endp
         _checked(now)
         if now.base_url != before["base_url"]:
             _nobody_asks(now)
-        if now.secret and _server(was) != _server(urlsplit(now.base_url)):
+        if now.secret and _place(was) != _place(urlsplit(now.base_url)):
             now.secret, now.secret_set_at = "", None
         _saved(now)
         after = _told(now)
@@ -144,9 +143,11 @@ def _address(url: str) -> None:
         )
 
 
-def _server(parts: SplitResult) -> tuple[str, str, int | None]:
+def _place(parts: SplitResult) -> tuple[str, str, int, str]:
+    """The same for an address with and without a final /v1."""
     usual = 443 if parts.scheme == "https" else 80
-    return parts.scheme, parts.hostname or "", parts.port or usual
+    path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
+    return parts.scheme, parts.hostname or "", parts.port or usual, path
 
 
 def _saved(endpoint: Endpoint) -> None:

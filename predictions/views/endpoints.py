@@ -71,9 +71,8 @@ def endpoint(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
         except endpoints.Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.info(
-                request, _("The endpoint was changed. Runs that were started keep what they were started with.")
-            )
+            words = _("The endpoint was changed. Runs that were started keep their address and their ways of asking.")
+            messages.info(request, words)
             return redirect("predictions:endpoint", team.slug, found.pk)
     return _page(request, endpoint_for(team, endpoint_id), form=form)
 

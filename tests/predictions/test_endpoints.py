@@ -118,16 +118,22 @@ def test_what_is_no_secret_is_refused(make: Make, world: World, secret: str) -> 
 @pytest.mark.parametrize(
     ("address", "kept"),
     [
-        ("https://models.example.org/v2", True),
-        ("https://models.example.org:443/v1", True),
-        ("https://thief.example.net/v1", False),
-        ("http://models.example.org/v1", False),
-        ("https://models.example.org:8443/v1", False),
+        ("https://models.example.org/ours/v1/", True),
+        ("https://models.example.org/ours", True),
+        ("https://models.example.org:443/ours/v1", True),
+        ("https://models.example.org/v1", False),
+        ("https://models.example.org/theirs/v1", False),
+        ("https://models.example.org/ours/v2", False),
+        ("https://models.example.org/ours/v1/v1", False),
+        ("https://models.example.org/OURS/v1", False),
+        ("https://thief.example.net/ours/v1", False),
+        ("http://models.example.org/ours/v1", False),
+        ("https://models.example.org:8443/ours/v1", False),
     ],
 )
-def test_a_secret_does_not_follow_to_another_server(make: Make, world: World, address: str, kept: bool) -> None:
+def test_a_secret_does_not_follow_to_another_address(make: Make, world: World, address: str, kept: bool) -> None:
     """Whoever may change the address could otherwise have a secret sent to themselves that they cannot see."""
-    endpoint = make(base_url="https://models.example.org/v1")
+    endpoint = make(base_url="https://models.example.org/ours/v1")
     endpoints.set_secret(endpoint, SECRET, world.team_admin, timezone.now())
     changed = endpoints.change(endpoint, world.team_admin, timezone.now(), base_url=address)
     assert bool(changed.secret) is kept
