@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from predictions import scoring
 from predictions.models import Entry, Run
 from predictions.readers import vectors_of
 
 THRESHOLD = 0.92  # of 3XCM's texts; shown with examples, and to be chosen anew for every encoder
-MOST_OF_CONCEPT = 5000
+LEAST = 0.5  # under it nearly everything is like everything
+MOST_PAIRS = 20_000  # that groups are made of, the most alike first
+MOST_COMPARED = 15_000_000  # pairs, about two seconds: people wait for the page
+BLOCK = 500_000  # similarities held at once
 EXAMPLES = 6
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,8 @@ class Pair:
 @dataclass(frozen=True)
 class Alike:
     """`pairs`: at or above the threshold, the most alike first. `above`, `below`: those nearest to the threshold on
-    either side. `groups`: keys that hang together by pairs, since being a duplicate passes on."""
+    either side. `groups`: keys that hang together by pairs, since being a duplicate passes on. `found`: how many pairs
+    there are; groups are made of MOST_PAIRS of them. `left_out`: entries that were not compared, for there are many."""
 
     pairs: Sequence[Pair]
     above: Sequence[Pair]
@@ -41,53 +48,90 @@ class Alike:
     groups: Sequence[Sequence[str]]
     concepts: int
     compared: int
+    found: int
+    left_out: int
+
+    @property
+    def cut(self) -> bool:
+        return self.found > MOST_PAIRS
+
+
+class Kept:
+    """Of pairs that come in blocks, the `most` with the highest (`lowest`: the lowest) similarities; ties by place."""
+
+    def __init__(self, most: int, *, lowest: bool = False) -> None:
+        self.most, self.sign = most, 1.0 if lowest else -1.0
+        self.values, self.first, self.second = np.zeros(0), np.zeros(0, np.int64), np.zeros(0, np.int64)
+
+    def add(self, values: Floats, first: Ints, second: Ints) -> None:
+        if len(self.values) == self.most:
+            near = self.sign * values <= self.sign * self.values[-1]
+            values, first, second = values[near], first[near], second[near]
+        if not len(values):
+            return
+        values = np.concatenate([self.values, values])
+        first, second = np.concatenate([self.first, first]), np.concatenate([self.second, second])
+        order = np.lexsort((second, first, self.sign * values))[: self.most]
+        self.values, self.first, self.second = values[order], first[order], second[order]
+
+    def pairs(self, entries: Sequence[Entry], most: int) -> list[Pair]:
+        rows = zip(self.values[:most], self.first[:most], self.second[:most], strict=True)
+        return [Pair(entries[first], entries[second], float(value)) for value, first, second in rows]
 
 
 def search(run: Run, threshold: float = THRESHOLD, *, within: str = "concept", most: int = 500) -> Alike:
-    """Among the entries of a run's collection that share `within`; at most `most` pairs are given, all are counted."""
+    """Among the entries of a run's collection that share `within`; at most `most` pairs are given, all are counted.
+    However much there is, it takes seconds and some megabytes beside the vectors."""
     entries, vectors = vectors_of(run)
-    units = scoring.units(vectors) if len(entries) else np.zeros((0, 0))
     places: dict[str, list[int]] = defaultdict(list)
     for at, entry in enumerate(entries):
         places[str(entry.about.get(within) or "")].append(at)
-    found: list[tuple[float, int, int]] = []
-    below: list[tuple[float, int, int]] = []
-    compared = 0
-    for where in places.values():
-        where = where[:MOST_OF_CONCEPT]
-        scores = scoring.cosines(units[where], units[where])
-        first, second = np.triu_indices(len(where), 1)
-        values = scores[first, second]
-        compared += values.size
-        for at in map(int, np.flatnonzero(values >= threshold)):
-            found.append((float(values[at]), where[first[at]], where[second[at]]))
-        under = np.flatnonzero(values < threshold)
-        for at in map(int, under[np.argsort(-values[under], kind="stable")[:EXAMPLES]]):
-            below.append((float(values[at]), where[first[at]], where[second[at]]))
-    found.sort(key=lambda one: (-one[0], one[1:]))
-    below.sort(key=lambda one: (-one[0], one[1:]))
-
-    def pairs(some: Sequence[tuple[float, int, int]]) -> list[Pair]:
-        return [Pair(entries[first], entries[second], value) for value, first, second in some]
-
+    best, above, below = Kept(MOST_PAIRS), Kept(EXAMPLES, lowest=True), Kept(EXAMPLES)
+    compared = found = left_out = 0
+    for members in places.values():
+        where = np.asarray(members[: _room(MOST_COMPARED - compared)], np.int64)
+        left_out += len(members) - len(where)
+        compared += len(where) * (len(where) - 1) // 2
+        for values, first, second in _compared(where, vectors):
+            over = values >= threshold
+            found += int(np.count_nonzero(over))
+            for kept, chosen in ((best, over), (above, over), (below, ~over)):
+                kept.add(values[chosen], first[chosen], second[chosen])
     return Alike(
-        pairs(found[:most]), pairs(found[-EXAMPLES:][::-1]), pairs(below[:EXAMPLES]), _groups(found, entries),
-        len(places), compared,
+        best.pairs(entries, most), above.pairs(entries, EXAMPLES), below.pairs(entries, EXAMPLES),
+        _groups(best, entries), len(places), compared, found, left_out,
     )  # fmt: skip
 
 
-def _groups(found: Sequence[tuple[float, int, int]], entries: Sequence[Entry]) -> list[list[str]]:
-    parent: dict[int, int] = {}
+def _room(pairs: int) -> int:
+    """Among how many entries there are at most so many pairs."""
+    return int((1 + np.sqrt(1 + 8 * max(0, pairs))) // 2)
 
-    def top(one: int) -> int:
-        while parent.setdefault(one, one) != one:
-            parent[one] = parent[parent[one]]
-            one = parent[one]
-        return one
 
-    for _value, first, second in found:
-        parent[max(top(first), top(second))] = min(top(first), top(second))
-    groups: Mapping[int, list[str]] = defaultdict(list)
-    for one in sorted(parent):
-        groups[top(one)].append(entries[one].key)
-    return list(groups.values())
+def _compared(where: Ints, vectors: npt.NDArray[np.float32]) -> Iterator[tuple[Floats, Ints, Ints]]:
+    """Each pair once, in blocks: similarities, and the places of both."""
+    if len(where) < 2:
+        return
+    units = scoring.units(vectors[where])
+    step = max(1, BLOCK // len(where))
+    for start in range(0, len(where), step):
+        scores = scoring.cosines(units[start : start + step], units[start:])
+        first, second = np.triu_indices(len(scores), 1, scores.shape[1])
+        yield scores[first, second], where[start + first], where[start + second]
+
+
+def _groups(found: Kept, entries: Sequence[Entry]) -> list[list[str]]:
+    """By the place of the first of each."""
+    label = np.arange(len(entries))
+    while True:
+        least = np.minimum(label[found.first], label[found.second])
+        before = label.copy()
+        np.minimum.at(label, found.first, least)
+        np.minimum.at(label, found.second, least)
+        label = label[label]
+        if np.array_equal(before, label):
+            break
+    groups: dict[int, list[str]] = defaultdict(list)
+    for one in np.union1d(found.first, found.second):
+        groups[int(label[one])].append(entries[one].key)
+    return [groups[one] for one in sorted(groups)]

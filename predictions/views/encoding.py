@@ -87,13 +87,14 @@ def alike(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     if run.collection_id is None:
         raise Http404
     asked = _number(request.GET.get("threshold", ""))
-    found = near_duplicates.search(run, near_duplicates.THRESHOLD if asked is None else asked, most=SHOWN * 2)
-    threshold = near_duplicates.THRESHOLD if asked is None else asked
+    threshold = near_duplicates.THRESHOLD if asked is None else max(near_duplicates.LEAST, asked)
+    found = near_duplicates.search(run, threshold, most=SHOWN * 2)
     sides = [
         ("above", _("Just above the threshold"), found.above),
         ("below", _("Just below the threshold"), found.below),
     ]
-    context = context_of(request, benchmark, run=run, found=found, threshold=f"{threshold:g}", sides=sides)
+    told = {"threshold": f"{threshold:g}", "least": f"{near_duplicates.LEAST:g}", "most": near_duplicates.MOST_PAIRS}
+    context = context_of(request, benchmark, run=run, found=found, sides=sides, **told)
     return render(request, "predictions/encoding/alike.html", context)
 
 

@@ -130,3 +130,31 @@ def test_look_alikes_are_found_inside_a_concept_with_examples_on_both_sides(worl
         if entries[a].about["concept"] == entries[b].about["concept"]
     )  # fmt: skip
     assert len(near_duplicates.search(run, 0.9).pairs) == plain
+
+
+@pytest.mark.django_db
+def test_however_alike_all_are_the_page_holds_so_many_pairs_and_says_so(
+    world: World, models_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_run(world, a_collection(world, 3), "embedding")
+    whole = near_duplicates.search(run, -1)
+    assert not whole.cut and not whole.left_out and whole.found == whole.compared == len(whole.pairs)
+    monkeypatch.setattr(near_duplicates, "BLOCK", 30)
+    assert near_duplicates.search(run, -1) == whole, "in whatever pieces it is looked at"
+    monkeypatch.setattr(near_duplicates, "MOST_PAIRS", 5)
+    cut = near_duplicates.search(run, -1)
+    assert cut.cut and cut.found == whole.found and list(cut.pairs) == list(whole.pairs[:5])
+    assert list(cut.above) == list(whole.above), "those next to the threshold are no part of the best"
+    assert {key for group in cut.groups for key in group} == {one.key for pair in cut.pairs for one in pair.shown}
+    monkeypatch.setattr(near_duplicates, "MOST_COMPARED", 70)
+    few = near_duplicates.search(run, 0.9)
+    assert few.compared <= 70 and few.left_out > 0
+    page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/encoders/{run.pk}/alike/?threshold=-1")
+    text = page.content.decode()
+    assert page.context["threshold"] == "0.5" and "were not compared" in text and "from 0.5 to 1" in text
+    assert page.context["found"].cut and "a higher threshold shows all" in text
+
+
+def test_as_many_entries_are_compared_as_there_is_time_for() -> None:
+    for pairs, entries in ((0, 1), (1, 2), (2, 2), (3, 3), (15_000_000, 5477), (-5, 1)):
+        assert near_duplicates._room(pairs) == entries
