@@ -13,11 +13,12 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Rating
 from benchmarks.models import Item
-from evaluation.tables import caire, caire_specific, culturalvqa, culturalvqa_judged, valueground_answers
+from evaluation.tables import caire, caire_specific, culturalvqa, culturalvqa_judged
 from evaluation.tables.culturalvqa_labels import SUB_CATEGORIES
 from evaluation.tables.given import Given
 from evaluation.tables.spec import Missing, Words
 from evaluation.tables.trials import SIX, THREE
+from evaluation.tables.valueground_raters import CHOICE, MAIN, TEXT, rows_of
 from evaluation.tables.xcm_association import ONE_PROMPT, ONE_SET
 from people.models import Rater
 from predictions.models import Entry, Query, Ranking, Run
@@ -107,10 +108,10 @@ def _known(name: str, words: Any, given: Given) -> None:
 
 
 def _settings(both: bool, given: Given) -> None:
-    said = _said(given, valueground_answers.CHOICE, "choice", "model").order_by()
-    asked = set(said.values_list("rater__name", "rater__setting").distinct())
-    main = {name for name, how in asked if how in valueground_answers.MAIN}
-    text = {name for name, how in asked if how in valueground_answers.TEXT}
+    said = _said(given, CHOICE, "choice", "model").order_by()
+    raters = Rater.objects.filter(pk__in=said.values_list("rater", flat=True).distinct())
+    rows = rows_of(raters, given.selection(CHOICE, "choice").campaigns)
+    main, text = set(rows[MAIN].values()), set(rows[TEXT].values())
     if both and not main & text:
         raise Missing(_("No model has answered both settings, main and text_only, yet. Import its answers."))
     if not main:

@@ -57,9 +57,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "shown_interval": _interval(estimate, rounding) if estimate else "",
         "estimate": estimate.to_json() if estimate else None,
         "resampled": resampled_words(estimate) if estimate else "",
-        "left_out": "; ".join(filter(None, (left_out_sentence(estimate), _unread(estimate, rounding))))
-        if estimate
-        else "",
+        "left_out": "; ".join(filter(None, _left_out_words(estimate, rounding))) if estimate else "",
         "why": _why(estimate) if estimate else None,
         "rounding": {"decimals": rounding.decimals, "scale": rounding.scale, "cut": rounding.cut} if estimate else None,
         "empty": cell.empty,
@@ -75,11 +73,21 @@ def _interval(estimate: Estimate, rounding: Rounding) -> str:
     return f"[{ends.text(estimate.low)}, {ends.text(estimate.high)}]"
 
 
+def _left_out_words(estimate: Estimate, rounding: Rounding) -> Iterator[str]:
+    least, most = (estimate.extras.get(name) for name in ("n_least", "n_most"))
+    if least != most and estimate.value is not None:
+        yield _("%(least)s to %(most)s each") % {"least": f"{least:,}", "most": f"{most:,}"}
+    yield left_out_sentence(estimate)
+    yield _unread(estimate, rounding)
+
+
 def _unread(estimate: Estimate, rounding: Rounding) -> str:
     """How many replies had no value, and within which ends the number would lie were they all wrong or all right."""
     n, worst, best = (estimate.extras.get(name) for name in ("n_unreadable", "worst", "best"))
-    if not n or estimate.value is None or worst is None or best is None or estimate.extras.get("unreadable") == "wrong":
+    if not n or worst is None or best is None or estimate.extras.get("unreadable") == "wrong":
         return ""
+    if estimate.value is None:
+        return _("left out %(n)s") % {"n": f"{n:,}"}
     ends = {"worst": rounding.text(float(worst)), "best": rounding.text(float(best))}
     return _("left out %(n)s; between %(worst)s and %(best)s") % {"n": f"{n:,}", **ends}
 
@@ -201,7 +209,7 @@ def _tex_cell(cell: Data, columns: int, letters: dict[str, str]) -> str:
     if cell["empty"] or cell["estimate"] is None:
         return tex(cell["shown"])
     if cell["estimate"]["value"] is None:
-        words = f"{cell['why']['title']} {cell['why']['words']}".strip()
+        words = " ".join(filter(None, [cell["why"]["title"], cell["why"]["words"], cell["left_out"]]))
         letter = letters.setdefault(words, _letter(len(letters)))
         return rf"n/a$^{{{letter}}}$"
     interval = cell["shown_interval"] if columns <= INTERVALS_FIT else ""

@@ -21,7 +21,8 @@ from evaluation.tables.valueground_accuracy import (
     build_countries,
     build_settings,
 )
-from evaluation.tables.valueground_answers import CHOICE, asked, code_words, counted, counted_words
+from evaluation.tables.valueground_answers import asked, code_words, counted, counted_words
+from evaluation.tables.valueground_raters import CHOICE
 from evaluation.tables.valueground_reversal import (
     BINS,
     POOLING,

@@ -7,6 +7,8 @@ countries, with two sources of pictures, and its answers hang together.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -17,7 +19,7 @@ from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.model_ranks import ranked
 from evaluation.metrics.proportions import share
-from evaluation.metrics.resampling import bootstrapped, cluster_sums, difference, mean, ratio
+from evaluation.metrics.resampling import Statistic, bootstrapped, cluster_sums, difference, mean, ratio
 from evaluation.tables.given import Given
 from evaluation.tables.printed import printed
 from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, Words
@@ -49,47 +51,87 @@ def _unreadable(given: Given) -> Unreadable:
     return "wrong" if given.chosen.get("unreadable") == "wrong" else "left out"
 
 
-def mean_of(estimates: Sequence[tuple[Bools, Bools]], clusters: Ints) -> Estimate:
-    """The mean over the models that have one of each one's share of right answers; of each (right, counted), both (n,).
-    "n_raters" is how many have one."""
-    estimates = [one for one in estimates if one[1].any()]  # a model without the number takes no other's away
-    columns = [column for right, counted in estimates for column in (right & counted, counted)]
+class Piece(NamedTuple):
+    """Of one model, each (n,): what is right, what has a value, and what it was asked (None: what has a value)."""
+
+    right: Bools
+    read: Bools
+    put: Bools | None = None
+
+    @classmethod
+    def of(cls, codes: Ints, gold: Ints) -> Piece:
+        """Codes (n,) and labels (n,), MISSING where there is none, or where the model was not asked."""
+        put = np.asarray(gold != MISSING)
+        return cls(np.asarray(codes == gold), put & (codes != MISSING), put)
+
+
+def mean_of(pieces: Sequence[Piece], clusters: Ints, *, unreadable: Unreadable = "left out") -> Estimate:
+    """The mean over the models that have one of each one's share of right answers; all of length n.
+
+    ``n_units`` are the instances that any of them counts with, ``n_raters`` the models, ``n_ratings`` their answers;
+    extras: "n_least" and "n_most" of a model, how many models are left out, and as ``accuracy`` what has no value.
+    """
+    counted = [one.put if unreadable == "wrong" and one.put is not None else one.read for one in pieces]
+    known = [one for one in zip(pieces, counted, strict=True) if one[1].any()]  # the others take nothing away
+    columns = [column for one, here in known for column in (one.right & here, here)]
+    found = _over_models(columns, 2, ratio, clusters, [here for _one, here in known], len(pieces))
+    return replace(found, extras={**found.extras, **_without_value(pieces), "unreadable": unreadable})
+
+
+def _over_models(
+    columns: Sequence[Bools], width: int, each: Statistic, clusters: Ints, counted: Sequence[Bools], n_all: int
+) -> Estimate:
+    """The mean over models of a statistic of `width` columns of each."""
     sums = cluster_sums(clusters, *columns) if columns else np.zeros((0, 0))
 
     def over_models(totals: Floats) -> Floats:
-        each = [ratio(totals[:, n : n + 2]) for n in range(0, totals.shape[1], 2)]
-        return np.asarray(np.mean(each, axis=0)) if each else np.full(len(totals), np.nan)
+        each_one = [each(totals[:, n : n + width]) for n in range(0, totals.shape[1], width)]
+        return np.asarray(np.mean(each_one, axis=0)) if each_one else np.full(len(totals), np.nan)
 
-    n = int(sum(counted.sum() for _right, counted in estimates))
-    return bootstrapped(sums, over_models, method="mean over models", n_units=n, n_raters=len(estimates))
+    sizes = [int(one.sum()) for one in counted]
+    units, n = int(np.any(counted, axis=0).sum()) if sizes else 0, sum(sizes)
+    extras = {"n_least": min(sizes), "n_most": max(sizes)} if sizes else {}
+    extras |= {"n_averaged": len(sizes), "n_left_out": n_all - len(sizes), "n_all": n_all}
+    found = bootstrapped(
+        sums, over_models, method="mean over models", n_units=units, n_raters=len(sizes), n_ratings=n, extras=extras
+    )
+    return replace(found, missing_share=1 - n / (units * len(sizes)) if n else None)
+
+
+def _without_value(pieces: Sequence[Piece]) -> dict[str, Any]:
+    """How many answers have no value, and what the mean would be were they all wrong or right."""
+    asked = [(int(one.put.sum()), one) for one in pieces if one.put is not None and one.put.any()]
+    if not asked:
+        return {}
+    right = [int((one.right & one.read).sum()) for _n, one in asked]
+    lost = [n - int(one.read.sum()) for n, one in asked]
+    worst = np.mean([hits / n for hits, (n, _one) in zip(right, asked, strict=True)])
+    best = np.mean([(hits + gone) / n for hits, gone, (n, _one) in zip(right, lost, asked, strict=True)])
+    return {"n_unreadable": sum(lost), "worst": float(worst), "best": float(best)}
 
 
 def _country_rows(of: Asked, models: Sequence[str], given: Given) -> list[Row]:
-    wrong = _unreadable(given) == "wrong"
     rows = []
     for model in models:
-        codes = of.main.get(model, of.nothing)
+        codes, gold = of.main[model], of.main_gold(model)
         cells = [
             Cell(
-                accuracy(codes[here], of.main_gold[here], of.question[here], unreadable=_unreadable(given)),
+                accuracy(codes[here], gold[here], of.question[here], unreadable=_unreadable(given)),
                 rounding=PERCENT,
                 printed=printed("valueground_figure_3", "accuracy", model=model, country=PAPERS_NAME.get(name, name)),
             )
             for name, here in by_country(of)
         ]
-        whole = accuracy(codes, of.main_gold, of.question, unreadable=_unreadable(given))
+        whole = accuracy(codes, gold, of.question, unreadable=_unreadable(given))
         theirs = printed("valueground_table_2", "main", CONTRADICTS, model=model)
         rows.append(Row(model, (*cells, Cell(whole, rounding=PERCENT, printed=theirs))))
     cells = []
     for name, here in [*by_country(of), ("", np.ones(of.n, bool))]:
-        each = []
-        for model in models:
-            codes = of.main.get(model, of.nothing)
-            counted = here & (of.main_gold != MISSING) & (wrong | (codes != MISSING))
-            each.append((codes == of.gold, counted))
+        each = [Piece.of(of.main[model], np.where(here, of.main_gold(model), MISSING)) for model in models]
         theirs = printed("valueground_figure_3", "accuracy", model="Avg.", country=PAPERS_NAME.get(name, name))
         theirs = theirs if name else printed("valueground_table_2", "main", CONTRADICTS, model="Avg.")
-        cells.append(Cell(mean_of(each, of.question), rounding=PERCENT, printed=theirs))
+        found = mean_of(each, of.question, unreadable=_unreadable(given))
+        cells.append(Cell(found, rounding=PERCENT, printed=theirs))
     return [*rows, Row(_("Average"), tuple(cells))]
 
 
@@ -107,17 +149,17 @@ def build_countries(given: Given) -> Table:
     return given.table(corner=_("Model"), columns=columns, rows=_country_rows(of, models, given), words=words)
 
 
-def _settings(of: Asked, model: str, given: Given) -> tuple[list[Estimate], list[tuple[Bools, Bools]]]:
+def _settings(of: Asked, model: str, given: Given) -> tuple[list[Estimate], list[Piece]]:
     """The six numbers of a row; and of each but the last, what is right and what is counted, for the average."""
-    wrong = _unreadable(given) == "wrong"
     main, text = of.main.get(model, of.nothing), of.text.get(model, of.nothing)
     own, aligned = of.own_text.get(model, of.nothing), of.aligned.get(model, of.nothing)
-    right, question = of.alignments.get(model, (np.zeros(0, np.int64), np.zeros(0, np.int64)))
+    matched, put, question = of.alignments.get(model, of.no_alignments)
     same = known_answers(of, model) & (aligned == 1)
+    of_pairs = np.where(put, 1, MISSING)
     estimates = [
-        accuracy(main, of.main_gold, of.question, unreadable=_unreadable(given)),
-        accuracy(own, of.text_gold, of.question, unreadable=_unreadable(given)),
-        accuracy(right, np.ones(right.size, np.int64), question, unreadable=_unreadable(given)),
+        accuracy(main, of.main_gold(model), of.question, unreadable=_unreadable(given)),
+        accuracy(own, of.text_gold(model), of.question, unreadable=_unreadable(given)),
+        accuracy(matched, of_pairs, question, unreadable=_unreadable(given)),
         share((main == of.gold)[same], of.question[same], method="accuracy"),
         share((text == of.gold)[same], of.question[same], method="accuracy"),
         mean(
@@ -127,12 +169,13 @@ def _settings(of: Asked, model: str, given: Given) -> tuple[list[Estimate], list
         ),
     ]
     pieces = [
-        (main == of.gold, (of.main_gold != MISSING) & (wrong | (main != MISSING))),
-        (own == of.gold, (of.text_gold != MISSING) & (wrong | (own != MISSING))),
-        (main == of.gold, same),
-        (text == of.gold, same),
+        Piece.of(main, of.main_gold(model)),
+        Piece.of(own, of.text_gold(model)),
+        Piece.of(matched, of_pairs),
+        Piece(np.asarray(main == of.gold), same),
+        Piece(np.asarray(text == of.gold), same),
     ]
-    return estimates, [(np.asarray(one), np.asarray(other)) for one, other in pieces]
+    return estimates, pieces
 
 
 COLUMNS_2 = ("main", "text_only", "alignment", "main_aligned", "text_aligned", "difference")
@@ -174,39 +217,27 @@ def _known(column: str, model: str) -> Words:
     return ""
 
 
-def _averages(of: Asked, pieces: Sequence[list[tuple[Bools, Bools]]], given: Given) -> tuple[Cell, ...]:
-    wrong = _unreadable(given) == "wrong"
-    matched = []
-    clusters = np.zeros(0, np.int64)
-    for codes, question in of.alignments.values():
-        matched.append((np.asarray(codes == 1), np.asarray(wrong | (codes != MISSING))))
-        clusters = question
-    main, text, main_aligned, text_aligned = (mean_of([one[n] for one in pieces], of.question) for n in range(4))
-    found = [main, text, mean_of(matched, clusters), main_aligned, text_aligned, mean_difference(of, pieces)]
+def _averages(of: Asked, pieces: Sequence[list[Piece]], given: Given) -> tuple[Cell, ...]:
+    clusters, how = [of.question] * 5, _unreadable(given)
+    clusters[2] = of.no_alignments[2]
+    found = [mean_of([one[n] for one in pieces], where, unreadable=how) for n, where in enumerate(clusters)]
+    found.append(mean_difference(of, [(one[3], one[4]) for one in pieces]))
     return tuple(
         Cell(one, rounding=PERCENT, printed=printed("valueground_table_2", name, _known(name, "Avg."), model="Avg."))
         for name, one in zip(COLUMNS_2, found, strict=True)
     )
 
 
-def mean_difference(of: Asked, pieces: Sequence[list[tuple[Bools, Bools]]]) -> Estimate:
-    """Mean over models of the difference on each one's own instances."""
-    columns: list[Bools] = []
-    for one in pieces:
-        (main, same), (text, _same) = one[2], one[3]
-        columns += [main & same, same, text & same, same]
-    sums = cluster_sums(of.question, *columns) if columns else np.zeros((0, 0))
-
-    def over_models(totals: Floats) -> Floats:
-        return np.asarray(np.mean([difference(totals[:, n : n + 4]) for n in range(0, totals.shape[1], 4)], axis=0))
-
-    n = int(sum(one[2][1].sum() for one in pieces))
-    return bootstrapped(sums, over_models, method="mean over models", n_units=n, n_raters=len(pieces))
+def mean_difference(of: Asked, pieces: Sequence[tuple[Piece, Piece]]) -> Estimate:
+    """Mean over models of the first less the second, on each one's own instances."""
+    known = [(one, other) for one, other in pieces if one.read.any()]
+    columns = [column for pair in known for one in pair for column in (one.right & one.read, one.read)]
+    return _over_models(columns, 4, difference, of.question, [one.read for one, _other in known], len(pieces))
 
 
 def build_bands(given: Given) -> Table:
     of = asked(given)
-    models = sorted(of.main)
+    models = sorted(name for name, codes in of.main.items() if (codes != MISSING).any())
     if not models:
         raise Missing(_("No model has answered the setting “main” yet. Import its answers."))
     scores = np.stack([np.where(of.main[m] == MISSING, np.nan, of.main[m] == of.gold) for m in models], axis=1)

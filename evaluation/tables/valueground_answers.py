@@ -22,13 +22,11 @@ from evaluation.metrics.classification import MISSING, Unreadable, alignment_cod
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.survey import Found, Label, Pair, Side, Why, adjust, label, matched, propose, resolve
-from evaluation.observations import Observed, Thing
+from evaluation.observations import Thing
 from evaluation.tables.given import Given
 from evaluation.tables.spec import Missing
+from evaluation.tables.valueground_raters import ALIGNMENT, CHOICE, MAIN, MATCHING, TEXT, Put, put_to_models, rows_of
 
-CHOICE, ALIGNMENT = "choice", "alignment"
-MAIN, TEXT = ("main", ""), ("text_only",)
-MODELS = ("model",)
 CODES = {"a": 0, "b": 1}
 T = TypeVar("T")
 
@@ -38,8 +36,8 @@ class Asked:
     """n instances. ``question``, ``source``, ``country`` (n,) are places in the tuples; ``gold`` (n,) the label's code,
     MISSING where unscorable; ``margin`` (n,), NaN where unknown. By model, each (n,): ``main`` and ``text`` the codes
     of its answers, ``own_text`` only those that stand with this very instance, ``aligned`` 1 or 0 or MISSING for the
-    pair of pictures. ``alignments``: by model, 1, 0 or MISSING for each pair of pictures that was asked, and the
-    number of its question."""
+    pair of pictures; ``put_main`` and ``put_text`` (n,) whether it was asked about the instance. ``alignments``: by
+    model, of all pairs of pictures, 1, 0 or MISSING, whether it was asked about it, and the number of its question."""
 
     questions: tuple[str, ...]
     sources: tuple[str, ...]
@@ -54,8 +52,10 @@ class Asked:
     main: Mapping[str, Ints]
     text: Mapping[str, Ints]
     own_text: Mapping[str, Ints]
+    put_main: Mapping[str, Bools]
+    put_text: Mapping[str, Bools]
     aligned: Mapping[str, Ints]
-    alignments: Mapping[str, tuple[Ints, Ints]]
+    alignments: Mapping[str, tuple[Ints, Bools, Ints]]
 
     @property
     def n(self) -> int:
@@ -70,17 +70,18 @@ class Asked:
         return np.full(self.n, MISSING)
 
     @property
-    def main_gold(self) -> Ints:
-        """(n,) labels of the instances that some model was asked with pictures."""
-        return self._asked(self.main)
+    def no_alignments(self) -> tuple[Ints, Bools, Ints]:
+        """Of a model that was asked about no pair of pictures."""
+        size = next((codes.size for codes, *_rest in self.alignments.values()), 0)
+        cluster = next((numbers for *_rest, numbers in self.alignments.values()), np.zeros(0, np.int64))
+        return np.full(size, MISSING), np.zeros(size, bool), cluster
 
-    @property
-    def text_gold(self) -> Ints:
-        return self._asked(self.own_text)
+    def main_gold(self, model: str) -> Ints:
+        """(n,) labels of the instances that the model was asked about with pictures; MISSING elsewhere."""
+        return np.where(self.put_main.get(model, False), self.gold, MISSING)
 
-    def _asked(self, by_model: Mapping[str, Ints]) -> Ints:
-        some = np.any([codes != MISSING for codes in by_model.values()], axis=0) if by_model else np.zeros(self.n, bool)
-        return np.where(some, self.gold, MISSING)
+    def text_gold(self, model: str) -> Ints:
+        return np.where(self.put_text.get(model, False), self.gold, MISSING)
 
     @property
     def pair(self) -> Ints:
@@ -90,23 +91,24 @@ class Asked:
 
 def asked(given: Given) -> Asked:
     """Raises Missing without any answer of a model in the stage `choice`."""
-    seen = given.observed(CHOICE, "choice", MODELS)
-    of_question, of_source, questions, sources = _places(seen.items)
-    said = np.array([CODES.get(code, MISSING) for code in seen.codes])[seen.code]
-    key = (of_question[seen.item] * len(sources) + of_source[seen.item]) * len(seen.targets) + seen.target
+    put = put_to_models(given, CHOICE, lambda codes: np.array([CODES.get(one, MISSING) for one in codes], np.int64))
+    of_question, of_source, questions, sources = _places(put.items)
+    key = (of_question[put.item] * len(sources) + of_source[put.item]) * len(put.targets) + put.target
     instances, place = np.unique(key, return_inverse=True)
-    country = instances % len(seen.targets)
-    question, source = np.divmod(instances // len(seen.targets), len(sources))
-    about = _questions(questions, seen.items)
-    labels = {(q, c): label_of(one, name) for q, one in enumerate(about) for c, name in enumerate(seen.targets)}
+    country = instances % len(put.targets)
+    question, source = np.divmod(instances // len(put.targets), len(sources))
+    about = _questions(questions, put.items)
+    labels = {(q, c): label_of(one, name) for q, one in enumerate(about) for c, name in enumerate(put.targets)}
     known = [labels[int(q), int(c)] for q, c in zip(question, country, strict=True)]
-    main, own = _by_model(seen, said, place, instances.size, MAIN), _by_model(seen, said, place, instances.size, TEXT)
-    pair = question * len(seen.targets) + country
+    rows = rows_of(put.raters, put.campaigns)
+    main, put_main = _by_model(put, place, instances.size, rows[MAIN])
+    own, put_text = _by_model(put, place, instances.size, rows[TEXT])
+    pair = question * len(put.targets) + country
     aligned, alignments = _alignment(given, questions, sources, question, source)
     return Asked(
         questions=questions,
         sources=sources,
-        countries=seen.targets,
+        countries=put.targets,
         question=question,
         source=source,
         country=country,
@@ -117,6 +119,8 @@ def asked(given: Given) -> Asked:
         main=main,
         text={name: _borrowed(codes, pair) for name, codes in own.items()},
         own_text=own,
+        put_main=put_main,
+        put_text=put_text,
         aligned=aligned,
         alignments=alignments,
     )
@@ -130,13 +134,21 @@ def _places(items: tuple[Thing, ...]) -> tuple[Ints, Ints, tuple[str, ...], tupl
     return question, source, tuple(questions.tolist()), tuple(sources.tolist())
 
 
-def _by_model(seen: Observed, said: Ints, place: Ints, n: int, settings: tuple[str, ...]) -> dict[str, Ints]:
-    found: dict[str, Ints] = {}
-    for number, who in seen.models():
-        if who.setting in settings:
-            mine = seen.rater == number
-            found.setdefault(who.name, np.full(n, MISSING))[place[mine]] = said[mine]
-    return found
+def _by_model(put: Put, place: Ints, n: int, rows: Mapping[int, str]) -> tuple[dict[str, Ints], dict[str, Bools]]:
+    """Of each row: its codes, and what it was asked about. Where its calls are not known, that is all that anybody was
+    asked in this way: what has no answer could not be read."""
+    anybody = np.zeros(n, bool)
+    anybody[place[np.isin(put.rater, list(rows))]] = True
+    codes, asked = {}, {}
+    for pk, name in sorted(rows.items(), key=lambda one: one[1]):
+        mine = put.rater == pk
+        codes[name] = np.full(n, MISSING)
+        codes[name][place[mine]] = put.code[mine]
+        asked[name] = anybody
+        if pk in put.told:
+            asked[name] = np.zeros(n, bool)
+            asked[name][place[mine]] = True
+    return codes, asked
 
 
 def _borrowed(codes: Ints, pair: Ints) -> Ints:
@@ -152,28 +164,23 @@ def _borrowed(codes: Ints, pair: Ints) -> Ints:
 
 def _alignment(
     given: Given, questions: tuple[str, ...], sources: tuple[str, ...], question: Ints, source: Ints
-) -> tuple[dict[str, Ints], dict[str, tuple[Ints, Ints]]]:
-    """By model: for each instance; and for each pair of pictures it was asked about."""
+) -> tuple[dict[str, Ints], dict[str, tuple[Ints, Bools, Ints]]]:
+    """By model: for each instance; and for each pair of pictures."""
+    both: Unreadable = "wrong" if given.chosen.get("same_option") == "wrong" else "left out"
     try:
-        seen = given.observed(ALIGNMENT, "alignment", MODELS)
+        put = put_to_models(given, ALIGNMENT, lambda codes: alignment_codes(codes, both=both))
     except Missing:
         return {}, {}
-    both: Unreadable = "wrong" if given.chosen.get("same_option") == "wrong" else "left out"
-    right = alignment_codes(seen.codes, both=both)[seen.code]
-    names = [(one.concept or one.key, one.condition) for one in seen.items]
+    names = [(one.concept or one.key, one.condition) for one in put.items]
     shown = {name: n for n, name in enumerate(dict.fromkeys(names))}
     of_item = np.array([shown[name] for name in names])
     pairs = zip(question, source, strict=True)
     wanted = np.array([shown.get((questions[q], sources[s]), MISSING) for q, s in pairs])
     cluster = np.unique(np.array([q for q, _s in shown]), return_inverse=True)[1]
-    aligned, alignments = {}, {}
-    for number, who in seen.models():
-        mine = seen.rater == number
-        codes = np.full(len(shown), MISSING)
-        codes[of_item[seen.item[mine]]] = right[mine]
-        aligned[who.name] = np.where(wanted == MISSING, MISSING, codes[wanted])
-        alignments[who.name] = (codes, cluster)
-    return aligned, alignments
+    rows = rows_of(put.raters, put.campaigns, (MATCHING,))[MATCHING]
+    codes, asked = _by_model(put, of_item[put.item], len(shown), rows)
+    aligned = {name: np.where(wanted == MISSING, MISSING, one[wanted]) for name, one in codes.items()}
+    return aligned, {name: (one, asked[name], cluster) for name, one in codes.items()}
 
 
 # Labels

@@ -24,6 +24,7 @@ from evaluation.tables.valueground_accuracy import (
     PERCENT,
     THREE,
     WHOLE,
+    Piece,
     by_country,
     mean_difference,
     mean_of,
@@ -57,7 +58,7 @@ def build_reversals(given: Given) -> Table:
             for name, one in zip((*KINDS_OF_REVERSAL, ""), estimates, strict=True)
         ]
         rows.append(Row(model, tuple(cells)))
-    words: list[Words] = [*counted_words(of), SAME_INSTANCES, _("Intervals draw whole questions.")]
+    words: list[Words] = [*counted_words(of), *_lacking(of), SAME_INSTANCES, _("Intervals draw whole questions.")]
     return given.table(corner=_("Model"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
 
 
@@ -67,6 +68,13 @@ def _both(of: Asked) -> list[str]:
     if not models:
         raise Missing(_("No model has answered both settings, main and text_only, yet. Import its answers."))
     return models
+
+
+def _lacking(of: Asked) -> list[Words]:
+    """Who is in none of these numbers, and why."""
+    names = sorted(set(of.models) - (set(of.main) & set(of.text)))
+    text = _("Not in this table, without answers in both settings, main and text_only: %(names)s.")
+    return [text % {"names": "; ".join(names)}] if names else []
 
 
 def build_reversals_by_country(given: Given) -> Table:
@@ -85,7 +93,8 @@ def build_reversals_by_country(given: Given) -> Table:
         ]
         rows.append(Row(name, tuple(cells)))
     words: list[Words] = [
-        *counted_words(of), SAME_INSTANCES, _("Intervals draw whole questions; models and countries are these only."),
+        *counted_words(of), *_lacking(of), SAME_INSTANCES,
+        _("Intervals draw whole questions; models and countries are these only."),
     ]  # fmt: skip
     return given.table(corner=_("Country"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
 
@@ -97,16 +106,15 @@ def _over_models(of: Asked, models: Sequence[str], here: Bools, averaged: bool) 
         gold, question = (np.tile(side[here], len(models)) for side in (of.gold, of.question))
         found = reversals(text, main, gold, question)
         return [found.reversal, found.harmful, found.beneficial, found.drop]
-    pieces: list[list[tuple[Bools, Bools]]] = [[], [], []]
-    drops: list[list[tuple[Bools, Bools]]] = []
+    kinds: list[list[Piece]] = [[], [], []]
+    drops: list[tuple[Piece, Piece]] = []
     for model in models:
         counted = np.asarray(known_answers(of, model) & here)
         before, after = of.text[model] == of.gold, of.main[model] == of.gold
         for place, true in enumerate((before != after, before & ~after, ~before & after)):
-            pieces[place].append((np.asarray(true), counted))
-        nothing = (counted, counted)
-        drops.append([nothing, nothing, (np.asarray(before), counted), (np.asarray(after), counted)])
-    return [*(mean_of(one, of.question) for one in pieces), mean_difference(of, drops)]
+            kinds[place].append(Piece(np.asarray(true), counted))
+        drops.append((Piece(np.asarray(before), counted), Piece(np.asarray(after), counted)))
+    return [*(mean_of(one, of.question) for one in kinds), mean_difference(of, drops)]
 
 
 def build_reversals_by_margin(given: Given) -> Table:
@@ -140,6 +148,7 @@ def build_reversals_by_margin(given: Given) -> Table:
     outside = sum(one.out_of_range for one in of.labels.values())
     words: list[Words] = [
         *counted_words(of),
+        *_lacking(of),
         _("Margin: how far the country's mean lies from the middle of the two options, 0 to 0.5."),
         _("Equal margins stay in one bin."),
         _("Mean outside the two options: %(count)s pairs of question and country.") % {"count": outside},
@@ -174,6 +183,7 @@ def build_transfer(given: Given) -> Table:
     columns: list[Words] = [_("Pearson"), _("Spearman"), _("Main less text"), _("Countries with main below text")]
     words: list[Words] = [
         *counted_words(of),
+        *_lacking(of),
         _("Points are countries; in the last row, a country for each model, drawn together for the interval."),
     ]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)

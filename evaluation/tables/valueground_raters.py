@@ -1,0 +1,104 @@
+"""Whose answers ValueGround's tables are made from: which row a model rater is, and what was put to it.
+
+A setting of the paper's own makes a row with the model's name. Any other makes a rater of its own, "Model, setting":
+two ways of asking one model are never mixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from django.utils.translation import gettext as _
+
+from annotation.models import Unit
+from evaluation.asking import asked as calls_of
+from evaluation.metrics.classification import MISSING
+from evaluation.metrics.counts import Ints
+from evaluation.observations import Thing, Who, things, whos
+from evaluation.tables.given import Given
+from people.models import Rater
+from predictions.models import Run
+
+CHOICE, ALIGNMENT = "choice", "alignment"
+MODELS = ("model",)
+MAIN, TEXT, MATCHING = "main", "text_only", "alignment"
+PLAIN: Mapping[str, tuple[str, ...]] = {
+    MAIN: ("main", ""), TEXT: ("text_only",), MATCHING: ("alignment", "", "main", "text_only"),
+}  # fmt: skip
+"""Settings of the paper's own; of several that one model has, the first makes the row with its name."""
+PROMPTS = {"valueground-main": MAIN, "valueground-main-no-country": MAIN, "valueground-text": TEXT}
+
+
+@dataclass(frozen=True, eq=False)
+class Put:
+    """What was put to model raters, m times one of them and one unit. `item` and `target` (m,) are places in the
+    tuples, `rater` (m,) ids, `code` (m,) MISSING where no value came of it. `told`: the raters whose calls are known;
+    of the others, whose answers came in a file, nobody knows what they were asked besides."""
+
+    items: tuple[Thing, ...]
+    targets: tuple[str, ...]
+    item: Ints
+    target: Ints
+    rater: Ints
+    code: Ints
+    raters: tuple[Who, ...]
+    told: frozenset[int]
+    campaigns: tuple[int, ...]
+
+
+def put_to_models(given: Given, stage: str, read: Callable[[tuple[str, ...]], Ints]) -> Put:
+    """Of a stage whose one question has its key. `read` gives the codes' numbers. Raises Missing without an answer."""
+    seen = given.observed(stage, stage, MODELS)
+    selection = given.selection(stage, stage, MODELS)
+    calls = calls_of(selection)
+    failed = {(rater, unit) for rater, one in calls.items() for unit in one.failed}
+    units = Unit.objects.filter(pk__in={unit for _rater, unit in failed}, item__withdrawn_at=None)
+    about = {pk: (item, target) for pk, item, target in units.values_list("pk", "item", "target")}
+    lost = sorted((rater, *about[unit]) for rater, unit in failed if unit in about)
+    items = (*seen.items, *things({item for _rater, item, _target in lost} - {one.pk for one in seen.items}))
+    targets = tuple(sorted({*seen.targets, *(target for *_rest, target in lost)}))
+    place = {one.pk: n for n, one in enumerate(items)}
+    of_target = np.array([targets.index(one) for one in seen.targets], np.int64)
+    who = np.array([one.pk for one in seen.raters], np.int64)[seen.rater]
+    without = np.array([(rater, place[item], targets.index(t)) for rater, item, t in lost], np.int64).reshape(-1, 3)
+    return Put(  # what was answered comes last: an answer stands, though another call about it had none
+        items=items,
+        targets=targets,
+        rater=np.concatenate([without[:, 0], who]),
+        item=np.concatenate([without[:, 1], seen.item]),
+        target=np.concatenate([without[:, 2], of_target[seen.target]]),
+        code=np.concatenate([np.full(len(lost), MISSING), read(seen.codes)[seen.code]]),
+        raters=tuple(whos(given.benchmark, sorted({*who.tolist(), *without[:, 0].tolist()}))),
+        told=frozenset(calls),
+        campaigns=selection.campaigns,
+    )
+
+
+def rows_of(
+    raters: Iterable[Who | Rater], campaigns: Iterable[int], kinds: tuple[str, ...] = (MAIN, TEXT)
+) -> dict[str, dict[int, str]]:
+    """By kind, the row of each rater that was asked so: `kinds` are MAIN and TEXT, or MATCHING alone."""
+    found: dict[str, list[Who | Rater]] = {kind: [] for kind in kinds}
+    raters = list(raters)
+    asked = Run.objects.filter(campaign__in=campaigns, task=Run.Task.ANSWERS, withdrawn_at=None, prompt__in=PROMPTS)
+    prompts = dict(asked.filter(rater__in=[one.pk for one in raters]).order_by("pk").values_list("rater", "prompt"))
+    for one in raters:
+        words = one.setting.casefold().replace("-", "_").replace(" ", "_")
+        by_setting = TEXT if words.startswith(TEXT) else MAIN
+        kind = kinds[0] if len(kinds) == 1 else PROMPTS.get(prompts.get(one.pk, ""), by_setting)
+        found[kind].append(one)
+    return {kind: _named(some, PLAIN[kind]) for kind, some in found.items()}
+
+
+def _named(raters: list[Who | Rater], plain: tuple[str, ...]) -> dict[int, str]:
+    settings: dict[str, set[str]] = {}
+    for one in raters:
+        settings.setdefault(one.name, set()).add(one.setting)
+    first = {name: next((one for one in plain if one in some), None) for name, some in settings.items()}
+    return {one.pk: one.name if one.setting == first[one.name] else _with_setting(one) for one in raters}
+
+
+def _with_setting(one: Who | Rater) -> str:
+    return f"{one.name}, {one.setting or _('no setting')}"
