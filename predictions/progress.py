@@ -1,6 +1,6 @@
 """How far a run is, and what became of its calls."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -15,9 +15,14 @@ from predictions.models import Attempt, Call, Run
 RATE_SECONDS = 120
 ERRORS = 5
 
+UNASKED = "unasked"
+"""How pages call calls that waited as their run was stopped: kept as failed, for the reason "stopped"."""
+WAITED = Q(state=Call.State.FAILED, reason="stopped")
+
 COUNTS = """
 SELECT state, count(*), coalesce(sum(cost), 0), count(*) FILTER (WHERE cached),
-  count(*) FILTER (WHERE ended_at > %(since)s), count(*) FILTER (WHERE state = 'running' AND lease_until > %(at)s)
+  count(*) FILTER (WHERE ended_at > %(since)s), count(*) FILTER (WHERE state = 'running' AND lease_until > %(at)s),
+  count(*) FILTER (WHERE state = 'failed' AND reason = 'stopped')
 FROM predictions_call WHERE run_id = %(run)s GROUP BY state
 """
 
@@ -26,7 +31,7 @@ FROM predictions_call WHERE run_id = %(run)s GROUP BY state
 class Progress:
     """`rate`: calls that ended in a minute, lately; None while nobody knows. `cost`: US dollars, as far as it is known;
     `unaccounted`: what requests of unknown cost may have cost at most. `unpriced`: calls with such a request.
-    `stalled`: it runs, but no job has it in hand.
+    `stalled`: it runs, but no job has it in hand. `by_state`: those that waited as the run was stopped are UNASKED.
     """
 
     total: int
@@ -46,8 +51,17 @@ class Progress:
 
     @property
     def ended(self) -> int:
-        """What the budget has no room for is asked when it is raised."""
-        return self.total - sum(self.by_state.get(state, 0) for state in ("pending", "running", "over_budget"))
+        """What the budget has no room for, and what a stop came before, was never asked."""
+        waits = ("pending", "running", "over_budget", UNASKED)
+        return self.total - sum(self.by_state.get(state, 0) for state in waits)
+
+
+def in_states(states: Iterable[str]) -> Q:
+    """Calls in these states, as pages tell them."""
+    wanted = set(states)
+    failed = Q(state=Call.State.FAILED) & ~WAITED if Call.State.FAILED in wanted else Q(pk__in=[])
+    unasked = WAITED if UNASKED in wanted else Q(pk__in=[])
+    return Q(state__in=wanted - {Call.State.FAILED, UNASKED}) | failed | unasked
 
 
 def progress_of(run: Run, at: datetime | None = None) -> Progress:
@@ -57,7 +71,8 @@ def progress_of(run: Run, at: datetime | None = None) -> Progress:
     window = min(float(RATE_SECONDS), max(1.0, (now - began).total_seconds()))
     since = now - timedelta(seconds=window)
     rows = fetch(COUNTS, {"run": run.pk, "since": since, "at": now})
-    by_state = {state: n for state, n, *_rest in rows}
+    by_state = {state: n - row[-1] for state, n, *row in rows}
+    by_state[UNASKED] = sum(row[-1] for row in rows)
     left = by_state.get("pending", 0) + by_state.get("running", 0)
     lately = sum(row[4] for row in rows)
     rate = lately * 60 / window if lately and run.state == Run.State.RUNNING else None

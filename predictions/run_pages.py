@@ -8,12 +8,13 @@ from typing import Any
 
 from django.db.models import Count
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from benchmarks.models import Benchmark
 from predictions import words
+from predictions.endpoint_readers import OFFERED
 from predictions.models import Attempt, Call, Reply, Run
-from predictions.progress import Progress
+from predictions.progress import UNASKED, Progress, in_states
 from predictions.templatetags.money import exactly
 
 PAGE = 100
@@ -31,7 +32,9 @@ CHIPS = {
     State.FAILED: "no",
 }
 RUN_CHIPS = {"draft": "hollow", "running": "wait", "paused": "back", "cancelled": "hollow", "done": "ok"}
-RETRIED = (State.FAILED, State.NO_RESPONSE, State.REFUSED, State.UNPARSEABLE, State.OUT_OF_RANGE)
+RETRIED = (State.FAILED, UNASKED, State.NO_RESPONSE, State.REFUSED, State.UNPARSEABLE, State.OUT_OF_RANGE)
+STATES = (*State.values, UNASKED)
+NOT_ASKED = gettext_lazy("Not asked: the run was stopped")
 SAID = {
     Run.State.DRAFT: gettext_lazy("The run has not begun."),
     Run.State.RUNNING: gettext_lazy("The run is asking. You can leave this page; it goes on."),
@@ -76,11 +79,17 @@ def standing(run: Run, progress: Progress) -> dict[str, Any]:
 
 def shares_of(by_state: Mapping[str, int]) -> list[Share]:
     """States that occur, in the order of a call's life."""
+    labels = {str(state): (str(state.label), CHIPS[state]) for state in State} | {UNASKED: (str(NOT_ASKED), "hollow")}
     return [
-        Share(str(state), str(state.label), CHIPS[state], by_state[state], state in RETRIED)
-        for state in State
-        if by_state.get(state)
+        Share(state, *said, by_state[state], state in RETRIED) for state, said in labels.items() if by_state.get(state)
     ]
+
+
+def stated(call: Call) -> tuple[str, str]:
+    """A call's state in words, and the chip that goes with it."""
+    if call.state == State.FAILED and call.reason == "stopped":
+        return str(NOT_ASKED), "hollow"
+    return call.get_state_display(), CHIPS[State(call.state)]
 
 
 def lasting(seconds: float | None) -> str:
@@ -109,6 +118,7 @@ def about_of(run: Run) -> list[tuple[str, str]]:
     """Everything that was frozen when the run began, label and value."""
     chosen = run.selection
     which = [", ".join(chosen[name]) for name in ("conditions", "targets", "concepts") if chosen.get(name)]
+    which += [_of_file(run)] if run.pk and not run.endpoint_id else []
     which += [_("a sample of %(n)s") % {"n": chosen["sample"]}] if chosen.get("sample") else []
     facts = [
         (_("Model"), run.model),
@@ -124,13 +134,18 @@ def about_of(run: Run) -> list[tuple[str, str]]:
         (_("Longest side of pictures, in pixels"), str(run.options.get("longest", ""))),
         (_("Ask anew"), _("Yes") if run.options.get("fresh") else ""),
         (_("Units"), "; ".join(which) or _("all of the campaign")),
-        (_("Times each is asked"), str(run.repeats)),
-        (_("Seed"), str(run.seed)),
+        (_("Times each is asked"), str(run.repeats) if run.endpoint else ""),
+        (_("Seed"), str(run.seed) if run.endpoint else ""),
         (_("Budget"), f"${exactly(run.budget)}" if run.budget is not None else ""),
         (_("File"), f"{run.source}, SHA-256 {run.digest}" if run.digest else ""),
         (_("Started by"), str(run.created_by or "")),
     ]
     return [(label, value) for label, value in facts if value]
+
+
+def _of_file(run: Run) -> str:
+    n = Call.objects.filter(run=run).count()
+    return ngettext("%(n)s unit of the file", "%(n)s units of the file", n) % {"n": n}
 
 
 def _pairs(said: Mapping[str, Any]) -> str:
@@ -141,16 +156,25 @@ def _pairs(said: Mapping[str, Any]) -> str:
 def _brief(value: Any) -> str:
     if isinstance(value, bool):
         return _("Yes") if value else _("No")
-    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    text = ", ".join(map(_in_words, value)) if isinstance(value, list | tuple) else str(value)
     return text if len(text) <= EXCERPT else text[:EXCERPT] + "…"
+
+
+def _in_words(value: Any) -> str:
+    """One of several; a box by where its sides are, in hundredths of the picture."""
+    if not isinstance(value, Mapping) or set(value) != {"x0", "y0", "x1", "y1"}:
+        return str(value)
+    at = {name: f"{100 * float(side):.3g}" for name, side in value.items()}
+    return _("a box from %(x0)s to %(x1)s %% of the width and %(y0)s to %(y1)s %% of the height") % at
 
 
 @dataclass(frozen=True)
 class Line:
-    """A call in a list: its state, why, the answer that counts, and the beginning of what was said, where that is
-    something else. `unpriced`: nobody knows what some request of it cost."""
+    """A call in a list: its state in words, why, the answer that counts, and the beginning of what was said, where that
+    is something else. `unpriced`: nobody knows what some request of it cost."""
 
     call: Call
+    state: str
     chip: str
     why: str
     answers: Sequence[tuple[str, str]]
@@ -169,7 +193,7 @@ class CallPage:
 def calls_page(run: Run, state: str, after: int) -> CallPage:
     """A hundred calls of a run, in the order they were made. Three queries."""
     rows = Call.objects.filter(run=run, pk__gt=after).select_related("item", "unit", "annotation").order_by("pk")
-    calls = list((rows.filter(state=state) if state else rows)[: PAGE + 1])
+    calls = list((rows.filter(in_states([state])) if state else rows)[: PAGE + 1])
     further = calls[PAGE - 1].pk if len(calls) > PAGE else 0
     calls = calls[:PAGE]
     texts = said_in([number for call in calls for number in call.replies[-1:]])
@@ -185,9 +209,9 @@ def _line(call: Call, texts: Mapping[int, str], unpriced: bool, *, boxes: bool) 
     given = call.annotation.answers if call.annotation else {}
     answers = [(key, _brief(value)) for key, value in given.items()]
     text = texts.get(call.replies[-1], "") if call.replies else ""
-    if text.strip() in [value for _key, value in answers] and len(answers) == 1:
+    if (boxes and answers) or (text.strip() in [value for _key, value in answers] and len(answers) == 1):
         text = ""
-    return Line(call, CHIPS[State(call.state)], why(call), answers, text, unpriced)
+    return Line(call, *stated(call), why(call), answers, text, unpriced)
 
 
 def why(call: Call) -> str:
@@ -218,6 +242,12 @@ def kept_replies(call: Call) -> list[Reply]:
     """In the order of the call's requests."""
     rows = {row.pk: row for row in Reply.objects.filter(pk__in=call.replies)}
     return [rows[number] for number in call.replies if number in rows]
+
+
+def in_its_place(run: Run) -> Run | None:
+    """Of a withdrawn run: the one that stands now, so that it cannot be brought back before that is withdrawn."""
+    rows = Run.objects.filter(campaign=run.campaign, rater=run.rater, task=run.task, withdrawn_at=None)
+    return rows.select_related("rater", "created_by").order_by("-pk").first() if run.withdrawn_at else None
 
 
 @dataclass(frozen=True)

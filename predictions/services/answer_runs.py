@@ -20,6 +20,7 @@ from people.models import Rater, Team, User
 from people.services.raters import models_of
 from predictions.fitting import fits
 from predictions.models import Call, Endpoint, Run
+from predictions.progress import UNASKED, in_states
 from predictions.prompts import registry
 from predictions.services import endpoints, plans
 from predictions.services.budgets import Rates
@@ -31,7 +32,7 @@ __all__ = ["Estimate", "Plan", "Preview", "Refused", "estimate", "open_run", "pr
 KIND, REREAD = "answer_run", "answer_reread"
 State = Run.State
 FAILED = (Call.State.FAILED,)
-RETRIED = frozenset({"failed", "no_response", "refused", "unparseable", "out_of_range"})
+RETRIED = frozenset({"failed", "no_response", "refused", "unparseable", "out_of_range", UNASKED})
 MOST_REPEATS = 50
 
 
@@ -240,7 +241,7 @@ def retry_failed(run: Run, actor: User, at: datetime, states: Collection[str] = 
     with transaction.atomic():
         held = _held(run)
         _may_ask(held)
-        rows = Call.objects.filter(run=run, state__in=RETRIED & set(states))
+        rows = Call.objects.filter(in_states(RETRIED & set(states)), run=run)
         n = _again(rows)
         if n:
             _event(held, actor, "run.retried", calls=n, states=sorted(states))

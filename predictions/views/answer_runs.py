@@ -18,9 +18,9 @@ from annotation.models import Campaign
 from benchmarks.access import benchmark_for
 from people.views.asking import person
 from predictions.access import answer_run_for
-from predictions.models import Call, Run
+from predictions.models import Run
 from predictions.progress import progress_of
-from predictions.run_pages import about_of, calls_page, standing
+from predictions.run_pages import STATES, about_of, calls_page, in_its_place, standing
 from predictions.services import answer_runs
 from predictions.services.selecting import came_since
 from predictions.views.pages import context_of, whole
@@ -33,12 +33,13 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     found = answer_run_for(benchmark, run_id)
     state = request.GET.get("state", "")
-    state = state if state in Call.State.values else ""
+    state = state if state in STATES else ""
     context = standing(found, progress_of(found)) | {
         "about": about_of(found),
         "came_since": came_since(found) if _may_grow(found) else 0,
         "page": calls_page(found, state, whole(request.GET.get("after"))),
         "chosen": state,
+        "stands": in_its_place(found),
     }
     return render(request, "predictions/answer_run.html", context_of(request, benchmark, **context))
 
@@ -97,7 +98,7 @@ def _stop(request: HttpRequest, run: Run) -> str:
 
 
 def _retry(request: HttpRequest, run: Run) -> str:
-    states = [state for state in request.POST.getlist("states") if state in Call.State.values]
+    states = [state for state in request.POST.getlist("states") if state in STATES]
     if not states:
         raise answer_runs.Refused(_("Choose which calls to ask again."))
     n = answer_runs.retry_failed(run, person(request), timezone.now(), states)

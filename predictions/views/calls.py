@@ -12,7 +12,7 @@ from predictions.access import answer_run_for, call_for
 from predictions.drawn import exchanges
 from predictions.exports import call_lines
 from predictions.progress import attempts_of
-from predictions.run_pages import CHIPS, kept_replies, why
+from predictions.run_pages import kept_replies, stated, why
 from predictions.views.pages import context_of
 
 
@@ -25,10 +25,12 @@ def call(request: HttpRequest, slug: str, run_id: int, call_id: int) -> HttpResp
     run = answer_run_for(benchmark, run_id)
     found = call_for(run, call_id)
     replies = kept_replies(found)
+    state, chip = stated(found)
     context = {
         "run": run,
         "call": found,
-        "chip": CHIPS[found.State(found.state)],
+        "state": state,
+        "chip": chip,
         "why": why(found),
         "way": words.how(replies[0].request.get("kind", "") if replies else "", found.how),
         "exchanges": exchanges(replies, benchmark.team),

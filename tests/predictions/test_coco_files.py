@@ -54,6 +54,9 @@ def test_the_best_scored_box_of_an_image_by_its_items_key(world: World, campaign
     states = Call.objects.filter(run=run).order_by("item__key").values_list("state", "reason")
     assert list(states) == [("answered", ""), ("answered", ""), ("out_of_range", "outside_image")]
     assert outcomes(job)[5] == ("error", "no_item")
+    page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/").content.decode()
+    assert "a box from 10 to 30 % of the width and 10 to 30 % of the height" in page
+    assert page.count("bbox") == 1, "all detections are shown only where none was chosen"
     note = Reply.objects.get(pk=Call.objects.get(run=run, item__key=one).replies[0]).body["notes"]
     assert note == {"rule": "best_scored", "score": 0.8, "among": 2}, "the rule by which it was chosen is kept"
 
