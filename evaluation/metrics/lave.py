@@ -5,7 +5,6 @@
 
 A reply that cannot be read has no code. It is left out and counted ("n_unreadable"), and beside the value stand what it
 would be were all of them wrong ("worst") or right ("best"): never half right.
-The reference filter of the original drops references seen at most a quarter as often as the commonest one.
 Intervals: cluster bootstrap over questions, several answers to a question stay together; Wilson's where each question
 has one answer or there are few questions (``proportions.py``; scores between 0 and 1 vary less than right and wrong).
 Undefined: no readable reply.
@@ -15,7 +14,6 @@ Sources: Manas, Krojer & Agrawal (2024), Improving automatic VQA evaluation usin
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -42,28 +40,6 @@ def scores_of(codes: Sequence[str | None], scale: Scale) -> Floats:
     if scale not in SCORES:
         raise ValueError(f"scale must be one of {', '.join(SCORES)}, got {scale!r}")
     return np.array([SCORES[scale].get(code, np.nan) if code is not None else np.nan for code in codes], np.float64)
-
-
-def references_kept(references: Sequence[str], share: float = 0.25) -> list[str]:
-    """The distinct references seen more than ``share`` as often as the commonest, in the order they first came.
-
-    Upper and lower case and the spaces around do not make a reference another.
-
-    >>> references_kept(["Naan"] * 4 + ["naan ", "Roti", "Roti", "bread"])  # 5, 2, 1 times: above 1.25
-    ['Naan', 'Roti']
-    """
-    if not 0 <= share < 1:
-        raise ValueError(f"share must lie in 0..1, got {share!r}")
-    seen = Counter(_plain(one) for one in references)
-    most = max(seen.values(), default=0)
-    first: dict[str, str] = {}
-    for one in references:
-        first.setdefault(_plain(one), one)
-    return [one for plain, one in first.items() if seen[plain] > share * most]
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def lave_accuracy(

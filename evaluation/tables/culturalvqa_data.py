@@ -20,12 +20,13 @@ from annotation.models import Assignment
 from benchmarks.models import Item, ItemImage
 from evaluation.metrics import resampling
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.lave import references_kept
 from evaluation.metrics.proportions import share_of
 from evaluation.tables.culturalvqa_judged import CEILING, FACETS, JUDGE, SCALE, judged, of_origins
 from evaluation.tables.given import Given
 from evaluation.tables.printed import printed
 from evaluation.tables.spec import Cell, Missing, Option, Printed, Rounding, Row, Table, TableSpec, Words
+from predictions.prompts.lave import filtered
+from predictions.prompts.writing import several
 
 NEEDS = gettext_lazy("Questions, and answers of people to them.")
 OTHER_QUESTIONS = gettext_lazy("The paper's data are not in this benchmark: these questions are others.")
@@ -138,7 +139,10 @@ def build_profile(given: Given) -> Table:
     ]  # fmt: skip
     words: list[Words] = [
         _("Means are over questions or answers; words are what stands between spaces."),
-        _("References: different answers to a question, less those given at most a quarter as often as the commonest."),
+        _(
+            "References: answers that are written differently, less those given at most a quarter as often as the "
+            "commonest one of their question, as in the prompt of the original LAVE."
+        ),
     ]
     return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
@@ -164,7 +168,7 @@ def _profile_cells(one: Profile, ceilings: dict[str, Estimate]) -> tuple[Cell, .
         *(Cell(number, rounding=Rounding(2), printed=totals.get(name)) for name, number in means.items()),
         Cell(ceiling, rounding=SHARE) if ceiling else Cell(empty=True),
         Cell(text=str(len(one.people)), printed=theirs),
-        Cell(text=str(sum(len(references_kept(question.answers)) for question in one.questions))),
+        Cell(text=str(sum(len(set(filtered(several(question.answers)))) for question in one.questions))),
     )
 
 

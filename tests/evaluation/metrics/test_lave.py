@@ -1,9 +1,9 @@
-"""LAVE's scores, its reference filter, and the people's own ceiling."""
+"""LAVE's scores and the people's own ceiling."""
 
 import numpy as np
 import pytest
 
-from evaluation.metrics.lave import human_ceiling, lave_accuracy, references_kept, scores_of
+from evaluation.metrics.lave import human_ceiling, lave_accuracy, scores_of
 from evaluation.metrics.proportions import wilson
 
 N = np.nan
@@ -30,22 +30,6 @@ def test_answers_to_one_question_are_drawn_together() -> None:
     assert together.value == apart.value == 0.6
     assert together.high - together.low > 1.4 * (apart.high - apart.low)
     assert together.resampled == "questions"
-
-
-@pytest.mark.parametrize(
-    ("references", "kept"),
-    [
-        ([], []),
-        (["Naan"], ["Naan"]),
-        (["a", "b", "c", "d"], ["a", "b", "c", "d"]),
-        (["a"] * 4 + ["b"], ["a"]),  # 1 is a quarter of 4
-        (["a"] * 3 + ["b"], ["a", "b"]),  # 1 is more than a quarter of 3
-        (["b", *["a"] * 8, "c", "c", "c"], ["a", "c"]),
-        (["Oolong  Tea", "oolong tea ", "OOLONG TEA", "Oolong tea", "Green tea"], ["Oolong  Tea"]),
-    ],
-)
-def test_rare_references_are_dropped(references: list[str], kept: list[str]) -> None:
-    assert references_kept(references) == kept
 
 
 def test_the_peoples_ceiling_by_hand() -> None:
