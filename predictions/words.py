@@ -26,11 +26,12 @@ REASONS = {
     "no_scale": _("The sheet has no scale that the prompt could ask for."),
     "outside_image": _("The box lies outside the picture."),
     "no_logprobs": _("The endpoint sent no log-probabilities. Ask in another way."),
+    "other_tokens": _("The two likelihoods are of different tokens, so they cannot be set against each other."),
     "little_mass": _("The codes of the scale together are less likely than the run asks for, so none is taken."),
     "missing_answer": _("The reply leaves a question of the sheet without an answer."),
     "no_way": _("The endpoint offers none of the ways in which this prompt can be asked."),
-    "no_continuation": _("The endpoint cannot say how likely a text is, and the prompt asks for it."),
     "no_pictures": _("The prompt shows pictures, and the endpoint takes none. If it does, tick “Pictures” there."),
+    "no_continuation": _("The endpoint cannot say how likely a text is, and the prompt asks for it."),
     "mixed": _("Answers of this model came in a file meanwhile, and answers are not mixed."),
     "sheet": _("The reply was read, and the sheet does not take it as an answer."),
     # what the unit lacks
@@ -76,8 +77,8 @@ STOPPED = {
     "prompt_changed": _("The prompt's wording has changed since. Plan a new run."),
     "moved": _("The endpoint has another address now, and a run is asked of one server. Plan a new run."),
     "retired": _("The endpoint was retired. Nothing more is asked of it."),
-    "closed": _("The campaign takes no answers now."),
     "key": _("The endpoint's key cannot be read by this site any more. Type it in again there, then resume."),
+    "closed": _("The campaign takes no answers now."),
 }
 
 OFFERS = (
@@ -102,6 +103,18 @@ KINDS = {
     "grounding": _("from the boxes that were found"),
 }
 
+UNMADE = {
+    "no_words": _("no words in the language of its country. Add the column concept_in_native, or words of queries"),
+    "no_described": _("no words with the name of another country. Add them under “Words of queries”"),
+    "no_country": _("no other country with another language has a picture of its concept"),
+    "correct": _("no right candidate: no other country has a picture of its concept"),
+    "language_biased": _("no other concept is pictured from its country"),
+    "object_language_biased": _("no candidate of its concept from its country"),
+    "object_relevant": _("no candidate of its concept from a third country"),
+    "descriptor_relevant": _("no candidate of another concept from the country that is named"),
+    "irrelevant": _("no candidate of another concept from another country"),
+}
+
 PROBLEMS = {
     "unknown_place": _("Nothing fills {%(place)s}. Take it out, or correct its name."),
     "missing_place": _("{%(place)s} is missing, and the prompt needs it."),
@@ -119,6 +132,11 @@ def how(kind: str, way: str) -> str:
 def problem(code: str, place: str) -> str:
     """Why an option of a prompt cannot be used."""
     return str(PROBLEMS.get(code) or _("This cannot be used as it is (%(code)s).")) % {"place": place, "code": code}
+
+
+def unmade(code: str) -> str:
+    """Why a picture yields no query."""
+    return str(UNMADE.get(code) or code.replace("_", " "))
 
 
 def tied(codes: Sequence[str]) -> str:

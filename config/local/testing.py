@@ -22,6 +22,7 @@ CHECKS = {
     "Types": [BIN / "mypy", "--no-error-summary", "."],
     "Migrations are complete": [setup.PYTHON, "manage.py", "makemigrations", "--check", "--dry-run"],
 }
+GOLDEN = "EMIC_GOLDEN"  # tests of wordings write down a new version where it says "write"
 PERFORMANCE = ROOT / "tests" / "performance"  # every script in it is run by --slow, in the order of names
 
 
@@ -66,7 +67,8 @@ def timed(name: str, command: list[str], env: dict[str, str]) -> "subprocess.Com
 def test_environment() -> dict[str, str]:
     """The environment without what belongs to a real instance; tests bring their own database and folder."""
     own = ("DATABASE_URL", "CELERY_BROKER_URL", "EMAIL_URL", "PYTHONHOME", "VIRTUAL_ENV")
-    env = {key: value for key, value in os.environ.items() if not key.startswith("EMIC_") and key not in own}
+    known = (key for key in os.environ if key == GOLDEN or not key.startswith("EMIC_"))
+    env = {key: os.environ[key] for key in known if key not in own}
     if os.environ.get("EMIC_TEST_DATABASE_URL"):
         env["DATABASE_URL"] = os.environ["EMIC_TEST_DATABASE_URL"]
     env.update(DJANGO_SETTINGS_MODULE="tests.settings", PYTHONPATH=str(ROOT))

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from predictions.backends.contract import Decoding, Pictures
-from predictions.prompts.contract import Message, Picture, Reply, Request, Token, Way, Words
+from predictions.prompts.contract import NO_LOGPROB, Message, Picture, Reply, Request, Token, Way, Words
 
 MOST_TOP = 20  # the most that OpenAI and vLLM give; FEWER_TOP where a server refuses that many
 FEWER_TOP = 5
 MOST_TOKENS = 100_000_000  # of one answer; so many, some times over, are still a number in the database
-LOWEST = -9999.0  # what stands for minus infinity, which no database keeps
+LOWEST = NO_LOGPROB
+ROUNDED = 1e-3  # a probability of one may come as a little more; more than that is none
 MAGIC = ((b"\x89PNG", "image/png"), (b"GIF8", "image/gif"), (b"RIFF", "image/webp"))
 
 
@@ -169,7 +170,7 @@ def _top(listed: Any) -> dict[str, float]:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # not a number
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value <= ROUNDED:  # nan is not
         return LOWEST
     return float(max(LOWEST, min(0.0, value)))  # whole numbers of JSON may be too large to be made one before
 

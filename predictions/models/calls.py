@@ -32,8 +32,9 @@ class Call(models.Model):
 
     A worker holds it by `lease_until` and proves it by `holder`. `replies`: ids, one for each request it took;
     `reason` is a code (predictions.words has its sentence). `notes`: what the prompt noted when it read: the
-    distribution over the codes, reasons given. `cost`: of its attempts, as far as it is known. `how`: which way of
-    asking gave the answer ("logprobs", "guided", "schema", "text"): they are different measurements.
+    distribution over the codes, reasons given, and by which version of the rules ("reading"). `cost`: of its attempts,
+    as far as it is known. `how`: which way of asking gave the answer ("logprobs", "guided", "schema", "text",
+    "likelihood", "similarity", "boxes"): they are different measurements.
     """
 
     class State(models.TextChoices):

@@ -16,6 +16,7 @@ from typing import Any
 
 from predictions.prompts.caire import LETTERS, LINKS, level_names, linked, scale_question
 from predictions.prompts.contract import (
+    NO_LOGPROB,
     Asked,
     Lacking,
     Message,
@@ -41,6 +42,7 @@ from predictions.prompts.writing import (
 )
 
 PROBE = "This image is {level} to {target}"
+ROUNDED = 1e-3  # a log-probability above 0 is none, but one of 0 may be sent so
 STEM = "This text is relevant to"
 LAMBDA = Option("lambda", gettext_noop("Weight of the base rate (lambda)"), "number", default=0)
 LIMIT = Option("limit", gettext_noop("Limit of the base rate (T)"), "number", default=0)
@@ -164,16 +166,11 @@ class Likelihood(Written):
         if question is None or cut is None or len(replies) < 2:
             return Unread("no_response", "empty")
         mean = self.option(scene, "over") == "mean"
-        losses = [_loss(one, mean) for one in replies[:2]]
-        first, base = losses
+        first, base = (_loss(one, mean) for one in replies[:2])
         if isinstance(first, Unread) or isinstance(base, Unread):
-            return (
-                first
-                if isinstance(first, Unread)
-                else base
-                if isinstance(base, Unread)
-                else Unread("no_response", "empty")
-            )
+            return first if isinstance(first, Unread) else base  # type: ignore[return-value]
+        if len({tuple(token.text.strip() for token in one.tokens) for one in replies[:2]}) > 1:
+            return Unread("unparseable", "other_tokens", {"loss": first, "base_loss": base})
         weight, limit = (number(self.option(scene, key)) or 0.0 for key in ("lambda", "limit"))
         bound = str(self.option(scene, "bound"))
         corrected = first - weight * (min if bound == "cap" else max)(base, limit)
@@ -197,7 +194,7 @@ def _loss(reply: Reply, mean: bool) -> float | Unread:
     if not reply.tokens:
         return nothing(reply) or Unread("unparseable", "no_logprobs")
     said = [one.logprob for one in reply.tokens]
-    if not all(isinstance(one, (int, float)) and math.isfinite(one) for one in said):
+    if not all(isinstance(one, (int, float)) and NO_LOGPROB < one <= ROUNDED for one in said):
         return Unread("unparseable", "no_logprobs")
     total = -math.fsum(said)
     return total / len(said) if mean else total

@@ -8,7 +8,15 @@ Role = Literal["system", "user", "assistant"]
 Way = Literal["logprobs", "guided", "schema", "text"]
 Kind = Literal["chat", "continuation", "probe", "grounding"]
 WAYS: tuple[Way, ...] = ("logprobs", "guided", "schema", "text")
+NO_LOGPROB = -9999.0  # of what a server gave no log-probability, or minus infinity, which no database keeps
+GOT: Mapping[str, str] = {"continuation": "likelihood", "probe": "similarity", "grounding": "boxes"}
 READ_FAILURES = ("no_response", "refused", "unparseable", "out_of_range")
+
+
+def got_by(kind: str, way: str) -> str:
+    """What kept answers are named by: the way of a chat; of another kind of request what it measures, for "logprobs"
+    are those of codes."""
+    return GOT.get(kind, way)
 
 
 @dataclass(frozen=True)

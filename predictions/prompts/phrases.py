@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from predictions.prompts.contract import Reply, Unread
 from predictions.prompts.reading import nothing, objects, own_part, proper, says_no
 
-LED = re.compile(r"^[\s*_#]*(?:final\s+)?(?:answer|response|title|name|entity)[\s*_]*[:\uff1a][\s*_]*", re.IGNORECASE)
+LED = ("answer", "response", "title", "name", "entity")
 QUOTES = {
     '"': '"',
     "'": "'",
@@ -20,7 +20,7 @@ QUOTES = {
 
 
 def phrase_of(replies: Sequence[Reply], keys: Sequence[str] = ("answer",)) -> str | Unread:
-    """The text of the first reply, without "Answer:" before it and quotation marks around it."""
+    """The text of the first reply, without "Answer:", or a key, before it and quotation marks around it."""
     if not replies:
         return Unread("no_response", "empty")
     reply = own_part(replies[0])
@@ -35,7 +35,9 @@ def phrase_of(replies: Sequence[Reply], keys: Sequence[str] = ("answer",)) -> st
     found = _in_json(text, keys)
     if isinstance(found, Unread):
         return found
-    text = _bare(LED.sub("", found or text, count=1))
+    names = "|".join(re.escape(one) for one in (*LED, *keys) if one)
+    led = rf"^[\s*_#]*(?:final\s+)?(?:{names})[\s*_]*[:\uff1a][\s*_]*"
+    text = _bare(re.sub(led, "", found or text, count=1, flags=re.IGNORECASE))
     return text or (Unread("unparseable", "cut_off") if reply.text.strip() else Unread("no_response", "empty"))
 
 

@@ -9,6 +9,9 @@ from typing import Any
 
 from predictions.prompts.contract import Reply, Unread
 
+READING_VERSION = 1
+"""Of the rules by which replies are read, those of this whole folder; kept with every reading. A reply that is read
+otherwise than before makes a new version: tests/predictions/prompts/test_reading_version.py holds the two together."""
 LONGEST = 20_000  # characters that are read, the last ones
 STARTS = 100  # braces that are tried
 UNSEEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -158,6 +161,15 @@ def without_objects(text: str) -> str:
     except _Twice:
         return text
     return kept + text[last:]
+
+
+def after_objects(text: str) -> str:
+    """What is said after the last JSON object; all of a text without one."""
+    try:
+        ends = [end for _value, _at, end in _found(text, "{")]
+    except _Twice:
+        return ""
+    return text[ends[-1] :] if ends else text
 
 
 def _found(text: str, begins: str) -> Iterator[tuple[Any, int, int]]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from predictions.prompts.contract import Question, Read, Reply, Token, Unread, Way
+from predictions.prompts.contract import NO_LOGPROB, Question, Read, Reply, Token, Unread, Way
 from predictions.prompts.reading import THOUGHT_BEGINS, ascii_digits, failed, nothing, proper, says_no
 from predictions.prompts.verdicts import Scale, is_final, verdict, whole
 
@@ -30,7 +30,7 @@ def spread_of(tokens: Sequence[Token], codes: Sequence[str]) -> Spread | None:
     None where no code is among the likeliest in that place.
     """
     token = next((one for one in _spoken(tokens) if _bare(one.text)), None)
-    if token is None or math.isnan(token.logprob):
+    if token is None or not token.logprob > NO_LOGPROB:  # nan is not either
         return None
     top = dict(token.top)
     top.setdefault(token.text, token.logprob)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from predictions.prompts.beside import contradicted
 from predictions.prompts.contract import (
     Asked,
     Lacking,
@@ -182,7 +183,14 @@ def read_form(reply: Reply, questions: Sequence[Question]) -> Read | Unread:
         if isinstance(said, Unread):
             return Unread(said.state, said.reason, {"field": one.key})
         answers[one.key] = said
+    coded = {one.key: (str(answers[one.key]), one.codes) for one in questions if one.key in answers and _one_code(one)}
+    if contradicted(proper(reply.text), coded):
+        return Unread("unparseable", "two_verdicts")
     return Read(answers, {"way": reply.way}) if answers else Unread("unparseable", "missing_answer")
+
+
+def _one_code(one: Question) -> bool:
+    return bool(one.codes) and not one.many
 
 
 def _value(raw: Any, one: Question) -> Any:

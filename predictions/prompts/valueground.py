@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from predictions.prompts.beside import contradicted
 from predictions.prompts.contract import (
     Asked,
     Option,
@@ -214,6 +215,9 @@ class Aligning(Written):
         letters = [said for n in (1, 2) if isinstance(said := value(found.get(f"image_{n}"), SCALE), str)]
         if len(letters) < len(SIDES):
             return failed(reply, Unread("unparseable", "bad_json"))
+        given = {f"image_{n}": (letter, SCALE.codes) for n, letter in enumerate(letters, 1)}
+        if contradicted(proper(reply.text), given, swaps=True):
+            return Unread("unparseable", "two_verdicts")
         shows = dict(zip(asked.order, letters, strict=True))
         code = {"AB": ALIGNED, "BA": SWAPPED, "AA": BOTH_A, "BB": BOTH_B}[shows["a"] + shows["b"]]
         reasons = {f"reason_{n}": line(found.get(f"reason_{n}") or "")[:REASON] for n in (1, 2)}

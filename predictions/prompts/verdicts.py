@@ -123,8 +123,16 @@ def whole(text: str, scale: Scale) -> str | Unread | None:
     for name, code in names.items():
         if bare.casefold() == name.casefold():
             return code
+    if not scale.numeric:  # "Type / Name" is type_name
+        folded = [code for code in scale.codes if len(code) > 1 and _folded(code) == _folded(bare)]
+        if len(folded) == 1:
+            return folded[0]
     number = _bare(text, scale) if scale.numeric else []
     return number[0] if number else None
+
+
+def _folded(text: str) -> str:
+    return " ".join(re.split(r"[\s_/-]+", text.casefold()))
 
 
 def _bare(text: str, scale: Scale) -> list[str | Unread]:
@@ -284,7 +292,7 @@ def _later(rest: str, scale: Scale) -> list[str | Unread]:
     return [*_sure(rest, scale), *(code for code in (*back, _code(last["said"], scale) if last else "") if code)]
 
 
-def _meant(one: re.Match[str], text: str) -> bool:
+def meant(one: re.Match[str], text: str) -> bool:
     """Whether a statement is one: not denied, not asked, not only supposed."""
     before = re.split(r"[.!?;\n]", text[max(0, one.start() - NEAR) : one.start()])[-1]
     if DENIED.search(before[-100:]) or re.match(r"[\s*_`\"')]*\?", text[one.end() : one.end() + 20]):
@@ -297,7 +305,7 @@ def _statements(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """A number on a later line than its name is a verdict only if it is alone there; else it begins a list."""
     for one in pattern.finditer(text):
         rest = text[one.end() :].partition("\n")[0]
-        if not _meant(one, text):
+        if not meant(one, text):
             continue
         if "\n" not in text[one.start() : one.start("said")] or not rest.strip(AROUND):
             yield one
@@ -313,7 +321,7 @@ def _loose(text: str, scale: Scale) -> Iterator[str]:
         return
     text = SCALE.sub(" ", text)
     for one in LOOSE.finditer(text):
-        if not _meant(one, text) or re.match(r"[^.!\n]{0,20}\?", text[one.end() : one.end() + 24]):
+        if not meant(one, text) or re.match(r"[^.!\n]{0,20}\?", text[one.end() : one.end() + 24]):
             continue
         sentence = re.split(r"[.!?\n]", text[max(0, one.start() - NEAR) : one.start()])[-1] + one[0]
         if not NEGATED.search(sentence) and not BOUND.search(sentence[: -len(one["said"])]):
@@ -343,16 +351,26 @@ def _at_begin(text: str, scale: Scale) -> list[str | Unread]:
 
 
 def _word(text: str, scale: Scale) -> str | Unread:
-    """Codes that are words, or single letters: stated, or alone on the first or last line."""
+    """Codes that are words, or single letters: stated, alone on the first or last line, or at the beginning of a reply
+    that goes on to say why and names no other."""
     codes = "|".join(re.escape(code) for code in sorted(scale.codes, key=len, reverse=True))
-    end = rf"(?![\w-])(?!\s*(?:/|or|and)\s*(?:{codes})\b)"
+    end = rf"(?![\w-])(?!\s*(?:/|or|and)\s*(?:{codes})\b)(?!\s+than\b)"
     final = re.compile(rf"{FINAL}(?:{scale.stated}){IS}{MARKS}(?P<said>{codes}){end}", re.IGNORECASE)
     stated = re.compile(rf"\b(?:{scale.stated}){IS}{MARKS}(?P<said>{codes}){end}", re.IGNORECASE)
     known = {code.casefold(): code for code in scale.codes}
-    last = list(final.finditer(text))
-    found = [*last, *(one for one in stated.finditer(text) if not last or one.start("said") > last[0].end())]
+    last = [one for one in final.finditer(text) if meant(one, text)]
+    every = [one for one in stated.finditer(text) if meant(one, text)]
+    found = [*last, *(one for one in every if not last or one.start("said") > last[0].end())]
     if found:
         return _agreed([known[one["said"].casefold()] for one in found])
     lines = [one.strip(AROUND).casefold() for one in text.splitlines() if one.strip(AROUND)]
     alone = [known[one] for one in (lines[:1] + lines[-1:]) if one in known]
-    return _agreed(alone) if alone else Unread("unparseable", "no_choice")
+    if alone:
+        return _agreed(alone)
+    head = re.match(
+        rf"{MARKS}(?P<said>{codes}){MARKS}(?:[.:;,]|\s[-\u2013\u2014]|\s+(?:because|since|as)\b)", text, re.IGNORECASE
+    )
+    named = {known[one.casefold()] for one in re.findall(rf"(?<![\w-])(?:{codes})(?![\w-])", text, re.IGNORECASE)}
+    if head and len(named) == 1 and all(len(code) > 1 for code in scale.codes) and not NEGATED.search(text[:NEAR]):
+        return known[head["said"].casefold()]
+    return Unread("unparseable", "no_choice")

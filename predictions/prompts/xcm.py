@@ -147,9 +147,17 @@ KNOWN_CUES = (
     "Argentina", "Argentine", "Argentinian", "Australia", "Australian", "Brazil", "Brazilian", "Brasil", "brasileiro",
     "China", "Chinese", "France", "French", "français", "Germany", "German", "Deutschland", "deutsch", "India", "Indian",
     "Japan", "Japanese", "Kenya", "Kenyan", "Nigeria", "Nigerian", "Portugal", "Portuguese", "português", "Saudi Arabia",
-    "Saudi", "Arab", "Arabian", "Spain", "Spanish", "España", "español", "Thailand", "Thai", "United Kingdom", "British",
+    "Saudi", "Arab", "Arabia", "Arabian", "Arabic", "Spain", "Spanish", "España", "español", "Thailand", "Thai", "United Kingdom", "British",
     "England", "English", "United States", "American", "中国", "日本", "भारत", "السعودية", "ประเทศไทย",
 )  # fmt: skip
+
+
+UNPARTED = re.compile(  # Thai, Lao, Burmese, Hangul, Khmer, kana, Chinese signs
+    "[\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+)
+CLITICS = re.compile(
+    "[\u0648\u0641]?[\u0628\u0643\u0644]?(?:\u0627\u0644|\u0644)?"
+)  # of Arabic: and, with, as, for, the
 
 
 @dataclass(frozen=True)
@@ -180,7 +188,7 @@ class Querying(Written):
         return Asked((Request(messages=self.messages(scene, texts), max_tokens=128),))
 
     def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
-        found = phrase_of(replies, ("query", "answer"))
+        found = phrase_of(replies, ("query", "search query", "sentence", "answer"))
         if isinstance(found, Unread):
             return found
         cues = (*KNOWN_CUES, *several(self.option(scene, "cues")))
@@ -209,9 +217,26 @@ def query_problems(query: str, word: str, cues: Iterable[str], descriptor: str =
 
 
 def verbatim(word: str, text: str) -> bool:
-    """Whether a word stands in a text as it is written, in capital letters only where a sentence begins with it."""
+    """Whether a word stands in a text whole and as it is written, with a capital only where it begins the text. Scripts
+    that do not part words, or write particles onto them, have it anywhere; in Arabic an article or a preposition may be
+    written before it."""
     text, word = (unicodedata.normalize("NFC", one) for one in (text, word))
-    return word in text or text.startswith(word[:1].upper() + word[1:])
+    if UNPARTED.search(word):
+        return word in text
+    capital = word[:1].upper() + word[1:]
+    places = [one.start() for one in re.finditer(re.escape(word), text)] + [0] * text.startswith(capital)
+    return any(_whole(text, at, at + len(word)) for at in places)
+
+
+def _whole(text: str, begins: int, ends: int) -> bool:
+    before = re.search(r"[^\s]*\Z", text[:begins])
+    led = before[0] if before else ""
+    return not _of_words(text[ends : ends + 1]) and (not _of_words(led[-1:]) or bool(CLITICS.fullmatch(led)))
+
+
+def _of_words(sign: str) -> bool:
+    """A letter, a mark on one, or a digit."""
+    return bool(sign) and unicodedata.category(sign)[0] in "LMN"
 
 
 def plain(text: str) -> str:

@@ -343,7 +343,7 @@ class Driver:
     def _settled(self, task: Task, found: Reading, made: dict[str, int], now: datetime) -> Settled:
         call = task.call
         return Settled(
-            call.id, found.state, found.reason, task.replies[0][1].way, task.asked.order,
+            call.id, found.state, found.reason, found.how, task.asked.order,
             [task.replies[part][0] for part in range(len(task.requests))], found.notes,
             cached=call.attempts + task.attempts == 0, attempts=call.attempts + task.attempts,
             cost=call.cost + task.cost, annotation=made.get(f"run:{self.run.pk}:{call.id}:"), ended_at=now,

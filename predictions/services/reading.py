@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.fields.contract import Shown
 from annotation.sheets import Parsed, Sheet
 from predictions.bodies import storable
-from predictions.prompts.contract import Asked, Prompt, Reply, Scene, Unread
+from predictions.prompts.contract import Asked, Prompt, Reply, Scene, Unread, got_by
+from predictions.prompts.reading import READING_VERSION
 
 log = logging.getLogger(__name__)
 OUTSIDE = {"not_an_option": "outside_scale", "box_outside": "outside_image"}
@@ -18,15 +19,23 @@ GATES = frozenset({"box_too_large", "box_too_small", "too_few_found"})
 
 @dataclass(frozen=True)
 class Reading:
-    """`state` is the call's; `parsed` only where it is answered."""
+    """`state` is the call's; `parsed` only where it is answered. `how`: what the answer is named by. `notes` hold the
+    version of the rules that read it, as "reading"."""
 
     state: str
     reason: str = ""
     notes: Mapping[str, Any] = field(default_factory=dict)
     parsed: Parsed | None = None
+    how: str = ""
 
 
 def read(prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: Asked, replies: Sequence[Reply]) -> Reading:
+    found = _read(prompt, sheet, scene, shown, asked, replies)
+    how = got_by(asked.requests[0].kind if asked.requests else "chat", replies[0].way) if replies else ""
+    return replace(found, notes={**found.notes, "reading": READING_VERSION}, how=how)
+
+
+def _read(prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: Asked, replies: Sequence[Reply]) -> Reading:
     try:
         found = prompt.read(scene, asked, replies)
     except Exception:

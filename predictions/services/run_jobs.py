@@ -182,10 +182,10 @@ def _read_again(found: Run, outfit: ToRead, batch: Sequence[Call], now: datetime
         machine_answers.withdraw(outfit.desk, gone, now, machine_answers.SUPERSEDED)
     for call in (one for one in batch if one.pk in readings):
         got = readings[call.pk]
-        call.state, call.reason, call.notes = got.state, got.reason, dict(got.notes)
+        call.state, call.reason, call.how, call.notes = got.state, got.reason, got.how, dict(got.notes)
         call.annotation_id = made.get(_key(call), call.annotation_id)
     Call.objects.bulk_update(
-        [one for one in batch if one.pk in readings], ["state", "reason", "notes", "annotation"], batch_size=STEP
+        [one for one in batch if one.pk in readings], ["state", "reason", "how", "notes", "annotation"], batch_size=STEP
     )
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from predictions.prompts.contract import Lacking, Read, Reply, Token, Unread
+from predictions.prompts.contract import NO_LOGPROB, Lacking, Read, Reply, Token, Unread
 from predictions.prompts.scales import spread_of, ways_for
 from tests.predictions.prompts.cases import LINKED, case, likely
 
@@ -184,3 +184,30 @@ def test_without_a_cut_nothing_is_asked() -> None:
         case("caire-likelihood").asked(cut="")
     found = case("caire-likelihood").read(Reply("no tokens", finish="stop"), likely(-1.0))
     assert isinstance(found, Unread) and found.reason == "no_logprobs"
+
+
+def pieces(*tokens: tuple[str, float]) -> Reply:
+    return Reply(tokens=tuple(Token(text, logprob) for text, logprob in tokens), finish="stop")
+
+
+def test_likelihoods_are_set_against_each_other_only_over_the_same_tokens() -> None:
+    read = case("caire-likelihood").read
+    two = pieces((" Ja", -1.0), ("pan", -0.5))
+    assert isinstance(read(two, pieces(("Ja", -2.0), ("pan", 0.0))), Read)  # a space before it is of the place
+    for base in (pieces((" Japan", -3.0)), pieces((" Jap", -1.0), ("an", -1.0))):
+        found = read(two, base)
+        assert isinstance(found, Unread) and found.reason == "other_tokens" and found.notes["loss"] == 1.5
+
+
+@pytest.mark.parametrize("odd", [0.5, float("nan"), float("-inf"), NO_LOGPROB])
+def test_what_is_no_log_probability_is_no_loss(odd: float) -> None:
+    for replies in ((pieces(("x", odd)), likely(-1.0, 1)), (likely(-1.0, 1), pieces(("x", odd)))):
+        found = case("caire-likelihood").read(*replies)
+        assert isinstance(found, Unread) and found.reason == "no_logprobs"
+
+
+@pytest.mark.parametrize("odd", [float("nan"), NO_LOGPROB])
+def test_a_token_without_a_probability_lets_no_other_win(odd: float) -> None:
+    reply = Reply("4", "stop", way="logprobs", tokens=(Token("4", odd, {"4": odd, "3": -0.7}),))
+    found = case("caire-digit").read(reply)
+    assert isinstance(found, Unread) and found.reason == "no_number"

@@ -163,7 +163,13 @@ def test_labels_keep_their_order_and_strange_ones_leave_the_reply_unread() -> No
     [
         ("I need a picture of a bus for my homework.", "bus", "", []),
         ("Bus pictures, please.", "bus", "", []),
-        ("I need buses.", "bus", "", []),
+        ("I need buses.", "bus", "", ["word_missing"]),
+        ("Buses for my blog, please.", "bus", "", ["word_missing"]),
+        ("Photo de l'église, s'il vous plaît", "église", "", []),
+        ("أريد صورة للخبز", "خبز", "", []),
+        ("صورة مخبز", "خبز", "", ["word_missing"]),
+        ("घरों की तस्वीर", "घर", "", ["word_missing"]),
+        ("I need an Arabic bus.", "bus", "", ["culture_cue"]),
         ("I need a picture of a coach.", "bus", "", ["word_missing"]),
         ("I need a Chinese bus.", "bus", "", ["culture_cue"]),
         ("I need a Chinese bus.", "bus", "China", []),
@@ -179,3 +185,13 @@ def test_a_longer_query_keeps_the_word_and_names_no_culture(
     from predictions.prompts.xcm import KNOWN_CUES
 
     assert query_problems(query, word, KNOWN_CUES, descriptor) == wrong
+
+
+@pytest.mark.parametrize(
+    "reply", ["Query: I need a bus.", '**Search query:** "I need a bus."', '{"query": "I need a bus."}']
+)
+def test_a_query_is_without_the_word_before_it(reply: str) -> None:
+    found = case("xcm-queries")
+    word = str(found.context.get("native") or found.concept)
+    text = reply.replace("bus", word)
+    assert found.says(text) == {"query": f"I need a {word}."}
