@@ -118,7 +118,7 @@ def collections_of(benchmark: Benchmark) -> list[Held]:
 def all_runs_of(benchmark: Benchmark) -> list[Run]:
     """By collection, task, query set and model; what was withdrawn last. A file that never came in whole is left out
     once another has taken its place."""
-    rows = Run.objects.filter(benchmark=benchmark).exclude(task=Run.Task.ANSWERS)
+    rows = Run.objects.filter(benchmark=benchmark).exclude(task__in=(Run.Task.ANSWERS, Run.Task.LINKING))
     rows = rows.exclude(complete=False, withdrawn_at__isnull=False)
     rows = rows.select_related("rater", "collection", "created_by")
     order = ("-collection", "task", "query_set", "rater__name", "rater__setting", "system_prompt", "-pk")

@@ -56,7 +56,8 @@ class Trial:
 class Drawn:
     trials: tuple[Trial, ...]
     left_out: Mapping[str, int]
-    """How many seeds yield none, by reason: "no_words", "no_country", or the role without a candidate."""
+    """How many seeds yield none, by reason: "no_words", "no_described" (none with the country's name), "no_country", or
+    the role without a candidate."""
 
 
 Texts = Mapping[tuple[str, str, str], str]
@@ -143,7 +144,7 @@ def _six(seed: Pictured, pools: _Pools, texts: Texts, countries: Mapping[str, st
     there = open_ones[int(lot("descriptor") * len(open_ones))]
     words = texts.get((seed.concept, there, seed.language), "")
     if not words:
-        return "no_words"
+        return "no_described"
     wanted: dict[str, Fits] = {
         "correct": lambda one: one.concept == seed.concept and one.country == there,
         "object_language_biased": lambda one: one.concept == seed.concept and one.country == seed.country,

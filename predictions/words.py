@@ -115,6 +115,9 @@ UNMADE = {
     "irrelevant": _("no candidate of another concept from another country"),
 }
 
+GOT = {**WAYS, "likelihood": KINDS["continuation"], "similarity": KINDS["probe"], "boxes": KINDS["grounding"]}
+"""How an answer was got, by what stands with it (Call.how)."""
+
 PROBLEMS = {
     "unknown_place": _("Nothing fills {%(place)s}. Take it out, or correct its name."),
     "missing_place": _("{%(place)s} is missing, and the prompt needs it."),

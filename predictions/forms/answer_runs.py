@@ -1,6 +1,6 @@
 """A run as a researcher plans it: what is asked of whom, how, and for how much."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -39,10 +39,16 @@ class FirstForm(Styled, forms.Form):
     campaign = forms.ModelChoiceField(Campaign.objects.none(), label=_("Campaign"), empty_label=_("Choose"))
     endpoint = forms.ModelChoiceField(Endpoint.objects.none(), label=_("Endpoint"), empty_label=_("Choose"))
 
-    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, benchmark: Benchmark, kinds: Collection[str] = Endpoint.Kind.values, **kwargs: Any
+    ) -> None:
+        """`kinds`: of endpoints that some prompt can put the campaign's sheet to."""
         super().__init__(*args, **kwargs)
         self._offer("campaign", campaigns_of(benchmark))
-        self._offer("endpoint", Endpoint.objects.filter(team=benchmark.team, retired_at=None).order_by("name"))
+        endpoints = Endpoint.objects.filter(team=benchmark.team, retired_at=None)
+        self._offer("endpoint", endpoints.filter(kind__in=kinds).order_by("name"))
+        if endpoints.exclude(kind__in=kinds).exists():
+            self.fields["endpoint"].help_text = _("Those that some prompt can put the sheet of this campaign to.")
 
     def _offer(self, name: str, rows: "QuerySet[Any]") -> None:
         self.fields[name].queryset = rows  # type: ignore[attr-defined]

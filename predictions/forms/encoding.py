@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from benchmarks.models import Benchmark, Stage
 from people.forms.base import Styled
 from predictions.backends.detector import THRESHOLD
-from predictions.models import Collection, Endpoint, Query
+from predictions.models import Collection, Endpoint, Query, Run
 from predictions.services import encoder_runs, item_facts, made_collections
 
 MODEL_HELP = _("As ViT-B-32/laion2b_s34b_b79k, hf-hub:owner/name, or local-dir:name of a folder that is here.")
@@ -47,10 +47,22 @@ class EncoderRunForm(Styled, forms.Form):
         held = Collection.objects.filter(benchmark=benchmark).order_by("-pk")
         self.fields["collection"].queryset = held  # type: ignore[attr-defined]
         self.fields["endpoint"].queryset = endpoints(benchmark, Endpoint.Kind.OPEN_CLIP)  # type: ignore[attr-defined]
-        self.fields["task"].choices = [(one.value, one.label) for one in encoder_runs.TASKS]  # type: ignore[attr-defined]
-        sets = Query.objects.filter(collection__in=held).order_by("query_set").values_list("query_set", flat=True)
-        choices = [(name, name or _("without a name")) for name in sets.distinct()]
+        asked = Query.objects.filter(collection__in=held).order_by("query_set")
+        choosing = set(asked.exclude(roles={}).values_list("query_set", flat=True).distinct())
+        tasks = [one for one in encoder_runs.TASKS if choosing or one != Run.Task.FORCED_CHOICE]
+        self.fields["task"].choices = [(one.value, one.label) for one in tasks]  # type: ignore[attr-defined]
+        names = [(name, name or _("without a name")) for name in asked.values_list("query_set", flat=True).distinct()]
+        with_them = _("%(set)s, with candidates to choose between")
+        choices = [(name, with_them % {"set": said} if name in choosing else said) for name, said in names]
         self.fields["query_set"].choices = choices or [("", _("without a name"))]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """What is chosen between has candidates, in this very collection."""
+        cleaned = super().clean() or self.cleaned_data
+        of_set = Query.objects.filter(collection=cleaned.get("collection"), query_set=cleaned.get("query_set", ""))
+        if cleaned.get("task") == Run.Task.FORCED_CHOICE and not of_set.exclude(roles={}).exists():
+            self.add_error("query_set", _("These queries name no candidates. Choose a set that does, or retrieval."))
+        return cleaned
 
     def plan(self) -> encoder_runs.Plan:
         said = self.cleaned_data

@@ -24,7 +24,7 @@ class EndpointForm(Styled, forms.Form):
         label=_("Address"),
         max_length=500,
         required=False,
-        help_text=_("Up to /v1, such as https://models.example.org/v1. Encoders and detectors run here and need none."),
+        help_text=_("Up to /v1, such as https://models.example.org/v1."),
         widget=forms.TextInput(attrs={"dir": "ltr", "inputmode": "url", "spellcheck": "false"}),
     )
     offers = forms.MultipleChoiceField(
@@ -43,30 +43,36 @@ class EndpointForm(Styled, forms.Form):
     )  # fmt: skip
     timeout_seconds = forms.IntegerField(label=_("Seconds to wait"), min_value=1, max_value=3600, initial=120)
 
-    def __init__(self, *args: Any, endpoint: Endpoint | None = None, **kwargs: Any) -> None:
-        """Of an endpoint that is there, or of a new one."""
-        known = {name: getattr(endpoint, name) for name in FIELDS} if endpoint else None
-        super().__init__(*args, initial=known, **kwargs)
+    def __init__(
+        self, *args: Any, endpoint: Endpoint | None = None, kind: str = Endpoint.Kind.OPENAI, **kwargs: Any
+    ) -> None:
+        """Of an endpoint that is there, or of a new one of a kind."""
+        if endpoint:
+            kwargs["initial"] = {name: getattr(endpoint, name) for name in FIELDS}
+        super().__init__(*args, **kwargs)
         self.fields["kind"].disabled = endpoint is not None  # it stays what it is
-        if endpoint is not None and endpoint.kind != Endpoint.Kind.OPENAI:
-            del self.fields["base_url"], self.fields["offers"]  # it runs here, and has but one way
+        self.fields["kind"].widget.attrs["data-submits"] = ""
+        self.shown_kind = endpoint.kind if endpoint else kind
+        if self.shown_kind != Endpoint.Kind.OPENAI:
+            for name in OF_SERVERS:  # it runs here, and has but one way
+                del self.fields[name]
 
     def clean_name(self) -> str:
         return one_line(str(self.cleaned_data["name"]))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        if (
-            cleaned.get("kind") == Endpoint.Kind.OPENAI
-            and not cleaned.get("base_url")
-            and "base_url" not in self.errors
-        ):
+        if "base_url" in self.fields and not cleaned.get("base_url") and "base_url" not in self.errors:
             self.add_error("base_url", _("Give the address that answers, such as https://models.example.org/v1."))
         return cleaned
 
     def told(self) -> dict[str, Any]:
         """As `services.endpoints` takes it."""
         return {name: self.cleaned_data[name] for name in FIELDS if name in self.fields}
+
+    def limits(self) -> list[Any]:
+        """How much is asked at once, and how long a server is waited for."""
+        return [self[name] for name in LIMITS if name in self.fields]
 
     def offered(self) -> list[tuple[Any, Any]]:
         """Each thing it may offer: its box, and a plain sentence."""
@@ -75,6 +81,7 @@ class EndpointForm(Styled, forms.Form):
 
 
 FIELDS = ("kind", "name", "base_url", "offers", "most_in_flight", "per_minute", "timeout_seconds")
+OF_SERVERS, LIMITS = ("base_url", "offers", "per_minute", "timeout_seconds"), FIELDS[4:]
 
 
 class SecretForm(Styled, forms.Form):

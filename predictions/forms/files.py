@@ -13,6 +13,7 @@ from predictions.forms.about import about_in
 from predictions.models import Collection, Query, Run
 from predictions.services.runs import Told
 
+TASKS = [(one.value, one.label) for one in (Run.Task.RETRIEVAL, Run.Task.FORCED_CHOICE, Run.Task.EMBEDDING)]
 FILES = {"accept": ".csv,.tsv,.jsonl,.ndjson", "class": "in"}
 
 
@@ -48,7 +49,7 @@ class RunForm(Styled, forms.Form):
     """What one model found."""
 
     collection = forms.ModelChoiceField(label=_("Collection"), queryset=Collection.objects.none(), empty_label=None)
-    task = forms.ChoiceField(label=_("Task"), choices=[("", _("Choose what it was asked")), *Run.Task.choices])
+    task = forms.ChoiceField(label=_("Task"), choices=[("", _("Choose what it was asked")), *TASKS])
     query_set = forms.ChoiceField(label=_("Query set"), required=False)
     model = forms.CharField(label=_("Model"), max_length=200)
     setting = forms.CharField(

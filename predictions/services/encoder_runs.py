@@ -112,20 +112,34 @@ def _driven(work: Work, run: Run) -> None:
     encoder, turn = clip.load(run.model), Turn(work)
     entries = _things(Entry.objects.filter(collection=run.pool))
     queries = [] if run.task == Run.Task.EMBEDDING else _queries(run)
-    work.expect(len(entries) + 2 * len(queries))
+    work.expect(len(entries) + len(queries))
     held = Encoding(run.pool, "entries", entries, encoder)
     asked = Encoding(run.pool, f"queries {run.query_set} {run.system_prompt}", queries, encoder)
-    for part, before in ((held, 0), (asked, len(entries))):
+    if not work.cursor:
+        _tell_before(work, held, asked)
+    for part in (held, asked):
         for done, failures in part.missing_made(work.beat):
             rows = [_unread(thing, words) for thing, words in failures]
-            work.step(done=before + done, cursor={"part": part.what, "done": done}, rows=rows)
+            at = done if part is held else len(entries)  # a query is done when it has its list
+            work.step(done=at, cursor={"part": part.what, "done": done}, rows=rows)
             _still_wanted(run)
             turn.over()
     if run.task != Run.Task.EMBEDDING:
         for done in _ranked(work, run, held, asked):
-            work.step(done=len(entries) + len(queries) + done, cursor={"part": "rankings", "done": done})
+            work.step(done=len(entries) + done, cursor={"part": "rankings", "done": done})
             turn.over()
     _finish(work, run, encoder, held, asked)
+
+
+def _tell_before(work: Work, held: Encoding, asked: Encoding) -> None:
+    """What an earlier run of the model left done is no work of this one."""
+    before, queries = held.made_before(), asked.made_before()
+    if before or queries:
+        n = {"n": before, "of": len(held.things), "queries": queries, "of_queries": len(asked.things)}
+        text = _("Vectors made before, and taken as they are: %(n)s of %(of)s entries")
+        text = (text if not asked.things else text + _(", %(queries)s of %(of_queries)s queries")) % n
+        work.note(text + ".")
+    work.step(done=before, cursor={"part": "before", "done": before})
 
 
 def _still_wanted(run: Run) -> None:
@@ -221,7 +235,9 @@ def after(job: Job) -> Next | None:
     run = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if run is None:
         return None
-    return Next(_("See the predictions"), reverse("predictions:index", args=[run.benchmark.slug]))
+    if run.complete and run.task != Run.Task.EMBEDDING:
+        return Next(_("See the tables"), reverse("evaluation:tables", args=[run.benchmark.slug]))
+    return Next(_("See the runs of encoders"), reverse("predictions:encode", args=[run.benchmark.slug]))
 
 
 DRIVE = Kind(KIND, drive, after)

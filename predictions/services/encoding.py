@@ -65,6 +65,13 @@ class Encoding:
             beat()
         return made, failures
 
+    def made_before(self) -> int:
+        """Of how many things there are vectors already, of this run or of an earlier one."""
+        if not self.things or not self.store.planned:
+            return 0
+        left = (len(self.things[number * SHARD : (number + 1) * SHARD]) for number in self.store.missing())
+        return len(self.things) - sum(left)
+
     def units(self) -> scoring.Floats:
         """(n, d) in the order of `things`, from what is stored; zeros for what could not be read."""
         if not self.things:

@@ -45,7 +45,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Made:
-    """`queries`: how many by query set. `left_out`: seeds without a trial, by query set and reason."""
+    """`queries`: how many by query set. `left_out`: pictures without a query, by query set and reason."""
 
     collection: Collection
     entries: int
@@ -155,6 +155,8 @@ def _queries(
             Query(key=one.key, text=one.native, relevant=of_concept[one.concept], about=about[one.key])
             for one in pictured if one.native and one.concept
         ]  # fmt: skip
+        if without := len(pictured) - len(sets[NATIVE]):
+            left_out[NATIVE] = {"no_words": without}
     if THREE in plan.queries:
         drawn = trials.three(pictured, plan.seed, other_language=plan.other_language)
         sets["plain"], left_out["plain"] = _asked(drawn, about, described=False), drawn.left_out

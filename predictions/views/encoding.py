@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import benchmark_for
 from people.views.asking import person
+from predictions import words
 from predictions.access import run_for
 from predictions.backends import torch_setup
 from predictions.forms.encoding import EncoderRunForm, MakeForm, endpoints
@@ -62,18 +63,24 @@ def make(request: HttpRequest, slug: str) -> HttpResponse:
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.info(request, _told(made))
+            for sentence in _told(made):
+                messages.info(request, sentence)
             return redirect("predictions:index", benchmark.slug)
     context = context_of(request, benchmark, form=form)
     return render(request, "predictions/encoding/make.html", context, status=400 if form.errors else 200)
 
 
-def _told(made: made_collections.Made) -> str:
-    counts: dict[str, Any] = {"entries": made.entries, "queries": sum(made.queries.values())}
-    left_out = sum(sum(why.values()) for why in made.left_out.values())
-    said = _("The collection has %(entries)s entries and %(queries)s queries.") % counts
-    if left_out:
-        said += " " + _("%(n)s pictures have no partners or no words for a trial, and were left out.") % {"n": left_out}
+def _told(made: made_collections.Made) -> list[str]:
+    """What came, and what each query set lacks, with what to add."""
+    sets = ", ".join(f"{name} {n}" for name, n in made.queries.items())
+    counts: dict[str, Any] = {"entries": made.entries, "queries": sum(made.queries.values()), "sets": sets}
+    said = [_("The collection has %(entries)s entries and %(queries)s queries.") % counts]
+    said = [_("The collection has %(entries)s entries and %(queries)s queries: %(sets)s.") % counts] if sets else said
+    for name, why in made.left_out.items():
+        reasons = "; ".join(f"{n}: {words.unmade(code)}" for code, n in why.items())
+        if reasons:
+            told = {"set": name, "n": sum(why.values()), "reasons": reasons}
+            said.append(_("“%(set)s” has no query for %(n)s pictures. %(reasons)s.") % told)
     return said
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -39,8 +39,8 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     team = team_for(request.user, slug, admin=True)
     posted = request.POST if request.method == "POST" else None
-    form, key = EndpointForm(posted), SecretForm(posted)
-    if posted is not None and form.is_valid() and key.is_valid():
+    form, key = _new_form(posted), SecretForm(posted)
+    if posted is not None and form.is_bound and form.is_valid() and key.is_valid():
         try:
             with transaction.atomic():
                 made = endpoints.create(team, person(request), timezone.now(), **form.told())
@@ -53,6 +53,17 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("predictions:endpoint", team.slug, made.pk)
     status = 400 if form.errors or key.errors else 200
     return render(request, "predictions/endpoint_new.html", _context(request, team, form=form, key=key), status=status)
+
+
+def _new_form(posted: QueryDict | None) -> EndpointForm:
+    """With the fields of its kind. Another kind than was shown is no mistake: what was typed is shown again."""
+    if posted is None:
+        return EndpointForm()
+    kind = posted.get("kind", "")
+    kind = kind if kind in Endpoint.Kind.values else Endpoint.Kind.OPENAI
+    if posted.get("shown_kind", kind) == kind:
+        return EndpointForm(posted, kind=kind)
+    return EndpointForm(kind=kind, initial={"kind": kind, "name": posted.get("name", "")})
 
 
 @login_required

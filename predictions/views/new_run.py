@@ -1,5 +1,6 @@
 """A run is planned, looked at, costed and started: four presses, and nothing is sent before the last."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -18,7 +19,7 @@ from predictions.access import answer_run_for
 from predictions.backends.contract import Decoding
 from predictions.drawn import drawn
 from predictions.endpoint_readers import last_check, prices_of
-from predictions.fitting import Fitting, fitting
+from predictions.fitting import Fitting, fitting, usable
 from predictions.forms.answer_runs import OPTION, FirstForm, PlanForm, campaigns_of, ident, typed
 from predictions.models import Endpoint, Run
 from predictions.plan_pages import facts_of, run_in_the_way, told_of
@@ -57,15 +58,16 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _form(benchmark: Benchmark, said: Any, *, checked: bool) -> tuple[FirstForm, Fitting]:
     """The first form until campaign and endpoint are known and a prompt fits both; then the whole one."""
-    bound = FirstForm(said, benchmark=benchmark)
+    of: dict[str, Any] = {"benchmark": benchmark, "kinds": _kinds(benchmark, said)}
+    bound = FirstForm(said, **of)
     if not bound.is_valid():
-        return bound if checked else FirstForm(initial=typed(bound, said), benchmark=benchmark), Fitting()
+        return bound if checked else FirstForm(initial=typed(bound, said), **of), Fitting()
     campaign, endpoint = bound.cleaned_data["campaign"], bound.cleaned_data["endpoint"]
     fits = fitting(campaign, endpoint)
     if fits.ready is None:
-        return FirstForm(initial=typed(bound, said), benchmark=benchmark), fits
+        return FirstForm(initial=typed(bound, said), **of), fits
     chosen = next((one for one in fits.prompts if ident(one) == said.get("prompt")), fits.ready)
-    about: dict[str, Any] = {"benchmark": benchmark, "campaign": campaign, "fitting": fits.prompts, "chosen": chosen}
+    about = of | {"campaign": campaign, "fitting": fits.prompts, "chosen": chosen}
     if checked:
         return PlanForm(said, **about), fits
     first = typed(bound, said)
@@ -74,6 +76,12 @@ def _form(benchmark: Benchmark, said: Any, *, checked: bool) -> tuple[FirstForm,
         rest = typed(PlanForm(**about), said).items()
         first |= {name: value for name, value in rest if same or not name.startswith(OPTION)}
     return PlanForm(initial=first | {"prompt": ident(chosen)}, **about), fits
+
+
+def _kinds(benchmark: Benchmark, said: Any) -> Collection[str]:
+    """Of endpoints that are worth offering: all, before a campaign is chosen or where nothing fits it."""
+    campaign = campaigns_of(benchmark).filter(pk=whole(said.get("campaign"))).first()
+    return usable(campaign) or Endpoint.Kind.values if campaign else Endpoint.Kind.values
 
 
 def _plan(form: PlanForm) -> Plan:

@@ -64,6 +64,50 @@ def test_a_run_is_begun_and_its_progress_is_the_jobs_page(world: World, models_r
     )
 
 
+def test_vectors_that_were_made_before_are_told_and_a_ranking_leads_to_its_table(
+    world: World, models_root: Path
+) -> None:
+    """As a job of no work it would read as one that did nothing."""
+    collection = a_collection(world, 1)
+    entries = collection.entries.count()
+    ranked = a_run(world, collection)
+    job = ranked.job
+    assert job and job.done == job.total == entries + 16, "pictures and queries, each once"
+    page = world.client(world.mara).get(reverse("jobs:job", args=[job.pk])).content.decode()
+    tables = reverse("evaluation:tables", args=[world.benchmark.slug])
+    assert f'href="{tables}"' in page and "See the tables" in page and "made before" not in page
+    assert f'href="{tables}"' in get(world, "encode") and f'href="{tables}"' in get(world, "index")
+    again = a_run(world, collection, "embedding").job
+    assert again and again.done == again.total == entries
+    page = world.client(world.mara).get(reverse("jobs:job", args=[again.pk])).content.decode()
+    assert f"Vectors made before, and taken as they are: {entries} of {entries} entries." in page
+
+
+def test_forced_choice_is_offered_for_queries_with_candidates_only(world: World) -> None:
+    collection = a_collection(world, 1)
+    said = {"collection": collection.pk, "task": "forced_choice", "model": MODEL, "most": "5"}
+    said |= {"endpoint": an_endpoint(world).pk, "query_set": "captions"}
+    page = get(world, "encode")
+    assert "choice, with candidates to choose between" in page and "captions, with candidates" not in page
+    wrong = post(world, "encode", **said)
+    assert wrong.status_code == 400 and 'id="id_query_set_error"' in wrong.content.decode() and not Run.objects.exists()
+    Query.objects.filter(query_set="choice").delete()
+    assert 'value="forced_choice"' not in get(world, "encode")
+    assert 'value="linking"' not in get(world, "run_new") and 'value="retrieval"' in get(world, "run_new")
+
+
+def test_of_a_made_collection_each_query_set_says_what_it_lacks(world: World) -> None:
+    world.add_items(4, images=True)
+    said = {"stage": world.stage.pk, "name": "Everyday", "version": "1", "what": "images", "seed": "1"}
+    said |= {"queries": ["universals", "native", "three", "six"]}
+    made = world.client(world.mara).post(url(world, "collection_make"), said, follow=True).content.decode()
+    concepts = Query.objects.filter(query_set="universals").count()
+    assert f"The collection has 4 entries and {concepts} queries: universals {concepts}." in made
+    for name in ("native", "plain", "descriptor"):
+        assert f"“{name}” has no query for 4 pictures. 4: no words in the language of its country." in made, name
+    assert "concept_in_native" in made
+
+
 def test_without_the_packages_the_page_says_so(world: World, monkeypatch: Any) -> None:
     monkeypatch.setattr("predictions.backends.torch_setup.installed", lambda: False)
     assert "Run ./emic models, then restart." in get(world, "encode")

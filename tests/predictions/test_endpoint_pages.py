@@ -8,6 +8,7 @@ from django.utils import timezone
 from jobs.models import Event
 from predictions.models import Endpoint
 from predictions.services import endpoints
+from tests.forms import inputs_of
 from tests.personas import World
 from tests.predictions.scripted import Server
 
@@ -169,3 +170,19 @@ def test_the_list_asks_the_same_however_many_there_are(
         endpoints.create(world.team, world.team_admin, timezone.now(), **fields)
     with django_assert_num_queries(len(first)):
         client.get(home(world))
+
+
+def test_a_new_encoder_is_asked_only_for_what_it_has(world: World) -> None:
+    client, address = world.client(world.team_admin), f"/teams/{world.team.slug}/models/new/"
+    server = client.get(address).content.decode()
+    assert all(f'name="{name}"' in server for name in ("base_url", "offers", "most_in_flight", "secret"))
+    said = {"kind": "open_clip", "shown_kind": "openai", "name": "Tiny encoder", "base_url": ""}
+    shown = client.post(address, said)
+    page = shown.content.decode()
+    assert shown.status_code == 200 and not Endpoint.objects.filter(name="Tiny encoder").exists(), "only the fields"
+    for name in ("base_url", "offers", "per_minute", "timeout_seconds", "secret"):
+        assert f'name="{name}"' not in page, name
+    sent = dict(inputs_of(page))
+    assert sent["name"] == "Tiny encoder" and sent["kind"] == sent["shown_kind"] == "open_clip"
+    assert client.post(address, sent).status_code == 302
+    assert Endpoint.objects.get(name="Tiny encoder").kind == "open_clip"

@@ -92,7 +92,7 @@ def test_a_seed_without_partners_or_words_yields_no_trial_and_is_counted() -> No
     alone = [*PICTURES, pictured("Egypt", "pyramid"), pictured("Japan", "tea", 9, native="")]
     assert trials.three(alone, 1).left_out == {"correct": 1, "no_words": 1}
     few = {key: words for key, words in TEXTS.items() if key[1] != "Japan"}
-    assert trials.six(PICTURES, few, 1).left_out["no_words"] > 0
+    assert trials.six(PICTURES, few, 1).left_out["no_described"] > 0
     assert trials.six([pictured("Egypt", "tea")], TEXTS, 1).left_out == {"no_country": 1}
 
 

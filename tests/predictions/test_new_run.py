@@ -237,3 +237,13 @@ def test_only_those_who_work_on_the_benchmark_plan_runs(
     assert client.get(address(world)).status_code == 404
     assert client.post(address(world), plan(campaign, endpoint) | {"do": "start"}).status_code == 404
     assert not Run.objects.exists()
+
+
+def test_only_endpoints_that_some_prompt_can_use_are_offered(world: World, campaign: Campaign) -> None:
+    an_endpoint(world, "http://127.0.0.1:9/v1", name="A server")
+    an_endpoint(world, "", kind="detector", name="A detector")
+    client = world.client(world.mara)
+    before = text_of(client.get(address(world)))
+    assert "A server" in before and "A detector" in before, "nothing is known of the sheet yet"
+    page = text_of(client.get(address(world), {"campaign": campaign.pk}))
+    assert "A server" in page and "A detector" not in page and "Those that some prompt can put the sheet" in page
