@@ -13,11 +13,14 @@ from django.utils.translation import gettext as _
 from annotation.imports.source import Row
 from annotation.imports.staging import together
 from benchmarks.imports.problems import RowProblem, SourceProblem
-from predictions.imports.samples import Boxes, Lines, Sample
+from predictions.bodies import storable
+from predictions.imports.samples import ODD, Boxes, Lines, Sample, one_row
 from predictions.imports.streaming import elements
 
 KEY = "coco"
 MOST_IN_IMAGE = 5000
+MOST_BYTES = 100 * 1024**2  # of the release's file, which is read while a person waits
+MOST_THINGS = 1_000_000
 SLACK = 1.0  # pixels by which a box may reach over the edge: rounding
 
 
@@ -36,22 +39,52 @@ def recognises(head: bytes) -> bool:
 
 
 def names(file: BinaryIO) -> Names:
-    """Of the release's COCO file. Raises SourceProblem."""
+    """Of the release's COCO file, as it was released. Raises SourceProblem."""
     images: dict[str, tuple[str, float, float]] = {}
     categories: dict[str, str] = {}
     try:
-        for name, one in elements(file, ("images", "categories", "annotations")):
+        for number, (name, one) in enumerate(elements(file, ("images", "categories", "annotations"))):
+            if number == MOST_THINGS:
+                raise _too_large()
             if name == "images":
-                size = (float(one.get("width") or 0), float(one.get("height") or 0))
-                images[str(one["id"])] = (str(one.get("file_name") or ""), *size)
+                size = (_side(one.get("width")), _side(one.get("height")))
+                images[storable(str(one["id"]))] = (storable(str(one.get("file_name") or "")), *size)
             elif name == "categories":
-                categories[str(one["id"])] = str(one.get("name") or "")
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        text = _("In the COCO file an image or a category has no id. Send the file as it was released.")
+                categories[storable(str(one["id"]))] = storable(str(one.get("name") or ""))
+    except ODD as error:
+        text = _("In the COCO file an image or a category has no id, or no size. Send the file as it was released.")
         raise SourceProblem(text) from error
     if not images:
         raise SourceProblem(_("The COCO file lists no images. Send the one that was released with the pictures."))
     return Names(images, categories)
+
+
+def _side(said: Any) -> float:
+    """0 where it is not said."""
+    found = float(said or 0)
+    if not math.isfinite(found) or found < 0:
+        raise ValueError(said)
+    return found
+
+
+def _too_large() -> SourceProblem:
+    text = _("The COCO file is too large to be looked at: at most %(most)s MB, and %(things)s images and annotations. "
+             "Leave out its annotations, and the images that the answers are not about.")  # fmt: skip
+    return SourceProblem(text % {"most": MOST_BYTES // 1024**2, "things": f"{MOST_THINGS:,}"})
+
+
+def brief(file: BinaryIO, size: int) -> bytes:
+    """What is needed of the release's file, to be kept and read with `known`. Raises SourceProblem."""
+    if size > MOST_BYTES:
+        raise _too_large()
+    found = names(file)
+    return json.dumps({"images": found.images, "categories": found.categories}).encode()
+
+
+def known(file: BinaryIO) -> Names:
+    """What `brief` wrote."""
+    said = json.load(file)
+    return Names({key: tuple(one) for key, one in said["images"].items()}, said["categories"])
 
 
 def rows(file: BinaryIO) -> Iterator[Row]:
@@ -71,9 +104,10 @@ def lines(rows: Iterator[Row], names: Names, beat: Callable[[], None]) -> Lines:
         try:
             if isinstance(first, RowProblem):
                 raise first
-            key = str(first["image_id"])
-            name, width, height = names.images.get(key, ("", 0.0, 0.0))
-            found = tuple(_detection(row, names) for _n, row in some if isinstance(row, Mapping))
+            with one_row():
+                key = str(first["image_id"])
+                name, width, height = names.images.get(key, ("", 0.0, 0.0))
+                found = tuple(_detection(row, names) for _n, row in some if isinstance(row, Mapping))
             size = (width, height) if width and height else None
             raw = json.dumps([row for _n, row in some[:20]])
             yield Sample(number, name or key, Boxes(found, size), raw=raw)

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 from annotation.imports.rows import clean
 from annotation.imports.source import Row
 from benchmarks.imports.problems import RowProblem
-from predictions.imports.samples import LONGEST_RAW, Lines, Sample, Told, named
+from predictions.imports.samples import LONGEST_RAW, Lines, Sample, Told, named, one_row
 from predictions.imports.streaming import elements
 
 KEY = "inspect"
@@ -43,12 +43,18 @@ def lines(rows: Iterator[Row], told: Told) -> Lines:
                 raise row
             if row.get("epoch", 1) != 1:
                 continue
-            raw = _completion(row)
-            said = _of_scorer(row, told.only) if told.only else raw
-            target = named(row, told.column, number) if told.column else ""
-            yield Sample(number, named(row, told.key, number), clean(said), target, clean(raw or "")[:LONGEST_RAW])
+            with one_row():
+                made = _sample(number, row, told)
+            yield made
         except RowProblem as problem:
             yield number, problem
+
+
+def _sample(number: int, row: Mapping[str, Any], told: Told) -> Sample:
+    raw = _completion(row)
+    said = _of_scorer(row, told.only) if told.only else raw
+    target = named(row, told.column, number) if told.column else ""
+    return Sample(number, named(row, told.key, number), clean(said), target, clean(raw or "")[:LONGEST_RAW])
 
 
 def _completion(row: Mapping[str, Any]) -> str | None:
@@ -57,8 +63,10 @@ def _completion(row: Mapping[str, Any]) -> str | None:
         return None
     if isinstance(output.get("completion"), str):
         return str(output["completion"])
-    choices = output.get("choices") or [{}]
-    content = choices[0].get("message", {}).get("content") if isinstance(choices[0], Mapping) else None
+    choices = output.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, Mapping) else None
+    content = message.get("content") if isinstance(message, Mapping) else None
     if isinstance(content, list):  # parts of a message: only what is text
         content = "".join(str(one.get("text", "")) for one in content if isinstance(one, Mapping))
     return content if isinstance(content, str) else None

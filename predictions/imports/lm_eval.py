@@ -8,7 +8,7 @@ from typing import Any
 from annotation.imports.rows import clean
 from annotation.imports.source import Row
 from benchmarks.imports.problems import RowProblem
-from predictions.imports.samples import LONGEST_RAW, Likelihoods, Lines, Sample, Told, named
+from predictions.imports.samples import LONGEST_RAW, Likelihoods, Lines, Sample, Told, named, one_row
 
 KEY = "lm_eval"
 INVALID = "[invalid]"  # what its filters write where they found nothing
@@ -32,12 +32,18 @@ def lines(rows: Iterator[Row], told: Told) -> Lines:
                 raise row
             if told.only and filters_of(row) != told.only:
                 continue
-            said = row.get("filtered_resps", row.get("resps"))
-            raw = row.get("resps", said)
-            target = named(row, told.column, number) if told.column else ""
-            yield Sample(number, named(row, told.key, number), clean(reply(said)), target, clean(_text(raw)))
+            with one_row():
+                made = _sample(number, row, told)
+            yield made
         except RowProblem as problem:
             yield number, problem
+
+
+def _sample(number: int, row: Mapping[str, Any], told: Told) -> Sample:
+    said = row.get("filtered_resps", row.get("resps"))
+    target = named(row, told.column, number) if told.column else ""
+    raw = clean(_text(row.get("resps", said)))
+    return Sample(number, named(row, told.key, number), clean(reply(said)), target, raw)
 
 
 def reply(said: Any) -> Any:
@@ -66,7 +72,7 @@ def _is_likelihood(one: Any) -> bool:
         return False
     try:
         return math.isfinite(float(pair[0])) and str(pair[1]) in ("True", "False")
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         return False
 
 

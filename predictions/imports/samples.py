@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from django.utils.translation import gettext as _
 
-from annotation.imports.rows import cell
+from annotation.imports.rows import cell, clean
 from annotation.sheets import Field, Sheet, say
 from benchmarks.imports.problems import RowProblem
 
@@ -15,6 +16,7 @@ Failure = Literal["no_response", "unparseable", "out_of_range"]
 LONGEST_RAW = 20_000
 WHOLE = "*"
 """In the place of a field: a reply is a JSON object with all answers."""
+ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 ALL = "="
 """Before the name of a culture, in the place of a column: every answer is about it."""
 
@@ -79,6 +81,16 @@ Line = Sample | tuple[int, RowProblem]
 Lines = Iterator[Line]
 
 
+@contextmanager
+def one_row() -> Iterator[None]:
+    """What is made otherwise than its format has it is a problem of this row alone. Raises RowProblem."""
+    try:
+        yield
+    except ODD as error:
+        text = _("This row is made otherwise than its format has it, or a number in it is too large. Take it out.")
+        raise RowProblem("unreadable", text) from error
+
+
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row with what is nested one or two deep under dotted names, such as "doc.id" and "doc.meta.key"."""
     found: dict[str, Any] = {}
@@ -100,7 +112,7 @@ def named(row: Mapping[str, Any], column: str, number: int) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
         text = _("“%(name)s” names no item in this row. Choose the column that holds the item's key.")
         raise RowProblem("no_key", text % {"name": column})
-    return str(value).strip()
+    return str(clean(str(value).strip()))
 
 
 def codes_of(one: Field) -> Sequence[str]:

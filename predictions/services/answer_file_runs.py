@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
+from django.core.files.base import ContentFile
 from django.core.files.base import File as Upload
 from django.db import transaction
 from django.urls import reverse
@@ -32,6 +34,7 @@ from jobs.models import Job, JobRow, record
 from jobs.runner import JobFailed, Work
 from people.models import Team, User
 from people.services.raters import clash, describe, models_of
+from predictions.bodies import storable
 from predictions.imports import coco
 from predictions.imports.samples import Told
 from predictions.models import Call, Reply, Run
@@ -249,6 +252,7 @@ class _Calls:
     def _call(self, item: int, unit: int, one: Found, state: str, why: str) -> Call:
         return Call(
             run=self.run, item_id=item, unit_id=unit, state=state, reason=why, how=one.how, ended_at=self.now,
+            notes=storable(dict(one.notes or {})),
         )  # fmt: skip
 
     def save(self) -> None:
@@ -302,11 +306,13 @@ def _finish(work: Work, held: Run) -> None:
 
 
 def after(job: Job) -> Next | None:
-    held = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
+    held = Run.objects.select_related("benchmark", "campaign__stage").filter(pk=job.params.get("run")).first()
     if held is None:
         return None
     if held.complete:
-        return Next(_("See the model beside people"), reverse("evaluation:models", args=[held.benchmark.slug]))
+        stage = urlencode({"stage": held.campaign.stage.key}) if held.campaign else ""
+        models = reverse("evaluation:models", args=[held.benchmark.slug])
+        return Next(_("See the model beside people"), f"{models}?{stage}")
     return Next(_("Back to the predictions"), reverse("predictions:index", args=[held.benchmark.slug]))
 
 
@@ -317,5 +323,6 @@ def uploaded(upload: Upload[Any], names: Upload[Any] | None) -> File:
     """Keep what was sent, and say what it is. Raises SourceProblem."""
     kind = answer_samples.format_of(upload)  # type: ignore[arg-type]
     upload.seek(0)
+    told = coco.brief(names, names.size) if names is not None and kind == coco.KEY else b""  # type: ignore[arg-type]
     kept = File(files.keep(upload), kind)
-    return File(kept.name, kind, files.keep(names)) if names is not None and kind == coco.KEY else kept
+    return File(kept.name, kind, files.keep(ContentFile(told, "names.json"))) if told else kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -14,6 +14,7 @@ from annotation.services.file_rows import NotTaken, Place, look_up, understood
 from annotation.services.sheet_versions import sheet_of
 from annotation.sheets import Sheet, say
 from benchmarks.imports.problems import RowProblem
+from predictions.bodies import storable
 from predictions.imports import coco, inspect, lm_eval
 from predictions.imports.samples import ALL, Told, flat
 from predictions.services import answer_samples
@@ -31,7 +32,7 @@ class Looked:
     """`keys`: columns that name items, with how many of the `seen` rows they name one for, the best first. `targets`:
     columns that name cultures of the campaign, in how many of the rows, the most first. `cultures`: those it asks
     about, where a file does not say of itself which each answer is about. `only`: filters of lm-eval, or scorers of
-    Inspect. `settings`: of a table."""
+    Inspect. `settings`: of a table. `names`: what the release's COCO file calls things."""
 
     format: str
     seen: int
@@ -42,6 +43,7 @@ class Looked:
     models: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     fields: Mapping[str, str] = field(default_factory=dict)
+    names: coco.Names = field(default_factory=coco.Names)
 
     def guess(self) -> Told:
         """What is likeliest, to be shown and confirmed."""
@@ -61,14 +63,14 @@ def look(file: File, campaign: Campaign, sheet: Sheet, language: str = "en") -> 
         some = [row for _number, row in islice(rows, LOOKED) if isinstance(row, Mapping)]
         only, models, settings = Counter[str](), Counter[str](), Counter[str]()
         for row in [*some, *_rest(rows)]:
-            only.update(_only(file.format, row))
-            models.update(name for name in [_model(file.format, row)] if name)
-            settings.update([str(row.get("setting") or "").strip()] if _model(file.format, row) else [])
+            only.update(map(storable, _only(file.format, row)))
+            models.update(storable(name) for name in [_model(file.format, row)] if name)
+            settings.update([storable(str(row.get("setting") or "").strip())] if _model(file.format, row) else [])
     some = [row for row in some if file.format != inspect.KEY or "id" in row]
-    cultures = _cultures(file, campaign)
+    cultures, names = _cultures(file, campaign), answer_samples.names_of(file)
     return Looked(
-        file.format, len(some), _keys(file, some, campaign), _targets(some, cultures), cultures, tuple(only),
-        tuple(models), tuple(settings) if file.format == RATINGS else (), _fields(file, sheet, language),
+        file.format, len(some), _keys(file, some, names, campaign), _targets(some, cultures), cultures, tuple(only),
+        tuple(models), tuple(settings) if file.format == RATINGS else (), _fields(file, sheet, language), names,
     )  # fmt: skip
 
 
@@ -97,12 +99,11 @@ def _fields(file: File, sheet: Sheet, language: str) -> dict[str, str]:
     return {one.key: say(one.label, language).replace("{target}", "…") for one in fields}
 
 
-def _keys(file: File, some: list[Mapping[str, Any]], campaign: Campaign) -> dict[str, int]:
+def _keys(file: File, some: list[Mapping[str, Any]], names: coco.Names, campaign: Campaign) -> dict[str, int]:
     """A table and detections say it themselves."""
     if file.format == RATINGS:
         return {"item": len(some)}
     if file.format == coco.KEY:
-        names = answer_samples.names_of(file)
         values = [str(row.get("image_id")) for row in some]
         return {"image_id": _matches([names.images.get(one, (one, 0, 0))[0] or one for one in values], campaign)}
     columns = {name: [str(flat(row).get(name, "")) for row in some] for name in _scalar_columns(some)}
@@ -161,13 +162,13 @@ class Shown:
     wrong: str = ""
 
 
-def first_rows(file: File, told: Told, campaign: Campaign, now: Any, beat: Callable[[], None]) -> list[Shown]:
+def first_rows(file: File, looked: Looked, told: Told, campaign: Campaign, now: Any) -> list[Shown]:
     """The first answers, without writing anything."""
     sheet = sheet_of(campaign.sheet_version)
     place = Place(campaign, sheet, {row.cohort.label: row for row in campaign.cohorts.select_related("cohort")}, "")
     with answer_samples.opened(file) as rows:
-        first = rows if file.format != coco.KEY else islice(rows, LOOKED)
-        found = answer_samples.found(file, first, told, sheet, campaign.stage, beat)
+        first = islice(rows, LOOKED if file.format == coco.KEY else SCANNED)
+        found = answer_samples.found(file, first, told, sheet, campaign.stage, lambda: None, looked.names)
         some = answer_samples.placed(list(islice(found, SHOWN)), file, told, sheet, campaign.stage)
     for one in some:
         one.gathered.row = {**one.gathered.row, "rater": "model", "rater_kind": "model"}
@@ -177,7 +178,8 @@ def first_rows(file: File, told: Told, campaign: Campaign, now: Any, beat: Calla
 
 def _shown(one: Found, place: Place, known: Any, now: Any) -> Shown:
     row = one.gathered.row
-    item, said = (str(row.get("item", "")), str(row.get("target") or row.get("cohort") or "")), one.raw[:LONGEST_CELL]
+    item = storable(str(row.get("item", ""))), storable(str(row.get("target") or row.get("cohort") or ""))
+    said = storable(one.raw[:LONGEST_CELL])
     if one.unread is not None:
         return Shown(one.number, *item, said, {}, unread=reason(one.unread.reason))
     try:

@@ -19,6 +19,7 @@ from annotation.sheets import Sheet
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.models import Item, Stage
+from predictions.bodies import storable
 from predictions.imports import coco, inspect, lm_eval, samples
 from predictions.imports.samples import Boxes, Line, Sample, Told, Unreadable
 
@@ -86,15 +87,17 @@ def names_of(file: File) -> coco.Names:
     if not file.names:
         return coco.Names()
     with storage.open_binary(file.names) as data:
-        return coco.names(data)
+        return coco.known(data)
 
 
 def found(
-    file: File, rows: Iterator[Row], told: Told, sheet: Sheet, stage: Stage, beat: Callable[[], None]
-) -> Iterator[Found | Line]:
-    """Each answer, or the sample of one whose item is still to be found (see `placed`)."""
+    file: File, rows: Iterator[Row], told: Told, sheet: Sheet, stage: Stage, beat: Callable[[], None],
+    names: coco.Names | None = None,
+) -> Iterator[Found | Line]:  # fmt: skip
+    """Each answer, or the sample of one whose item is still to be found (see `placed`). `names`: of the release's
+    file, where it has been read."""
     if file.format == coco.KEY:
-        yield from coco.lines(rows, names_of(file), beat)
+        yield from coco.lines(rows, names or names_of(file), beat)
     elif file.format == inspect.KEY:
         yield from inspect.lines(rows, told)
     elif file.format == lm_eval.KEY:
@@ -167,7 +170,7 @@ def _placed(
             text = _("Its culture, “%(name)s”, is none that is asked about in this stage.")
             problem = RowProblem("no_target", text % {"name": str(row["target"])[:80]})
             return Found(Gathered([one.number], {"item": one.key}, {one.number: problem}), one.raw)
-    how = "logprobs" if isinstance(one.said, samples.Likelihoods) else "" if isinstance(one.said, Boxes) else "text"
+    how = "likelihood" if isinstance(one.said, samples.Likelihoods) else "" if isinstance(one.said, Boxes) else "text"
     made = Found(Gathered([one.number], row, partial=told.field != samples.WHOLE), one.raw, how=how)
     try:
         row["answers"] = _boxes(one.said, item, told, made) if isinstance(one.said, Boxes) else (
@@ -203,7 +206,7 @@ def items_named(stage: Stage, names: Collection[str]) -> dict[str, Item | RowPro
     """Items by what a file calls them: an item's key; else the name of a picture's file with or without its folder and
     ending, as a key, as the picture's source or as its SHA-256. A name that fits several items fits none."""
     keyed: dict[str, list[Item]] = defaultdict(list)
-    wanted = {name: _spellings(name) for name in names}
+    wanted = {name: _spellings(name) for name in names if name == storable(name)}
     spelt = {one for many in wanted.values() for one in many}
     rows = Item.objects.filter(stage=stage).prefetch_related("images__image")
     for item in rows.filter(key__in=spelt):

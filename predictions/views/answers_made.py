@@ -93,7 +93,7 @@ def _looked(
             messages.info(request, _("This file is here already. Nothing was changed."))
             return redirect("predictions:index", benchmark.slug)
     shown: dict[str, Any] = {"format": FORMATS[file.format], "campaign": campaign, "looked": looked, "sent": sent}
-    shown["rows"] = answer_looks.first_rows(file, form.told(), campaign, timezone.now(), lambda: None)
+    shown["rows"] = answer_looks.first_rows(file, looked, form.told(), campaign, timezone.now())
     if request.POST.get("do") == "look":
         form.errors.clear()  # nothing is begun yet
     context = context_of(request, benchmark, form=form, **shown)
