@@ -7,10 +7,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.composer.acts import free, slug
+from annotation.composer.acts import slug
 from annotation.composer.checking import StageProblem
 from annotation.composer.controls import Control, Languages, control, draw, hidden
 from annotation.composer.paths import find
+from annotation.composer.reading import free
 from annotation.fields.settings import Setting
 from annotation.models import Campaign
 from annotation.protocol import Parts

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from annotation.composer.paths import find, join, row_of, steps
+from annotation.composer.reading import MAP, free, named, rows_of
 from annotation.fields.registry import KINDS, UnknownKind, kind
 
 DROPPED = "dropped"
@@ -24,7 +25,28 @@ def act(content: Content, said: str) -> str:
         raise NoSuchAct(said[:80])
     if verb != "undo":
         content.pop(DROPPED, None)
-    return VERBS[verb](content, path)
+    return _on_rows(
+        content, path or str((content.get(DROPPED) or {}).get("at", "")), lambda: VERBS[verb](content, path)
+    )
+
+
+def _on_rows(content: Content, path: str, do: Callable[[], str]) -> str:
+    """Names and values are rows of a form and an object of the stage: an object while nothing is done to it."""
+    before, is_map, _after = path.partition(MAP)
+    place = steps(before)
+    if not is_map or not place:
+        return do()
+    owner: Any = content
+    for step in place[:-1]:
+        owner = owner.setdefault(step, {}) if isinstance(owner, dict) else None
+    if not isinstance(owner, dict):
+        raise NoSuchAct(path[:80])
+    last = str(place[-1])
+    owner[last + MAP] = rows_of(owner.pop(last, None))
+    try:
+        return do()
+    finally:
+        owner[last] = named(owner.pop(last + MAP))
 
 
 def _field(content: Content, key: str) -> str:
@@ -122,16 +144,6 @@ VERBS: dict[str, Callable[[Content, str], str]] = {
     "drop": _drop,
     "undo": _undo,
 }
-
-
-def free(wanted: str, taken: Iterable[str]) -> str:
-    """The name itself, or with the first number behind it that nobody has."""
-    taken, stem, number = set(taken), re.sub(r"_\d+$", "", wanted), 2
-    if wanted and wanted not in taken:
-        return wanted
-    while f"{stem}_{number}" in taken:
-        number += 1
-    return f"{stem}_{number}"
 
 
 def slug(text: str, otherwise: str) -> str:

@@ -1,13 +1,13 @@
 """Every problem of a stage as it is written, each with its place. Reads no items: see services.stages for those."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from annotation.composer.paths import find
-from annotation.composer.reading import unread
+from annotation.composer.reading import MAP, unread
 from annotation.composer.words import place, reason
 from annotation.displays import DISPLAYS, UnknownDisplay, display
 from annotation.displays.layout import Layout
@@ -18,6 +18,7 @@ from benchmarks.rules.acceptance import Rule, RuleError
 from benchmarks.rules.derivations import Derivation
 
 FACTS = "facts."
+BROUGHT = "derivation.params.context"
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,17 @@ def _derivation(derivation: Mapping[str, Any], earlier: Mapping[str, Any]) -> It
             words = _("There is no stage “%(key)s” before this one. Choose another.") % {"key": key}
             yield StageProblem("derivation.from", words)
     if sources:
-        yield from _read(derivation, "derivation", "derivation", Derivation.from_json)
+        for one in _read(derivation, "derivation", "derivation", Derivation.from_json):
+            yield replace(one, path=_in_rows(one.path, find(derivation, "params.context")))
+
+
+def _in_rows(path: str, brought: Any) -> str:
+    """The row of the form that an entry of the object stands in."""
+    if not path.startswith(BROUGHT + ".") or not isinstance(brought, Mapping):
+        return path
+    name = path.removeprefix(BROUGHT + ".")
+    row = f"{BROUGHT}{MAP}[{list(brought).index(name)}]" if name in brought else f"{BROUGHT}{MAP}"
+    return f"{row}.{'value' if name else 'name'}"
 
 
 def _acceptance(content: Mapping[str, Any]) -> Iterator[StageProblem]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.composer.paths import under
-from annotation.composer.reading import MAP, UNREAD
+from annotation.composer.reading import MAP, UNREAD, rows_of
 from annotation.composer.stale import left
 from annotation.fields.settings import Setting
 
@@ -159,8 +159,7 @@ def words(one: Setting, value: Any, path: str, languages: Languages) -> Control:
 
 def rows(one: Setting, value: Any, path: str, languages: Languages) -> Control:
     if one.input == "map":
-        value = [{"name": key, "value": inner} for key, inner in (value or {}).items()]
-        path += MAP
+        value, path = rows_of(value), path + MAP
     found = value if isinstance(value, list) else []
     drawn = [
         Row(f"{path}[{at}]", at + 1, draw(one.row, each, f"{path}[{at}]", languages), at + 1 == len(found))

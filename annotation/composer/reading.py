@@ -5,7 +5,7 @@ Nothing typed is dropped: what is no number stays as it was typed, and the check
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from annotation.composer.paths import Steps, steps
@@ -131,12 +131,36 @@ def _listed(value: Any) -> Any:
     found: dict[str, Any] = {}
     for key, one in value.items():
         if key.endswith(MAP):
-            listed = _listed(one)
-            rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
-            found[key.removesuffix(MAP)] = {row["name"]: row.get("value", "") for row in rows if row.get("name")}
+            found[key.removesuffix(MAP)] = named(_listed(one))
         else:
             found[key] = _listed(one)
     return found
+
+
+def named(rows: Any) -> dict[str, Any]:
+    """An object out of its rows of name and value. A row without a name keeps its place as "", and a name that is there
+    twice gets a number, so that nothing typed is dropped."""
+    found: dict[str, Any] = {}
+    for row in rows if isinstance(rows, list) else []:
+        if isinstance(row, dict):
+            name = str(row.get("name") or "")
+            found[free(name, found)] = row.get("value", "")
+    return found
+
+
+def rows_of(value: Any) -> list[dict[str, Any]]:
+    """The rows of an object, for its form."""
+    return [{"name": key, "value": inner} for key, inner in value.items()] if isinstance(value, dict) else []
+
+
+def free(wanted: str, taken: Iterable[str]) -> str:
+    """The name itself, or with the first number behind it that nobody has."""
+    taken, stem, number = set(taken), re.sub(r"_\d+$", "", wanted), 2
+    if wanted not in taken:
+        return wanted
+    while f"{stem}_{number}" in taken:
+        number += 1
+    return f"{stem}_{number}"
 
 
 def unread(value: Any, path: str = "") -> list[str]:

@@ -69,6 +69,10 @@ NAMES: dict[str, Any] = {
     "review_reasons": gettext_lazy("Reasons of reviewers"),
     "skip_reasons": gettext_lazy("Reasons to skip"),
     "derivation": gettext_lazy("Where its items come from"),
+    "params": "",
+    "context": gettext_lazy("Information it brings along"),
+    "context~map": gettext_lazy("Information it brings along"),
+    "value": gettext_lazy("Made of"),
     "layout": gettext_lazy("Information beside the item"),
     "instructions": gettext_lazy("Instructions"),
     "target_answers": gettext_lazy("Answers for each item and cohort"),
@@ -104,6 +108,11 @@ REASONS: tuple[tuple[str, Any], ...] = (
         gettext_lazy("Use small letters, digits and _, and begin with a letter."),
     ),
     (r"is not a setting here; there are .*", gettext_lazy("There is no such setting. Take it out.")),
+    (r"needs a name", gettext_lazy("Write a name.")),
+    (
+        r".* names nothing that can be read",
+        gettext_lazy("Write a question's key, item.concept, item.origin, or item.context.<name>."),
+    ),
     (r"must be an expression", gettext_lazy("Write an expression.")),
 )
 

@@ -32,6 +32,8 @@ def check(params: Mapping[str, Any], others: frozenset[str] = frozenset()) -> No
         if not isinstance(params.get(key, {}), Mapping):
             raise DerivationError(f"params.{key}", "must be an object")
     for name, where in params.get("context", {}).items():
+        if not name:
+            raise DerivationError("params.context.", "needs a name")
         need_where(where, f"params.context.{name}")
     if params.get("per", "item") not in ("item", "answer"):
         raise DerivationError("params.per", "must be item or answer")

@@ -199,6 +199,35 @@ def test_a_derivation_from_a_stage_that_is_not_before_it_is_refused() -> None:
     assert problems(content, {"writing": ("Writing", [])}) == []
 
 
+def test_what_an_item_brings_along_is_added_named_moved_and_taken_out_as_rows() -> None:
+    """Names and values are an object of the stage, and rows of its form."""
+    content = stage(derivation={"kind": "promote", "from": ["writing"], "params": {}})
+    place = "derivation.params.context~map"
+    assert act(content, f"more:{place}") == f"{place}[0]"
+    assert content["derivation"]["params"] == {"context": {"": ""}}, "a row that waits for its name"
+    said = {one.path: str(one) for one in problems(content, {"writing": ("Writing", [])})}
+    where = "Where its items come from, Information it brings along 1, Name: Write a name."
+    assert said == {f"{place}[0].name": where}
+    posted = QueryDict(mutable=True)
+    posted.update({
+        "s:derivation.kind": "promote", "s:derivation.from[0]": "writing", f"e:{place}": "[]",
+        f"s:{place}[0].name": "dish", f"s:{place}[0].value": "item.concept",
+        f"s:{place}[1].name": "dish", f"s:{place}[1].value": "item.origin",
+        f"s:{place}[2].name": "", f"s:{place}[2].value": "nonsense",
+    })  # fmt: skip
+    content = tidy(content_of(posted))
+    brought = content["derivation"]["params"]["context"]
+    assert brought == {"dish": "item.concept", "dish_2": "item.origin", "": "nonsense"}, "nothing typed is dropped"
+    assert act(content, f"up:{place}[1]") == f"{place}[0]"
+    assert list(content["derivation"]["params"]["context"]) == ["dish_2", "dish", ""]
+    act(content, f"drop:{place}[0]")
+    assert list(content["derivation"]["params"]["context"]) == ["dish", ""]
+    assert act(content, "undo:") == f"{place}[0]"
+    assert content["derivation"]["params"]["context"] == brought and list(content["derivation"]["params"]) == [
+        "context"
+    ]
+
+
 def test_paths_read_as_they_are_written() -> None:
     for path in ("sheet.fields[2].config.points[0].label.en", "rules[0]", "name"):
         assert join(steps(path)) == path
@@ -220,8 +249,8 @@ def test_no_post_stops_the_page(type_: str, value: str) -> None:
     for number, place in enumerate(PLACES):
         how = ("by_rule", "by_review")[number % 2]
         posted = QueryDict(mutable=True)
-        posted |= {"s:acceptance": how, "s:derivation.kind": "promote", f"{type_}:{place}": value}
-        posted |= {"s:sheet.fields[1].kind": "rating", "s:sheet.fields[1].show_if.field": "a"}
+        posted.update({"s:acceptance": how, "s:derivation.kind": "promote", f"{type_}:{place}": value})
+        posted.update({"s:sheet.fields[1].kind": "rating", "s:sheet.fields[1].show_if.field": "a"})
         content = tidy(content_of(posted))
         problems(content, {})
         page_of(content)
