@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -23,7 +23,7 @@ from evaluation.figures.spec import FigureSpec, Ground, no_table
 from evaluation.reports.filters import filters
 from evaluation.selection import NAMES, Params, SelectionError, refuse_unknown
 from evaluation.tables.lists import labels_of
-from evaluation.tables.page import door_of
+from evaluation.tables.page import doors_of
 from evaluation.tables.spec import Missing, TableSpec
 
 log = logging.getLogger(__name__)
@@ -88,7 +88,7 @@ class Placed:
     figure: Figure | None = None
     wide: str = ""
     narrow: str = ""
-    door: tuple[str, Words] | None = None  # address and name of where what is missing is brought
+    doors: Sequence[tuple[str, Words]] = ()  # addresses and names of where what is missing is brought
 
     @property
     def rows(self) -> list[list[tuple[bool, str]]]:
@@ -109,7 +109,7 @@ def placed(ground: Ground) -> Iterator[Placed]:
             wide = figure.svg(prefix=f"{spec.key}-w", href=href)
             narrow = figure.svg(NARROW, prefix=f"{spec.key}-n", href=href)
         except Missing as missing:
-            yield Placed(spec, str(missing.message), door=door_of(missing, ground.benchmark))
+            yield Placed(spec, str(missing.message), doors=doors_of(missing, ground.benchmark))
         except SelectionError as error:
             yield Placed(spec, error.message)
         except Exception:  # the page is half sent by now: one faulty figure must not end it

@@ -75,6 +75,7 @@ class JudgeReport:
     judge: Who | None
     mean_of: tuple[Who, ...]
     lines: tuple[JudgeLine, ...]
+    n_things: int  # that people rated
     panel: tuple[Estimate, Estimate] | None
     ways: Mapping[str, int]
     watermark: int
@@ -97,7 +98,7 @@ def judge_report(catalogue: Catalogue, selection: Selection, asked: Sequence[str
         lines = tuple(_line(against, seat, one, places.get(one.label, -1), selection) for one in cohorts)
     panel = _panel(against, observed, selection) if len(models) > 1 else None
     who, of, ways = (seat.who, seat.of, seat.calls.ways) if seat else (None, (), {})
-    return JudgeReport(catalogue, selection, judges, who, of, lines, panel, ways, mark, at)
+    return JudgeReport(catalogue, selection, judges, who, of, lines, against.n_things, panel, ways, mark, at)
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def _name(who: Who) -> str:
 def _everybody(given: Given) -> Observed:
     seen = given.observed(STAGE, FIELD)
     if not seen.people.n:
-        raise Missing(NO_PEOPLE)
+        raise Missing(NO_PEOPLE, by_people=True)
     return seen
 
 

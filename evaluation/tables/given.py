@@ -33,8 +33,9 @@ def _open_one(stage: str) -> Door:
     return Door("annotation:campaign_new", _("Open a campaign"), query=urlencode({"stage": stage}))
 
 
-def _bring_answers(campaign: int) -> Door:
-    return Door("annotation:answers_import", _("Import answers"), (campaign,))
+def _bring_answers(campaign: int, *, by_people: bool) -> Door:
+    run = None if by_people else campaign
+    return Door("annotation:answers_import", _("Import answers"), (campaign,), campaign=run)
 
 
 @dataclass
@@ -78,13 +79,13 @@ class Given:
             self.used.append(selection)
             self._seen[key] = observe(selection)
         if not self._seen[key].n:
-            raise self.no_ratings(stage)
+            raise self.no_ratings(stage, raters)
         return self._seen[key]
 
-    def no_ratings(self, stage: str) -> Missing:
+    def no_ratings(self, stage: str, raters: tuple[str, ...] = EVERYBODY) -> Missing:
         entry = next(one for one in self.catalogue.stages if one.key == stage)
         text = _("There are no ratings in the stage “%(stage)s” yet.") % {"stage": entry.name}
-        return Missing(text, _bring_answers(entry.current[0].id))
+        return Missing(text, _bring_answers(entry.current[0].id, by_people="model" not in raters))
 
     def _not_opened(self, key: str) -> Missing:
         stage = self.benchmark.stages.filter(key=key).first()
@@ -94,11 +95,11 @@ class Given:
         text = _("The stage “%(stage)s” has no campaign yet. Open one, or import answers into it.")
         return Missing(text % {"stage": stage.name}, _open_one(key))
 
-    def door(self) -> Door | None:
+    def door(self, missing: Missing) -> Door | None:
         """Where the last thing that was read came in."""
         if self.used_runs:
             return PREDICTIONS
-        return _bring_answers(self.used[-1].campaigns[-1]) if self.used else None
+        return _bring_answers(self.used[-1].campaigns[-1], by_people=missing.by_people) if self.used else None
 
     def answers(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Iterator[Said]:
         selection = self.selection(stage, field_key, raters)
@@ -173,7 +174,7 @@ def build(
     try:
         return spec.build(given)
     except Missing as missing:
-        missing.door = missing.door or given.door()
+        missing.door = missing.door or given.door(missing)
         raise
 
 

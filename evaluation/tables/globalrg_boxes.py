@@ -90,7 +90,8 @@ def seen_in(given: Given) -> tuple[list[Seen], list[Who]]:
         elif drawn:
             gold.setdefault(said.thing.pk, (_country(said), drawn[0]))
     if not gold:
-        raise Missing(_("Nobody has drawn a box yet. Open a campaign of the stage “Box drawing”, or import boxes."))
+        text = _("Nobody has drawn a box yet. Open a campaign of the stage “Box drawing”, or import boxes.")
+        raise Missing(text, by_people=True)
     if not models:
         raise Missing(_("No model has answered yet. Import its boxes for the stage “Box drawing”."))
     seen = [Seen(pk, country, box, answers[pk]) for pk, (country, box) in sorted(gold.items())]
@@ -220,7 +221,8 @@ def build_collected(given: Given) -> Table:
         if drawn := read_boxes(said.answer):
             gold.setdefault(said.thing.pk, (_country(said), drawn[0]))
     if not gold:
-        raise Missing(_("Nobody has drawn a box yet. Open a campaign of the stage “Box drawing”, or import boxes."))
+        text = _("Nobody has drawn a box yet. Open a campaign of the stage “Box drawing”, or import boxes.")
+        raise Missing(text, by_people=True)
     facts, human = facts_of(list(gold)), _human(given)
     rows = []
     for country in sorted({country for country, _box in gold.values()}, key=_by_region):

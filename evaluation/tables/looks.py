@@ -43,7 +43,7 @@ def _said(given: Given, stage: str, field: str, kind: str) -> Any:
 
 def _people_and_models(given: Given) -> None:
     if not _said(given, caire.STAGE, caire.FIELD, "person").exists():
-        raise Missing(caire.NO_PEOPLE)
+        raise Missing(caire.NO_PEOPLE, by_people=True)
     if not _said(given, caire.STAGE, caire.FIELD, "model").exists():
         raise Missing(caire.NO_MODELS)
 

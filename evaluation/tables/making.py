@@ -101,7 +101,7 @@ def lacking(catalogue: Catalogue, spec: TableSpec, params: Params, at: datetime)
         with suppress(SelectionError):
             look(probe)
     except Missing as missing:
-        missing.door = missing.door or probe.door()
+        missing.door = missing.door or probe.door(missing)
         return missing
     return None
 
@@ -117,19 +117,19 @@ class _Probe(Given):
         found = self.selection(stage, field_key, raters)
         self.used.append(found)
         rows = Rating.objects.filter(campaign__in=found.campaigns, field=found.field, live=True)
-        self._stop(rows.filter(rater__kind__in=raters), stage)
+        self._stop(rows.filter(rater__kind__in=raters), stage, raters)
 
     def answers(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Iterator[Said]:
         found = self.selection(stage, field_key, raters)
         self.used.append(found)
         rows = Annotation.objects.filter(assignment__campaign__in=found.campaigns, live=True)
-        self._stop(rows.filter(rater__kind__in=raters), stage)
+        self._stop(rows.filter(rater__kind__in=raters), stage, raters)
 
     def runs(self, task: str, query_set: str | None = None) -> list[Run]:
         super().runs(task, query_set)
         raise _Enough
 
-    def _stop(self, rows: QuerySet[Any], stage: str) -> NoReturn:
+    def _stop(self, rows: QuerySet[Any], stage: str, raters: tuple[str, ...]) -> NoReturn:
         if rows.exists():
             raise _Enough
-        raise self.no_ratings(stage)
+        raise self.no_ratings(stage, raters)

@@ -119,12 +119,17 @@ def _compared(marks: Mapping[str, int]) -> str:
     return said % {"n": sum(marks.values()), **marks}
 
 
-def door_of(missing: Missing, benchmark: Benchmark) -> tuple[str, Words] | None:
-    """Address and name of where it is brought."""
+def doors_of(missing: Missing, benchmark: Benchmark) -> list[tuple[str, Words]]:
+    """Addresses and names of where it is brought."""
     door = missing.door
     if door is None:
-        return None
-    return reverse(door.route, args=[benchmark.slug, *door.args]) + (f"?{door.query}" if door.query else ""), door.label
+        return []
+    query = f"?{door.query}" if door.query else ""
+    doors = [(reverse(door.route, args=[benchmark.slug, *door.args]) + query, door.label)]
+    if door.campaign is not None:
+        run = reverse("predictions:answer_run_new", args=[benchmark.slug])
+        doors.insert(0, (f"{run}?campaign={door.campaign}", _("Run a model")))
+    return doors
 
 
 def query_of(spec: TableSpec, params: Params) -> str:

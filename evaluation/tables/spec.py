@@ -157,17 +157,20 @@ class TableSpec:
 
 @dataclass(frozen=True)
 class Door:
-    """Where what is missing is brought: a route, its arguments after the benchmark's, its query, and its name."""
+    """Where what is missing is brought: a route, its arguments after the benchmark's, its query, and its name.
+    `campaign`: over which a run of a model brings it too."""
 
     route: str
     label: Words
     args: tuple[int, ...] = ()
     query: str = ""
+    campaign: int | None = None
 
 
 class Missing(Exception):
-    """There is nothing to make the table from; `message` says what to bring, in the reader's language, `door` where."""
+    """There is nothing to make the table from; `message` says what to bring, in the reader's language, `door` where.
+    `by_people`: no run of a model brings it."""
 
-    def __init__(self, message: Words, door: Door | None = None) -> None:
+    def __init__(self, message: Words, door: Door | None = None, *, by_people: bool = False) -> None:
         super().__init__(str(message))
-        self.message, self.door = message, door
+        self.message, self.door, self.by_people = message, door, by_people

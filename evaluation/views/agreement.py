@@ -28,6 +28,7 @@ from evaluation.second_opinion import asked_for
 from evaluation.selection import Selection, SelectionError, select
 from evaluation.snapshots import Look, may_ask
 from evaluation.views.downloads import as_table, download
+from people.access import may_manage
 from people.views.asking import person
 
 
@@ -47,7 +48,21 @@ def _report(catalogue: Catalogue, request: HttpRequest) -> tuple[AgreementReport
 
 def _drawn(report: AgreementReport, found: Look, user: Any) -> dict[str, Any]:
     """For templates/evaluation/parts/report.html, with how old it is."""
-    return report_context(report, _language()) | kept(found, zone_of(user))
+    return report_context(report, _language()) | kept(found, zone_of(user)) | _next_steps(report, user)
+
+
+def _next_steps(report: AgreementReport, user: Any) -> dict[str, Any]:
+    """While nothing has come in: where people are invited, campaigns opened and ratings brought."""
+    benchmark, selection = report.catalogue.benchmark, report.selection
+    if report.n_ratings:
+        return {}
+    cohorts = [report.catalogue.cohorts[pk] for pk in selection.cohorts]
+    return {
+        "benchmark": benchmark,
+        "works": may(user, benchmark, "work_on"),
+        "nothing_of": selection.campaigns[-1],
+        "invites": [cohort for cohort in cohorts if may_manage(user, cohort)],
+    }
 
 
 def _course(selection: Selection) -> str:

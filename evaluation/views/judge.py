@@ -3,7 +3,7 @@
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import get_language
@@ -16,6 +16,10 @@ from evaluation.reports.beside import beside_filters
 from evaluation.reports.judge_page import chosen_of, judge_context, judges_of, to_csv, to_json
 from evaluation.reports.judge_report import JudgeReport, judge_report
 from evaluation.selection import SelectionError
+from evaluation.tables.culturalvqa_judged import STAGE as LAVE
+from evaluation.tables.making import lacking
+from evaluation.tables.registry import table_of
+from evaluation.tables.spec import TableSpec
 from evaluation.views.downloads import as_table, download
 from evaluation.views.models_page import everybody, place
 
@@ -27,6 +31,15 @@ def _asked(request: HttpRequest) -> list[str]:
 
 def _report(catalogue: Catalogue, request: HttpRequest) -> JudgeReport:
     return judge_report(catalogue, everybody(catalogue, request), _asked(request), timezone.now())
+
+
+def _elsewhere(report: JudgeReport) -> TableSpec | None:
+    """The table that sets the judge beside people, where people said in another stage what it judges in this one."""
+    catalogue = report.catalogue
+    spec = table_of(catalogue.benchmark, "judge") if report.selection.stage == LAVE else None
+    if spec is None or report.n_things or lacking(catalogue, spec, QueryDict(), report.computed_at):
+        return None
+    return spec
 
 
 @login_required
@@ -48,6 +61,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     query = urlencode(report.selection.to_params() + judge)
     context |= judge_context(report, language) | beside_filters(catalogue, report.selection, own, language)
     context |= {"query": query, "report": report, "campaign": report.selection.campaigns[-1]}
+    context["table"] = _elsewhere(report)
     return render(request, "evaluation/judge.html", context)
 
 

@@ -27,9 +27,15 @@ OWN = ("statistic", "truth")
 
 
 def everybody(catalogue: Catalogue, request: HttpRequest) -> Selection:
-    """What the address selects, people and models alike. Raises SelectionError."""
+    """What the address selects, people and models alike; where it names neither stage nor campaign, the first stage in
+    which a model has answered. Raises SelectionError."""
     assert request.user.is_authenticated
-    return replace(select(catalogue, request.GET, zone=zone_of(request.user)), raters=EVERYBODY)
+    asked = request.GET.copy()
+    if not any(asked.getlist("stage") + asked.getlist("campaign")):
+        first = next((stage for stage in catalogue.stages if stage.has_models), catalogue.stages[0])
+        if first is not catalogue.stages[0]:
+            asked["stage"] = first.key
+    return replace(select(catalogue, asked, zone=zone_of(request.user)), raters=EVERYBODY)
 
 
 def _report(catalogue: Catalogue, request: HttpRequest) -> ModelsReport:

@@ -18,7 +18,7 @@ from evaluation.catalogue import catalogue_of
 from evaluation.selection import SelectionError
 from evaluation.tables.given import BadOption
 from evaluation.tables.making import lacking, make
-from evaluation.tables.page import door_of, form_context, query_of, table_context
+from evaluation.tables.page import doors_of, form_context, query_of, table_context
 from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.renderings import Data, to_csv, to_latex
 from evaluation.tables.spec import Missing, TableSpec
@@ -48,7 +48,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     catalogue, nothing = catalogue_of(benchmark), QueryDict()
     found = [(spec, lacking(catalogue, spec, nothing, timezone.now())) for spec in tables_of(benchmark)]
-    rows = [(spec, lack and lack.message, lack and door_of(lack, benchmark)) for spec, lack in found]
+    rows = [(spec, lack and lack.message, doors_of(lack, benchmark) if lack else []) for spec, lack in found]
     return render(request, "evaluation/tables/list.html", _frame(request, benchmark) | {"rows": rows})
 
 
@@ -69,9 +69,8 @@ def page(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     try:
         data = make(benchmark, spec, request.GET, timezone.now(), reader_zone(request))
     except Missing as missing:
-        return render(
-            request, "evaluation/tables/missing.html", frame | {"missing": missing, "door": door_of(missing, benchmark)}
-        )
+        frame |= {"missing": missing, "doors": doors_of(missing, benchmark)}
+        return render(request, "evaluation/tables/missing.html", frame)
     except (BadOption, SelectionError) as error:
         return render(request, "evaluation/tables/refused.html", frame | {"error": error}, status=400)
     context = table_context(data, request.GET)
