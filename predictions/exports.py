@@ -54,7 +54,7 @@ def _line(row: Mapping[str, Any]) -> bytes:
 
 def call_lines(run: Run) -> Iterator[bytes]:
     """Every call of a run with its attempts, its replies and the answer, in the order they were made."""
-    calls = Call.objects.filter(run=run).select_related("item", "unit", "annotation").order_by("pk")
+    calls = Call.objects.filter(run=run).select_related("item", "unit", "annotation", "run").order_by("pk")
     rows = calls.iterator(chunk_size=200)
     while batch := list(islice(rows, 200)):
         attempts: dict[int, list[dict[str, Any]]] = {call.pk: [] for call in batch}
@@ -77,8 +77,9 @@ def _call(call: Call, attempts: list[dict[str, Any]], replies: list[Any]) -> dic
         "how": call.how,
         "order": call.order,
         "answers": call.annotation.answers if call.annotation else None,
+        "notes": {key: value for key, value in call.notes.items() if key != "before"},
         "cached": call.cached,
-        "cost": None if any(one["cost"] is None for one in attempts) else f"{call.cost:f}",
+        "cost": f"{call.cost:f}" if call.run.endpoint_id and all(one["cost"] is not None for one in attempts) else None,
         "ended_at": call.ended_at.isoformat() if call.ended_at else None,
         "replies": replies,
         "attempts": attempts,

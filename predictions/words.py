@@ -129,7 +129,7 @@ PROBLEMS = {
 
 def how(kind: str, way: str) -> str:
     """How an answer is got: by the kind of request, and by the way of a chat."""
-    return str(KINDS.get(kind) or WAYS.get(way) or way)
+    return str(KINDS.get(kind) or GOT.get(way) or way)
 
 
 def problem(code: str, place: str) -> str:

@@ -13,6 +13,9 @@ _SOME = (
 )
 BY_MODEL = "r.kind = 'model'"
 MODEL = f"CASE WHEN {BY_MODEL} THEN nullif(r.name, '') END"  # models are no people: they have their names
+DECIDED = """CASE WHEN a.live THEN s.state ELSE coalesce((
+    SELECT CASE w.decision WHEN 'accept' THEN 'accepted' WHEN 'return' THEN 'returned' ELSE 'rejected' END
+    FROM annotation_review w WHERE w.annotation_id = a.id AND w.undone_at IS NULL), 'submitted') END"""
 Column = tuple[str, str, str, str]  # name, SQL, PostgreSQL type, meaning; a name with _ before it is not written
 COLUMNS: tuple[Column, ...] = (
     ("annotation", "a.id", "int8", "Number of the annotation."),
@@ -30,7 +33,8 @@ COLUMNS: tuple[Column, ...] = (
     ("setting", "r.setting", "text", "How a model was asked; empty of a person."),
     ("about", f"CASE WHEN {BY_MODEL} THEN r.about::text END", "text", "What is known of a model, such as family, open,"
      " released, parameters; null of a person."),
-    ("state", "s.state", "text", "State of the assignment; see states."),
+    ("state", DECIDED, "text", "State of the assignment; of a version that is not live, what a reviewer decided on it, else"
+     " submitted. See states, and uncounted_because."),
     ("counted", "a.counted", "bool", "Whether the answer enters the numbers."),
     ("uncounted_because", "a.uncounted_because", "text", "Why it does not; see uncounted."),
     ("version", "a.version", "int4", "1 for a first answer, more for a changed one."),
@@ -47,11 +51,15 @@ COLUMNS: tuple[Column, ...] = (
     ("endpoint", "k.endpoint", "text", "Server or library that a model was asked at; empty of a file."),
     ("model", "k.model", "text", "The model as the endpoint calls it, and its revision."),
     ("prompt", "k.prompt", "text", "Prompt and its version, such as caire/1; empty of a file."),
-    ("way", "k.how", "text", "How the answer was come by: logprobs, guided, schema or text. They are different"
-     " measurements. Empty where a file does not say."),
+    ("way", "k.how", "text", "How the answer was come by: logprobs, guided, schema, text, likelihood (of a given text),"
+     " similarity or boxes. They are different measurements. Empty where a file does not say."),
+    ("noted", "k.notes::text", "text", "What was noted when the reply was read, as JSON: how likely each code was"
+     " (distribution) and all of them together (covered), losses, cosines, the box's rule, reasons, and the version of"
+     " the rules of reading (reading); null of a person."),
     ("cost", "k.cost::float8", "float8", "US dollars for all requests about it, as they were counted; null where"
      " nobody knows what one of them cost."),
-    ("decoding", "k.decoding", "text", "Temperature and the like, as JSON, with the seed of what was shuffled."),
+    ("decoding", "k.decoding", "text", "Temperature and the like, as JSON, with the seed of what was shuffled;"
+     " null of a file."),
     ("confirmed", "a.confirmed::text", "text", "Warnings the rater confirmed."),
     ("opened", "(a.trace -> 'opened')::text", "text", "What was opened by hand before answering, as a list of part, at,"
      " seconds since the sheet was shown, gate_answered, text_typed. Null: it could not be noted."),
@@ -65,7 +73,7 @@ COLUMNS: tuple[Column, ...] = (
     ("_sheet", "a.sheet_version_id", "int8", ""),
 )  # fmt: skip
 RATERS = ("rater", "author", "reviewer")  # numbers in the database, names in a file; of people like R-0123456789ab
-_JSON = ("about", "decoding", "confirmed", "opened", "answers", "codes")
+_JSON = ("about", "noted", "decoding", "confirmed", "opened", "answers", "codes")
 _UTC = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 
 _FROM = """
@@ -77,12 +85,13 @@ _FROM = """
   JOIN annotation_sheetversion v ON v.id = a.sheet_version_id
   LEFT JOIN people_cohort c ON c.id = a.cohort_id
   LEFT JOIN (
-    SELECT DISTINCT ON (l.annotation_id) l.annotation_id, l.run_id, l.how,
+    SELECT DISTINCT ON (l.annotation_id) l.annotation_id, l.run_id, l.how, l.notes - 'before' AS notes,
       CASE WHEN NOT EXISTS (SELECT 1 FROM predictions_attempt t WHERE t.call_id = l.id AND t.cost IS NULL)
         AND n.endpoint_id IS NOT NULL THEN l.cost END AS cost, coalesce(e.name, '') AS endpoint,
       trim(n.model || ' ' || n.revision) AS model,
       n.prompt || CASE WHEN n.prompt = '' THEN '' ELSE '/' || n.prompt_version END AS prompt,
-      (n.decoding || jsonb_build_object('shuffled_by', n.seed))::text AS decoding
+      CASE WHEN n.endpoint_id IS NOT NULL
+        THEN (n.decoding || jsonb_build_object('shuffled_by', n.seed))::text END AS decoding
     FROM predictions_call l
     JOIN predictions_run n ON n.id = l.run_id
     LEFT JOIN predictions_endpoint e ON e.id = n.endpoint_id

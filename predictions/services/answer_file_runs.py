@@ -8,13 +8,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from django.core.files.base import ContentFile
 from django.core.files.base import File as Upload
 from django.db import transaction
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -45,6 +46,8 @@ from predictions.services.runs import Refused
 from predictions.words import reason
 
 KIND = "import_answers_run"
+LOOKED_AT = "uploads/looked-at"
+KEPT = timedelta(hours=25)  # of a file that was only looked at; the page that goes on with it holds for a day
 STEP = 500
 OUTSIDE = {"not_an_option", "box_outside", "box_too_large", "box_too_small"}
 """What a sheet says of an answer that can be read, and is outside the scale."""
@@ -122,9 +125,8 @@ def run(work: Work) -> None:
             found = answer_samples.found(file, rows, told, place.sheet, stage, work.beat)
             _take(work, held, place, file, told, found)
     _finish(work, held)
-    for name in (file.name, file.names):
-        if name:
-            files.forget(name)
+    for name in file.parts:
+        files.forget(name)
 
 
 def _place(held: Run, actor: User | None) -> Place:
@@ -324,5 +326,12 @@ def uploaded(upload: Upload[Any], names: Upload[Any] | None) -> File:
     kind = answer_samples.format_of(upload)  # type: ignore[arg-type]
     upload.seek(0)
     told = coco.brief(names, names.size) if names is not None and kind == coco.KEY else b""  # type: ignore[arg-type]
-    kept = File(files.keep(upload), kind)
-    return File(kept.name, kind, files.keep(ContentFile(told, "names.json"))) if told else kept
+    files.sweep(LOOKED_AT, timezone.now() - KEPT, _begun_with)
+    kept = File(files.keep(upload, LOOKED_AT), kind)
+    return File(kept.name, kind, files.keep(ContentFile(told, "names.json"), LOOKED_AT)) if told else kept
+
+
+def _begun_with(names: list[str]) -> set[str]:
+    """Those that the job of an import reads, or may read when somebody goes on with it."""
+    jobs_ = Job.objects.filter(kind=KIND).filter(Q(params__file__name__in=names) | Q(params__file__names__in=names))
+    return {name for params in jobs_.values_list("params", flat=True) for name in File(**params["file"]).parts}

@@ -51,6 +51,10 @@ class File:
     format: str
     names: str = ""
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return (self.name, self.names) if self.names else (self.name,)
+
 
 def format_of(file: BinaryIO) -> str:
     """Which of FORMATS; ratings where it is none of the others. The file is at its beginning again."""

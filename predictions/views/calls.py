@@ -11,6 +11,7 @@ from predictions import words
 from predictions.access import answer_run_for, call_for
 from predictions.drawn import exchanges
 from predictions.exports import call_lines
+from predictions.noted import noted
 from predictions.progress import attempts_of
 from predictions.run_pages import kept_replies, stated, why
 from predictions.views.pages import context_of
@@ -35,6 +36,7 @@ def call(request: HttpRequest, slug: str, run_id: int, call_id: int) -> HttpResp
         "way": words.how(replies[0].request.get("kind", "") if replies else "", found.how),
         "exchanges": exchanges(replies, benchmark.team),
         "attempts": attempts_of(found),
+        "noted": noted(found.notes),
         "answers": found.annotation.answers if found.annotation else None,
     }
     return render(request, "predictions/call.html", context_of(request, benchmark, **context))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from predictions.models import Call
+from predictions.prompts.reading import READING_VERSION
 from predictions.services import turns
 from tests.evaluation.data import give
 from tests.personas import World
@@ -50,7 +51,9 @@ def test_the_answers_of_models_say_how_they_were_got(
     assert sum(Decimal(str(one["cost"])) for one in asked) == pytest.approx(spent) and spent > 0
     decoding = asked[0]["decoding"]
     assert (json.loads(decoding) if form == "csv" else decoding)["shuffled_by"] == 3
+    assert (json.loads(asked[0]["noted"]) if form == "csv" else asked[0]["noted"])["reading"] == READING_VERSION
     [filed] = [one for one in rows if str(one["run"]) == str(file_run.pk)]
     assert (filed["rater"], filed["way"], filed["prompt"] or "") == ("filed", "text", "")
     [person] = [one for one in rows if one["rater_kind"] == "person"]
-    assert not person["run"] and not person["way"] and not person["cost"]
+    assert not filed["cost"] and not filed["decoding"], "nobody knows how a file's answers were decoded, nor their cost"
+    assert not any(person[name] for name in ("run", "way", "cost", "noted", "decoding"))

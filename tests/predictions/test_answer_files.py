@@ -64,7 +64,7 @@ def test_a_log_of_samples_becomes_a_finished_run(world: World, campaign: Campaig
     assert recount.look() == []
 
 
-def test_options_scored_by_likelihood_are_an_answer_by_logprobs(world: World, campaign: Campaign) -> None:
+def test_options_scored_by_likelihood_are_an_answer_by_likelihood(world: World, campaign: Campaign) -> None:
     scored = [[-3.0, False], [-2.0, False], [-0.5, True], [-1.0, False], [-9.0, False]]
     tied = [[-1.0, False], [-1.0, False], [-2.0, False], [-2.0, False], [-3.0, False]]
     rows = [
@@ -75,7 +75,7 @@ def test_options_scored_by_likelihood_are_an_answer_by_logprobs(world: World, ca
     run = run_of(bring(world, campaign, kept(jsonl(rows)), target="doc.country"))
     assert standing(campaign) == {world.items[0].key: "3"}
     assert calls(run) == [("answered", ""), ("unparseable", "two_verdicts"), ("unparseable", "other_options")]
-    assert set(Call.objects.filter(run=run).values_list("how", flat=True)) == {"logprobs"}
+    assert set(Call.objects.filter(run=run).values_list("how", flat=True)) == {"likelihood"}
 
 
 def test_only_the_lines_of_one_filter_count(world: World, campaign: Campaign) -> None:

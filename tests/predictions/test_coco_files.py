@@ -59,6 +59,7 @@ def test_the_best_scored_box_of_an_image_by_its_items_key(world: World, campaign
     assert page.count("bbox") == 1, "all detections are shown only where none was chosen"
     note = Reply.objects.get(pk=Call.objects.get(run=run, item__key=one).replies[0]).body["notes"]
     assert note == {"rule": "best_scored", "score": 0.8, "among": 2}, "the rule by which it was chosen is kept"
+    assert Call.objects.get(run=run, item__key=one).notes == note, "and shown and handed on as every note is"
 
 
 def test_ids_and_categories_go_through_the_releases_file(world: World, campaign: Campaign) -> None:
