@@ -67,7 +67,7 @@ class LeftOut:
 
 def asked(selection: Selection) -> dict[int, Asked]:
     """By the id of the rater; those of no run are not in it. Only first repeats: no other counts."""
-    calls = _calls(selection)
+    calls = _calls(selection).filter(repeat=0)
     ways: dict[int, dict[str, int]] = defaultdict(dict)
     answered = calls.filter(state=State.ANSWERED).order_by().values_list("run__rater", "how").annotate(n=Count("pk"))
     for rater, how, n in answered:
@@ -81,7 +81,7 @@ def asked(selection: Selection) -> dict[int, Asked]:
 
 def _calls(selection: Selection) -> QuerySet[Call]:
     rows = Call.objects.filter(
-        run__task=Run.Task.ANSWERS, run__withdrawn_at=None, run__campaign__in=selection.campaigns, repeat=0,
+        run__task=Run.Task.ANSWERS, run__withdrawn_at=None, run__campaign__in=selection.campaigns,
         item__condition__in=selection.conditions,
     )  # fmt: skip
     if selection.since:
@@ -109,26 +109,51 @@ def left_out(of: Asked, units: Ints, scores: Floats, right: Floats | None = None
     return LeftOut(told, hits / (n + lost), (hits + lost) / (n + lost), undecided)
 
 
-def repeated(selection: Selection) -> dict[int, Ratings]:
-    """What model raters said each time they were asked: by the id of the rater, units against repeats. Only of those
-    that were asked again."""
+@dataclass(frozen=True)
+class Again:
+    """What a model said each time it was asked: units against times. `lost` (units,): how often without a value."""
+
+    ratings: Ratings
+    lost: Ints
+
+
+def repeated(selection: Selection) -> dict[int, Again]:
+    """By the id of the rater; only of those that were asked again."""
     rows = Rating.objects.filter(
         campaign__in=selection.campaigns, field=selection.field, live=True, rater__kind=Rater.Kind.MODEL,
         unit__item__condition__in=selection.conditions,
     )  # fmt: skip
     if selection.concepts:
         rows = rows.filter(unit__item__concept__in=selection.concepts)
+    if selection.since:
+        rows = rows.filter(annotation__submitted_at__gte=selection.since)
+    if selection.until:
+        rows = rows.filter(annotation__submitted_at__lt=selection.until)
     again = rows.filter(annotation__assignment__repeat__gt=0, annotation__uncounted_because="repeat")
-    raters = list(again.order_by().values_list("rater", flat=True).distinct())
-    said: dict[int, list[tuple[int, int, Any]]] = defaultdict(list)
-    names = ("rater", "unit", "annotation__assignment__repeat", "annotation__uncounted_because", "code", "value")
-    if raters:
-        for rater, unit, repeat, because, code, value in rows.filter(rater__in=raters).values_list(*names).iterator():
-            if because in ("", "repeat"):
-                said[rater].append((unit, repeat, code if selection.level == "nominal" else value))
-    return {rater: Ratings.from_labels(_numbers(some)) for rater, some in said.items()}
+    lost = _calls(selection).filter(state__in=WITHOUT_VALUE, unit__isnull=False).exclude(UNSENT)
+    raters = {*again.order_by().values_list("rater", flat=True).distinct()}
+    raters |= {*lost.filter(repeat__gt=0).order_by().values_list("run__rater", flat=True).distinct()}
+    if not raters:
+        return {}
+    said: dict[int, list[tuple[int, Time, Any]]] = {rater: [] for rater in raters}
+    names = ("rater", "unit", "campaign", "annotation__assignment__repeat", "code", "value")
+    counted = rows.filter(rater__in=raters, annotation__uncounted_because__in=["", "repeat"])
+    for rater, unit, campaign, repeat, code, value in counted.values_list(*names).iterator():
+        said[rater].append((unit, (campaign, repeat), code if selection.level == "nominal" else value))
+    for rater, *call in lost.filter(run__rater__in=raters).values_list("run__rater", "unit", "run__campaign", "repeat"):
+        said[rater].append((call[0], (call[1], call[2]), None))
+    return {rater: _again(some) for rater, some in said.items() if some}
 
 
-def _numbers(rows: list[tuple[int, int, Any]]) -> list[tuple[int, int, float]]:
-    codes = {code: float(place) for place, code in enumerate(sorted({v for _u, _r, v in rows if isinstance(v, str)}))}
-    return [(unit, repeat, codes.get(v, v)) for unit, repeat, v in rows if v is not None]
+Time = tuple[int, int]  # campaign and repeat: asked in two campaigns is asked twice
+
+
+def _again(rows: list[tuple[int, Time, Any]]) -> Again:
+    units = {unit: n for n, unit in enumerate(sorted({unit for unit, *_rest in rows}))}
+    times = {time: n for n, time in enumerate(sorted({time for _unit, time, _value in rows}))}
+    codes = {code: float(place) for place, code in enumerate(sorted({v for *_of, v in rows if isinstance(v, str)}))}
+    given = {(units[unit], times[time]): codes.get(v, v) for unit, time, v in rows if v is not None}
+    without = {(units[unit], times[time]) for unit, time, v in rows if v is None} - given.keys()
+    unit, time = np.array(list(given), np.int64).reshape(-1, 2).T
+    lost = np.bincount(np.array([place for place, _time in without], np.int64), minlength=len(units))
+    return Again(Ratings(unit, time, np.array(list(given.values()), np.float64), len(units), len(times)), lost)

@@ -85,10 +85,20 @@ def _again(one: ModelLine) -> dict[str, Any] | None:
     """What it said when it was asked more than once."""
     if one.again is None:
         return None
-    same = brief(one.again.same)
+    same, extras = brief(one.again.same), one.again.same.extras
     if one.again.same.value is not None:
-        same["n"] = f"n = {one.again.same.n_units}"
-    return {"same": same, "alpha": brief(one.again.alpha), "repeats": one.again.repeats}
+        same["n"] = f"n = {one.again.same.n_units:,}"
+    lost = ""
+    if extras["n_unreadable"]:
+        text = ngettext(
+            "%(n)s answer without a value is left out.", "%(n)s answers without a value are left out.",
+            int(extras["n_unreadable"]),
+        )  # fmt: skip
+        lost = text % {"n": f"{extras['n_unreadable']:,}"}
+        ends = {end: shown(float(extras[end] or 0)) for end in ("worst", "best")}
+        if one.again.same.value is not None:
+            lost += " " + _("All others, or all the same: between %(worst)s and %(best)s.") % ends
+    return {"same": same, "alpha": brief(one.again.alpha), "repeats": one.again.repeats, "lost": lost}
 
 
 def about(who: Who) -> str:
@@ -216,6 +226,7 @@ def _json(one: ModelLine, report: ModelsReport) -> dict[str, Any]:
             "same": one.again.same.to_json(),
             "alpha": one.again.alpha.to_json(),
             "repeats": one.again.repeats,
+            "n_without_value": one.again.same.extras["n_unreadable"],
         }
         if one.again is not None
         else None,
@@ -241,12 +252,16 @@ def _csv_rows(report: ModelsReport) -> Iterator[list[Any]]:
                 one.who.name, one.who.setting, number, cohort, e.value, e.low, e.high, e.n_units, e.n_raters,
                 e.n_ratings, e.level, e.resampled, e.method, e.reason, e.interval_reason, *(one.band or ("", "")),
                 s.stage, s.field, s.counted, report.watermark, report.computed_at.isoformat(),
-                *(_left_out_cells(one) if number == report.statistic and not cohort else ("", "", "")),
+                *_left_out_cells(one, number, e, report),
                 ", ".join(f"{how or 'unknown'} {n}" for how, n in sorted(one.ways.items())),
             ]  # fmt: skip
 
 
-def _left_out_cells(one: ModelLine) -> tuple[Any, ...]:
+def _left_out_cells(one: ModelLine, number: str, e: Estimate, report: ModelsReport) -> tuple[Any, ...]:
+    if number == "same_in_all_repeats":
+        return e.extras["n_unreadable"], e.extras["worst"], e.extras["best"]
+    if number != report.statistic or e is not one.overall:
+        return "", "", ""
     return one.left_out.n, one.left_out.worst, one.left_out.best
 
 

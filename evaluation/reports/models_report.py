@@ -146,7 +146,7 @@ class _Making:
                 bands.get(number),
                 calls.get(who.pk, NOTHING).ways,
                 self._left_out(calls.get(who.pk, NOTHING), scores),
-                self_agreement(again[who.pk], self._level) if who.pk in again else None,
+                self_agreement(again[who.pk].ratings, self._level, again[who.pk].lost) if who.pk in again else None,
             )
             for number, ((place, who), scores) in enumerate(zip(models, said, strict=True))
         )

@@ -1,5 +1,7 @@
 """What has no value is said beside every number: how many, why, between which ends; and how answers were come by."""
 
+import csv
+import io
 import json
 from typing import Any
 
@@ -16,7 +18,7 @@ from annotation.services.sheet_versions import sheet_of
 from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
 from people.models import Rater
-from predictions.models import Call, Endpoint
+from predictions.models import Call, Endpoint, Run
 from predictions.services import answer_runs
 from tests.evaluation.data import an_open_campaign, give
 from tests.evaluation.test_measures import CHOICE, with_sheet
@@ -55,6 +57,11 @@ def read(world: World, rest: str) -> Any:
     reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/{rest}cohort={world.egypt.pk}")
     assert reply.status_code == 200, reply.content.decode()[-800:]
     return json.loads(reply.content) if ".json" in rest else reply.content.decode()
+
+
+def read_csv(world: World, rest: str) -> list[dict[str, str]]:
+    reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/{rest}cohort={world.egypt.pk}")
+    return list(csv.DictReader(io.StringIO(b"".join(reply).decode("utf-8-sig"))))  # type: ignore[call-overload]
 
 
 def test_a_model_says_what_was_left_out_and_why(world: World, campaign: Campaign) -> None:
@@ -122,7 +129,7 @@ def again(campaign: Campaign, name: str, table: list[str]) -> None:
     units = list(Unit.objects.filter(item__stage=campaign.stage, target="Egypt").order_by("item__key"))
     for repeat, codes in enumerate(table):
         some = [
-            Answer(unit.pk, unit.item_id, repeat, f"run:{model.pk}:{unit.pk}-{repeat}:",
+            Answer(unit.pk, unit.item_id, repeat, f"run:{campaign.pk}-{model.pk}:{unit.pk}-{repeat}:",
                    sheet.parse({"relevance": code}, Shown(unit.item_id)), now, now)
             for unit, code in zip(units, codes, strict=True) if code != "-"
         ]  # fmt: skip
@@ -143,6 +150,44 @@ def test_a_model_that_is_asked_again_is_set_against_itself(world: World, campaig
     assert "Asked again" in page and "3 times" in page and "0.90" in page
     asked(world, campaign, ["4"] * 10, name="once")
     assert [one["asked_again"] is None for one in read(world, "models.json?")["models"]] == [False, True]
+
+
+def test_repeats_without_a_value_are_told_beside_the_self_agreement(world: World, campaign: Campaign) -> None:
+    """Ten items, three times: one differs, one has a refusal between two 4s, one was answered once of three times."""
+    shy = Rater.objects.create(kind="model", team=world.team, name="shy")
+    run = Run.objects.create(
+        benchmark=world.benchmark, campaign=campaign, rater=shy, task="answers", source="here", complete=True
+    )
+    again(campaign, "shy", ["1223412345", "1223-12-44", "1223412-45"])
+    for place, repeat, state in (
+        (4, 1, "refused"),
+        (7, 1, "unparseable"),
+        (7, 2, "unparseable"),
+        (0, 3, "over_budget"),
+    ):
+        unit = Unit.objects.get(item=world.items[place], target="Egypt")
+        Call.objects.create(run=run, item=unit.item, unit=unit, repeat=repeat, state=state, reason="x", replies=[1])
+    [line] = read(world, "models.json?")["models"]
+    found = line["asked_again"]
+    assert (found["repeats"], found["n_without_value"]) == (3, 3), "what was never sent is nothing without a value"
+    same = found["same"]
+    # Nine answered twice, eight of them always the same; one of these lacks an answer, and the tenth may be either.
+    assert (same["value"], same["n_units"]) == (pytest.approx(8 / 9), 9)
+    assert (same["extras"]["worst"], same["extras"]["best"]) == (0.7, 0.9)
+    page = read(world, "models/?")
+    assert "3 answers without a value are left out. All others, or all the same: between 0.70 and 0.90." in page
+    row = next(one for one in read_csv(world, "models.csv?") if one["number"] == "same_in_all_repeats")
+    assert (row["left_out"], row["worst"], row["best"]) == ("3", "0.7", "0.9")
+
+
+def test_a_model_asked_in_two_campaigns_and_again_in_each_is_set_against_all_its_answers(
+    world: World, campaign: Campaign
+) -> None:
+    Rater.objects.create(kind="model", team=world.team, name="moody")
+    again(campaign, "moody", ["1223412345", "1223412345"])
+    again(an_open_campaign(world, name="Second"), "moody", ["1223412345", "1223412344"])
+    [line] = read(world, "models.json?")["models"]
+    assert (line["asked_again"]["repeats"], line["asked_again"]["same"]["value"]) == (4, 0.9)
 
 
 def test_two_judges_are_averaged_here_and_are_no_rater(world: World, campaign: Campaign) -> None:
