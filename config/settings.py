@@ -211,6 +211,7 @@ MEDIA_ROOT = DATA_DIR / "media"
 # Vectors of local encoders, made again when they are asked for; and models that the operator put on this machine.
 VECTORS_ROOT = DATA_DIR / "vectors"
 MODELS_ROOT = Path(env.str("EMIC_MODELS", str(DATA_DIR / "models")))
+HUB_MODELS = [name.strip() for name in env.list("EMIC_HUB_MODELS", default=[])]  # those that may be fetched
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": MEDIA_ROOT}},
     "staticfiles": {"BACKEND": "config.static.HashedStaticStorage"},

@@ -1,10 +1,21 @@
 """Requests and replies as JSON that the database can keep, and back."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from predictions.prompts.contract import Found, Picture, Reply, Request, Token
 from predictions.requests import Digest, as_sent
+
+LONGEST = 100_000  # characters of a reply, and a fifth as many tokens with what else was likely
+
+
+def kept_of(reply: Reply) -> tuple[Reply, int]:
+    """What is read and kept of a reply that never ends, and how many characters it had."""
+    kept = replace(
+        reply, text=reply.text[:LONGEST], refusal=reply.refusal[:LONGEST], tokens=reply.tokens[: LONGEST // 5]
+    )
+    return kept, max(len(reply.text), len(reply.refusal))
 
 
 def storable(value: Any) -> Any:

@@ -12,6 +12,7 @@ from predictions.models import Reply
 from predictions.prompts.contract import Request
 
 Pictures = Mapping[str, Image]
+LONGEST = 20_000  # characters of a reply on its page; the file of the run's calls has all that is kept
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def draw(requests: Sequence[Mapping[str, Any]], team: Team) -> list[Drawn]:
 
 @dataclass(frozen=True)
 class Exchange:
-    """A request and what came back. `facts`: label and value; `rest`: what is not words, as JSON."""
+    """A request and what came back. `rest`: what is not words, as JSON. `left_out`: characters that are not shown."""
 
     request: Drawn
     reply: Reply
@@ -73,6 +74,7 @@ class Exchange:
     refusal: str
     finish: str
     rest: str
+    left_out: int
 
 
 def exchanges(replies: Sequence[Reply], team: Team) -> list[Exchange]:
@@ -85,8 +87,10 @@ def exchanges(replies: Sequence[Reply], team: Team) -> list[Exchange]:
 def _exchange(request: Drawn, reply: Reply) -> Exchange:
     body: Mapping[str, Any] = reply.body
     rest = {key: body[key] for key in ("tokens", "similarities", "boxes") if body.get(key)}
-    text, refusal = str(body.get("text", "")), str(body.get("refusal", ""))
-    return Exchange(request, reply, text, refusal, str(body.get("finish", "")), _json(rest))
+    whole = [str(body.get("text", "")), str(body.get("refusal", "")), _json(rest)]
+    text, refusal, numbers = (one[:LONGEST] for one in whole)
+    left_out = sum(max(0, len(one) - LONGEST) for one in whole)
+    return Exchange(request, reply, text, refusal, str(body.get("finish", ""))[:LONGEST], numbers, left_out)
 
 
 def pictures_of(team: Team, shas: Collection[str]) -> dict[str, Image]:

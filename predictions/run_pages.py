@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Left
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -230,12 +232,9 @@ def _tied(shares: Any) -> list[str]:
 
 def said_in(numbers: Sequence[int]) -> dict[int, str]:
     """The beginning of what replies say, by their id."""
-    rows = Reply.objects.filter(pk__in=numbers).values_list("pk", "body")
-    return {pk: _text(body)[:EXCERPT] for pk, body in rows}
-
-
-def _text(body: Mapping[str, Any]) -> str:
-    return str(body.get("text") or body.get("refusal") or "")
+    text, refusal = (Left(KeyTextTransform(name, "body"), EXCERPT) for name in ("text", "refusal"))
+    rows = Reply.objects.filter(pk__in=numbers).annotate(said=text, declined=refusal)
+    return {pk: said or declined or "" for pk, said, declined in rows.values_list("pk", "said", "declined")}
 
 
 def kept_replies(call: Call) -> list[Reply]:

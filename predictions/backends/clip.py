@@ -122,6 +122,7 @@ def _load(model: str) -> Clip:
         source, tag = f"{torch_setup.LOCAL}{folder}", None
     elif model.startswith(HUB):
         torch_setup.hub_name(model.removeprefix(HUB))
+        torch_setup.listed(model)
         source, tag = model, None
     else:
         source, _slash, tag = model.partition("/")
@@ -130,6 +131,7 @@ def _load(model: str) -> Clip:
                 "open_clip knows no “%(model)s”. Write ViT-B-32/laion2b_s34b_b79k, hf-hub:owner/name or local-dir:name."
             )
             raise torch_setup.Unavailable(text % {"model": model[:100]})
+        torch_setup.listed(model)
     config = clip_config.checked(model, source)
     # This door refuses a model without weights; the others would go on with random ones.
     found, preprocess = open_clip.create_model_from_pretrained(source, pretrained=tag, device=where)

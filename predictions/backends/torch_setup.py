@@ -105,6 +105,16 @@ def folder_of(model: str) -> Path | None:
     return found
 
 
+def listed(model: str) -> None:
+    """What is fetched, the operator has listed, as it is named here. Raises Unavailable."""
+    if model not in settings.HUB_MODELS:
+        text = _(
+            "“%(name)s” is none of the models that are fetched here. The operator lists them in EMIC_HUB_MODELS, or "
+            "puts the model into the folder of models, as local-dir:name."
+        )
+        raise Unavailable(text % {"name": model[:100]})
+
+
 def hub_name(name: str) -> str:
     """The name itself, where it can be one of the Hugging Face hub and nothing on this machine. Raises Unavailable."""
     if HUB_NAME.fullmatch(name) and ".." not in name and not Path(name).exists():
@@ -118,6 +128,8 @@ def pretrained(model: str, models: Any, processors: Any) -> tuple[Any, Any]:
     classes that read them. Code that comes with a model is never run. Raises Unavailable."""
     folder = folder_of(model)
     source, here = (str(folder), True) if folder else (hub_name(model), False)
+    if not here:
+        listed(model)
     where, dtype = device()
     how: dict[str, Any] = {"local_files_only": here, "trust_remote_code": False}
     found = models.from_pretrained(source, dtype=dtype, **how)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from typing import Any
 
 from django.core.files.base import File
@@ -31,8 +32,23 @@ def digest_of(upload: File[Any]) -> str:
     return digest.hexdigest()
 
 
-def keep(upload: File[Any]) -> str:
-    return default_storage.save(f"uploads/{uuid.uuid4().hex}", upload)
+def keep(upload: File[Any], folder: str = "uploads") -> str:
+    return default_storage.save(f"{folder}/{uuid.uuid4().hex}", upload)
+
+
+def sweep(folder: str, older: datetime, used: Callable[[list[str]], Collection[str]]) -> None:
+    """Forget what was kept in a folder before that time, except what is `used` of it."""
+    try:
+        names = [f"{folder}/{name}" for name in default_storage.listdir(folder)[1]]
+    except FileNotFoundError:
+        return
+    old = []
+    for name in names:
+        with suppress(FileNotFoundError):  # somebody else sweeps too
+            if default_storage.get_modified_time(name) < older:
+                old.append(name)
+    for name in set(old) - set(used(old)) if old else ():
+        forget(name)
 
 
 def forget(name: str) -> None:

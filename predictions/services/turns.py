@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from predictions.backends.contract import RETRIED, CallError
-from predictions.bodies import pictures_of
+from predictions.bodies import LONGEST, kept_of, pictures_of
 from predictions.models import Call
 from predictions.services.asking import Back, Came, Event, Failed, Fault, Placed, Ready, Task
 from predictions.services.budgets import Ledger, Rates
@@ -19,6 +19,7 @@ LIMITED_TRIES = 12
 BACKOFF, MOST_BACKOFF, MOST_RETRY_AFTER = 1.0, 60.0, 3600.0  # seconds
 MOST_FAILURES = 10  # one after the other, without a reply between them
 BROKEN = "Emic could not read what the server sent. The operator's log has the details."
+CUT = "The reply had %(length)s characters. The first %(kept)s were read and kept."
 UNPAID = ("rate_limit", "not_allowed", "permanent")  # nobody charges for these
 
 
@@ -100,7 +101,9 @@ class Turns:
         cost = self.rates.cost(got.tokens_in, got.tokens_out, len(pictures_of(task.requests[event.part])))
         sent = self._sent(batch, task, event.part, event.at, got.seconds, "reply", cost, unpaid=False)
         sent.status, sent.tokens_in, sent.tokens_out = got.status, got.tokens_in, got.tokens_out
-        sent.provider, sent.said = got.provider_id[:120], got.reply
+        sent.provider, (sent.said, length) = got.provider_id[:120], kept_of(got.reply)
+        if length > LONGEST:
+            sent.error = CUT % {"length": length, "kept": LONGEST}
         sent.key, sent.request = task.keys[event.part], task.sent[event.part]
         task.arrived.add(event.part)
         self.failures = self.troubles = 0

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.conf import LazySettings
 from PIL import Image
 
 from predictions.backends import clip, detector, grounding, torch_setup
@@ -176,3 +177,29 @@ def test_without_the_packages_a_sentence_says_what_to_do(monkeypatch: pytest.Mon
 def test_one_model_stays_loaded(models_root: Path) -> None:
     assert clip.load(MODEL) is clip.load(MODEL)
     assert "local-dir:tiny" in torch_setup.local_models()
+
+
+@pytest.mark.usefixtures("models_root")
+def test_only_what_the_operator_lists_is_fetched(settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch_setup.torch()
+    import transformers
+
+    names = {"ViT-B-32/laion2b_s34b_b79k": clip, "hf-hub:owner/name": clip, "owner/name": detector, "o/n": grounding}
+
+    class Fetches(Exception):
+        """What a library is asked for."""
+
+    def fetches(*_args: object, **_more: object) -> None:
+        raise Fetches("is fetched")
+
+    monkeypatch.setattr(clip.clip_config, "checked", fetches)
+    monkeypatch.setattr(transformers.AutoModelForObjectDetection, "from_pretrained", fetches)
+    monkeypatch.setattr(transformers.AutoModelForZeroShotObjectDetection, "from_pretrained", fetches)
+    for name, kind in names.items():
+        torch_setup.forget()
+        with pytest.raises(torch_setup.Unavailable, match="is none of the models that are fetched here"):
+            kind.load(name)
+    settings.HUB_MODELS = list(names)
+    for name, kind in names.items():
+        with pytest.raises(torch_setup.Unavailable, match="is fetched"):
+            kind.load(name)

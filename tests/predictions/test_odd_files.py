@@ -2,9 +2,11 @@
 
 import io
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import Campaign
@@ -13,9 +15,13 @@ from benchmarks.models import Item
 from jobs import runner
 from jobs.models import Job
 from predictions.imports import coco
+from predictions.imports.samples import Told
+from predictions.services import answer_file_runs as door
+from predictions.services.answer_file_runs import Model
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
-from tests.predictions.elsewhere import inspect, jsonl, lm_eval, sample
+from tests.predictions.bring import done
+from tests.predictions.elsewhere import inspect, jsonl, kept, lm_eval, sample
 from tests.predictions.test_answers_page import URL, token
 from tests.predictions.test_coco_files import BOX
 
@@ -135,3 +141,19 @@ def test_a_release_that_is_too_large_is_refused_in_words(monkeypatch: pytest.Mon
         coco.brief(io.BytesIO(data), len(data))
     with pytest.raises(SourceProblem, match="at most 100 MB"):
         coco.brief(io.BytesIO(b""), coco.MOST_BYTES + 1)
+
+
+def test_what_was_only_looked_at_is_forgotten_after_a_day(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign = made(world, boxes=False)
+    rows = [lm_eval({"id": item.key, "country": "Egypt"}, "4") for item in world.items]
+    monkeypatch.setattr(door, "KEPT", timedelta(days=-1))  # whatever there is is old
+    left, begun = kept(jsonl(rows[:1])), kept(jsonl(rows))
+    assert not default_storage.exists(left.name), "another file came"
+    told = Told(key="doc.id", field="relevance", target="doc.country")
+    job = door.start(campaign, world.mara, begun, told, Model("tiny", "", {}), title="log")
+    monkeypatch.setattr(door, "KEPT", timedelta(hours=25))
+    young = kept(jsonl(rows[1:]))
+    monkeypatch.setattr(door, "KEPT", timedelta(days=-1))
+    kept(jsonl(rows[:1]))
+    assert job is not None and done(job).state == "done", "what an import reads stays for it"
+    assert not default_storage.exists(begun.name) and not default_storage.exists(young.name)

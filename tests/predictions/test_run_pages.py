@@ -286,3 +286,14 @@ def test_the_index_lists_runs_with_the_same_queries(
     with django_assert_num_queries(len(few)):
         page = client.get(home).content.decode()
     assert page.count("Running") == 4 and Job.objects.count() >= 4
+
+
+def test_a_reply_that_never_ends_is_shown_by_its_beginning(world: World, run: Run) -> None:
+    call = end(run)
+    Reply.objects.filter(pk__in=call.replies).update(body={**SAID, "text": "ha " * 30_000, "refusal": ""})
+    refused = end(run, "refused", "said_no")
+    Reply.objects.filter(pk__in=refused.replies).update(body={**SAID, "text": "", "refusal": "No. " * 9_000})
+    page = see(world, run)
+    assert len(page) < 60_000 and "ha ha" in page and "No. No." in page
+    page = see(world, run, f"calls/{call.pk}/")
+    assert len(page) < 60_000 and "70000 more characters are not shown here" in page.replace(",", "")

@@ -24,6 +24,7 @@ from predictions.vectors import Ints, Store, save
 
 Kind = Literal["flat", "hnsw", "ivfpq"]
 KINDS: tuple[Kind, ...] = ("flat", "hnsw", "ivfpq")
+LEAST_IVFPQ = 1_000  # vectors that its 256 codes are learnt from
 MOST_FLAT, MOST_HNSW = 50_000, 2_000_000
 FILE, ROWS = "index.faiss", "rows.npy"
 NEIGHBOURS, CONSTRUCTION = 32, 80
@@ -36,6 +37,10 @@ AT = 20
 
 class NoFaiss(Exception):
     """The extra is not installed; the message says what to do."""
+
+
+class Unfit(Exception):
+    """Of these vectors no such index is made; the message says what to do."""
 
 
 def library() -> Any:
@@ -88,13 +93,15 @@ def load(folder: Path, facts: dict[str, Any]) -> Index:
 
 
 def build(store: Store, kind: Kind, beat: Callable[[], None], seed: int = 0) -> dict[str, Any]:
-    """Write the index over a store whose shards are all there; what was measured. Raises NoFaiss.
+    """Write the index over a store whose shards are all there; what was measured. Raises NoFaiss, Unfit.
 
     `recall`: the share of the exact AT nearest that are found, over SAMPLE of its own vectors, each without itself. If
     it is under GOOD the search is widened until it is not, or MOST_SEARCH is reached.
     """
     began = time.monotonic()
     index = _filled(store, kind, beat, seed)
+    if not index.held.ntotal:
+        raise Unfit(_("None of the vectors can be used: all are zero, or hold what is no number. Nothing was built."))
     added = time.monotonic() - began
     _write(store.folder, index)
     facts: dict[str, Any] = {"kind": kind, "count": int(index.held.ntotal), "seconds_index": round(added, 2)}
@@ -134,7 +141,11 @@ def _empty(store: Store, kind: Kind, dimensions: int, seed: int) -> Any:
     made = faiss.IndexIVFPQ(coarse, dimensions, lists, pieces, 8, faiss.METRIC_INNER_PRODUCT)
     made.own_fields = True
     coarse.this.disown()
-    made.train(_sample(store, max(40 * lists, 40 * 256), seed)[1])
+    learnt_from = _sample(store, max(40 * lists, 40 * 256), seed)[1]
+    if len(learnt_from) < max(LEAST_IVFPQ, lists):
+        text = _("There are %(n)s vectors, and product quantisation needs %(least)s. Choose another kind, or by size.")
+        raise Unfit(text % {"n": len(learnt_from), "least": max(LEAST_IVFPQ, lists)})
+    made.train(learnt_from)
     made.nprobe = SEARCH // 4
     return made
 

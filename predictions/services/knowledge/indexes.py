@@ -26,7 +26,7 @@ from predictions.models import Endpoint, KnowledgeBase, KnowledgeEntry, Knowledg
 from predictions.services import files
 from predictions.services.knowledge import faiss_index
 from predictions.services.knowledge.bases import scope_of
-from predictions.services.knowledge.faiss_index import NoFaiss
+from predictions.services.knowledge.faiss_index import NoFaiss, Unfit
 from predictions.services.knowledge.vectors import folder_of
 from predictions.vectors import SHARD, Store, unit
 
@@ -108,7 +108,7 @@ def run(work: Work) -> None:
         else:
             _encode(work, index, store)
         _build(work, index, store)
-    except (NoFaiss, Refused) as problem:
+    except (NoFaiss, Refused, Unfit) as problem:
         raise JobFailed(str(problem)) from problem
     for name in ("vectors", "names"):
         if work.params.get(name):

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from jobs import runner, services
 from jobs.models import Job
 from predictions import vectors
-from predictions.models import KnowledgeImage, KnowledgeIndex
+from predictions.models import KnowledgeBase, KnowledgeImage, KnowledgeIndex
 from predictions.services.knowledge import bases, faiss_index, indexes
 from predictions.vectors import Store, unit
 from tests.personas import World
@@ -197,3 +197,26 @@ def test_one_index_is_built_once_at_a_time(world: World) -> None:
     indexes.start_build(base, world.mara, endpoint=an_endpoint(world), model=MODEL, over="images")
     with pytest.raises(indexes.Refused, match="being built now"):
         indexes.start_build(base, world.mara, endpoint=an_endpoint(world), model=MODEL, over="images")
+
+
+def test_what_makes_no_index_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(faiss_index.Unfit, match="There are 30 vectors, and product quantisation needs 1000"):
+        faiss_index.build(many(tmp_path, 30, 16), "ivfpq", lambda: None)
+    store = Store(tmp_path / "none")
+    store.begin()
+    store.write_plan((number, 0) for number in (1, 2))
+    store.write(0, [[0, 0], [np.nan, 1]])
+    with pytest.raises(faiss_index.Unfit, match="None of the vectors can be used"):
+        faiss_index.build(store, "flat", lambda: None)
+
+
+@pytest.mark.parametrize(("kind", "words"), [("ivfpq", "product quantisation needs 1000"), ("", "can be used")])
+def test_an_index_of_no_vectors_is_a_job_that_failed(
+    world: World, encoder: Colours, monkeypatch: pytest.MonkeyPatch, kind: str, words: str
+) -> None:
+    brought(world)
+    monkeypatch.setattr(indexes, "unit", lambda vectors: np.zeros_like(vectors))
+    more = {"endpoint": an_endpoint(world), "model": MODEL, "over": "images", "kind": kind}
+    build = done(indexes.start_build(KnowledgeBase.objects.get(), world.mara, **more))
+    assert build.state == "failed" and words in build.error
+    assert not KnowledgeIndex.objects.exclude(built_at=None).exists()

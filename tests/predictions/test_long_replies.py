@@ -1,0 +1,23 @@
+"""A reply that never ends is kept by its beginning, and the attempt says so."""
+
+import pytest
+
+from predictions import bodies
+from predictions.models import Attempt, Reply
+from tests.personas import World
+from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from tests.predictions.scripted import Act, Rule, Server
+
+pytestmark = pytest.mark.django_db
+
+
+def test_its_beginning_is_read_and_kept(world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "LONGEST", 1000)
+    monkeypatch.setattr("predictions.services.turns.LONGEST", 1000)
+    scripted_server.rules(Rule(Act(text="4" * 1500), numbers=(1,)))
+    use(monkeypatch, prompt := Plainly())
+    run = driven(opened(world, a_plan(a_campaign(world, 2), an_endpoint(world, scripted_server.base_url), prompt)))
+    assert sorted(len(one.body["text"]) for one in Reply.objects.all()) == [1, 1000]
+    [said] = Attempt.objects.exclude(error="").values_list("error", "outcome")
+    assert said == ("The reply had 1500 characters. The first 1000 were read and kept.", "reply")
+    assert states(run) == {"out_of_range": 1, "answered": 1}
