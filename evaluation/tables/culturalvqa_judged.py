@@ -6,7 +6,7 @@ model) and how the model was asked. An item the judge gave no readable rating ha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,22 +17,21 @@ from django.db.models import Min, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.models import Rating
+from annotation.models import Rating, Unit
 from benchmarks.models import Benchmark, Item
-from evaluation.asking import WITHOUT_VALUE
+from evaluation.asking import Asked
+from evaluation.asking import asked as calls_of
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.lave import Scale, human_ceiling, lave_accuracy, scores_of
 from evaluation.metrics.resampling import difference_of_means
 from evaluation.observations import Observed, Who
-from evaluation.selection import Selection
+from evaluation.reports.asked_words import ways_sentence
 from evaluation.tables.culturalvqa_labels import said_of
 from evaluation.tables.given import Given
 from evaluation.tables.spec import Missing, Option, Words
 from people.models import Rater
-from predictions.models import Call, Run
 
-OVER = Call.State.OVER_BUDGET  # never sent
 STAGE = FIELD = "lave"
 HUMAN = "human"
 WESTERN = ("Canada", "Germany", "United States")
@@ -96,6 +95,7 @@ class Judged:
     facet: npt.NDArray[Any]
     sub_category: npt.NDArray[Any]
     judge: str
+    ways: tuple[str, ...] = ()  # how each judge's answers were come by, in words
     partly: int = 0  # answers that some of several judges said something readable about, and others not
     average: str = "answers"
 
@@ -146,9 +146,10 @@ def judged(given: Given) -> Judged:
     ).order_by("key")
     if selection.concepts:
         rows = rows.filter(concept__in=selection.concepts)
-    put = _put_to(selection, [seen.raters[place].pk for place in judges])
-    put |= set(score) if put else set()
-    found = [row for row in of_origins(given, rows).values_list("pk", "origin", "context") if not put or row[0] in put]
+    calls = calls_of(selection)
+    put = _put_to(calls, seen, judges)
+    named_rows = of_origins(given, rows).values_list("pk", "origin", "context")
+    found = [row for row in named_rows if put is None or row[0] in put]
     if not found:
         raise Missing(_("There are no judged answers for the countries chosen."))
 
@@ -168,6 +169,7 @@ def judged(given: Given) -> Judged:
             [by_people.get(key) or own or by_models.get(key, "") for key, own in zip(questions, imported, strict=True)]
         ),
         judge=", ".join(named(seen.raters[place]) for place in judges),
+        ways=_ways(calls, [seen.raters[place] for place in judges]),
         partly=partly,
         average=given.chosen.get("ceiling", "answers"),
     )
@@ -191,17 +193,21 @@ def scale_of(given: Given) -> Scale:
     return sheet
 
 
-def _put_to(selection: Selection, judges: Sequence[int]) -> set[int]:
-    """Items that every one of the judges was asked about, as far as their calls tell; empty where one has no calls, as
+def _put_to(calls: Mapping[int, Asked], seen: Observed, judges: Sequence[int]) -> set[int] | None:
+    """Items that every one of the judges was asked about, as far as their calls tell; None where one has no calls, as
     one whose ratings came in a file: then all answers count as put to it."""
-    calls = Call.objects.filter(
-        run__task=Run.Task.ANSWERS, run__withdrawn_at=None, run__campaign__in=selection.campaigns, repeat=0,
-        run__rater__in=judges, state__in=[Call.State.ANSWERED, *(one for one in WITHOUT_VALUE if one != OVER)],
-    )  # fmt: skip
-    asked: dict[int, set[int]] = {judge: set() for judge in judges}
-    for judge, item in calls.values_list("run__rater", "item"):
-        asked[judge].add(item)
-    return set.intersection(*asked.values()) if asked else set()
+    if not all(seen.raters[place].pk in calls for place in judges):
+        return None
+    failed = {place: calls[seen.raters[place].pk].failed for place in judges}
+    units = Unit.objects.filter(pk__in={unit for some in failed.values() for unit in some})
+    item_of = dict(units.values_list("pk", "item"))
+    answered = {place: {seen.items[item].pk for item in seen.item[seen.rater == place].tolist()} for place in judges}
+    return set.intersection(*(answered[place] | {item_of[unit] for unit in failed[place]} for place in judges))
+
+
+def _ways(calls: Mapping[int, Asked], judges: Sequence[Who]) -> tuple[str, ...]:
+    told = [(named(one), ways_sentence(calls[one.pk].ways)) for one in judges if one.pk in calls]
+    return tuple(f"{name}: {words}" if len(judges) > 1 else words for name, words in told if words)
 
 
 def chosen_judges(given: Given, seen: Observed) -> list[int]:
@@ -252,7 +258,7 @@ def difference(first: Judged, second: Judged) -> Estimate:
 
 
 def about_judge(here: Judged) -> list[Words]:
-    words: list[Words] = [_("Judge: %(judge)s. In percent.") % {"judge": here.judge}, UNREADABLE]
+    words: list[Words] = [_("Judge: %(judge)s. In percent.") % {"judge": here.judge}, *here.ways, UNREADABLE]
     if here.partly:
         text = ngettext(
             "%(n)s answer was read by some of the judges only, and so has no mean.",

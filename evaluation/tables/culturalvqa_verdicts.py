@@ -5,17 +5,18 @@ The five cases are nominal: a mean of them says nothing, so shares and nominal a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluation.metrics.agreement import alpha
-from evaluation.metrics.counts import Floats, Ratings
+from evaluation.metrics.counts import Ratings
 from evaluation.metrics.judges import against_majority
-from evaluation.metrics.lave import scores_of
 from evaluation.metrics.proportions import share
 from evaluation.observations import Observed
-from evaluation.tables.culturalvqa_judged import JUDGE, chosen_judges, named, scale_of
+from evaluation.tables.culturalvqa_judged import JUDGE, UNREADABLE, Judged, chosen_judges, judged
 from evaluation.tables.given import Given
 from evaluation.tables.spec import Cell, Missing, Option, Printed, Rounding, Row, Table, TableSpec, Words
 
@@ -77,15 +78,14 @@ def build_judge(given: Given) -> Table:
     """How often the judge and most people find the same of an answer."""
     verdicts = given.observed("model-answers", "verdict", ("person",))
     lave = given.observed("lave", "lave", ("model",))
-    [judge, *others] = chosen_judges(given, lave)
-    if others:
+    if len(chosen_judges(given, lave)) > 1:
         raise Missing(_("Choose one judge: agreement is of one with people."))
-    scores = scores_of(lave.codes, scale_of(given))
+    here = judged(given)
     right = ("1",) if given.chosen["correct"] == "1" else CASES[:4]
     rows = []
     whole: list[tuple[tuple[str, str], int, float]] = []
     for name, some in _by_model(verdicts):
-        pairs = _people(some, name, right) + _judge(lave.of_rater(judge), name, scores)
+        pairs = _people(some, name, right) + _judge(here, name)
         whole += pairs
         rows.append(Row(name, _judge_cells(pairs, AGREED.get(name))))
     if not any(cell.estimate is not None and cell.estimate.n_units for row in rows for cell in row.cells):
@@ -95,8 +95,9 @@ def build_judge(given: Given) -> Table:
     rows.append(Row(_("All"), _judge_cells(whole, None)))
     columns: list[Words] = [_("Agreement, percent"), _("Base rate, percent"), _("Cohen's kappa")]
     words: list[Words] = [
-        _("Judge: %(judge)s. Answers that people are split about evenly are left out.")
-        % {"judge": named(lave.raters[judge])},
+        _("Judge: %(judge)s. Answers that people are split about evenly are left out.") % {"judge": here.judge},
+        *here.ways,
+        UNREADABLE,
         _("Base rate: what a judge that always gives people's commonest verdict would reach."),
     ]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
@@ -115,32 +116,43 @@ def _people(some: Observed, model: str, right: tuple[str, ...]) -> list[Pair]:
     ]
 
 
-def _judge(some: Observed, model: str, scores: Floats) -> list[Pair]:
+def _judge(here: Judged, model: str) -> list[Pair]:
     """Answers with the picture; a question may have been asked otherwise too. The judge is rater 0, and finds right
-    what has the whole score, not half of it. `scores`: of each code."""
-    questions, by, setting = (some.item_values(name) for name in ("question", "candidate_by", "setting"))
+    what has the whole score, not half of it; NaN where it could not be read."""
+    with_picture = here.of(by=model).where(np.isin(here.of(by=model).setting, ["", "vlm"]))
+    codes = np.where(with_picture.score == 1, RIGHT, np.where(np.isfinite(with_picture.score), WRONG, np.nan))
     return [
-        ((str(questions[item]), model), 0, RIGHT if scores[code] == 1 else WRONG)
-        for item, code in zip(some.item, some.code, strict=True)
-        if by[item] == model and np.isfinite(scores[code]) and (setting[item] or "vlm") == "vlm"
+        ((str(question), model), 0, float(code))
+        for question, code in zip(with_picture.question, codes, strict=True)
+        if question
     ]
 
 
 def _judge_cells(pairs: list[Pair], text: str | None) -> tuple[Cell, ...]:
+    found = against_majority(_table([one for one in pairs if np.isfinite(one[2])]), 0)
+    read = {unit for unit, rater, code in pairs if rater == 0 and np.isfinite(code)}
+    every = [one for one in pairs if np.isfinite(one[2])]
+    every += [(unit, 0, WRONG) for unit, _rater, code in pairs if np.isnan(code) and unit not in read]
+    n, hits = against_majority(_table(every), 0).agreement.n_units, found.agreement.extras["count"]
+    lost = n - found.agreement.n_units  # of those that most people agree about
+    ends = {"worst": int(hits or 0) / n, "best": (int(hits or 0) + lost) / n} if n else {}
+    agreement = replace(found.agreement, extras={**found.agreement.extras, "n_unreadable": lost, **ends})
+    theirs = Printed(text, UNTOLD) if text else None
+    return (
+        Cell(agreement, rounding=Rounding(0, 100), printed=theirs),
+        Cell(found.base_rate, rounding=Rounding(0, 100)),
+        Cell(found.kappa, rounding=Rounding(2)),
+    )
+
+
+def _table(pairs: list[Pair]) -> Ratings:
     units: dict[tuple[str, str], int] = {}
     raters: dict[int, int] = {0: 0}
     rows = {
         (units.setdefault(unit, len(units)), raters.setdefault(rater, len(raters))): code for unit, rater, code in pairs
     }
     unit, rater = np.array(list(rows), np.int64).reshape(-1, 2).T
-    table = Ratings(unit, rater, np.array(list(rows.values()), np.float64), len(units), len(raters))
-    found = against_majority(table, 0)
-    theirs = Printed(text, UNTOLD) if text else None
-    return (
-        Cell(found.agreement, rounding=Rounding(0, 100), printed=theirs),
-        Cell(found.base_rate, rounding=Rounding(0, 100)),
-        Cell(found.kappa, rounding=Rounding(2)),
-    )
+    return Ratings(unit, rater, np.array(list(rows.values()), np.float64), len(units), len(raters))
 
 
 VERDICT_TABLES: tuple[TableSpec, ...] = (

@@ -188,11 +188,14 @@ def test_answers_that_a_judge_was_never_asked_about_are_not_left_out_answers(jud
     say(campaign, sampler, {(read, ""): "2"}, field="lave")
     for item, state in ((read, "answered"), (unread, "unparseable")):
         Call.objects.create(run=run, item=item, unit=Unit.objects.get(item=item), repeat=0, state=state,
-                            reason="" if state == "answered" else "no_verdict")  # fmt: skip
+                            reason="" if state == "answered" else "no_verdict", attempts_made=1,
+                            how="schema" if state == "answered" else "")  # fmt: skip
     brazil = cell(judged.table("accuracy", f"judge={sampler.pk}"), "Brazil", "GPT-4").estimate
     assert brazil is not None and brazil.value == 1
     assert (brazil.extras["n_unreadable"], brazil.extras["worst"], brazil.extras["best"]) == (1, 0.5, 1)
-    assert [row.label for row in judged.table("accuracy", f"judge={sampler.pk}").rows] == ["Brazil", "Average"]
+    by_sampler = judged.table("accuracy", f"judge={sampler.pk}")
+    assert [row.label for row in by_sampler.rows] == ["Brazil", "Average"]
+    assert "Its answers: 1 by a form in JSON." in [str(one) for one in by_sampler.words]
 
 
 def test_an_answer_that_was_withdrawn_is_in_no_table(judged: Study) -> None:
@@ -376,6 +379,21 @@ def test_verdicts_are_shares_and_the_judge_stands_beside_them(judged: Study) -> 
     agreement, base, _kappa = next(row for row in judge.rows if row.label == "GPT-4").cells
     assert value(agreement) == value(base) == pytest.approx(2 / 3) and agreement.printed.text == "79"
     assert value(judged.table("judge", "correct=1-4").rows[0].cells[0]) == pytest.approx(2 / 4)
+
+
+def test_what_the_judge_beside_people_could_not_be_read_about_is_told(judged: Study) -> None:
+    """InternVL: people find q1 right and q4 wrong; the judge finds q1 right and cannot be read about q4, nor about q5,
+    which people are split about: 1 of 1 agrees, between 1 of 2 and 2 of 2."""
+    said = {"q1": "11", "q4": "55", "q5": "15"}
+    items = {q: judged.item("model-answers", f"{q}/b", q, model="InternVL", candidate="x") for q in said}
+    campaign = judged.open("model-answers")
+    Rating.objects.filter(unit__item__key="q5/InternVL/vlm").delete()
+    for question, codes in said.items():
+        for place, code in enumerate(codes):
+            judged.answer(campaign, place, items[question], {"verdict": code})
+    found = cell(judged.table("judge"), "InternVL", "Agreement, percent").estimate
+    assert found is not None and (found.value, found.n_units) == (1, 1)
+    assert [found.extras[name] for name in ("n_unreadable", "worst", "best")] == [1, 0.5, 1]
 
 
 def test_what_is_missing_is_named(study: Study) -> None:
