@@ -19,6 +19,10 @@ NOTHING: dict[str, tuple[Any, Any]] = {
         gettext_lazy("You have answered everything here."),
         gettext_lazy("Thank you. What is still missing waits for others. New work appears on your work page."),
     ),
+    "nothing_yet": (
+        gettext_lazy("There is nothing to answer here yet."),
+        gettext_lazy("New work appears on your work page."),
+    ),
     "cohort_full": (
         gettext_lazy("Your cohort has given all the answers that were wanted."),
         gettext_lazy("Nothing more is needed here."),

@@ -106,6 +106,13 @@ class Selection:
             | {name: date.isoformat() if date else None for name, date in dates.items()}
         )
 
+    def counted_words(self) -> str:
+        if self.counted == "counted":
+            return _(
+                "Only answers that count: none over the wanted number, of excluded raters, or rejected by a reviewer."
+            )
+        return _("All submitted answers, also those over the wanted number, of excluded raters, and rejected ones.")
+
     def words(self, catalogue: Catalogue, language: str) -> list[str]:
         """The sentences that stand beside the numbers."""
         stage = next(s for s in catalogue.stages if s.key == self.stage)
@@ -116,10 +123,7 @@ class Selection:
         said = [str(_WHO[self.raters]) % {"stage": stage.name, "question": question, "campaigns": names}]
         if "model" in self.raters:
             said.append(_("A model is one rater more in every cohort that was asked for the same unit."))
-        if self.counted == "counted":
-            said.append(_("Only answers that count: not those over the wanted number, nor those of excluded raters."))
-        else:
-            said.append(_("All submitted answers, also those over the wanted number and those of excluded raters."))
+        said.append(self.counted_words())
         if self.may_repeat:
             said.append(self.repeats_words())
         said.extend(self._narrowed(stage))

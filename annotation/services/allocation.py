@@ -184,8 +184,10 @@ def _why_nothing(seat: Seat) -> Nothing:
     )  # fmt: skip
     if until is not None:
         return Nothing("all_reserved", until)
-    [(full,)] = fetch(
-        "SELECT coalesce(sum(submitted) >= nullif(sum(wanted), 0), false) FROM annotation_tally WHERE cohort_id = %s",
+    [(wanted, full)] = fetch(
+        "SELECT coalesce(sum(wanted), 0), sum(submitted) >= sum(wanted) FROM annotation_tally WHERE cohort_id = %s",
         [seat.cohort_id],
     )
+    if not wanted:
+        return Nothing("nothing_yet")
     return Nothing("cohort_full" if full else "all_done")

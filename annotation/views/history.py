@@ -34,7 +34,11 @@ PAGE = 50
 State = Assignment.State
 LISTED = (State.SUBMITTED, State.RETURNED, State.ACCEPTED, State.REJECTED, State.SKIPPED)
 UNSEEN = SHUTS_OUT - {"campaign_closed"}  # what was answered is still listed; its picture is not
-CHANGE = {State.SUBMITTED: gettext_lazy("Change"), State.RETURNED: gettext_lazy("Correct")}
+CHANGE = {
+    State.SUBMITTED: gettext_lazy("Change"),
+    State.RETURNED: gettext_lazy("Correct"),
+    State.SKIPPED: gettext_lazy("Answer it"),
+}
 
 
 @dataclass(frozen=True)
@@ -121,8 +125,8 @@ def _past(user: User, row: Assignment, refusals: Mapping[int, str | None]) -> Pa
     decisions: list[Review] = getattr(live, "decisions", [])
     return Past(
         assignment_id=row.pk,
-        at=row.changed_at,
-        when=when(row.changed_at, zone),
+        at=live.submitted_at if live else row.changed_at,
+        when=when(live.submitted_at if live else row.changed_at, zone),
         work=row.campaign.name,
         about="" if refused in UNSEEN else about_of(row),
         answers=answered(sheet.fields, speech, live.answers) if sheet and live else [],
@@ -148,7 +152,9 @@ def history(request: HttpRequest) -> HttpResponse:
 
 @of_assignment
 def change(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
-    """Open one's own answer again. It counts as it is until the new one is submitted."""
+    """Open one's own answer again: it counts as it is until the new one is submitted. A skip stays until then."""
+    if assignment.state == State.SKIPPED:
+        return to_sheet(assignment, f"?change={assignment.pk}")
     try:
         answers.reopen(assignment.pk, assignment.rater, at)
     except answers.Unclaimable as refused:

@@ -33,8 +33,8 @@ COLUMNS: tuple[Column, ...] = (
     ("setting", "r.setting", "text", "How a model was asked; empty of a person."),
     ("about", f"CASE WHEN {BY_MODEL} THEN r.about::text END", "text", "What is known of a model, such as family, open,"
      " released, parameters; null of a person."),
-    ("state", DECIDED, "text", "State of the assignment; of a version that is not live, what a reviewer decided on it, else"
-     " submitted. See states, and uncounted_because."),
+    ("state", DECIDED, "text", "State of the assignment; of a version that is not live, what a reviewer decided on"
+     " it, else submitted. See states, and uncounted_because."),
     ("counted", "a.counted", "bool", "Whether the answer enters the numbers."),
     ("uncounted_because", "a.uncounted_because", "text", "Why it does not; see uncounted."),
     ("version", "a.version", "int4", "1 for a first answer, more for a changed one."),

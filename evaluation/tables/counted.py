@@ -37,10 +37,7 @@ def _read(one: Selection, catalogue: Catalogue) -> str:
 
 def _shared(one: Selection, catalogue: Catalogue) -> Iterator[str]:
     stage = next(s for s in catalogue.stages if s.key == one.stage)
-    if one.counted == "counted":
-        yield _("Only answers that count: not those over the wanted number, nor those of excluded raters.")
-    else:
-        yield _("All submitted answers, also those over the wanted number and those of excluded raters.")
+    yield one.counted_words()
     if one.may_repeat:
         yield one.repeats_words()
     if len(one.cohorts) < len({c for campaign in stage.current for c in campaign.cohorts}):

@@ -215,6 +215,9 @@ def test_versions_that_are_not_live_are_a_file_for_those_who_ask(scene: Scene) -
     [row] = lines(full["versions.jsonl"])
     assert (row["annotation"], row["version"], row["counted"]) == (scene.first.pk, 1, False)
     assert (row["uncounted_because"], row["answers"]["question"]) == ("superseded", "What is it")
+    assert row["state"] == "returned", "what was decided on this version, not on the one that took its place"
+    states = {one["annotation"]: one["state"] for one in lines(full["ratings.jsonl"])}
+    assert states == {scene.second.pk: "accepted", scene.other.pk: "submitted"}
     [cell] = cells(files(scene.ask, scene.campaign, form="csv", versions=True)["versions.csv"])
     assert cell["answer.question"] == "What is it"
 

@@ -1,6 +1,7 @@
 """The pages of the review queue, and what authors see of it: each refused person beside the allowed one."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -169,6 +170,17 @@ def test_the_author_reads_why_corrects_it_and_the_reviewer_sees_both_versions(
     text = html(client_of(world.reviewer).get(page(world, newer)))
     assert "What is it" in text and "What is in the cup?" in text and "Which cup?" in text
     assert text.count('class="changed"') == 1
+
+
+def test_the_history_keeps_when_one_answered_and_says_when_it_was_decided(
+    world: World, client_of: ClientOf, given: Annotation
+) -> None:
+    answered, decided = timezone.now() - timedelta(hours=50), timezone.now() - timedelta(hours=26)
+    Annotation.objects.filter(pk=given.pk).update(submitted_at=answered)
+    reviews.decide(given.pk, world.reviewer, "accept", decided)
+    [row] = client_of(world.nour).get("/work/history/").context["rows"]
+    assert row.at == answered and row.review and row.review.when != row.when
+    assert f"<small>{row.review.when}</small>" in html(client_of(world.nour).get("/work/history/"))
 
 
 def test_a_decided_answer_cannot_be_changed_and_says_so(world: World, client_of: ClientOf, given: Annotation) -> None:

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from annotation.models import Assignment, CampaignCohort, Exclusion, Participation, Rating, Slot
+from annotation.models import Assignment, CampaignCohort, Exclusion, Participation, Rating, Slot, Tally
 from annotation.services import allocation, answers, campaigns
 from annotation.services.allocation import Work
 from people.models import CohortMember, Consent, ConsentVersion, Rater
@@ -69,6 +69,14 @@ def test_different_people_are_asked_until_the_target_is_met() -> None:
     people = [a_person(seat.cohort) for _ in range(3)]
     assert [len(work_through(person, seat)) for person in people] == [4, 4, 0]
     assert reason(allocation.open_work(people[2], seat, NOON)) == "cohort_full"
+
+
+def test_where_nothing_is_asked_yet_nobody_is_thanked_for_everything() -> None:
+    """A stage whose items are made of an earlier one's answers begins with none."""
+    seat = the_seat(an_open_campaign(items=1))
+    Slot.objects.filter(cohort=seat).delete()
+    Tally.objects.filter(cohort=seat).update(wanted=0)
+    assert reason(allocation.open_work(a_person(seat.cohort), seat, NOON)) == "nothing_yet"
 
 
 def test_done_with_everything_while_others_are_missing() -> None:
