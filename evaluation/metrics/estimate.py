@@ -45,6 +45,7 @@ REASONS: dict[str, str] = {
     "too_wide": "So few units or raters that an interval would span the whole scale.",
     "no_spread": "The value is at the end of its scale, so its spread cannot be estimated.",
     "unstable": "Without one of the units or raters, the value cannot be computed.",
+    "errors_may_cancel": "Within the interval of their correlation, the errors may cancel each other entirely.",
     "not_smooth": "A largest, smallest or middle value has no honest interval from so few raters.",
     "no_value": "There is no value to put an interval around.",
 }

@@ -207,7 +207,7 @@ def effective_panel(errors: Ratings, *, min_shared: int = MIN_SHARED, interval: 
         empty = replace(r, value=None, low=None, high=None, reason="errors_cancel", interval_reason="no_value")
         return replace(empty, method=method, extras=extras)
     if r.low is None or r.high is None or r.low <= floor:
-        why = r.interval_reason or "unstable"
+        why = r.interval_reason or "errors_may_cancel"
         return replace(r, value=worth(r.value), low=None, high=None, interval_reason=why, method=method, extras=extras)
     return replace(r, value=worth(r.value), low=worth(r.high), high=worth(r.low), method=method, extras=extras)
 

@@ -32,16 +32,20 @@ MARK_CHIPS = {"same": "ok", "rounding": "wait", "differs": "back"}
 DEFAULTS = ("counted", "latest", next(iter(INTERVAL_LABELS)))
 
 
-def table_context(data: Data, params: Params) -> dict[str, Any]:
-    """What templates/evaluation/tables/table.html takes, besides the form. `paper` and `detail` are of the address."""
+def table_context(data: Data, params: Params, names: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """What templates/evaluation/tables/table.html takes, besides the form. `paper` and `detail` are of the address.
+    `names`: of cohorts in the language of the page, by label; files keep the labels."""
+    called = names or {}
     paper = params.getlist("paper") == ["1"] and any(data["beside_the_paper"].values())
     known = _known(data) if paper else {}
     detail = len(data["columns"]) <= SHOWS_INTERVALS or params.getlist("detail") == ["1"]
     return {
         "data": data,
         "computed_at": parse_datetime(data["computed_at"]),
-        "groups": [(name, [_row(row, paper, known) for row in rows]) for name, rows in groups(data)],
-        "columns": [(name, _of_numbers(data, place)) for place, name in enumerate(data["columns"])],
+        "groups": [
+            (called.get(name, name), [_row(row, paper, known, called) for row in rows]) for name, rows in groups(data)
+        ],
+        "columns": [(called.get(name, name), _of_numbers(data, place)) for place, name in enumerate(data["columns"])],
         "newer": _newer(data),
         "asked": data.get("asked", False),
         "numbers": any(cell["estimate"] for _row, _column, cell in cells(data)),
@@ -57,8 +61,11 @@ def table_context(data: Data, params: Params) -> dict[str, Any]:
     }
 
 
-def _row(row: Data, paper: bool, known: Mapping[str, int]) -> dict[str, Any]:
-    return {"label": row["label"], "cells": [_cell(cell, paper, known) for cell in row["cells"]]}
+def _row(row: Data, paper: bool, known: Mapping[str, int], called: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "label": called.get(row["label"], row["label"]),
+        "cells": [_cell(cell, paper, known) for cell in row["cells"]],
+    }
 
 
 def _cell(cell: Data, paper: bool, known: Mapping[str, int]) -> dict[str, Any]:

@@ -73,8 +73,9 @@ def page(request: HttpRequest, slug: str, key: str) -> HttpResponse:
         return render(request, "evaluation/tables/missing.html", frame)
     except (BadOption, SelectionError) as error:
         return render(request, "evaluation/tables/refused.html", frame | {"error": error}, status=400)
-    context = table_context(data, request.GET)
-    context |= form_context(catalogue_of(benchmark), spec, data, request.GET)
+    catalogue = catalogue_of(benchmark)
+    names = {cohort.label: cohort.name for cohort in catalogue.cohorts.values()}
+    context = table_context(data, request.GET, names) | form_context(catalogue, spec, data, request.GET)
     return render(request, "evaluation/tables/table.html", frame | context)
 
 

@@ -17,7 +17,7 @@ from evaluation.models import Snapshot
 from evaluation.reports.latex import tex
 from evaluation.reports.numbers import MINUS
 from evaluation.tables.spec import Cell, Missing, Row, TableSpec
-from people.models import User
+from people.models import Cohort, User
 from tests.evaluation.data import an_open_campaign, give, of_condition, table
 from tests.evaluation.tabled import SMALL, tables_are
 from tests.personas import World
@@ -306,3 +306,15 @@ def test_latex_takes_no_row_for_an_argument_and_no_name_for_a_paragraph() -> Non
     assert tex("[3] beta") == "{}[3] beta" and tex("*") == "{}*"
     assert tex("line1\r\n\r\nline2") == "line1 line2"
     assert tex("a\u202eb_c") == r"ab\_c"
+
+
+def test_cohorts_bear_their_names_in_the_language_of_the_page_and_their_labels_in_files(tables: World) -> None:
+    Cohort.objects.filter(pk=tables.egypt.pk).update(names={"ar": "مصر"})
+    Cohort.objects.filter(pk=tables.brazil.pk).update(names={})
+    assert "مصر" not in read(tables, "small/")
+    User.objects.filter(pk=tables.mara.pk).update(language="ar")
+    page = read(tables, "small/")
+    assert ">مصر</span>" in page and ">Egypt</span>" not in page, "as the name of a row and of a group"
+    assert ">Brazil</span>" in page, "a cohort without a name in this language keeps its label"
+    file = read(tables, "small.csv")
+    assert "مصر" not in file and "Egypt" in file

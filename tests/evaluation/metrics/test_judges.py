@@ -134,6 +134,15 @@ def test_a_panel_without_a_size_says_why(matrix: list, reason: str) -> None:
     assert found.method == "effective number of judges"
 
 
+def test_a_size_that_could_be_anything_has_no_interval_for_that_reason() -> None:
+    """Errors that nearly cancel: the interval of r reaches to where no size fits. No judge and no unit is missing."""
+    errors = np.random.default_rng(1).normal(size=(12, 3))
+    errors -= 0.9 * errors.mean(axis=1, keepdims=True)
+    r, size = (measure(Ratings.from_matrix(errors)) for measure in (error_correlation, effective_panel))
+    assert r.low is not None and r.low < -1 / 2 < r.value
+    assert (size.value is not None, size.low, size.interval_reason) == (True, None, "errors_may_cancel")
+
+
 def test_a_judge_nobody_knows_is_refused() -> None:
     with pytest.raises(ValueError, match="judge must lie in"):
         placed(Ratings.from_matrix([[1, 2]]), 2)
