@@ -4,19 +4,44 @@ Kept is what scores at least the threshold. Precision: of the kept, the share th
 is kept. Recall: of what people call right, the share that is kept; none where there is nothing right.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
+
+Z = NormalDist().inv_cdf(0.975)
+
+
+def wilson(count: int, n: int) -> tuple[float, float] | None:
+    """Wilson's interval of 95 % of a share; None of nothing."""
+    if not n:
+        return None
+    share, more = count / n, Z * Z / n
+    half = Z * math.sqrt((share * (1 - share) + more / 4) / n)
+    low, high = ((share + more / 2 + side * half) / (1 + more) for side in (-1, 1))
+    return max(0.0, min(share, low)), min(1.0, max(share, high))
 
 
 @dataclass(frozen=True)
 class Point:
+    """`right`: how many of the kept are right; `relevant`: how many are right at all."""
+
     threshold: float
     kept: int
     right: int
     precision: float | None
     recall: float | None
+    relevant: int = 0
+
+    @property
+    def precision_ends(self) -> tuple[float, float] | None:
+        return wilson(self.right, self.kept)
+
+    @property
+    def recall_ends(self) -> tuple[float, float] | None:
+        return wilson(self.right, self.relevant)
 
     @property
     def f1(self) -> float | None:
@@ -31,7 +56,7 @@ def point(scores: Sequence[float], right: Sequence[bool], threshold: float) -> P
     kept = values >= threshold
     both, relevant = int((kept & labels).sum()), int(labels.sum())
     n = int(kept.sum())
-    return Point(float(threshold), n, both, both / n if n else None, both / relevant if relevant else None)
+    return Point(float(threshold), n, both, both / n if n else None, both / relevant if relevant else None, relevant)
 
 
 def curve(scores: Sequence[float], right: Sequence[bool], most: int = 41) -> list[Point]:

@@ -92,6 +92,7 @@ def _calibration_page(
     context = context_of(
         request, benchmark, stage=stage, form=form, told=told, points=points, chosen=chosen, lines=_drawn(points),
         at="" if at is None else calibration.exactly(at), asked=asked, right=sum(told.right) if told else 0,
+        scores=len(set(told.scores)) if told else 0,
     )  # fmt: skip
     return render(request, "predictions/encoding/calibrate.html", context, status=400 if wrong else 200)
 

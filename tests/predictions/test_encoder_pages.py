@@ -13,6 +13,7 @@ from jobs import runner
 from predictions.models import Collection, Query, Run
 from predictions.services import made_collections
 from predictions.services.made_collections import Plan
+from predictions.views import filtering as views
 from tests.personas import World
 from tests.predictions.shapes import MODEL, a_collection, a_run, an_endpoint
 from tests.predictions.test_filtering import SCORES, labelled
@@ -142,7 +143,7 @@ def test_facts_are_looked_for_where_an_endpoint_fits(world: World, models_root: 
     assert "facts.clip_score" in page and "2 items" in page and url(world, "calibrate", world.stage.pk) in page
 
 
-def test_a_threshold_is_looked_at_then_kept(world: World, labelled: None) -> None:
+def test_a_threshold_is_looked_at_then_kept(world: World, labelled: None, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {"fact": "clip_score", "field": "relevance", "codes": "4, 5"}
     page = get(world, "calibrate", world.stage.pk, **asked)
     assert (
@@ -150,6 +151,11 @@ def test_a_threshold_is_looked_at_then_kept(world: World, labelled: None) -> Non
         and "People are divided over 1" in page
     )
     assert "<polyline" in page and "At 20: 3 of 4 are kept" in page
+    assert "The proposed threshold is the best by F1 of all." in page
+    assert "0.21–0.94, 2/3" in page and "0.34–1.00, 2/2" in page  # precision and recall at 20, with their ends
+    monkeypatch.setattr(views, "POINTS", 2)
+    page = get(world, "calibrate", world.stage.pk, **asked)
+    assert "The table has 2 of 4 thresholds" in page and "the best by F1 of all 4." in page
     page = get(world, "calibrate", world.stage.pk, **asked, threshold="23")
     assert "At 23: 2 of 4 are kept" in page and not ItemFact.objects.filter(key="fits").exists()
     answer = world.client(world.mara).post(

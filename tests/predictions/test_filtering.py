@@ -32,6 +32,16 @@ def test_precision_and_recall_by_hand() -> None:
     assert calibration.point([1.0], [False], 0).recall is None
 
 
+def test_precision_and_recall_have_wilsons_interval_and_their_counts() -> None:
+    """8 of 10: 0.4902 to 0.9433, as statistics handbooks have it."""
+    found = calibration.wilson(8, 10)
+    assert found is not None and [round(end, 4) for end in found] == [0.4902, 0.9433]
+    assert calibration.wilson(0, 0) is None and calibration.wilson(5, 5) == (pytest.approx(0.5655, abs=1e-4), 1.0)
+    one = calibration.point(SCORES, RIGHT, 30)  # kept 30, 31, both right; right are 4
+    assert (one.kept, one.right, one.relevant) == (2, 2, 4)
+    assert one.precision_ends == calibration.wilson(2, 2) and one.recall_ends == calibration.wilson(2, 4)
+
+
 def test_the_curve_has_every_score_and_recall_only_falls() -> None:
     points = calibration.curve(SCORES, RIGHT)
     assert [one.threshold for one in points] == SCORES
