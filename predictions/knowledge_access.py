@@ -4,7 +4,7 @@ from django.http import Http404
 
 from benchmarks.models import Benchmark
 from people.models import Team
-from predictions.models import KnowledgeBase, KnowledgeEntry, Link, Run
+from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeIndex, Link, Run
 
 
 def base_for(team: Team, base_id: int) -> KnowledgeBase:
@@ -17,6 +17,14 @@ def base_for(team: Team, base_id: int) -> KnowledgeBase:
 
 def entry_for(base: KnowledgeBase, entry_id: int) -> KnowledgeEntry:
     found = KnowledgeEntry.objects.filter(base=base, pk=entry_id).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def index_for(base: KnowledgeBase, index_id: int) -> KnowledgeIndex:
+    """An index over a knowledge base that the person has been let into; 404 for those over others."""
+    found = KnowledgeIndex.objects.select_related("base__team").filter(base=base, pk=index_id).first()
     if found is None:
         raise Http404
     return found

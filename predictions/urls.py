@@ -1,4 +1,4 @@
-from django.urls import path
+from django.urls import path, re_path
 
 from predictions.views import (
     answer_runs,
@@ -20,6 +20,11 @@ urlpatterns = [
     path("b/<slug:slug>/predictions/collection/", pages.collection_new, name="collection_new"),
     path("b/<slug:slug>/predictions/collections/<int:collection_id>.jsonl", exports.collection, name="collection_file"),
     path("b/<slug:slug>/predictions/runs/<int:run_id>.jsonl", exports.run, name="run_file"),
+    re_path(
+        r"^b/(?P<slug>[-\w]+)/predictions/examples/(?P<what>[a-z]+)\.(?P<form>csv|jsonl)$",
+        exports.example,
+        name="example",
+    ),
     path("b/<slug:slug>/predictions/run/", pages.run_new, name="run_new"),
     path("b/<slug:slug>/predictions/run/new/", new_run.new, name="answer_run_new"),
     path("b/<slug:slug>/predictions/run/<int:run_id>/", answer_runs.run, name="answer_run"),
@@ -38,6 +43,11 @@ urlpatterns = [
     path("teams/<slug:slug>/knowledge/<int:base_id>/", knowledge.base, name="knowledge_base"),
     path("teams/<slug:slug>/knowledge/<int:base_id>/import/", knowledge.entries_new, name="knowledge_import"),
     path("teams/<slug:slug>/knowledge/<int:base_id>/index/import/", knowledge.index_new, name="knowledge_index"),
+    path(
+        "teams/<slug:slug>/knowledge/<int:base_id>/index/<int:index_id>/",
+        knowledge.index_do,
+        name="knowledge_index_do",
+    ),
     path("teams/<slug:slug>/knowledge/<int:base_id>/<int:entry_id>/", knowledge.entry, name="knowledge_entry"),
     path("b/<slug:slug>/encoders/", encoding.encode, name="encode"),
     path("b/<slug:slug>/encoders/<int:run_id>/alike/", encoding.alike, name="alike"),

@@ -208,6 +208,7 @@ def build(world: World) -> Mapping[str, Any]:
         **knowledge.samples(world),
         **TABLES,
         **FIGURES,
+        **EXAMPLES,
         **PUBLIC_DOORS,
         **DJANGO_ADMIN,
         "object_id": world.nour.pk,
@@ -222,6 +223,7 @@ TABLES = {
     "evaluation:table_file key": "small",
     "evaluation:table_file form": "csv",
 }
+EXAMPLES = {"predictions:example what": "collection", "predictions:example form": "csv"}
 FIGURES = {"evaluation:figure_file key": "distribution", "evaluation:figure_file form": "csv"}
 PUBLIC_DOORS = {"token": "unknown-token", "uidb64": "MQ", "signed": "unsigned"}
 DJANGO_ADMIN = {"app_label": "people", "content_type_id": 1, "url": "nothing"}

@@ -14,11 +14,12 @@ from benchmarks.models import Benchmark, Stage
 from people.forms.base import Styled
 from people.forms.teams import one_line
 from people.models import Team
+from predictions.backends import torch_setup
 from predictions.knowledge_readers import indexes_of
 from predictions.models import Endpoint, KnowledgeBase, KnowledgeIndex, Run
 from predictions.services.knowledge import naming
 from predictions.services.knowledge.faiss_index import KINDS
-from predictions.services.knowledge.linking import METHODS, NAMED
+from predictions.services.knowledge.linking import METHODS, NAMED, searched
 from predictions.services.knowledge.ranking import NEAREST
 
 NO_NAMES = _(
@@ -92,7 +93,7 @@ class IndexForm(Styled, forms.Form):
     endpoint = forms.ModelChoiceField(label=_("Encoder"), queryset=Endpoint.objects.none(), empty_label=None)
     model = forms.CharField(
         label=_("Its model"), max_length=200, help_text=_("As open_clip calls it, such as local-dir:NAME."),
-        widget=forms.TextInput(attrs={"dir": "ltr", "spellcheck": "false"}),
+        widget=forms.TextInput(attrs={"dir": "ltr", "spellcheck": "false", "list": "models", "autocomplete": "off"}),
     )  # fmt: skip
     over = forms.ChoiceField(label=_("Over"), choices=KnowledgeIndex.Over.choices)
     kind = forms.ChoiceField(
@@ -116,9 +117,17 @@ class IndexForm(Styled, forms.Form):
         super().__init__(*args, **kwargs)
         encoders = Endpoint.objects.filter(team=team, kind=Endpoint.Kind.OPEN_CLIP, retired_at=None).order_by("name")
         self.fields["endpoint"].queryset = encoders  # type: ignore[attr-defined]
+        self.known = torch_setup.local_models()
 
     def clean_model(self) -> str:
-        return one_line(str(self.cleaned_data["model"]))
+        """A folder that is not here is said now, not by the job."""
+        name = one_line(str(self.cleaned_data["model"]))
+        try:
+            torch_setup.folder_of(name)
+        except torch_setup.Unavailable as problem:
+            here = _("Here are: %(models)s.") % {"models": ", ".join(self.known)} if self.known else ""
+            raise forms.ValidationError(f"{problem.words} {here}".strip()) from problem
+        return name
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
@@ -159,13 +168,36 @@ class LinkingForm(Styled, forms.Form):
         self.fields["stage"].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
         self.fields["index"].queryset = indexes_of(benchmark.team)  # type: ignore[attr-defined]
         self.fields["index"].label_from_instance = _of_index  # type: ignore[attr-defined]
+        self._offer_ways({one.over for one in indexes_of(benchmark.team)})
         runs = [run.pk for run in naming.runs_of(benchmark)]
         self.fields["answers"].queryset = _answers(runs)  # type: ignore[attr-defined]
         self.fields["answers"].label_from_instance = _of_answers  # type: ignore[attr-defined]
 
+    def _offer_ways(self, built: set[str]) -> None:
+        """Those for which there is an index; each says over what, and what is left out says why."""
+        over = {key: KnowledgeIndex.Over(searched(key)) for key in METHODS}
+        self.fields["method"].choices = [  # type: ignore[attr-defined]
+            (
+                key,
+                words
+                if key == NAMED
+                else _("%(way)s: an index over %(what)s") % {"way": words, "what": over[key].label},
+            )
+            for key, words in METHODS.items()
+            if key == NAMED or over[key] in built
+        ]
+        lacking = [str(words) for key, words in METHODS.items() if key != NAMED and over[key] not in built]
+        if lacking:
+            text = _("Not listed, for want of an index: %(ways)s.") % {"ways": "; ".join(lacking)}
+            self.fields["method"].help_text = text
+
     def clean(self) -> dict[str, Any]:
-        """Names are for the one way of linking that goes by them."""
+        """Names are for the one way of linking that goes by them; the others go by an index that fits."""
         cleaned = super().clean() or self.cleaned_data
+        index, method = cleaned.get("index"), cleaned.get("method")
+        if index and method and method != NAMED and index.over != searched(method):
+            words = _("This way of linking searches an index over %(what)s. Choose one.")
+            self.add_error("index", words % {"what": KnowledgeIndex.Over(searched(method)).label})
         if cleaned.get("method") != NAMED:
             cleaned["answers"] = None
         elif not self.fields["answers"].queryset.exists():  # type: ignore[attr-defined]

@@ -2,12 +2,15 @@
 
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.imports.rows import clean
 from people.access import team_for
@@ -16,7 +19,7 @@ from people.tabs import tabs_for
 from people.views.asking import person
 from predictions import knowledge_readers as readers
 from predictions.forms.knowledge import BaseForm, EntriesForm, IndexForm
-from predictions.knowledge_access import base_for, entry_for
+from predictions.knowledge_access import base_for, entry_for, index_for
 from predictions.services.knowledge import bases, indexes
 from predictions.services.knowledge.linking import LONGEST_ARTICLE
 
@@ -110,6 +113,22 @@ def index_new(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
     encoders = form.fields["endpoint"].queryset.exists()  # type: ignore[attr-defined]
     context = _context(request, team, base=found, form=form, encoders=encoders)
     return render(request, "predictions/knowledge/index_new.html", context, status=400 if form.errors else 200)
+
+
+@login_required
+@require_POST
+def index_do(request: HttpRequest, slug: str, base_id: int, index_id: int) -> HttpResponse:
+    """Remove an index that was never built."""
+    team = team_for(request.user, slug)
+    found = index_for(base_for(team, base_id), index_id)
+    if request.POST.get("do") != "remove":
+        raise BadRequest
+    try:
+        indexes.remove(found, person(request))
+        messages.info(request, _("The index was removed. It had never been built."))
+    except indexes.Refused as refused:
+        messages.error(request, str(refused))
+    return redirect("predictions:knowledge_base", team.slug, base_id)
 
 
 def _whole(text: str | None) -> int:

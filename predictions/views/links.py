@@ -1,5 +1,6 @@
 """Linking the images of a benchmark to a knowledge base, and looking at what came of it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -44,8 +45,9 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(refused))
         else:
             return redirect("jobs:job", run.options["job"])
+    stages = _stages(benchmark)
     context = _context(
-        request, benchmark, form=form, runs=[(run, _said(run)) for run in readers.linkings_of(benchmark)],
+        request, benchmark, form=form, runs=[(run, _said(run, stages)) for run in readers.linkings_of(benchmark)],
         indexes=readers.indexes_of(benchmark.team).exists(),
     )  # fmt: skip
     return render(request, "predictions/knowledge/linkings.html", context, status=400 if form.errors else 200)
@@ -116,10 +118,18 @@ def _done(request: HttpRequest, found: Run) -> str:
     return _("The run was withdrawn. It is kept, and does not count.")
 
 
-def _said(found: Run) -> dict[str, Any]:
+def _said(found: Run, stages: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Of a run, in words. `named`: it goes by names, so nothing is near and nothing has a score."""
     method = found.options.get("method", "")
-    return {"method": METHODS.get(method, method), "named": method == NAMED, "stage": found.selection.get("stage", "")}
+    key, options = found.selection.get("stage", ""), found.options
+    names = _stages(found.benchmark) if stages is None else stages
+    linked = options["rows"] - options.get("unlinked", 0) if options.get("rows") is not None else None
+    of = {"stage": names.get(key, key), "linked": linked, "frequency": method == "frequency_vt"}
+    return {"method": METHODS.get(method, method), "named": method == NAMED, **of}
+
+
+def _stages(benchmark: Benchmark) -> dict[str, str]:
+    return dict(benchmark.stages.values_list("key", "name"))
 
 
 def _name(found: Run, one: Link) -> str:

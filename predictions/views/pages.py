@@ -12,13 +12,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.access import benchmark_for
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, Item
 from benchmarks.tabs import tabs_for
 from jobs.models import Job
 from people.views.asking import person
 from predictions.access import run_for
 from predictions.forms.files import CollectionForm, RunForm
-from predictions.models import Run
+from predictions.models import Query, Run
 from predictions.readers import all_runs_of, collections_of
 from predictions.run_pages import answer_runs_of
 from predictions.services import collections, runs
@@ -55,7 +55,9 @@ def collection_new(request: HttpRequest, slug: str) -> HttpResponse:
         job = collections.start(benchmark, person(request), form.cleaned_data["file"], **form.told())
         return redirect("jobs:job", job.pk)
     status = 400 if form.errors else 200
-    return render(request, "predictions/collection.html", context_of(request, benchmark, form=form), status=status)
+    items = Item.objects.filter(stage__benchmark=benchmark, withdrawn_at=None).exists()
+    context = context_of(request, benchmark, form=form, items=items)
+    return render(request, "predictions/collection.html", context, status=status)
 
 
 @login_required
@@ -75,9 +77,9 @@ def run_new(request: HttpRequest, slug: str) -> HttpResponse:
                 return redirect("jobs:job", job.pk)
             messages.info(request, _there(form))
             return redirect("predictions:index", benchmark.slug)
-    held = collections_of(benchmark)
-    status = 400 if form.errors else 200
-    return render(request, "predictions/run.html", context_of(request, benchmark, form=form, held=held), status=status)
+    choosing = Query.objects.filter(collection__benchmark=benchmark).exclude(roles={}).exists()
+    context = context_of(request, benchmark, form=form, held=collections_of(benchmark), choosing=choosing)
+    return render(request, "predictions/run.html", context, status=400 if form.errors else 200)
 
 
 def _there(form: RunForm) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -91,9 +92,26 @@ def _start(
         return jobs.start(KIND, title, scope=scope_of(base), actor=actor, params={"index": index.pk, **params})
 
 
+def remove(index: KnowledgeIndex, actor: User) -> None:
+    """One that was never built, with what lies of it on disk. Raises Refused."""
+    with transaction.atomic():
+        KnowledgeBase.objects.select_for_update(no_key=True).get(pk=index.base_id)
+        held = KnowledgeIndex.objects.select_for_update(no_key=True).get(pk=index.pk)
+        if Job.objects.filter(kind=KIND, params__index=index.pk, state__in=Job.LIVE).exists():
+            raise Refused(_("This index is being built now. Wait for it, or stop it."))
+        if held.built_at or Run.objects.filter(knowledge_index=held).exists():
+            raise Refused(_("This index was built, so it stays: numbers may go by it."))
+        data: dict[str, Any] = {"over": held.over, "model": held.model}
+        record(actor, "knowledge.index_removed", scope=scope_of(index.base), target=f"index:{index.pk}", **data)
+        held.delete()
+    shutil.rmtree(folder_of(index.base_id, index.pk), ignore_errors=True)
+
+
 def run(work: Work) -> None:
     """Plan, encode, build. What is on disk is not done again."""
-    index = KnowledgeIndex.objects.select_related("base", "endpoint").get(pk=work.params["index"])
+    index = KnowledgeIndex.objects.select_related("base", "endpoint").filter(pk=work.params["index"]).first()
+    if index is None:
+        raise JobFailed(_("This index was removed. Build it anew from the page of its knowledge base."))
     store = store_of(index)
     try:
         faiss_index.library()

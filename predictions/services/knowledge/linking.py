@@ -55,6 +55,11 @@ REASONS: dict[str, Any] = {
 SEARCHED: dict[Method, str] = {"lemma_t": Over.LEMMAS, "gloss_t": Over.GLOSSES, "article_t": Over.ARTICLES}
 
 
+def searched(method: Method) -> str:
+    """Over what the index is that a way of linking goes by."""
+    return SEARCHED.get(method, Over.IMAGES)
+
+
 @dataclass(frozen=True)
 class Linked:
     """What an image was linked to. `article` is empty where the entry has none, and cut where it was longer than asked
@@ -149,7 +154,7 @@ def _check(
 
 
 def _check_index(index: KnowledgeIndex, method: Method) -> None:
-    wanted = SEARCHED.get(method, Over.IMAGES)
+    wanted = searched(method)
     if index.built_at is None:
         raise Refused(_("This index is not built yet. Wait for it, or go on with its work."))
     if index.over != wanted:

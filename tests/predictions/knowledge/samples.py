@@ -9,7 +9,14 @@ from people.models import Rater
 from predictions.models import Endpoint, KnowledgeBase, KnowledgeEntry, KnowledgeIndex, Link, Run
 from tests.personas import World
 
-KNOWLEDGE_ROUTES = ("knowledge", "knowledge_base", "knowledge_import", "knowledge_index", "knowledge_entry")
+KNOWLEDGE_ROUTES = (
+    "knowledge",
+    "knowledge_base",
+    "knowledge_import",
+    "knowledge_index",
+    "knowledge_entry",
+    "knowledge_index_do",
+)
 LINK_ROUTES = ("links", "links_do", "link")
 
 
@@ -35,6 +42,7 @@ def samples(world: World) -> Mapping[str, Any]:
     assert run.knowledge_index is not None
     return {
         "base_id": run.knowledge_index.base_id,
+        "index_id": run.knowledge_index_id,
         "entry_id": run.knowledge_index.base.entries.get().pk,
         **{f"predictions:{name} slug": world.team.slug for name in KNOWLEDGE_ROUTES},
         **{f"predictions:{name} run_id": run.pk for name in LINK_ROUTES},

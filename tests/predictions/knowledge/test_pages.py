@@ -1,16 +1,19 @@
 """The pages of knowledge bases and links: for the team, a page at a time, and nobody else's."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from django.utils import timezone
 
 from benchmarks.models import Item, Stage
+from jobs import services
 from jobs.models import Job
 from predictions import knowledge_readers as readers
 from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeIndex, Link, Run
-from predictions.services.knowledge import link_checks, linking
+from predictions.services.knowledge import indexes, link_checks, linking
 from tests.personas import SHEET, World
 from tests.predictions.knowledge.colours import (
     MODEL,
@@ -187,3 +190,68 @@ def test_an_entry_shows_as_much_of_its_article_as_a_prompt_gets(world: World) ->
     entry = KnowledgeEntry.objects.get()
     page = world.client(world.mara).get(at(world, "knowledge_entry", entry.base_id, entry.pk)).content.decode()
     assert "10 further characters" in page and page.count("y" * 15_000) == 1 and "red.png" in page
+
+
+def test_a_model_that_is_not_here_is_said_before_any_work_begins(world: World, models_root: Path) -> None:
+    page, base = world.client(world.mara), a_base(world)
+    asked = {"endpoint": an_endpoint(world).pk, "model": "local-dir:nope", "over": "lemmas", "kind": ""}
+    form = page.get(at(world, "knowledge_index", base.pk)).content.decode()
+    assert '<option value="local-dir:tiny">' in form, "those that are here are suggested"
+    wrong = page.post(at(world, "knowledge_index", base.pk), asked)
+    text = wrong.content.decode()
+    assert wrong.status_code == 400 and "There is no folder “nope”" in text and "Here are: local-dir:tiny." in text
+    assert not Job.objects.exists() and not KnowledgeIndex.objects.exists()
+    assert page.post(at(world, "knowledge_index", base.pk), {**asked, "model": "local-dir:tiny"}).status_code == 302
+
+
+def test_an_index_that_was_never_built_is_removed_and_no_other(world: World) -> None:
+    page, base = world.client(world.mara), a_base(world)
+    failed = KnowledgeIndex.objects.create(base=base, endpoint=an_endpoint(world), model="nope", over="images")
+    folder = indexes.store_of(failed).folder
+    folder.mkdir(parents=True)
+    address = at(world, "knowledge_index_do", base.pk, failed.pk)
+    assert address in page.get(at(world, "knowledge_base", base.pk)).content.decode()
+    assert world.client(world.rival).post(address, {"do": "remove"}).status_code == 404
+    assert page.post(address, {"do": "dance"}).status_code == 400
+    job = services.start(indexes.KIND, "Index", scope="x:1", actor=world.mara, params={"index": failed.pk})
+    assert "being built now" in page.post(address, {"do": "remove"}, follow=True).content.decode()
+    Job.objects.filter(pk=job.pk).update(state="failed", finished_at=timezone.now())
+    assert "The index was removed" in page.post(address, {"do": "remove"}, follow=True).content.decode()
+    assert not KnowledgeIndex.objects.exists() and not folder.exists()
+    Job.objects.filter(pk=job.pk).update(state="queued", finished_at=None)
+    assert "was removed" in done(job).error, "its work, taken up again, says so"
+    whole = KnowledgeIndex.objects.create(base=base, model="good", over="images", built_at=timezone.now())
+    told = page.post(at(world, "knowledge_index_do", base.pk, whole.pk), {"do": "remove"}, follow=True)
+    assert "so it stays" in told.content.decode() and KnowledgeIndex.objects.get() == whole
+
+
+def test_ways_of_linking_without_an_index_are_not_offered_and_the_others_need_theirs(world: World) -> None:
+    page, run = world.client(world.mara), a_linking_of(world)
+    assert run.knowledge_index is not None
+    base, encoder = run.knowledge_index.base, run.knowledge_index.endpoint
+    shown = page.get(of(world, "linking")).content.decode()
+    assert 'value="lemma_vt"' in shown and 'value="gloss_t"' not in shown
+    assert "Not listed, for want of an index: Nearest names; Nearest glosses; Nearest articles." in shown
+    KnowledgeIndex.objects.create(base=base, endpoint=encoder, model="tiny", over="glosses", built_at=timezone.now())
+    asked = {"stage": world.stage.pk, "index": run.knowledge_index.pk, "method": "gloss_t", "nearest": 3}
+    wrong = page.post(of(world, "linking"), asked)
+    assert 'value="gloss_t"' in page.get(of(world, "linking")).content.decode()
+    text = wrong.content.decode()
+    assert wrong.status_code == 400 and 'id="id_index_error"' in text and "an index over Glosses. Choose one." in text
+
+
+def test_a_linking_run_says_its_stage_by_name_who_began_it_and_how_many_are_linked(world: World) -> None:
+    run = a_linking_of(world)
+    Run.objects.filter(pk=run.pk).update(created_by=world.mara, options={**run.options, "rows": 5, "unlinked": 2})
+    Stage.objects.filter(pk=world.stage.pk).update(name="Markets, seen from afar")
+    listed = world.client(world.mara).get(of(world, "linking")).content.decode()
+    assert "Markets, seen from afar" in listed and "3 of 5 images" in listed and "2 without a link" in listed
+    assert str(world.mara) in listed.split("</thead>")[1].split("</table>")[0]
+    page = world.client(world.mara).get(of(world, "links", run.pk)).content.decode()
+    assert "3 of 5 images linked" in page
+    assert 'similarity <bdi dir="ltr">0.5000</bdi>' in page and "its nearest picture: similarity" in page
+
+
+def a_linking_of(world: World) -> Run:
+    world.add_items(1)
+    return a_linking(world)
