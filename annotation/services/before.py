@@ -21,7 +21,8 @@ class Before:
     held: int
     """Places that the person holds here now."""
     seconds: float
-    """At work on what they sent since the moment that was asked about, here and elsewhere."""
+    """At work, since the moment that was asked about, on what they sent after it, here and elsewhere. Of an answer that
+    was sent a millisecond after it (pages keep time in whole ones) no more than that millisecond."""
     excluded: bool
     instructions: int | None
     same_key: int | None
@@ -34,8 +35,8 @@ SELECT a.state, EXISTS (SELECT FROM annotation_draft d WHERE d.assignment_id = a
   coalesce((SELECT max(version) FROM annotation_annotation v WHERE v.assignment_id = a.id), 0),
   live.id, coalesce(live.counted, false), coalesce(live.uncounted_because = 'surplus', false),
   (SELECT count(*) FROM annotation_assignment h WHERE h.participation_id = a.participation_id AND h.state = 'reserved'),
-  (SELECT coalesce(sum(t.active_seconds), 0) FROM annotation_annotation t
-    WHERE t.rater_id = a.rater_id AND t.submitted_at > %(since)s::timestamptz),
+  (SELECT coalesce(sum(least(t.active_seconds, extract(epoch FROM t.submitted_at - %(since)s::timestamptz))), 0)::float8
+    FROM annotation_annotation t WHERE t.rater_id = a.rater_id AND t.submitted_at > %(since)s::timestamptz),
   EXISTS (SELECT FROM annotation_exclusion e
     WHERE e.benchmark_id = %(benchmark)s AND e.rater_id = a.rater_id AND e.lifted_at IS NULL),
   (SELECT i.id FROM annotation_instructionversion i WHERE i.campaign_id = a.campaign_id ORDER BY i.number DESC LIMIT 1),

@@ -222,6 +222,19 @@ def test_sheets_side_by_side_take_no_more_time_than_there_was() -> None:
     assert (first.annotation.active_seconds, second.annotation.active_seconds) == (30.0, 41.0)
 
 
+def test_a_sheet_that_came_with_the_last_reply_keeps_its_own_time() -> None:
+    """A page keeps time in whole milliseconds: it was shown a moment before the answer before it was written down."""
+    seat = the_seat(an_open_campaign(items=4))
+    person = a_person(seat.cohort)
+    work = allocation.open_work(person, seat, NOON)
+    assert work.hand and work.ahead
+    sent = NOON + timedelta(seconds=2, microseconds=345_678)
+    answers.submit(work.hand.pk, person, Submission({"relevance": "1"}, "a", NOON, 2.3), sent)
+    shown, later = sent - timedelta(microseconds=678), sent + timedelta(seconds=4)
+    second = answers.submit(work.ahead.pk, person, Submission({"relevance": "1"}, "b", shown, 3.5), later)
+    assert second.annotation.active_seconds == 3.5
+
+
 def test_an_hour_is_not_told_twice() -> None:
     seat = the_seat(an_open_campaign(items=9))
     person = a_person(seat.cohort)
