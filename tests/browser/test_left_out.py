@@ -35,4 +35,5 @@ def test_left_out_and_asked_again(
         name = where.split("/")[0] + ("-mean" if "%2B" in where else "")
         shot(page, f"left-out-{name}-{request.node.callspec.id}", full_page=True)
         assert look(page) == ""
+        assert page.evaluate("[...document.querySelectorAll('.bar nav a')].every(a => a.scrollWidth <= a.clientWidth)")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
