@@ -8,7 +8,7 @@ from django.utils.translation import ngettext
 from evaluation.asking import LeftOut
 from evaluation.reports.numbers import shown
 from predictions.models import Call
-from predictions.words import WAYS
+from predictions.words import GOT
 
 
 def ways_sentence(ways: Mapping[str, int]) -> str:
@@ -21,7 +21,7 @@ def ways_sentence(ways: Mapping[str, int]) -> str:
     known = {how: n for how, n in ways.items() if how}
     if not known:
         return ""
-    names = {how: WAYS.get(how, how) for how in ways if how} | {"": _("in a way the file does not say")}
+    names = {how: GOT.get(how, how) for how in ways if how} | {"": _("in a way the file does not say")}
     order = sorted(ways, key=lambda how: (-ways[how], how))
     parts = [_("%(n)s %(way)s") % {"n": f"{ways[how]:,}", "way": names[how]} for how in order]
     return _("Its answers: %(ways)s.") % {"ways": _(", ").join(parts)}

@@ -96,11 +96,11 @@ def test_an_accuracy_lies_between_all_wrong_and_all_right(world: World) -> None:
 
 def test_ways_of_asking_are_never_one_number_silently(world: World, campaign: Campaign) -> None:
     asked(world, campaign, [*SAID[:3], *[SCORED] * 7])
-    words = "Its answers: 7 by log-probabilities of the codes, 3 from its words."
+    words = "Its answers: 7 from how likely the text is, 3 from its words."
     for page in (read(world, "models/?"), read(world, "judge/?")):
         assert words in page and "different ways of asking are different measurements" in page
-    assert read(world, "models.json?")["models"][0]["ways"] == {"text": 3, "logprobs": 7}
-    assert read(world, "judge.json?")["ways"] == {"text": 3, "logprobs": 7}
+    assert read(world, "models.json?")["models"][0]["ways"] == {"text": 3, "likelihood": 7}
+    assert read(world, "judge.json?")["ways"] == {"text": 3, "likelihood": 7}
 
 
 def test_a_model_that_gave_nothing_readable_is_there(world: World, campaign: Campaign) -> None:
