@@ -14,6 +14,7 @@ from annotation.models import Rating
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
 from evaluation.selection import Selection
 from people.models import Rater
+from predictions.covered import Covered, covered_of
 from predictions.models import Call, Run
 
 State = Call.State
@@ -32,11 +33,13 @@ what was not sent, so it has not failed there."""
 class Asked:
     """A model rater's calls. `ways`: answers by the way they came (Call.how; "" where a file does not say). `failed`:
     unit to the state its call ended in, without a value. `known`: whether it has calls at all: of answers that came in
-    a file of ratings nobody knows what else was asked."""
+    a file of ratings nobody knows what else was asked. `covered`: how likely the codes were together, where answers
+    came by log-probabilities."""
 
     ways: Mapping[str, int] = field(default_factory=dict)
     failed: Mapping[int, str] = field(default_factory=dict)
     known: bool = False
+    covered: Covered | None = None
 
     def lost(self, units: Ints, scores: Floats) -> Bools:
         """(n,) of things whose `units` are ids and `scores` what the model said, NaN for nothing: which it was asked
@@ -76,7 +79,10 @@ def asked(selection: Selection) -> dict[int, Asked]:
     without = calls.filter(state__in=WITHOUT_VALUE, unit__isnull=False).exclude(UNSENT)
     for rater, unit, state in without.values_list("run__rater", "unit", "state").iterator(chunk_size=5000):
         failed[rater][unit] = state
-    return {rater: Asked(ways.get(rater, {}), failed.get(rater, {}), True) for rater in {*ways, *failed}}
+    covered = covered_of(calls)
+    return {
+        rater: Asked(ways.get(rater, {}), failed.get(rater, {}), True, covered.get(rater)) for rater in {*ways, *failed}
+    }
 
 
 def _calls(selection: Selection) -> QuerySet[Call]:

@@ -15,6 +15,7 @@ from evaluation.reports.models_page import beside_people, brief
 from evaluation.reports.numbers import shown
 from evaluation.reports.page import SHARE, Axis, axis_for, line
 from jobs.spreadsheets import csv_lines
+from predictions import covered
 
 MAJORITY = ("agreement", "base_rate", "kappa")
 
@@ -70,7 +71,7 @@ def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
         "averaged": bool(report.mean_of),
         "several": _several(report),
         "asked": report.selection.to_params(),
-        "ways": ways_sentence(report.ways),
+        "ways": " ".join(words for words in (ways_sentence(report.ways), covered.sentence(report.covered)) if words),
         "rows": [_row(one, alpha_axis, strip_axis) for one in report.lines],
         "panel": _panel(report),
         "words": words(report, language),
@@ -199,6 +200,7 @@ def to_json(report: JudgeReport) -> dict[str, Any]:
         "judge": names,
         "mean_of": [{"model": who.name, "setting": who.setting} for who in report.mean_of],
         "ways": dict(report.ways),
+        "covered": report.covered.to_json() if report.covered else None,
         "words": words(report),
         "watermark": report.watermark,
         "computed_at": report.computed_at.isoformat(),

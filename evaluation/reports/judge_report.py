@@ -34,6 +34,7 @@ from evaluation.observations import Observed, Who, observe
 from evaluation.reports.against import MAJORITY, Against
 from evaluation.selection import Selection, SelectionError, refuse_unknown
 from people.models import Cohort
+from predictions.covered import Covered
 
 NO_INTERVAL = Interval(over="none")
 
@@ -78,6 +79,7 @@ class JudgeReport:
     n_things: int  # that people rated
     panel: tuple[Estimate, Estimate] | None
     ways: Mapping[str, int]
+    covered: Covered | None
     watermark: int
     computed_at: datetime
 
@@ -97,8 +99,11 @@ def judge_report(catalogue: Catalogue, selection: Selection, asked: Sequence[str
         cohorts = [catalogue.cohorts[pk] for pk in selection.cohorts]
         lines = tuple(_line(against, seat, one, places.get(one.label, -1), selection) for one in cohorts)
     panel = _panel(against, observed, selection) if len(models) > 1 else None
-    who, of, ways = (seat.who, seat.of, seat.calls.ways) if seat else (None, (), {})
-    return JudgeReport(catalogue, selection, judges, who, of, lines, against.n_things, panel, ways, mark, at)
+    who, of, calls_of = (seat.who, seat.of, seat.calls) if seat else (None, (), Asked())
+    return JudgeReport(
+        catalogue, selection, judges, who, of, lines, against.n_things, panel, calls_of.ways, calls_of.covered,
+        mark, at,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

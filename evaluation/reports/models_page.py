@@ -17,6 +17,7 @@ from evaluation.reports.numbers import shown, shown_interval, shown_share
 from evaluation.reports.page import SHARE, Axis, axis_for, line
 from evaluation.words import interval_sentence, left_out_sentence, reason_sentence, reason_title
 from jobs.spreadsheets import csv_lines
+from predictions import covered
 
 Words = str | Promise
 STATISTIC_LABELS: dict[str, Words] = {
@@ -56,7 +57,7 @@ def _row(one: ModelLine, report: ModelsReport, axis: Axis) -> dict[str, Any]:
         "overall": beside_people(line(one.overall, axis), one.overall),
         "image_wise": beside_people(line(one.image_wise, axis), one.image_wise) if one.image_wise is not None else None,
         "left_out": left_out_sentence(one.image_wise) if one.image_wise is not None else "",
-        "asked": [words for words in (_without_value(one), asked_words.ways_sentence(one.ways)) if words],
+        "asked": [words for words in _said_of_asking(one) if words],
         "again": _again(one),
         "band": band(one.band, sum(other.band is not None for other in report.lines)),
         "by_cohort": [
@@ -75,6 +76,10 @@ def _asked(one: ModelLine, n_things: int) -> list[str]:
     if one.answered.n_units < n_things:
         said.append(_("asked about %(of)s of %(things)s") % n)
     return said
+
+
+def _said_of_asking(one: ModelLine) -> tuple[str, ...]:
+    return _without_value(one), asked_words.ways_sentence(one.ways), covered.sentence(one.covered)
 
 
 def _without_value(one: ModelLine) -> str:
@@ -221,6 +226,7 @@ def _json(one: ModelLine, report: ModelsReport) -> dict[str, Any]:
         },
         "place": {"best": one.band[0], "worst": one.band[1]} if one.band else None,
         "ways": dict(one.ways),
+        "covered": one.covered.to_json() if one.covered else None,
         "left_out": one.left_out.to_json(),
         "asked_again": {
             "same": one.again.same.to_json(),
@@ -237,6 +243,7 @@ CSV_COLUMNS = (
     "model", "setting", "number", "cohort", "value", "low", "high", "n_units", "n_raters", "n_ratings", "confidence",
     "resampled", "method", "reason", "interval_reason", "best_place", "worst_place", "stage", "field", "counted",
     "watermark", "computed_at", "left_out", "worst", "best", "ways",
+    "least_covered", "median_covered", "covered_below_half",
 )  # fmt: skip
 
 
@@ -254,6 +261,7 @@ def _csv_rows(report: ModelsReport) -> Iterator[list[Any]]:
                 s.stage, s.field, s.counted, report.watermark, report.computed_at.isoformat(),
                 *_left_out_cells(one, number, e, report),
                 ", ".join(f"{how or 'unknown'} {n}" for how, n in sorted(one.ways.items())),
+                *((one.covered.least, one.covered.median, one.covered.low) if one.covered else ("", "", "")),
             ]  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from evaluation.observations import Observed, Who, observe, whos
 from evaluation.reports.against import GOLD, MAJORITY, Against, has_gold
 from evaluation.selection import Selection, SelectionError
 from people.models import Cohort
+from predictions.covered import Covered
 
 NOWHERE, NOTHING = -1, Asked()
 FEW_COHORTS = 3  # an image has a correlation over cohorts from here on
@@ -47,6 +48,7 @@ class ModelLine:
     by_cohort: tuple[Estimate, ...]
     band: tuple[int, int] | None  # best and worst place; None without a value
     ways: Mapping[str, int]
+    covered: Covered | None
     left_out: LeftOut
     again: SelfAgreement | None
 
@@ -145,6 +147,7 @@ class _Making:
                 tuple(self._of_cohort(scores, cohort) for cohort in self.places),
                 bands.get(number),
                 calls.get(who.pk, NOTHING).ways,
+                calls.get(who.pk, NOTHING).covered,
                 self._left_out(calls.get(who.pk, NOTHING), scores),
                 self_agreement(again[who.pk].ratings, self._level, again[who.pk].lost) if who.pk in again else None,
             )

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.models import Campaign
 from benchmarks.access import benchmark_for
 from people.views.asking import person
+from predictions import covered
 from predictions.access import answer_run_for
 from predictions.models import Run
 from predictions.progress import progress_of
@@ -37,6 +38,7 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     context = standing(found, progress_of(found)) | {
         "about": about_of(found),
         "came_since": came_since(found) if _may_grow(found) else 0,
+        "covered": covered.sentence(covered.covered_of(found.calls.filter(repeat=0)).get(found.rater_id)),
         "page": calls_page(found, state, whole(request.GET.get("after"))),
         "chosen": state,
         "stands": in_its_place(found),
