@@ -211,8 +211,9 @@ def _refused(one: Found, known: file_rows.Lookup, refused: NotTaken, calls: _Cal
         yield from calls.failed(one, known, state, why, first.message)
         return
     for number in one.gathered.numbers:
-        problem = refused.problems.get(number, first)
-        yield line(number, one.gathered.row.get("item", ""), Outcome.ERROR, problem)
+        key = str(one.gathered.row.get("item", ""))
+        problem = answer_samples.told_here(refused.problems.get(number, first), key)
+        yield line(number, key, Outcome.ERROR, problem)
 
 
 class _Calls:

@@ -18,7 +18,7 @@ from predictions.bodies import storable
 from predictions.imports import coco, inspect, lm_eval
 from predictions.imports.samples import ALL, Told, flat
 from predictions.services import answer_samples
-from predictions.services.answer_samples import RATINGS, File, Found, items_named, model_named
+from predictions.services.answer_samples import RATINGS, File, Found, items_named, model_named, told_here
 from predictions.words import reason
 
 LOOKED = 300
@@ -176,14 +176,23 @@ def first_rows(file: File, looked: Looked, told: Told, campaign: Campaign, now: 
     return [_shown(one, place, known, now) for one in some]
 
 
+def _of_table(row: Mapping[str, Any]) -> str:
+    """What a row of ratings says, question by question."""
+    answers = row.get("answers")
+    if isinstance(answers, Mapping):
+        return ", ".join(f"{key}: {value}" for key, value in answers.items())
+    return str(answers or row.get("code") or "")
+
+
 def _shown(one: Found, place: Place, known: Any, now: Any) -> Shown:
     row = one.gathered.row
     item = storable(str(row.get("item", ""))), storable(str(row.get("target") or row.get("cohort") or ""))
-    said = storable(one.raw[:LONGEST_CELL])
+    said = storable((one.raw or _of_table(row))[:LONGEST_CELL])
     if one.unread is not None:
         return Shown(one.number, *item, said, {}, unread=reason(one.unread.reason))
     try:
         return Shown(one.number, *item, said, understood(place, one.gathered, known, now).parsed.answers)
     except NotTaken as refused:
-        words = " ".join(dict.fromkeys(problem.message for problem in refused.problems.values()))
+        problems = [told_here(problem, item[0]) for problem in refused.problems.values()]
+        words = " ".join(dict.fromkeys(problem.message for problem in problems))
         return Shown(one.number, *item, said, {}, **({"unread": words} if refused.codes else {"wrong": words}))

@@ -206,6 +206,14 @@ def _spellings(name: str) -> tuple[str, ...]:
     return name, str(path.parent / path.stem), path.name, path.stem
 
 
+def told_here(problem: RowProblem, key: str) -> RowProblem:
+    """In words of this door: it makes no items."""
+    if problem.code != "no_item":
+        return problem
+    text = _("There is no item “%(key)s” in this stage. Import the items first, then this file.")
+    return RowProblem("no_item", text % {"key": key[:80]})
+
+
 def items_named(stage: Stage, names: Collection[str]) -> dict[str, Item | RowProblem]:
     """Items by what a file calls them: an item's key; else the name of a picture's file with or without its folder and
     ending, as a key, as the picture's source or as its SHA-256. A name that fits several items fits none."""

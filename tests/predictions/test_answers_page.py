@@ -178,3 +178,25 @@ def test_a_file_that_is_nothing_of_it_says_so(world: World, campaign: Campaign) 
     upload = SimpleUploadedFile("x.csv", b"a,b\n1,2\n")
     reply = world.client(world.mara).post(URL.format(world.benchmark.slug), {"campaign": campaign.pk, "file": upload})
     assert reply.status_code == 400 and "one of them must be" in reply.content.decode()
+
+
+def test_what_a_table_says_is_shown_and_an_item_that_is_not_here_leads_to_no_box(
+    world: World, campaign: Campaign
+) -> None:
+    client = world.client(world.mara)
+    rows = [(world.items[0].key, "4"), ("nowhere", "2")]
+    data = "item,cohort,rater,rater_kind,field,code\n" + "".join(
+        f"{key},Egypt,tiny,model,relevance,{code}\n" for key, code in rows
+    )
+    page = sent(client, world, campaign, data.encode())
+    assert '<span dir="auto">relevance: 4</span>' in page
+    assert "There is no item “nowhere” in this stage." in page and "Make items that are missing" not in page
+    job = begun(client, world, page)
+    assert "Import the items first, then this file." in job.rows.get(number=3).message
+
+
+def test_a_file_of_which_no_row_can_be_read_is_not_brought_in(world: World, campaign: Campaign) -> None:
+    client = world.client(world.mara)
+    page = sent(client, world, campaign, b"{not json\n")
+    assert "No row of this file can be read" in page and 'value="begin"' not in page
+    assert 'value="begin"' in sent(client, world, campaign, log(world))

@@ -1,0 +1,36 @@
+// Other windows of this browser with the same sheet: they tell each other, and the server hears nothing of it.
+
+/** `others(n)`: so many have this sheet, too; `answered()`: one of them has submitted it. */
+export class Windows {
+  constructor(person, { others, answered }) {
+    Object.assign(this, { others, answered, id: String(Math.random()), of: null, ids: new Set() });
+    if (!("BroadcastChannel" in globalThis)) return;
+    this.channel = new BroadcastChannel(`emic:${person}`);
+    this.channel.onmessage = ({ data }) => this.hear(data);
+    addEventListener("pagehide", () => this.tell("left"));
+    addEventListener("pageshow", (event) => event.persisted && this.tell("here"));
+  }
+
+  /** A sheet is on the bench, or none. */
+  begin(of) {
+    if (of === this.of) return;
+    this.tell("left");
+    Object.assign(this, { of, ids: new Set() });
+    this.tell("here");
+  }
+
+  tell(what, of = this.of) {
+    if (of) this.channel?.postMessage({ what, of, id: this.id });
+  }
+
+  hear({ what, of, id }) {
+    if (of !== this.of) return;
+    if (what === "answered") return this.answered();
+    if (what === "left") this.ids.delete(id);
+    else if (!this.ids.has(id)) {
+      this.ids.add(id);
+      this.tell("here"); // the other one knows it now, and is silent
+    } else return;
+    this.others(this.ids.size);
+  }
+}
