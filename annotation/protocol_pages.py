@@ -31,7 +31,14 @@ OPTION = (
     Setting("why", "optional", gettext_lazy("Explanation")),
     Setting("right", "bool", gettext_lazy("It is right"), start=False),
 )
-BODY = (Setting("body", "long", gettext_lazy("Instructions")),)
+BODY = (
+    Setting(
+        "body",
+        "long",
+        gettext_lazy("Instructions"),
+        gettext_lazy("A blank line begins a paragraph; lines that begin with - are a list; **this** is strong."),
+    ),
+)
 PARTS = (
     Setting(
         "pairs",

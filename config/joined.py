@@ -19,7 +19,9 @@ STYLES: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 SCRIPTS: Mapping[str, tuple[str, ...]] = {
-    "js/joined/parts.js": ("js/sheet-parts.js", "js/sheet-session.js", "js/sheet-outbox.js", "js/stage.js"),
+    "js/joined/parts.js": (
+        "js/sheet-parts.js", "js/sheet-session.js", "js/sheet-outbox.js", "js/sheet-windows.js", "js/stage.js",
+    ),
     "js/joined/contact.js": (
         "js/displays/contact.js", "js/fields/pace.js", "js/fields/partition.js", "js/fields/grouping.js",
     ),

@@ -89,7 +89,7 @@ class Unclaimable(Exception):
 
 def submit(which: Assignment | int, rater: Rater, submission: Submission, at: datetime) -> Submitted:
     """Keep a person's answers, whatever has become of their place, and give them what comes next."""
-    assignment = _own(which, rater)
+    assignment = own(which, rater)
     if submission.client_key.startswith(OF_FILES):
         raise Unclaimable("not_your_key")
     parsed, submission = _parse(assignment, submission, at)
@@ -103,12 +103,12 @@ def submit(which: Assignment | int, rater: Rater, submission: Submission, at: da
 
 def _surely(work: Work, assignment: Assignment, rater: Rater, at: datetime) -> Work:
     """Holding a slot, a claim must not wait for others' slots. Now it may: before "nothing" is said, it does."""
-    if work.nothing is None or work.nothing.reason not in ("all_done", "all_reserved", "cohort_full"):
+    if work.nothing is None or work.nothing.reason not in ("all_done", "all_reserved", "cohort_full", "nothing_yet"):
         return work
     return open_work(rater, _seated(assignment).cohort, at)
 
 
-def _own(assignment: Assignment | int, rater: Rater) -> Assignment:
+def own(assignment: Assignment | int, rater: Rater) -> Assignment:
     """The person's assignment; one that `access.assignment_for` has just read is not read again."""
     if isinstance(assignment, Assignment):
         found = assignment if assignment.rater_id == rater.pk and assignment.participation_id else None
@@ -246,7 +246,7 @@ def _possible(submission: Submission, before: Before, at: datetime) -> float | N
 
 def skip(which: Assignment | int, rater: Rater, reason: str, note: str, at: datetime) -> Work:
     """Hand a unit on to somebody else, with one of the stage's reasons. The place goes to the end of the queue."""
-    assignment = _own(which, rater)
+    assignment = own(which, rater)
     codes = [one["code"] for one in assignment.campaign.stage.skip_reasons]
     if reason not in codes:
         raise Unclaimable("no_such_reason")
@@ -279,7 +279,7 @@ def undo(which: Assignment | int, rater: Rater, at: datetime, version: int | Non
     If it had taken the place of an earlier answer, that one is back, and counts as the later one did. `version` says
     which answer is meant: asked twice, or by a window that is behind, no other one is taken back.
     """
-    assignment = _own(which, rater)
+    assignment = own(which, rater)
     seat = lock_seat(_seated(assignment).pk, at)
     before, answer = _answered(assignment, seat, at, State.SUBMITTED)
     if at - answer.submitted_at > timedelta(seconds=settings.UNDO_SECONDS):
@@ -300,7 +300,7 @@ def undo(which: Assignment | int, rater: Rater, at: datetime, version: int | Non
     _record(assignment, "answer.undone", version=answer.version)
     fewer = before.live_counted and earlier is None
     slots.tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=-1 if fewer else 0)
-    return _with_hand(assignment, seat)
+    return with_hand(assignment, seat)
 
 
 def _superseded(assignment: Assignment, version: int) -> Annotation | None:
@@ -326,20 +326,20 @@ def _put_in_hand(assignment: Assignment, seat: Seat, at: datetime) -> int:
 @in_transaction
 def reopen(which: Assignment | int, rater: Rater, at: datetime) -> Work:
     """Open one's own answer for a change. It stays and counts until a new one is submitted in its place."""
-    assignment = _own(which, rater)
+    assignment = own(which, rater)
     seat = lock_seat(_seated(assignment).pk, at)
     before, answer = _answered(assignment, seat, at, *OWN)
     Review.objects.filter(annotation=answer, undone_at=None, seen_at=None).update(seen_at=at)
     if not before.has_draft:
         _draft_from(assignment, answer, at)
         _record(assignment, "answer.reopened", version=answer.version)
-    return _with_hand(assignment, seat)
+    return with_hand(assignment, seat)
 
 
 @in_transaction
 def leave(which: Assignment | int, rater: Rater, at: datetime) -> None:
     """Leave an answer that was opened for a change as it is."""
-    assignment = _own(which, rater)
+    assignment = own(which, rater)
     lock_seat(_seated(assignment).pk, at)
     if before_of(assignment).live is None:
         raise Unclaimable("not_submitted")
@@ -364,7 +364,7 @@ def _draft_from(assignment: Assignment, answer: Annotation, at: datetime) -> Non
     Draft.objects.update_or_create(assignment_id=assignment.pk, defaults=started)
 
 
-def _with_hand(assignment: Assignment, seat: Seat) -> Work:
+def with_hand(assignment: Assignment, seat: Seat) -> Work:
     """The sheet to show now, whatever its state, and the one in hand or ahead behind it."""
     found = loading.own(assignment.pk, assignment.rater.user_id)
     assert found is not None
@@ -375,7 +375,7 @@ def _with_hand(assignment: Assignment, seat: Seat) -> Work:
 @in_transaction
 def report_problem(which: Assignment | int, rater: Rater, text: str, at: datetime) -> ProblemReport:
     """Something is wrong with the item. The assignment stays as it is; the same words once more are one report."""
-    assignment, text = _own(which, rater), text.strip()
+    assignment, text = own(which, rater), text.strip()
     if not text:
         raise Unclaimable("no_text")
     Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)  # who presses twice is heard once

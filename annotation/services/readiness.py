@@ -1,7 +1,7 @@
 """Going through the instructions before work: what was before a person and how long, what they answered, whether they
 are ready. Time is the server's; a page only says how much of it its reader was there."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -61,6 +61,26 @@ def ready_of(place: CampaignCohort, rater: Rater, language: str) -> Ready | None
         return None
     rows = Readiness.objects.filter(version=version, participation__cohort=place, participation__rater=rater)
     return Ready(version, text, Parts.from_json(text.parts), rows.first())
+
+
+def unread(places: Iterable[CampaignCohort], rater: Rater) -> set[int]:
+    """Those (by id) whose newest instructions are a text alone that this person has not gone through yet.
+
+    They are shown once, on the way to the work. Where there is more to do than to read, `required` says whether.
+    """
+    places = list(places)
+    newest_ones = InstructionVersion.objects.filter(campaign__in=[one.campaign_id for one in places])
+    newest_ones = newest_ones.order_by("campaign", "-number").distinct("campaign").prefetch_related("texts")
+    plain = {one.campaign_id: one.pk for one in newest_ones if _is_plain(one)}
+    passed = Readiness.objects.filter(participation__rater=rater, version__in=plain.values(), passed_at__isnull=False)
+    done = set(passed.values_list("participation__cohort_id", "version_id"))
+    asked = ((one.pk, plain[one.campaign_id]) for one in places if one.campaign_id in plain)
+    return {place for place, version in asked if (place, version) not in done}
+
+
+def _is_plain(version: InstructionVersion) -> bool:
+    parts = [Parts.from_json(one.parts) for one in version.texts.all()]
+    return bool(parts) and not any(one.materials or one.quiz for one in parts)
 
 
 @dataclass(frozen=True)

@@ -63,5 +63,17 @@ def retire_if_skipped(assignment: Assignment) -> tuple[int, int]:
     return slots.retire([slot])
 
 
+def unretire_if_taken_back(assignment: Assignment) -> tuple[int, int]:
+    """The skip that retired its unit is taken back, in this transaction and not yet: the unit is asked for again."""
+    enough, slot = assignment.campaign.stage.retire_after_skips, assignment.slot_id
+    if not enough or slot is None or not Slot.objects.filter(pk=slot, retired=True).exists():
+        return 0, 0
+    [(skips,)] = fetch(SKIPPED, [slot])
+    if skips % enough:
+        return 0, 0
+    _event(assignment.campaign, assignment.rater.user, "units.brought_back", slots=[slot], n=1)
+    return slots.retire([slot], retired=False)
+
+
 def _event(campaign: Campaign, actor: User | None, verb: str, **data: Any) -> None:
     record(actor, verb, scope=campaign.stage.benchmark.scope, target=f"campaign:{campaign.pk}", **data)

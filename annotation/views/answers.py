@@ -2,7 +2,7 @@
 
 import math
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -20,14 +20,16 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import assignment_for
 from annotation.displays.layout import Layout
-from annotation.models import Annotation, Assignment
-from annotation.services import allocation, answers, drafts
+from annotation.models import Annotation, Assignment, CampaignCohort
+from annotation.services import again, allocation, answers, drafts
 from annotation.services.allocation import Work
 from annotation.services.sheet_versions import sheet_of
 from annotation.sheets import storable
 from annotation.trace import Trace, read_trace
 from annotation.views.faces import (
+    Bench,
     Refusal,
+    answered_in_words,
     bench_of,
     face_of,
     instructions_of,
@@ -80,7 +82,7 @@ def next_sheet(
     if not scripted(request):
         if notice:
             messages.info(request, notice)
-        return to_sheet(assignment, f"?after={assignment.pk}" if gave else "")
+        return to_sheet(assignment, f"?after={assignment.pk}" if gave or undoable(assignment, gave, at) else "")
     bench = bench_of(
         person(request), place_of(assignment), work, at, undo=undoable(assignment, gave, at), notice=notice
     )
@@ -108,7 +110,7 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
         refusal = Refusal(submission.raw, refused.parsed, submission.confirmed, submission.trace)
         return not_yet(request, assignment, at, refusal)
     except answers.AlreadyAnswered:
-        return elsewhere(request, assignment, at, _("This was already answered in another window. Here is the next."))
+        return in_two_windows(request, assignment, at, submission)
     except answers.Unclaimable as refused:
         return elsewhere(request, assignment, at, not_taken(assignment, refused.reason))
     if done.changed:
@@ -136,12 +138,45 @@ def not_yet(request: HttpRequest, assignment: Assignment, at: datetime, refusal:
     """The same sheet with what is wrong; nothing that was written is emptied."""
     place = place_of(assignment)
     bench = bench_of(person(request), place, Work(None, None, None), at)
-    bench = replace(bench, hand=face_of(assignment, at, refusal))
+    return not_taken_yet(request, place, replace(bench, hand=face_of(assignment, at, refusal)))
+
+
+def not_taken_yet(request: HttpRequest, place: CampaignCohort, bench: Bench) -> HttpResponse:
     context: dict[str, Any] = {"bench": bench}
     if scripted(request):
         return render(request, "annotation/sheet/fragment.html", context, status=422)
     context |= {"instructions": instructions_of(place), "reasons": reasons_of(place)}
     return render(request, "annotation/sheet/page.html", context, status=422)
+
+
+def in_two_windows(
+    request: HttpRequest, assignment: Assignment, at: datetime, submission: answers.Submission
+) -> HttpResponse:
+    """Another window answered it. Where it says something else, both are shown, and nothing that was written goes."""
+    live = Annotation.objects.filter(assignment=assignment, live=True).first()
+    written = {key: value for key, value in submission.raw.items() if value not in ("", [], {}, None)}
+    if live is None or not written or written == live.answers:
+        return elsewhere(request, assignment, at, _("This was already answered in another window. Here is the next."))
+    try:
+        work = again.written_beside(assignment, assignment.rater, submission.raw, submission.trace, at)
+    except answers.Unclaimable as refused:
+        words = [not_taken(assignment, refused.reason), *own_words(assignment, written)]
+        return elsewhere(request, assignment, at, " ".join(words))
+    place = place_of(assignment)
+    bench = bench_of(person(request), place, work, at)
+    assert bench.hand is not None
+    other = answered_in_words(assignment, live)
+    return not_taken_yet(request, place, replace(bench, hand=replace(bench.hand, other=other)))
+
+
+def own_words(assignment: Assignment, written: Mapping[str, Any]) -> list[str]:
+    """What was typed, where its sheet may not be shown again: it can be read and copied."""
+    texts = [
+        str(written[one.key])
+        for one in sheet_of(assignment.campaign.sheet_version).fields
+        if one.kind == "text" and one.key in written
+    ]
+    return [_("What you wrote here: %(text)s") % {"text": " / ".join(texts)}] if texts else []
 
 
 def elsewhere(request: HttpRequest, assignment: Assignment, at: datetime, notice: str) -> HttpResponse:
@@ -159,16 +194,23 @@ def skip(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResp
         work = answers.skip(assignment, assignment.rater, reason, note[:300], at)
     except (answers.AlreadyAnswered, answers.Unclaimable):
         return elsewhere(request, assignment, at, _("This one was not in your hands any more. Here is the next."))
+    assignment.refresh_from_db(fields=["state", "skip_reason", "changed_at"])
     return next_sheet(request, assignment, work, at)
 
 
 @of_assignment
 def undo(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
+    skipped = version_in(request) == 0  # the strip was about a skip
     try:
-        work = answers.undo(assignment, assignment.rater, at, version_in(request))
+        if skipped:
+            work = again.undo_skip(assignment, assignment.rater, at)
+        else:
+            work = answers.undo(assignment, assignment.rater, at, version_in(request))
     except answers.Unclaimable as refused:
         words = _("It is too late to undo this. You can still change it from your history.")
-        if refused.reason in answers.KEPT_ONLY or refused.reason == "another_version":
+        if skipped:
+            words = _("This skip can no longer be undone. Under Your answers you can still answer it.")
+        elif refused.reason in answers.KEPT_ONLY or refused.reason == "another_version":
             words = _("This can no longer be undone. Your answer stays as it was.")
         return elsewhere(request, assignment, at, words)
     if not scripted(request):
@@ -211,7 +253,7 @@ def draft(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRes
     except drafts.DraftTooLong:
         return JsonResponse({"words": _("This is too long to be kept as a draft. Make it shorter.")}, status=413)
     except (answers.AlreadyAnswered, answers.Unclaimable):
-        words = _("This one was answered in another window. Here is the next.")
+        words = _("This one was answered in another window.")
         return JsonResponse({"words": words}, status=410)
     return JsonResponse({"version": saved.version, "saved_at": saved.saved_at.isoformat()})
 

@@ -56,6 +56,10 @@ class Face:
     changing: str
     asked_back: Decided | None = None
     """Why a reviewer returned the answer that is open for a change."""
+    skipped: str = ""
+    """Why this person skipped it, if they take it up again."""
+    other: Sequence[Answered] = ()
+    """What another window answered meanwhile; what was written in this one is open as a change of it."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,8 @@ class Undoable:
     answers: list[Answered]
     seconds: int
     about: str = ""
+    skipped: str = ""
+    """The reason, if it was no answer but a skip."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +144,7 @@ def face_of(assignment: Assignment, at: datetime, refusal: Refusal | None = None
         draft_saved_at=draft.saved_at if draft else None,
         refused=refusal is not None,
         changing=changing(assignment, cohort) if draft else "",
+        skipped=reason_in_words(assignment),
         asked_back=asked_back(assignment, zone_of(assignment.rater.user or User(), cohort), language()),
     )
 
@@ -214,15 +221,31 @@ def bench_of(
 def undoable(assignment: Assignment, live: Annotation | None, at: datetime) -> Undoable | None:
     """None once the grace time is over, and where `answers.undo` would refuse."""
     grace = timedelta(seconds=settings.UNDO_SECONDS)
+    if assignment.state == Assignment.State.SKIPPED and live is None:
+        left = (assignment.changed_at + grace - at).total_seconds()
+        skipped = reason_in_words(assignment)
+        return Undoable(assignment.pk, 0, [], int(left), about_of(assignment), skipped) if left >= 1 else None
     if live is None or not live.live or at - live.submitted_at > grace:
         return None
     if live.uncounted_because in KEPT_ONLY.values():
         return None
-    sheet = sheet_of(assignment.campaign.sheet_version)
-    speech = speech_for(place_of(assignment).cohort)
     left = (live.submitted_at + grace - at).total_seconds()
-    given = answered(sheet.fields, speech, live.answers)
+    given = answered_in_words(assignment, live)
     return Undoable(assignment.pk, live.version, given, max(1, int(left)), about_of(assignment))
+
+
+def answered_in_words(assignment: Assignment, live: Annotation) -> list[Answered]:
+    sheet = sheet_of(assignment.campaign.sheet_version)
+    return answered(sheet.fields, speech_for(place_of(assignment).cohort), live.answers)
+
+
+def reason_in_words(assignment: Assignment) -> str:
+    """Why it was skipped; empty if it is not."""
+    if assignment.state != Assignment.State.SKIPPED:
+        return ""
+    speech = speech_for(place_of(assignment).cohort)
+    reasons = {one.code: speech.say(one.label) for one in skip_options(assignment.campaign.stage.skip_reasons)}
+    return reasons.get(assignment.skip_reason, assignment.skip_reason)
 
 
 def about_of(assignment: Assignment) -> str:

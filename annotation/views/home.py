@@ -13,6 +13,7 @@ from django.db.models import Count, Q
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Participation, Slot
 from annotation.progress import Progress, progress_of
+from annotation.services import readiness
 from annotation.services.allocation import Nothing, nothing_left
 from annotation.services.answers import ANSWERED
 from annotation.services.gate import gate
@@ -58,6 +59,8 @@ class Open:
     begun: bool
     own: int
     consent_team: int | None
+    unread: bool = False
+    """Instructions that they have not seen yet come first."""
 
 
 @dataclass(frozen=True)
@@ -153,8 +156,9 @@ def open_for(user: User, cohorts: Iterable[Cohort], given: Sequence[Given], zone
     own = own_answers(rater, places)
     unused = never_used(places)
     progress = progress_of(place.pk for place in places)
+    unread = readiness.unread(places, rater)
     rows = [
-        _open(place, progress[place.pk], own.get(place.pk), given, zone, why_not(rater, place, at))
+        _open(place, progress[place.pk], own.get(place.pk), given, zone, why_not(rater, place, at), place.pk in unread)
         for place in places
         if place.pk in own or (place.campaign.state != Campaign.State.CLOSED and place.campaign_id not in unused)
     ]
@@ -190,6 +194,7 @@ def _open(
     given: Sequence[Given],
     zone: ZoneInfo,
     nothing: Nothing | None,
+    unread: bool,
 ) -> Open:
     return Open(
         campaign_id=place.campaign_id,
@@ -203,6 +208,7 @@ def _open(
         begun=own is not None,
         own=own or 0,
         consent_team=place.cohort.team_id if nothing and nothing.reason == "no_consent" else None,
+        unread=unread,
     )
 
 

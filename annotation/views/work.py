@@ -71,8 +71,10 @@ def own(user: User, campaign_id: int, said: str) -> Assignment | None:
 
 
 def reopened(user: User, campaign_id: int, said: str) -> Assignment | None:
-    """An answer opened for a change has a draft until it is submitted again."""
+    """An answer opened for a change has a draft until it is submitted again. What was skipped may be taken up again."""
     assignment = own(user, campaign_id, said)
+    if assignment is not None and assignment.state == Assignment.State.SKIPPED:
+        return assignment
     if assignment is None or assignment.state in answers.DECIDED or getattr(assignment, "draft", None) is None:
         return None
     return assignment

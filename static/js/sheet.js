@@ -2,6 +2,7 @@
 import { Autosave, Device, Outbox } from "./sheet-outbox.js";
 import { begun, pressed, stays } from "./sheet-parts.js";
 import { onReturn, send, signIn } from "./sheet-session.js";
+import { Windows } from "./sheet-windows.js";
 
 const IDLE = 30_000; // ms after which time does not count as work
 const $ = (id) => document.getElementById(id);
@@ -9,11 +10,12 @@ const page = document.body;
 const device = new Device(page.dataset.person);
 const outbox = new Outbox(device, { arrived, away: lineAway, out: () => signedOut(true) });
 const autosave = new Autosave({ read: draftNow, saved: draftSaved });
+const windows = new Windows(page.dataset.person, { others: twin, answered: answeredThere });
 const locale = document.documentElement.lang;
 
 let bench, form, assignment, clock = 0;
 let active = 0, ticked = 0, moved = 0;
-let newer = 0, undoTimer = 0, againTimer = 0, awaySince = 0;
+let newer = 0, mine = null, blank = [], undoTimer = 0, againTimer = 0, awaySince = 0;
 let saved = null; // { words, at }
 let sending = false;
 
@@ -23,7 +25,10 @@ function begin({ fresh = true, focus = false } = {}) {
   bench = $("bench");
   form = $("main").matches("form") ? $("main") : null;
   assignment = bench.dataset.assignment ?? null;
+  newer = 0;
   autosave.stop();
+  windows.begin(assignment);
+  keepsRoom();
   clearTimeout(againTimer);
   active = 0;
   ticked = moved = Date.now();
@@ -37,6 +42,7 @@ function begin({ fresh = true, focus = false } = {}) {
   if (crypto.randomUUID) form.elements.client_key.value = crypto.randomUUID();
   if (bench.dataset.draftSaved && !focus) say("draft", Date.parse(bench.dataset.draftSaved) - clock);
   restore();
+  blank = answersOf();
   begun({ bench, form, assignment });
   ready();
   picture();
@@ -46,7 +52,7 @@ function begin({ fresh = true, focus = false } = {}) {
     focusOn(first);
     if (why) announce(why.textContent);
     if (first === form) scrollTo(0, 0);
-    else why.scrollIntoView({ block: "center" });
+    else first.scrollIntoView();
   }
 }
 
@@ -87,7 +93,7 @@ function restore() {
   if (draft.version >= version) {
     put(draft.answers);
     autosave.changed();
-  } else conflict(version);
+  } else conflict(version, draft.answers);
 }
 
 /** Those that are asked: a field may wait for the answer to another. */
@@ -111,10 +117,11 @@ function ready() {
 
 function submit() {
   if (sending) return;
+  if (newer) return conflict(newer, mine); // first which of the two it is to be
   const holes = missing();
   for (const field of holes) field.querySelector("[data-missing]").hidden = false;
   if (holes.length) {
-    holes[0].querySelector("[data-missing]").scrollIntoView({ block: "nearest" });
+    holes[0].scrollIntoView(); // from its question on, below the picture
     announce(holes[0].querySelector("[data-missing]").textContent);
     return;
   }
@@ -124,6 +131,10 @@ function submit() {
     return announce(halt.textContent);
   }
   if (stays(form)) return;
+  give();
+}
+
+function give() {
   tick();
   form.elements.active_seconds.value = (active / 1000).toFixed(1);
   deliver(form.action, new FormData(form), form.elements.client_key.value);
@@ -144,14 +155,16 @@ function deliver(url, data, key = `${Date.now()}-${Math.random()}`) {
 
 function arrived(entry, reply, left) {
   lineBack();
-  if (reply.status === 200) device.keep(entry.assignment, null);
-  if (reply.status !== 200 && reply.status !== 422) return load();
   const skipped = entry.url.endsWith("skip");
+  if (reply.status === 200 && !skipped) device.keep(entry.assignment, null); // a skip may be taken back
+  if (reply.status === 200) windows.tell("answered", entry.assignment);
+  if (reply.status !== 200 && reply.status !== 422) return load();
   if (reply.status === 200) say(skipped ? "skipped" : "saved", Date.now());
   if (reply.status === 200 && skipped) announce($("saved").dataset.skipped);
   if (left && reply.status === 200) return;
   if (reply.data.go) return entry.assignment === assignment ? location.assign(reply.data.go) : undefined;
   const next = parts(reply.data);
+  if ("both" in next.bench.dataset) return both(next, entry);
   const goesOn = reply.status === 200 && next.bench.dataset.assignment === assignment && entry.assignment !== assignment;
   if (!goesOn) return swap(next, reply.status === 422);
   swapRest(next, true); // the person is at this sheet already
@@ -159,6 +172,20 @@ function arrived(entry, reply, left) {
   const undo = next.bench.querySelector("#undo");
   if (undo) bench.querySelector(".stage").append(undo);
   watchUndo();
+}
+
+/** Another window answered it: that answer beside what was written here, which the server keeps now, too. */
+function both(next, entry) {
+  const here = entry.assignment === assignment ? answersOf() : null; // they may have gone on typing, and go on
+  const { id, selectionStart: caret } = document.activeElement;
+  device.keep(entry.assignment, null);
+  swap(next, true);
+  history.replaceState(null, "", `?change=${entry.assignment}`);
+  if (here && !same(here, answersOf())) put(here), typed();
+  const field = here && id ? $(id) : null;
+  if (!form.contains(field)) return;
+  field.focus({ preventScroll: true });
+  if (Number.isInteger(caret)) field.setSelectionRange(caret, caret);
 }
 
 async function ask(url, body) {
@@ -262,6 +289,7 @@ onReturn(() => {
 
 function typed() {
   ready();
+  if (newer) mine = answersOf();
   if (sending) return;
   device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) });
   autosave.changed();
@@ -274,16 +302,12 @@ function draftNow() {
   return { of: assignment, url: `${bench.dataset.base}draft`, body, answers };
 }
 
-async function draftSaved({ of, answers }, reply) {
+async function draftSaved({ of }, reply) {
   if (reply.state === "away") return lineAway();
   if (reply.state === "out") return signedOut();
   lineBack();
   if (reply.status === 409) return conflict(reply.data.version);
-  if (reply.status === 410) {
-    device.keep(of, null);
-    await load();
-    return notice(reply.data.words);
-  }
+  if (reply.status === 410) return give(); // answered in another window: the server shows both, and keeps both
   if (reply.status === 413) return notice(reply.data.words);
   if (reply.status !== 200) return;
   form.elements.draft_version.value = reply.data.version;
@@ -292,15 +316,34 @@ async function draftSaved({ of, answers }, reply) {
 }
 
 /** Another window saved. Nothing is overwritten until the person has chosen. */
-function conflict(version) {
+function conflict(version, answers = answersOf()) {
   newer = version;
+  mine = answers;
   $("conflict").hidden = false;
+  $("conflict").scrollIntoView();
   announce($("conflict").querySelector("b").textContent);
+}
+
+/** The same sheet is open in another window of this browser. */
+function twin(count) {
+  $("twin")?.remove();
+  if (!count || !form) return;
+  const note = Object.assign(document.createElement("div"), { id: "twin", className: "msg info", textContent: $("said").dataset.twin });
+  bench.querySelector(".body").prepend(note);
+  announce(note.textContent);
+}
+
+/** And was submitted there. What was written here is not thrown away: see `both`. */
+function answeredThere() {
+  if (!form || sending) return;
+  if ("both" in bench.dataset) return;
+  if (newer) put(mine);
+  else if (same(blank, answersOf())) return load();
+  give();
 }
 
 function settle(take) {
   $("conflict").hidden = true;
-  const draft = device.draft(assignment);
   const version = newer;
   newer = 0;
   if (take === "theirs") {
@@ -308,7 +351,7 @@ function settle(take) {
     return load(location.pathname + location.search);
   }
   form.elements.draft_version.value = version;
-  if (draft) put(draft.answers);
+  put(mine);
   ready();
   return autosave.save();
 }
@@ -391,7 +434,18 @@ for (const type of ["pointerdown", "pointermove", "keydown", "wheel", "scroll"])
 
 // ---- the picture -------------------------------------------------------------------------------------------------
 
+const watched = new ResizeObserver(([{ target }]) => {
+  const room = getComputedStyle(target).position === "sticky" ? target.offsetHeight : 0;
+  document.documentElement.style.setProperty("--room", `${room}px`);
+});
 const images = () => [...bench.querySelectorAll(".view img")];
+
+/** On a phone the picture stays at the top: what is scrolled to comes below it. */
+function keepsRoom() {
+  watched.disconnect();
+  const stage = bench.querySelector(".stage");
+  if (stage) watched.observe(stage);
+}
 
 function picture() {
   const broken = bench.querySelector(".broken");
@@ -429,7 +483,7 @@ function open(id) {
   if (!dialog || dialog.open) return;
   if (id === "help") tellDigits(dialog);
   dialog.showModal();
-  (dialog.querySelector("textarea, [type=radio]:checked, .prose") ?? dialog.querySelector(".go"))?.focus();
+  (dialog.querySelector("textarea, [type=radio], .prose") ?? dialog.querySelector(".go"))?.focus();
 }
 
 /** Which digits choose something on this sheet; the line about them goes where none does. */
@@ -441,12 +495,13 @@ function tellDigits(dialog) {
 }
 
 addEventListener("click", (event) => {
-  const target = event.target.closest?.("[data-dialog], [data-reload], [data-take], dialog");
+  const target = event.target.closest?.("[data-dialog], [data-reload], [data-take], [data-close], dialog");
   if (!target) return;
   if (target.dataset.dialog) {
     event.preventDefault();
     open(target.dataset.dialog);
-  } else if ("reload" in target.dataset) for (const one of images()) one.complete && !one.naturalWidth && (one.src = one.src);
+  } else if ("close" in target.dataset) target.closest(".toast").remove();
+  else if ("reload" in target.dataset) for (const one of images()) one.complete && !one.naturalWidth && (one.src = one.src);
   else if (target.dataset.take) settle(target.dataset.take);
 });
 
@@ -478,6 +533,9 @@ addEventListener("submit", async (event) => {
     undoLast(sent);
   } else if (sent.closest("#why")) {
     event.preventDefault();
+    const none = !new FormData(sent).get("reason");
+    sent.querySelector("[role=alert]").hidden = !none;
+    if (none) return sent.querySelector("[type=radio]")?.focus();
     sent.closest("dialog").close();
     if (form && !sending) deliver(`${bench.dataset.base}skip`, new FormData(sent));
     sent.reset();
@@ -592,6 +650,7 @@ addEventListener("pagehide", () => autosave.waits && form && device.keep(assignm
 addEventListener("pageshow", (event) => event.persisted && load());
 
 lettersOff(device.get("keyless", false));
+if ($("why")) $("why").querySelector("form").noValidate = true; // the words are the page's own
 begin();
 if (form && document.activeElement === page) focusOn(form); // one Tab, and the first field has it
 performance.mark("sheet-ready");

@@ -43,6 +43,8 @@ def test_five_pictures_by_keyboard_alone(open_as: OpenAs, campaign: Campaign, no
     shot(page, "home-new-desktop", full_page=True)
     page.get_by_role("link", name="Start").focus()
     page.keyboard.press("Enter")
+    page.get_by_role("button", name="I have read this").focus()  # the instructions, once
+    page.keyboard.press("Enter")
     page.wait_for_url(f"/work/{campaign.pk}/")
     loaded(page)
     requests: list[str] = []
@@ -125,6 +127,8 @@ def test_five_pictures_by_touch(open_as: OpenAs, campaign: Campaign, nour: User,
     page = open_as(nour, **PHONE)
     page.goto("/work/")
     page.get_by_role("link", name="Start").tap()
+    shot(page, "instructions-phone", full_page=True)
+    page.get_by_role("button", name="I have read this").tap()
     page.wait_for_url(f"/work/{campaign.pk}/")
     for number in (4, 2, 5, 1, 3):
         loaded(page)

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import Annotation, Campaign, ProblemReport
+from annotation.models import Annotation, Assignment, Campaign, ProblemReport
 from people.models import User
-from tests.browser.conftest import PHONE, until
+from tests.browser.conftest import PHONE, hand_of, until
 from tests.browser.staged import dressed, filled, opened
 from tests.browser.test_never_lost import story, written  # noqa: F401 (a fixture)
-from tests.browser.test_rating import answered, loaded
+from tests.browser.test_rating import answered, assignment_on, loaded
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -50,18 +50,53 @@ def test_the_help_lists_the_digits_there_are_and_its_switch_is_not_in_the_way(
     expect(page.locator("#letters")).to_be_checked()
 
 
-def test_a_skip_is_said_and_u_says_that_it_stays(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
+def test_a_skip_asks_for_a_reason_that_nobody_chose_beforehand_and_is_undone_by_a_key(
+    open_as: OpenAs,
+    written: Campaign,  # noqa: F811
+    nour: User,
+    shot: Shot,
+) -> None:
     page = open_as(nour)
-    page.goto(f"/work/{campaign.pk}/")
+    page.goto(f"/work/{written.pk}/")
+    here = assignment_on(page)
+    story(page).fill("Half a")
+    page.keyboard.press("Escape")
+    page.keyboard.press("s")
+    expect(page.locator("#why [type=radio]:checked")).to_have_count(0)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("Choose a reason, then skip.")
+    shot(page, "skip-no-reason-desktop")
+    assert not Assignment.objects.filter(state="skipped").exists()
     page.keyboard.press("2")
     answered(page, lambda: page.keyboard.press("Enter"))
-    expect(page.locator("#said")).to_contain_text("Your last answer")
-    page.keyboard.press("s")
-    answered(page, lambda: page.keyboard.press("Enter"))
-    expect(page.locator("#said")).to_have_text("Skipped")
+    expect(page.locator("#said")).to_contain_text("It cannot be judged")
+    expect(page.locator("#undo")).to_contain_text("Skipped: It cannot be judged")
+    shot(page, "skipped-desktop")
     page.keyboard.press("u")
-    expect(page.locator("p.toast")).to_contain_text("A skip stays")
-    assert Annotation.objects.filter(live=True).count() == 1
+    expect(page.locator("#bench")).to_have_attribute("data-assignment", here)
+    expect(story(page)).to_have_value("Half a")  # also what was typed a moment before the skip
+    page.keyboard.press("u")
+    expect(page.locator("p.toast")).to_contain_text("Under Your answers you can change answers")
+    assert hand_of(nour).pk == int(here)
+
+
+def test_what_was_skipped_is_answered_later_from_the_history(
+    open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot
+) -> None:
+    page = open_as(nour, **PHONE)
+    page.goto(f"/work/{campaign.pk}/")
+    here = assignment_on(page)
+    page.locator(".acts [data-dialog=why]").tap()
+    page.locator("#why .opt").first.tap()
+    answered(page, lambda: page.locator("#why .go").tap())
+    page.goto("/work/history/")
+    page.get_by_role("button", name="Answer it").tap()
+    page.wait_for_url(f"**/work/{campaign.pk}/?change={here}")
+    expect(page.locator(".msg.info")).to_contain_text("You skipped this one: I do not know what it shows.")
+    shot(page, "skipped-again-phone")
+    page.locator(".opt").nth(2).tap()
+    answered(page, lambda: page.get_by_role("button", name="Submit").tap())
+    assert Annotation.objects.get().assignment_id == int(here) and Annotation.objects.get().counted
 
 
 def test_a_report_sent_twice_in_a_hurry_is_one(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
@@ -93,6 +128,54 @@ def test_without_a_line_and_a_sheet_ahead_it_is_said_that_the_answer_waits(
     assert Annotation.objects.count() == 2
 
 
+def covers_nothing(page: Page) -> bool:
+    """The strip about the last answer stands above the stage: neither the picture nor a tool is under it."""
+    stage, undo = page.locator(".stage").bounding_box(), page.locator("#undo").bounding_box()
+    assert stage and undo
+    return undo["y"] >= 0 and undo["y"] + undo["height"] <= stage["y"] + 1
+
+
+@pytest.mark.parametrize("how", [{}, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_the_strip_about_the_last_answer_hides_nothing_and_can_be_closed(
+    open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot, how: dict[str, object], language: str
+) -> None:
+    User.objects.filter(pk=nour.pk).update(language=language)
+    page = open_as(nour, **how)
+    page.goto(f"/work/{campaign.pk}/")
+    page.keyboard.press("4")
+    answered(page, lambda: page.keyboard.press("Enter"))
+    loaded(page)
+    expect(page.locator("#undo")).to_be_visible()
+    shot(page, f"strip-{language}-{'phone' if how else 'desktop'}")
+    assert covers_nothing(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator("#undo [data-close]").click()
+    expect(page.locator("#undo")).to_have_count(0)
+    assert Annotation.objects.count() == 1
+
+
+def test_what_is_missing_is_shown_with_its_question_below_the_picture(
+    open_as: OpenAs, world: World, live_server: object, media: None, nour: User, shot: Shot
+) -> None:
+    rating = world.stage.sheet["fields"][0]
+    world.stage.sheet = {"fields": [{**rating, "key": f"q{n}", "label": {"en": f"Question {n}"}} for n in range(1, 4)]}
+    filled(world, ("image",))
+    made = opened(world)
+    page = open_as(nour, **PHONE)
+    page.goto(f"/work/{made.pk}/")
+    loaded(page)
+    page.locator("[name=a-q3]").first.check(force=True)  # the page is scrolled down, and two are open
+    page.get_by_role("button", name="Submit").tap()
+    expect(page.locator("[data-field=q1] [data-missing]")).to_be_visible()
+    below = (
+        "() => document.querySelector('[data-field=q1] .ask').getBoundingClientRect().top - "
+        "document.querySelector('.stage').getBoundingClientRect().bottom"
+    )
+    until(page, f"({below})() >= 0 && ({below})() < 120")
+    shot(page, "missing-phone")
+
+
 def test_what_was_asked_stands_by_the_answer(
     open_as: OpenAs, world: World, live_server: object, media: None, nour: User, shot: Shot
 ) -> None:
@@ -106,8 +189,7 @@ def test_what_was_asked_stands_by_the_answer(
     answered(page, lambda: page.keyboard.press("Enter"))
     expect(page.locator("#undo")).to_contain_text("What is poured here?")
     shot(page, "undo-about-desktop")
-    tools, undo = page.locator(".tools").bounding_box(), page.locator("#undo").bounding_box()
-    assert tools and undo and undo["y"] + undo["height"] <= tools["y"]  # it covers no tool
+    assert covers_nothing(page)
     page.goto("/work/history/")
     expect(page.locator(".about")).to_have_text("What is poured here?")
     assert "Shai" not in page.content()

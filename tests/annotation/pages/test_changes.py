@@ -180,7 +180,7 @@ def test_a_draft_has_an_end(browser: Client, campaign: Campaign, nour: User) -> 
 def test_a_draft_for_what_another_window_answered_says_so(browser: Client, given: Assignment) -> None:
     reply = browser.post(f"/work/{given.pk}/draft", {"a-relevance": "5", "draft_version": "0"}, **SCRIPT)
     assert reply.status_code == 410
-    assert reply.json()["words"] == "This one was answered in another window. Here is the next."
+    assert reply.json()["words"] == "This one was answered in another window."
 
 
 def test_a_sixth_report_is_not_taken(browser: Client, campaign: Campaign, nour: User) -> None:
@@ -212,3 +212,58 @@ def test_instructions_name_the_culture(
     html = client_of(world.nour).get(f"/work/{campaign.pk}/").content.decode()
     assert "{target}" not in html
     assert texts[language].replace("{target}", name) in html
+
+
+def skipped(browser: Client, campaign: Campaign, user: User, **how: Any) -> Assignment:
+    hand = in_hand(campaign, user)
+    reply = browser.post(f"/work/{hand.pk}/skip", {"reason": "unknown"}, **how)
+    assert reply.status_code == (200 if how else 302)
+    hand.refresh_from_db()
+    assert hand.state == "skipped"
+    return hand
+
+
+@pytest.mark.parametrize("how", [{}, SCRIPT], ids=["page", "script"])
+def test_a_skip_is_undone_by_the_same_strip(
+    browser: Client, campaign: Campaign, nour: User, how: dict[str, Any]
+) -> None:
+    hand = in_hand(campaign, nour)
+    reply = browser.post(f"/work/{hand.pk}/skip", {"reason": "unknown"}, follow=True, **how)
+    html = reply.content.decode()
+    assert f'action="/work/{hand.pk}/undo"' in html and 'name="version" value="0"' in html and "Skipped:" in html
+    back = browser.post(f"/work/{hand.pk}/undo", {"version": "0"}, follow=True, **how).content.decode()
+    assert f'data-assignment="{hand.pk}"' in back
+    assert in_hand(campaign, nour) == hand
+
+
+def test_a_skip_undone_too_late_is_said(browser: Client, campaign: Campaign, nour: User) -> None:
+    hand = skipped(browser, campaign, nour, **SCRIPT)
+    Assignment.objects.filter(pk=hand.pk).update(changed_at=timezone.now() - timedelta(seconds=40))
+    html = browser.post(f"/work/{hand.pk}/undo", {"version": "0"}, **SCRIPT).content.decode()
+    assert "This skip can no longer be undone." in html and 'id="undo"' not in html
+    hand.refresh_from_db()
+    assert hand.state == "skipped"
+
+
+def test_what_was_skipped_can_be_answered_from_the_history(browser: Client, campaign: Campaign, nour: User) -> None:
+    hand = skipped(browser, campaign, nour, **SCRIPT)
+    assert f'action="/work/{hand.pk}/change"' in browser.get("/work/history/").content.decode()
+    html = browser.post(f"/work/{hand.pk}/change", follow=True).content.decode()
+    assert f'data-assignment="{hand.pk}"' in html and "You skipped this one" in html
+    hand.refresh_from_db()
+    assert hand.state == "skipped"  # until it is answered
+    give(browser, hand, "4", **SCRIPT)
+    assert Annotation.objects.get().counted
+    hand.refresh_from_db()
+    assert (hand.state, hand.skip_reason) == ("submitted", "")
+
+
+def test_what_somebody_else_skipped_is_not_there(
+    browser: Client, campaign: Campaign, nour: User, client_of: ClientOf, tarek: User
+) -> None:
+    hand = skipped(browser, campaign, nour, **SCRIPT)
+    other = client_of(tarek)
+    assert other.post(f"/work/{hand.pk}/undo", {"version": "0"}).status_code == 404
+    assert other.post(f"/work/{hand.pk}/change").status_code == 404
+    reply = other.get(f"/work/{campaign.pk}/?change={hand.pk}").content.decode()
+    assert f'data-assignment="{hand.pk}"' not in reply

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Draft, Rating
 from annotation.services import campaigns
+from annotation.services.instructions import set_instructions
 from annotation.views.home import day_of
 from annotation.words import duration, greeting, when, zone_of
 from people.models import User
@@ -50,7 +51,7 @@ def test_home_counts_the_day_and_lists_the_last_answers(client_of: ClientOf, cam
     assert "Continue" in html
     assert "<b>4</b> <bdi>Relevant</bdi>" in html.replace("\n", "")
     assert "It is broken or unreadable" in html
-    assert html.count('class="link"') == 2
+    assert html.count('class="link"') == 3  # a skip may be answered, too
 
 
 def test_a_person_in_no_cohort_is_told_what_to_do(client_of: ClientOf, campaign: Campaign, stranger: User) -> None:
@@ -203,3 +204,19 @@ def test_today_is_the_persons_day(world: World) -> None:
     now = timezone.now()
     assert ":" in when(now, zone)
     assert when(now - timedelta(days=1), zone) == "Yesterday"
+
+
+def test_instructions_that_are_only_a_text_come_once_before_the_work_and_again_after_a_change(
+    client_of: ClientOf, campaign: Campaign, world: World, nour: User
+) -> None:
+    client, sheet, ready = client_of(nour), f"/work/{campaign.pk}/", f"/work/{campaign.pk}/ready/"
+    assert f'href="{ready}"' in client.get("/work/").content.decode()
+    assert "Look first, then rate." in client.get(ready).content.decode()
+    assert client.post(ready, {"act": "confirm"}).headers["Location"] == sheet
+    assert f'href="{ready}"' not in client.get("/work/").content.decode()
+    set_instructions(campaign, {"en": "Look **twice**.\n\nSay:\n- who uses it\n- <i>where</i>"}, world.owner)
+    assert f'href="{ready}"' in client.get("/work/").content.decode()
+    html = client.get(ready).content.decode()
+    assert "<p>Look <b>twice</b>.</p>" in html
+    assert "<p>Say:</p>" in html and "<ul><li>who uses it</li><li>&lt;i&gt;where&lt;/i&gt;</li></ul>" in html
+    assert client.get(sheet).status_code == 200  # nobody is stopped on the way

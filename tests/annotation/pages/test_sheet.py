@@ -93,14 +93,31 @@ def test_the_same_key_sent_twice_is_one_answer(browser: Client, campaign: Campai
     assert Annotation.objects.count() == 1
 
 
-def test_another_key_for_an_answered_sheet_changes_nothing_and_says_so(
-    browser: Client, campaign: Campaign, nour: User
+@pytest.mark.parametrize("extra", [{}, SCRIPT], ids=["page", "script"])
+def test_another_answer_to_an_answered_sheet_is_shown_beside_the_first_and_kept_as_a_draft(
+    browser: Client, campaign: Campaign, nour: User, extra: dict[str, Any]
 ) -> None:
     first = in_hand(campaign, nour)
     browser.post(f"/work/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
-    reply = browser.post(f"/work/{first.pk}/submit", {"a-relevance": "5", "client_key": "k2"}, **SCRIPT)
-    assert "already answered in another window" in reply.content.decode()
+    reply = browser.post(f"/work/{first.pk}/submit", {"a-relevance": "5", "client_key": "k2"}, **extra)
+    html = reply.content.decode()
+    assert reply.status_code == 422
+    assert "You answered this in another window, too." in html and 'value="5" data-key="5" checked' in html
     assert Annotation.objects.get().answers == {"relevance": "2"}
+    assert Draft.objects.get().answers == {"relevance": "5"}
+    browser.post(f"/work/{first.pk}/submit", {"a-relevance": "5", "client_key": "k2"}, **extra)
+    assert Annotation.objects.get(live=True).answers == {"relevance": "5"}
+
+
+@pytest.mark.parametrize("code", ["2", ""])
+def test_the_same_answer_or_none_to_an_answered_sheet_goes_on_and_says_so(
+    browser: Client, campaign: Campaign, nour: User, code: str
+) -> None:
+    first = in_hand(campaign, nour)
+    browser.post(f"/work/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
+    reply = browser.post(f"/work/{first.pk}/submit", {"a-relevance": code, "client_key": "k2"}, **SCRIPT)
+    assert reply.status_code == 200 and "already answered in another window" in reply.content.decode()
+    assert not Draft.objects.exists()
 
 
 @pytest.mark.parametrize("extra", [{}, SCRIPT], ids=["page", "script"])
