@@ -12,13 +12,13 @@ from predictions import words
 
 HIDDEN = frozenset({"way", "before", "reason", "rationale"})  # said elsewhere on the page: the last two are the reply
 LABELS = {
-    "distribution": gettext_lazy("How likely each code was, of all codes"),
-    "covered": gettext_lazy("How likely the codes were together, of all that could be said"),
+    "distribution": gettext_lazy("How likely each code was, beside the others"),
+    "covered": gettext_lazy("How likely the codes were together"),
     "letter": gettext_lazy("Letter that was given"),
     "cosines": gettext_lazy("Cosine of the picture and each code's sentence"),
     "loss": gettext_lazy("Loss with the article: -log P (L)"),
     "base_loss": gettext_lazy("Base rate: the loss without it (L₀)"),
-    "corrected_loss": gettext_lazy("Corrected loss, which the cut is set against"),
+    "corrected_loss": gettext_lazy("Corrected loss"),
     "tokens": gettext_lazy("Tokens of the name"),
     "lambda": gettext_lazy("Weight of the base rate (λ)"),
     "limit": gettext_lazy("Limit of the base rate (T)"),
