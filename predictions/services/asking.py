@@ -205,7 +205,7 @@ class Asker:
             self.events.put(Placed(task))
             while not task.go.wait(0.1) and time.monotonic() < until and not self.ended.is_set():
                 pass
-            return task.go.is_set() and not self.ended.is_set()
+            return task.go.is_set()
         return not self.ended.is_set()
 
     def gather(self, wait: float, most: int) -> list[Event]:

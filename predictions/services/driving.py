@@ -70,6 +70,7 @@ class Driver:
         self.closing = ""
         self.wait = 0.0
         self.dropped = False
+        self.went = not self.asker.paid  # something has gone out in this slice, so that each gets on
         self.stale = True  # others may have spent something since the ledger was read
 
     def drive(self) -> str:
@@ -85,7 +86,7 @@ class Driver:
             now = time.monotonic()
             if now - self.looked > LOOK:
                 self._db(self._look)
-                if now > until and self._db(self.work.others_wait):
+                if now > until + (0 if self.went else LONG_WAIT) and self._db(self.work.others_wait):
                     self.close("slice")
             if self.closing and not self.asking:
                 return self.turns.halt if self.turns.halt and self.closing in ("slice", "wait") else self.closing
@@ -205,6 +206,7 @@ class Driver:
         for task in placed:
             if task.call.id in mine:
                 task.go.set()
+                self.went = True
 
     def _write(self, batch: Batch) -> None:
         """Write a batch, then go on: a thread asks again only when what it brought is kept, so a kill costs no more

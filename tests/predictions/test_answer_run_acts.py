@@ -54,11 +54,11 @@ def now():
 
 
 def between(monkeypatch, act):
-    """Do something once, when the driver looks round the first time."""
+    """Do something once, when the driver looks round the first time after something was asked."""
     look, done = driving.Driver._look, []
 
     def looking(self):
-        if not done:
+        if not done and self.went:
             done.append(act())
         look(self)
 

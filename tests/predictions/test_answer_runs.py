@@ -154,9 +154,11 @@ def test_failures_one_after_the_other_pause_the_run(asked, scripted_server):
     assert run.calls.exclude(state="failed").count() == run.calls.filter(state="pending").count()
 
 
-def test_many_that_fail_in_one_batch_are_the_last(asked, scripted_server, monkeypatch):
+def test_many_that_fail_in_one_batch_are_the_last(world, plain, scripted_server, monkeypatch):
     monkeypatch.setattr(asking, "WINDOW", 0.5)
-    run = asked(60, Rule(scripted.BAD_REQUEST), most_in_flight=16)
+    scripted_server.rules(Rule(scripted.BAD_REQUEST))
+    reached = an_endpoint(world, scripted_server.base_url, most_in_flight=16)
+    run = driven(opened(world, a_plan(a_campaign(world, 60), reached, plain)))
     assert (run.state, run.stopped_because) == ("paused", "failures")
     assert states(run) == {"failed": 16, "pending": 44} and scripted_server.counts()["total"] == 16
 
