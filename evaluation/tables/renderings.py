@@ -74,10 +74,12 @@ def _interval(estimate: Estimate, rounding: Rounding) -> str:
 
 
 def _left_out_words(estimate: Estimate, rounding: Rounding) -> Iterator[str]:
-    least, most = (estimate.extras.get(name) for name in ("n_least", "n_most"))
-    if least != most and estimate.value is not None:
-        yield _("%(least)s to %(most)s each") % {"least": f"{least:,}", "most": f"{most:,}"}
-    yield left_out_sentence(estimate)
+    least, most, averaged, every = (estimate.extras.get(name) for name in ("n_least", "n_most", "n_averaged", "n_all"))
+    if least is None or most is None or estimate.value is None:
+        yield left_out_sentence(estimate)
+    else:  # a mean over models
+        yield _("%(n)s of %(every)s models") % {"n": averaged, "every": every} if averaged != every else ""
+        yield _("%(least)s to %(most)s each") % {"least": f"{least:,}", "most": f"{most:,}"} if least != most else ""
     yield _unread(estimate, rounding)
 
 

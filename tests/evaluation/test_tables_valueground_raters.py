@@ -87,6 +87,8 @@ def test_a_model_that_gave_nothing_readable_is_a_row(world: World, benchmark: Be
     assert average is not None and average.value == pytest.approx((3 / 4 + 2 / 7) / 2)
     assert (average.n_raters, average.extras["n_left_out"], average.extras["n_all"]) == (2, 1, 3)
     assert [one.label for one in table(benchmark, "bands").rows] == ["Alpha", "Beta"], "the others keep their places"
+    page = world.client(world.owner).get(f"/b/{benchmark.slug}/tables/figure-3/").content.decode()
+    assert "n = 8 × 2</bdi>; 2 of 3 models; 7 to 8 each; left out 3; between" in page
 
 
 def test_an_average_says_what_its_models_left_out_and_over_how_many_each(
