@@ -82,7 +82,7 @@ STOPPED = {
 }
 
 OFFERS = (
-    ("images", _("Pictures"), _("The model is shown pictures. Without this, only text is sent.")),
+    ("images", _("Pictures"), _("The model is shown pictures. Without this, nothing that shows some is asked.")),
     ("schema", _("A form in JSON"), _("The reply keeps to a JSON schema that we send.")),
     ("guided", _("Guided choice"), _("The reply is one of the choices that we send, and nothing else.")),
     ("logprobs", _("Log-probabilities"), _("It says how likely each token was: a scale is read from all its codes.")),

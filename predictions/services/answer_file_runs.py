@@ -88,6 +88,12 @@ def start(campaign: Campaign, actor: User, file: File, told: Told, model: Model,
         return jobs.start(KIND, words, scope=benchmark.scope, actor=actor, params=params)
 
 
+def standing(campaign: Campaign, model: Model) -> Run | None:
+    """The model's run that is in the way of another one."""
+    rows = Run.objects.filter(campaign=campaign, task=Run.Task.ANSWERS, withdrawn_at=None)
+    return rows.filter(rater__name=model.name, rater__setting=model.setting).order_by("-pk").first()
+
+
 def _key(run: Run) -> str:
     return f"run-{run.pk}"
 

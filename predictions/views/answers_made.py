@@ -79,22 +79,25 @@ def _second(request: HttpRequest, benchmark: Benchmark, campaigns: list[Campaign
 def _looked(
     request: HttpRequest, benchmark: Benchmark, campaign: Campaign, file: File, sent: str, title: str = ""
 ) -> HttpResponse:
+    stands = None
     looked = answer_looks.look(file, campaign, sheet_of(campaign.sheet_version), get_language() or "en")
     name = looked.models[0] if len(looked.models) == 1 else ""
     form = AboutForm(request.POST, looked=looked) if title else AboutForm(looked=looked, initial={"model": name})
+    told = form.told()  # cleans the form anew, so before anything is said against it
     if title and request.POST.get("do") == "begin" and form.is_valid():
         try:
-            job = answer_file_runs.start(campaign, person(request), file, form.told(), form.model_of(), title=title)
+            job = answer_file_runs.start(campaign, person(request), file, told, form.model_of(), title=title)
         except Refused as refused:
             form.add_error(None, str(refused))
+            stands = answer_file_runs.standing(campaign, form.model_of())
         else:
             if job is not None:
                 return redirect("jobs:job", job.pk)
             messages.info(request, _("This file is here already. Nothing was changed."))
             return redirect("predictions:index", benchmark.slug)
     shown: dict[str, Any] = {"format": FORMATS[file.format], "campaign": campaign, "looked": looked, "sent": sent}
-    shown["rows"] = answer_looks.first_rows(file, looked, form.told(), campaign, timezone.now())
+    shown["rows"] = answer_looks.first_rows(file, looked, told, campaign, timezone.now())
     if request.POST.get("do") == "look":
         form.errors.clear()  # nothing is begun yet
-    context = context_of(request, benchmark, form=form, **shown)
+    context = context_of(request, benchmark, form=form, stands=stands, **shown)
     return render(request, "predictions/answers_look.html", context, status=400 if form.errors else 200)

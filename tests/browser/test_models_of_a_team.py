@@ -62,7 +62,7 @@ def test_an_endpoint_is_connected(
     expect(page.locator("main")).to_contain_text("Version 1, since")
     seen("endpoint")
     assert "sk-right" not in page.content()
-    page.get_by_role("link", name="Models").first.click()
+    page.get_by_role("link", name="Endpoints").first.click()
     seen("list")
     assert Endpoint.objects.get().prices.get().table == {"scripted": {"in": "2.5", "out": "10"}}
     if not how:

@@ -200,3 +200,14 @@ def test_a_file_of_which_no_row_can_be_read_is_not_brought_in(world: World, camp
     page = sent(client, world, campaign, b"{not json\n")
     assert "No row of this file can be read" in page and 'value="begin"' not in page
     assert 'value="begin"' in sent(client, world, campaign, log(world))
+
+
+def test_the_run_that_stands_in_the_way_is_led_to(world: World, campaign: Campaign) -> None:
+    client = world.client(world.mara)
+    first = begun(client, world, sent(client, world, campaign, log(world)), target="doc.country")
+    page = sent(client, world, campaign, log(world).replace(b'"1"', b'"2"'))
+    assert "Open that run" not in page
+    said = {"sent": token(page), "do": "begin", "model": "tiny", "target": "doc.country"}
+    refused = client.post(URL.format(world.benchmark.slug), said).content.decode()
+    run = Run.objects.get(pk=first.params["run"])
+    assert "Withdraw it first" in refused and f'/predictions/run/{run.pk}/">Open that run' in refused
