@@ -171,11 +171,8 @@ def in_two_windows(
 
 def own_words(assignment: Assignment, written: Mapping[str, Any]) -> list[str]:
     """What was typed, where its sheet may not be shown again: it can be read and copied."""
-    texts = [
-        str(written[one.key])
-        for one in sheet_of(assignment.campaign.sheet_version).fields
-        if one.kind == "text" and one.key in written
-    ]
+    sheet = sheet_of(assignment.campaign.sheet_version)
+    texts = [str(written[one.key]) for one in sheet.fields if sheet.level(one.key) == "text" and one.key in written]
     return [_("What you wrote here: %(text)s") % {"text": " / ".join(texts)}] if texts else []
 
 
