@@ -36,7 +36,11 @@ def test_the_sheet_is_not_asked_where_its_display_has_no_picture(world: World, s
 
 
 def test_it_is_asked_where_the_picture_is_there(world: World) -> None:
-    plan = a_plan(over(world, 1, pictures=True), an_endpoint(world, "http://127.0.0.1:9/v1"), registry.prompt("sheet"))
+    plan = a_plan(
+        over(world, 1, pictures=True),
+        an_endpoint(world, "http://127.0.0.1:9/v1", offers=["images"]),
+        registry.prompt("sheet"),
+    )
     view = answer_runs.preview(plan)
     assert view.lacking == "" and view.asked is not None and pictures_of(view.asked.requests[0])
 
