@@ -46,10 +46,30 @@ for (const tab of document.querySelectorAll(".bar nav [aria-current]")) {
   tab.parentElement.scrollLeft += own.left + own.width / 2 - row.left - row.width / 2;
 }
 
+// What a sheet could not send goes out from every page.
+const outbox = `emic:${document.body.dataset.person}:outbox`;
+function waiting() {
+  try {
+    return (localStorage.getItem(outbox) ?? "[]") !== "[]";
+  } catch {
+    return false;
+  }
+}
+const sendWaiting = async () => waiting() && (await import("./waits.js")).send();
+sendWaiting();
+window.addEventListener("online", sendWaiting);
+
 // Nothing of a person stays on the device when they sign out, and their other windows go away.
 const SIGNED_OUT = "emic-signed-out";
-document.addEventListener("submit", (event) => {
-  if (!event.target.matches('form[action*="sign-out"]')) return;
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!form.matches('form[action*="sign-out"]')) return;
+  if (waiting() && !form.dataset.sure) {
+    event.preventDefault();
+    if (!(await (await import("./waits.js")).maySignOut())) return;
+    form.dataset.sure = "1";
+    return form.requestSubmit();
+  }
   localStorage.setItem(SIGNED_OUT, Date.now()); // the other windows hear it
   for (const key of Object.keys(localStorage)) if (key.startsWith("emic")) localStorage.removeItem(key);
 });

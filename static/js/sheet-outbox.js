@@ -83,7 +83,7 @@ export class Outbox {
         if (reply.state === "out") return this.out(), false;
         this.drop(entry.key);
         this.tries = 0;
-        await this.arrived(entry, reply, this.waiting.length);
+        await this.arrived(entry, reply, this.waiting.filter((one) => one.work === entry.work).length);
       }
       return true;
     } finally {

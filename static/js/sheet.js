@@ -147,7 +147,7 @@ function deliver(url, data, key = `${Date.now()}-${Math.random()}`) {
   bench.classList.add("sends");
   data.delete("csrfmiddlewaretoken");
   if (form) device.keep(assignment, { answers: answersOf(), version: Number(form.elements.draft_version.value) });
-  outbox.add({ assignment, url, key, body: [...data] });
+  outbox.add({ assignment, url, key, work: location.pathname, body: [...data] });
   outbox.flush();
 }
 
@@ -158,6 +158,7 @@ function arrived(entry, reply, left) {
   const skipped = entry.url.endsWith("skip");
   if (reply.status === 200 && !skipped) device.keep(entry.assignment, null); // a skip may be taken back
   if (reply.status === 200) windows.tell("answered", entry.assignment);
+  if (entry.work && entry.work !== location.pathname) return ofOther(entry, reply); // this sheet stays
   if (reply.status !== 200 && reply.status !== 422) return load();
   if (reply.status === 200) say(skipped ? "skipped" : "saved", Date.now());
   if (reply.status === 200 && skipped) announce($("saved").dataset.skipped);
@@ -172,6 +173,14 @@ function arrived(entry, reply, left) {
   const undo = next.bench.querySelector("#undo");
   if (undo) bench.querySelector(".stage").append(undo);
   watchUndo();
+}
+
+/** Of another work, whose sheet this is not. What the server did not take is still that sheet's draft. */
+function ofOther({ work }, reply) {
+  if (reply.status === 200) return say("saved", Date.now());
+  notice($("line").dataset.other);
+  const link = Object.assign(document.createElement("a"), { href: work, textContent: $("line").dataset.open });
+  $("notice").append(" ", link);
 }
 
 /** Another window answered it: that answer beside what was written here, which the server keeps now, too. */

@@ -1,0 +1,58 @@
+// Answers that a sheet could not send wait on this device. Any other page sends them, too, and nobody signs out over them unasked.
+
+const person = document.body.dataset.person;
+const SECONDS = 20;
+
+function read(name) {
+  try {
+    return JSON.parse(localStorage.getItem(`emic:${person}:${name}`)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+const write = (name, rows) => localStorage.setItem(`emic:${person}:${name}`, JSON.stringify(rows));
+
+/** Whether the server took it. What it wants to show first (a mistake, another window's answer) stays for the sheet. */
+async function taken({ url, body }) {
+  const token = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1] ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value;
+  const headers = { "X-Requested-With": "emic", "X-CSRFToken": token };
+  const how = { method: "POST", body: new URLSearchParams(body), redirect: "manual", headers };
+  const response = await fetch(url, { ...how, signal: AbortSignal.timeout(SECONDS * 1000) });
+  return response.status === 200 && (response.headers.get("X-Emic-Person") ?? person) === person;
+}
+
+/** True when nothing is left. The same key is never taken twice, so another window may be sending, too. */
+export async function sendAll() {
+  try {
+    for (const entry of read("outbox")) {
+      if (!(await taken(entry))) continue;
+      write("outbox", read("outbox").filter((one) => one.key !== entry.key));
+      if (!entry.url.endsWith("skip")) write("drafts", read("drafts").filter((one) => one.assignment !== entry.assignment));
+    }
+  } catch {} // no line
+  return read("outbox").length === 0;
+}
+
+const line = document.getElementById("waits");
+
+/** Sends, and says so. */
+export async function send() {
+  if (!line || !read("outbox").length) return;
+  line.hidden = false;
+  line.firstElementChild.textContent = line.dataset.waits;
+  const all = await sendAll();
+  line.firstElementChild.textContent = all ? line.dataset.sent : line.dataset.left;
+  line.querySelector("a").hidden = !all;
+}
+
+/** Sends what waits; where that fails, asks whether the person signs out all the same. */
+export async function maySignOut() {
+  if (await sendAll()) return true;
+  const dialog = document.getElementById("unsent");
+  if (!dialog) return true;
+  dialog.returnValue = "";
+  dialog.showModal();
+  await new Promise((closed) => dialog.addEventListener("close", closed, { once: true }));
+  return dialog.returnValue === "out";
+}

@@ -1,0 +1,102 @@
+"""Answers given without a line wait on the device: any page sends them, none puts one work's sheet into another's, and
+nobody signs out over them unasked."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotation.models import Annotation, Campaign
+from annotation.services import campaigns
+from people.models import User
+from tests.browser.conftest import PHONE, until
+from tests.browser.test_rating import answered, assignment_on, codes
+from tests.personas import World
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+OpenAs = Callable[..., Page]
+Shot = Callable[..., None]
+KEPT = "Object.keys(localStorage).filter(key => key.endsWith('outbox') && localStorage.getItem(key) !== '[]').length"
+
+
+@pytest.fixture
+def other(world: World, campaign: Campaign) -> Campaign:
+    """Other work of the same person."""
+    made = campaigns.create(world.stage, "The same once more", world.owner, {world.egypt: 3}, seed=6)
+    campaigns.open_campaign(made, world.owner, timezone.now())
+    return made
+
+
+def waiting_on(page: Page, campaign: Campaign) -> Page:
+    """An answer given without a line, and its sheet closed: what is left is a window of the same browser elsewhere."""
+    page.goto(f"/work/{campaign.pk}/")
+    elsewhere = page.context.new_page()
+    page.context.set_offline(True)
+    page.bring_to_front()
+    page.keyboard.press("4")
+    page.keyboard.press("Enter")
+    until(page, f"{KEPT} === 1")
+    page.close()
+    elsewhere.context.set_offline(False)
+    assert not Annotation.objects.exists()
+    return elsewhere
+
+
+def test_the_work_page_sends_what_waits_and_says_so(
+    open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot
+) -> None:
+    page = waiting_on(open_as(nour, **PHONE), campaign)
+    page.goto("/work/")
+    expect(page.locator("#waits")).to_contain_text("have arrived")
+    shot(page, "waits-arrived-phone")
+    assert codes() == ["4"] and page.evaluate(KEPT) == 0
+    page.get_by_role("link", name="Show this page anew").click()
+    expect(page.locator("#waits")).to_be_hidden()
+    expect(page.locator("main")).to_contain_text("Today: one answer")
+
+
+def test_other_work_sends_what_waits_and_stays_the_work_that_was_opened(
+    open_as: OpenAs, campaign: Campaign, other: Campaign, nour: User
+) -> None:
+    page = waiting_on(open_as(nour), campaign)
+    page.goto(f"/work/{other.pk}/")
+    until(page, f"{KEPT} === 0")
+    until(page, "!document.getElementById('saved').hidden")
+    before = assignment_on(page)
+    given = Annotation.objects.get()
+    assert given.assignment.campaign_id == campaign.pk and given.answers["relevance"] == "4"
+    expect(page.locator(".bar h1")).to_have_text("The same once more")
+    answered(page, lambda: (page.keyboard.press("2"), page.keyboard.press("Enter")))  # type: ignore[arg-type, func-returns-value]
+    last = Annotation.objects.latest("pk")
+    assert str(last.assignment_id) == before and last.assignment.campaign_id == other.pk
+
+
+def test_signing_out_sends_first(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
+    page = waiting_on(open_as(nour), campaign)
+    page.route("**/submit", lambda route: route.abort(), times=1)  # the page itself did not get it through
+    page.goto("/me")
+    expect(page.locator("#waits")).to_contain_text("go out when the line is back")
+    page.get_by_role("button", name="Sign out").first.click()
+    page.wait_for_url("**/sign-in**")
+    assert codes() == ["4"]
+    assert page.evaluate("Object.keys(localStorage)") == []
+
+
+def test_what_cannot_be_sent_is_not_wiped_unasked(open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot) -> None:
+    page = waiting_on(open_as(nour, **PHONE), campaign)
+    page.route("**/submit", lambda route: route.abort())
+    page.goto("/me")
+    leave: Any = page.locator("form.phone button")
+    leave.click()
+    dialog = page.locator("#unsent")
+    expect(dialog).to_contain_text("Signing out deletes them")
+    shot(page, "waits-unsent-phone")
+    dialog.get_by_role("button", name="Stay signed in").click()
+    expect(dialog).to_be_hidden()
+    assert page.evaluate(KEPT) == 1 and page.url.endswith("/me")
+    leave.click()
+    dialog.get_by_role("button", name="Sign out and delete them").click()
+    page.wait_for_url("**/sign-in**")
+    assert page.evaluate("Object.keys(localStorage)") == [] and not Annotation.objects.exists()
