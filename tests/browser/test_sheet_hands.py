@@ -91,8 +91,8 @@ def test_what_was_skipped_is_answered_later_from_the_history(
     answered(page, lambda: page.locator("#why .go").tap())
     page.goto("/work/history/")
     page.get_by_role("button", name="Answer it").tap()
-    page.wait_for_url(f"**/work/{campaign.pk}/?change={here}")
-    expect(page.locator(".msg.info")).to_contain_text("You skipped this one: I do not know what it shows.")
+    page.wait_for_url(f"**/work/{campaign.pk}/?change={here}", wait_until="commit")
+    expect(page.locator(".msg.info:visible")).to_contain_text("You skipped this one: I do not know what it shows.")
     shot(page, "skipped-again-phone")
     page.locator(".opt").nth(2).tap()
     answered(page, lambda: page.get_by_role("button", name="Submit").tap())
@@ -158,15 +158,17 @@ def test_the_strip_about_the_last_answer_hides_nothing_and_can_be_closed(
 def test_what_is_missing_is_shown_with_its_question_below_the_picture(
     open_as: OpenAs, world: World, live_server: object, media: None, nour: User, shot: Shot
 ) -> None:
-    rating = world.stage.sheet["fields"][0]
-    world.stage.sheet = {"fields": [{**rating, "key": f"q{n}", "label": {"en": f"Question {n}"}} for n in range(1, 4)]}
+    stage = world.stage
+    rating = stage.sheet["fields"][0]
+    stage.sheet = {"fields": [{**rating, "key": f"q{n}", "label": {"en": f"Question {n}"}} for n in range(1, 4)]}
+    stage.save()
     filled(world, ("image",))
     made = opened(world)
     page = open_as(nour, **PHONE)
     page.goto(f"/work/{made.pk}/")
     loaded(page)
     page.locator("[name=a-q3]").first.check(force=True)  # the page is scrolled down, and two are open
-    page.get_by_role("button", name="Submit").tap()
+    page.get_by_role("button", name="Submit").tap(force=True)  # grey, and it says why
     expect(page.locator("[data-field=q1] [data-missing]")).to_be_visible()
     below = (
         "() => document.querySelector('[data-field=q1] .ask').getBoundingClientRect().top - "

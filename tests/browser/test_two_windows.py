@@ -55,7 +55,7 @@ def test_what_the_second_tab_submits_is_shown_beside_the_first_and_may_correct_i
     one.reload()
     expect(story(one)).to_have_value("Written in the first tab")
     one.get_by_role("button", name="Submit").click()
-    one.wait_for_url("**/work/history/")
+    one.wait_for_url("**/work/history/", wait_until="commit")
     assert stories() == ["Sent from the second tab", "Written in the first tab"]
     assert Annotation.objects.get(live=True).answers == {"story": "Written in the first tab"}
 
@@ -75,7 +75,7 @@ def test_on_another_device_the_same_holds_and_the_first_answer_may_stay(
     expect(two.locator("#bench[data-both] .msg.err").first).to_contain_text("Sent")
     expect(story(two)).to_have_value("Written beside it")
     two.get_by_role("button", name="Leave it as it is").click()
-    two.wait_for_url("**/work/history/")
+    two.wait_for_url("**/work/history/", wait_until="commit")
     assert stories() == ["Sent"] and not Draft.objects.exists()
 
 
