@@ -17,7 +17,7 @@ from annotation.services.allocation import lock_seat
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Benchmark, Stage
 from jobs.models import record
-from people.models import User
+from people.models import Rater, User
 
 State = Assignment.State
 Decision = Review.Decision
@@ -47,11 +47,13 @@ def reasons_of(stage: Stage) -> list[str]:
 
 
 def reviewable(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
-    """Answers in by-review stages that this person may decide on: never their own, nor on what they had a part in."""
+    """People's answers in by-review stages that this person may decide on: never their own, nor on what they had a
+    part in. A model's are decided on by nobody: it corrects nothing, and nothing is made of them."""
     mine = ItemContributor.objects.filter(item=OuterRef("assignment__unit__item"), rater__user=reviewer)
     rows = Annotation.objects.filter(
         assignment__campaign__stage__benchmark=benchmark,
         assignment__campaign__stage__acceptance=Stage.Acceptance.BY_REVIEW,
+        rater__kind=Rater.Kind.PERSON,
     )
     return rows.filter(~Exists(mine)).exclude(rater__user=reviewer)
 
@@ -96,8 +98,10 @@ class Batch:
 
 
 def batches(stages: Iterable[Stage]) -> dict[int, Batch]:
-    """By stage, from the states of its assignments. Answers that do not count, and were not rejected, are left out."""
-    rows = Annotation.objects.filter(live=True, assignment__campaign__stage__in=[stage.pk for stage in stages])
+    """By stage, from the states of people's assignments. Answers that do not count, and were not rejected, are left
+    out."""
+    people = Annotation.objects.filter(live=True, rater__kind=Rater.Kind.PERSON)
+    rows = people.filter(assignment__campaign__stage__in=[stage.pk for stage in stages])
     rows = rows.filter(Q(counted=True) | Q(uncounted_because=REJECTED))
     counts: dict[int, Counter[str]] = {}
     grouped = rows.values_list("assignment__campaign__stage", "assignment__state").annotate(n=Count("pk"))
@@ -187,7 +191,8 @@ def _may(answer: Annotation, reviewer: User) -> None:
     part = ItemContributor.objects.filter(item=item, rater__user=reviewer)
     if answer.rater.user_id == reviewer.pk or part.exists():
         raise NotReviewed("own")
-    if answer.assignment.campaign.stage.acceptance != Stage.Acceptance.BY_REVIEW:
+    by_review = answer.assignment.campaign.stage.acceptance == Stage.Acceptance.BY_REVIEW
+    if not by_review or answer.rater.kind != Rater.Kind.PERSON:
         raise NotReviewed("gone")
 
 

@@ -74,7 +74,7 @@ def test_what_came_in_a_file_is_counted_on_the_overview(world: World) -> None:
     """The chain stands where there are several stages; the campaign says it by itself."""
     imported(world)
     page = read(world, "")
-    assert "6 answers of people from files" in page and "2 answers of models from files" in page
+    assert "6 answers of people from files" in page and "2 answers of models" in page
     assert "<b>0</b> of 0" not in page
     assert "6 answers of people from files" in read(world, "campaigns/")
 

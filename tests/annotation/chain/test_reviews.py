@@ -269,6 +269,15 @@ def test_a_batch_says_how_far_it_is() -> None:
     assert (found.waiting, found.returned, found.accepted, found.rejected, found.percent) == (1, 1, 1, 1, 50.0)
 
 
+def test_a_models_answer_waits_for_nobody_and_is_nobodys_to_correct(scene: Scene) -> None:
+    given = scene.written()
+    assert reviews.waiting(scene.benchmark, scene.reviewer).exists() and reviews.batches([scene.ask])
+    Rater.objects.filter(pk=given.rater_id).update(kind="model", user=None, name="M", team=scene.benchmark.team)
+    assert not reviews.waiting(scene.benchmark, scene.reviewer).exists()
+    assert reviews.batches([scene.ask]) == {}
+    assert refused(lambda: scene.decide(given, "return")) == "gone"
+
+
 def test_answers_of_other_stages_are_not_there_to_review() -> None:
     ask, _reply, cohort = asking()
     campaign: Campaign = opened(ask, cohort)
