@@ -155,7 +155,9 @@ def _make(plan: Plan, rater: Rater, actor: User, at: datetime) -> Run:
         decoding={**asdict(plan.decoding), "ways": list(plan.decoding.ways)},
         selection=dict(plan.selection),
         options={
-            "longest": plan.longest, "address": plan.endpoint.base_url, "offers": list(plan.endpoint.offers),
+            "longest": plan.longest,
+            "address": plan.endpoint.base_url,
+            "offers": list(plan.endpoint.offers),
             **({"fresh": True} if plan.fresh else {}),
         },
         repeats=plan.repeats,
