@@ -201,6 +201,7 @@ def undo(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResp
     try:
         if skipped:
             work = again.undo_skip(assignment, assignment.rater, at)
+            assignment.refresh_from_db(fields=["state", "changed_at"])  # there is nothing more to take back
         else:
             work = answers.undo(assignment, assignment.rater, at, version_in(request))
     except answers.Unclaimable as refused:
