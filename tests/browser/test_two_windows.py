@@ -35,10 +35,10 @@ def two_tabs(open_as: OpenAs, user: User, url: str, **how: object) -> tuple[Page
 @pytest.mark.parametrize("how", [{}, PHONE], ids=["desktop", "phone"])
 def test_what_the_second_tab_submits_is_shown_beside_the_first_and_may_correct_it(
     open_as: OpenAs,
-    written: Campaign,
+    written: Campaign,  # noqa: F811
     nour: User,
     shot: Shot,
-    how: dict[str, object],  # noqa: F811
+    how: dict[str, object],
 ) -> None:
     one, two = two_tabs(open_as, nour, f"/work/{written.pk}/", **how)
     sheet = assignment_on(one)
@@ -62,8 +62,8 @@ def test_what_the_second_tab_submits_is_shown_beside_the_first_and_may_correct_i
 
 def test_on_another_device_the_same_holds_and_the_first_answer_may_stay(
     open_as: OpenAs,
-    written: Campaign,
-    nour: User,  # noqa: F811
+    written: Campaign,  # noqa: F811
+    nour: User,
 ) -> None:
     one, two = open_as(nour), open_as(nour)
     for page in (one, two):
@@ -81,8 +81,8 @@ def test_on_another_device_the_same_holds_and_the_first_answer_may_stay(
 
 def test_a_draft_for_an_answered_sheet_shows_both_and_loses_no_key(
     open_as: OpenAs,
-    written: Campaign,
-    nour: User,  # noqa: F811
+    written: Campaign,  # noqa: F811
+    nour: User,
 ) -> None:
     page = open_as(nour)
     page.goto(f"/work/{written.pk}/")
@@ -113,8 +113,8 @@ def test_an_untouched_tab_goes_on_with_the_other(open_as: OpenAs, campaign: Camp
 
 def test_which_of_two_drafts_it_is_to_be_is_asked_before_it_is_submitted(
     open_as: OpenAs,
-    written: Campaign,
-    nour: User,  # noqa: F811
+    written: Campaign,  # noqa: F811
+    nour: User,
 ) -> None:
     one, two = two_tabs(open_as, nour, f"/work/{written.pk}/")
     story(one).fill("The first")
@@ -131,8 +131,8 @@ def test_which_of_two_drafts_it_is_to_be_is_asked_before_it_is_submitted(
 
 def test_once_it_is_decided_the_words_can_still_be_read(
     open_as: OpenAs,
-    written: Campaign,
-    nour: User,  # noqa: F811
+    written: Campaign,  # noqa: F811
+    nour: User,
 ) -> None:
     page = open_as(nour)
     page.goto(f"/work/{written.pk}/")
