@@ -101,4 +101,5 @@ def _named(raters: list[Who | Rater], plain: tuple[str, ...]) -> dict[int, str]:
 
 
 def _with_setting(one: Who | Rater) -> str:
-    return f"{one.name}, {one.setting or _('no setting')}"
+    setting = one.setting or _("no setting")
+    return f"{one.name}, {setting}"
