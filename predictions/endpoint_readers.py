@@ -16,6 +16,9 @@ CHECKED = "endpoint.checked"
 OFFERED = {key: label for key, label, _words in OFFERS}
 
 
+MOST_MODELS = 500
+
+
 @dataclass(frozen=True)
 class Check:
     """What the last press of "Check the connection" found. `model`: the one that was tried, with what worked, as codes
@@ -77,6 +80,14 @@ def last_check(endpoint: Endpoint) -> Check | None:
     rows = Event.objects.filter(scope=f"team:{endpoint.team_id}", verb=CHECKED, target=f"endpoint:{endpoint.pk}")
     row = rows.order_by("-pk").first()
     return _check(row, endpoint) if row else None
+
+
+def models_of(endpoint: Endpoint) -> list[str]:
+    """Names its models are known by here: named at the last check, asked in runs (the newest first), or priced."""
+    check, held = last_check(endpoint), prices_of(endpoint)
+    asked = Run.objects.filter(endpoint=endpoint).order_by("-pk").values_list("model", flat=True)[:MOST_MODELS]
+    named = [*(check.models if check and not check.stale else ()), *asked, *(held.table if held else ())]
+    return [name for name in dict.fromkeys(named) if name not in ("", "*")][:MOST_MODELS]
 
 
 def prices_of(endpoint: Endpoint) -> Prices | None:

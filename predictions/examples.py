@@ -50,7 +50,9 @@ def _entry(kind: str, key: str, *, text: str = "", relevant: str = "", concept: 
 
 
 def _newest(benchmark: Benchmark, *, choosing: bool = False) -> tuple[list[Query], list[str]]:
-    """Some queries of a set of the newest collection that has them, and keys of its entries. `choosing`: between candidates."""
+    """Some queries of a set of the newest collection that has them, and keys of its entries.
+
+    `choosing`: queries between candidates."""
     asked = Query.objects.filter(collection__benchmark=benchmark)
     asked = asked.exclude(roles={}) if choosing else asked
     first = asked.select_related("collection").order_by("-collection", "pk").first()

@@ -71,8 +71,8 @@ def progress_of(run: Run, at: datetime | None = None) -> Progress:
     window = min(float(RATE_SECONDS), max(1.0, (now - began).total_seconds()))
     since = now - timedelta(seconds=window)
     rows = fetch(COUNTS, {"run": run.pk, "since": since, "at": now})
-    by_state = {state: n - row[-1] for state, n, *row in rows}
-    by_state[UNASKED] = sum(row[-1] for row in rows)
+    counts = {state: n - row[-1] for state, n, *row in rows} | {UNASKED: sum(row[-1] for row in rows)}
+    by_state = {state: n for state, n in counts.items() if n}
     left = by_state.get("pending", 0) + by_state.get("running", 0)
     lately = sum(row[4] for row in rows)
     rate = lately * 60 / window if lately and run.state == Run.State.RUNNING else None

@@ -18,7 +18,7 @@ from predictions import words
 from predictions.access import answer_run_for
 from predictions.backends.contract import Decoding
 from predictions.drawn import drawn
-from predictions.endpoint_readers import last_check, prices_of
+from predictions.endpoint_readers import last_check, models_of, prices_of
 from predictions.fitting import Fitting, fitting, usable
 from predictions.forms.answer_runs import OPTION, FirstForm, PlanForm, campaigns_of, ident, typed
 from predictions.models import Endpoint, Run
@@ -115,6 +115,7 @@ def _plan_page(
         "endpoints": Endpoint.objects.filter(team=benchmark.team, retired_at=None).exists(),
         "nothing_fits": not whole and bool(form["campaign"].value() and form["endpoint"].value() and not form.errors),
         "check": last_check(endpoint) if endpoint else None,
+        "models": models_of(endpoint) if endpoint else (),
         "held": prices_of(endpoint) if endpoint else None,
     }
     page = context_of(request, benchmark, **context)

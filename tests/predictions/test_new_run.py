@@ -184,6 +184,17 @@ def test_a_model_that_the_endpoint_did_not_name_is_asked_about(
     assert "Is it spelt right" in text_of(press(world, **plan(campaign, endpoint, model="tyni"), do="look"))
 
 
+def test_where_nobody_checked_the_models_of_earlier_runs_are_offered(
+    world: World, campaign: Campaign, endpoint: Endpoint
+) -> None:
+    priced = endpoint.prices.first()
+    assert priced is None or set(priced.table) <= {"*"}
+    assert '<option value="tiny">' not in text_of(press(world, **plan(campaign, endpoint), do="form"))
+    press(world, **plan(campaign, endpoint), do="start")
+    assert Run.objects.get().model == "tiny"
+    assert '<option value="tiny">' in text_of(press(world, **plan(campaign, endpoint, model=""), do="form"))
+
+
 def test_the_start_makes_the_run_as_it_was_planned(world: World, campaign: Campaign, endpoint: Endpoint) -> None:
     more = {
         "sample": "1",
