@@ -13,14 +13,16 @@ from predictions.prompts.contract import Reply
 
 LEASE = timedelta(seconds=90)
 
+# Materialised: as a part of the join the inner query may be run once for each row beside it, and its limit with it.
 CLAIM = """
-UPDATE predictions_call c SET state = 'running', holder = %(holder)s, lease_until = %(until)s, not_before = NULL,
-  asked_at = NULL
-FROM (
+WITH free AS MATERIALIZED (
   SELECT id FROM predictions_call WHERE run_id = %(run)s AND state = 'pending'
     AND (not_before IS NULL OR not_before <= %(at)s)
   ORDER BY id LIMIT %(most)s FOR NO KEY UPDATE SKIP LOCKED
-) free WHERE c.id = free.id
+)
+UPDATE predictions_call c SET state = 'running', holder = %(holder)s, lease_until = %(until)s, not_before = NULL,
+  asked_at = NULL
+FROM free WHERE c.id = free.id
 RETURNING c.id, c.unit_id, c.item_id, c.repeat, c.attempts_made, c.replies::text, c.cost,
   coalesce((c.notes ->> 'before')::int, 0)
 """

@@ -186,6 +186,13 @@ class TestBudget:
         assert (run.state, run.stopped_because) == ("paused", "budget")
         assert scripted_server.counts()["total"] <= 8 + 5
 
+    def test_no_more_are_claimed_than_were_asked_for_whatever_the_planner_believes(self, opening):
+        """Of a table that it takes for empty it joins each row to the limited query anew."""
+        run = opening(5)
+        with connection.cursor() as cursor:
+            cursor.execute("UPDATE pg_class SET relpages = 100, reltuples = 1 WHERE relname = 'predictions_call'")
+        assert len(run_calls.claim(run.pk, run.job_id, "0:1", 2, now())) == 2
+
     @pytest.mark.parametrize(("sent", "left"), [(0, 0), (1, 1), (2, 2)])
     def test_of_a_driver_that_is_no_more_what_went_out_is_counted(self, opening, sent, left):
         run = opening(3, budget=Decimal("0.3"))
@@ -221,7 +228,8 @@ class TestBudget:
         again = now() + timedelta(seconds=0.2)  # until then nothing can be written, and all of it waits again
         monkeypatch.setattr(run_calls, "goes_out", going)
         driven(run)
-        assert states(run) == {"answered": 12} and scripted_server.counts()["total"] == 12 == len(written)
+        assert states(run) == {"answered": 12}
+        assert scripted_server.counts()["total"] == 12 <= len(written), "a thread may have given up meanwhile"
 
     def test_a_run_waits_for_no_driver_that_is_no_more(self, opening):
         run = opening(3)
