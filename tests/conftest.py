@@ -1,11 +1,13 @@
 """Fixtures for everybody: the world and its people. See tests/personas.py."""
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.test import Client
 from hypothesis import settings
+from playwright.sync_api import Browser, sync_playwright
 
 from people.models import User
 from tests.personas import World, make_world
@@ -23,6 +25,19 @@ def world(db: Any) -> World:
 def client_of(world: World) -> Callable[[User], Client]:
     """A browser in which this person is signed in."""
     return world.client
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One for all tests of a process: Playwright's loop cannot run twice in a thread."""
+    from tests.browser.conftest import ARGS, CHROMIUM
+
+    # Its loop runs in this thread; Django would refuse the database because of it.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
+        yield browser
+        browser.close()
 
 
 @pytest.fixture

@@ -184,10 +184,10 @@ def _why_nothing(seat: Seat) -> Nothing:
     )  # fmt: skip
     if until is not None:
         return Nothing("all_reserved", until)
-    [(wanted, full)] = fetch(
-        "SELECT coalesce(sum(wanted), 0), sum(submitted) >= sum(wanted) FROM annotation_tally WHERE cohort_id = %s",
-        [seat.cohort_id],
+    [(empty, full)] = fetch(
+        """SELECT NOT EXISTS (SELECT FROM annotation_slot WHERE cohort_id = %(cohort)s),
+            coalesce(sum(submitted) >= nullif(sum(wanted), 0), false)
+          FROM annotation_tally WHERE cohort_id = %(cohort)s""",
+        {"cohort": seat.cohort_id},
     )
-    if not wanted:
-        return Nothing("nothing_yet")
-    return Nothing("cohort_full" if full else "all_done")
+    return Nothing("nothing_yet" if empty else "cohort_full" if full else "all_done")

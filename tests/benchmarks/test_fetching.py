@@ -89,8 +89,12 @@ def elsewhere() -> Iterator[Elsewhere]:
                     return
                 threading.Thread(target=there.serve, args=(line,), daemon=True).start()
 
-        threading.Thread(target=listen, daemon=True).start()
+        listener = threading.Thread(target=listen, daemon=True)
+        listener.start()
         yield there
+        with contextlib.suppress(OSError):
+            door.shutdown(socket.SHUT_RDWR)  # closing alone would leave it listening as long as accept() waits
+        listener.join(5)
 
 
 def test_a_picture_comes_from_the_address_that_was_checked(elsewhere: Elsewhere) -> None:

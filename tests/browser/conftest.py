@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 from django.utils import timezone
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from annotation.models import Assignment, Campaign
 from annotation.services import campaigns
@@ -32,16 +32,6 @@ LABELS = [
     ("5", "Highly relevant", "It could hardly be from anywhere else. All of it feels natural and known."),
 ]
 ARABIC = ["لا صلة لها", "صلة ضعيفة", "ذات صلة إلى حد ما", "ذات صلة", "وثيقة الصلة"]
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    # Playwright's own loop runs in this thread; Django would refuse the database because of it.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

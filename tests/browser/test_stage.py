@@ -51,6 +51,10 @@ def test_two_fingers_bring_it_closer_and_one_moves_it(open_as: OpenAs, campaign:
     cdp = page.context.new_cdp_session(page)
 
     def touch(kind: str, *points: tuple[int, int]) -> None:
+        if kind == "touchEnd":
+            page.wait_for_timeout(
+                150
+            )  # the fingers rest: lifted in motion they fling, and a fling swallows the next tap
         rows = [{"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]
         cdp.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": rows})
 

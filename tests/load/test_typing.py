@@ -5,14 +5,12 @@ What they write is when they wrote it, so a stored draft tells its own age. Slow
 
 import random
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.browser.conftest import ARGS, CHROMIUM
 from tests.load.instance import Instance, running
 from tests.load.server import wait_until_healthy
 
@@ -29,14 +27,6 @@ TYPE = """() => {
 }"""
 STORED = "SELECT a.rater_id, (d.answers ->> 'story')::bigint FROM annotation_draft d JOIN annotation_assignment a"
 STORED += " ON a.id = d.assignment_id"
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
-        yield opened
-        opened.close()
 
 
 def sat_down(browser: Browser, instance: Instance, world: dict[str, Any]) -> list[Page]:
@@ -61,11 +51,11 @@ def pause(page: Page, seconds: float) -> None:
     page.wait_for_timeout(seconds * 1000)
 
 
-def test_no_draft_older_than_five_seconds_is_lost_though_the_server_is_killed(browser: Browser) -> None:
+def test_no_draft_older_than_five_seconds_is_lost_though_the_server_is_killed(chromium: Browser) -> None:
     dice = random.Random(20261120)
     with running() as instance:
         world = instance.world("writing", str(PEOPLE))
-        pages = sat_down(browser, instance, world)
+        pages = sat_down(chromium, instance, world)
         with psycopg.connect(instance.database_url(), autocommit=True) as database:
             for number in range(KILLS):
                 pause(pages[0], dice.uniform(7, 10))
