@@ -1,4 +1,4 @@
-"""A million ratings from the database to the agreement report: `python tests/performance/numbers.py [--items 5000]`.
+"""A million ratings from the database to the agreement report: `python tests/performance/dashboard.py [--items 5000]`.
 
 5,000 items, ten cohorts, twenty people of each. In one run, each part in a process of its own: the bare COPY of the
 same rows, a row at a time as psycopg gives them; the rows as `evaluation/rows.py` reads them, in packs; the agreement
