@@ -27,6 +27,7 @@ from evaluation.reports.stored import look, renew
 from evaluation.second_opinion import asked_for
 from evaluation.selection import Selection, SelectionError, select
 from evaluation.snapshots import Look, may_ask
+from evaluation.views.boxes import of_boxes
 from evaluation.views.downloads import as_table, download
 from people.access import may_manage
 from people.views.asking import person
@@ -87,6 +88,8 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     if not catalogue.stages:
         return render(request, "evaluation/agreement_empty.html", context)
     try:
+        if boxes := of_boxes(request, catalogue, request.GET, context | {"here": "agreement"}):
+            return boxes
         selection = selected(catalogue, request)
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import get_language
@@ -21,6 +21,7 @@ from evaluation.reports.beside import EVERYBODY, beside_filters, extras_of
 from evaluation.reports.models_page import STATISTIC_LABELS, TRUTH_LABELS, models_context, to_csv, to_json
 from evaluation.reports.models_report import ModelsReport, models_report
 from evaluation.selection import Selection, SelectionError, refuse_unknown, select
+from evaluation.views.boxes import of_boxes
 from evaluation.views.downloads import as_table, download
 
 OWN = ("statistic", "truth")
@@ -30,12 +31,16 @@ def everybody(catalogue: Catalogue, request: HttpRequest) -> Selection:
     """What the address selects, people and models alike; where it names neither stage nor campaign, the first stage in
     which a model has answered. Raises SelectionError."""
     assert request.user.is_authenticated
+    return replace(select(catalogue, _staged(catalogue, request), zone=zone_of(request.user)), raters=EVERYBODY)
+
+
+def _staged(catalogue: Catalogue, request: HttpRequest) -> QueryDict:
     asked = request.GET.copy()
     if not any(asked.getlist("stage") + asked.getlist("campaign")):
         first = next((stage for stage in catalogue.stages if stage.has_models), catalogue.stages[0])
         if first is not catalogue.stages[0]:
             asked["stage"] = first.key
-    return replace(select(catalogue, asked, zone=zone_of(request.user)), raters=EVERYBODY)
+    return asked
 
 
 def _report(catalogue: Catalogue, request: HttpRequest) -> ModelsReport:
@@ -66,6 +71,8 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     if not catalogue.stages:
         return render(request, "evaluation/models.html", context)
     try:
+        if boxes := of_boxes(request, catalogue, _staged(catalogue, request), context | {"here": "models"}):
+            return boxes
         report = _report(catalogue, request)
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)

@@ -1,0 +1,114 @@
+"""Boxes beside boxes, for the agreement and the model pages: a box has no code, so its agreement is overlap (IoU)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from typing import Any
+
+from django.http import QueryDict
+
+from evaluation.asking import asked
+from evaluation.catalogue import Catalogue, StageEntry
+from evaluation.metrics import resampling
+from evaluation.metrics.boxes import overlap
+from evaluation.metrics.disagreement import between_boxes
+from evaluation.metrics.estimate import Estimate
+from evaluation.partitions import field_answers
+from evaluation.reports.beside import EVERYBODY
+from evaluation.reports.models_page import brief
+from evaluation.selection import Selection, select
+from people.models import Rater
+
+Boxes = list[list[float]]
+
+
+@dataclass(frozen=True)
+class BoxRow:
+    """Whose boxes: a cohort's or a model's. `overlap`: for templates/evaluation/parts/brief.html. `left_out`: units
+    that the model was asked about and drew nothing readable for."""
+
+    name: str
+    setting: str
+    overlap: Mapping[str, Any]
+    left_out: int = 0
+
+
+def box_selection(catalogue: Catalogue, params: QueryDict, zone: tzinfo) -> Selection | None:
+    """Of the first box of a stage none of whose questions has a code; None of any other stage. Raises
+    SelectionError."""
+    wanted = (params.getlist("stage") or [""])[0]
+    stage = next((one for one in catalogue.stages if one.key == wanted), catalogue.stages[0])
+    sheet = stage.campaigns[0].sheet
+    keys = [one.key for one in sheet.fields if sheet.level(one.key) == "box"]
+    if stage.campaigns[0].fields or not keys:
+        return None
+    plain = QueryDict(mutable=True)
+    for name in ("stage", "campaign", "cohort", "condition", "concept", "counted", "repeats", "since", "until"):
+        plain.setlist(name, params.getlist(name))
+    return replace(select(catalogue, plain, field=keys[0], zone=zone), raters=EVERYBODY)
+
+
+def boxes_context(catalogue: Catalogue, selection: Selection) -> dict[str, Any]:
+    """For templates/evaluation/boxes.html: people among themselves by cohort, and each model beside people."""
+    cohorts, models = _drawn(selection)
+    people: dict[int, dict[int, Boxes]] = defaultdict(dict)
+    for drawn in cohorts.values():
+        for unit, answers in drawn.items():
+            people[unit] |= answers
+    raters = Rater.objects.in_bulk(list(models))
+    of_calls = asked(selection)
+    return {
+        "stage": _stage(catalogue, selection),
+        "stages": catalogue.stages,
+        "people": [
+            BoxRow(catalogue.cohorts[pk].name, "", brief(among(cohorts.get(pk, {}).values())))
+            for pk in selection.cohorts
+        ],
+        "models": [
+            BoxRow(
+                raters[pk].name, raters[pk].setting, brief(beside(drawn, people)),
+                len(set(of_calls[pk].failed) & set(people)) if pk in of_calls else 0,
+            )
+            for pk, drawn in sorted(models.items(), key=lambda one: (raters[one[0]].name, one[0]))
+        ],
+    }  # fmt: skip
+
+
+def among(units: Iterable[Mapping[int, Boxes]]) -> Estimate:
+    """Mean over units of the IoU between two people, averaged over their pairs; units with fewer than two are out."""
+    kept = [answers for answers in units if len(answers) > 1]
+    apart = [between_boxes(list(answers.values())) for answers in kept]
+    values = [1 - one for one in apart if one is not None]
+    people = {rater for answers in kept for rater in answers}
+    return resampling.mean(values, range(len(values)), method="mean pairwise IoU", n_raters=len(people))
+
+
+def beside(drawn: Mapping[int, Boxes], people: Mapping[int, Mapping[int, Boxes]]) -> Estimate:
+    """Mean over units of a model's IoU with each person's box; units that nobody drew for are out."""
+    units = [unit for unit in drawn if people.get(unit)]
+    values = [sum(overlap(drawn[unit], one) for one in people[unit].values()) / len(people[unit]) for unit in units]
+    who = {rater for unit in units for rater in people[unit]}
+    return resampling.mean(values, range(len(values)), method="mean IoU with people", n_raters=len(who))
+
+
+def _drawn(selection: Selection) -> tuple[dict[int, dict[int, dict[int, Boxes]]], dict[int, dict[int, Boxes]]]:
+    """Of people by cohort, unit and rater; of models by rater and unit."""
+    kept: dict[tuple[int, int], tuple[int | None, Boxes]] = {}
+    for cohort, _condition, unit, rater, _at, answer in field_answers(selection):
+        if selection.repeats == "latest" or (unit, rater) not in kept:
+            kept[unit, rater] = cohort, [[one["x0"], one["y0"], one["x1"], one["y1"]] for one in answer]
+    seen = {rater for _unit, rater in kept}
+    machines = set(Rater.objects.filter(pk__in=seen, kind=Rater.Kind.MODEL).values_list("pk", flat=True))
+    cohorts: dict[int, dict[int, dict[int, Boxes]]] = defaultdict(lambda: defaultdict(dict))
+    models: dict[int, dict[int, Boxes]] = defaultdict(dict)
+    for (unit, rater), (of_cohort, boxes) in kept.items():
+        if rater in machines:
+            models[rater][unit] = boxes
+        elif of_cohort is not None:
+            cohorts[of_cohort][unit][rater] = boxes
+    return cohorts, models
+
+
+def _stage(catalogue: Catalogue, selection: Selection) -> StageEntry:
+    return next(one for one in catalogue.stages if one.key == selection.stage)

@@ -1,0 +1,88 @@
+"""Boxes of people and models on the agreement and model pages: a box has no code, and stands there by its overlap."""
+
+import json
+from typing import Any
+
+import pytest
+
+from annotation.models import Campaign
+from benchmarks.models import Item
+from evaluation.reports.boxes_page import among, beside
+from tests.annotation.files.test_answer_files import bring as answers_come
+from tests.evaluation.data import an_open_campaign
+from tests.personas import World
+from tests.predictions.elsewhere import bring, kept
+
+BOX = {"key": "box", "kind": "box", "label": {"en": "Draw a box"}, "config": {"least": 1, "most": 1}}
+LEFT, RIGHT, ALL = (0.0, 0.0, 0.5, 1.0), (0.5, 0.0, 1.0, 1.0), (0.0, 0.0, 1.0, 1.0)
+
+
+@pytest.fixture
+def campaign(world: World) -> Campaign:
+    """One person draws the left half of each picture; another the same, all of it, and the right half."""
+    stage = world.stage
+    stage.sheet, stage.has_target, stage.own_items_only = {"fields": [BOX]}, True, True
+    stage.save()
+    world.add_items(3, images=True)
+    Item.objects.filter(stage=stage).update(origin="Egypt")
+    made = an_open_campaign(world)
+    for who, drawn in (("one", (LEFT, LEFT, LEFT)), ("two", (LEFT, ALL, RIGHT))):
+        rows = [
+            {
+                "item": item.key, "rater": who, "cohort": "Egypt",
+                "answers": {"box": [dict(zip(("x0", "y0", "x1", "y1"), box, strict=True))]},
+            }
+            for item, box in zip(world.items, drawn, strict=True)
+        ]  # fmt: skip
+        job = answers_come(made, "\n".join(map(json.dumps, rows)).encode(), f"{who}.jsonl")
+        assert job.result["counts"] == {"created": 3}, job.result
+    return made
+
+
+def coco(world: World, campaign: Campaign) -> None:
+    """The model draws the left half of the first picture, all of the second, and outside of the third (320 x 240)."""
+    boxes = ((0, 0, 160, 240), (0, 0, 320, 240), (400, 300, 50, 50))
+    rows = [
+        {"image_id": item.key, "category_id": 1, "bbox": box, "score": 0.9}
+        for item, box in zip(world.items, boxes, strict=True)
+    ]
+    job = bring(world, campaign, kept(json.dumps(rows).encode()), key="image_id", field="box", model="GLIP")
+    assert job.state == "done", job.error
+
+
+def page(world: World, name: str) -> Any:
+    return world.client(world.mara).get(f"/b/{world.benchmark.slug}/{name}/")
+
+
+def test_people_of_a_cohort_are_compared_pair_by_pair(world: World, campaign: Campaign) -> None:
+    """(1 + 1/2 + 0) / 3."""
+    shown = page(world, "agreement")
+    assert shown.status_code == 200
+    [row] = [one for one in shown.context["people"] if one.overlap.get("value")]
+    assert (row.name, row.overlap["value"], row.overlap["n"]) == ("Egypt", "0.50", "n = 3 × 2")
+    assert "No model has drawn a box here yet" in shown.content.decode()
+
+
+def test_a_coco_file_stands_beside_people_on_both_pages(world: World, campaign: Campaign) -> None:
+    """((1 + 1) / 2 + (1/2 + 1) / 2) / 2; the third picture has no readable box, and is counted as left out."""
+    coco(world, campaign)
+    for name in ("agreement", "models"):
+        shown = page(world, name)
+        assert shown.status_code == 200
+        [row] = shown.context["models"]
+        assert (row.name, row.overlap["value"], row.overlap["n"], row.left_out) == ("GLIP", "0.88", "n = 2 × 2", 1)
+        assert "GLIP" in shown.content.decode()
+
+
+def test_strangers_see_no_boxes_and_an_unknown_stage_is_refused(world: World, campaign: Campaign) -> None:
+    for name in ("agreement", "models"):
+        assert world.client(world.rival).get(f"/b/{world.benchmark.slug}/{name}/").status_code == 404
+        asked = world.client(world.mara).get(f"/b/{world.benchmark.slug}/{name}/", {"stage": "nowhere"})
+        assert asked.status_code == 400
+
+
+def test_without_a_pair_or_a_shared_unit_there_is_no_value() -> None:
+    assert among([]).value is None and among([{1: [list(LEFT)]}]).value is None
+    assert beside({7: [list(LEFT)]}, {8: {1: [list(LEFT)]}}).value is None
+    assert among([{1: [list(LEFT)], 2: [list(LEFT)]}]).value == 1.0
+    assert beside({7: [list(LEFT)]}, {7: {1: [list(RIGHT)]}}).value == 0.0
