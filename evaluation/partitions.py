@@ -1,6 +1,7 @@
 """Answers of grouping fields out of the database: whole partitions, since they have no single code to compare."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import date, datetime
 from operator import itemgetter
 from typing import Any
@@ -56,12 +57,15 @@ def field_answers(selection: Selection) -> list[Row]:
     return [row for row in rows.iterator() if row[5] is not None]
 
 
+def one_each(rows: Iterable[Row], repeats: str) -> dict[tuple[int, int], Row]:
+    """By unit and rater, one answer where somebody gave several in different campaigns."""
+    kept: dict[tuple[int, int], Row] = {}
+    for row in rows:
+        if repeats == "latest" or row[2:4] not in kept:
+            kept[row[2], row[3]] = row
+    return kept
+
+
 def _table(rows: list[Row], repeats: str) -> Partitions:
-    """One answer where a person gave several in different campaigns."""
-    kept: dict[tuple[int, int], Any] = {}
-    for _cohort, _condition, unit, rater, _at, answer in rows:
-        if repeats == "latest" or (unit, rater) not in kept:
-            kept[unit, rater] = answer
-    return Partitions.from_rows(
-        (unit, rater, Partition.of(answer)) for (unit, rater), answer in sorted(kept.items(), key=itemgetter(0))
-    )
+    kept = sorted(one_each(rows, repeats).items(), key=itemgetter(0))
+    return Partitions.from_rows((unit, rater, Partition.of(row[5])) for (unit, rater), row in kept)

@@ -45,8 +45,7 @@ def _collection(benchmark: Benchmark) -> list[Row]:
 
 
 def _entry(kind: str, key: str, *, text: str = "", relevant: str = "", concept: str = "", country: str = "") -> Row:
-    told = {"kind": kind, "key": key, "text": text, "relevant": relevant, "concept": concept, "country": country}
-    return dict(told)
+    return {"kind": kind, "key": key, "text": text, "relevant": relevant, "concept": concept, "country": country}
 
 
 def _newest(benchmark: Benchmark, *, choosing: bool = False) -> tuple[list[Query], list[str]]:

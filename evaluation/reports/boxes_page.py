@@ -9,12 +9,12 @@ from typing import Any
 from django.http import QueryDict
 
 from evaluation.asking import asked
-from evaluation.catalogue import Catalogue, StageEntry
+from evaluation.catalogue import Catalogue
 from evaluation.metrics import resampling
 from evaluation.metrics.boxes import overlap
 from evaluation.metrics.disagreement import between_boxes
 from evaluation.metrics.estimate import Estimate
-from evaluation.partitions import field_answers
+from evaluation.partitions import field_answers, one_each
 from evaluation.reports.beside import EVERYBODY
 from evaluation.reports.models_page import brief
 from evaluation.selection import Selection, select
@@ -59,7 +59,7 @@ def boxes_context(catalogue: Catalogue, selection: Selection) -> dict[str, Any]:
     raters = Rater.objects.in_bulk(list(models))
     of_calls = asked(selection)
     return {
-        "stage": _stage(catalogue, selection),
+        "stage": next(one for one in catalogue.stages if one.key == selection.stage),
         "stages": catalogue.stages,
         "people": [
             BoxRow(catalogue.cohorts[pk].name, "", brief(among(cohorts.get(pk, {}).values())))
@@ -94,21 +94,15 @@ def beside(drawn: Mapping[int, Boxes], people: Mapping[int, Mapping[int, Boxes]]
 
 def _drawn(selection: Selection) -> tuple[dict[int, dict[int, dict[int, Boxes]]], dict[int, dict[int, Boxes]]]:
     """Of people by cohort, unit and rater; of models by rater and unit."""
-    kept: dict[tuple[int, int], tuple[int | None, Boxes]] = {}
-    for cohort, _condition, unit, rater, _at, answer in field_answers(selection):
-        if selection.repeats == "latest" or (unit, rater) not in kept:
-            kept[unit, rater] = cohort, [[one["x0"], one["y0"], one["x1"], one["y1"]] for one in answer]
+    kept = one_each(field_answers(selection), selection.repeats)
     seen = {rater for _unit, rater in kept}
     machines = set(Rater.objects.filter(pk__in=seen, kind=Rater.Kind.MODEL).values_list("pk", flat=True))
     cohorts: dict[int, dict[int, dict[int, Boxes]]] = defaultdict(lambda: defaultdict(dict))
     models: dict[int, dict[int, Boxes]] = defaultdict(dict)
-    for (unit, rater), (of_cohort, boxes) in kept.items():
+    for (unit, rater), (cohort, *_when, answer) in kept.items():
+        boxes = [[one["x0"], one["y0"], one["x1"], one["y1"]] for one in answer]
         if rater in machines:
             models[rater][unit] = boxes
-        elif of_cohort is not None:
-            cohorts[of_cohort][unit][rater] = boxes
+        elif cohort is not None:
+            cohorts[cohort][unit][rater] = boxes
     return cohorts, models
-
-
-def _stage(catalogue: Catalogue, selection: Selection) -> StageEntry:
-    return next(one for one in catalogue.stages if one.key == selection.stage)

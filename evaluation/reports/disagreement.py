@@ -18,7 +18,7 @@ from annotation.sheets import Field
 from evaluation.catalogue import CampaignEntry, Catalogue
 from evaluation.metrics.disagreement import between_boxes, between_groupings, between_texts, disagreement
 from evaluation.metrics.partitions import Partition
-from evaluation.partitions import field_answers
+from evaluation.partitions import field_answers, one_each
 from evaluation.readers import all_together, counts
 from evaluation.selection import Params, Selection, SelectionError, select
 
@@ -106,9 +106,8 @@ def _coded(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
 def _whole(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
     """Boxes, groupings and texts have no code; each answer is compared with each other one."""
     said: dict[int, dict[int, Any]] = defaultdict(dict)
-    for _cohort, _condition, unit, rater, _at, answer in field_answers(selection):
-        if selection.repeats == "latest" or rater not in said[unit]:
-            said[unit][rater] = answer
+    for (unit, rater), row in one_each(field_answers(selection), selection.repeats).items():
+        said[unit][rater] = row[5]
     for unit, answers in said.items():
         yield unit, _between(selection.level, list(answers.values())), len(answers)
 
