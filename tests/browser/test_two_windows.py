@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import Annotation, Campaign, Draft
+from annotation.models import Annotation, Assignment, Campaign, Draft
 from people.models import User
 from tests.browser.conftest import PHONE, hand_of, until
 from tests.browser.test_never_lost import story, written  # noqa: F401 (a fixture)
@@ -79,18 +79,24 @@ def test_on_another_device_the_same_holds_and_the_first_answer_may_stay(
     assert stories() == ["Sent"] and not Draft.objects.exists()
 
 
+def sent_elsewhere(open_as: OpenAs, nour: User, campaign: Campaign) -> tuple[Page, Assignment]:
+    """A window with a sheet that this person has answered on another device meanwhile."""
+    page = open_as(nour)
+    page.goto(f"/work/{campaign.pk}/")
+    hand = hand_of(nour)
+    other = open_as(nour)
+    other.goto(f"/work/{campaign.pk}/")
+    story(other).fill("Sent")
+    answered(other, lambda: other.keyboard.press("Control+Enter"))
+    return page, hand
+
+
 def test_a_draft_for_an_answered_sheet_shows_both_and_loses_no_key(
     open_as: OpenAs,
     written: Campaign,  # noqa: F811
     nour: User,
 ) -> None:
-    page = open_as(nour)
-    page.goto(f"/work/{written.pk}/")
-    hand = hand_of(nour)
-    elsewhere = open_as(nour)
-    elsewhere.goto(f"/work/{written.pk}/")
-    story(elsewhere).fill("Sent")
-    answered(elsewhere, lambda: elsewhere.keyboard.press("Control+Enter"))
+    page, hand = sent_elsewhere(open_as, nour, written)
     story(page).press_sequentially("Typed on " * 12, delay=40)  # over four seconds: the draft goes out on the way
     expect(page.locator("#bench[data-both]")).to_be_visible()
     expect(story(page)).to_have_value("Typed on " * 12)
@@ -134,13 +140,7 @@ def test_once_it_is_decided_the_words_can_still_be_read(
     written: Campaign,  # noqa: F811
     nour: User,
 ) -> None:
-    page = open_as(nour)
-    page.goto(f"/work/{written.pk}/")
-    hand = hand_of(nour)
-    other = open_as(nour)
-    other.goto(f"/work/{written.pk}/")
-    story(other).fill("Sent")
-    answered(other, lambda: other.keyboard.press("Control+Enter"))
+    page, hand = sent_elsewhere(open_as, nour, written)
     type(hand).objects.filter(pk=hand.pk).update(state="accepted")
     story(page).fill("Not to be lost")
     answered(page, lambda: page.keyboard.press("Control+Enter"))
