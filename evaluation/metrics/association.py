@@ -40,7 +40,7 @@ def correlation_of(
 ) -> Estimate:
     """r or rho of ``first`` and ``second`` (n,), -1 to 1; ``n_units`` are the points that have both.
 
-    >>> correlation_of([1, 2, 3, 4], [1, 3, 2, 4], "spearman").value  # 1 - 6 x 2 / (4 x 15)
+    >>> round(correlation_of([1, 2, 3, 4], [1, 3, 2, 4], "spearman").value, 12)  # 1 - 6 x 2 / (4 x 15)
     0.8
     """
     x, y = np.asarray(first, np.float64), np.asarray(second, np.float64)

@@ -62,7 +62,7 @@ def cut(words: str, size: float, room: float, *, bold: bool = False, tail: float
     >>> cut("Egypt", 10, 100)
     ('Egypt', '')
     >>> cut("a very long name of a model", 10, 90)
-    ('a very…model', 'a very long name of a model')
+    ('a very l…model', 'a very long name of a model')
     """
     whole = clean(words)
     if width_of(whole, size, bold=bold) <= room:
