@@ -9,17 +9,11 @@ Source: Jaccard (1912); for boxes, Everingham et al. (2010), The PASCAL Visual O
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.proportions import share
-from evaluation.metrics.resampling import DEFAULT, Resampling
-
-Strictness = Literal["at least", "more than"]
+SMALLEST_AREA, LARGEST_AREA = 1e-300, 1e300  # beyond these the quotient of areas loses its digits
 
 Floats = npt.NDArray[np.float64]
 
@@ -66,34 +60,17 @@ def overlap(ours: npt.ArrayLike, theirs: npt.ArrayLike) -> float:
     return sum(share for _ours, _theirs, share in matched(ours, theirs)) / larger
 
 
-def accuracy_at(
-    overlaps: npt.ArrayLike,
-    threshold: float,
-    clusters: npt.ArrayLike | None = None,
-    *,
-    strictness: Strictness = "at least",
-    wanted: Resampling = DEFAULT,
-) -> Estimate:
-    """Share of overlaps (n,), one for each picture, that reach the threshold, or exceed it; 0 to 1.
-
-    Whether a box that overlaps by exactly 1/2 is right at 0.5 is an option, since papers differ. No box predicted is an
-    overlap of 0 and counts. Undefined: no picture. Interval: Wilson's, or the cluster bootstrap (``proportions.py``).
-
-    >>> accuracy_at([0.5, 0.7, 0.2], 0.5).value, accuracy_at([0.5, 0.7, 0.2], 0.5, strictness="more than").value
-    (0.6666666666666666, 0.3333333333333333)
-    """
-    found = np.asarray(overlaps, dtype=np.float64)
-    if not np.all((found >= 0) & (found <= 1)) or not 0 <= threshold <= 1:
-        raise ValueError("overlaps and threshold lie between 0 and 1")
-    hits = found > threshold if strictness == "more than" else found >= threshold
-    extras = {"threshold": threshold, "strictness": strictness}
-    return share(np.asarray(hits), clusters, wanted=wanted, method="accuracy at IoU", extras=extras)
-
-
 def _boxes(given: npt.ArrayLike) -> Floats:
     boxes = np.asarray(given, dtype=np.float64)
     if boxes.ndim != 2 or boxes.shape[1] != 4 or not len(boxes):
         raise ValueError(f"boxes must have shape (n, 4) with n > 0, got {boxes.shape}")
+    if not np.isfinite(boxes).all():
+        raise ValueError(f"the edges of a box must be finite numbers, got {boxes[~np.isfinite(boxes)][0]}")
     if not np.all(boxes[:, :2] < boxes[:, 2:]):
         raise ValueError("a box must have x0 < x1 and y0 < y1")
+    with np.errstate(over="ignore", under="ignore"):
+        area = np.prod(boxes[:, 2:] - boxes[:, :2], axis=1)
+    if not np.all((area > SMALLEST_AREA) & (area < LARGEST_AREA)):
+        wrong = area[~((area > SMALLEST_AREA) & (area < LARGEST_AREA))][0]
+        raise ValueError(f"the area of a box must lie between {SMALLEST_AREA} and {LARGEST_AREA}, got {wrong}")
     return boxes

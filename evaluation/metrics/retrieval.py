@@ -77,6 +77,7 @@ def ndcg(gains: npt.ArrayLike, available: npt.ArrayLike | None = None) -> Floats
     The ideal list is the best k of them. Without ``available`` it is the list's own gains in the best order (what the
     authors of 3XCM compute: 1 as soon as what is right stands on top, however much was missed).
     Undefined (NaN): nothing right is known, or nothing right was found in the variant without ``available``.
+    Raises ValueError for a negative gain, and where a list has a gain more often than ``available`` has it.
 
     Found at rank 2 of 2 right ones, k = 2: (1 / log2 3) / (1 + 1 / log2 3) = 0.6309 / 1.6309:
 
@@ -89,10 +90,25 @@ def ndcg(gains: npt.ArrayLike, available: npt.ArrayLike | None = None) -> Floats
         raise ValueError(f"available must have {found.shape[0]} rows, one for each query, got {pool.shape[0]}")
     if (found < 0).any() or (pool < 0).any():
         raise ValueError("a gain must not be negative")
+    if available is not None:
+        _check_included(found, pool)
     k = found.shape[1]
     best = -np.sort(-pool, axis=1)[:, :k]
     ideal = best @ discounts(best.shape[1])
     return _over(found @ discounts(k), ideal)
+
+
+def _check_included(gains: Floats, available: Floats) -> None:
+    """Raise ValueError unless the gains above 0 of each row of (q, k) are in the row of (q, m), each as often.
+
+    One comparison per distinct gain: relevance has few.
+    """
+    for gain in np.unique(gains[gains > 0]):
+        surplus = (gains == gain).sum(axis=1) > (available == gain).sum(axis=1)
+        if surplus.any():
+            query = int(np.argmax(surplus))
+            listed, known = (int((side[query] == gain).sum()) for side in (gains, available))
+            raise ValueError(f"gains of query {query} have {gain:g} {listed} times, and available has it {known} times")
 
 
 def shares(labels: npt.ArrayLike, n: int, *, discounted: bool = False) -> Floats:

@@ -24,6 +24,18 @@ def test_a_worked_example() -> None:
     assert (found.low, found.high) == pytest.approx((np.tanh(1.0986 - 1.96), np.tanh(1.0986 + 1.96)), abs=1e-4)
 
 
+def test_the_interval_of_rho_is_wider_by_half_its_square() -> None:
+    """Bonett and Wright (2000): the variance of z is (1 + rho^2 / 2) / (n - 3), and 1 / (n - 3) for r."""
+    x, y = np.arange(1, 11), [2, 1, 4, 3, 6, 5, 8, 7, 10, 9]  # rho = 1 - 6 x 10 / 990 = 31 / 33 = r of the ranks
+    rho, r = correlation_of(x, y, "spearman"), correlation_of(x, y, "pearson")
+    assert rho.value == pytest.approx(31 / 33)
+    step = 1.959964 * np.sqrt((1 + (31 / 33) ** 2 / 2) / 7)
+    z = np.arctanh(31 / 33)
+    assert (rho.low, rho.high) == pytest.approx((np.tanh(z - step), np.tanh(z + step)), abs=1e-6)
+    narrow = 1.959964 / np.sqrt(7)
+    assert (r.low, r.high) == pytest.approx((np.tanh(z - narrow), np.tanh(z + narrow)), abs=1e-6)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_scipy_says_the_same(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -55,3 +55,24 @@ def test_boxes_that_share_nothing_are_not_matched() -> None:
 def test_what_is_no_box_is_refused(boxes: list[list[float]]) -> None:
     with pytest.raises(ValueError, match="box"):
         iou(boxes, [[0, 0, 1, 1]])
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        [0, 0, np.nan, 1],
+        [0, 0, np.inf, 1],
+        [-np.inf, 0, 0, 1],
+        [0, 0, 1e-160, 1e-160],  # an area of 1e-320, which is no normal number
+        [0, 0, 1e200, 1e200],  # an area that overflows
+    ],
+)
+def test_a_box_with_absurd_edges_is_refused_and_named(box: list[float]) -> None:
+    for ours, theirs in (([box], [[0, 0, 1, 1]]), ([[0, 0, 1, 1]], [box])):
+        with pytest.raises(ValueError, match=r"(edges|area) of a box .* got"):
+            iou(ours, theirs)
+
+
+def test_very_small_and_very_large_boxes_keep_their_overlap() -> None:
+    for scale in (1e-149, 1e149):
+        assert iou([[0, 0, scale, scale]], [[0, 0, scale, scale / 2]])[0, 0] == pytest.approx(0.5)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score
 
-from evaluation.metrics.boxes import accuracy_at
 from evaluation.metrics.classification import MISSING, accuracy, alignment_codes
 from evaluation.metrics.proportions import wilson
 
@@ -56,12 +55,3 @@ def test_an_alignment_is_right_only_with_both_pictures() -> None:
     matched = ["aligned", "swapped", "both_a", "both_b", "gibberish"]
     assert alignment_codes(matched).tolist() == [1, 0, MISSING, MISSING, MISSING]
     assert alignment_codes(matched, both="wrong").tolist() == [1, 0, 0, 0, MISSING]
-
-
-def test_the_threshold_of_an_overlap_is_reached_or_exceeded() -> None:
-    assert accuracy_at([0.5, 0.7, 0.2, 0], 0.5).value == 0.5
-    strict = accuracy_at([0.5, 0.7, 0.2, 0], 0.5, strictness="more than")
-    assert (strict.value, strict.extras["strictness"]) == (0.25, "more than")
-    assert accuracy_at([], 0.5).reason == "nothing_counted"
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        accuracy_at([1.2], 0.5)

@@ -60,6 +60,14 @@ def test_ndcg_without_anything_right_is_undefined() -> None:
         r.ndcg([[1, 0]], [[1, 0], [1, 0]])
 
 
+def test_ndcg_never_exceeds_1_because_unknown_gains_are_refused() -> None:
+    with pytest.raises(ValueError, match="gains of query 1 have 3 1 times, and available has it 0 times"):
+        r.ndcg([[1, 0], [3, 0]], [[1, 0], [1, 1]])
+    with pytest.raises(ValueError, match="gains of query 0 have 1 2 times, and available has it 1 times"):
+        r.ndcg([[1, 1]], [[1, 0, 0]])
+    assert r.ndcg([[1, 3, 0]], [[3, 1, 1]])[0] < 1
+
+
 def test_ties_go_by_key_however_the_file_has_them() -> None:
     keys, scores = ["d", "a", "c", "b"], [0.5, 0.5, 0.9, 0.5]
     assert [keys[n] for n in r.best_first(scores, keys)] == ["c", "a", "b", "d"]
