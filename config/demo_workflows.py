@@ -77,6 +77,7 @@ def questions(stuff: Stuff) -> None:
         for concept in SHOWN:
             name = NAMES[label][concept]
             told = {"assertion": f"{name} is well known in {label}.", "facet": FACETS[concept]}
+            told["entities"] = concept  # what a recogniser could name: the kind of thing, not its local name
             _item(stuff, writing, concept, label, context=told)
             response = GENERIC.get(concept, name)
             asked = {"text": f"What do people of {label} call this?", "context": {"candidate": response}}

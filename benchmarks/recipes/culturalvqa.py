@@ -10,7 +10,7 @@ The sentences are ours, and so are the reasons to skip, to return and to reject.
 """
 
 from benchmarks.recipes.contract import PredictionTask, Recipe, ReportTable, StageSpec
-from benchmarks.recipes.culturalvqa_labels import LABEL_STAGES, OF_QUESTIONS
+from benchmarks.recipes.culturalvqa_labels import LABEL_STAGES, TO_ANSWER
 from benchmarks.recipes.parts import (
     BROKEN,
     CANNOT_JUDGE,
@@ -173,7 +173,7 @@ LAVE = {
 
 CULTURALVQA = Recipe(
     key="culturalvqa",
-    version="3",
+    version="4",
     name="CulturalVQA",
     summary={
         "en": (
@@ -216,6 +216,7 @@ CULTURALVQA = Recipe(
                     "concept": "Diwali",
                     "facet": "rituals",
                     "assertion": "Oil lamps are lit in rows at Diwali.",
+                    "entities": "Oil lamp|Rangoli",
                     "source": "https://example.org/page",
                     "licence": "CC BY 4.0",
                 },
@@ -230,7 +231,7 @@ CULTURALVQA = Recipe(
             has_target=True,
             own_items_only=True,
             staffing="others",
-            derivation=OF_QUESTIONS,
+            derivation=TO_ANSWER,
             skip_reasons=(UNFAMILIAR, UNCLEAR, BROKEN, OFFENSIVE),
             instructions=ANSWERING,
         ),

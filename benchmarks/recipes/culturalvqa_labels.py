@@ -3,6 +3,8 @@
 The sub-categories follow Tables 6 and 7 of the paper, the kinds of stereotypes its Appendix C. The sentences are ours.
 """
 
+from typing import Any
+
 from benchmarks.recipes.contract import StageSpec
 from benchmarks.recipes.parts import CANNOT_JUDGE, UNCLEAR, one_of, option
 
@@ -52,13 +54,21 @@ STEREOTYPE_SHEET = {
         ),
     ]
 }
-OF_QUESTIONS = {
+OF_QUESTIONS: dict[str, Any] = {
     "kind": "promote",
     "from": ["questions"],
     "params": {
         "text": "question",
         "image": "item",
         "context": {"asker_answer": "answer", "facet": "item.context.facet"},
+    },
+}
+# A text model may be given the entities of the picture (setting `llm_entities`), so they travel with the question.
+TO_ANSWER = {
+    **OF_QUESTIONS,
+    "params": {
+        **OF_QUESTIONS["params"],
+        "context": {**OF_QUESTIONS["params"]["context"], "entities": "item.context.entities"},
     },
 }
 
