@@ -19,7 +19,9 @@ from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate, Extra
 from evaluation.metrics.intervals import Ends, percentile_interval
 from evaluation.metrics.resampling import CLUSTERS, DEFAULT, Resampling, bootstrap, bootstrapped, cluster_sums, ratio
+from evaluation.metrics.tests_between import permutation_p
 
+Test = Literal["by clusters", "by trials"]
 Ties = Literal["first", "every"]
 
 
@@ -104,27 +106,49 @@ def self_preference(
 
 
 def difference_of_wins(
-    credit: Floats, first: int, second: int, clusters: npt.ArrayLike, wanted: Resampling = DEFAULT
+    credit: Floats,
+    first: int,
+    second: int,
+    clusters: npt.ArrayLike,
+    wanted: Resampling = DEFAULT,
+    *,
+    test: Test = "by clusters",
 ) -> Estimate:
     """Win rate of the ``first`` type less that of the ``second``, from ``winners`` (n, c): Diff of
     Tables 15-17. -1 to 1.
 
-    "chi_square" and "p" in extras (None without a win of either): see ``goodness_of_fit``.
+    Extras: "first" and "second" (wins), "test", "p" (None without a win of either), and what the test adds:
+
+    "by clusters"   the sign of each cluster's difference of wins is as likely + as -: ``permutation_p`` of the sums of
+                    the clusters, all 2^C patterns for C <= 13, else 10,000 drawn ones; "n_permutations", "exact"
+    "by trials"     ``goodness_of_fit``, as printed in the paper, which takes trials for independent; "chi_square"
     """
     known, labels = _known(credit, clusters)
-    a, b = float(known[:, first].sum()), float(known[:, second].sum())
-    square, p = goodness_of_fit(a, b)
-    tested = {"chi_square": square, "p": p} if a + b else {"chi_square": None, "p": None}
-    sums = cluster_sums(labels, known[:, first] - known[:, second], np.ones(len(known)))
-    extras = {"first": a, "second": b, **tested}
+    wins, losses = known[:, first], known[:, second]
+    sums = cluster_sums(labels, wins - losses, np.ones(len(known)))
+    extras: dict[str, Extra] = {"first": float(wins.sum()), "second": float(losses.sum()), "test": test}
+    extras |= _test_of_wins(float(wins.sum()), float(losses.sum()), sums[:, 0], test, wanted.seed)
     return bootstrapped(sums, ratio, wanted, method="difference of win rates", n_units=len(known), extras=extras)
+
+
+def _test_of_wins(first: float, second: float, sums: Floats, test: Test, seed: int) -> dict[str, Extra]:
+    """The p value of the wins of two types and what its test adds; ``sums`` (C,) are differences by cluster."""
+    if test not in ("by clusters", "by trials"):
+        raise ValueError(f"test must be 'by clusters' or 'by trials', got {test!r}")
+    if first + second == 0:
+        return {"p": None}
+    if test == "by trials":
+        square, p = goodness_of_fit(first, second)
+        return {"p": p, "chi_square": square}
+    p, used, exact = permutation_p(sums, seed)
+    return {"p": p, "n_permutations": used, "exact": exact}
 
 
 def goodness_of_fit(a: float, b: float) -> tuple[float, float]:
     """Chi-square of two counts against equal ones, (a - b)^2 / (a + b) with one degree of freedom, and its p.
 
-    It takes trials for independent; those of one concept and country are not, so the interval of the difference is the
-    one to trust. Both NaN for a + b = 0. Source: 3XCM, P.1.
+    It takes trials for independent; those of one concept and country are not, so the test "by clusters" of
+    ``difference_of_wins`` is the one to trust. Both NaN for a + b = 0. Source: 3XCM, P.1.
 
     60 and 40: 20^2 / 100 = 4:
 

@@ -38,6 +38,14 @@ CORRECTION = Option(
         "bh": gettext_lazy("corrected over this table by Benjamini and Hochberg"),
     },
 )
+TEST = Option(
+    "p",
+    gettext_lazy("p is computed"),
+    {
+        "trials": gettext_lazy("by trials, as in the paper: chi-square of the wins"),
+        "clusters": gettext_lazy("by clusters: sign-flip permutation of each concept and country"),
+    },
+)
 PAIRS = {  # Diff is of the first less the second
     "language": ("object_relevant", "object_language_biased"),
     "descriptor": ("descriptor_relevant", "language_biased"),
@@ -71,19 +79,22 @@ def build_wins_by_country(given: Given) -> Table:
     return wins_by_country(given, six(given), SIX, "xcm_table_14")
 
 
+_TEST_EXTRAS = ("first", "second", "test", "chi_square", "n_permutations", "exact")
 Tested = dict[tuple[int, str], tuple[Estimate, Estimate]]  # by the run's place and the column: Diff and p
 
 
-def contrast(credit: Floats, clusters: npt.NDArray[np.str_], pair: str) -> tuple[Estimate, Estimate]:
-    """Diff and p of a pair of types."""
+def contrast(given: Given, credit: Floats, clusters: npt.NDArray[np.str_], pair: str) -> tuple[Estimate, Estimate]:
+    """Diff and p of a pair of types, by the test that the option names."""
     first, second = (SIX.index(role) for role in PAIRS[pair])
-    diff = forced_choice.difference_of_wins(credit, first, second, clusters)
-    p = diff.extras.get("p")
+    by_clusters = given.chosen["p"] == "clusters"
+    diff = forced_choice.difference_of_wins(
+        credit, first, second, clusters, test="by clusters" if by_clusters else "by trials"
+    )
+    method, p, n = "sign-flip permutation" if by_clusters else "chi-square", diff.extras.get("p"), diff.n_units
     if not isinstance(p, float):
-        return diff, Estimate.undefined(reason="nothing_counted", method="chi-square", n_units=diff.n_units)
-    counted = {name: diff.extras[name] for name in ("first", "second", "chi_square")}
-    n = diff.n_units
-    return diff, Estimate.of(p, method="chi-square", n_units=n, n_raters=1, n_ratings=n, extras=counted)
+        return diff, Estimate.undefined(reason="nothing_counted", method=method, n_units=n)
+    counted = {key: diff.extras[key] for key in _TEST_EXTRAS if key in diff.extras}
+    return diff, Estimate.of(p, method=method, n_units=n, n_raters=1, n_ratings=n, extras=counted)
 
 
 def corrected(given: Given, tested: Tested) -> Tested:
@@ -104,7 +115,7 @@ def build_tests(given: Given) -> Table:
     found = six(given)
     credits = [credit_of(given, one) for one in found]
     tested = corrected(given, {
-        (n, pair): contrast(credits[n], one.clusters, pair) for n, one in enumerate(found) for pair in PAIRS
+        (n, pair): contrast(given, credits[n], one.clusters, pair) for n, one in enumerate(found) for pair in PAIRS
     })  # fmt: skip
     rows = []
     for n, one in enumerate(found):
@@ -120,17 +131,27 @@ def build_tests(given: Given) -> Table:
     columns: list[Words] = []
     for roles in PAIRS.values():
         columns += [*(ROLES[role] for role in roles), _("Diff"), "p"]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=_test_words())
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=_test_words(given))
 
 
-def _test_words() -> list[Words]:
-    return [
-        _("Diff: win rate of the first type less that of the second. p: chi-square of their wins, 1 d.f."),
-        _(
-            "The test takes trials for independent, though those of a concept and country repeat a query. "
-            "Diff's interval does not."
-        ),
-    ]
+def _test_words(given: Given) -> list[Words]:
+    words: list[Words] = [_("Diff: win rate of the first type less that of the second.")]
+    if given.chosen["p"] == "clusters":
+        words.append(
+            _(
+                "p: by clusters. The sign of each concept and country's difference of wins is flipped at random: all "
+                "patterns with up to 13 clusters, else 10,000 drawn ones."
+            )
+        )
+    else:
+        words.append(
+            _(
+                "p: by trials, chi-square of the two types' wins with 1 degree of freedom, as in the paper. It treats "
+                "trials as independent, but trials of one concept and country share a query. The interval of Diff "
+                "does not treat them so. Choose p by clusters for a test that matches it."
+            )
+        )
+    return words
 
 
 def build_tests_by_country(pair: str, table: str, given: Given) -> Table:
@@ -141,7 +162,7 @@ def build_tests_by_country(pair: str, table: str, given: Given) -> Table:
         credit = credit_of(given, one)
         for country in countries:
             mask = one.countries == country
-            tested[n, country] = contrast(credit[mask], one.clusters[mask], pair)
+            tested[n, country] = contrast(given, credit[mask], one.clusters[mask], pair)
     tested = corrected(given, tested)
     rows = []
     for n, one in enumerate(found):
@@ -153,7 +174,7 @@ def build_tests_by_country(pair: str, table: str, given: Given) -> Table:
             rows.append(Row(label, tuple(cells), one.label))
     first, second = PAIRS[pair]
     said = _("First: %(first)s. Second: %(second)s.") % {"first": ROLES[first], "second": ROLES[second]}
-    return given.table(corner=_("Measure"), columns=list(countries), rows=rows, words=[said, *_test_words()])
+    return given.table(corner=_("Measure"), columns=list(countries), rows=rows, words=[said, *_test_words(given)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,11 +286,11 @@ TABLES = (
         build_wins_by_country, (TIES,),
     ),
     TableSpec("tests", "Table 15", gettext_lazy("What decides where the object or the country is missed"), NEEDS,
-              build_tests, (TIES, CORRECTION)),
+              build_tests, (TIES, TEST, CORRECTION)),
     TableSpec("tests-language", "Table 16", gettext_lazy("The query's language, by country"), NEEDS,
-              partial(build_tests_by_country, "language", "xcm_table_16"), (TIES, CORRECTION)),
+              partial(build_tests_by_country, "language", "xcm_table_16"), (TIES, TEST, CORRECTION)),
     TableSpec("tests-descriptor", "Table 17", gettext_lazy("The country's name, by country"), NEEDS,
-              partial(build_tests_by_country, "descriptor", "xcm_table_17"), (TIES, CORRECTION)),
+              partial(build_tests_by_country, "descriptor", "xcm_table_17"), (TIES, TEST, CORRECTION)),
     TableSpec("drift", "Table 18", gettext_lazy("Similarity drift by country"), BOTH, build_drift_by_country),
     TableSpec("drift-concepts", "Table 19", gettext_lazy("Similarity drift by concept"), BOTH, build_drift_by_concept),
     TableSpec("drift-candidates", "", gettext_lazy("Similarity drift by candidate"), BOTH, build_drift_by_role),

@@ -264,6 +264,13 @@ def test_six_ways_and_the_tests_between_them(benchmark: Benchmark, world: World)
         and corrected.value == 1
         and corrected.extras["uncorrected"] == pytest.approx(0.5637, abs=1e-4)
     )
+    by_clusters = table(benchmark, "tests", "p=clusters")
+    p = by_clusters.rows[0].cells[3].estimate
+    assert (
+        p is not None and p.value == 1 and p.extras["test"] == "by clusters"
+    )  # 1 + 1 less 1: +1, +1, -1 of 8 patterns
+    assert any("sign" in str(line) for line in by_clusters.words)
+    assert any("trials as independent" in str(line) for line in tests.words)
     by_country = table(benchmark, "tests-language")
     assert shown(by_country, "Diff") == ["0.00", "0.25"]  # Japan 1 and 1; Thailand 1 and none of 4
     assert shown(by_country, "p") == ["1.00", "0.32"]

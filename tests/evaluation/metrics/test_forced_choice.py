@@ -96,13 +96,36 @@ def test_chi_square_by_hand_and_by_scipy() -> None:
 
 
 def test_the_difference_has_the_sign_of_the_order_asked_for() -> None:
-    diff = f.difference_of_wins(TEN, 1, 2, CLUSTERS)
+    diff = f.difference_of_wins(TEN, 1, 2, CLUSTERS, test="by trials")
     assert diff.value == pytest.approx(0.1)
     assert diff.extras["chi_square"] == pytest.approx(1 / 3)
-    back = f.difference_of_wins(TEN, 2, 1, CLUSTERS)
+    back = f.difference_of_wins(TEN, 2, 1, CLUSTERS, test="by trials")
     assert back.value == pytest.approx(-0.1) and back.extras["p"] == diff.extras["p"]
+    with pytest.raises(ValueError, match="test must be"):
+        f.difference_of_wins(TEN, 1, 2, CLUSTERS, test="by day")  # type: ignore[arg-type]
     neither = f.difference_of_wins(np.eye(3)[[0, 0, 0]], 1, 2, [1, 2, 3])
     assert neither.value == 0 and neither.extras["p"] is None
+
+
+def test_p_by_clusters_counts_clusters_and_not_trials() -> None:
+    """Four clusters of ten trials, three for the first type and one for the second: of the 16 sign patterns of
+    10, 10, 10, -10 ten have an absolute sum of at least 20 (8 with 20, 2 with 40). By trials 30 and 10: p 0.002."""
+    credit, clusters = np.eye(2)[[0] * 30 + [1] * 10], np.repeat(np.arange(4), 10)
+    diff = f.difference_of_wins(credit, 0, 1, clusters)
+    assert (diff.value, diff.extras["p"], diff.extras["exact"]) == (0.5, 10 / 16, True)
+    assert diff.extras["test"] == "by clusters" and "chi_square" not in diff.extras
+    trials = f.difference_of_wins(credit, 0, 1, clusters, test="by trials")
+    assert trials.extras["p"] == pytest.approx(0.00157, abs=1e-5)
+    assert (trials.value, trials.low, trials.high) == (diff.value, diff.low, diff.high)
+
+
+@pytest.mark.parametrize("count", [13, 14])
+def test_p_by_clusters_is_exact_up_to_13_clusters(count: int) -> None:
+    rng = np.random.default_rng(count)
+    credit = np.eye(2)[(rng.random(count * 9) < 0.45).astype(int)]
+    extras = f.difference_of_wins(credit, 0, 1, np.repeat(np.arange(count), 9)).extras
+    assert extras["exact"] == (count <= 13)
+    assert extras["n_permutations"] == 10_000 or count == 13
 
 
 def test_a_random_model_shows_no_preference() -> None:
