@@ -123,7 +123,9 @@ def answers_job(world: World, campaign_id: int) -> Job:
 
 def a_run(world: World) -> Run:
     """Of a model of the team over a collection of the benchmark."""
-    collection = Collection.objects.create(benchmark=world.benchmark, key="small", name="Small")
+    before = Collection.objects.filter(benchmark=world.benchmark).count()
+    key = f"small-{before + 1}" if before else "small"
+    collection = Collection.objects.create(benchmark=world.benchmark, key=key, name="Small")
     model = Rater.objects.create(kind="model", team=world.team, name="Model", setting="main")
     return Run.objects.create(
         benchmark=world.benchmark, rater=model, collection=collection, task=Run.Task.RETRIEVAL, complete=True
@@ -132,7 +134,8 @@ def a_run(world: World) -> Run:
 
 def an_answer_run(world: World, campaign: Campaign) -> Call:
     """A model's pass over a campaign, finished, with one call that gave no value."""
-    endpoint = Endpoint.objects.create(team=world.team, name="Server", base_url="http://localhost:1/v1")
+    defaults = {"base_url": "http://localhost:1/v1"}
+    endpoint, _made = Endpoint.objects.get_or_create(team=world.team, name="Server", defaults=defaults)
     model = Rater.objects.create(kind="model", team=world.team, name="Asked", setting="main")
     run = Run.objects.create(
         benchmark=world.benchmark, rater=model, campaign=campaign, endpoint=endpoint, model="asked", prompt="sheet",

@@ -21,9 +21,11 @@ LINK_ROUTES = ("links", "links_do", "link")
 
 
 def a_linking(world: World) -> Run:
-    base = KnowledgeBase.objects.create(team=world.team, key="small", name="Small")
+    version = 1 + KnowledgeBase.objects.filter(team=world.team).count()
+    base = KnowledgeBase.objects.create(team=world.team, key="small", name="Small", version=str(version))
     KnowledgeEntry.objects.create(base=base, key="e1", lemmas=["Pysanka"], text="An egg that is written on.")
-    encoder = Endpoint.objects.create(team=world.team, name="CLIP", kind=Endpoint.Kind.OPEN_CLIP)
+    kind = {"kind": Endpoint.Kind.OPEN_CLIP}
+    encoder, _made = Endpoint.objects.get_or_create(team=world.team, name="CLIP", defaults=kind)
     index = KnowledgeIndex.objects.create(
         base=base, endpoint=encoder, model="tiny", over="images", built_at=timezone.now(), facts={"kind": "flat"}
     )
