@@ -26,7 +26,22 @@ def iou(ours: npt.ArrayLike, theirs: npt.ArrayLike) -> Floats:
     >>> iou([[0, 0, 0.5, 1]], [[0.25, 0, 0.75, 1]])
     array([[0.33333333]])
     """
-    a, b = _boxes(ours)[:, None, :], _boxes(theirs)[None, :, :]
+    return _iou(_boxes(ours)[:, None, :], _boxes(theirs)[None, :, :])
+
+
+def iou_of_pairs(ours: npt.ArrayLike, theirs: npt.ArrayLike) -> Floats:
+    """(n, 4) and (n, 4) boxes to (n,) overlaps of each box with the one at the same place.
+
+    >>> iou_of_pairs([[0, 0, 1, 1], [0, 0, 1, 1]], [[0, 0, 1, 2], [4, 4, 5, 5]])
+    array([0.5, 0. ])
+    """
+    a, b = _boxes(ours), _boxes(theirs)
+    if a.shape != b.shape:
+        raise ValueError(f"both sides must have as many boxes, got {len(a)} and {len(b)}")
+    return _iou(a, b)
+
+
+def _iou(a: Floats, b: Floats) -> Floats:
     inner = np.minimum(a[..., 2:], b[..., 2:]) - np.maximum(a[..., :2], b[..., :2])
     both = np.prod(np.clip(inner, 0, None), axis=-1)
     either = np.prod(a[..., 2:] - a[..., :2], axis=-1) + np.prod(b[..., 2:] - b[..., :2], axis=-1) - both
@@ -51,11 +66,14 @@ def matched(ours: npt.ArrayLike, theirs: npt.ArrayLike) -> list[tuple[int, int, 
 
 def overlap(ours: npt.ArrayLike, theirs: npt.ArrayLike) -> float:
     """How far two sets of boxes agree, 0 to 1: the IoU of the best matching, summed and divided by the larger number of
-    boxes, so that a box only one side drew counts as 0. For one box each it is their IoU.
+    boxes, so that a box only one side drew counts as 0. For one box each it is their IoU. Two empty sets, where an
+    answer may say that there is nothing to box, agree (1); an empty set and another do not (0).
 
     >>> overlap([[0, 0, 1, 1]], [[0, 0, 1, 2], [4, 4, 5, 5]])  # (1/2 + 0) / 2
     0.25
     """
+    if not np.size(ours) or not np.size(theirs):
+        return float(np.size(ours) == np.size(theirs))
     larger = max(len(_boxes(ours)), len(_boxes(theirs)))
     return sum(share for _ours, _theirs, share in matched(ours, theirs)) / larger
 

@@ -10,9 +10,7 @@ from django.http import QueryDict
 
 from evaluation.asking import asked
 from evaluation.catalogue import Catalogue
-from evaluation.metrics import resampling
-from evaluation.metrics.boxes import overlap
-from evaluation.metrics.disagreement import between_boxes
+from evaluation.metrics.box_agreement import mean_overlap_with_people, mean_pairwise_overlap
 from evaluation.metrics.estimate import Estimate
 from evaluation.partitions import field_answers, one_each
 from evaluation.reports.beside import EVERYBODY
@@ -77,19 +75,13 @@ def boxes_context(catalogue: Catalogue, selection: Selection) -> dict[str, Any]:
 
 def among(units: Iterable[Mapping[int, Boxes]]) -> Estimate:
     """Mean over units of the IoU between two people, averaged over their pairs; units with fewer than two are out."""
-    kept = [answers for answers in units if len(answers) > 1]
-    apart = [between_boxes(list(answers.values())) for answers in kept]
-    values = [1 - one for one in apart if one is not None]
-    people = {rater for answers in kept for rater in answers}
-    return resampling.mean(values, range(len(values)), method="mean pairwise IoU", n_raters=len(people))
+    return mean_pairwise_overlap(list(units))
 
 
 def beside(drawn: Mapping[int, Boxes], people: Mapping[int, Mapping[int, Boxes]]) -> Estimate:
     """Mean over units of a model's IoU with each person's box; units that nobody drew for are out."""
     units = [unit for unit in drawn if people.get(unit)]
-    values = [sum(overlap(drawn[unit], one) for one in people[unit].values()) / len(people[unit]) for unit in units]
-    who = {rater for unit in units for rater in people[unit]}
-    return resampling.mean(values, range(len(values)), method="mean IoU with people", n_raters=len(who))
+    return mean_overlap_with_people([drawn[unit] for unit in units], [people[unit] for unit in units])
 
 
 def _drawn(selection: Selection) -> tuple[dict[int, dict[int, dict[int, Boxes]]], dict[int, dict[int, Boxes]]]:

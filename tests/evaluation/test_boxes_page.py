@@ -63,6 +63,17 @@ def test_people_of_a_cohort_are_compared_pair_by_pair(world: World, campaign: Ca
     assert "No model has drawn a box here yet" in shown.content.decode()
 
 
+def test_the_interval_is_for_other_people_too(world: World, campaign: Campaign) -> None:
+    """Two people say nothing about other people: a reason. Three do: an interval over units and people."""
+    shown = page(world, "agreement")
+    [row] = [one for one in shown.context["people"] if one.overlap.get("value")]
+    assert row.overlap["interval"] == "no interval: it needs three raters"
+    assert "Intervals are for other units and other people." in shown.content.decode()
+    unit = {1: [list(LEFT)], 2: [list(ALL)], 3: [list(LEFT)]}
+    found = among([unit, {**unit, 3: [list(ALL)]}, {**unit, 2: [list(LEFT)]}, unit])
+    assert found.low is not None and found.resampled == "units and raters"
+
+
 def test_a_coco_file_stands_beside_people_on_both_pages(world: World, campaign: Campaign) -> None:
     """((1 + 1) / 2 + (1/2 + 1) / 2) / 2; the third picture has no readable box, and is counted as left out."""
     coco(world, campaign)
