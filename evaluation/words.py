@@ -56,6 +56,7 @@ NO_INTERVAL: dict[str, Words] = {
     "unstable": _("no interval: with one unit or rater less there would be no value"),
     "errors_may_cancel": _("no interval: in that of the correlation, the errors may cancel each other entirely"),
     "not_smooth": _("no interval: a largest, smallest or middle value of few raters has none"),
+    "too_large_for_interval": _("no interval: with so many vectors it would take minutes"),
     "no_value": "",
 }
 

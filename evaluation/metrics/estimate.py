@@ -47,6 +47,7 @@ REASONS: dict[str, str] = {
     "unstable": "Without one of the units or raters, the value cannot be computed.",
     "errors_may_cancel": "Within the interval of their correlation, the errors may cancel each other entirely.",
     "not_smooth": "A largest, smallest or middle value has no honest interval from so few raters.",
+    "too_large_for_interval": "So many vectors that computing the interval would take minutes.",
     "no_value": "There is no value to put an interval around.",
 }
 

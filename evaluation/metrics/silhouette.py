@@ -4,23 +4,29 @@
 
 a: mean distance of i to the others of its cluster; b: the least, over other clusters, of its mean distance to one.
 -1 to 1; near 0 where clusters overlap. Distance "cosine" is 1 - cos, "euclidean" the straight line; 3XCM prints none.
-Source: Rousseeuw (1987), Silhouettes: a graphical aid.
+The s(i) of one cluster share the vectors that they are compared with, so an interval of their mean takes whole concepts
+away and computes every silhouette again (``mean_silhouettes``).
+Sources: Rousseeuw (1987), Silhouettes: a graphical aid; Efron & Stein (1981) for the jackknife.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from evaluation.metrics.counts import Floats, Ints
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import Ends, Scale, jackknife_variance
 
 Distance = Literal["cosine", "euclidean"]
 _BLOCK_NUMBERS = 4_000_000
 MOST = 100_000_000_000  # a few seconds of products
 _EACH = 100  # what a distance costs besides its products
+MAX_GROUPS, MIN_GROUPS = 300, 30  # of concepts that are deleted together, where there are more concepts
 _ZERO = 1e-12  # nearer than this, relative to the vectors' squares, is no distance
 
 
@@ -44,12 +50,95 @@ def silhouettes(vectors: npt.ArrayLike, cluster: npt.ArrayLike, *, distance: Dis
     made = np.full(len(x), np.nan)
     keep = np.linalg.norm(x, axis=1) > 0 if distance == "cosine" else np.ones(len(x), bool)
     names, own = np.unique(labels[keep], return_inverse=True)
-    sides = names.size if distance == "cosine" else len(own)
-    if len(own) * sides * (x.shape[1] + _EACH) > MOST:
+    if _cost(len(own), x.shape[1], names.size, distance) > MOST:
         raise TooMuch(f"{len(own)} vectors of {x.shape[1]} numbers in {names.size} clusters are too many")
     if names.size >= 2:
         made[keep] = _of(x[keep], own.reshape(-1), int(names.size), distance)
     return made
+
+
+def _cost(n: int, d: int, clusters: int, distance: Distance) -> int:
+    """Products that the silhouettes of n vectors of d numbers take."""
+    return n * (clusters if distance == "cosine" else n) * (d + _EACH)
+
+
+def mean_silhouettes(
+    vectors: npt.ArrayLike,
+    cluster: npt.ArrayLike,
+    concept: npt.ArrayLike,
+    *,
+    distance: Distance = "cosine",
+    level: float = 0.95,
+) -> dict[str, Estimate]:
+    """The mean s(i) of each cluster, by its label, with an interval that speaks of other concepts.
+
+    ``vectors`` (n, d), ``cluster`` and ``concept`` (n,) labels. ``n_units`` counts the vectors of the cluster that have
+    an s. Interval: delete-one-concept jackknife; without a concept all silhouettes are computed again. More than
+    MAX_GROUPS concepts are deleted in MAX_GROUPS groups (fewer, down to MIN_GROUPS, where the work exceeds MOST
+    products). V = (G - 1) / G sum (f_g - mean f)^2; t on Fisher's z with the degrees of freedom of the concepts (or
+    groups) that the cluster has, less 1. Undefined: no vector of the cluster has an s. No interval: the cluster has
+    fewer than three concepts; without one of them it has no mean; the vectors are too many. Raises TooMuch as
+    ``silhouettes`` does.
+    """
+    x, labels, concepts = np.asarray(vectors, np.float64), np.asarray(cluster), np.asarray(concept)
+    if concepts.shape != labels.shape:
+        raise ValueError(f"each vector needs a concept, got {labels.shape} labels and {concepts.shape} concepts")
+    names, own = np.unique(labels, return_inverse=True)
+    each = silhouettes(x, labels, distance=distance)
+    n_concepts, group = _groups(concepts, _cost(len(x), x.shape[1], names.size, distance))
+    count = int(group.max()) + 1 if group.size else 0
+    replicates = np.full((count, names.size), np.nan)
+    for place in range(count):
+        keep = group != place
+        replicates[place] = _means_by(own[keep], silhouettes(x[keep], labels[keep], distance=distance), names.size)
+    means, made = _means_by(own, each, names.size), {}
+    for place, name in enumerate(names.tolist()):
+        mine = own == place
+        common: dict[str, Any] = {
+            "method": "mean silhouette", "n_units": int(np.isfinite(each[mine]).sum()), "n_raters": 0,
+            "n_ratings": int(mine.sum()), "level": level, "resampled": "concepts",
+            "extras": {"n_concepts": n_concepts, "n_groups": count},
+        }  # fmt: skip
+        if not np.isfinite(means[place]):
+            made[name] = Estimate.undefined(reason="one_cluster", **common)
+            continue
+        within = np.unique(group[mine]).size if count else 0
+        ends = _jackknife_ends(float(means[place]), replicates[:, place], within, level)
+        reason = {"interval_reason": ends} if isinstance(ends, str) else {"interval": ends}
+        made[name] = Estimate.of(float(means[place]), **reason, **common)
+    return made
+
+
+def _groups(concepts: npt.NDArray[Any], cost: int) -> tuple[int, Ints]:
+    """How many concepts there are, and the number of each vector's group of concepts (n,); empty where the vectors are
+    too many for MIN_GROUPS."""
+    names, number = np.unique(concepts, return_inverse=True)
+    affordable = MOST // max(cost, 1) - 1
+    count = min(names.size, MAX_GROUPS, max(affordable, 0))
+    if count < min(names.size, MIN_GROUPS):
+        return int(names.size), np.zeros(0, np.int64)
+    return int(names.size), np.asarray(number.reshape(-1) % max(count, 1), np.int64)
+
+
+def _means_by(own: Ints, values: Floats, clusters: int) -> Floats:
+    """(clusters,) means of the finite values (n,) of each cluster, NaN where it has none."""
+    finite = np.isfinite(values)
+    count = np.bincount(own[finite], minlength=clusters)
+    total = np.bincount(own[finite], values[finite], clusters)
+    return np.divide(total, count, out=np.full(clusters, np.nan), where=count > 0)
+
+
+def _jackknife_ends(value: float, replicates: Floats, within: int, level: float) -> Ends | str:
+    if not replicates.size:
+        return "too_large_for_interval"
+    if within < 3:
+        return "too_few_clusters_for_interval"
+    if not np.isfinite(replicates).all():
+        return "unstable"
+    error = float(np.sqrt(jackknife_variance(replicates)))
+    if error <= 1e-6:
+        return "no_spread"
+    return Scale("Fisher z").interval(value, error, float(stats.t.ppf((1 + level) / 2, within - 1))) or "no_spread"
 
 
 def _of(x: Floats, own: Ints, clusters: int, distance: Distance) -> Floats:

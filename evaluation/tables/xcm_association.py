@@ -18,7 +18,7 @@ from evaluation.metrics import forced_choice, resampling
 from evaluation.metrics.association import pearson_of
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.silhouette import Distance, TooMuch, silhouettes
+from evaluation.metrics.silhouette import Distance, TooMuch, mean_silhouettes
 from evaluation.tables.given import Given
 from evaluation.tables.printed import printed
 from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
@@ -155,8 +155,9 @@ def silhouettes_by_country(
         given.used_runs[run.pk] = run
         entries, vectors = vectors_of(run)
         text = np.array([bool(entry.about.get("language")) for entry in entries], bool)
-        by_language = _means(given, [_language(e) for e in entries], vectors, text, speaks.values())
-        by_country = _means(given, [_of_country(e) for e in entries], vectors, ~text, countries)
+        concepts = np.array([_concept(entry) for entry in entries], np.str_)
+        by_language = _means(given, [_language(e) for e in entries], concepts, vectors, text, speaks.values())
+        by_country = _means(given, [_of_country(e) for e in entries], concepts, vectors, ~text, countries)
         kept = made.setdefault(run.rater.name, {"ts": {}, "is": {}})
         kept["ts"] |= {c: by_language[speaks[c]] for c in countries if speaks.get(c) in by_language}
         kept["is"] |= {c: by_country[c] for c in countries if c in by_country}
@@ -171,7 +172,15 @@ def _of_country(entry: Entry) -> str:
     return country_code(str(entry.about.get("country") or ""))
 
 
-def _means(given: Given, labels: Sequence[str], vectors: Any, mask: Any, wanted: Iterable[str]) -> dict[str, Estimate]:
+def _concept(entry: Entry) -> str:
+    """An entry without a concept is a concept of its own."""
+    concept = str(entry.about.get("concept") or "")
+    return f"concept {concept}" if concept else f"entry {entry.key}"
+
+
+def _means(
+    given: Given, labels: Sequence[str], concepts: Any, vectors: Any, mask: Any, wanted: Iterable[str]
+) -> dict[str, Estimate]:
     """The mean silhouette of each wanted label's entries, among the entries of the mask that have a label."""
     label = np.array(labels, np.str_)
     keep = mask & (label != "") if len(label) else np.zeros(0, bool)
@@ -180,20 +189,11 @@ def _means(given: Given, labels: Sequence[str], vectors: Any, mask: Any, wanted:
     distance: Distance = "euclidean" if given.chosen["distance"] == "euclidean" else "cosine"
     label = label[keep]
     try:
-        values = silhouettes(vectors[keep], label, distance=distance)
+        means = mean_silhouettes(vectors[keep], label, concepts[keep], distance=distance)
     except TooMuch:
         said = _("%(n)s vectors in %(groups)s groups are too many for silhouettes. Import fewer, or choose 1 - cosine.")
         raise Missing(said % {"n": f"{label.size:,}", "groups": f"{np.unique(label).size:,}"}) from None
-    there = set(np.unique(label).tolist())
-    return {name: mean_silhouette(values[label == name]) for name in sorted(there.intersection(wanted))}
-
-
-def mean_silhouette(values: Floats) -> Estimate:
-    """Of the entries that have one; the entries are drawn."""
-    known = values[np.isfinite(values)]
-    if not known.size:
-        return Estimate.undefined(reason="one_cluster", method="silhouette", n_units=int(values.size))
-    return resampling.mean(known, np.arange(known.size), method="silhouette")
+    return {name: means[name] for name in sorted(set(wanted).intersection(means))}
 
 
 def preferences(given: Given, one: Choices, countries: Sequence[str]) -> dict[str, tuple[Estimate, Estimate]]:
@@ -224,7 +224,10 @@ def build_by_country(given: Given) -> Table:
             for label, name, rounding, values in lines
             if values is not None
         ]
-    words: list[Words] = [_("SP of a country's trials together; its silhouette of texts is that of its language.")]
+    words: list[Words] = [
+        _("SP of a country's trials together; its silhouette of texts is that of its language."),
+        _("Intervals of silhouettes: concepts deleted one at a time, silhouettes computed again."),
+    ]
     return given.table(corner=_("Measure"), columns=list(countries), rows=rows, words=words)
 
 

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 from sklearn.metrics import silhouette_samples, silhouette_score
 
+from evaluation.metrics import silhouette
 from evaluation.metrics.drift import similarity_drift
+from evaluation.metrics.intervals import Scale
 from evaluation.metrics.projection import principal_plane
-from evaluation.metrics.silhouette import Distance, TooMuch, silhouettes
+from evaluation.metrics.silhouette import Distance, TooMuch, mean_silhouettes, silhouettes
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -63,6 +65,67 @@ def test_silhouettes_that_say_nothing() -> None:
         silhouettes(points, ["a"])
     with pytest.raises(ValueError, match="distance"):
         silhouettes(points, ["a", "a", "b"], distance="manhattan")  # type: ignore[arg-type]
+
+
+def concepts_and_languages(seed: int, concepts: int = 9, languages: int = 3) -> tuple[np.ndarray, list[str], list[str]]:
+    """Vectors, language and concept: one vector for each concept and language, moved by both."""
+    rng = np.random.default_rng(seed)
+    of_concept, of_language = rng.normal(size=(concepts, 4)), rng.normal(size=(languages, 4)) * 1.5
+    vectors = of_concept[:, None] + of_language[None] + rng.normal(size=(concepts, languages, 4)) * 0.5
+    names = [(f"l{j}", f"c{i}") for i in range(concepts) for j in range(languages)]
+    return vectors.reshape(-1, 4), [name for name, _ in names], [name for _, name in names]
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+def test_the_interval_of_a_mean_silhouette_deletes_concepts_and_computes_again(distance: Distance) -> None:
+    """Against a loop over scikit-learn: nine concepts, t with 8 degrees of freedom on Fisher's z."""
+    vectors, languages, concepts = concepts_and_languages(1)
+    means = mean_silhouettes(vectors, languages, concepts, distance=distance)
+
+    def mean_of(keep: np.ndarray, language: str) -> float:
+        names = np.array(languages)[keep]
+        return float(silhouette_samples(vectors[keep], names, metric=distance)[names == language].mean())
+
+    for language in ("l0", "l1", "l2"):
+        replicates = np.array([mean_of(np.array(concepts) != f"c{i}", language) for i in range(9)])
+        variance = 8 / 9 * ((replicates - replicates.mean()) ** 2).sum()
+        value = mean_of(np.ones(27, bool), language)
+        assert means[language].value == pytest.approx(value, abs=1e-7)
+        low, high = Scale("Fisher z").interval(value, variance**0.5, 2.306004) or (0, 0)
+        assert (means[language].low, means[language].high) == pytest.approx((low, high), abs=1e-6)
+        assert means[language].n_units == 9 and means[language].resampled == "concepts"
+        assert means[language].extras["n_concepts"] == means[language].extras["n_groups"] == 9
+
+
+def test_many_concepts_are_deleted_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, languages, concepts = concepts_and_languages(2, concepts=80)
+    every = mean_silhouettes(vectors, languages, concepts)["l1"]
+    monkeypatch.setattr(silhouette, "MAX_GROUPS", 40)
+    grouped = mean_silhouettes(vectors, languages, concepts)["l1"]
+    assert (every.extras["n_groups"], grouped.extras["n_groups"], grouped.extras["n_concepts"]) == (80, 40, 80)
+    assert grouped.value == every.value
+    widths = [(one.high or 0) - (one.low or 0) for one in (every, grouped)]
+    assert 0.6 < widths[1] / widths[0] < 1.7
+    monkeypatch.setattr(silhouette, "MOST", 3_000_000)
+    few = mean_silhouettes(vectors, languages, concepts)["l1"]
+    assert few.extras["n_groups"] == 39 and few.high  # 240 vectors x 3 x 104 products, 40 times
+    monkeypatch.setattr(silhouette, "MOST", 100_000)
+    none = mean_silhouettes(vectors, languages, concepts)["l1"]
+    assert none.value == every.value and none.interval_reason == "too_large_for_interval"
+
+
+def test_a_mean_silhouette_says_why_it_has_no_interval() -> None:
+    vectors, languages, concepts = concepts_and_languages(3, concepts=2)
+    few = mean_silhouettes(vectors, languages, concepts)["l0"]
+    assert few.value is not None and few.interval_reason == "too_few_clusters_for_interval"
+    vectors, languages, concepts = concepts_and_languages(3, concepts=5)
+    lone = mean_silhouettes(np.vstack([vectors, vectors[:1]]), [*languages, "alone"], [*concepts, "c0"])
+    assert lone["alone"].value is None and lone["alone"].reason == "one_cluster"
+    apart = np.repeat(np.eye(2), 4, axis=0)
+    assert mean_silhouettes(apart, list("aaaabbbb"), list("12341234"))["a"].interval_reason == "no_spread"
+    assert mean_silhouettes(np.zeros((0, 2)), [], []) == {}
+    with pytest.raises(ValueError, match="each vector needs a concept"):
+        mean_silhouettes(apart, list("aaaabbbb"), list("123"))
 
 
 @given(SEEDS)
