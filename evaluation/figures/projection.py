@@ -18,11 +18,11 @@ from evaluation.figures.spec import FigureSpec, Ground
 from evaluation.metrics.counts import Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.projection import Plane, principal_plane
-from evaluation.metrics.silhouette import silhouettes
+from evaluation.metrics.silhouette import mean_silhouettes
 from evaluation.reports.numbers import shown
 from evaluation.tables.lists import labels_of
 from evaluation.tables.spec import Missing
-from evaluation.tables.xcm_association import mean_silhouette
+from evaluation.tables.xcm_association import concept_of
 from predictions.models import Run
 from predictions.readers import embedded, vectors_by
 
@@ -79,28 +79,28 @@ def _parts(run: Run) -> tuple[list[Part], int]:
     texts, pictures, unknown = [], [], 0
     for pk, key, about in embedded(run):
         if language := str(about.get("language") or ""):
-            texts.append((pk, key, language))
+            texts.append((pk, key, language, concept_of(about, key)))
         elif country := country_code(str(about.get("country") or "")):
-            pictures.append((pk, key, country))
+            pictures.append((pk, key, country, concept_of(about, key)))
         else:
             unknown += 1
     found = ((_("Texts, by language"), texts), (_("Pictures, by country"), pictures))
     return [_part(run, title, entries) for title, entries in found if entries], unknown
 
 
-def _part(run: Run, title: str, entries: list[tuple[int, str, str]]) -> Part:
+def _part(run: Run, title: str, entries: list[tuple[int, str, str, str]]) -> Part:
     kept = [entries[place] for place in thinned(len(entries)).tolist()]
-    group = np.array([name for _pk, _key, name in kept])
-    vectors = vectors_by(run, [pk for pk, _key, _name in kept])
-    values = silhouettes(vectors, group)
+    group = np.array([name for _pk, _key, name, _concept in kept])
+    vectors = vectors_by(run, [pk for pk, _key, _name, _concept in kept])
+    means = mean_silhouettes(vectors, group, np.array([concept for _pk, _key, _name, concept in kept]))
     return Part(
         title,
-        [key for _pk, key, _name in kept],
+        [key for _pk, key, _name, _concept in kept],
         group.tolist(),
-        Counter(name for _pk, _key, name in entries),
+        Counter(name for _pk, _key, name, _concept in entries),
         principal_plane(vectors),
-        {str(name): mean_silhouette(values[group == name]) for name in np.unique(group)},
-        mean_silhouette(values),
+        means.by_cluster,
+        means.overall,
     )
 
 

@@ -12,6 +12,7 @@ Sources: Rousseeuw (1987), Silhouettes: a graphical aid; Efron & Stein (1981) fo
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -62,6 +63,14 @@ def _cost(n: int, d: int, clusters: int, distance: Distance) -> int:
     return n * (clusters if distance == "cosine" else n) * (d + _EACH)
 
 
+@dataclass(frozen=True)
+class MeanSilhouettes:
+    """``by_cluster``: the mean s(i) of each cluster, by its label; ``overall``: of all vectors."""
+
+    by_cluster: dict[str, Estimate]
+    overall: Estimate
+
+
 def mean_silhouettes(
     vectors: npt.ArrayLike,
     cluster: npt.ArrayLike,
@@ -69,16 +78,15 @@ def mean_silhouettes(
     *,
     distance: Distance = "cosine",
     level: float = 0.95,
-) -> dict[str, Estimate]:
-    """The mean s(i) of each cluster, by its label, with an interval that speaks of other concepts.
+) -> MeanSilhouettes:
+    """Mean silhouettes with intervals that speak of other concepts.
 
-    ``vectors`` (n, d), ``cluster`` and ``concept`` (n,) labels. ``n_units`` counts the vectors of the cluster that have
-    an s. Interval: delete-one-concept jackknife; without a concept all silhouettes are computed again. More than
-    MAX_GROUPS concepts are deleted in MAX_GROUPS groups (fewer, down to MIN_GROUPS, where the work exceeds MOST
-    products). V = (G - 1) / G sum (f_g - mean f)^2; t on Fisher's z with the degrees of freedom of the concepts (or
-    groups) that the cluster has, less 1. Undefined: no vector of the cluster has an s. No interval: the cluster has
-    fewer than three concepts; without one of them it has no mean; the vectors are too many. Raises TooMuch as
-    ``silhouettes`` does.
+    ``vectors`` (n, d), ``cluster`` and ``concept`` (n,) labels. ``n_units`` counts the vectors that have an s.
+    Interval: delete-one-concept jackknife; without a concept all silhouettes are computed again. More than MAX_GROUPS
+    concepts are deleted in MAX_GROUPS groups (fewer, down to MIN_GROUPS, where the work exceeds MOST products).
+    V = (G - 1) / G sum (f_g - mean f)^2; t on Fisher's z, with as many degrees of freedom as the cluster has concepts
+    (or groups), less 1. Undefined: no vector has an s. No interval: fewer than three concepts; no mean without one of
+    them; too many vectors. Raises TooMuch as ``silhouettes`` does.
     """
     x, labels, concepts = np.asarray(vectors, np.float64), np.asarray(cluster), np.asarray(concept)
     if concepts.shape != labels.shape:
@@ -87,26 +95,31 @@ def mean_silhouettes(
     each = silhouettes(x, labels, distance=distance)
     n_concepts, group = _groups(concepts, _cost(len(x), x.shape[1], names.size, distance))
     count = int(group.max()) + 1 if group.size else 0
-    replicates = np.full((count, names.size), np.nan)
+    replicates = np.full((count, names.size + 1), np.nan)
     for place in range(count):
         keep = group != place
         replicates[place] = _means_by(own[keep], silhouettes(x[keep], labels[keep], distance=distance), names.size)
-    means, made = _means_by(own, each, names.size), {}
-    for place, name in enumerate(names.tolist()):
-        mine = own == place
-        common: dict[str, Any] = {
-            "method": "mean silhouette", "n_units": int(np.isfinite(each[mine]).sum()), "n_raters": 0,
-            "n_ratings": int(mine.sum()), "level": level, "resampled": "concepts",
+    means, made = _means_by(own, each, names.size), []
+    for place in range(names.size + 1):
+        mine = own == place if place < names.size else np.ones(own.shape, bool)
+        within = np.unique(group[mine]).size if count else 0
+        counts = {
+            "n_units": int(np.isfinite(each[mine]).sum()), "n_ratings": int(mine.sum()), "level": level,
             "extras": {"n_concepts": n_concepts, "n_groups": count},
         }  # fmt: skip
-        if not np.isfinite(means[place]):
-            made[name] = Estimate.undefined(reason="one_cluster", **common)
-            continue
-        within = np.unique(group[mine]).size if count else 0
-        ends = _jackknife_ends(float(means[place]), replicates[:, place], within, level)
-        reason = {"interval_reason": ends} if isinstance(ends, str) else {"interval": ends}
-        made[name] = Estimate.of(float(means[place]), **reason, **common)
-    return made
+        made.append(_mean_estimate(float(means[place]), replicates[:, place], within, counts))
+    return MeanSilhouettes(dict(zip(names.tolist(), made, strict=False)), made[-1])
+
+
+def _mean_estimate(value: float, replicates: Floats, within: int, counts: dict[str, Any]) -> Estimate:
+    """The Estimate of a mean from its replicates (G,); ``within``: how many groups the cluster has vectors in."""
+    common = {"method": "mean silhouette", "n_raters": 0, "resampled": "concepts", **counts}
+    if not np.isfinite(value):
+        return Estimate.undefined(reason="one_cluster", **common)
+    ends = _jackknife_ends(value, replicates, within, counts["level"])
+    if isinstance(ends, str):
+        return Estimate.of(value, interval_reason=ends, **common)
+    return Estimate.of(value, interval=ends, **common)
 
 
 def _groups(concepts: npt.NDArray[Any], cost: int) -> tuple[int, Ints]:
@@ -121,11 +134,12 @@ def _groups(concepts: npt.NDArray[Any], cost: int) -> tuple[int, Ints]:
 
 
 def _means_by(own: Ints, values: Floats, clusters: int) -> Floats:
-    """(clusters,) means of the finite values (n,) of each cluster, NaN where it has none."""
+    """(clusters + 1,) means of the finite values (n,) of each cluster and of all, NaN where there is none."""
     finite = np.isfinite(values)
     count = np.bincount(own[finite], minlength=clusters)
     total = np.bincount(own[finite], values[finite], clusters)
-    return np.divide(total, count, out=np.full(clusters, np.nan), where=count > 0)
+    count, total = np.append(count, count.sum()), np.append(total, total.sum())
+    return np.asarray(np.divide(total, count, out=np.full(clusters + 1, np.nan), where=count > 0), np.float64)
 
 
 def _jackknife_ends(value: float, replicates: Floats, within: int, level: float) -> Ends | str:

@@ -155,7 +155,7 @@ def silhouettes_by_country(
         given.used_runs[run.pk] = run
         entries, vectors = vectors_of(run)
         text = np.array([bool(entry.about.get("language")) for entry in entries], bool)
-        concepts = np.array([_concept(entry) for entry in entries], np.str_)
+        concepts = np.array([concept_of(entry.about, entry.key) for entry in entries], np.str_)
         by_language = _means(given, [_language(e) for e in entries], concepts, vectors, text, speaks.values())
         by_country = _means(given, [_of_country(e) for e in entries], concepts, vectors, ~text, countries)
         kept = made.setdefault(run.rater.name, {"ts": {}, "is": {}})
@@ -172,10 +172,10 @@ def _of_country(entry: Entry) -> str:
     return country_code(str(entry.about.get("country") or ""))
 
 
-def _concept(entry: Entry) -> str:
-    """An entry without a concept is a concept of its own."""
-    concept = str(entry.about.get("concept") or "")
-    return f"concept {concept}" if concept else f"entry {entry.key}"
+def concept_of(about: Mapping[str, Any], key: str) -> str:
+    """The concept of an entry; an entry without one is a concept of its own."""
+    concept = str(about.get("concept") or "")
+    return f"concept {concept}" if concept else f"entry {key}"
 
 
 def _means(
@@ -189,7 +189,7 @@ def _means(
     distance: Distance = "euclidean" if given.chosen["distance"] == "euclidean" else "cosine"
     label = label[keep]
     try:
-        means = mean_silhouettes(vectors[keep], label, concepts[keep], distance=distance)
+        means = mean_silhouettes(vectors[keep], label, concepts[keep], distance=distance).by_cluster
     except TooMuch:
         said = _("%(n)s vectors in %(groups)s groups are too many for silhouettes. Import fewer, or choose 1 - cosine.")
         raise Missing(said % {"n": f"{label.size:,}", "groups": f"{np.unique(label).size:,}"}) from None

@@ -80,50 +80,53 @@ def concepts_and_languages(seed: int, concepts: int = 9, languages: int = 3) -> 
 def test_the_interval_of_a_mean_silhouette_deletes_concepts_and_computes_again(distance: Distance) -> None:
     """Against a loop over scikit-learn: nine concepts, t with 8 degrees of freedom on Fisher's z."""
     vectors, languages, concepts = concepts_and_languages(1)
-    means = mean_silhouettes(vectors, languages, concepts, distance=distance)
+    found = mean_silhouettes(vectors, languages, concepts, distance=distance)
+    means = {**found.by_cluster, "": found.overall}
 
     def mean_of(keep: np.ndarray, language: str) -> float:
         names = np.array(languages)[keep]
-        return float(silhouette_samples(vectors[keep], names, metric=distance)[names == language].mean())
+        wanted = (names == language) | (language == "")
+        return float(silhouette_samples(vectors[keep], names, metric=distance)[wanted].mean())
 
-    for language in ("l0", "l1", "l2"):
+    for language in ("l0", "l1", "l2", ""):
         replicates = np.array([mean_of(np.array(concepts) != f"c{i}", language) for i in range(9)])
         variance = 8 / 9 * ((replicates - replicates.mean()) ** 2).sum()
         value = mean_of(np.ones(27, bool), language)
         assert means[language].value == pytest.approx(value, abs=1e-7)
         low, high = Scale("Fisher z").interval(value, variance**0.5, 2.306004) or (0, 0)
         assert (means[language].low, means[language].high) == pytest.approx((low, high), abs=1e-6)
-        assert means[language].n_units == 9 and means[language].resampled == "concepts"
+        assert means[language].n_units == (9 if language else 27) and means[language].resampled == "concepts"
         assert means[language].extras["n_concepts"] == means[language].extras["n_groups"] == 9
 
 
 def test_many_concepts_are_deleted_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, languages, concepts = concepts_and_languages(2, concepts=80)
-    every = mean_silhouettes(vectors, languages, concepts)["l1"]
+    every = mean_silhouettes(vectors, languages, concepts).by_cluster["l1"]
     monkeypatch.setattr(silhouette, "MAX_GROUPS", 40)
-    grouped = mean_silhouettes(vectors, languages, concepts)["l1"]
+    grouped = mean_silhouettes(vectors, languages, concepts).by_cluster["l1"]
     assert (every.extras["n_groups"], grouped.extras["n_groups"], grouped.extras["n_concepts"]) == (80, 40, 80)
     assert grouped.value == every.value
     widths = [(one.high or 0) - (one.low or 0) for one in (every, grouped)]
     assert 0.6 < widths[1] / widths[0] < 1.7
     monkeypatch.setattr(silhouette, "MOST", 3_000_000)
-    few = mean_silhouettes(vectors, languages, concepts)["l1"]
+    few = mean_silhouettes(vectors, languages, concepts).by_cluster["l1"]
     assert few.extras["n_groups"] == 39 and few.high  # 240 vectors x 3 x 104 products, 40 times
     monkeypatch.setattr(silhouette, "MOST", 100_000)
-    none = mean_silhouettes(vectors, languages, concepts)["l1"]
+    none = mean_silhouettes(vectors, languages, concepts).by_cluster["l1"]
     assert none.value == every.value and none.interval_reason == "too_large_for_interval"
 
 
 def test_a_mean_silhouette_says_why_it_has_no_interval() -> None:
     vectors, languages, concepts = concepts_and_languages(3, concepts=2)
-    few = mean_silhouettes(vectors, languages, concepts)["l0"]
+    few = mean_silhouettes(vectors, languages, concepts).by_cluster["l0"]
     assert few.value is not None and few.interval_reason == "too_few_clusters_for_interval"
     vectors, languages, concepts = concepts_and_languages(3, concepts=5)
-    lone = mean_silhouettes(np.vstack([vectors, vectors[:1]]), [*languages, "alone"], [*concepts, "c0"])
+    lone = mean_silhouettes(np.vstack([vectors, vectors[:1]]), [*languages, "alone"], [*concepts, "c0"]).by_cluster
     assert lone["alone"].value is None and lone["alone"].reason == "one_cluster"
     apart = np.repeat(np.eye(2), 4, axis=0)
-    assert mean_silhouettes(apart, list("aaaabbbb"), list("12341234"))["a"].interval_reason == "no_spread"
-    assert mean_silhouettes(np.zeros((0, 2)), [], []) == {}
+    assert mean_silhouettes(apart, list("aaaabbbb"), list("12341234")).overall.interval_reason == "no_spread"
+    empty = mean_silhouettes(np.zeros((0, 2)), [], [])
+    assert empty.by_cluster == {} and empty.overall.reason == "one_cluster"
     with pytest.raises(ValueError, match="each vector needs a concept"):
         mean_silhouettes(apart, list("aaaabbbb"), list("123"))
 
