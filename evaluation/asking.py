@@ -34,12 +34,13 @@ class Asked:
     """A model rater's calls. `ways`: answers by the way they came (Call.how; "" where a file does not say). `failed`:
     unit to the state its call ended in, without a value. `known`: whether it has calls at all: of answers that came in
     a file of ratings nobody knows what else was asked. `covered`: how likely the codes were together, where answers
-    came by log-probabilities."""
+    came by log-probabilities. `samples`: the stored selection of each of its runs that asked a sample only."""
 
     ways: Mapping[str, int] = field(default_factory=dict)
     failed: Mapping[int, str] = field(default_factory=dict)
     known: bool = False
     covered: Covered | None = None
+    samples: tuple[Mapping[str, Any], ...] = ()
 
     def lost(self, units: Ints, scores: Floats) -> Bools:
         """(n,) of things whose `units` are ids and `scores` what the model said, NaN for nothing: which it was asked
@@ -80,9 +81,21 @@ def asked(selection: Selection) -> dict[int, Asked]:
     for rater, unit, state in without.values_list("run__rater", "unit", "state").iterator(chunk_size=5000):
         failed[rater][unit] = state
     covered = covered_of(calls)
+    samples: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
+    for run in sampled_runs(selection):
+        samples[run.rater_id].append(run.selection)
     return {
-        rater: Asked(ways.get(rater, {}), failed.get(rater, {}), True, covered.get(rater)) for rater in {*ways, *failed}
+        rater: Asked(
+            ways.get(rater, {}), failed.get(rater, {}), True, covered.get(rater), tuple(samples.get(rater, ()))
+        )
+        for rater in {*ways, *failed}
     }
+
+
+def sampled_runs(selection: Selection) -> QuerySet[Run]:
+    """The runs over the selection's campaigns that asked a sample of their units and stored how it was drawn."""
+    rows = Run.objects.filter(task=Run.Task.ANSWERS, withdrawn_at=None, campaign__in=selection.campaigns)
+    return rows.filter(selection__has_key="strata").select_related("rater").order_by("rater__name", "pk")
 
 
 def _calls(selection: Selection) -> QuerySet[Call]:

@@ -10,16 +10,19 @@ from predictions.models import Run
 from predictions.prompts import registry
 from predictions.run_pages import about_of
 from predictions.services.plans import Plan
+from predictions.services.selecting import sample_facts, spots_of
 from predictions.templatetags.money import plainly
 
 
 def facts_of(plan: Plan, actor: User) -> list[tuple[str, str]]:
     """As the run's own page will have them, label and value."""
     name, setting = called(plan)
+    spots = spots_of(plan.campaign, plan.selection, plan.seed) if plan.selection.get("sample") else []
+    selection = {**plan.selection, **sample_facts(plan.campaign, plan.selection, spots)}
     draft = Run(
         campaign=plan.campaign, endpoint=plan.endpoint, model=plan.model, revision=plan.revision,
         prompt=plan.prompt.key, prompt_version=registry.version_of(plan.prompt, plan.options),
-        prompt_options=dict(plan.options), decoding=asdict(plan.decoding), selection=dict(plan.selection),
+        prompt_options=dict(plan.options), decoding=asdict(plan.decoding), selection=selection,
         options={"longest": plan.longest, "fresh": plan.fresh}, repeats=plan.repeats, seed=plan.seed,
         budget=plan.budget, created_by=actor,
     )  # fmt: skip
@@ -37,7 +40,8 @@ def told_of(run: Run) -> QueryDict:
         "prompt": prompt, "shown_prompt": prompt, "name": run.rater.name if run.rater.name != run.model else "",
         "setting": run.rater.setting if run.rater.setting != usual else "",
         "decoding_seed": run.decoding.get("seed"), "longest": run.options.get("longest"),
-        "fresh": "on" if run.options.get("fresh") else None, "sample": run.selection.get("sample"),
+        "fresh": "on" if run.options.get("fresh") else None,
+        "sample": run.selection.get("sample"), "draw": run.selection.get("draw"),
         "seed": run.seed, "repeats": run.repeats, "budget": plainly(run.budget),
     }  # fmt: skip
     plain |= {name: run.decoding.get(name) for name in ("temperature", "top_p", "max_tokens")}

@@ -121,7 +121,9 @@ def about_of(run: Run) -> list[tuple[str, str]]:
     chosen = run.selection
     which = [", ".join(chosen[name]) for name in ("conditions", "targets", "concepts") if chosen.get(name)]
     which += [_of_file(run)] if run.pk and not run.endpoint_id else []
-    which += [_("a sample of %(n)s") % {"n": chosen["sample"]}] if chosen.get("sample") else []
+    which += (
+        [words.sample_words(chosen) or _("a sample of %(n)s") % {"n": chosen["sample"]}] if chosen.get("sample") else []
+    )
     facts = [
         (_("Model"), run.model),
         (_("Revision"), run.revision),

@@ -1,6 +1,7 @@
 """What the codes of calls say to a researcher: what happened, then what to do."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
@@ -125,6 +126,19 @@ PROBLEMS = {
     "not_a_choice": _("This is none of the choices."),
     "not_demonstrations": _("These could not be read as demonstrations. Write them in the form that the help shows."),
 }
+
+
+def sample_words(selection: Mapping[str, Any]) -> str:
+    """How a run's sample was drawn; empty where it asks every unit, or where that was not stored."""
+    strata = selection.get("strata")
+    if not selection.get("sample") or not isinstance(strata, Mapping):
+        return ""
+    n = {name: strata.get(name, 0) for name in ("full", "some", "none")}
+    numbers = n | {"n": sum(n.values()), "units": selection.get("units", 0)}
+    said = str(_("a sample of %(n)s of %(units)s units")) % numbers
+    draw = _("drawn at random") if selection.get("draw") == "any" else _("units that people answered first")
+    rest = _("%(full)s with all the answers of people that are wanted, %(some)s with fewer, %(none)s with none")
+    return f"{said}, {draw}: {str(rest) % numbers}"
 
 
 def how(kind: str, way: str) -> str:

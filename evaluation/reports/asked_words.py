@@ -1,6 +1,7 @@
 """How models were asked and what was left out, in words: beside every number that leaves something out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -8,7 +9,7 @@ from django.utils.translation import ngettext
 from evaluation.asking import LeftOut
 from evaluation.reports.numbers import shown
 from predictions.models import Call
-from predictions.words import GOT
+from predictions.words import GOT, sample_words
 
 
 def ways_sentence(ways: Mapping[str, int]) -> str:
@@ -25,6 +26,11 @@ def ways_sentence(ways: Mapping[str, int]) -> str:
     order = sorted(ways, key=lambda how: (-ways[how], how))
     parts = [_("%(n)s %(way)s") % {"n": f"{ways[how]:,}", "way": names[how]} for how in order]
     return _("Its answers: %(ways)s.") % {"ways": _(", ").join(parts)}
+
+
+def sample_sentences(samples: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How the units were drawn, for each run that asked a sample of them only."""
+    return [_("It was asked about %(sample)s.") % {"sample": said} for one in samples if (said := sample_words(one))]
 
 
 def left_out_sentence(of: LeftOut) -> str:

@@ -79,7 +79,8 @@ def _asked(one: ModelLine, n_things: int) -> list[str]:
 
 
 def _said_of_asking(one: ModelLine) -> tuple[str, ...]:
-    return _without_value(one), asked_words.ways_sentence(one.ways), covered.sentence(one.covered)
+    samples = asked_words.sample_sentences(one.samples)
+    return _without_value(one), asked_words.ways_sentence(one.ways), covered.sentence(one.covered), *samples
 
 
 def _without_value(one: ModelLine) -> str:
@@ -227,6 +228,7 @@ def _json(one: ModelLine, report: ModelsReport) -> dict[str, Any]:
         "place": {"best": one.band[0], "worst": one.band[1]} if one.band else None,
         "ways": dict(one.ways),
         "covered": one.covered.to_json() if one.covered else None,
+        "samples": [dict(sample) for sample in one.samples],
         "left_out": one.left_out.to_json(),
         "asked_again": {
             "same": one.again.same.to_json(),
@@ -243,7 +245,7 @@ CSV_COLUMNS = (
     "model", "setting", "number", "cohort", "value", "low", "high", "n_units", "n_raters", "n_ratings", "confidence",
     "resampled", "method", "reason", "interval_reason", "best_place", "worst_place", "stage", "field", "counted",
     "watermark", "computed_at", "left_out", "worst", "best", "ways",
-    "least_covered", "median_covered", "covered_below_half",
+    "least_covered", "median_covered", "covered_below_half", "sample",
 )  # fmt: skip
 
 
@@ -262,6 +264,7 @@ def _csv_rows(report: ModelsReport) -> Iterator[list[Any]]:
                 *_left_out_cells(one, number, e, report),
                 ", ".join(f"{how or 'unknown'} {n}" for how, n in sorted(one.ways.items())),
                 *((one.covered.least, one.covered.median, one.covered.low) if one.covered else ("", "", "")),
+                " ".join(asked_words.sample_sentences(one.samples)),
             ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -51,6 +52,7 @@ class ModelLine:
     covered: Covered | None
     left_out: LeftOut
     again: SelfAgreement | None
+    samples: tuple[Mapping[str, Any], ...] = ()  # the stored selections of runs that asked a sample only
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,7 @@ class _Making:
                 calls.get(who.pk, NOTHING).covered,
                 self._left_out(calls.get(who.pk, NOTHING), scores),
                 self_agreement(again[who.pk].ratings, self._level, again[who.pk].lost) if who.pk in again else None,
+                calls.get(who.pk, NOTHING).samples,
             )
             for number, ((place, who), scores) in enumerate(zip(models, said, strict=True))
         )

@@ -6,10 +6,12 @@ from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
 from annotation.conditions import condition_name
+from evaluation.asking import sampled_runs
 from evaluation.catalogue import Catalogue
 from evaluation.selection import INTERVAL_LABELS, Selection
 from people.models import Rater
 from predictions.models import Run
+from predictions.words import sample_words
 
 
 def counted_words(selections: Sequence[Selection], runs: Sequence[Run], catalogue: Catalogue) -> list[str]:
@@ -19,7 +21,13 @@ def counted_words(selections: Sequence[Selection], runs: Sequence[Run], catalogu
         said += _shared(one, catalogue)
     if runs:
         said.append(_runs(runs))
-    return said
+    return [*said, *_samples(selections)]
+
+
+def _samples(selections: Sequence[Selection]) -> list[str]:
+    """A sentence for each run of answers that asked a sample only."""
+    found = {run.pk: run for one in selections if Rater.Kind.MODEL in one.raters for run in sampled_runs(one)}
+    return [f"{_name(run)}: {sample_words(run.selection)}." for run in found.values()]
 
 
 def _read(one: Selection, catalogue: Catalogue) -> str:

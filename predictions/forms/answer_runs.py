@@ -20,6 +20,7 @@ from predictions.preprocessing import LONGEST, MOST
 from predictions.prompts.contract import Option, Prompt
 from predictions.prompts.registry import problems_of
 from predictions.services.knowledge.linking import METHODS
+from predictions.services.selecting import ANSWERED_FIRST, ANY
 from predictions.words import WAYS, problem
 
 OPTION = "o-"
@@ -108,6 +109,11 @@ class PlanForm(FirstForm):
         label=_("Only a sample of (optional)"), min_value=1, max_value=10_000_000, required=False,
         help_text=_("So many units, drawn by the seed. Empty: all."),
     )  # fmt: skip
+    draw = forms.ChoiceField(
+        label=_("A sample takes"), required=False, initial=ANSWERED_FIRST,
+        choices=[(ANSWERED_FIRST, _("Units that people answered first")), (ANY, _("Any item"))],
+        help_text=_("Agreement with people is computed from units that people answered too."),
+    )  # fmt: skip
     seed = forms.IntegerField(
         label=_("Seed of the run"), min_value=0, max_value=2**31 - 1, initial=0,
         help_text=_("Of the sample, and of what the prompt shuffles."),
@@ -177,7 +183,9 @@ class PlanForm(FirstForm):
 
     def selection(self) -> dict[str, Any]:
         """Which units: empty lists stand for all."""
-        return {name: self.cleaned_data[name] for name in ("conditions", "targets", "concepts", "sample")}
+        names = ("conditions", "targets", "concepts", "sample")
+        draw = {"draw": self.cleaned_data["draw"] or ANSWERED_FIRST} if self.cleaned_data["sample"] else {}
+        return {name: self.cleaned_data[name] for name in names} | draw
 
     def parts(self) -> dict[str, list[Any]]:
         """The bound fields, as the page groups them."""
@@ -197,7 +205,7 @@ PARTS = {
     "who": ["model", "revision"],
     "called": ["name", "setting"],
     "decoding": ["temperature", "top_p", "max_tokens", "decoding_seed", "longest", "fresh"],
-    "numbers": ["sample", "seed", "repeats", "budget"],
+    "numbers": ["sample", "draw", "seed", "repeats", "budget"],
     "which": ["conditions", "targets", "concepts"],
 }
 

@@ -1,7 +1,7 @@
 """Runs of answers: a model asked about the units of a campaign. Opened, paused, gone on with, withdrawn. What asks is
 a job; see predictions.services.driving and docs/explanation/runs.md."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
@@ -25,7 +25,7 @@ from predictions.prompts import registry
 from predictions.services import endpoints, plans
 from predictions.services.budgets import Rates
 from predictions.services.plans import Estimate, Plan, Preview
-from predictions.services.selecting import make_calls, spots_of
+from predictions.services.selecting import Spot, later_spots, make_calls, sample_facts, spots_of
 
 __all__ = ["Estimate", "Plan", "Preview", "Refused", "estimate", "open_run", "preview"]
 
@@ -101,7 +101,7 @@ def open_run(plan: Plan, actor: User, at: datetime) -> Run:
         raise Refused(_("No item fits this selection. Choose less narrowly."))
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
-        run = _make(plan, _rater(plan), actor, at)
+        run = _make(plan, _rater(plan), spots, actor, at)
         calls = make_calls(run, spots)
         _event(run, actor, "run.opened", model=plan.model, prompt=plan.prompt.key, calls=calls, repeats=plan.repeats)
         _ask(run, actor)
@@ -140,7 +140,7 @@ def _same_model(plan: Plan, rater: Rater, name: str) -> None:
         raise Refused(words % {"name": name, "model": f"{other.model} {other.revision}".strip()})
 
 
-def _make(plan: Plan, rater: Rater, actor: User, at: datetime) -> Run:
+def _make(plan: Plan, rater: Rater, spots: Sequence[Spot], actor: User, at: datetime) -> Run:
     return Run.objects.create(
         benchmark=plan.campaign.stage.benchmark,
         campaign=plan.campaign,
@@ -153,7 +153,7 @@ def _make(plan: Plan, rater: Rater, actor: User, at: datetime) -> Run:
         prompt_version=registry.version_of(plan.prompt, plan.options),
         prompt_options=dict(plan.options),
         decoding={**asdict(plan.decoding), "ways": list(plan.decoding.ways)},
-        selection=dict(plan.selection),
+        selection={**plan.selection, **sample_facts(plan.campaign, plan.selection, spots)},
         options={
             "longest": plan.longest,
             "address": plan.endpoint.base_url,
@@ -304,7 +304,7 @@ def extend(run: Run, actor: User, at: datetime) -> int:
         _may_ask(held)
         if held.campaign is None:
             return 0
-        n = make_calls(held, spots_of(held.campaign, held.selection, held.seed))
+        n = make_calls(held, later_spots(held))
         if n:
             _event(held, actor, "run.extended", calls=n)
             _go_on(held, actor)

@@ -1,6 +1,7 @@
 """Which units a run asks about: the items of its campaign, for the cultures the campaign asks about."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -35,21 +36,84 @@ ORDER BY r.repeat, s.place ON CONFLICT DO NOTHING
 """
 LATER = 5000
 
+ANSWERED_FIRST, ANY = "answered", "any"
+DRAWS = (ANSWERED_FIRST, ANY)
+STRATA = ("full", "some", "none")
+# Counted answers of people to each unit of the stage, and how many this campaign wants of it (the stage's usual number
+# where it has no slot).
+PEOPLE = """
+SELECT u.item_id, u.target, count(*), coalesce((
+  SELECT sum(s.wanted) FROM annotation_slot s JOIN annotation_campaigncohort c ON c.id = s.cohort_id
+  WHERE s.unit_id = u.id AND c.campaign_id = %(campaign)s), %(usual)s)
+FROM annotation_annotation a JOIN annotation_assignment g ON g.id = a.assignment_id
+  JOIN people_rater r ON r.id = a.rater_id JOIN annotation_unit u ON u.id = g.unit_id
+  JOIN benchmarks_item i ON i.id = u.item_id
+WHERE i.stage_id = %(stage)s AND a.counted AND a.live AND r.kind = 'person' GROUP BY u.id
+"""
+
 
 def spots_of(campaign: Campaign, selection: Mapping[str, Any], seed: int) -> list[Spot]:
     """By item and target; a sample in the order in which it was drawn: the same seed draws the same ones first.
 
     `selection`: "conditions", "concepts", "targets" (others than the cohorts' may be named), "sample"; empty means all.
+    "draw": one of DRAWS; a sample prefers units that people answered, unless it says "any".
     """
+    spots, sample = all_spots(campaign, selection), selection.get("sample")
+    return in_order(campaign, selection, seed, spots)[: int(sample)] if sample else spots
+
+
+def all_spots(campaign: Campaign, selection: Mapping[str, Any]) -> list[Spot]:
+    """Every unit of a selection, whatever its sample."""
     stage, items, targets = campaign.stage, _items(campaign, selection), _targets(campaign, selection)
-    spots = [
+    return [
         Spot(pk, key, target)
         for pk, key, origin in items.order_by("pk").values_list("pk", "key", "origin")
         for target in targets
         if not stage.own_items_only or target in ("", origin)
     ]
-    sample = selection.get("sample")
-    return drawn(spots, seed)[: int(sample)] if sample else spots
+
+
+def in_order(campaign: Campaign, selection: Mapping[str, Any], seed: int, spots: Sequence[Spot]) -> list[Spot]:
+    """Units in the order in which a sample takes them: by stratum, inside it in the order of the seed."""
+    order = drawn(spots, seed)
+    if selection.get("draw") == ANY:
+        return order
+    strata = strata_of(campaign)
+    return sorted(order, key=lambda spot: STRATA.index(strata.get((spot.item, spot.target), "none")))
+
+
+def strata_of(campaign: Campaign) -> dict[tuple[int, str], str]:
+    """By item and target: "full" where people gave all answers that the campaign wants, "some" where they gave fewer.
+    Units without an answer are not in it."""
+    stage = campaign.stage
+    params = {"campaign": campaign.pk, "stage": stage.pk, "usual": stage.target_answers}
+    return {(item, target): "full" if n >= wanted else "some" for item, target, n, wanted in fetch(PEOPLE, params)}
+
+
+def sample_facts(campaign: Campaign, selection: Mapping[str, Any], spots: Sequence[Spot]) -> dict[str, Any]:
+    """What is stored of a sample with the run: how it was drawn, from how many units, and how many of each stratum."""
+    if not selection.get("sample"):
+        return {}
+    strata = strata_of(campaign)
+    counts = Counter(strata.get((spot.item, spot.target), "none") for spot in spots)
+    draw = ANY if selection.get("draw") == ANY else ANSWERED_FIRST
+    units = len(all_spots(campaign, selection))
+    return {"draw": draw, "units": units, "strata": {name: counts[name] for name in STRATA}}
+
+
+def later_spots(run: Run) -> list[Spot]:
+    """The units that a run still has room for: all that came since; of a sample, as many as it lacks. What was drawn
+    stays drawn, whoever has answered since."""
+    if run.campaign is None:
+        return []
+    selection = {"draw": ANY, **run.selection}  # runs from before this choice drew by the seed alone
+    if not selection.get("sample"):
+        return spots_of(run.campaign, selection, run.seed)
+    live = Call.objects.filter(run=run, repeat=0, item__withdrawn_at=None)
+    asked = set(live.values_list("item", "unit__target"))
+    rest = [one for one in all_spots(run.campaign, selection) if (one.item, one.target) not in asked]
+    room = max(0, int(selection["sample"]) - len(asked))
+    return in_order(run.campaign, selection, run.seed, rest)[:room]
 
 
 def _items(campaign: Campaign, selection: Mapping[str, Any]) -> "QuerySet[Item]":
