@@ -52,7 +52,7 @@ NO_INTERVAL: dict[str, Words] = {
     "too_few_clusters_to_draw": "",  # worded with its number below
     "too_few_points_for_interval": _("no interval: it needs four points"),
     "too_wide": _("no interval: from so few it would span the whole scale"),
-    "no_spread": _("no interval: the value is at the end of its scale"),
+    "no_spread": _("no interval: no spread, the value is the same without any one unit or rater"),
     "unstable": _("no interval: with one unit or rater less there would be no value"),
     "errors_may_cancel": _("no interval: in that of the correlation, the errors may cancel each other entirely"),
     "not_smooth": _("no interval: a largest, smallest or middle value of few raters has none"),

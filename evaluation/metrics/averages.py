@@ -8,7 +8,7 @@ correlations, shares or alphas keeps inside what such a number can be.
 So the cultures (or whatever was averaged) are taken as drawn from more of their kind, each as one value: what makes a
 single value uncertain shows in how the values differ. Undefined values are left out and counted ("n_undefined").
 "n_unreadable" is the sum of the single values' own, "worst" and "best" the means of theirs (``lave.py``).
-Undefined: fewer than two are defined. No interval: fewer than three; all the same.
+Undefined: fewer than two are defined. No interval: fewer than three; no spread, all the same.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def mean_of(estimates: Sequence[Estimate], of: str, *, scale: Scale | None = Non
     if values.size < 3:
         return Estimate.of(mean, interval_reason="too_few_clusters_for_interval", **common)
     quantile, error = float(stats.t.ppf((1 + level) / 2, values.size - 1)), float(values.std(ddof=1)) / values.size**0.5
-    step = quantile * error
-    ends = (mean - step, mean + step) if scale is None else scale.interval(mean, error, quantile)
-    if step <= 1e-12 or ends is None:
+    scale = scale or Scale("identity", span=float(np.abs(values).max()))
+    ends = scale.interval(mean, error, quantile)
+    if ends is None:
         return Estimate.of(mean, interval_reason="no_spread", **common)
-    if scale is not None and scale.endless and ends[0] < WHOLE_SCALE:
+    if scale.endless and ends[0] < WHOLE_SCALE:
         return Estimate.of(mean, interval_reason="too_wide", **common)
     return Estimate.of(mean, interval=ends, **common)
 

@@ -24,8 +24,10 @@ from scipy import stats
 
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import Scale
 
 MIN_HALF = 5
+SHARES = Scale("identity", limits=(0.0, 1.0))
 DEVIATION, SHARE = "drift of the deviation from the others' mean", "drift of the share who said the same"
 
 
@@ -88,10 +90,10 @@ def same_as_the_rest(ratings: Ratings, rater: int, *, level: float = 0.95) -> Es
     if y.size < 3:
         return Estimate.of(float(y.mean()), interval_reason="too_few_units_for_interval", **counted)
     error = float(y.std(ddof=1)) / np.sqrt(y.size)
-    if error <= 1e-12:
+    quantile = float(stats.t.ppf((1 + level) / 2, y.size - 1))
+    ends = SHARES.interval(float(y.mean()), float(error), quantile)
+    if ends is None:
         return Estimate.of(float(y.mean()), interval_reason="no_spread", **counted)
-    step = float(stats.t.ppf((1 + level) / 2, y.size - 1)) * error
-    ends = max(float(y.mean()) - step, 0.0), min(float(y.mean()) + step, 1.0)
     return Estimate.of(float(y.mean()), interval=ends, level=level, resampled="units", **counted)
 
 

@@ -43,7 +43,7 @@ REASONS: dict[str, str] = {
     "too_few_clusters_to_draw": "With fewer than eight clusters, drawing them anew shows too little of their spread.",
     "too_few_points_for_interval": "With three points, the spread of a correlation cannot be estimated.",
     "too_wide": "So few units or raters that an interval would span the whole scale.",
-    "no_spread": "The value is at the end of its scale, so its spread cannot be estimated.",
+    "no_spread": "There is no spread: without any one of the units, raters or clusters the value is the same.",
     "unstable": "Without one of the units or raters, the value cannot be computed.",
     "errors_may_cancel": "Within the interval of their correlation, the errors may cancel each other entirely.",
     "not_smooth": "A largest, smallest or middle value has no honest interval from so few raters.",

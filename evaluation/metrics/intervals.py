@@ -60,28 +60,54 @@ class Interval:
 
 
 WHOLE_SCALE = -1.0
+_WIDTHS = {"log(1 - x)": 2.0, "logit": 1.0, "Fisher z": 2.0}  # from the least to the largest value
+_SPREAD = 1e-12  # a variance of at most this share of the squared width counts as none
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A transform under which the estimate is nearer to normal, by its derivative and inverse; ends where it has no
-    spread."""
+    """A transform under which the estimate is nearer to normal, by its derivative and inverse.
 
-    name: Literal["log(1 - x)", "logit", "Fisher z"]
+    "log(1 - x)" for agreement beyond chance, "logit" for shares and means of numbers from 0 to 1, "Fisher z" for
+    correlations, "log" for ratios above 0, "identity" for means of scores and for differences. An identity has
+    ``limits``, where the interval is cut (-1 and 1 for differences of shares), or the ``span`` of the numbers averaged.
+    """
+
+    name: Literal["log(1 - x)", "logit", "Fisher z", "log", "identity"]
+    limits: Ends | None = None
+    span: float = 0.0
 
     @property
     def endless(self) -> bool:
         """Downwards: as agreement is, of which an interval that goes below WHOLE_SCALE says nothing."""
         return self.name == "log(1 - x)"
 
+    def width(self, value: float) -> float:
+        """Of the scale: what a variance is compared with. A ratio is compared with itself."""
+        if self.name == "log":
+            return abs(value)
+        if self.limits is not None:
+            return self.limits[1] - self.limits[0]
+        return _WIDTHS.get(self.name, self.span)
+
     def interval(self, value: float, error: float, quantile: float) -> Ends | None:
-        """value -+ quantile standard errors on the transformed scale, back on the value's own; None at the ends of
-        the scale.
+        """value -+ quantile standard errors on the transformed scale, back on the value's own; None without spread:
+        error^2 of at most 1e-12 of the squared width, or a value at the end of the scale.
 
         The standard error is carried over by the derivative (delta method), so a replicate at the end of the scale
         does no harm.
         """
         step = quantile * error
+        if error**2 <= _SPREAD * self.width(value) ** 2:
+            return None
+        if self.name == "identity":
+            low, high = self.limits or (-np.inf, np.inf)
+            return float(max(value - step, low)), float(min(value + step, high))
+        if self.name == "log":
+            if value <= 0:
+                return None
+            stretch = np.exp(min(step / value, 300.0))
+            return float(value / stretch), float(value * stretch)
         if self.name == "log(1 - x)":
             rest = 1 - value
             if rest <= 1e-12:

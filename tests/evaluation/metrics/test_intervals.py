@@ -8,7 +8,9 @@ from evaluation.metrics import distances, ordinal
 from evaluation.metrics.agreement import LEVELS, Interval, Level, _deletions, _values, alpha, percent_agreement
 from evaluation.metrics.bootstrap import bootstrap_sums
 from evaluation.metrics.counts import Ratings, count_table
-from evaluation.metrics.intervals import jackknife_variance
+from evaluation.metrics.intervals import Scale, jackknife_variance
+from evaluation.metrics.kappa import cohen_kappa
+from evaluation.words import interval_sentence
 from tests.evaluation.metrics.tables import KRIPPENDORFF_2011, delete_one, freedom, gappy
 
 NONE = Interval("none")
@@ -96,6 +98,51 @@ def test_no_interval_says_why(rows: list[list[float]], over: str, reason: str) -
     estimate = alpha(Ratings.from_matrix(rows), "nominal", interval=Interval(over))
     assert estimate.value is not None and estimate.low is None
     assert estimate.interval_reason == reason
+
+
+def test_kappa_with_a_constant_rater_has_no_interval_of_width_zero() -> None:
+    """One always says 1: kappa is 0 with and without each unit, which says nothing about other units."""
+    found = cohen_kappa(Ratings.from_matrix([[1, 1], [1, 2], [1, 3], [1, 2], [1, 1]]))
+    assert (found.value, found.low, found.interval_reason) == (0, None, "no_spread")
+
+
+def test_the_same_agreement_in_every_unit_has_no_interval_over_units() -> None:
+    """Two of three agree in every unit: 1/3, in the middle of the scale, with and without each unit."""
+    ratings = Ratings.from_matrix([[1, 1, 2], [2, 3, 3], [1, 2, 1], [3, 3, 1]])
+    found = percent_agreement(ratings, interval=Interval("units"))
+    assert found.value == pytest.approx(1 / 3)
+    assert (found.low, found.interval_reason) == (None, "no_spread")
+    assert found.interval_reason_text is not None and found.interval_reason_text.startswith("There is no spread")
+    assert "no spread" in interval_sentence(found)
+
+
+@pytest.mark.parametrize(
+    ("scale", "value"),
+    [
+        (Scale("log(1 - x)"), 0.0),
+        (Scale("logit"), 0.5),
+        (Scale("Fisher z"), -0.3),
+        (Scale("log"), 40.0),
+        (Scale("identity", limits=(-1, 1)), 0.1),
+        (Scale("identity", span=100.0), 30.0),
+    ],
+)
+def test_no_scale_gives_an_interval_of_width_zero(scale: Scale, value: float) -> None:
+    """At every value: a standard error of a millionth of the scale's width is none, twice as much is one."""
+    width = scale.width(value)
+    assert scale.interval(value, 0.0, 2.0) is None
+    assert scale.interval(value, 0.99e-6 * width, 2.0) is None
+    ends = scale.interval(value, 2e-6 * width, 2.0)
+    assert ends is not None and ends[0] < value < ends[1]
+
+
+def test_the_scales_of_scores_and_ratios_by_hand() -> None:
+    """Identity: 3 -+ 2 x 0.5, cut at its limits. Log: 4 times and divided by exp(2 x 0.4 / 4)."""
+    assert Scale("identity", span=5.0).interval(3, 0.5, 2) == (2, 4)
+    assert Scale("identity", limits=(-1, 1)).interval(0.8, 0.2, 2) == (pytest.approx(0.4), 1)
+    low, high = Scale("log").interval(4, 0.4, 2) or (0.0, 0.0)
+    assert (low, high) == (pytest.approx(4 / np.exp(0.2)), pytest.approx(4 * np.exp(0.2)))
+    assert Scale("log").interval(0.0, 0.1, 2) is None
 
 
 def test_two_raters_have_an_interval_over_units() -> None:
