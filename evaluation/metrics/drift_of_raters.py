@@ -10,14 +10,16 @@ For each unit u that rater j and somebody else have rated, in the order in which
 With an odd number of units the second half has one more. A drift of ordered codes says that the scale is used
 differently later than earlier (up or down); one of nominal codes that agreement rose or fell. The mean treats codes as
 numbers, which an ordinal scale does not promise.
-Interval: Welch's t for the difference of two means, so it speaks of other units and the same people.
-Undefined: no ratings by this rater; fewer than ``MIN_HALF`` shared units in a half. No interval: all y of both halves
-equal. Source: Welch (1947), The generalization of "Student's" problem, Biometrika 34.
+Interval and p: Welch's t for the difference of two means, so they speak of other units and the same people. A page
+shows many raters, so a rater is marked only by ``significant_drifts``, which corrects for their number.
+Undefined: no ratings by this rater; fewer than ``MIN_HALF`` shared units in a half. No interval and no p: all y of each
+half equal. Sources: Welch (1947), The generalization of "Student's" problem; Benjamini & Hochberg (1995).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import stats
@@ -25,6 +27,9 @@ from scipy import stats
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Scale
+from evaluation.metrics.tests_between import adjusted
+
+Key = TypeVar("Key", bound=Hashable)
 
 MIN_HALF = 5
 SHARES = Scale("identity", limits=(0.0, 1.0))
@@ -34,7 +39,7 @@ DEVIATION, SHARE = "drift of the deviation from the others' mean", "drift of the
 def drift(ratings: Ratings, order: Ints, rater: int, *, nominal: bool = False, level: float = 0.95) -> Estimate:
     """Of one rater, numbered as in ``ratings``. ``order`` (n,): sorts the ratings in time; ties keep their place.
 
-    ``extras``: the mean of each half and how many units it has.
+    ``extras``: the mean of each half, how many units it has, and the two-sided ``p`` of no drift (None without one).
 
     >>> rows = [(u, 0, 3.0) for u in range(10)] + [(u, 1, 3.0 if u < 5 else 4.0) for u in range(10)]
     >>> drift(Ratings.from_labels(rows), np.arange(20), 1).value  # 0 above the other, then 1
@@ -57,16 +62,30 @@ def drift(ratings: Ratings, order: Ints, rater: int, *, nominal: bool = False, l
         return Estimate.undefined(reason="no_ratings", **counted)
     if half < MIN_HALF:
         return Estimate.undefined(reason="too_few_for_halves", **counted)
-    ends = _welch(first, second, level)
+    ends, p = _welch(first, second, level)
     return Estimate.of(
         float(second.mean() - first.mean()),
         interval=ends,
         interval_reason=None if ends else "no_spread",
         level=level,
         resampled="units" if ends else "nothing",
-        extras={"first": float(first.mean()), "second": float(second.mean()), "n_first": half, "n_second": second.size},
+        extras={
+            "first": float(first.mean()), "second": float(second.mean()), "n_first": half, "n_second": second.size,
+            "p": p,
+        },
         **counted,
-    )
+    )  # fmt: skip
+
+
+def significant_drifts(estimates: Mapping[Key, Estimate], q: float = 0.05) -> tuple[set[Key], int]:
+    """The raters whose drift is significant after the correction of Benjamini and Hochberg, and how many were tested.
+
+    ``estimates``: the drift of each rater of a page. A rater whose drift has no p is not tested. Among the marked, the
+    expected share of raters without a drift is at most ``q``; if nobody drifts, anybody is marked with probability q.
+    """
+    tested = {key: estimate for key, estimate in estimates.items() if isinstance(estimate.extras.get("p"), float)}
+    corrected = adjusted([float(estimate.extras["p"] or 0) for estimate in tested.values()], "benjamini-hochberg")
+    return {key for key, value in zip(tested, corrected, strict=True) if value <= q}, len(tested)
 
 
 def same_as_the_rest(ratings: Ratings, rater: int, *, level: float = 0.95) -> Estimate:
@@ -113,12 +132,13 @@ def _measured(ratings: Ratings, rater: int, nominal: bool) -> tuple[Floats, Bool
     return (same[unit] - 1) / (counts[unit] - 1), mine
 
 
-def _welch(first: Floats, second: Floats, level: float) -> tuple[float, float] | None:
+def _welch(first: Floats, second: Floats, level: float) -> tuple[tuple[float, float] | None, float | None]:
+    """The interval of the second mean less the first, and the two-sided p of no difference."""
     parts = [(float(half.var(ddof=1)) / half.size, half.size) for half in (first, second)]
     variance = sum(v for v, _n in parts)
     if variance <= 1e-24:
-        return None
+        return None, None
     freedom = variance**2 / sum(v**2 / (n - 1) for v, n in parts)
     step = float(stats.t.ppf((1 + level) / 2, freedom)) * variance**0.5
     middle = float(second.mean() - first.mean())
-    return middle - step, middle + step
+    return (middle - step, middle + step), float(2 * stats.t.sf(abs(middle) / variance**0.5, freedom))

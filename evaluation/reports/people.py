@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotation.sheets import say
 from evaluation.catalogue import Catalogue
-from evaluation.metrics.drift_of_raters import drift, same_as_the_rest
+from evaluation.metrics.drift_of_raters import drift, same_as_the_rest, significant_drifts
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.leave_one_out import with_the_rest
 from evaluation.partitions import cohort_partitions
@@ -81,12 +81,14 @@ def people_context(found: CohortNumbers | None, lines: list[RaterLine], here: li
     nominal = found.selection.level == "nominal"
     axis = axis_for(list(found.rest.values()), from_zero=nominal)
     drawn = {rater: _drawn(estimate, axis) for rater, estimate in found.rest.items()}
-    drifts = {rater: _drift(estimate) for rater, estimate in found.drift.items()}
+    marked, tested = significant_drifts(found.drift)
+    drifts = {rater: _drift(estimate) | {"marked": rater in marked} for rater, estimate in found.drift.items()}
     together = line(found.together, axis_for([found.together]))
     return context | {
         "axis": axis if found.rest else None,
         "nominal": nominal,
         "rows": [(one, drawn.get(one.rater.pk), drifts.get(one.rater.pk)) for one in here],
+        "drifts_tested": tested,
         "together": together,
         "measure": found.selection.measures[0].label,
     }
@@ -97,7 +99,7 @@ def _drawn(estimate: Estimate, axis: Axis) -> dict[str, Any]:
     return {**line(estimate, axis), "n": f"n = {estimate.n_units}"}
 
 
-def _drift(estimate: Estimate) -> dict[str, str]:
+def _drift(estimate: Estimate) -> dict[str, Any]:
     """With its sign, and the size of both halves."""
     if estimate.value is None:
         return {"title": reason_title(estimate), "reason": reason_sentence(estimate)}

@@ -102,9 +102,20 @@ def test_a_person_who_changes_on_the_way_is_shown_with_both_halves(world: World,
     page = client.get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
     assert "+1.00</bdi>" in page and "−1.00</bdi>" in page
     assert page.count("n = 5 + 5") == 2
+    # Welch: t = 1 / sqrt(0.2 / 5 + 0.2 / 5) = 3.5 with 8 degrees of freedom, p 0.008 for both of the two people.
+    assert page.count(">Changed</span>") == 2 and "2 people were tested" in page
     Rating.objects.filter(pk=Rating.objects.order_by("pk")[0].pk).update(live=False)
     short = client.get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
     assert "Each half of the answers needs five units" in short
+
+
+def test_a_person_who_does_not_change_is_tested_and_not_marked(world: World, campaign: Campaign) -> None:
+    world.add_items(6)
+    for user, digits in {world.nour: "1232112321", world.tarek: "2232112322"}.items():  # 1 0 0 0 0, then 0 0 0 0 1
+        for minute, (item, code) in enumerate(zip(world.items, digits, strict=True)):
+            give(campaign, world.egypt, user, {item: code}, at=NOON + timedelta(minutes=minute))
+    page = world.client(world.mara).get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
+    assert "Changed</span>" not in page and "2 people were tested" in page
 
 
 def test_people_stand_in_the_order_of_their_names_here(world: World, campaign: Campaign) -> None:

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from evaluation.metrics.counts import Ratings
-from evaluation.metrics.drift_of_raters import drift, same_as_the_rest
+from evaluation.metrics.drift_of_raters import drift, same_as_the_rest, significant_drifts
+from evaluation.metrics.estimate import Estimate
 
 
 def two(first: str, second: str) -> tuple[Ratings, np.ndarray]:
@@ -86,3 +87,36 @@ def test_the_share_of_the_others_who_said_the_same() -> None:
     assert same_as_the_rest(Ratings.from_matrix([[1, 1], [2, 2]]), 0).interval_reason == "too_few_units_for_interval"
     assert same_as_the_rest(Ratings.from_matrix([[1, 1], [2, 2], [3, 3]]), 0).interval_reason == "no_spread"
     assert same_as_the_rest(Ratings.from_matrix([[1.0], [2.0]]), 0).reason == "no_pairable_units"
+
+
+def test_p_is_that_of_welch() -> None:
+    ratings, order = two("1232112321", "1242123532")  # deviations 0 0 1 0 0, then 1 1 1 2 1
+    theirs = stats.ttest_ind([1, 1, 1, 2, 1], [0, 0, 1, 0, 0], equal_var=False)
+    assert drift(ratings, order, 1).extras["p"] == pytest.approx(theirs.pvalue)
+    steady, order = two("1234512345", "2345623456")
+    assert drift(steady, order, 1).extras["p"] is None
+
+
+def with_p(p: float | None) -> Estimate:
+    return Estimate.of(0.1, method="drift", n_units=9, n_raters=2, n_ratings=9, extras={"p": p})
+
+
+def test_drifts_are_marked_after_a_correction_for_the_raters_of_the_page() -> None:
+    """Benjamini and Hochberg: 0.01 x 4 / 1 = 0.04 and 0.02 x 4 / 2 = 0.04 are marked, 0.045 x 4 / 3 = 0.06 is not."""
+    page = {"a": with_p(0.045), "b": with_p(0.01), "c": with_p(None), "d": with_p(0.9), "e": with_p(0.02)}
+    page["f"] = Estimate.undefined(reason="no_ratings", method="drift", n_units=0, n_raters=2, n_ratings=0)
+    assert significant_drifts(page) == ({"b", "e"}, 4)
+    assert significant_drifts({"a": with_p(0.045)}) == ({"a"}, 1)
+    assert significant_drifts({}) == (set(), 0)
+
+
+def test_marks_are_rare_among_many_steady_raters() -> None:
+    """Fifty raters without drift a page: about one page in twenty has a mark. Uncorrected, nearly all pages would."""
+    rng, pages, corrected, uncorrected = np.random.default_rng(7), 60, 0, 0
+    for _page in range(pages):
+        ratings = Ratings.from_matrix(rng.integers(1, 6, (20, 50)).astype(float))
+        order = np.arange(ratings.value.size)
+        found = {rater: drift(ratings, order, rater) for rater in range(50)}
+        corrected += bool(significant_drifts(found)[0])
+        uncorrected += any(float(one.extras["p"]) <= 0.05 for one in found.values())
+    assert corrected <= 8 and uncorrected > 50
