@@ -7,7 +7,7 @@ A model rater's setting says how it was asked: none (CAIRE as it is), "no_retrie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -47,6 +47,14 @@ THRESHOLD = Option(
         "4": gettext_lazy("4, relevant"),
         "5": gettext_lazy("5, highly relevant"),
         "3": gettext_lazy("3, somewhat relevant"),
+    },
+)
+COMMON = Option(
+    "answers",
+    gettext_lazy("Answers"),
+    {
+        "own": gettext_lazy("all of each model"),
+        "common": gettext_lazy("common answers only: pairs that every model of the table scored"),
     },
 )
 
@@ -106,32 +114,67 @@ def _of(asked: Sequence[Asked], name: str, setting: str) -> Asked | None:
     return next((one for one in asked if (one.who.name, one.setting) == (name, setting)), None)
 
 
+def _common(asked: Sequence[Asked]) -> list[Asked]:
+    """The same models over the pairs that all of them scored; the other scores become NaN."""
+    shared = np.all([np.isfinite(model.pairs.score) for model in asked], axis=0)
+    return [replace(model, pairs=replace(model.pairs, score=np.where(shared, model.pairs.score, np.nan)))
+            for model in asked]  # fmt: skip
+
+
 def build_f1(given: Given) -> Table:
     """Tables 1 and 8: F1, and how much more it is than the same model's without retrieval."""
     asked = [one for one in _asked(given) if not one.setting.startswith(GOLD)]
+    if given.chosen["answers"] == "common" and asked:
+        asked = _common(asked)
     average, threshold = _average(given)
-    found = {one.who.pk: f1(one.pairs, average, threshold=threshold) for one in asked}
+    scores = {one.who.pk: f1(one.pairs, average, threshold=threshold) for one in asked}
     baselines = [one for one in asked if one.setting in ("no_retrieval", "cosine")]
-    best = max(baselines, key=lambda one: found[one.who.pk].value or 0.0, default=None)
-    rows = []
+    best = max(baselines, key=lambda one: scores[one.who.pk].value or 0.0, default=None)
+    rows, gains = [], []
     for one in sorted(asked, key=lambda one: (_rank(one.setting), one.who.name, one.setting)):
         where = {"model": one.who.name, "setting": one.setting}
-        cells = [_cell(found[one.who.pk], "f1", **where)]
+        cells = [_cell(scores[one.who.pk], "f1", **where)]
         own = _of(asked, one.who.name, "no_retrieval")
         for other, column in ((own, "delta"), (best, "")):
             if one in baselines or other is None:
                 cells.append(Cell(empty=True))
             else:
-                gain = f1_difference(one.pairs, other.pairs, average, threshold=threshold)
-                cells.append(_cell(gain, column, known=SAME_MODEL if "log" in one.setting else "", **where))
+                gains.append(f1_difference(one.pairs, other.pairs, average, threshold=threshold))
+                cells.append(_cell(gains[-1], column, known=SAME_MODEL if "log" in one.setting else "", **where))
         rows.append(Row(called(one.who), tuple(cells), _block(one.setting)))
     columns: list[Words] = [
         _("F1"), _("More than the same model without retrieval"), _("More than the strongest baseline"),
     ]  # fmt: skip
-    words: list[Words] = [_("Times 100. Pairs without a score are left out."), _drawn()]
-    if best is not None:
-        words.append(_("Strongest baseline: %(model)s.") % {"model": called(best.who)})
+    words = [*_f1_words([*scores.values()], gains), *_baseline_words(best)]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+
+
+def _f1_words(scores: Sequence[Estimate], gains: Sequence[Estimate]) -> list[Words]:
+    """What the columns are over: a gain pairs two models, so it may rest on fewer answers than an F1."""
+    words: list[Words] = [_("Times 100. Pairs without a score are left out."), _drawn()]
+    sizes = _range([score.n_ratings for score in scores])
+    if gains:
+        text = _("F1 is over the pairs that the model scored (%(f1)s); a gain is over the pairs that both models "
+                 "scored (%(gain)s).")  # fmt: skip
+        words.append(text % {"f1": sizes, "gain": _range([gain.n_ratings // 2 for gain in gains])})
+    else:
+        words.append(_("F1 is over the pairs that the model scored (%(f1)s).") % {"f1": sizes})
+    return words
+
+
+def _baseline_words(best: Asked | None) -> list[Words]:
+    if best is None:
+        return []
+    text = _(
+        "Strongest baseline: %(model)s. The strongest baseline was chosen on these data: the gain tends to be too "
+        "small, and its interval does not include the choice."
+    )
+    return [text % {"model": called(best.who)}]
+
+
+def _range(counts: Sequence[int]) -> str:
+    low, high = min(counts, default=0), max(counts, default=0)
+    return f"n = {low:,}" if low == high else f"n = {low:,}–{high:,}"
 
 
 def _drawn() -> str:
@@ -182,7 +225,7 @@ def build_gold(given: Given) -> Table:
 
 OPTIONS = (AVERAGE, THRESHOLD)
 SPECIFIC_TABLES: tuple[TableSpec, ...] = (
-    TableSpec("table-1", "Tables 1, 8", gettext_lazy("F1 on the specific set"), NEEDS, build_f1, OPTIONS),
+    TableSpec("table-1", "Tables 1, 8", gettext_lazy("F1 on the specific set"), NEEDS, build_f1, (*OPTIONS, COMMON)),
     *LINK_TABLES,
     TableSpec("table-10", "Tables 10, 11", gettext_lazy("F1 with the right article"), NEEDS, build_gold, OPTIONS),
 )

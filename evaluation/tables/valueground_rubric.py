@@ -22,6 +22,8 @@ from evaluation.metrics.association import KINDS
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.human_ceiling import How, leave_one_annotator_out
+from evaluation.metrics.intervals import Interval
+from evaluation.metrics.judges import placed
 from evaluation.metrics.rater_means import with_rater_means
 from evaluation.metrics.resampling import mean
 from evaluation.observations import Thing
@@ -42,7 +44,7 @@ NAMES: Mapping[str, Words] = {
     "no_cue": gettext_lazy("No cue"),
     TOTAL: gettext_lazy("Total"),
 }
-THREE = Rounding(3)
+THREE, PERCENT = Rounding(3), Rounding(0, 100)
 CEILING = Option(
     "people",
     gettext_lazy("Annotators against the mean of the others"),
@@ -162,17 +164,36 @@ def build_judge(given: Given) -> Table:
             Cell(one, rounding=THREE, printed=printed("valueground_table_4", name, field=field))
             for name, one in zip(names, estimates, strict=True)
         ]
+        cells.append(_matched(alone, scores[np.unique(ratings.unit)]))
         found.append(Row(str(NAMES[field]), tuple(cells)))
     columns: list[Words] = [
         _("Judge, Pearson"), _("Judge, Spearman"), _("People, Pearson"), _("People, Spearman"),
+        _("People whom the judge matches, in percent"),
     ]  # fmt: skip
     words: list[Words] = [
-        _("Judge: the mean of the judges, against the mean of people. People: each annotator against the others."),
+        _("Judge: the mean of the judges, against the mean of all people. People: each annotator against the mean of "
+          "the other people, so the judge has a reference of one person more."),
+        _("Last column: each annotator and the judge against the mean of the same other people, by Spearman; the share "
+          "of annotators whom the judge equals or exceeds."),
         _("Judges averaged: %(names)s. A pair that one of them did not score is left out.") % {"names": judges},
         _("Over the pairs that both judged. Intervals: other pairs and other people."),
         _total_words(),
     ]  # fmt: skip
     return given.table(corner=_("Question"), columns=columns, rows=found, words=words)
+
+
+def _matched(people: Ratings, scores: Floats) -> Cell:
+    """How many people the judge equals or exceeds against the same others, as on the judge page.
+
+    ``people``: units are numbered as ``scores`` (units,), the judge's.
+    """
+    judge = people.n_raters
+    units = np.arange(scores.size)
+    everybody = Ratings(
+        np.concatenate([people.unit, units]), np.concatenate([people.rater, np.full(units.size, judge)]),
+        np.concatenate([people.value, scores]), people.n_units, judge + 1,
+    )  # fmt: skip
+    return Cell(placed(everybody, judge, interval=Interval(over="none")).at_least_as_good, rounding=PERCENT)
 
 
 def _has(scores: Floats, item: int) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from annotation.models import Campaign
+from annotation.models import Campaign, Rating
 from annotation.services import campaigns
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
@@ -291,6 +291,22 @@ def test_f1_on_the_specific_set_by_hand(study: Study) -> None:
     assert value(study.table("table-1", "threshold=5").rows[1].cells[0]) == pytest.approx(2 / 4)
     samples = study.table("table-1", "average=samples").rows[1].cells[0]
     assert value(samples) == pytest.approx((2 / 4 + 1) / 2), "oni: TP 1, FP 1, FN 1; kente: Ghana alone was scored"
+
+
+def test_the_gain_equals_the_difference_of_the_columns_over_common_answers(study: Study) -> None:
+    """The model without retrieval gave nothing for Kyoto: its F1 is over four pairs, CAIRE's over five, the gain over
+    four. Over the four common pairs: CAIRE TP 2, FN 1, 4/5; without retrieval TP 1, FP 1, FN 2, 2/5."""
+    rare(study)
+    Rating.objects.filter(rater__setting="no_retrieval", unit__target="Kyoto", live=True).update(live=False)
+    own, common = study.table("table-1"), study.table("table-1", "answers=common")
+    columns = [(value(one.rows[1].cells[0]), value(one.rows[0].cells[0])) for one in (own, common)]
+    assert columns == [pytest.approx((4 / 6, 2 / 5)), pytest.approx((4 / 5, 2 / 5))]
+    assert value(own.rows[1].cells[1]) == pytest.approx(4 / 5 - 2 / 5)
+    assert value(common.rows[1].cells[1]) == pytest.approx(columns[1][0] - columns[1][1])
+    words = " ".join(str(line) for line in own.words)
+    assert "the model scored (n = 4–5)" in words and "both models scored (n = 4)" in words
+    assert "the strongest baseline was chosen on these data" in words.lower()
+    assert "(n = 4)" in " ".join(str(line) for line in common.words)
 
 
 def test_pictures_without_gold_labels_are_named(study: Study) -> None:

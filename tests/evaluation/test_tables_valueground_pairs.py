@@ -15,6 +15,7 @@ from benchmarks.rules.acceptance import Rule, judge
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.human_ceiling import leave_one_annotator_out
+from evaluation.metrics.judges import placed
 from evaluation.metrics.rater_means import with_rater_means
 from evaluation.tables.spec import Missing
 from evaluation.tables.valueground_rubric import FIELDS
@@ -150,6 +151,7 @@ def test_the_judge_against_the_mean_of_people(
             stats.spearmanr(judges, people.mean(axis=1)).statistic,
             leave_one_annotator_out(Ratings.from_matrix(people), "pearson").value,
             leave_one_annotator_out(Ratings.from_matrix(people), "spearman").value,
+            placed(Ratings.from_matrix(np.column_stack([people, judges])), people.shape[1]).at_least_as_good.value,
         ]
         values = [one.estimate.value for one in found.cells if one.estimate]
         assert values == pytest.approx(expected), found.label
@@ -158,6 +160,12 @@ def test_the_judge_against_the_mean_of_people(
         assert first is not None
         assert (first.n_units, first.n_raters, first.resampled) == (6, 3, "units and raters")
         assert (first.low, first.high) == (pytest.approx(same.low), pytest.approx(same.high))
+
+
+def test_the_note_of_table_4_states_both_references(benchmark: Benchmark, both: Campaign) -> None:
+    words = " ".join(str(line) for line in table(benchmark, "table-4").words)
+    assert "against the mean of all people" in words and "a reference of one person more" in words
+    assert "the mean of the same other people" in words
 
 
 def test_annotators_are_averaged_or_pooled(benchmark: Benchmark, both: Campaign) -> None:
@@ -178,7 +186,7 @@ def test_pairs_that_no_judge_scored_do_not_count(
     for name, codes in PEOPLE.items():
         fill(campaign, rater_of(getattr(world, name)), items[1:], codes[1:], world)
     cells = row(table(benchmark, "table-4"), "Match A")
-    assert [one.estimate.n_units for one in cells.values() if one.estimate] == [3, 3, 3, 3]
+    assert [one.estimate.n_units for one in cells.values() if one.estimate] == [3, 3, 3, 3, 3]
 
 
 def test_without_judges_or_people_it_says_what_to_bring(
