@@ -12,6 +12,9 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
+from config.deadline import KEY as BODY_KEY
+from config.deadline import RETRY_SECONDS, SMALL_BYTES, RequestBody
+
 UNREADABLE = "?"
 FILES = ("/import/", "/predictions/collection/", "/predictions/run/")  # files of up to IMPORT_MAX_BYTES
 PICTURES = ("/picture", "/submit")  # without a script, a picture comes with the sheet
@@ -55,16 +58,40 @@ class Bodies:
         if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
             words = _("It came without its length, so it was not read. Send it from the form, or with its length.")
             return _refusal(request, words, 411)
-        if _length(request) <= settings.BODY_MAX_BYTES or _length(request) <= (most := _most(request)):
-            return None
-        words = _("This is too much at once. Send less than %(most)s.") % {"most": filesizeformat(most)}
-        return _refusal(request, words, 413)
+        length = _length(request)
+        if length and length > (most := _most(request)):
+            if _is_sheet_of_visitor(request):  # 403 makes the sheet ask for the password, and then send again
+                return HttpResponse(_("Sign in, then send it again."), "text/plain; charset=utf-8", 403)
+            words = _("This is too much at once. Send less than %(most)s.") % {"most": filesizeformat(most)}
+            return _refusal(request, words, 413)
+        return _busy(request) if length else None
+
+
+def _busy(request: HttpRequest) -> HttpResponse | None:
+    """503 while too many threads read bodies (config/deadline.py); before the sender is asked for a byte."""
+    body = request.META.get(BODY_KEY)
+    if not isinstance(body, RequestBody):
+        return None
+    if request.user.is_authenticated:
+        body.sent_by_signed_in()
+    if body.admit():
+        return None
+    words = _("The site is receiving many uploads. Nothing of yours was read. Wait a few seconds, then send it again.")
+    response = _refusal(request, words, 503)
+    response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return response
+
+
+def _is_sheet_of_visitor(request: HttpRequest) -> bool:
+    return not request.user.is_authenticated and request.headers.get("X-Requested-With") == "emic"
 
 
 def _most(request: HttpRequest) -> int:
     """Bytes. Only who is of a team imports; the form says the same of the file alone."""
     least = settings.BODY_MAX_BYTES
     if not request.user.is_authenticated:
+        return min(SMALL_BYTES, least)
+    if _length(request) <= least:
         return least
     if request.path_info.endswith(FILES) and request.user.team_memberships.exists():
         return settings.IMPORT_MAX_BYTES + least

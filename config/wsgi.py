@@ -3,10 +3,12 @@ import os
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-application = get_wsgi_application()
+django_application = get_wsgi_application()
 
 from config.checks import refuse_mistakes  # noqa: E402  (needs settings)
+from config.deadline import BodyBounds  # noqa: E402
 from config.middleware import Request  # noqa: E402
 
-application.request_class = Request
+django_application.request_class = Request
+application = BodyBounds(django_application)
 refuse_mistakes()

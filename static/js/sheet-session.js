@@ -47,7 +47,7 @@ export async function send(url, body, seconds = 20, again = true) {
   }
   if (response.status === 403 && again && (await here()) === page.dataset.person) return send(url, body, seconds, false);
   if (response.type === "opaqueredirect" || response.status === 403) return { state: "out" };
-  if (response.status >= 500 || response.status === 429) return { state: "away" };
+  if (response.status >= 500 || [408, 429].includes(response.status)) return { state: "away" };
   try {
     const json = response.headers.get("content-type")?.includes("json");
     return { state: "here", status: response.status, data: json ? await response.json() : await response.text() };
