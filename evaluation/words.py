@@ -98,7 +98,7 @@ RESAMPLED: dict[str, Words] = {
     "concepts": _("concepts"),
     "clusters of units": _("whole clusters of units"),
     "questions": _("questions"),
-    "cohorts": _("cohorts"),
+    "countries": _("countries"),
     "cells": _("cells"),
 }
 

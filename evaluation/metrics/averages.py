@@ -22,15 +22,25 @@ from scipy import stats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import WHOLE_SCALE, Scale
 
+SHARES, DIFFERENCES = Scale("logit"), Scale("identity", limits=(-1.0, 1.0))  # of shares, and differences of shares
+
+
+def mean_over_countries(estimates: Sequence[Estimate], scale: Scale, *, level: float = 0.95) -> Estimate:
+    """The plain mean of the countries' numbers, with the countries taken as drawn: ``mean_of``, under one name.
+
+    ``scale`` is that of the numbers: ``SHARES``, ``DIFFERENCES``, or of their measure.
+    """
+    return mean_of(estimates, "countries", scale=scale, level=level)
+
 
 def mean_of(estimates: Sequence[Estimate], of: str, *, scale: Scale | None = None, level: float = 0.95) -> Estimate:
-    """``of`` names what was averaged and is taken as drawn: "cohorts", "concepts".
+    """``of`` names what was averaged and is taken as drawn: "countries", "concepts".
 
     ``n_units``, ``n_ratings`` are sums over the averaged numbers; ``n_raters`` the most in any, since the same people
     may stand behind several.
 
     >>> numbers = [Estimate.of(v, method="m", n_units=2, n_raters=1, n_ratings=2) for v in (0.2, 0.4)]
-    >>> round(mean_of(numbers, "cohorts").value, 4)
+    >>> round(mean_of(numbers, "countries").value, 4)
     0.3
     """
     known = [one for one in estimates if one.value is not None]

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluation.metrics.agreement import Level, alpha
-from evaluation.metrics.averages import mean_of
+from evaluation.metrics.averages import mean_over_countries
 from evaluation.metrics.correlation import mean_pairwise_pearson, mean_pairwise_spearman
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.metrics.distributions import coverage, pairwise_distance
@@ -126,7 +126,7 @@ def build_agreement(given: Given) -> Table:
         for key, _title, _part in parts:
             found = [measure(tables[at, key], given.interval) for at, _label in there]
             means.append(
-                _cell(mean_of(found, "cohorts", scale=scale), "caire_table_14", key, 100, metric=theirs, country="Avg.")
+                _cell(mean_over_countries(found, scale), "caire_table_14", key, 100, metric=theirs, country="Avg.")
             )
             cells.append([
                 _cell(one, "caire_table_14", key, 100, metric=theirs, country=country)
@@ -182,7 +182,7 @@ def build_by_country(given: Given) -> Table:
             known = str(NOT_ITS_ROW) % {"mean": wrong} if wrong else ""
             means.append(
                 _cell(
-                    mean_of(found, "cohorts", scale=CORRELATIONS),
+                    mean_over_countries(found, CORRELATIONS),
                     "caire_table_2",
                     key,
                     1,

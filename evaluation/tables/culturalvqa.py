@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluation.metrics.association import correlation_of
-from evaluation.metrics.averages import mean_of
+from evaluation.metrics.averages import DIFFERENCES, SHARES, mean_of, mean_over_countries
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Scale
@@ -57,7 +57,6 @@ SETTING = Option(
     },
 )
 OPTIONS = (SETTING, JUDGE, SCALE)
-SHARES, DIFFERENCES = Scale("logit"), Scale("Fisher z")  # between 0 and 1, between -1 and 1
 BASELINES = ("llm_only", "llm_country", "llm_entities", "vlm")
 MEAN = gettext_lazy(
     "The average is the plain mean over countries, however many questions each has; it takes them as drawn."
@@ -111,7 +110,7 @@ def build_countries(given: Given) -> Table:
         rows.append(Row(country, tuple(cells)))
     cells = [
         Cell(
-            mean_of(by_model[name], "cohorts", scale=SHARES),
+            mean_over_countries(by_model[name], SHARES),
             rounding=PERCENT,
             printed=_theirs("Average", name) if compare else None,
         )
@@ -160,7 +159,7 @@ def _by_country(
         Row(country, tuple(Cell(one, rounding=ROUND) for one in line))
         for country, line in zip(here.countries, found, strict=True)
     ]
-    means = [mean_of([line[k] for line in found], "cohorts", scale=scale) for k in range(len(of))]
+    means = [mean_over_countries([line[k] for line in found], scale) for k in range(len(of))]
     rows.append(Row(_("Average"), tuple(Cell(one, rounding=ROUND) for one in means)))
     words = [*about_judge(here), *more, MEAN]
     return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
@@ -305,7 +304,7 @@ def build_releases(given: Given) -> Table:
         cells = [Cell(text=date or "–")]
         for western in (True, False):
             found = [some.of(country=c).accuracy for c in here.countries if (c in WESTERN) is western]
-            cells.append(Cell(mean_of(found, "cohorts", scale=SHARES), rounding=ROUND))
+            cells.append(Cell(mean_over_countries(found, SHARES), rounding=ROUND))
         rows.append(Row(name, tuple(cells)))
     words = [*about_judge(here), _("Western: %(countries)s.") % {"countries": ", ".join(WESTERN)}, MEAN]
     columns: list[Words] = [_("Released"), _("Western countries"), _("Other countries")]

@@ -5,16 +5,17 @@ countries in words goes with that in pictures. Intervals draw whole questions, o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluation.metrics.association import KINDS, correlation_of
+from evaluation.metrics.averages import DIFFERENCES, mean_over_countries
 from evaluation.metrics.classification import MISSING
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.resampling import mean
 from evaluation.metrics.reversal import equal_frequency, reversals
 from evaluation.tables.given import Given
 from evaluation.tables.printed import printed
@@ -157,42 +158,63 @@ def build_reversals_by_margin(given: Given) -> Table:
     return given.table(corner=_("Bin"), columns=columns, rows=rows, words=words)
 
 
+def _changes(rates: Sequence[tuple[Floats, Floats, Ints]]) -> list[Estimate]:
+    """For each country main less text-only, averaged over the models that have both."""
+    changes, answers = (np.stack(part) for part in zip(*((main - text, n) for text, main, n in rates), strict=True))
+    made = []
+    for change, n in zip(changes.T, answers.T, strict=True):
+        known = np.isfinite(change)
+        sizes: dict[str, Any] = {
+            "n_units": int(n[known].sum()), "n_raters": int(known.sum()), "n_ratings": int(n[known].sum())}  # fmt: skip
+        method = "difference of shares"
+        if known.any():
+            made.append(Estimate.of(float(change[known].mean()), method=method, **sizes))
+        else:
+            made.append(Estimate.undefined(reason="nothing_counted", method=method))
+    return made
+
+
 def _bin(count: int, number: int, column: str) -> Printed | None:
     return printed("valueground_table_7", column, bin=str(number + 1)) if count == 5 else None
 
 
-def _by_country_rates(of: Asked, model: str) -> tuple[Floats, Floats]:
-    """(C,) accuracy in text-only and in main, NaN where a country has no answer."""
-    rates = []
+def _by_country_rates(of: Asked, model: str) -> tuple[Floats, Floats, Ints]:
+    """(C,) accuracy in text-only and in main, NaN where a country has no answer; and (C,) how many answers both rest
+    on."""
+    rates, answers = [], np.zeros(len(of.countries), np.int64)
     for codes in (of.own_text.get(model, of.nothing), of.main.get(model, of.nothing)):
         counted = (codes != MISSING) & (of.gold != MISSING)
         hits = np.bincount(of.country[counted], (codes == of.gold)[counted], len(of.countries))
         n = np.bincount(of.country[counted], minlength=len(of.countries))
         rates.append(np.divide(hits, n, out=np.full(n.shape, np.nan), where=n > 0))
-    return rates[0], rates[1]
+        answers += n
+    return rates[0], rates[1], answers
 
 
 def build_transfer(given: Given) -> Table:
     of = asked(given)
     models = _both(of)
     rates = {model: _by_country_rates(of, model) for model in models}
-    rows = [Row(model, _transfer_cells(*rates[model], None, model)) for model in models]
-    text, main = (np.concatenate([rates[model][side] for model in models]) for side in (0, 1))
-    countries = np.tile(np.arange(len(of.countries)), len(models))
-    rows.append(Row(_("Pooled"), _transfer_cells(text, main, countries, "Pooled")))
+    rows = [Row(model, _transfer_cells([rates[model]], model)) for model in models]
+    rows.append(Row(_("Pooled"), _transfer_cells([rates[model] for model in models], "Pooled")))
     columns: list[Words] = [_("Pearson"), _("Spearman"), _("Main less text"), _("Countries with main below text")]
     words: list[Words] = [
         *counted_words(of),
         *_lacking(of),
-        _("Points are countries; in the last row, a country for each model, drawn together for the interval."),
+        _(
+            "Points are countries; in the last row, each country with each model. Its correlations take whole "
+            "countries as drawn; its difference is each country's mean over models, averaged over countries."
+        ),
     ]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
-def _transfer_cells(text: Floats, main: Floats, clusters: Ints | None, name: str) -> tuple[Cell, ...]:
+def _transfer_cells(rates: Sequence[tuple[Floats, Floats, Ints]], name: str) -> tuple[Cell, ...]:
+    """The row of one model, or of several pooled; ``rates`` of each model as `_by_country_rates` makes them."""
+    text, main = (np.concatenate([of_model[side] for of_model in rates]) for side in (0, 1))
     both = np.isfinite(text) & np.isfinite(main)
-    countries = np.arange(text.size) if clusters is None else clusters
-    change = mean((main - text)[both], countries[both], method="mean over countries")
+    clusters = np.tile(np.arange(rates[0][0].size), len(rates)) if len(rates) > 1 else None
+    change = mean_over_countries(_changes(rates), DIFFERENCES)
     cells = [
         Cell(
             correlation_of(text, main, kind, clusters=clusters),

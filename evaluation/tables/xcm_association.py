@@ -14,8 +14,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from benchmarks.rules.regions import country_code
-from evaluation.metrics import forced_choice, resampling
+from evaluation.metrics import forced_choice
 from evaluation.metrics.association import pearson_of
+from evaluation.metrics.averages import SHARES, mean_over_countries
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.silhouette import Distance, TooMuch, mean_silhouettes
@@ -75,26 +76,16 @@ def credit_of(given: Given, choices: Choices) -> Floats:
     return forced_choice.winners(choices.similarity, ties="every" if given.chosen["ties"] == "every" else "first")
 
 
-def mean_over_countries(choices: Choices, credit: Floats, column: int) -> Estimate:
-    """The plain mean of the countries' win rates; clusters are drawn."""
-    known = ~np.isnan(credit).any(axis=1)
-    names = sorted(set(choices.countries[known].tolist()))
-    there = [known & (choices.countries == name) for name in names]
-    columns = [part for mask in there for part in (np.where(mask, np.nan_to_num(credit[:, column]), 0), mask)]
-
-    def mean(sums: Floats) -> Floats:
-        wins, trials = sums[:, 0::2], sums[:, 1::2]
-        return np.asarray(np.where(trials > 0, wins / np.maximum(trials, 1), np.nan).mean(axis=1))
-
-    sums = resampling.cluster_sums(choices.clusters, *columns)
-    method = "mean of the countries' win rates"
-    return resampling.bootstrapped(sums, mean, method=method, n_units=int(known.sum()) if names else 0)
-
-
 def wins(given: Given, choices: Choices, credit: Floats) -> list[Estimate]:
-    if given.chosen.get("pooling") == "countries":
-        return [mean_over_countries(choices, credit, n) for n in range(credit.shape[1])]
-    return forced_choice.win_rates(credit, choices.clusters)
+    """The win rate of each type: of all trials, or the mean of the countries' rates, with the countries as drawn."""
+    if given.chosen.get("pooling") != "countries":
+        return forced_choice.win_rates(credit, choices.clusters)
+    known = ~np.isnan(credit).any(axis=1)
+    by_country = []
+    for name in sorted(set(choices.countries[known].tolist())):
+        mask = choices.countries == name
+        by_country.append(forced_choice.win_rates(credit[mask], choices.clusters[mask]))
+    return [mean_over_countries([rates[n] for rates in by_country], SHARES) for n in range(credit.shape[1])]
 
 
 def build_overall(given: Given) -> Table:

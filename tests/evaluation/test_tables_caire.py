@@ -120,7 +120,7 @@ def test_agreement_is_of_each_country_by_itself(study: Study) -> None:
     assert value(cell(table, "Mean pairwise Pearson", "Egypt, Natural")) == pytest.approx(r(first, second))
     means = [value(cell(table, "Mean pairwise Pearson", f"{label}, Natural")) for label in LABELS]
     average = cell(table, "Mean pairwise Pearson", "Average, Natural")
-    assert value(average) == pytest.approx(np.mean(means)) and average.estimate.resampled == "cohorts"
+    assert value(average) == pytest.approx(np.mean(means)) and average.estimate.resampled == "countries"
 
 
 def test_the_distance_is_an_option_and_is_said(study: Study) -> None:

@@ -11,15 +11,20 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 from django.http import QueryDict
+from scipy import stats
 
 from annotation.models import Campaign
 from annotation.services import campaigns
 from benchmarks.models import Benchmark, Image, Item, ItemImage
 from benchmarks.services.benchmarks import create_from_recipe
+from evaluation.metrics.averages import DIFFERENCES, mean_over_countries
+from evaluation.metrics.estimate import Estimate
+from evaluation.tables import culturalvqa
 from evaluation.tables.given import build
 from evaluation.tables.registry import tables_of
 from evaluation.tables.spec import Cell, Missing, Table
 from evaluation.tables.valueground_accuracy import Piece, mean_of
+from evaluation.tables.valueground_reversal import _transfer_cells
 from tests.evaluation.data import NOON
 from tests.evaluation.tabled import model, say, table
 from tests.personas import World
@@ -272,15 +277,38 @@ def test_the_transfer_from_words_to_pictures(world: World, benchmark: Benchmark,
     # Two countries: no correlation. Alpha: Egypt 3/4 less 1/2, Brazil 3/4 less 1. Beta: 1/4 less 1, 1/3 less 1.
     alpha, beta = row(made, "Alpha"), row(made, "Beta")
     assert [one.estimate.reason for one in list(alpha.values())[:2] if one.estimate] == ["too_few_points"] * 2
-    near(numbers(alpha)[2:], [(0, 2)])
+    near(numbers(alpha)[2:], [(0, 12)])  # answers: 8 in main, 4 in text-only
     assert alpha["Countries with main below text"].text == "1/2"
-    near(numbers(beta)[2:], [((-3 / 4 - 2 / 3) / 2, 2)])
+    near(numbers(beta)[2:], [((-3 / 4 - 2 / 3) / 2, 11)])
     assert beta["Countries with main below text"].text == "2/2"
     # All four points, (1/2, 3/4), (1, 3/4), (1, 1/4), (1, 1/3): products -11/96, squares 3/16 and 41/192.
     pooled = row(made, "Pooled")
     assert pooled["Pearson"].estimate is not None
     assert pooled["Pearson"].estimate.value == pytest.approx(-11 / 96 / (3 / 16 * 41 / 192) ** 0.5)
     assert pooled["Countries with main below text"].text == "3/4"
+
+
+def test_a_mean_over_countries_is_one_number_in_every_table() -> None:
+    """Table 8 of ValueGround and the examples of CulturalVQA average differences of shares over countries."""
+    text, main = np.array([0.9, 0.8, 0.7, 0.9, np.nan]), np.array([0.8, 0.75, 0.4, 0.7, 0.5])
+    counts = np.array([20, 30, 40, 50, 0])
+    ours = _transfer_cells([(text, main, counts)], "Any")[2].estimate
+    differences = [
+        Estimate.of(float(m - t), method="difference", n_units=int(n), n_raters=1, n_ratings=int(n))
+        for t, m, n in zip(text[:4], main[:4], counts[:4], strict=True)
+    ]
+    theirs = mean_over_countries([*differences, Estimate.undefined(reason="nothing_counted", method="d")], DIFFERENCES)
+    assert ours is not None and theirs.low is not None
+    assert (ours.value, ours.low, ours.high, ours.n_units) == (theirs.value, theirs.low, theirs.high, 140)
+    assert (ours.method, ours.resampled) == (theirs.method, theirs.resampled) == ("mean over countries", "countries")
+    step = stats.t.ppf(0.975, 3) * np.std(main[:4] - text[:4], ddof=1) / 2
+    assert ours.high - ours.value == pytest.approx(step)
+    # Two models: the mean of each country's models, so that a country counts once.
+    both = _transfer_cells([(text, main, counts), (text, main, counts)], "Pooled")[2].estimate
+    assert both is not None and (both.value, both.low) == (pytest.approx(ours.value), pytest.approx(ours.low))
+    shares = culturalvqa.mean_over_countries([Estimate.of(v, method="s", n_units=9, n_raters=1, n_ratings=9)
+                                              for v in (0.2, 0.5, 0.9)], culturalvqa.SHARES)  # fmt: skip
+    assert (shares.method, shares.resampled) == (ours.method, ours.resampled)
 
 
 def test_places_of_the_models(benchmark: Benchmark, choice: Campaign) -> None:
