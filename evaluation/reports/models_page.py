@@ -190,7 +190,10 @@ def _interval(report: ModelsReport, jackknife: str) -> Iterator[str]:
 
 def _places(report: ModelsReport) -> Iterator[str]:
     if sum(one.band is not None for one in report.lines) > 1:
-        yield _("Place: what paired permutation tests of every two models, by item, corrected by Holm, leave open.")
+        yield _(
+            "Place: the range of ranks that paired permutation tests leave open: every two models, by item, corrected "
+            "by Holm. The tests speak of other pictures and these people."
+        )
     if report.n_untested:
         yield _("No places: %(n)s models are too many to test every two of them.") % {"n": report.n_untested}
 

@@ -257,7 +257,10 @@ def build_bands(given: Given) -> Table:
         rows.append(Row(model, cells))
     words: list[Words] = [
         _("In percent, over the instances that every model answered."),
-        _("Place: what no test rules out; permutation tests of every two models by question, corrected after Holm."),
+        _(
+            "Place: the range of ranks that permutation tests leave open: every two models, by question, corrected by "
+            "Holm. The tests speak of other questions and these people."
+        ),
     ]
     columns: list[Words] = [_("Accuracy"), _("Place")]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
