@@ -4,7 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from annotation.models import Campaign
-from annotation.services import campaigns, deriving, leases
+from annotation.services import campaigns, consent, deriving, leases
 
 
 @shared_task(name="annotation.release_expired")
@@ -32,3 +32,9 @@ def derive_unnoticed() -> int:
     steps = deriving.work_off(at)
     deriving.lay_out()
     return steps
+
+
+@shared_task(name="annotation.follow_withdrawals")
+def follow_withdrawals() -> int:
+    """Normally there are none: a withdrawal leaves the answers out at once."""
+    return consent.follow_withdrawals()

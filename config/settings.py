@@ -107,6 +107,7 @@ CELERY_BEAT_SCHEDULE = {
     "release-expired-leases": {"task": "annotation.release_expired", "schedule": 60.0},
     "slots-for-new-items": {"task": "annotation.fill_open_campaigns", "schedule": 60.0},
     "derived-items": {"task": "annotation.derive_unnoticed", "schedule": 60.0},
+    "answers-after-withdrawals": {"task": "annotation.follow_withdrawals", "schedule": 600.0},
     "requeue-stalled-jobs": {"task": "jobs.requeue_stalled", "schedule": JOB_LEASE_SECONDS / 2},
     "show-that-it-beats": {"task": "evaluation.beat", "schedule": 60.0},
 }

@@ -20,7 +20,7 @@ class Annotation(models.Model):
     """One rater's answers to one sheet for one unit. Never edited, only superseded by a new version.
 
     `live` is false when it was superseded or taken back. `counted` is apart from any state: surplus and excluded
-    answers are kept and are not counted.
+    answers are kept and are not counted. annotation.services.inclusion decides which answers count.
     """
 
     assignment = models.ForeignKey("annotation.Assignment", models.PROTECT, related_name="annotations", db_index=False)
@@ -43,6 +43,13 @@ class Annotation(models.Model):
     live = models.BooleanField(default=True)
     counted = models.BooleanField(default=True)
     uncounted_because = models.CharField(max_length=20, blank=True)
+    at_submit = models.CharField(
+        max_length=20,
+        blank=True,
+        db_default="",
+        default="",
+        help_text="Why it could not count when it came (closed, no_consent, ...). Never changes.",
+    )
 
     class Meta:
         constraints = [

@@ -15,6 +15,7 @@ from annotation.services import loading, outbox, rules, slots
 from annotation.services.allocation import Work, lock_seat, open_work, work_for
 from annotation.services.before import Before, before_of
 from annotation.services.gate import SHUTS_OUT, Gate, gate
+from annotation.services.inclusion import recompute_counted
 from annotation.services.leases import release
 from annotation.services.sheet_versions import sheet_of
 from annotation.services.slots import Seat
@@ -150,7 +151,8 @@ def _submit(assignment: Assignment, parsed: Parsed, submission: Submission, at: 
     allowed = gate(seat.cohort_id, seat.rater_id, at)
     barred = _barred(allowed, before, parsed)
     counted, wanted, submitted = _take_place(assignment, before, barred, allowed)
-    annotation = _write(assignment, before, parsed, submission, counted, barred, at)
+    at_submit = KEPT_ONLY.get(allowed.kept_only or "", "")
+    annotation = _write(assignment, before, parsed, submission, counted, barred, at_submit, at)
     if before.has_draft:
         Draft.objects.filter(assignment_id=assignment.pk).delete()
     work = work_for(seat, at, wait=False, place=_seated(assignment).cohort, allowed=allowed)
@@ -167,7 +169,7 @@ def _barred(allowed: Gate, before: Before, parsed: Parsed) -> str:
     A first answer is kept all the same. A change is refused, for it would take an answer out of the numbers; so is a
     sheet with mistakes, for it cannot be shown again.
     """
-    refused = "excluded" if before.excluded else "" if allowed.only_text_is_new else allowed.refused or ""
+    refused = "excluded" if before.excluded else allowed.kept_only or ""
     shut = refused in KEPT_ONLY
     if shut and (not parsed.ok or (before.live is not None and refused != "excluded")):
         raise Unclaimable(refused)
@@ -204,6 +206,7 @@ def _write(
     submission: Submission,
     counted: bool,
     barred: str,
+    at_submit: str,
     at: datetime,
 ) -> Annotation:
     if before.live is not None:
@@ -227,6 +230,7 @@ def _write(
         trace=merged(draft.trace if draft else {}, submission.trace),
         counted=counted,
         uncounted_because="" if counted else barred or "surplus",
+        at_submit=at_submit,
     )
     return write(annotation, parsed.codes, assignment.campaign_id, assignment.unit_id)
 
@@ -292,6 +296,7 @@ def undo(which: Assignment | int, rater: Rater, at: datetime, version: int | Non
     wanted = 0
     if earlier is not None:
         bring_back(earlier, answer)
+        recompute_counted([earlier.pk])  # its own reasons hold again, such as a withdrawn consent
     elif before.live_counted and assignment.slot_id is not None:
         wanted = _put_in_hand(assignment, seat, at)
     else:  # it never had a place: written again, it goes in as late work does

@@ -13,7 +13,6 @@ from annotation.models import (
     Annotation,
     Assignment,
     Campaign,
-    Exclusion,
     Rating,
     Review,
     Unit,
@@ -23,6 +22,7 @@ from annotation.services import machine_answers, outbox, rules, slots
 from annotation.services.file_raters import Name, raters_for
 from annotation.services.file_rows import Place, Ready
 from annotation.services.file_withdrawals import WITHDRAWN
+from annotation.services.inclusion import recompute_counted
 from annotation.services.reviews import BECOMES, REJECTED, Decision
 from annotation.services.sql import fetch
 from jobs.models import JobRow
@@ -51,7 +51,6 @@ class Step:
     place: Place
     at: datetime
     rule: str
-    excluded: set[int]
     held: dict[Pair, tuple[int, bool]]
     known: dict[int, list[Annotation]]
     reviews: dict[int, str]
@@ -130,8 +129,6 @@ def _units(ready: Sequence[Ready]) -> dict[tuple[int, str], int]:
 
 
 def _step(place: Place, ready: Sequence[Ready], pairs: Sequence[Pair], raters: set[int], now: datetime) -> Step:
-    benchmark = place.campaign.stage.benchmark
-    excluded = Exclusion.objects.filter(benchmark=benchmark, lifted_at=None, rater__in=raters)
     held = _held(place, ready, pairs, now)
     known: dict[int, list[Annotation]] = defaultdict(list)
     rows = Annotation.objects.filter(assignment__in=[pk for pk, _theirs in held.values()]).order_by("-live", "-version")
@@ -143,7 +140,6 @@ def _step(place: Place, ready: Sequence[Ready], pairs: Sequence[Pair], raters: s
         place=place,
         at=now,
         rule=rules.stamp(place.campaign),
-        excluded=set(excluded.values_list("rater_id", flat=True)),
         held=held,
         known=known,
         reviews=dict(reviews),
@@ -192,7 +188,7 @@ def _judge(step: Step, one: Ready, pair: Pair) -> Judged:
     key = step.place.key(one.number)
     for known in step.known[assignment]:
         if known.client_key == key and not known.live and known.uncounted_because == WITHDRAWN:
-            _bring_back(step, known, one, pair)
+            _bring_back(step, known, one)
             return Outcome.UPDATED, "brought_back", _("It was withdrawn, and is back.")
         if known.client_key == key or (known.live and known.answers == one.parsed.answers):
             return Outcome.UNCHANGED, "", ""
@@ -214,13 +210,9 @@ def _theirs(step: Step, one: Ready, assignment: int) -> Judged:
     return Outcome.ERROR, "already_there", message % {"rater": one.said.rater}
 
 
-def _because(step: Step, one: Ready, rater: int) -> str:
-    """Why an answer of a file does not count. What a closed campaign says is said."""
-    if one.said.because:
-        return one.said.because
-    if step.place.campaign.state == Campaign.State.CLOSED:
-        return CLOSED
-    return "excluded" if rater in step.excluded else ""
+def _because(step: Step, one: Ready) -> str:
+    """Why an answer of a file cannot count: what the file says of it, or that the campaign is closed."""
+    return one.said.because or (CLOSED if step.place.campaign.state == Campaign.State.CLOSED else "")
 
 
 def _state(because: str) -> str:
@@ -228,7 +220,7 @@ def _state(because: str) -> str:
 
 
 def _create(step: Step, one: Ready, pair: Pair, assignment: int, key: str) -> None:
-    because = _because(step, one, pair[1])
+    because = _because(step, one)
     earlier = max((known.version for known in step.known[assignment]), default=0)
     annotation = Annotation(
         assignment_id=assignment,
@@ -248,18 +240,18 @@ def _create(step: Step, one: Ready, pair: Pair, assignment: int, key: str) -> No
         live=True,
         counted=not because,
         uncounted_because=because,
+        at_submit=because,
     )
     step.known[assignment].insert(0, annotation)
     step.made.append((annotation, one, pair[0]))
     step.states[_state(because)].append(assignment)
 
 
-def _bring_back(step: Step, known: Annotation, one: Ready, pair: Pair) -> None:
+def _bring_back(step: Step, known: Annotation, one: Ready) -> None:
     """As it was: what reviewers decided before it was withdrawn holds."""
     decision = step.reviews.get(known.pk)
-    because = REJECTED if decision == Decision.REJECT else _because(step, one, pair[1])
-    known.live, known.counted, known.uncounted_because = True, not because, because
-    step.back.append((known, BECOMES[Decision(decision)] if decision else _state(because)))
+    known.live, known.at_submit = True, _because(step, one)
+    step.back.append((known, BECOMES[Decision(decision)] if decision else _state(known.at_submit)))
 
 
 def _save(step: Step) -> None:
@@ -272,6 +264,7 @@ def _save(step: Step) -> None:
             made = {"at": one.said.at}
             Upload.objects.get_or_create(assignment_id=annotation.assignment_id, image=image, defaults=made)
     _save_back(step)
+    recompute_counted([one.pk for one, *_rest in step.made] + [known.pk for known, _state in step.back])
 
 
 def _ratings(place: Place, annotation: Annotation, one: Ready, unit: int) -> Iterable[Rating]:
@@ -284,14 +277,15 @@ def _ratings(place: Place, annotation: Annotation, one: Ready, unit: int) -> Ite
 
 
 def _save_back(step: Step) -> None:
+    """Current again; whether they count is decided afterwards."""
     by_reason: dict[str, list[int]] = defaultdict(list)
     by_state: dict[str, list[int]] = defaultdict(list)
     for known, state in step.back:
-        by_reason[known.uncounted_because].append(known.pk)
+        by_reason[known.at_submit].append(known.pk)
         by_state[state].append(known.assignment_id)
     for because, pks in by_reason.items():
-        Annotation.objects.filter(pk__in=pks).update(live=True, counted=not because, uncounted_because=because)
-        Rating.objects.filter(annotation__in=pks).update(live=True, counted=not because)
+        Annotation.objects.filter(pk__in=pks).update(live=True, at_submit=because)
+        Rating.objects.filter(annotation__in=pks).update(live=True)
     for state, assignments in by_state.items():
         Assignment.objects.filter(pk__in=assignments).update(state=state, changed_at=step.at)
 

@@ -66,11 +66,12 @@ class Gate:
 
     refused: Reason | None
     lease_minutes: int
-    only_text_is_new: bool = False
-    """Consent is missing only because a newer text was published: what was begun under the older one counts."""
     staffing: str = "anyone"
     room: int | None = None
     until: datetime | None = None
+    kept_only: Reason | None = None
+    """Why an answer that is sent now is kept and can never count. Not an exclusion, which can be
+    lifted, and not a newer consent text: what was begun under an older one counts."""
 
 
 def gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
@@ -92,8 +93,14 @@ def gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
         ("not_ready", unready),
     ]
     refused = next((reason for reason, holds in refusals if holds), None)
+    lasting: list[tuple[Reason, Any]] = [
+        ("not_a_member", not member),
+        ("no_consent", not consented and not to_older),
+        ("campaign_closed", state == "closed"),
+    ]
+    kept_only = next((reason for reason, holds in lasting if holds), None)
     if refused or (most is None and daily is None):
-        return Gate(refused, minutes, refused == "no_consent" and to_older, staffing)
+        return Gate(refused, minutes, staffing, kept_only=kept_only)
     return _within(Gate(None, minutes, staffing=staffing), cohort_id, rater_id, most, daily, at.astimezone(of_cohort))
 
 

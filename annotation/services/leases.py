@@ -1,6 +1,9 @@
 """Places whose time is over go back. The draft stays, and the answer can still be sent."""
 
+from dataclasses import dataclass
 from datetime import datetime
+
+from django.db.models import QuerySet
 
 from annotation.models import Assignment, Tally
 from annotation.services import slots
@@ -23,6 +26,16 @@ def _release(participation_id: int, at: datetime) -> int:
     return release(participation_id, at, expired=True)
 
 
+@dataclass(frozen=True)
+class Freed:
+    """A place that was given back, and what that changes in the tally of its campaign cohort."""
+
+    cohort: int
+    shard: int
+    wanted: int
+    submitted: int
+
+
 def release(participation_id: int, at: datetime, *, expired: bool = False, ahead_only: bool = False) -> int:
     """Give back what a person holds. Needs the lock of their Participation."""
     rows = Assignment.objects.filter(participation_id=participation_id, state=Assignment.State.RESERVED)
@@ -30,11 +43,24 @@ def release(participation_id: int, at: datetime, *, expired: bool = False, ahead
         rows = rows.filter(lease_until__lte=at)
     if ahead_only:
         rows = rows.filter(in_hand=False)
-    held = list(rows.order_by("slot_id").values_list("pk", "slot_id", "participation__cohort_id"))
+    released, freed = free_places(rows, at)
+    for place in sorted(freed, key=lambda place: place.shard):
+        if place.wanted or place.submitted:
+            slots.tally(place.cohort, place.shard, wanted=place.wanted, submitted=place.submitted)
+    return released
+
+
+def free_places(reserved: QuerySet[Assignment], at: datetime) -> tuple[int, list[Freed]]:
+    """Give these assignments back: how many, and the places that became free. Writes no tally: the caller does, last.
+
+    Needs the locks of their participations.
+    """
+    held = list(reserved.order_by("slot_id").values_list("pk", "slot_id", "participation__cohort_id"))
     ids = [pk for pk, _slot, _cohort in held]
     Assignment.objects.filter(pk__in=ids).update(state=Assignment.State.RELEASED, lease_until=None, changed_at=at)
-    freed = [(pk, cohort, *slots.free(slot, reserved=-1)) for pk, slot, cohort in held if slot is not None]
-    for pk, cohort, wanted, submitted in sorted(freed, key=lambda one: one[0] % Tally.SHARDS):
-        if cohort is not None and (wanted or submitted):
-            slots.tally(cohort, pk, wanted=wanted, submitted=submitted)
-    return len(held)
+    freed = [
+        Freed(cohort, pk % Tally.SHARDS, *slots.free(slot, reserved=-1))
+        for pk, slot, cohort in held
+        if slot is not None and cohort is not None
+    ]
+    return len(held), freed

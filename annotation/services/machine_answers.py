@@ -12,7 +12,8 @@ from django.db.models import Exists, OuterRef, Q
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Rating, Review
 from annotation.services import outbox, rules, slots
 from annotation.services.answers import OF_FILES
-from annotation.services.reviews import BECOMES, REJECTED, Decision
+from annotation.services.inclusion import recompute_counted
+from annotation.services.reviews import BECOMES, Decision
 from annotation.services.sql import fetch
 from annotation.sheets import Parsed
 from people.models import Rater
@@ -55,9 +56,9 @@ UPDATE annotation_rating r SET live = false, counted = false FROM gone WHERE r.a
 WRITE = """
 WITH kept AS (
   INSERT INTO annotation_annotation (assignment_id, rater_id, version, client_key, answers, sheet_version_id,
-    rule_version, language, shown_at, submitted_at, confirmed, trace, live, counted, uncounted_because)
+    rule_version, language, shown_at, submitted_at, confirmed, trace, live, counted, uncounted_because, at_submit)
   SELECT a.assignment_id, %(rater)s, a.version, a.key, a.answers::jsonb, %(sheet)s, %(rule)s, 'en', a.shown_at, a.at,
-    '[]', '{}', true, a.because = '', a.because
+    '[]', '{}', true, a.because = '', a.because, CASE WHEN a.because = 'excluded' THEN '' ELSE a.because END
   FROM unnest(%(assignments)s::bigint[], %(versions)s::int[], %(keys)s::text[], %(answers)s::text[],
     %(shown)s::timestamptz[], %(ats)s::timestamptz[], %(because)s::text[])
     AS a(assignment_id, version, key, answers, shown_at, at, because)
@@ -231,19 +232,18 @@ def bring_back(desk: Desk, annotations: Sequence[int], at: datetime) -> int:
         raise Mixed
     decided = Review.objects.filter(annotation__in=back, undone_at=None).values_list("annotation_id", "decision")
     decisions: Mapping[int, str] = dict(decided)
-    general = _because(desk)
+    closed = CLOSED if _because(desk) == CLOSED else ""
     groups: dict[tuple[str, str], list[Annotation]] = {}
     for one in back:
         decision = decisions.get(one.pk)
-        because = REJECTED if decision == Decision.REJECT else REPEAT if one.assignment.repeat else general
         state = str(BECOMES[Decision(decision)]) if decision else str(Assignment.State.SUBMITTED)
-        groups.setdefault((because, state), []).append(one)
-    for (because, state), many in groups.items():
-        flags = {"live": True, "counted": not because}
+        groups.setdefault((REPEAT if one.assignment.repeat else closed, state), []).append(one)
+    for (at_submit, state), many in groups.items():
         own = Q(pk__in=[one.pk for one in many])
-        Annotation.objects.filter(own).update(**flags, uncounted_because=because)
-        Rating.objects.filter(annotation__in=many).update(**flags)
+        Annotation.objects.filter(own).update(live=True, at_submit=at_submit)
+        Rating.objects.filter(annotation__in=many).update(live=True)
         Assignment.objects.filter(pk__in=[one.assignment_id for one in many]).update(state=state, changed_at=at)
+    recompute_counted([one.pk for one in back])
     outbox.note_answers([one.pk for one in back])
     _tell(desk)
     return len(back)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
+from annotation.services.inclusion import BAR, JOINS
 from annotation.services.sql import change, fetch
 
 
@@ -64,7 +65,23 @@ GROUP BY p.id, p.cursor
 """
 MISSED_URGENT = MISSED.replace("AND s.open AND", "AND s.open AND s.urgent AND").replace("cursor", "urgent_cursor")
 
+REASONS = f"""
+SELECT * FROM (SELECT an.id, an.counted, an.uncounted_because AS because, a.slot_id IS NOT NULL AS placed, {BAR} AS bar
+  {JOINS} WHERE an.live) t
+WHERE CASE WHEN bar <> '' THEN counted OR because <> bar
+  WHEN placed THEN NOT counted AND because <> 'surplus' ELSE NOT counted END
+"""
+
 CHECKS = (
+    Check(
+        "whether an answer counts",
+        f"""SELECT id, concat_ws(' ', counted, because),
+              CASE WHEN bar = '' AND placed THEN 'true, or false surplus' ELSE concat_ws(' ', bar = '', bar) END
+            FROM ({REASONS}) t""",
+        f"""UPDATE annotation_annotation an SET counted = t.becomes = '', uncounted_because = t.becomes
+            FROM (SELECT id, CASE WHEN bar = '' AND placed THEN 'surplus' ELSE bar END AS becomes FROM ({REASONS}) w) t
+            WHERE an.id = t.id""",
+    ),
     Check(
         "places of a slot",
         f"""SELECT id, concat_ws(' ', reserved, submitted, wanted), concat_ws(' ', held, counted, places)

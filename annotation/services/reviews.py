@@ -11,9 +11,10 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.models import Annotation, Assignment, Campaign, Exclusion, ItemContributor, Rating, Review
-from annotation.services import outbox, slots
+from annotation.models import Annotation, Assignment, Campaign, ItemContributor, Review
+from annotation.services import outbox
 from annotation.services.allocation import lock_seat
+from annotation.services.inclusion import recompute_counted
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Benchmark, Stage
 from jobs.models import record
@@ -145,7 +146,7 @@ def decide(
     )
     _become(assignment, BECOMES[Decision(decision)], at)
     if decision == Decision.REJECT:
-        _uncount(answer)
+        recompute_counted([answer.pk])
     _follow(answer, reviewer, VERBS[Decision(decision)], review)
     return review
 
@@ -168,7 +169,7 @@ def undo(review_id: int, user: User, at: datetime, *, runs: bool = False) -> Rev
     review.save(update_fields=["undone_at"])
     _become(answer.assignment, State.SUBMITTED, answer.submitted_at)
     if review.decision == Decision.REJECT:
-        _count_again(answer)
+        recompute_counted([answer.pk])
     _follow(answer, user, "answer.review_undone", review)
     return review
 
@@ -198,34 +199,6 @@ def _may(answer: Annotation, reviewer: User) -> None:
 
 def _become(assignment: Assignment, state: str, at: datetime) -> None:
     Assignment.objects.filter(pk=assignment.pk).update(state=state, changed_at=at)
-
-
-def _uncount(answer: Annotation) -> None:
-    """A rejected answer is kept and does not count; its place goes to the oldest waiting answer, or opens again."""
-    Annotation.objects.filter(pk=answer.pk).update(counted=False, uncounted_because=REJECTED)
-    Rating.objects.filter(annotation_id=answer.pk).update(counted=False)
-    assignment = answer.assignment
-    if assignment.slot_id is None or assignment.participation is None:
-        return
-    slots.lock([assignment.slot_id])
-    wanted, submitted = slots.uncount([assignment.slot_id])
-    slots.tally(assignment.participation.cohort_id, assignment.pk, wanted=wanted, submitted=submitted)
-
-
-def _count_again(answer: Annotation) -> None:
-    """Where its place is still free; else it waits as surplus. One of an excluded rater stays out."""
-    assignment = answer.assignment
-    benchmark = assignment.campaign.stage.benchmark_id
-    if Exclusion.objects.filter(benchmark=benchmark, rater=answer.rater_id, lifted_at=None).exists():
-        Annotation.objects.filter(pk=answer.pk).update(uncounted_because="excluded")
-        return
-    if assignment.slot_id is None or assignment.participation is None:
-        Annotation.objects.filter(pk=answer.pk).update(counted=True, uncounted_because="")
-        Rating.objects.filter(annotation_id=answer.pk).update(counted=True)
-        return
-    Annotation.objects.filter(pk=answer.pk).update(uncounted_because="surplus")
-    slots.lock([assignment.slot_id])
-    slots.tally(assignment.participation.cohort_id, assignment.pk, submitted=slots.promote([assignment.slot_id]))
 
 
 def _follow(answer: Annotation, actor: User, verb: str, review: Review) -> None:

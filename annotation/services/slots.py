@@ -285,16 +285,19 @@ def to_end(item_ids: Sequence[int]) -> None:
 
 
 UNCOUNT = f"""
-UPDATE annotation_slot s SET submitted = s.submitted - 1, wanted = t.fits,
-  position = CASE WHEN NOT s.open AND t.fits > s.reserved + s.submitted - 1 THEN {END} ELSE s.position END
+UPDATE annotation_slot s SET submitted = s.submitted - t.fewer, wanted = t.fits,
+  position = CASE WHEN NOT s.open AND t.fits > s.reserved + s.submitted - t.fewer THEN {END} ELSE s.position END
 FROM (
-  SELECT o.id, o.wanted AS old, greatest(least(o.wanted, {PLACES}), o.reserved + o.submitted - 1) AS fits
-  FROM annotation_slot o JOIN annotation_campaigncohort cc ON cc.id = o.cohort_id WHERE o.id = ANY(%(slots)s)
-) t WHERE s.id = t.id RETURNING s.wanted - t.old
+  SELECT o.id, o.wanted AS old, lost.fewer,
+    greatest(least(o.wanted, {PLACES}), o.reserved + o.submitted - lost.fewer) AS fits
+  FROM (SELECT id, count(*) AS fewer FROM unnest(%(slots)s::bigint[]) AS every(id) GROUP BY id) lost
+    JOIN annotation_slot o ON o.id = lost.id JOIN annotation_campaigncohort cc ON cc.id = o.cohort_id
+) t WHERE s.id = t.id RETURNING s.wanted - t.old, t.fewer
 """
 
 
 def uncount(slot_ids: Sequence[int]) -> tuple[int, int]:
-    """One answer less in each of these slots, which are locked: the changes of `wanted` and of `submitted`."""
-    wanted = [int(by) for (by,) in fetch(UNCOUNT, {"slots": list(slot_ids)})]
-    return sum(wanted), promote(slot_ids) - len(wanted)
+    """One answer less in each of these slots, which are locked: the changes of `wanted` and of `submitted`. A slot that
+    is named twice loses two."""
+    rows = fetch(UNCOUNT, {"slots": list(slot_ids)})
+    return sum(int(by) for by, _fewer in rows), promote(slot_ids) - sum(int(fewer) for _by, fewer in rows)

@@ -14,10 +14,11 @@ WRITE = """
 WITH kept AS (
   INSERT INTO annotation_annotation (assignment_id, rater_id, version, client_key, answers, sheet_version_id,
     instruction_version_id, rule_version, cohort_id, language, shown_at, submitted_at, active_seconds, confirmed,
-    trace, live, counted, uncounted_because)
+    trace, live, counted, uncounted_because, at_submit)
   VALUES (%(assignment_id)s, %(rater_id)s, %(version)s, %(client_key)s, %(answers)s, %(sheet_version_id)s,
     %(instruction_version_id)s, %(rule_version)s, %(cohort_id)s, %(language)s, %(shown_at)s, %(submitted_at)s,
-    %(active_seconds)s, %(confirmed)s, %(trace)s, true, %(counted)s, %(uncounted_because)s)
+    %(active_seconds)s, %(confirmed)s, %(trace)s, true, %(counted)s, %(uncounted_because)s,
+    %(at_submit)s)
   RETURNING id
 ), ratings AS (
   INSERT INTO annotation_rating

@@ -37,6 +37,9 @@ class Consent(models.Model):
     language = models.CharField(max_length=12)
     given_at = models.DateTimeField(auto_now_add=True)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
+    counts_earlier = models.BooleanField(
+        db_default=False, default=False, help_text="Answers from before an earlier withdrawal count again."
+    )
 
     class Meta:
         constraints = [

@@ -85,21 +85,27 @@ def put_in_force(team: Team, texts: Mapping[str, str], actor: User, at: datetime
 
 
 @transaction.atomic
-def agree(user: User, version: ConsentVersion, language: str) -> Consent:
-    """Agreeing twice is agreeing once."""
+def agree(user: User, version: ConsentVersion, language: str, *, counts_earlier: bool = False) -> Consent:
+    """Agreeing twice is agreeing once. `counts_earlier`: answers that a withdrawal left out count again. Its effect on
+    them is the business of annotation.services.consent."""
     if version.published_at is None:
         raise ConsentRefused("not_published")
     consent, made = Consent.objects.get_or_create(
-        user=user, version=version, withdrawn_at=None, defaults={"language": language}
+        user=user,
+        version=version,
+        withdrawn_at=None,
+        defaults={"language": language, "counts_earlier": counts_earlier},
     )
     if made:
-        record(user, "consent.given", scope=f"team:{version.team_id}", target=f"consent_version:{version.pk}")
+        scope, target = f"team:{version.team_id}", f"consent_version:{version.pk}"
+        record(user, "consent.given", scope=scope, target=target, counts_earlier=counts_earlier)
     return consent
 
 
 @transaction.atomic
 def withdraw(user: User, team: Team, at: datetime) -> int:
-    """Take back every live consent to this team's texts. Says how many there were."""
+    """Withdraw every consent in force to this team's texts. Returns how many there were. What follows for the person's
+    answers is the business of annotation.services.consent."""
     taken = Consent.objects.filter(user=user, version__team=team, withdrawn_at__isnull=True).update(withdrawn_at=at)
     if taken:
         record(user, "consent.withdrawn", scope=f"team:{team.pk}", target=f"user:{user.pk}")

@@ -51,6 +51,7 @@ def _one(
         sheet_version=campaign.sheet_version, instruction_version=campaign.instruction_versions.first(),
         cohort=row.cohort, language="en", shown_at=at, submitted_at=at + timedelta(seconds=9), active_seconds=8.5,
         counted=not because, uncounted_because=because,
+        at_submit="" if because == "excluded" else because,
     )  # fmt: skip
     Rating.objects.create(
         annotation=annotation, campaign=campaign, cohort=row.cohort, unit=unit, rater=rater, field="relevance",

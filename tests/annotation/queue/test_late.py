@@ -7,7 +7,7 @@ import pytest
 from annotation.models import Annotation, Assignment, CampaignCohort, Draft, ProblemReport, Rating, Slot, Tally
 from annotation.services import allocation, answers, campaigns, drafts, exclusions, recount
 from annotation.services.answers import Submission
-from people.models import CohortMember, Consent, ConsentVersion, Rater
+from people.models import CohortMember, ConsentVersion, Rater
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
 
 pytestmark = pytest.mark.django_db
@@ -36,18 +36,16 @@ def leaves(seat: CampaignCohort, person: Rater) -> None:
     CohortMember.objects.filter(cohort=seat.cohort, user=person.user).update(left_at=NOON)
 
 
-def withdraws(seat: CampaignCohort, person: Rater) -> None:
-    """A text is published and the person, who had agreed, takes it back."""
-    version = ConsentVersion.objects.create(team=seat.cohort.team, number=1, published_at=NOON)
-    assert person.user
-    Consent.objects.create(user=person.user, version=version, language="en", withdrawn_at=NOON)
+def is_not_asked(seat: CampaignCohort, person: Rater) -> None:
+    """The first text of the team is published, and the person has not agreed to it."""
+    ConsentVersion.objects.create(team=seat.cohort.team, number=1, published_at=NOON)
 
 
 def closes(seat: CampaignCohort, person: Rater) -> None:
     campaigns.close(seat.campaign, None, NOON)
 
 
-ENDS = {"not_a_member": leaves, "no_consent": withdraws, "closed": closes}
+ENDS = {"not_a_member": leaves, "no_consent": is_not_asked, "closed": closes}
 
 
 def test_an_undo_asked_twice_takes_back_one_answer() -> None:
