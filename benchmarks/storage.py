@@ -1,10 +1,15 @@
 """Bytes into Django's storage, whole or not at all."""
 
+from __future__ import annotations
+
 import os
 import tempfile
+import uuid
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
+from django.core.files.base import File
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.utils.functional import LazyObject
@@ -30,6 +35,18 @@ def put(name: str, data: bytes) -> None:
             default_storage.delete(stored)
     finally:
         Path(path).unlink(missing_ok=True)
+
+
+def keep_upload(upload: File[Any], folder: str = "uploads") -> str:
+    """Store the file of a job and return its name. Raises OSError, and then leaves nothing behind: half a file on a
+    full disk would take the last room. `jobs.uploads` deletes what no job needs any more."""
+    name = f"{folder}/{uuid.uuid4().hex}"
+    try:
+        return default_storage.save(name, upload)
+    except OSError:
+        with suppress(OSError):
+            default_storage.delete(name)
+        raise
 
 
 def open_binary(name: str) -> BinaryIO:

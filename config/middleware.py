@@ -57,13 +57,13 @@ class Bodies:
         """Runs before the CSRF check, which reads the body, and keeps what is long on disk."""
         if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
             words = _("It came without its length, so it was not read. Send it from the form, or with its length.")
-            return _refusal(request, words, 411)
+            return refusal(request, words, 411)
         length = _length(request)
         if length and length > (most := _most(request)):
             if _is_sheet_of_visitor(request):  # 403 makes the sheet ask for the password, and then send again
                 return HttpResponse(_("Sign in, then send it again."), "text/plain; charset=utf-8", 403)
             words = _("This is too much at once. Send less than %(most)s.") % {"most": filesizeformat(most)}
-            return _refusal(request, words, 413)
+            return refusal(request, words, 413)
         return _busy(request) if length else None
 
 
@@ -77,7 +77,7 @@ def _busy(request: HttpRequest) -> HttpResponse | None:
     if body.admit():
         return None
     words = _("The site is receiving many uploads. Nothing of yours was read. Wait a few seconds, then send it again.")
-    response = _refusal(request, words, 503)
+    response = refusal(request, words, 503)
     response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response
 
@@ -98,7 +98,7 @@ def _most(request: HttpRequest) -> int:
     return settings.UPLOAD_MAX_BYTES + least if request.path_info.endswith(PICTURES) else least
 
 
-def _refusal(request: HttpRequest, words: str, status: int) -> HttpResponse:
+def refusal(request: HttpRequest, words: str, status: int) -> HttpResponse:
     """A page for who reads one; scripts and programs take the words alone."""
     if "text/html" not in request.headers.get("Accept", ""):
         return HttpResponse(words, "text/plain; charset=utf-8", status)

@@ -47,6 +47,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "config.middleware.Bodies",
+    "config.full_disk.FullDisk",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "people.middleware.PersonLocaleMiddleware",
@@ -109,6 +110,7 @@ CELERY_BEAT_SCHEDULE = {
     "derived-items": {"task": "annotation.derive_unnoticed", "schedule": 60.0},
     "answers-after-withdrawals": {"task": "annotation.follow_withdrawals", "schedule": 600.0},
     "requeue-stalled-jobs": {"task": "jobs.requeue_stalled", "schedule": JOB_LEASE_SECONDS / 2},
+    "sweep-uploads": {"task": "jobs.sweep_uploads", "schedule": 3600.0},
     "show-that-it-beats": {"task": "evaluation.beat", "schedule": 60.0},
 }
 CELERY_TASK_ALWAYS_EAGER = False

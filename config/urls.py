@@ -6,6 +6,7 @@ from django.urls import include, path
 from config.health import healthz
 from config.home import home
 
+handler500 = "config.full_disk.server_error"
 urlpatterns = [
     path("", home, name="home"),
     path("healthz", healthz, name="healthz"),

@@ -1,16 +1,24 @@
 """Reading jobs and their reports."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from django.db.models import QuerySet
 
 from jobs.models import Job, JobRow
+from jobs.runner import REFUSED
 
 PAGE = 100
 
 
 def recent(scope: str, kind: str, most: int = 10) -> QuerySet[Job]:
     return Job.objects.filter(scope=scope, kind=kind).select_related("created_by").order_by("-pk")[:most]
+
+
+def site_failures(since: datetime) -> QuerySet[Job]:
+    """Jobs that failed because of the site, newest first. A file that was refused is no failure of the site."""
+    failed = Job.objects.filter(state=Job.State.FAILED, finished_at__gte=since)
+    return failed.exclude(result__contains={REFUSED: True}).order_by("-finished_at")
 
 
 def counts(job: Job) -> list[tuple[str, str, int]]:

@@ -31,6 +31,7 @@ LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
 RESEND = timedelta(minutes=5)
 MOST_ATTEMPTS = 10
 SLICE_SECONDS = 60.0
+REFUSED = "refused"  # in the result of a job
 
 
 class Cancelled(Exception):
@@ -51,7 +52,12 @@ class GiveBack(Exception):
 
 
 class JobFailed(Exception):
-    """The work cannot go on; the message is for the person who started it."""
+    """The work cannot go on; the message is for the person who started it, who can act on it: a file to correct, say.
+    It does not count among the failures of the site."""
+
+
+class SiteFailure(JobFailed):
+    """The work cannot go on because of the site, such as a full disk: its admins read of it on the status page."""
 
 
 @dataclass
@@ -152,7 +158,7 @@ def run(job_id: int) -> None:
         try:
             kind = kinds.find(job.kind)
             if kind is None:
-                raise JobFailed(_("This version of Emic does not know how to do this work."))
+                raise SiteFailure(_("This version of Emic does not know how to do this work."))
             work.check()
             kind.run(work)
         except Cancelled:
@@ -160,7 +166,7 @@ def run(job_id: int) -> None:
         except GiveBack as given:
             _give_back(job, given.wait, timezone.now())
         except JobFailed as problem:
-            _close(job, Job.State.FAILED, str(problem))
+            _close(job, Job.State.FAILED, str(problem), refused=not isinstance(problem, SiteFailure))
         except LeaseLost:
             log.warning("job %s: another worker has taken over", job_id)
         except (OperationalError, InterfaceError):
@@ -207,6 +213,8 @@ def _give_back(job: Job, wait: timedelta | None, at: datetime) -> None:
         _close(job, Job.State.CANCELLED)
 
 
-def _close(job: Job, state: Job.State, error: str = "") -> None:
+def _close(job: Job, state: Job.State, error: str = "", *, refused: bool = False) -> None:
+    """`refused`: it failed for a reason that the person who started it can act on."""
     held = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
-    held.update(state=state, error=error, finished_at=timezone.now(), lease_until=None)
+    result = {key: value for key, value in job.result.items() if key != REFUSED} | ({REFUSED: True} if refused else {})
+    held.update(state=state, error=error, finished_at=timezone.now(), lease_until=None, result=result)

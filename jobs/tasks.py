@@ -1,7 +1,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from jobs import runner
+from jobs import runner, uploads
 
 
 @shared_task(name="jobs.run")
@@ -12,3 +12,8 @@ def run(job_id: int) -> None:
 @shared_task(name="jobs.requeue_stalled")
 def requeue_stalled() -> int:
     return runner.requeue_stalled(timezone.now())
+
+
+@shared_task(name="jobs.sweep_uploads")
+def sweep_uploads() -> int:
+    return uploads.sweep(timezone.now())

@@ -2,7 +2,6 @@
 
 import hashlib
 import sqlite3
-import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -29,7 +28,7 @@ from benchmarks.imports.problems import RowProblem, SourceProblem
 from jobs import services as jobs
 from jobs.kinds import Kind, Next
 from jobs.models import Job, JobRow, record
-from jobs.runner import JobFailed, Work
+from jobs.runner import JobFailed, SiteFailure, Work
 from people.models import Team, User
 
 KIND = "import_answers"
@@ -43,7 +42,7 @@ def start(campaign: Campaign, actor: User, upload: File, *, makes_items: bool = 
     for chunk in upload.chunks():
         digest.update(chunk)
     upload.seek(0)
-    name = default_storage.save(f"uploads/{uuid.uuid4().hex}", upload)
+    name = storage.keep_upload(upload)
     params = {"campaign": campaign.pk, "file": name, "digest": digest.hexdigest(), "makes_items": makes_items}
     title = _("Answers from %(file)s") % {"file": str(upload.name)[:150]}
     return jobs.start(KIND, title, scope=campaign.stage.benchmark.scope, actor=actor, params=params)
@@ -66,7 +65,7 @@ def run(work: Work) -> None:
     except FileNotFoundError as error:
         raise JobFailed(_("The file is no longer there. Start a new import.")) from error
     except sqlite3.OperationalError as error:
-        raise JobFailed(_("The disk is full. Make room, then go on.")) from error
+        raise SiteFailure(_("The disk is full. Make room, then go on.")) from error
     counts = work.job.result.get("counts", {})
     _note(work, place)
     scope, target = place.campaign.stage.benchmark.scope, f"campaign:{place.campaign.pk}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import logging
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
@@ -20,7 +19,6 @@ from django.db import Error as DatabaseFailure
 from django.db import transaction
 from django.db.models import Count
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -37,7 +35,7 @@ from benchmarks.services.settling import Prepared, settle
 from jobs import services as jobs
 from jobs.kinds import Kind, Next
 from jobs.models import Job, record
-from jobs.runner import JobFailed, Work
+from jobs.runner import JobFailed, SiteFailure, Work
 from people.models import Team, User
 
 log = logging.getLogger(__name__)
@@ -59,7 +57,6 @@ def start_upload(
         "manifest": _keep(manifest) if manifest else "",
         "defaults": asdict(defaults),
     }
-    _sweep()
     title = _("Import of %(file)s") % {"file": named.name}
     return _start(stage, actor, title, params, here=False)
 
@@ -90,7 +87,7 @@ def run(work: Work) -> None:
         raise JobFailed(_("The file is no longer there. Start a new import.")) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise JobFailed(_("The disk is full. Make room, then go on.")) from error
+            raise SiteFailure(_("The disk is full. Make room, then go on.")) from error
         raise
     counts = work.job.result.get("counts", {})
     record(work.job.created_by, "items.imported", scope=work.job.scope, target=stage.key, implied=True, counts=counts)
@@ -111,15 +108,7 @@ def _start(stage: Stage, actor: User | None, title: str, params: dict[str, Any],
 
 
 def _keep(upload: File[bytes]) -> str:
-    return default_storage.save(f"uploads/{uuid.uuid4().hex}", upload)
-
-
-def _sweep() -> None:
-    """Files of imports that nobody went on with for a week."""
-    old = Job.objects.filter(kind=KIND, state__in=(Job.State.CANCELLED, Job.State.FAILED))
-    for job in old.filter(finished_at__lt=timezone.now() - KEPT, params__archive__gt="")[:20]:
-        _forget(job)
-        Job.objects.filter(pk=job.pk).update(params=job.params | {"archive": "", "manifest": ""})
+    return storage.keep_upload(upload)
 
 
 def _forget(job: Job) -> None:

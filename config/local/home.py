@@ -11,12 +11,13 @@ import shutil
 from pathlib import Path
 from typing import IO, Any
 
-from . import process
+from . import ballast, process, say
 from .binaries import ROOT
 from .errors import EmicError
 
 MEGABYTE = 1024 * 1024
-NEEDED = 500
+NEEDED = 500  # megabytes for the first start, which makes a database
+NEEDED_AGAIN = 50  # for later starts: a site whose disk is nearly full still shows its pages and takes answers
 
 
 class Home:
@@ -41,7 +42,9 @@ class Home:
         self.check_room()
 
     def check_room(self) -> None:
-        needed = int(os.environ.get("EMIC_MIN_FREE_MB") or NEEDED)
+        ballast.look(self.path / "run")
+        usual = NEEDED_AGAIN if (self.path / "instance.json").exists() else NEEDED
+        needed = int(os.environ.get("EMIC_MIN_FREE_MB") or usual)
         free = shutil.disk_usage(self.path).free // MEGABYTE
         if free < needed:
             raise EmicError(
@@ -69,7 +72,7 @@ class Home:
 
     def remember_run(self, **facts: Any) -> None:
         """What another `./emic` wants to know about the one that holds the folder."""
-        _write(self.path / "run" / "now.json", json.dumps({**self.current_run(), **facts}))
+        self._note("now.json", {**self.current_run(), **facts})
 
     def current_run(self) -> dict[str, Any]:
         return _read_json(self.path / "run" / "now.json")
@@ -106,8 +109,14 @@ class Home:
         _write(self.path / "instance.json", json.dumps({**self.facts(), **facts}, indent=1))
 
     def note_child(self, name: str, pid: int) -> None:
-        path = self.path / "run" / "children.json"
-        _write(path, json.dumps({**_read_json(path), name: pid}))
+        self._note("children.json", {**_read_json(self.path / "run" / "children.json"), name: pid})
+
+    def _note(self, name: str, content: dict[str, Any]) -> None:
+        """On a full disk the note is lost and the site goes on: it helps only the next `./emic`."""
+        try:
+            _write(self.path / "run" / name, json.dumps(content))
+        except OSError as error:
+            say.line_now_and_then(f"{self.path / 'run' / name} was not written: {error.strerror}.")
 
     def end_leftovers(self) -> None:
         """End what a killed `./emic` left behind; the folder must be held. Servers look after themselves."""

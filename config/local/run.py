@@ -9,17 +9,20 @@ import sys
 import time
 import webbrowser
 from argparse import Namespace
+from pathlib import Path
 
-from . import say, setup
+from . import ballast, say, setup
 from .binaries import ROOT
 from .children import embedded_servers, environment, has_command, is_local, manage
 from .errors import EmicError
 from .home import Home, sha256
 from .process import stopping_on_signals
+from .servers import Valkey
 from .supervisor import Program, Supervisor
 
 ANY_HOST = ("0.0.0.0", "::", "")  # noqa: S104  (only compared with)
 HEALTH_SECONDS = 120.0
+HEARTBEAT_SECONDS = 20.0  # the worker touches its file every 5
 
 
 def run(options: Namespace) -> int:
@@ -29,7 +32,7 @@ def run(options: Namespace) -> int:
     if not home.hold("run"):
         raise home.explain_holder()
     hosts = allowed_hosts(options.host)
-    supervisor = Supervisor(home.note_child)
+    supervisor = Supervisor(home.note_child, lambda: ballast.look(home.path / "run"))
     with stopping_on_signals():
         try:
             home.end_leftovers()
@@ -49,7 +52,7 @@ def serve(home: Home, supervisor: Supervisor, host: str, port: int, hosts: str, 
     """Start the servers, bring the database up to date, start the programs, and wait for the first answer."""
     for server in embedded_servers(home):
         with say.step(f"Starting {server.name}"):
-            supervisor.start(server)
+            supervisor.start(server, server.is_ready if isinstance(server, Valkey) else None)
     env = environment(home, hosts)
     with say.step("Bringing the database up to date"):
         manage(home, env, "migrate", "--no-input")
@@ -58,9 +61,9 @@ def serve(home: Home, supervisor: Supervisor, host: str, port: int, hosts: str, 
         load_demo(home, env)
     env = environment(home, hosts)
     with say.step("Starting the web server and the worker"):
-        supervisor.start(web(home, env, host, port))
+        supervisor.start(web(home, env, host, port), lambda: is_healthy(reachable(host), port))
         start_practice(home, supervisor, env)
-        supervisor.start(worker(home, env))
+        supervisor.start(worker(home, env), lambda: has_heartbeat(home))
         wait_for_health(host, port, supervisor)
     home.remember_run(address=address(host, port))
 
@@ -73,12 +76,24 @@ def web(home: Home, env: dict[str, str], host: str, port: int) -> Program:
 
 
 def worker(home: Home, env: dict[str, str]) -> Program:
-    schedule = home.path / "run" / "beat"
-    for old in schedule.parent.glob("beat*"):
-        old.unlink(missing_ok=True)
-    command = [str(setup.PYTHON), "-m", "celery", "-A", "config", "--quiet", "worker", "-B", "-s", str(schedule)]
-    command += ["-c", os.environ.get("EMIC_WORKERS") or "2", "-l", "WARNING", "--without-gossip", "--without-mingle"]
+    """With the scheduler inside, which keeps its times in memory: a full disk cannot stop it."""
+    command = [str(setup.PYTHON), "-m", "celery", "-A", "config", "--quiet", "worker", "-B"]
+    command += ["--scheduler", "celery.beat:Scheduler", "-c", os.environ.get("EMIC_WORKERS") or "2"]
+    command += ["-l", "WARNING", "--without-gossip", "--without-mingle"]
+    env = {**env, "EMIC_HEARTBEAT": str(heartbeat(home))}
     return Program("Worker", command, env, home.path / "logs" / "worker.log", ROOT)
+
+
+def heartbeat(home: Home) -> Path:
+    """The file that the worker touches every few seconds."""
+    return home.path / "run" / "worker-heartbeat"
+
+
+def has_heartbeat(home: Home) -> bool:
+    try:
+        return abs(time.time() - heartbeat(home).stat().st_mtime) < HEARTBEAT_SECONDS
+    except OSError:
+        return False
 
 
 def start_practice(home: Home, supervisor: Supervisor, env: dict[str, str]) -> None:
@@ -171,10 +186,13 @@ def address(host: str, port: int) -> str:
     return f"http://{shown}:{port}"
 
 
+def reachable(host: str) -> str:
+    return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
+
+
 def wait_for_health(host: str, port: int, supervisor: Supervisor) -> None:
-    reach = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
     end = time.monotonic() + HEALTH_SECONDS
-    while not is_healthy(reach, port):
+    while not is_healthy(reachable(host), port):
         supervisor.look()
         if time.monotonic() > end:
             raise EmicError("The web server does not answer /healthz; its reason is at the end of logs/web.log.")

@@ -3,13 +3,27 @@
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 WIDTH = 46
 
 
+REPEAT_SECONDS = 600.0
+_printed: dict[str, float] = {}
+
+
 def line(text: str = "") -> None:
-    print(text, flush=True)
+    """Print a line; where it goes to a file on a full disk, it is dropped and the work goes on."""
+    with suppress(OSError):
+        print(text, flush=True)
+
+
+def line_now_and_then(text: str) -> None:
+    """Print a line unless the same one was printed in the last ten minutes."""
+    now = time.monotonic()
+    if now - _printed.get(text, -REPEAT_SECONDS) >= REPEAT_SECONDS:
+        _printed[text] = now
+        line(f"  {time.strftime('%H:%M:%S')} {text}")
 
 
 @contextmanager

@@ -1,12 +1,14 @@
-"""Keeps the children of `./emic run` alive: starts them in order, restarts what dies, stops all in reverse order."""
+"""Keeps the children of `./emic run` alive: starts them in order, stops all in reverse order, and restarts what dies
+or does not respond."""
 
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from . import process, say
 from .errors import EmicError
@@ -15,6 +17,11 @@ from .home import trim_log
 FIRST_DELAY = 0.5
 LONGEST_DELAY = 30.0
 HEALTHY_AFTER = 60.0  # seconds of life after which an earlier death is forgotten
+PROBE_SECONDS = 10.0
+FAILED_PROBES = 3  # one after another, before a service is replaced
+START_SECONDS = 120.0  # until a service that has not responded since its start is probed as strictly as others
+REPLACE_SECONDS = 300.0  # at least so long between two replacements of one service
+CHORE_SECONDS = 5.0
 
 
 class Service(Protocol):
@@ -40,9 +47,18 @@ class Program:
         self.child: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        trim_log(self.log)
-        with self.log.open("ab") as log:
-            self.child = process.spawn(self.command, log=log, env=self.env, cwd=self.cwd)
+        try:
+            trim_log(self.log)
+            log = self.log.open("ab")
+        except OSError as error:  # on a full disk it runs without its log
+            say.line_now_and_then(f"{self.log}: {error.strerror}.")
+            self._spawn(subprocess.DEVNULL)
+        else:
+            with log:
+                self._spawn(log)
+
+    def _spawn(self, log: IO[bytes] | int) -> None:
+        self.child = process.spawn(self.command, log=log, env=self.env, cwd=self.cwd)
 
     def stop(self) -> None:
         if self.child:
@@ -50,11 +66,38 @@ class Program:
             self.child = None
 
 
+class Health:
+    """Asks a service again and again whether it responds, in a thread, for an answer may take seconds."""
+
+    def __init__(self, responds: Callable[[], bool]) -> None:
+        self.responds = responds
+        self.failures = 0
+        self.has_responded = False
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def restarted(self) -> None:
+        self.failures, self.has_responded = 0, False
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(PROBE_SECONDS)
+            if self.responds():
+                self.failures, self.has_responded = 0, True
+            else:
+                self.failures += 1
+
+    def is_lost(self, age: float) -> bool:
+        """Whether a service that was started `age` seconds ago has to be replaced."""
+        return self.failures >= FAILED_PROBES and (self.has_responded or age > START_SECONDS)
+
+
 @dataclass
 class Watched:
     """One service and its recent history."""
 
     service: Service
+    health: Health | None = None
+    replaced: float = -REPLACE_SECONDS
     started: float = 0.0
     delay: float = FIRST_DELAY
     again_at: float | None = None
@@ -64,6 +107,8 @@ class Watched:
         self.service.start()
         self.started = time.monotonic()
         self.again_at = None
+        if self.health:
+            self.health.restarted()
         if self.service.child:
             self.note(self.service.name, self.service.child.pid)
 
@@ -78,11 +123,19 @@ class Watched:
             if now - self.started > HEALTHY_AFTER:
                 self.delay = FIRST_DELAY
             self._wait(now, f"{self.service.name} ended ({how_it_ended(child.returncode)})")
+        elif child is not None and self._is_lost(now):
+            say.line(f"  {time.strftime('%H:%M:%S')} {self.service.name} does not respond, so it is replaced.")
+            self.replaced = now
+            process.end_group(child.pid)
+
+    def _is_lost(self, now: float) -> bool:
+        lost = self.health is not None and self.health.is_lost(now - self.started)
+        return lost and now - self.replaced >= REPLACE_SECONDS
 
     def _start_again(self, now: float) -> None:
         try:
             self.start()
-        except EmicError as error:
+        except (EmicError, OSError) as error:
             self._wait(now, str(error))
 
     def _wait(self, now: float, why: str) -> None:
@@ -94,22 +147,33 @@ class Watched:
 class Supervisor:
     """Starts services one by one; `watch` returns never, and `stop` may be called at any time."""
 
-    def __init__(self, note: Callable[[str, int], None]) -> None:
+    def __init__(self, note: Callable[[str, int], None], chore: Callable[[], None] = lambda: None) -> None:
         self.watched: list[Watched] = []
         self.note = note
+        self.chore = chore  # done every few seconds while all runs
 
-    def start(self, service: Service) -> None:
+    def start(self, service: Service, responds: Callable[[], bool] | None = None) -> None:
+        """Start a service; with `responds`, replace it when it does not respond."""
         watched = Watched(service, note=self.note)
         self.watched.append(watched)
         watched.start()
+        watched.health = Health(responds) if responds else None
 
     def look(self) -> None:
+        """A service that cannot be looked after now hinders no other."""
         for watched in self.watched:
-            watched.look(time.monotonic())
+            try:
+                watched.look(time.monotonic())
+            except OSError as error:
+                say.line_now_and_then(f"{watched.service.name}: {error.strerror}.")
 
     def watch(self) -> None:
+        chore_at = 0.0
         while True:
             self.look()
+            if time.monotonic() >= chore_at:
+                self.chore()
+                chore_at = time.monotonic() + CHORE_SECONDS
             time.sleep(0.2)
 
     def stop(self) -> None:

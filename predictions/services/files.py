@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -18,7 +17,7 @@ from annotation.imports import source
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from jobs.models import JobRow
-from jobs.runner import JobFailed, Work
+from jobs.runner import JobFailed, SiteFailure, Work
 
 Outcome = JobRow.Outcome
 
@@ -33,7 +32,7 @@ def digest_of(upload: File[Any]) -> str:
 
 
 def keep(upload: File[Any], folder: str = "uploads") -> str:
-    return default_storage.save(f"{folder}/{uuid.uuid4().hex}", upload)
+    return storage.keep_upload(upload, folder)
 
 
 def sweep(folder: str, older: datetime, used: Callable[[list[str]], Collection[str]]) -> None:
@@ -74,7 +73,7 @@ def told() -> Iterator[None]:
     except FileNotFoundError as error:
         raise JobFailed(_("The file is no longer there. Start a new import.")) from error
     except sqlite3.OperationalError as error:
-        raise JobFailed(_("The disk is full. Make room, then go on.")) from error
+        raise SiteFailure(_("The disk is full. Make room, then go on.")) from error
 
 
 def beating(work: Work, found: Iterator[source.Row]) -> Iterator[source.Row]:

@@ -41,9 +41,12 @@ class Instance:
 
         return Postgres(self.path).url
 
+    def children(self) -> dict[str, int]:
+        return dict(json.loads((self.path / "run" / "children.json").read_text()))
+
     def kill(self, name: str) -> float:
         """SIGKILL, now; says when. A web server and a worker go with all their processes."""
-        pid = json.loads((self.path / "run" / "children.json").read_text())[name]
+        pid = self.children()[name]
         at = time.time()
         if name == "PostgreSQL":
             os.kill(pid, signal.SIGKILL)

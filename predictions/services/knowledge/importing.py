@@ -26,7 +26,7 @@ from benchmarks.models import Image
 from benchmarks.services.images import ImageRefused, store_image
 from jobs.kinds import Kind, Next
 from jobs.models import Job, JobRow, record
-from jobs.runner import JobFailed, Turn, Work
+from jobs.runner import SiteFailure, Turn, Work
 from people.models import Team
 from predictions.imports.knowledge import Thing, read
 from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeImage
@@ -62,7 +62,7 @@ def run(work: Work) -> None:
                 _take(work, base, files.beating(work, rows), pictures)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise JobFailed(_("The disk is full. Make room, then go on.")) from error
+            raise SiteFailure(_("The disk is full. Make room, then go on.")) from error
         raise
     counts = work.job.result.get("counts", {})
     record(work.job.created_by, "knowledge.imported", scope=scope_of(base), implied=True, counts=counts)

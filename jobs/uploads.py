@@ -1,0 +1,60 @@
+"""Uploaded files of jobs: deleted when no job can need them any more.
+
+Every kind of job names its files in its `params`, as texts that begin with "uploads/".
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.db.models import Q
+
+from jobs.models import Job
+
+FOLDER = "uploads"
+KEEP = timedelta(days=7)  # after a job failed or was cancelled, it can go on for so long
+
+
+def sweep(at: datetime) -> int:
+    """Delete the uploads that are older than a week and that no job needs; returns how many."""
+    old = [name for name in _stored(FOLDER) if _is_older(name, at - KEEP)]
+    if not old:
+        return 0
+    deletable = set(old) - _needed(at - KEEP)
+    for name in deletable:
+        default_storage.delete(name)
+    return len(deletable)
+
+
+def _needed(since: datetime) -> set[str]:
+    """The uploads of jobs that wait or run, and of those that stopped since then and can go on."""
+    stopped = Q(state__in=(Job.State.CANCELLED, Job.State.FAILED), finished_at__gte=since)
+    jobs = Job.objects.filter(Q(state__in=Job.LIVE) | stopped)
+    return {name for params in jobs.values_list("params", flat=True).iterator() for name in names_in(params)}
+
+
+def names_in(value: Any) -> Iterator[str]:
+    """The uploads that are named anywhere in the params of a job."""
+    if isinstance(value, str) and value.startswith(f"{FOLDER}/"):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from names_in(part)
+
+
+def _stored(folder: str) -> Iterator[str]:
+    try:
+        folders, files = default_storage.listdir(folder)
+    except FileNotFoundError:
+        return
+    yield from (f"{folder}/{name}" for name in files)
+    for name in folders:
+        yield from _stored(f"{folder}/{name}")
+
+
+def _is_older(name: str, than: datetime) -> bool:
+    with suppress(FileNotFoundError):  # somebody else deletes too
+        return default_storage.get_modified_time(name) < than
+    return False

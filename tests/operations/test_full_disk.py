@@ -1,0 +1,207 @@
+"""A full disk: the supervisor lives, what fails says why, and answers go on as long as the database takes them."""
+
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile, TemporaryUploadedFile
+from django.db import OperationalError
+from psycopg.errors import DiskFull
+
+from config.full_disk import is_disk_full
+from config.local import ballast, home, say
+from config.local.errors import EmicError
+from config.local.home import Home
+from config.local.supervisor import Program, Supervisor
+from jobs.models import Job
+from tests.personas import World
+
+FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def refuse(*_arguments: Any, **_named: Any) -> Any:
+    raise FULL
+
+
+@pytest.fixture(autouse=True)
+def nothing_printed_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(say, "_printed", {})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Home:
+    found = Home(tmp_path)
+    for name in ("run", "logs"):
+        (tmp_path / name).mkdir()
+    return found
+
+
+def test_notes_that_cannot_be_written_are_told_once_and_stop_nothing(
+    folder: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(home, "_write", refuse)
+    for _ in range(3):
+        folder.note_child("Worker", 1)
+        folder.remember_run(address="http://127.0.0.1:1")
+    said = capsys.readouterr().out
+    assert said.count("children.json was not written: No space left on device.") == 1
+    assert said.count("now.json was not written") == 1
+
+
+class Broken:
+    """A service that cannot be looked after: its notes, its pid file, ... are on the full disk."""
+
+    name = "Broken"
+    child = None
+
+    def start(self) -> None:
+        raise FULL
+
+    def stop(self) -> None:
+        pass
+
+
+def program(folder: Home) -> Program:
+    return Program("Sleeper", ["sleep", "60"], dict(os.environ), folder.path / "logs" / "sleeper.log", folder.path)
+
+
+def test_a_service_that_the_full_disk_stops_hinders_no_other(folder: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    supervisor = Supervisor(folder.note_child)
+    sleeper = program(folder)
+    with pytest.raises(OSError):
+        supervisor.start(Broken())
+    supervisor.watched[0].again_at = 0.0
+    supervisor.start(sleeper)
+    try:
+        supervisor.look()
+        assert "No space left on device; starting it again in" in capsys.readouterr().out
+        assert sleeper.child and sleeper.child.poll() is None
+    finally:
+        supervisor.stop()
+
+
+def test_a_program_starts_without_its_log_where_that_cannot_be_opened(folder: Home) -> None:
+    sleeper = program(folder)
+    sleeper.log = folder.path / "no-such-folder" / "sleeper.log"
+    sleeper.start()
+    try:
+        assert sleeper.child and sleeper.child.poll() is None
+    finally:
+        sleeper.stop()
+
+
+def test_only_a_first_start_needs_much_room(folder: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def free(megabytes: int) -> None:
+        usage = (10**12, 10**12, megabytes * home.MEGABYTE)
+        monkeypatch.setattr(home.shutil, "disk_usage", lambda path: home.shutil._ntuple_diskusage(*usage))
+
+    free(400)
+    with pytest.raises(EmicError, match="Only 400 MB are free"):
+        folder.check_room()
+    folder.remember(demo="none")  # it has been started before
+    folder.check_room()
+    free(60)
+    folder.check_room()
+    free(40)
+    with pytest.raises(EmicError, match="Emic needs 50 MB"):
+        folder.check_room()
+
+
+def test_the_ballast_goes_when_room_is_short_and_comes_back_when_there_is_plenty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def look(megabytes: int) -> bool:
+        usage = (10**12, 10**12, megabytes * ballast.MEGABYTE)
+        monkeypatch.setattr(ballast.shutil, "disk_usage", lambda path: ballast.shutil._ntuple_diskusage(*usage))
+        ballast.look(tmp_path)
+        return (tmp_path / ballast.NAME).exists()
+
+    assert not look(600)
+    assert look(1100)
+    file = tmp_path / ballast.NAME
+    assert file.stat().st_size == file.stat().st_blocks * 512 == ballast.SIZE, "it takes its room"
+    assert look(300)
+    assert not look(90)
+    assert not look(900)
+
+
+def test_a_full_disk_is_known_by_its_number_however_it_is_wrapped() -> None:
+    assert is_disk_full(FULL)
+    assert is_disk_full(OSError(errno.EDQUOT, "quota"))
+    wrapped = OperationalError("could not extend file")
+    wrapped.__cause__ = DiskFull()
+    assert is_disk_full(wrapped)
+    assert not is_disk_full(OSError(errno.EACCES, "no"))
+    assert not is_disk_full(None)
+
+
+def zipped() -> SimpleUploadedFile:
+    return SimpleUploadedFile("pictures.zip", b"PK\x03\x04" + b"x" * 100)
+
+
+UPLOADS = [
+    ("/b/sea-and-river/import/", lambda: {"archive": zipped()}),
+    ("/b/sea-and-river/predictions/collection/", lambda: {"file": SimpleUploadedFile("a.csv", b"item,ranks\n")}),
+]
+
+
+@pytest.mark.parametrize(("path", "form"), UPLOADS)
+def test_an_upload_on_a_full_disk_is_507_and_says_so(
+    world: World, monkeypatch: pytest.MonkeyPatch, path: str, form: Callable[[], dict[str, Any]]
+) -> None:
+    client = world.client(world.owner)
+    page = client.get(path).content.decode()
+    monkeypatch.setattr(default_storage, "save", refuse)
+    name = "collection" if "collection" in path else "stage"
+    reply = client.post(path, form() | {name: world.stage.pk, "name": "A", "version": "1", "stage": world.stage.pk},
+                        headers={"Accept": "text/html", "Referer": f"http://testserver{path}"})  # fmt: skip
+    assert reply.status_code == 507, page
+    text = reply.content.decode()
+    assert "The disk of this site is full, so nothing was saved." in text
+    assert f'href="http://testserver{path}"' in text
+    assert not Job.objects.exists()
+
+
+def test_an_upload_that_fills_the_disk_before_its_page_is_called_is_507_as_well(
+    world: World, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.FILE_UPLOAD_MAX_MEMORY_SIZE = 10
+    monkeypatch.setattr(TemporaryUploadedFile, "write", refuse, raising=False)
+    client = world.client(world.owner)
+    client.raise_request_exception = False
+    client.handler.enforce_csrf_checks = True
+    client.cookies["csrftoken"] = "x" * 32
+    reply = client.post(UPLOADS[0][0], {"archive": zipped()})
+    assert reply.status_code == 507
+    assert "full" in reply.content.decode()
+
+
+def test_half_a_file_is_not_left_on_the_full_disk(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = default_storage.save
+
+    def half(name: str, content: Any) -> str:
+        real(name, SimpleUploadedFile("half", b"half of it"))
+        raise FULL
+
+    monkeypatch.setattr(default_storage, "save", half)
+    before = set(stored())
+    world.client(world.owner).post(UPLOADS[0][0], {"stage": world.stage.pk, "archive": zipped()})
+    assert set(stored()) == before
+
+
+def stored() -> list[str]:
+    return list(default_storage.listdir("uploads")[1]) if default_storage.exists("uploads") else []
+
+
+def test_another_error_stays_a_500(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: Any) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    monkeypatch.setattr(default_storage, "save", fail)
+    client = world.client(world.owner)
+    client.raise_request_exception = False
+    assert client.post(UPLOADS[0][0], {"stage": world.stage.pk, "archive": zipped()}).status_code == 500
