@@ -27,7 +27,8 @@ def runs_of(benchmark: Benchmark, task: str, query_set: str | None = None) -> li
     rows = Run.objects.filter(benchmark=benchmark, task=task, complete=True, withdrawn_at=None)
     if query_set is not None:
         rows = rows.filter(query_set=query_set)
-    return list(rows.select_related("rater", "collection").order_by("rater__name", "rater__setting", "query_set", "pk"))
+    rows = rows.select_related("rater", "collection", "knowledge_index__base")
+    return list(rows.order_by("rater__name", "rater__setting", "query_set", "pk"))
 
 
 def state_of(benchmark: Benchmark) -> list[Any]:

@@ -103,6 +103,8 @@ def _why(estimate: Estimate) -> dict[str, str] | None:
 
 
 def _run(run: Run) -> dict[str, Any]:
+    """A linking run is over a knowledge base and over no collection."""
+    index = run.knowledge_index
     return {
         "id": run.pk,
         "model": run.rater.name,
@@ -110,8 +112,9 @@ def _run(run: Run) -> dict[str, Any]:
         "task": run.task,
         "query_set": run.query_set,
         "system_prompt": run.system_prompt,
-        "collection": run.pool.key,
-        "version": run.pool.version,
+        "collection": run.collection.key if run.collection else None,
+        "version": run.collection.version if run.collection else None,
+        "knowledge_base": f"{index.base.key}@{index.base.version}" if index else None,
         "digest": run.digest,
     }
 

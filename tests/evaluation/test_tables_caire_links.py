@@ -1,5 +1,6 @@
 """CAIRE's Table 3 from links small enough to count by hand."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from evaluation.tables.spec import Missing, Table
 from people.models import Rater
 from predictions.models import Link, Run
 from tests.evaluation.data import NOON
+from tests.evaluation.rendered import table_forms
 from tests.personas import World
 from tests.predictions.knowledge.samples import a_linking
 
@@ -104,6 +106,16 @@ def test_sets_of_images_stand_apart_beside_what_the_paper_prints(world: World, b
     cells = made.rows[0].cells
     assert (cells[0].shown, cells[4].shown) == ("100.00", "0.00")
     assert cells[0].printed is not None and cells[0].printed.text == "23.65" and cells[0].mark == "differs"
+
+
+def test_a_linking_run_renders_as_page_and_in_every_file(world: World, benchmark: Benchmark) -> None:
+    run = linked(world, benchmark, "lemma_vt", {"a": ("a", ["a"], ""), "b": ("b", ["x"], "")})
+    forms = table_forms(world.client(world.owner), "caire", "table-3")
+    [told] = json.loads(forms["json"])["runs"]
+    assert told["collection"] is None and told["version"] is None and told["id"] == run.pk
+    assert told["knowledge_base"] == "small@1"
+    for form in forms.values():
+        assert "50.00" in form
 
 
 def test_what_is_missing_is_said_with_where_to_bring_it(world: World, benchmark: Benchmark) -> None:

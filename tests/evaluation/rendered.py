@@ -1,0 +1,94 @@
+"""Every form of a table or figure, fetched as a reader fetches it; and what no form may contain."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from django.test import Client
+
+TABLE_FILES, FIGURE_FILES = ("json", "csv", "tex"), ("svg", "png", "csv")
+NO_VALUE = re.compile(r"\b(None|NaN|nan|inf|undefined)\b")
+CAPTION = re.compile(r"\\caption\{.*?\}\n", re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
+
+
+def table_forms(client: Client, slug: str, key: str, query: str = "") -> dict[str, str]:
+    """The page and each file of a table that has numbers: each answers 200 and shows no missing value as a value."""
+    found = {"page": _read(client, f"/b/{slug}/tables/{key}/", query)}
+    found |= {form: _read(client, f"/b/{slug}/tables/{key}.{form}", query) for form in TABLE_FILES}
+    assert 'id="latex"' in found["page"], f"{key}: the page has no table"
+    _clean(key, "page", " ".join(TAG.sub(" ", part) for part in re.findall(r"(?s)<tbody>.*?</tbody>", found["page"])))
+    _clean(key, "tex", CAPTION.sub("", found["tex"]))
+    for row in csv.DictReader(io.StringIO(found["csv"])):
+        for name, text in row.items():
+            _clean(key, f"csv, {name}", text)
+    check_cells(key, json.loads(found["json"], parse_constant=_refuse))
+    return found
+
+
+def table_data(client: Client, slug: str, key: str, query: str = "") -> dict[str, Any]:
+    return json.loads(_read(client, f"/b/{slug}/tables/{key}.json", query))  # type: ignore[no-any-return]
+
+
+def check_cells(key: str, data: dict[str, Any]) -> None:
+    """A value has units and ratings behind it, and an interval or the reason why not; no value has a reason."""
+    for row in data["rows"]:
+        for column, cell in zip(data["columns"], row["cells"], strict=True):
+            place, estimate = f"{key}: {row['group']} / {row['label']} / {column}", cell["estimate"]
+            for text in _texts(cell):
+                _clean(place, "json", text)
+            if estimate is None:
+                continue
+            if estimate["value"] is None:
+                assert estimate["reason"] and cell["why"]["words"] and not cell["shown"], f"{place}: no reason"
+                continue
+            assert estimate["n_units"] > 0 and estimate["n_ratings"] > 0, f"{place}: a value of nothing: {estimate}"
+            assert estimate["low"] is not None or cell["why"]["words"], f"{place}: neither interval nor reason"
+
+
+def figure_forms(client: Client, slug: str, key: str, query: str = "") -> dict[str, bytes]:
+    """Each file of a figure that is drawn."""
+    found = {}
+    for form in FIGURE_FILES:
+        reply = client.get(f"/b/{slug}/figures/{key}.{form}?{query}")
+        assert reply.status_code == 200, f"{key}.{form}: {reply.status_code} {reply.content[:500]!r}"
+        found[form] = reply.content
+    assert found["png"].startswith(b"\x89PNG"), key
+    _clean(key, "svg", found["svg"].decode())
+    for row in csv.reader(io.StringIO(found["csv"].decode("utf-8-sig"))):
+        for text in row:
+            _clean(key, "csv", text)
+    return found
+
+
+def figures_page(client: Client, slug: str, query: str = "") -> str:
+    reply = client.get(f"/b/{slug}/figures/?{query}")
+    assert reply.status_code == 200, reply.status_code
+    page = b"".join(reply.streaming_content).decode()  # type: ignore[attr-defined]
+    assert "It could not be drawn" not in page
+    return page
+
+
+def _read(client: Client, path: str, query: str) -> str:
+    reply = client.get(f"{path}?{query}")
+    assert reply.status_code == 200, f"{path}?{query}: {reply.status_code} {reply.content.decode()[:500]}"
+    return reply.content.decode("utf-8-sig")
+
+
+def _refuse(constant: str) -> Any:
+    raise AssertionError(f"{constant} in JSON")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _texts(inner)
+
+
+def _clean(key: str, form: str, text: str | None) -> None:
+    assert not (found := NO_VALUE.search(text or "")), f"{key} ({form}): {found[0]!r} in {(text or '')[:300]!r}"
