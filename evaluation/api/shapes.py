@@ -111,9 +111,18 @@ class RunLine(s.Serializer):
     task = s.CharField()
     query_set = s.CharField(allow_blank=True)
     system_prompt = s.CharField(allow_blank=True)
-    collection = s.CharField()
-    version = s.CharField()
+    collection = s.CharField(allow_null=True, help_text="Key of what was searched; none of a linking run.")
+    version = s.CharField(allow_null=True, help_text="Of the collection.")
+    knowledge_base = s.CharField(allow_null=True, help_text="Key and version of what a linking run linked to.")
     digest = s.CharField(allow_blank=True)
+
+
+class ChoiceLine(s.Serializer):
+    key = s.CharField(help_text="The parameter of the address: collection, runs, campaigns, settings, ...")
+    label = s.CharField()
+    values = s.DictField(child=s.CharField(), help_text="All that can be chosen, with their labels.")
+    chosen = s.ListField(child=s.CharField(), help_text="What this table was made from.")
+    several = s.BooleanField(help_text="Whether several may be chosen: the parameter is repeated.")
 
 
 class Marks(s.Serializer):
@@ -131,7 +140,8 @@ class Table(s.Serializer):
     columns = s.ListField(child=s.CharField())
     rows = Row(many=True)
     words = s.ListField(child=s.CharField())
-    options = s.DictField(child=s.CharField())
+    options = s.DictField(child=s.CharField(), help_text="Every choice in force, also of what was read.")
+    choices = ChoiceLine(many=True, help_text="What there is to read, and what was read of it.")
     counted = s.ListField(child=s.CharField(), help_text="What was counted, in sentences.")
     selections = s.ListField(child=s.DictField(), help_text="The same for machines.")
     runs = RunLine(many=True)

@@ -20,11 +20,15 @@ from evaluation.figures.globalrg import universals
 from evaluation.figures.pictures import addressed
 from evaluation.figures.registry import figures_of
 from evaluation.figures.spec import FigureSpec, Ground, no_table
-from evaluation.reports.filters import filters
+from evaluation.reports.filters import filters, select
 from evaluation.selection import NAMES, Params, SelectionError, refuse_unknown
+from evaluation.tables.given import BadOption
 from evaluation.tables.lists import labels_of
 from evaluation.tables.page import doors_of
+from evaluation.tables.sources import COLLECTION, by_collection, name_of, title_of
 from evaluation.tables.spec import Missing, TableSpec
+from predictions.models import Collection, Run
+from predictions.readers import runs_of
 
 log = logging.getLogger(__name__)
 SHOWN_ROWS = 200  # of a figure's data on the page; all of them are in its CSV
@@ -45,17 +49,26 @@ def ground_of(benchmark: Benchmark, params: Params, at: datetime, zone: tzinfo =
     )
 
 
+def _collections(ground: Ground) -> dict[Collection, list[Run]]:
+    """The newest first, with every complete run over each."""
+    return by_collection([run for task in TASKS for run in runs_of(ground.benchmark, task)])
+
+
 def _labels(ground: Ground) -> list[str]:
-    found: list[str] = []
-    for task in TASKS:
-        try:
-            found += [one for one in labels_of(ground.runs(task)).values() if one not in found]
-        except Missing:
-            continue
-    return found
+    """Of the runs over each collection, by task, as figures label them."""
+    found: dict[str, None] = {}
+    for runs in _collections(ground).values():
+        for task in TASKS:
+            found |= dict.fromkeys(labels_of([run for run in runs if run.task == task]).values())
+    return list(found)
 
 
-OWN: Mapping[str, Callable[[Ground], list[str]]] = {"universal": universals, "run": _labels}  # figures alone have them
+def _names(ground: Ground) -> list[str]:
+    return [name_of(one) for one in _collections(ground)]
+
+
+# Figures alone have them; the collection may be named several times, for figures that read others.
+OWN: Mapping[str, Callable[[Ground], list[str]]] = {"universal": universals, "run": _labels, COLLECTION: _names}
 
 
 def refuse_unknown_own(ground: Ground) -> None:
@@ -70,13 +83,16 @@ def refuse_unknown_own(ground: Ground) -> None:
             known = []
         for value in given:
             refuse_unknown(name, value, known)
-    ground.used_runs = {}
+    ground.used_runs, ground.choices = {}, {}
 
 
 def make(ground: Ground, spec: FigureSpec) -> Figure:
     """Raises Missing and SelectionError."""
     ground.begin(spec)
-    return spec.build(ground)
+    try:
+        return spec.build(ground)
+    except BadOption as error:
+        raise SelectionError(error.name, error.message) from None
 
 
 @dataclass(frozen=True)
@@ -123,7 +139,19 @@ def form_of(ground: Ground) -> dict[str, Any]:
     """The selects above the figures, and what their files' addresses carry. Raises SelectionError."""
     refuse_unknown_own(ground)
     query = urlencode([(name, value) for name in (*NAMES, *OWN) for value in ground.params.getlist(name) if value])
+    selects = _collection_select(ground)
     if not ground.has_questions:
-        return {"selects": [], "carried": [], "query": query}
+        return {"selects": selects, "carried": [], "query": query}
     form = filters(ground.catalogue, ground.asked, get_language() or "en")
-    return {**form, "selects": [one for one in form["selects"] if one["name"] not in HIDDEN], "query": query}
+    shown = [one for one in form["selects"] if one["name"] not in HIDDEN]
+    return {**form, "selects": [*selects, *shown], "query": query}
+
+
+def _collection_select(ground: Ground) -> list[dict[str, Any]]:
+    """Where there are several; each figure takes the newest that it can be made from until one is chosen."""
+    titles = {name_of(one): title_of(one) for one in _collections(ground)}
+    asked = [str(value) for value in ground.params.getlist(COLLECTION) if value]
+    if len(titles) < 2 or len(asked) > 1:
+        return []
+    values = {"": _("The newest of each figure"), **titles}
+    return [select(COLLECTION, _("Collection"), values, asked[0] if asked else "", clears="run universal")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from urllib.parse import urlencode
@@ -14,7 +14,10 @@ from evaluation.observations import Observed, observe
 from evaluation.selection import NAMES, Selection, select
 from evaluation.tables.counted import counted_words
 from evaluation.tables.given import EVERYBODY, Given
+from evaluation.tables.lists import labels_of
+from evaluation.tables.sources import CAMPAIGNS, COLLECTION, name_of
 from evaluation.tables.spec import Missing, Table, TableSpec
+from predictions.models import Collection, Run
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Ground(Given):
 
     def begin(self, spec: FigureSpec) -> None:
         self.spec = TableSpec(spec.key, spec.number, spec.title, spec.needs, no_table)
-        self.used, self.used_runs = [], {}
+        self.used, self.used_runs, self.choices = [], {}, {}
 
     @property
     def has_questions(self) -> bool:
@@ -69,14 +72,31 @@ class Ground(Given):
     def with_choice(self, name: str, value: str) -> str:
         """The address's query with another choice of the figure's own; every other choice stays."""
         kept = [
-            (one, str(v)) for one in (*NAMES, "universal", "run") if one != name for v in self.params.getlist(one) if v
+            (one, str(v))
+            for one in (*NAMES, "universal", "run", COLLECTION)
+            if one != name
+            for v in self.params.getlist(one)
+            if v
         ]
         return urlencode([*kept, (name, value)])
+
+    def _asked(self, key: str, known: Sequence[str]) -> list[str]:
+        """One address is for all figures of a page: a collection that has nothing for this figure changes it not. The
+        page calls campaigns by another name, and chooses no runs."""
+        name = {CAMPAIGNS: "campaign", COLLECTION: COLLECTION}.get(key)
+        return [value for value in super()._asked(name, known) if value in known] if name else []
+
+    def preferred(self, grouped: Mapping[Collection, list[Run]]) -> str:
+        """The newest collection with the run that the address asks for."""
+        asked = {str(value) for value in self.params.getlist("run")}
+        named = (name_of(one) for one, runs in grouped.items() if asked & set(labels_of(runs).values()))
+        return next(named, "")
 
     def words(self) -> tuple[str, ...]:
         """The sentences that stand under the figure."""
         used = list(dict.fromkeys(self.used))
-        return tuple(counted_words(used, list(self.used_runs.values()), self.catalogue))
+        runs = list(self.used_runs.values())
+        return (*self.source_words(), *counted_words(used, runs, self.catalogue))
 
 
 def no_table(_given: Given) -> Table:

@@ -18,7 +18,7 @@ from evaluation.metrics.counts import Floats
 from evaluation.metrics.forced_choice import winners
 from evaluation.tables.lists import Searched, labels_at, searched
 from evaluation.tables.spec import Missing
-from evaluation.tables.trials import SIX, THREE, Choices, choices_of, countries_of
+from evaluation.tables.trials import SIX, THREE, Choices, choices_of, countries_of, with_trials
 from evaluation.tables.xcm_prevalence import TIERS, tier
 
 DEPTH = 100  # ranks at most
@@ -50,7 +50,7 @@ def wins_of_six(ground: Ground) -> Figure:
 
 def _wins(ground: Ground, key: str, roles: tuple[str, ...], title: str) -> Figure:
     """Pooled for every run; by country of the query for the run that the address names (`run`), else the first."""
-    found = choices_of(ground.runs("forced_choice"), roles)
+    found = choices_of(ground.runs("forced_choice", with_trials(len(roles))), roles)
     if not found:
         raise Missing(_("No run has answered trials with these candidates."))
     labels = [one.label for one in found]

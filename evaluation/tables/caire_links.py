@@ -5,17 +5,19 @@ Gold ids come with the images, in a column `gold_entity`; a set of images has it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from benchmarks.models import Item
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share
 from evaluation.tables.given import Given
 from evaluation.tables.printed import printed
+from evaluation.tables.sources import STAGE
 from evaluation.tables.spec import Cell, Door, Missing, Rounding, Row, Table, TableSpec, Words
 from predictions.knowledge_readers import gold_of
 from predictions.models import Link, Run
@@ -91,13 +93,30 @@ def build_linking(given: Given) -> Table:
 
 
 def _runs(given: Given) -> list[Run]:
-    """In the order of the paper's rows."""
+    """Those that linked the pictures of one stage, in the order of the paper's rows: the stage that the address asks
+    for, else the one that was linked last."""
     order = list(METHODS)
-    found = [run for run in runs_of(given.benchmark, Run.Task.LINKING) if run.options.get("method") in order]
-    if not found:
+    every = [run for run in runs_of(given.benchmark, Run.Task.LINKING) if run.options.get("method") in order]
+    if not every:
         raise Missing(_("No image has been linked to a knowledge base yet."), DOOR)
-    given.used_runs |= {run.pk: run for run in found}
+    names = dict(given.benchmark.stages.values_list("key", "name"))
+    newest = dict.fromkeys(_stage(run) for run in sorted(every, key=lambda run: -run.pk))
+    known = with_gold(given, newest)
+    stage = given.choose(STAGE, {key: names.get(key, key) for key in newest}, next(iter(known), ""))
+    labels = {run.pk: f"{METHODS[run.options['method']]}, {run.model}, {_base(run)}" for run in every}
+    found = given.choose_runs([run for run in every if _stage(run) == stage], labels)
     return sorted(found, key=lambda run: (_base(run), run.model, order.index(run.options["method"])))
+
+
+def with_gold(given: Given, stages: Iterable[str]) -> list[str]:
+    """Stages of which some picture says its right entry."""
+    items = Item.objects.filter(stage__benchmark=given.benchmark, withdrawn_at=None, context__has_key="gold_entity")
+    there = set(items.exclude(context__gold_entity="").values_list("stage__key", flat=True).distinct())
+    return [key for key in stages if key in there]
+
+
+def _stage(run: Run) -> str:
+    return str(run.selection.get("stage") or "")
 
 
 def _base(run: Run) -> str:

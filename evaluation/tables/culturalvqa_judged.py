@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import Min, QuerySet
+from django.db.models import Min, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -27,10 +27,13 @@ from evaluation.metrics.lave import Scale, human_ceiling, lave_accuracy, scores_
 from evaluation.metrics.resampling import difference_of_means
 from evaluation.observations import Observed, Who
 from evaluation.reports.asked_words import ways_sentence
+from evaluation.selection import Selection
 from evaluation.tables.culturalvqa_labels import said_of
 from evaluation.tables.given import Given
+from evaluation.tables.sources import CAMPAIGNS
 from evaluation.tables.spec import Missing, Option, Words
 from people.models import Rater
+from predictions.models import Call
 
 STAGE = FIELD = "lave"
 HUMAN = "human"
@@ -146,6 +149,7 @@ def judged(given: Given) -> Judged:
     ).order_by("key")
     if selection.concepts:
         rows = rows.filter(concept__in=selection.concepts)
+    rows = _of_campaigns(given, rows, selection)
     calls = calls_of(selection)
     put = _put_to(calls, seen, judges)
     named_rows = of_origins(given, rows).values_list("pk", "origin", "context")
@@ -175,6 +179,15 @@ def judged(given: Given) -> Judged:
     )
 
 
+def _of_campaigns(given: Given, rows: QuerySet[Item], selection: Selection) -> QuerySet[Item]:
+    """Only items that the campaigns asked about, where the address names campaigns; else all."""
+    if not given.params.getlist(CAMPAIGNS):
+        return rows
+    answered = Unit.objects.filter(assignments__campaign__in=selection.campaigns).values("item")
+    called = Call.objects.filter(run__campaign__in=selection.campaigns, run__withdrawn_at=None).values("item")
+    return rows.filter(Q(pk__in=answered) | Q(pk__in=called))
+
+
 def of_origins(given: Given, rows: QuerySet[Item]) -> QuerySet[Item]:
     """Only items of the cohorts the address names; all, where it names none: a judge needs no cohort to be asked."""
     if not given.params.getlist("cohort"):
@@ -185,7 +198,7 @@ def of_origins(given: Given, rows: QuerySet[Item]) -> QuerySet[Item]:
 def scale_of(given: Given) -> Scale:
     """The scale of the sheet. Raises Missing where another was chosen: its codes would mean something else."""
     entry = next(one for one in given.catalogue.stages if one.key == STAGE)
-    config = next(one.config for one in entry.current[0].sheet.fields if one.key == FIELD)
+    config = next(one.config for one in given.campaigns_of(entry)[0].sheet.fields if one.key == FIELD)
     sheet: Scale = "1-3" if any(one.code == "3" for one in getattr(config, "options", ())) else "1-2"
     if given.chosen.get("scale", "sheet") not in ("sheet", sheet):
         text = _("The sheet of this stage has the scale “%(scale)s”. Choose it, or “as the sheet has it”.")

@@ -31,10 +31,9 @@ WHOLE = Rounding(1, 100)
 def said_of(given: Given) -> tuple[dict[str, str], dict[str, str]]:
     """By the question's key its sub-category, as the paper calls it: as people said, and as models did. Where as many
     say one thing as another, nobody has said anything."""
-    rows = Rating.objects.filter(
-        campaign__stage__benchmark=given.benchmark, campaign__stage__key=SUB_CATEGORIES, field="sub_category",
-        live=True, counted=True,
-    )  # fmt: skip
+    entry = next((one for one in given.catalogue.stages if one.key == SUB_CATEGORIES), None)
+    campaigns = [one.id for one in given.campaigns_of(entry)] if entry else []
+    rows = Rating.objects.filter(campaign__in=campaigns, field="sub_category", live=True, counted=True)
     votes: dict[str, dict[str, Counter[str]]] = {kind: defaultdict(Counter) for kind in Rater.Kind.values}
     for key, kind, code in rows.values_list("unit__item__key", "rater__kind", "code").iterator(chunk_size=5000):
         votes[kind][key][NAMES.get(code, code)] += 1

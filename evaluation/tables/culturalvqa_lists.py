@@ -1,8 +1,9 @@
 """CulturalVQA's answers beside two lists that are brought: how often each stands in a text corpus (Appendix F), and
 titles of English Wikipedia (section 4).
 
-A list is a collection of the benchmark, of which the newest version counts: `corpus-counts` has an entry for each
-answer with its `count`; `wikipedia-titles` one for each title. `./emic manage bring_titles` makes these from a dump.
+A list is a collection of the benchmark, of which one version counts, by default the newest: `corpus-counts` has an
+entry for each answer with its `count`; `wikipedia-titles` one for each title. `./emic manage bring_titles` makes these
+from a dump.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from evaluation.metrics.resampling import DEFAULT, cluster_sums
 from evaluation.tables.culturalvqa_data import ASKER, OTHER_QUESTIONS, SHARE, Question, questions_of
 from evaluation.tables.culturalvqa_judged import FACETS
 from evaluation.tables.given import Given
+from evaluation.tables.sources import COLLECTION, name_of, title_of
 from evaluation.tables.spec import Cell, Door, Missing, Printed, Rounding, Row, Table, TableSpec, Words
 from predictions.models import Collection, Entry
 
@@ -66,11 +68,12 @@ def state_of_lists(benchmark: Benchmark) -> list[int]:
 
 
 def _list(given: Given, key: str, message: str) -> Collection:
-    """Raises Missing."""
-    found = Collection.objects.filter(benchmark=given.benchmark, key=key, entries__isnull=False).order_by("-pk").first()
-    if found is None:
+    """The version that the address asks for, else the newest. Raises Missing without any, and BadOption."""
+    rows = Collection.objects.filter(benchmark=given.benchmark, key=key, entries__isnull=False).distinct()
+    named = {name_of(one): one for one in rows.order_by("-pk")}
+    if not named:
         raise Missing(message, Door("predictions:collection_new", _("Bring the list")))
-    return found
+    return named[given.choose(COLLECTION, {name: title_of(one) for name, one in named.items()})]
 
 
 def build_in_corpus(given: Given) -> Table:
@@ -90,7 +93,6 @@ def build_in_corpus(given: Given) -> Table:
         for facet, values in means.items()
     ]
     words: list[Words] = [
-        _("Counts: %(name)s.") % {"name": held},
         WHOLE_WORDS,
         _("An answer is counted once for a facet, however many people gave it. Answers without a count are left out."),
         _("In percent of all: a facet's occurrences for each answer, of the sum of these over all facets."),
@@ -156,7 +158,6 @@ def build_in_titles(given: Given) -> Table:
     rows = [Row(name, _title_cells(some, there)) for name, some in groups]
     rows.append(Row(_("All"), _title_cells(list(found.values()), there, IN_TITLES)))
     words: list[Words] = [
-        _("Titles: %(name)s.") % {"name": held},
         WHOLE_WORDS,
         _(
             "An answer counts when at least one of its words is a word of at least one title, however common the "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Sequence
 from functools import partial
 
 from django.utils.translation import gettext as _
@@ -10,8 +10,11 @@ from django.utils.translation import gettext_lazy
 
 from evaluation.observations import Who
 from evaluation.tables.given import Given
+from evaluation.tables.sources import ALL, COLLECTION, by_collection, name_of, title_of
 from evaluation.tables.spec import Cell, Missing, Row, Table, TableSpec, Words
 from people.models import Rater
+from predictions.models import Run
+from predictions.readers import runs_of
 
 HIDDEN = ("family",)  # heads the block of rows
 
@@ -28,7 +31,11 @@ def about_models(tasks: tuple[str, ...] = (), stage: tuple[str, str] | None = No
 
 
 def _build(tasks: tuple[str, ...], stage: tuple[str, str] | None, given: Given) -> Table:
-    raters = _raters(given, tasks, stage)
+    """A row is a model and no number: models of several collections stand here together, each with its collections."""
+    runs = _runs(given, tasks)
+    raters: dict[int, Who | Rater] = {run.rater_id: run.rater for run in runs}
+    if stage:
+        raters = {said.who.pk: said.who for said in given.answers(*stage, ("model",))}
     if not raters:
         raise Missing(_("There are no predictions of this kind yet."))
     listed = sorted(raters.values(), key=lambda one: (str(one.about.get("family") or ""), one.name, one.setting))
@@ -36,23 +43,34 @@ def _build(tasks: tuple[str, ...], stage: tuple[str, str] | None, given: Given) 
     rows = [
         Row(
             f"{rater.name} ({rater.setting})" if rater.setting else rater.name,
-            tuple(Cell(text=_text(rater.about.get(column))) for column in columns),
+            (*(Cell(text=_text(rater.about.get(column))) for column in columns), *_collections(rater.pk, runs)),
             str(rater.about.get("family") or ""),
         )
         for rater in listed
     ]
     names: list[Words] = [column.replace("_", " ").capitalize() for column in columns]
+    names += [_("Collections")] if runs else []
     return given.table(corner=_("Model"), columns=names, rows=rows)
 
 
-def _raters(given: Given, tasks: tuple[str, ...], stage: tuple[str, str] | None) -> dict[int, Who | Rater]:
-    if stage:
-        return {said.who.pk: said.who for said in given.answers(*stage, ("model",))}
-    found: dict[int, Who | Rater] = {}
-    for task in tasks:
-        with suppress(Missing):
-            found |= {run.rater.pk: run.rater for run in given.runs(task)}
-    return found
+def _runs(given: Given, tasks: tuple[str, ...]) -> list[Run]:
+    """Over the collection that the reader chose; over all of them by default."""
+    runs = [run for task in tasks for run in runs_of(given.benchmark, task)]
+    if not runs:
+        return []
+    grouped = by_collection(runs)
+    named = {name_of(one): one for one in grouped}
+    chosen = given.choose(COLLECTION, {ALL: _("all"), **{name: title_of(one) for name, one in named.items()}})
+    kept = runs if chosen == ALL else grouped[named[chosen]]
+    given.used_runs |= {run.pk: run for run in kept}
+    return kept
+
+
+def _collections(rater: int, runs: Sequence[Run]) -> list[Cell]:
+    if not runs:
+        return []
+    names = dict.fromkeys(name_of(run.pool) for run in runs if run.rater_id == rater)
+    return [Cell(text=", ".join(names))]
 
 
 def _text(value: object) -> str:

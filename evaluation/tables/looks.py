@@ -16,13 +16,11 @@ from benchmarks.models import Item
 from evaluation.tables import caire, caire_specific, culturalvqa, culturalvqa_judged
 from evaluation.tables.culturalvqa_labels import SUB_CATEGORIES
 from evaluation.tables.given import Given
-from evaluation.tables.spec import Missing, Words
-from evaluation.tables.trials import SIX, THREE
+from evaluation.tables.sources import PICTURES, TEXTS
+from evaluation.tables.spec import Missing
 from evaluation.tables.valueground_raters import CHOICE, MAIN, TEXT, rows_of
-from evaluation.tables.xcm_association import ONE_PROMPT, ONE_SET
+from evaluation.tables.xcm_association import PLAIN_THREE, embeddings_of
 from people.models import Rater
-from predictions.models import Entry, Query, Ranking, Run
-from predictions.readers import runs_of
 
 Look = Callable[[Given], None]
 
@@ -121,66 +119,12 @@ def _settings(both: bool, given: Given) -> None:
 # ---- 3XCM -----------------------------------------------------------------------------------------------------------
 
 
-def _kinds(given: Given) -> list[tuple[Run, int, bool]]:
-    """Every run of forced choices, with how many candidates its trials have, and whether they name a country."""
-    seen: dict[tuple[int, str], set[tuple[int, bool]]] = {}
-    found = []
-    for run in runs_of(given.benchmark, "forced_choice"):
-        place = run.pool.pk, run.query_set
-        if place not in seen:
-            rows = Query.objects.filter(collection=place[0], query_set=place[1])
-            described = rows.filter(about__has_key="descriptor").exclude(about__descriptor="").exists()
-            seen[place] = {(len(r), described) for r in (THREE, SIX) if rows.filter(roles__has_keys=list(r)).exists()}
-        kinds = {(n, described) for n, described in seen[place]}
-        n = max((n for n, _described in kinds), default=0)
-        found.append((run, n, any(described for _n, described in kinds)))
-    return found
-
-
-def _three(given: Given) -> None:
-    if not any(n == len(THREE) and not described for _run, n, described in _kinds(given)):
-        raise Missing(_("No run has trials of three candidates. Import trials and similarities."))
-
-
-def _six(given: Given) -> None:
-    if not any(n == len(SIX) and described for _run, n, described in _kinds(given)):
-        raise Missing(_("No run has trials of six candidates. Import trials and similarities."))
-
-
-def _both_sixes(given: Given) -> None:
-    sixes = [(run, described) for run, n, described in _kinds(given) if n == len(SIX)]
-    of = [{(r.rater_id, r.collection_id, r.system_prompt) for r, d in sixes if d is wanted} for wanted in (True, False)]
-    if not of[0] & of[1]:
-        raise Missing(_("No model has similarities for the same six candidates with and without a country's name."))
-
-
-def _several(name: str, words: Words, given: Given) -> None:
-    by_model: dict[tuple[int, int], set[str]] = {}
-    for run, n, described in _kinds(given):
-        if n == len(THREE) or described:
-            by_model.setdefault((run.rater_id, n), set()).add(getattr(run, name))
-    if not any(len(values) > 1 for values in by_model.values()):
-        raise Missing(words)
-
-
 def _embedded(given: Given) -> None:
-    embedded = {run.rater.name for run in runs_of(given.benchmark, "embedding")}
-    if not embedded & {run.rater.name for run, n, described in _kinds(given) if n == len(THREE) and not described}:
+    """A model with similarities in the collection of the trials, and embeddings in those of texts or pictures."""
+    trials = Given.runs(given, "forced_choice", PLAIN_THREE)
+    embedded = {run.rater.name for option in (TEXTS, PICTURES) for run in embeddings_of(given, option)}
+    if not embedded & {run.rater.name for run in trials}:
         raise Missing(_("No model has both similarities and embeddings. Import its embeddings."))
-
-
-def _told(name: str, given: Given) -> None:
-    collections = {run.collection_id for run in runs_of(given.benchmark, "forced_choice")}
-    if not Entry.objects.filter(collection__in=collections, about__has_key=name).exists():
-        raise Missing(_("The entries do not say their country or concept. Import the collection with these."))
-
-
-def _ten_places(given: Given) -> None:
-    for run in runs_of(given.benchmark, "retrieval"):
-        first = Ranking.objects.filter(run=run).order_by("pk").first()
-        if first is not None and len(first.keys) >= 10:
-            return
-    raise Missing(_("No run has lists of ten places."))
 
 
 _FOOD, _RITES = ("food", "drink", "clothing"), ("traditions", "rituals")
@@ -200,16 +144,5 @@ LOOKS: dict[tuple[str, str], tuple[Look, ...]] = {
     ("culturalvqa", "few-shot"): (_with_examples_and_without,),
     **{("valueground", key): _BOTH for key in ("table-5", "table-6", "table-7", "table-8")},
     **{("valueground", key): (partial(_settings, False),) for key in ("figure-3", "bands")},
-    **{("3xcm", key): (_three,) for key in ("association", "association-countries", "wins-countries", "baseline")},
-    ("3xcm", "silhouettes"): (_three, _embedded),
-    ("3xcm", "query-sets"): (partial(_several, "query_set", ONE_SET),),
-    ("3xcm", "prompts"): (partial(_several, "system_prompt", ONE_PROMPT),),
-    **{
-        ("3xcm", key): (_six,)
-        for key in ("descriptor", "descriptor-countries", "tests", "tests-language", "tests-descriptor")
-    },
-    **{("3xcm", key): (_both_sixes,) for key in ("drift", "drift-concepts", "drift-candidates")},
-    ("3xcm", "images-countries"): (partial(_told, "country"),),
-    ("3xcm", "images-concepts"): (partial(_told, "concept"),),
-    ("3xcm", "languages-tiers"): (_ten_places,),
+    ("3xcm", "silhouettes"): (_embedded,),
 }

@@ -22,6 +22,7 @@ from evaluation.tables.given import EVERYBODY, NARROWING, BadOption, Given, buil
 from evaluation.tables.looks import look
 from evaluation.tables.registry import tables_of
 from evaluation.tables.renderings import Data, to_json
+from evaluation.tables.sources import COLLECTION, SOURCES, Usable, every
 from evaluation.tables.spec import Missing, TableSpec
 from predictions.models import Run
 from predictions.readers import state_of
@@ -87,7 +88,7 @@ def _key(benchmark: Benchmark, spec: TableSpec, params: Params, zone: tzinfo) ->
 
 def names_of(spec: TableSpec) -> list[str]:
     """What of an address changes the table: its options, and who is counted."""
-    return [*(option.key for option in spec.options), *spec.asks, *NARROWING]
+    return [*(option.key for option in spec.options), *spec.asks, *SOURCES, *NARROWING]
 
 
 def lacking(catalogue: Catalogue, spec: TableSpec, params: Params, at: datetime) -> Missing | None:
@@ -125,9 +126,10 @@ class _Probe(Given):
         rows = Annotation.objects.filter(assignment__campaign__in=found.campaigns, live=True)
         self._stop(rows.filter(rater__kind__in=raters), stage, raters)
 
-    def runs(self, task: str, query_set: str | None = None) -> list[Run]:
-        super().runs(task, query_set)
-        raise _Enough
+    def runs(self, task: str, usable: Usable = every, option: str = COLLECTION) -> list[Run]:
+        if found := super().runs(task, usable, option):
+            raise _Enough
+        return found  # the table says what is missing
 
     def _stop(self, rows: QuerySet[Any], stage: str, raters: tuple[str, ...]) -> NoReturn:
         if rows.exists():

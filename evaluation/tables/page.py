@@ -20,6 +20,7 @@ from evaluation.selection import COUNTED_LABELS, INTERVAL_LABELS, Params
 from evaluation.tables.given import NARROWING
 from evaluation.tables.making import names_of
 from evaluation.tables.renderings import Data, cells, groups, to_latex
+from evaluation.tables.sources import CLEARS, SOURCES
 from evaluation.tables.spec import Missing, TableSpec, Words
 
 SHOWS_INTERVALS = 6  # columns: a wider table shows intervals and n of a row when it is opened
@@ -151,16 +152,29 @@ def _asked(spec: TableSpec, params: Params) -> list[tuple[str, str]]:
 def form_context(catalogue: Catalogue, spec: TableSpec, data: Data, params: Params) -> dict[str, Any]:
     """The selects above the table: its options, and who is counted where answers are. The rest is carried along."""
     asked = _asked(spec, params)
-    selects = [_select(o.key, o.label, o.values, data["options"][o.key]) for o in spec.options]
+    selects = [one for choice in data["choices"] for one in _of_choice(choice, asked)]
+    selects += [_select(o.key, o.label, o.values, data["options"][o.key]) for o in spec.options]
     if data["selections"]:
         selects += _narrowing(catalogue, data["selections"], asked)
     shown = {select["name"] for select in selects}
     return {
         "selects": selects,
         "carried": [(name, value) for name, value in asked if name not in shown],
-        "narrowed": any(name in NARROWING and value not in DEFAULTS for name, value in asked),
+        "narrowed": any(name in (*NARROWING, *SOURCES) and value not in DEFAULTS for name, value in asked),
         "query": query_of(spec, params),
     }
+
+
+def _of_choice(choice: Data, asked: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    """A collection's versions, its runs, campaigns, prompt variants: where there are several."""
+    key, label, values = choice["key"], choice["label"], choice["values"]
+    if choice["several"]:
+        older = not any(name == key for name, _value in asked) and len(choice["chosen"]) < len(values)
+        words = _("The newest %(n)s") % {"n": len(choice["chosen"])} if older else ""
+        return _some(key, label, values, asked, words)
+    if len(values) < 2:
+        return []
+    return [{**_select(key, label, values, choice["chosen"][0]), "clears": CLEARS.get(key, "")}]
 
 
 def _narrowing(
@@ -189,12 +203,14 @@ def _conditions(catalogue: Catalogue, stages: list[StageEntry]) -> dict[str, Any
     return {c: condition_name(catalogue.benchmark, c, get_language() or "en") for c in shared}
 
 
-def _some(name: str, label: str, labels: dict[str, Any], asked: list[tuple[str, str]]) -> list[dict[str, Any]]:
+def _some(
+    name: str, label: str, labels: dict[str, Any], asked: list[tuple[str, str]], default: str = ""
+) -> list[dict[str, Any]]:
     """All or one of them; nothing where there is no choice, or where the address asks for several."""
     given = [value for one, value in asked if one == name]
     if len(labels) < 2 or len(given) > 1:
         return []
-    every = {"": _("All %(n)s") % {"n": len(labels)}, **labels}
+    every = {"": default or _("All %(n)s") % {"n": len(labels)}, **labels}
     return [_select(name, label, every, given[0] if given else "")]
 
 

@@ -36,6 +36,7 @@ def to_json(table: Table, catalogue: Catalogue) -> dict[str, Any]:
         "rows": [_row(row) for row in table.rows],
         "words": [str(one) for one in table.words],
         "options": dict(table.chosen),
+        "choices": [one.to_json() for one in table.choices],
         "counted": counted_words(table.counted, table.runs, catalogue),
         "selections": [one.to_json() for one in table.counted],
         "runs": [_run(run) for run in table.runs],

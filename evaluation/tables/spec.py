@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from benchmarks.models import Benchmark
     from evaluation.selection import Selection
     from evaluation.tables.given import Given
+    from evaluation.tables.sources import Choice
     from predictions.models import Run
 
 Words = str | Promise
@@ -111,6 +112,7 @@ class Table:
     counted: tuple[Selection, ...] = ()  # every selection that was read
     runs: tuple[Run, ...] = ()  # every run that was read
     chosen: Mapping[str, str] = field(default_factory=dict)  # option to value
+    choices: tuple[Choice, ...] = ()  # of collections, runs, campaigns and prompt variants
     computed_at: datetime | None = None
     watermark: int = 0
 

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import QuerySet
 
 from benchmarks.rules.regions import country_code
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.tables.lists import by_family, family_of, labels_of
+from evaluation.tables.sources import Usable
 from predictions.models import Query, Ranking, Run
 
 THREE = ("correct", "language_biased", "irrelevant")
@@ -72,6 +74,70 @@ class Choices:
     def where(self, mask: Bools) -> Choices:
         kept = tuple(one for one, keep in zip(self.trials, mask, strict=True) if keep)
         return replace(self, trials=kept, similarity=self.similarity[mask])
+
+
+@dataclass(frozen=True)
+class TrialKind:
+    """Trials of one query set: how many candidates they have, and whether a query among them names a country."""
+
+    n: int
+    described: bool
+
+
+def trial_kinds(runs: Sequence[Run]) -> dict[Run, frozenset[TrialKind]]:
+    """Of each run of forced choices the kinds of trials in its query set."""
+    read: dict[tuple[int, str], frozenset[TrialKind]] = {}
+    for run in runs:
+        place = run.pool.pk, run.query_set
+        if place not in read:
+            rows = Query.objects.filter(collection=place[0], query_set=place[1], roles__has_keys=list(THREE))
+            six = rows.filter(roles__has_keys=list(SIX))
+            parts = ((len(SIX), six), (len(THREE), rows.exclude(roles__has_keys=list(SIX))))
+            read[place] = frozenset(TrialKind(n, _described(part)) for n, part in parts if part.exists())
+    return {run: read[run.pool.pk, run.query_set] for run in runs}
+
+
+def _described(rows: QuerySet[Query]) -> bool:
+    return rows.filter(about__has_key="descriptor").exclude(about__descriptor="").exists()
+
+
+def with_trials(n: int, *, described: bool | None = None) -> Usable:
+    """Chooses runs over trials of n candidates; whose queries name a country or name none, where that is said."""
+    wanted = {TrialKind(n, one) for one in ((True, False) if described is None else (described,))}
+
+    def usable(runs: Sequence[Run]) -> list[Run]:
+        return [run for run, kinds in trial_kinds(runs).items() if kinds & wanted]
+
+    return usable
+
+
+def with_both_queries(runs: Sequence[Run]) -> list[Run]:
+    """Runs over trials of six of models that were asked with a country's name and without it, in the same way."""
+    kinds = trial_kinds(runs)
+    asked: dict[tuple[int, str], set[bool]] = {}
+    for run in runs:
+        asked.setdefault((run.rater_id, run.system_prompt), set()).update(
+            one.described for one in kinds[run] if one.n == len(SIX)
+        )
+    return [run for run in runs if len(asked[run.rater_id, run.system_prompt]) > 1]
+
+
+def told_apart_by(name: str) -> Usable:
+    """Chooses runs of models that have several values of this (a query set, a system prompt) over trials of three
+    candidates, or over trials of six whose queries name a country."""
+
+    def usable(runs: Sequence[Run]) -> list[Run]:
+        values: dict[tuple[int, int], set[str]] = {}
+        sizes = {
+            run: {kind.n for kind in kinds if kind.n == len(THREE) or kind.described}
+            for run, kinds in trial_kinds(runs).items()
+        }
+        for run, found in sizes.items():
+            for n in found:
+                values.setdefault((run.rater_id, n), set()).add(getattr(run, name))
+        return [run for run in runs if any(len(values[run.rater_id, n]) > 1 for n in sizes[run])]
+
+    return usable
 
 
 def choices_of(runs: Sequence[Run], roles: tuple[str, ...]) -> list[Choices]:

@@ -88,10 +88,11 @@ def _number(said: object) -> float | None:
 
 def _judged(given: Given, items: set[int]) -> Mapping[int, float | None]:
     """What all requests about each pair cost; None where one of them has no known price."""
+    entry = next((one for one in given.catalogue.stages if one.key == STAGE), None)
+    campaigns = [one.id for one in given.campaigns_of(entry)] if entry else []
     asked = Attempt.objects.filter(
-        call__item__in=items, call__run__withdrawn_at=None, call__run__campaign__stage__key=STAGE,
-        call__run__benchmark=given.benchmark,
-    ).order_by()  # fmt: skip
+        call__item__in=items, call__run__withdrawn_at=None, call__run__campaign__in=campaigns
+    ).order_by()
     unknown = Count("pk", filter=Q(cost=None, outcome=Attempt.Outcome.REPLY))
     counted = asked.values_list("call__item").annotate(spent=Sum("cost"), unknown=unknown)
     return {item: None if without or spent is None else float(spent) for item, spent, without in counted}

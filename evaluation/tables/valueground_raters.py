@@ -52,7 +52,8 @@ def put_to_models(given: Given, stage: str, read: Callable[[tuple[str, ...]], In
     """Of a stage whose one question has its key. `read` gives the codes' numbers. Raises Missing without an answer."""
     seen = given.observed(stage, stage, MODELS)
     selection = given.selection(stage, stage, MODELS)
-    calls = calls_of(selection)
+    without = given.models_left_out(selection)
+    calls = {rater: one for rater, one in calls_of(selection).items() if rater not in without}
     failed = {(rater, unit) for rater, one in calls.items() for unit in one.failed}
     units = Unit.objects.filter(pk__in={unit for _rater, unit in failed}, item__withdrawn_at=None)
     about = {pk: (item, target) for pk, item, target in units.values_list("pk", "item", "target")}
@@ -62,15 +63,15 @@ def put_to_models(given: Given, stage: str, read: Callable[[tuple[str, ...]], In
     place = {one.pk: n for n, one in enumerate(items)}
     of_target = np.array([targets.index(one) for one in seen.targets], np.int64)
     who = np.array([one.pk for one in seen.raters], np.int64)[seen.rater]
-    without = np.array([(rater, place[item], targets.index(t)) for rater, item, t in lost], np.int64).reshape(-1, 3)
+    unread = np.array([(rater, place[item], targets.index(t)) for rater, item, t in lost], np.int64).reshape(-1, 3)
     return Put(  # what was answered comes last: an answer stands, though another call about it had none
         items=items,
         targets=targets,
-        rater=np.concatenate([without[:, 0], who]),
-        item=np.concatenate([without[:, 1], seen.item]),
-        target=np.concatenate([without[:, 2], of_target[seen.target]]),
+        rater=np.concatenate([unread[:, 0], who]),
+        item=np.concatenate([unread[:, 1], seen.item]),
+        target=np.concatenate([unread[:, 2], of_target[seen.target]]),
         code=np.concatenate([np.full(len(lost), MISSING), read(seen.codes)[seen.code]]),
-        raters=tuple(whos(given.benchmark, sorted({*who.tolist(), *without[:, 0].tolist()}))),
+        raters=tuple(whos(given.benchmark, sorted({*who.tolist(), *unread[:, 0].tolist()}))),
         told=frozenset(calls),
         campaigns=selection.campaigns,
     )

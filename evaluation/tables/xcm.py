@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 
 from django.utils.translation import gettext as _
@@ -17,24 +18,30 @@ from evaluation.tables.lists import Pools
 from evaluation.tables.printed import printed
 from evaluation.tables.spec import Cell, Missing, Rounding, Row, Table, TableSpec
 from evaluation.tables.trials import ORDER
+from predictions.models import Entry, Run
 
 
 def build_counts(given: Given, name: str) -> Table:
-    """How many entries of each kind the collections of the forced choices have."""
-    pools, collections = Pools(), {run.pool.pk: run.pool for run in given.runs("forced_choice")}
-    counts: Counter[str] = Counter()
-    for one in collections.values():
-        counts.update(str(about[name]) for about in pools.of(one).values() if about.get(name))
+    """How many entries of each kind the collection of the forced choices has."""
+    runs = given.runs("forced_choice", partial(_naming, name))
+    if not runs:
+        raise Missing(_("The entries do not say their country or concept. Import the collection with these."))
+    entries = Pools().of(runs[0].pool).values()
+    counts = Counter(str(about[name]) for about in entries if about.get(name))
     if name == "country":
         counts = _by_code(counts)
-    if not counts:
-        raise Missing(_("The entries do not say their country or concept. Import the collection with these."))
     order = {code: place for place, code in enumerate(ORDER)}
     rows = [
         Row(label, (Cell(_count(n), rounding=Rounding(0), printed=printed("xcm_table_9", "images", country=label)),))
         for label, n in sorted(counts.items(), key=lambda pair: (order.get(pair[0], len(order)), pair[0]))
     ]
     return given.table(corner=_("Country") if name == "country" else _("Concept"), columns=[_("Images")], rows=rows)
+
+
+def _naming(name: str, runs: Sequence[Run]) -> list[Run]:
+    """The runs, where entries of their collection say this."""
+    entries = Entry.objects.filter(collection=runs[0].pool, about__has_key=name)
+    return list(runs) if entries.exclude(**{f"about__{name}": ""}).exists() else []
 
 
 def _by_code(counts: Counter[str]) -> Counter[str]:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -17,13 +19,23 @@ from benchmarks.rules.regions import country_code
 from evaluation.metrics import forced_choice
 from evaluation.metrics.association import pearson_of
 from evaluation.metrics.averages import SHARES, mean_over_countries
-from evaluation.metrics.counts import Floats
+from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.silhouette import Distance, TooMuch, mean_silhouettes
 from evaluation.tables.given import Given
 from evaluation.tables.printed import printed
+from evaluation.tables.sources import PICTURES, TEXTS, by_collection
 from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
-from evaluation.tables.trials import SIX, THREE, Choices, choices_of, countries_of, of_sets
+from evaluation.tables.trials import (
+    SIX,
+    THREE,
+    Choices,
+    choices_of,
+    countries_of,
+    of_sets,
+    told_apart_by,
+    with_trials,
+)
 from predictions.models import Entry, Run
 from predictions.readers import runs_of, vectors_of
 
@@ -59,14 +71,16 @@ ROLES: dict[str, Words] = {
 }
 PERCENT = Rounding(2, 100)
 ROUNDS = 10
+PLAIN_THREE = with_trials(len(THREE), described=False)
 SHIFTED = gettext_lazy("From Brazil on, the paper's image silhouettes of CLIP are shifted by one country.")
 ROUNDED_UP = gettext_lazy("The paper's own shares are 4.11 and 91.95: 0.04.")
 DOUBTFUL: dict[tuple[str, str], Words] = {("XLM-R-B/16plus", "US"): ROUNDED_UP}
 
 
 def three(given: Given, *, main: bool = True) -> list[Choices]:
-    """Runs over trials of three whose queries name no country. Raises Missing without any."""
-    found = [one for one in choices_of(given.runs("forced_choice"), THREE) if not one.described]
+    """Runs over trials of three whose queries name no country, of one collection. Raises Missing without any."""
+    runs = given.runs("forced_choice", PLAIN_THREE)
+    found = [one for one in choices_of(runs, THREE) if not one.described]
     if not found:
         raise Missing(_("No run has trials of three candidates. Import trials and similarities."))
     return of_sets(found, "plain") if main else found
@@ -140,19 +154,45 @@ def languages_of(found: Iterable[Choices]) -> dict[str, str]:
 def silhouettes_by_country(
     given: Given, countries: Sequence[str], speaks: Mapping[str, str]
 ) -> dict[str, dict[str, Any]]:
-    """By model: text silhouettes of each country's language and image silhouettes of the country, as Estimates."""
+    """By model: text silhouettes of each country's language and image silhouettes of the country, as Estimates. Texts
+    are of one collection, pictures of one."""
     made: dict[str, dict[str, Any]] = {}
-    for run in runs_of(given.benchmark, Run.Task.EMBEDDING):
-        given.used_runs[run.pk] = run
+    for run in embeddings_of(given, TEXTS):
         entries, vectors = vectors_of(run)
-        text = np.array([bool(entry.about.get("language")) for entry in entries], bool)
-        concepts = np.array([concept_of(entry.about, entry.key) for entry in entries], np.str_)
-        by_language = _means(given, [_language(e) for e in entries], concepts, vectors, text, speaks.values())
-        by_country = _means(given, [_of_country(e) for e in entries], concepts, vectors, ~text, countries)
+        by_language = _means(
+            given, [_language(e) for e in entries], _concepts(entries), vectors, _are_texts(entries), speaks.values()
+        )
         kept = made.setdefault(run.rater.name, {"ts": {}, "is": {}})
         kept["ts"] |= {c: by_language[speaks[c]] for c in countries if speaks.get(c) in by_language}
+    for run in embeddings_of(given, PICTURES):
+        entries, vectors = vectors_of(run)
+        by_country = _means(
+            given, [_of_country(e) for e in entries], _concepts(entries), vectors, ~_are_texts(entries), countries
+        )
+        kept = made.setdefault(run.rater.name, {"ts": {}, "is": {}})
         kept["is"] |= {c: by_country[c] for c in countries if c in by_country}
     return made
+
+
+def embeddings_of(given: Given, option: str) -> list[Run]:
+    """Runs over one collection that has texts with their language (TEXTS), or pictures with their country (PICTURES);
+    the collection of the trials where it has them. Empty without any."""
+
+    def usable(runs: Sequence[Run]) -> list[Run]:
+        entries = Entry.objects.filter(collection=runs[0].pool)
+        texts = Q(about__has_key="language") & ~Q(about__language="")
+        found = entries.filter(texts) if option == TEXTS else entries.exclude(texts).filter(about__has_key="country")
+        return list(runs) if found.exists() else []
+
+    return given.of_collection(by_collection(runs_of(given.benchmark, Run.Task.EMBEDDING), usable), option)
+
+
+def _concepts(entries: Sequence[Entry]) -> npt.NDArray[np.str_]:
+    return np.array([concept_of(entry.about, entry.key) for entry in entries], np.str_)
+
+
+def _are_texts(entries: Sequence[Entry]) -> Bools:
+    return np.array([bool(_language(entry)) for entry in entries], bool)
 
 
 def _language(entry: Entry) -> str:
@@ -290,7 +330,7 @@ ONE_PROMPT = gettext_lazy("Every model had one system prompt only. Import runs w
 
 def _by(given: Given, name: str, missing: Words) -> Table:
     """All runs over trials of three and of six, told apart by their query set or their system prompt."""
-    runs = given.runs("forced_choice")
+    runs = given.runs("forced_choice", told_apart_by(name))
     found = [*choices_of(runs, THREE), *(one for one in choices_of(runs, SIX) if one.described)]
     kept = [one for one in found if len({getattr(other.run, name) for other in found if _alike(one, other)}) > 1]
     if not kept:

@@ -23,7 +23,7 @@ from evaluation.metrics.tests_between import adjusted
 from evaluation.tables.given import Given
 from evaluation.tables.printed import printed
 from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
-from evaluation.tables.trials import SIX, Choices, choices_of, countries_of, of_sets
+from evaluation.tables.trials import SIX, Choices, choices_of, countries_of, of_sets, with_both_queries, with_trials
 from evaluation.tables.xcm_association import PERCENT, POOLING, ROLES, TIES, credit_of, wins, wins_by_country
 
 NEEDS = gettext_lazy("Similarities of a model for trials of six candidates whose queries name a country.")
@@ -54,8 +54,9 @@ NO_SIX = gettext_lazy("No run has trials of six candidates. Import trials and si
 
 
 def six(given: Given) -> list[Choices]:
-    """Runs over trials of six whose queries name a country. Raises Missing without any."""
-    found = [one for one in choices_of(given.runs("forced_choice"), SIX) if one.described]
+    """Runs over trials of six whose queries name a country, of one collection. Raises Missing without any."""
+    runs = given.runs("forced_choice", with_trials(len(SIX), described=True))
+    found = [one for one in choices_of(runs, SIX) if one.described]
     if not found:
         raise Missing(NO_SIX)
     return of_sets(found, "descriptor")
@@ -192,7 +193,7 @@ class Drifted:
 
 def drifts(given: Given) -> list[Drifted]:
     """For every run whose queries name a country: with the plain run of the same model and system prompt."""
-    found = choices_of(given.runs("forced_choice"), SIX)
+    found = choices_of(given.runs("forced_choice", with_both_queries), SIX)
     plain = [one for one in found if not one.described]
     made = []
     for one in of_sets((one for one in found if one.described), "descriptor"):

@@ -32,6 +32,7 @@ from evaluation.tables.lists import (
 from evaluation.tables.printed import printed
 from evaluation.tables.printed import rows as printed_rows
 from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
+from predictions.models import Ranking, Run
 
 DEPTHS = (5, 10, 25, 50, 99)
 IDEAL = Option(
@@ -195,7 +196,7 @@ def build_depths(given: Given) -> Table:
 def build_tiers(given: Given) -> Table:
     """The share of each tier at each of the first ten ranks, and among the ten."""
     rows, names = [], list(TIERS)
-    for of in _runs(given):
+    for of in searched(given.runs("retrieval", _with_ten_places)):
         try:
             labels = cut_to(labels_of_places(of, tier, names), 10)
         except NoScores:
@@ -209,6 +210,12 @@ def build_tiers(given: Given) -> Table:
     columns: list[Words] = [*(str(rank) for rank in range(1, 11)), _("First ten")]
     words: list[Words] = [_("In percent, of captions whose language is in Table 5 of 3XCM, version 1.")]
     return given.table(corner=_("Tier"), columns=columns, rows=rows, words=words)
+
+
+def _with_ten_places(runs: Sequence[Run]) -> list[Run]:
+    """Runs whose first list has ten places."""
+    first = ((run, Ranking.objects.filter(run=run).order_by("pk").first()) for run in runs)
+    return [run for run, ranking in first if ranking is not None and len(ranking.keys) >= 10]
 
 
 def _share(hits: Bools, known: Bools) -> Estimate:

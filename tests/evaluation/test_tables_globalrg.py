@@ -186,6 +186,7 @@ def test_what_is_known_of_the_models(benchmark: Benchmark, world: World) -> None
     assert {name: cell.text for name, cell in cells(made, "Alpha").items()} == {
         "Open": "yes",
         "Training data": "LAION-2B",
+        "Collections": "set@1",
     }
     assert made.rows[0].group == "Dual encoder"
 

@@ -15,7 +15,7 @@ from evaluation.figures.registry import figure_of
 from evaluation.tables.spec import Missing
 from evaluation.tables.trials import SIX
 from people.models import Rater
-from predictions.models import Run
+from predictions.models import Collection, Run
 from tests.evaluation.data import NOON
 from tests.evaluation.runs import collection, found, query, run, vectors
 from tests.evaluation.tabled import model
@@ -73,8 +73,16 @@ def test_entries_lie_on_the_principal_components(benchmark: Benchmark, world: Wo
 def test_one_model_is_shown_and_the_others_are_a_link_away(benchmark: Benchmark, world: World) -> None:
     cross(world)
     embedded(benchmark, model(world.team, "SigLIP"), {"a": {"language": "en"}}, {"a": (1, 2)})
-    assert figure(benchmark, "plane").links == (("CLIP", "run=CLIP", True), ("SigLIP", "run=SigLIP", False))
-    other = figure(benchmark, "plane", "run=SigLIP")
+    other = figure(benchmark, "plane")
+    assert other.links == (("SigLIP", "run=SigLIP", True),), "the newest collection, and no other beside it"
+    assert "Collection: Set-Siglip, version 1." in other.words
+    for address in ("run=CLIP", "collection=set-clip@1"):
+        first = figure(benchmark, "plane", address)
+        assert first.links[0][0] == "CLIP" and "Collection: Set-Clip, version 1." in first.words
+    beside = run(Collection.objects.get(key="set-clip"), Rater.objects.get(name="SigLIP"), "embedding")
+    vectors(beside, {"t0": (1, 2)})
+    links = figure(benchmark, "plane", "collection=set-clip@1").links
+    assert [(name, shown) for name, _address, shown in links] == [("CLIP", True), ("SigLIP", False)]
     assert other.rows == (("SigLIP", "Texts, by language", "a", "en", 0.0, 0.0),)
     assert "No value" in other.alt  # a silhouette needs two groups
     assert other.draw(330).height > 0
