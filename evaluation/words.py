@@ -49,7 +49,6 @@ NO_INTERVAL: dict[str, Words] = {
     "too_few_raters_for_interval": _("no interval: it needs three raters"),
     "too_few_units_for_interval": _("no interval: it needs three units"),
     "too_few_clusters_for_interval": _("no interval: it needs three clusters"),
-    "too_few_clusters_to_draw": "",  # worded with its number below
     "too_few_points_for_interval": _("no interval: it needs four points"),
     "too_wide": _("no interval: from so few it would span the whole scale"),
     "no_spread": _("no interval: no spread, the value is the same without any one unit or rater"),
@@ -81,12 +80,6 @@ def reason_sentence(estimate: Estimate) -> str:
 
 
 def interval_sentence(estimate: Estimate) -> str:
-    if estimate.interval_reason == "too_few_clusters_to_draw":
-        found = int(estimate.extras.get("n_clusters") or 0)
-        said = ngettext(
-            "no interval: %(n)s cluster, eight are needed", "no interval: %(n)s clusters, eight are needed", found
-        )
-        return said % {"n": found}
     return str(NO_INTERVAL.get(estimate.interval_reason or "not_asked", estimate.interval_reason_text))
 
 

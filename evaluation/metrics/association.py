@@ -2,10 +2,12 @@
 picture.
 
 Interval: Fisher's z, with standard error 1 / sqrt(n - 3) for r and sqrt((1 + rho^2 / 2) / (n - 3)) for rho; these take
-the points for independent. Where they come in clusters (each model gives thirteen countries), whole clusters are drawn
-(percentiles). Where one side is a mean over raters, use ``rater_means.py``, which knows that raters vary too.
+the points for independent. Where they come in clusters (each model gives thirteen countries), the jackknife over
+clusters (``resampling.py``) on Fisher's z. Where one side is a mean over raters, use ``rater_means.py``, which knows
+that raters vary too.
 A point that lacks one of its numbers (NaN) is left out and counted ("n_left_out").
-Undefined: fewer than three points; a constant side. No interval: three points; |r| = 1.
+Undefined: fewer than three points; a constant side. No interval: three points; |r| = 1; fewer than
+three clusters; no correlation without one of them.
 Sources: Fisher, R. A. (1921); Bonett & Wright (2000), Sample size requirements for estimating Pearson, Kendall and
 Spearman correlations.
 """
@@ -18,16 +20,17 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from evaluation.metrics.counts import Floats
+from evaluation.metrics.counts import Floats, Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.intervals import Ends, Scale, draw_groups, percentile_interval
+from evaluation.metrics.intervals import Ends, Scale
 from evaluation.metrics.pearson import correlation_of_sums
-from evaluation.metrics.resampling import CLUSTERS, DEFAULT, Resampling, number_clusters
+from evaluation.metrics.resampling import CLUSTERS, LEVEL, interval_without_each, number_clusters
 
 Kind = Literal["pearson", "spearman"]
 KINDS: tuple[Kind, ...] = ("pearson", "spearman")
 NAMES: dict[Kind, str] = {"pearson": "Pearson's r", "spearman": "Spearman's rho"}
 MIN_POINTS = 3
+FISHER = Scale("Fisher z")
 
 
 def correlation_of(
@@ -36,7 +39,7 @@ def correlation_of(
     kind: Kind,
     *,
     clusters: npt.ArrayLike | None = None,
-    wanted: Resampling = DEFAULT,
+    level: float = LEVEL,
 ) -> Estimate:
     """r or rho of ``first`` and ``second`` (n,), -1 to 1; ``n_units`` are the points that have both.
 
@@ -49,7 +52,7 @@ def correlation_of(
     both = np.isfinite(x) & np.isfinite(y)
     n = int(both.sum())
     common: dict[str, Any] = {
-        "method": NAMES[kind], "n_units": n, "n_raters": 2, "n_ratings": 2 * n, "level": wanted.level,
+        "method": NAMES[kind], "n_units": n, "n_raters": 2, "n_ratings": 2 * n, "level": level,
         "resampled": "units" if clusters is None else CLUSTERS, "extras": {"n_left_out": int(x.size) - n},
     }  # fmt: skip
     if n < MIN_POINTS:
@@ -58,10 +61,12 @@ def correlation_of(
     if not np.isfinite(value):
         return Estimate.undefined(reason="constant_side", **common)
     if clusters is None:
-        ends = fisher_ends(value, n, kind, wanted.level)
+        ends = fisher_ends(value, n, kind, level)
     else:
-        common["extras"] |= {"n_resamples": wanted.resamples, "seed": wanted.seed}
-        ends = _drawn(x[both], y[both], kind, np.asarray(clusters)[both], wanted)
+        count, number = number_clusters(np.asarray(clusters)[both])
+        common["extras"]["n_clusters"] = count
+        without = _without_each(x[both], y[both], kind, count, number)
+        ends = interval_without_each(value, without, FISHER, level)
     if isinstance(ends, str):
         return Estimate.of(value, interval_reason=ends, **common)
     return Estimate.of(value, interval=ends, **common)
@@ -77,7 +82,7 @@ def fisher_ends(value: float, n: int, kind: Kind, level: float) -> Ends | str:
         return "too_few_points_for_interval"
     spread = np.sqrt((1 + (value**2 / 2 if kind == "spearman" else 0)) / (n - 3))
     error = float((1 - value**2) * spread)  # the scale divides it by 1 - r^2 again
-    ends = Scale("Fisher z").interval(value, error, float(stats.norm.ppf((1 + level) / 2)))
+    ends = FISHER.interval(value, error, float(stats.norm.ppf((1 + level) / 2)))
     return "no_spread" if ends is None else ends
 
 
@@ -110,10 +115,12 @@ def correlation_of_columns(sums: Floats) -> Floats:
     return correlation_of_sums(n, (x, y), (xx, yy), xy, (xx, yy), MIN_POINTS)
 
 
-def _drawn(x: Floats, y: Floats, kind: Kind, clusters: npt.ArrayLike, wanted: Resampling) -> Ends | str:
-    count, number = number_clusters(clusters)
-    if count < 3:
-        return "too_few_clusters_for_interval"
-    drawn = draw_groups(np.random.default_rng(wanted.seed), wanted.resamples, count)[:, number].astype(np.int64)
-    values = [value_of(np.repeat(x, row), np.repeat(y, row), kind) if row.sum() else np.nan for row in drawn]
-    return percentile_interval(np.array(values), wanted.level)
+def _without_each(x: Floats, y: Floats, kind: Kind, count: int, number: Ints) -> Floats:
+    """(count,) r or rho without the points of each cluster; ``number`` (n,) is each point's cluster. NaN where fewer
+    than three points are left, or a constant side."""
+    if kind == "pearson":
+        parts = np.zeros((count, 6))
+        np.add.at(parts, number, columns(centred(x), centred(y)))
+        return correlation_of_columns(parts.sum(axis=0) - parts)
+    kept = (number != cluster for cluster in range(count))
+    return np.array([value_of(x[keep], y[keep], kind) if keep.sum() >= MIN_POINTS else np.nan for keep in kept])

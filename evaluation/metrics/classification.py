@@ -4,7 +4,7 @@
 
 An answer nobody could read (no letter, invalid JSON, "A" twice) is left out by default; extras then say how many there
 were, and what the accuracy would be had they all been wrong ("worst") or right ("best").
-Interval: Wilson's, or the cluster bootstrap (``proportions.py``). Undefined: nothing to score.
+Interval: Wilson's, or by clusters (``proportions.py``). Undefined: nothing to score.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from evaluation.metrics.counts import Bools, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share
-from evaluation.metrics.resampling import DEFAULT, Resampling
+from evaluation.metrics.resampling import LEVEL
 
 Unreadable = Literal["left out", "wrong"]
 MISSING = -1  # the code of an answer, or of a gold label, that is not there
@@ -29,7 +29,7 @@ def accuracy(
     clusters: npt.ArrayLike | None = None,
     *,
     unreadable: Unreadable = "left out",
-    wanted: Resampling = DEFAULT,
+    level: float = LEVEL,
 ) -> Estimate:
     """Share of answers that are the gold label; both codes (n,), MISSING where there is none.
 
@@ -50,7 +50,7 @@ def accuracy(
     return share(
         np.asarray((codes == truth)[counted]),
         None if clusters is None else np.asarray(clusters)[counted],
-        wanted=wanted,
+        level=level,
         method="accuracy",
         extras={
             "unreadable": unreadable,

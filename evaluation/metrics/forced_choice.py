@@ -3,13 +3,13 @@
 A trial has c candidates of named types, such as correct, language-biased, irrelevant. Its winner is the most similar
 one (``winners``); M of a type is the share of trials it wins (3XCM, equation 3), SP = M_lb / M_cr (equation 4) on
 pooled counts. SP says nothing about how often the model is right, so it is never shown without M_cr.
-Trials of one concept and country repeat one query: intervals draw these clusters (``resampling.py``).
+Trials of one concept and country repeat one query: intervals leave out these clusters (``resampling.py``).
 Source: "Evaluating Perspectival Biases in Cross-Modal Retrieval" (3XCM), 3.2.2, 3.2.3, P.1, R.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,8 @@ from scipy import stats
 
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate, Extra
-from evaluation.metrics.intervals import Ends, percentile_interval
-from evaluation.metrics.resampling import CLUSTERS, DEFAULT, Resampling, bootstrap, bootstrapped, cluster_sums, ratio
+from evaluation.metrics.proportions import share_of_sums
+from evaluation.metrics.resampling import LEVEL, RATIO, SHARES_APART, cluster_sums, estimate_by_clusters, ratio
 from evaluation.metrics.tests_between import permutation_p
 
 Test = Literal["by clusters", "by trials"]
@@ -56,44 +56,32 @@ def random_winners(trials: int, candidates: int, rng: np.random.Generator) -> Fl
     return np.asarray(np.eye(candidates)[rng.integers(candidates, size=trials)], np.float64)
 
 
-def win_rates(credit: Floats, clusters: npt.ArrayLike, wanted: Resampling = DEFAULT) -> list[Estimate]:
+def win_rates(credit: Floats, clusters: npt.ArrayLike, *, level: float = LEVEL) -> list[Estimate]:
     """M of each of the c types, from ``winners`` (n, c): credits over trials that have a winner. Shares, 0 to 1.
 
     ``clusters`` (n,) labels, such as concept and country. "unknown" in extras: trials without all similarities.
-    Undefined: no trial.
+    Undefined: no trial. Interval: by clusters, as of every share (``proportions.py``).
     """
     known, labels = _known(credit, clusters)
-    sums = cluster_sums(labels, *known.T, np.ones(len(known)))
-    n = len(known)
-    common: dict[str, Any] = {"n_raters": 1, "level": wanted.level, "resampled": CLUSTERS, "method": "win rate"}
-    extras: dict[str, Extra] = {
-        "unknown": len(credit) - n, "n_clusters": len(sums), "n_resamples": wanted.resamples, "seed": wanted.seed,
-    }  # fmt: skip
-    if not n:
-        none = Estimate.undefined(reason="nothing_counted", extras=extras, n_units=0, n_ratings=0, **common)
-        return [none] * known.shape[1]
-    drawn = bootstrap(sums, lambda s: s[:, :-1] / s[:, -1:], wanted) if len(sums) > 2 else None  # one draw for all
-    made = []
-    for place, count in enumerate(known.sum(axis=0).tolist()):
-        ends: Ends | str = "too_few_clusters_for_interval" if drawn is None else _ends(drawn[:, place], wanted.level)
-        with_ends: dict[str, Any] = {"interval_reason": ends} if isinstance(ends, str) else {"interval": ends}
-        given = {**common, **with_ends, "extras": {**extras, "count": count}}
-        made.append(Estimate.of(count / n, n_units=n, n_ratings=n, **given))
-    return made
-
-
-def _ends(drawn: Floats, level: float) -> Ends | str:
-    ends = percentile_interval(drawn, level)
-    return "no_spread" if not isinstance(ends, str) and ends[1] - ends[0] <= 1e-12 else ends
+    n, unknown = len(known), len(credit) - len(known)
+    sums = cluster_sums(labels, *known.T, np.ones(n))
+    counts = known.sum(axis=0).tolist()
+    return [
+        share_of_sums(
+            sums[:, [place, -1]], method="win rate", n_units=n, level=level, extras={"unknown": unknown, "count": count}
+        )
+        for place, count in enumerate(counts)
+    ]
 
 
 def self_preference(
-    credit: Floats, clusters: npt.ArrayLike, wanted: Resampling = DEFAULT, *, biased: int = 1, correct: int = 0
+    credit: Floats, clusters: npt.ArrayLike, *, biased: int = 1, correct: int = 0, level: float = LEVEL
 ) -> Estimate:
     """SP = M_lb / M_cr of pooled trials, from ``winners`` (n, c); ``biased`` and ``correct`` are the columns. 0 and up.
 
     A mean of the countries' SP is another number, ruled by the countries where the model is hardly ever right.
     Undefined, not infinite, where no trial was won by the correct candidate; "m_cr" and "m_lb" in extras.
+    Interval: by clusters, on the log.
     """
     known, labels = _known(credit, clusters)
     extras = {"m_cr": float(known[:, correct].mean()), "m_lb": float(known[:, biased].mean())} if len(known) else {}
@@ -102,7 +90,7 @@ def self_preference(
             reason="never_correct", method="SP", n_units=len(known), n_raters=1, n_ratings=len(known), extras=extras
         )
     sums = cluster_sums(labels, known[:, biased], known[:, correct])
-    return bootstrapped(sums, ratio, wanted, method="SP", n_units=len(known), extras=extras)
+    return estimate_by_clusters(sums, ratio, RATIO, method="SP", n_units=len(known), level=level, extras=dict(extras))
 
 
 def difference_of_wins(
@@ -110,9 +98,10 @@ def difference_of_wins(
     first: int,
     second: int,
     clusters: npt.ArrayLike,
-    wanted: Resampling = DEFAULT,
     *,
     test: Test = "by clusters",
+    level: float = LEVEL,
+    seed: int = 0,
 ) -> Estimate:
     """Win rate of the ``first`` type less that of the ``second``, from ``winners`` (n, c): Diff of
     Tables 15-17. -1 to 1.
@@ -127,8 +116,10 @@ def difference_of_wins(
     wins, losses = known[:, first], known[:, second]
     sums = cluster_sums(labels, wins - losses, np.ones(len(known)))
     extras: dict[str, Extra] = {"first": float(wins.sum()), "second": float(losses.sum()), "test": test}
-    extras |= _test_of_wins(float(wins.sum()), float(losses.sum()), sums[:, 0], test, wanted.seed)
-    return bootstrapped(sums, ratio, wanted, method="difference of win rates", n_units=len(known), extras=extras)
+    extras |= _test_of_wins(float(wins.sum()), float(losses.sum()), sums[:, 0], test, seed)
+    return estimate_by_clusters(
+        sums, ratio, SHARES_APART, method="difference of win rates", n_units=len(known), level=level, extras=extras
+    )
 
 
 def _test_of_wins(first: float, second: float, sums: Floats, test: Test, seed: int) -> dict[str, Extra]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from scipy import stats
 
-from evaluation.metrics.counts import Floats, Ints
+from evaluation.metrics.counts import Floats
 
 Over = Literal["units and raters", "units", "raters", "none"]
 Ends = tuple[float, float]
@@ -22,9 +21,7 @@ class Interval:
 
     ``over``: the population it speaks of: other units and other raters (default), other units and the same raters,
     the same units and other raters. ``method``: "jackknife" (deterministic) or "bootstrap" (one of "units" or
-    "raters"; needs ``rng``).
-    ``clusters``: for the bootstrap, a label for each unit (or rater): whole clusters are drawn, such as concepts or
-    cohorts.
+    "raters"; needs ``rng``). By clusters of units: ``resampling.py``.
     """
 
     over: Over = "units and raters"
@@ -32,7 +29,6 @@ class Interval:
     level: float = 0.95
     resamples: int = 1_000
     rng: np.random.Generator | None = None
-    clusters: Sequence[Hashable] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.over not in ("units and raters", "units", "raters", "none"):
@@ -48,15 +44,11 @@ class Interval:
                 raise ValueError("a bootstrap needs rng, a numpy Generator whose seed is stored with the number")
             if self.resamples < 2:
                 raise ValueError(f"resamples must be at least 2, got {self.resamples}")
-        elif self.clusters is not None:
-            raise ValueError("clusters are resampled by the bootstrap; pass method='bootstrap'")
 
     @property
     def resampled(self) -> str:
         """What stands beside the number."""
-        if self.over == "none":
-            return "nothing"
-        return f"clusters of {self.over}" if self.clusters is not None else self.over
+        return "nothing" if self.over == "none" else self.over
 
 
 WHOLE_SCALE = -1.0
@@ -183,24 +175,9 @@ def percentile_interval(replicates: Floats, level: float) -> Ends | str:
 
 
 def resample_weights(wanted: Interval, count: int) -> Floats:
-    """(resamples, count) how often each unit or rater is drawn, with replacement, itself or by its cluster."""
+    """(resamples, count) how often each unit or rater is drawn, with replacement."""
     assert wanted.rng is not None
-    cluster: Ints = np.arange(count)
-    if wanted.clusters is not None:
-        if len(wanted.clusters) != count:
-            raise ValueError(
-                f"clusters must name a label for each of the {count} {wanted.over}, got {len(wanted.clusters)}"
-            )
-        numbers: dict[Hashable, int] = {}
-        cluster = np.array([numbers.setdefault(label, len(numbers)) for label in wanted.clusters], dtype=np.int64)
-    groups = int(cluster.max()) + 1 if count else 0
-    drawn = draw_groups(wanted.rng, wanted.resamples, groups)
-    return drawn if wanted.clusters is None else np.asarray(drawn[:, cluster])
-
-
-def draw_groups(rng: np.random.Generator, resamples: int, groups: int) -> Floats:
-    """(resamples, groups) how often each group is drawn when as many are drawn as there are, with replacement."""
-    drawn = np.empty((resamples, groups))
+    drawn = np.empty((wanted.resamples, count))
     for row in drawn:
-        row[:] = np.bincount(rng.integers(groups, size=groups), minlength=groups)
+        row[:] = np.bincount(wanted.rng.integers(count, size=count), minlength=count)
     return drawn

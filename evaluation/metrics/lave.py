@@ -5,8 +5,8 @@
 
 A reply that cannot be read has no code. It is left out and counted ("n_unreadable"), and beside the value stand what it
 would be were all of them wrong ("worst") or right ("best"): never half right.
-Intervals: cluster bootstrap over questions, several answers to a question stay together; Wilson's where each question
-has one answer or there are few questions (``proportions.py``; scores between 0 and 1 vary less than right and wrong).
+Intervals: by questions, several answers to a question are left out together; Wilson's where each question has one
+answer, or all are right or wrong (``proportions.py``; scores between 0 and 1 vary less than right and wrong).
 Undefined: no readable reply.
 Sources: Manas, Krojer & Agrawal (2024), Improving automatic VQA evaluation using large language models; Nayak et al.
 (2024), section 5 and Appendix L.
@@ -23,8 +23,8 @@ import numpy.typing as npt
 
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.proportions import bounded
-from evaluation.metrics.resampling import DEFAULT, Resampling, cluster_sums, number_clusters
+from evaluation.metrics.proportions import share_of_sums
+from evaluation.metrics.resampling import LEVEL, cluster_sums, number_clusters
 
 Scale = Literal["1-2", "1-3"]
 SCORES: dict[Scale, dict[str, float]] = {"1-2": {"1": 0.0, "2": 1.0}, "1-3": {"1": 0.0, "2": 0.5, "3": 1.0}}
@@ -43,7 +43,7 @@ def scores_of(codes: Sequence[str | None], scale: Scale) -> Floats:
 
 
 def lave_accuracy(
-    scores: npt.ArrayLike, questions: npt.ArrayLike, *, wanted: Resampling = DEFAULT, method: str = "LAVE accuracy"
+    scores: npt.ArrayLike, questions: npt.ArrayLike, *, level: float = LEVEL, method: str = "LAVE accuracy"
 ) -> Estimate:
     """Mean of the readable scores (n,), 0 to 1; ``questions`` (n,) name what each answer answers.
 
@@ -55,7 +55,7 @@ def lave_accuracy(
     read = np.isfinite(given)
     sums = cluster_sums(label[read], given[read], np.ones(int(read.sum())))
     extras = _unreadable(given)
-    return _by_question(sums, wanted, method, int(read.sum()), extras)
+    return _by_question(sums, level, method, int(read.sum()), extras)
 
 
 def human_ceiling(
@@ -64,7 +64,7 @@ def human_ceiling(
     *,
     least_answers: int = 3,
     average: Average = "answers",
-    wanted: Resampling = DEFAULT,
+    level: float = LEVEL,
 ) -> Estimate:
     """How well people do by the same judge: each of a question's answers (n,) judged against the others.
 
@@ -87,7 +87,7 @@ def human_ceiling(
         **_unreadable(given[keep]), "n_questions": int(enough.sum()), "n_too_few": int(count - enough.sum()),
         "average": average,
     }  # fmt: skip
-    found = _by_question(sums, wanted, "LAVE accuracy of people", int(read.sum()), extras)
+    found = _by_question(sums, level, "LAVE accuracy of people", int(read.sum()), extras)
     return replace(found, reason="too_few_answers") if np.isfinite(given).any() and not enough.any() else found
 
 
@@ -109,6 +109,6 @@ def _unreadable(given: Floats) -> dict[str, int | float | None]:
     }  # fmt: skip
 
 
-def _by_question(sums: Floats, wanted: Resampling, method: str, n: int, extras: dict[str, Any]) -> Estimate:
-    found = bounded(sums, wanted, method=method, n_units=int(sums.shape[0]), n_ratings=n, extras=extras)
+def _by_question(sums: Floats, level: float, method: str, n: int, extras: dict[str, Any]) -> Estimate:
+    found = share_of_sums(sums, level=level, method=method, n_units=int(sums.shape[0]), n_ratings=n, extras=extras)
     return replace(found, resampled="questions")

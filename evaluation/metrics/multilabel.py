@@ -11,8 +11,9 @@ and counted ("n_left_out"). scikit-learn counts it as 0 unless told otherwise.
 A pair without a score is left out and counted ("n_unscored"): it is no negative. Whoever wants it as one passes the
 lowest score.
 CAIRE writes "scores greater than 4 (relevant, highly relevant)": since relevant is 4, at least 4 is meant.
-Interval: cluster bootstrap over images (``resampling.py``), all pairs of an image drawn together, and in a difference
-both sides of it. Undefined: nothing positive anywhere ("no_positives").
+Interval: jackknife over images (``resampling.py``), all pairs of an image left out together, in a difference of both
+sides; on the logit, of a difference on its own scale, of a ratio on the log.
+Undefined: nothing positive anywhere ("no_positives").
 Source: Yayavaram et al. (2025), CAIRE, section 5.4, Tables 1, 8, 10, 11; which average it took is not printed.
 """
 
@@ -26,7 +27,15 @@ import numpy.typing as npt
 
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.resampling import DEFAULT, Resampling, Statistic, bootstrapped, number_clusters
+from evaluation.metrics.resampling import (
+    LEVEL,
+    LOGIT,
+    RATIO,
+    SHARES_APART,
+    Statistic,
+    estimate_by_clusters,
+    number_clusters,
+)
 
 Average = Literal["micro", "macro", "samples"]
 AVERAGES: tuple[Average, ...] = ("micro", "macro", "samples")
@@ -55,7 +64,7 @@ class Pairs:
         return Pairs(self.image[keep], self.label[keep], self.gold[keep], self.score[keep])
 
 
-def f1(pairs: Pairs, average: Average, *, threshold: float = THRESHOLD, wanted: Resampling = DEFAULT) -> Estimate:
+def f1(pairs: Pairs, average: Average, *, threshold: float = THRESHOLD, level: float = LEVEL) -> Estimate:
     """F1, 0 to 1, of the scored pairs.
 
     >>> pairs = Pairs(np.array([0, 0, 1]), np.array([0, 1, 0]), np.array([True, False, True]), np.array([5.0, 4, 1]))
@@ -67,33 +76,33 @@ def f1(pairs: Pairs, average: Average, *, threshold: float = THRESHOLD, wanted: 
     some = pairs.where(np.isfinite(pairs.score))
     sums, labels = _columns(some, average, threshold)
     extras = {"threshold": threshold, "n_unscored": int(pairs.score.size - some.score.size), **_left_out(sums, average)}
-    found = bootstrapped(
-        sums, _of(average, labels), wanted, method=METHODS[average], n_units=int(np.unique(some.image).size),
-        n_ratings=int(some.score.size), extras=extras,
+    found = estimate_by_clusters(
+        sums, _of(average, labels), LOGIT, method=METHODS[average], n_units=int(np.unique(some.image).size),
+        n_ratings=int(some.score.size), level=level, extras=extras,
     )  # fmt: skip
     return _named(found, bool(some.score.size))
 
 
 def f1_difference(
-    first: Pairs, second: Pairs, average: Average, *, threshold: float = THRESHOLD, wanted: Resampling = DEFAULT
+    first: Pairs, second: Pairs, average: Average, *, threshold: float = THRESHOLD, level: float = LEVEL
 ) -> Estimate:
-    """F1 of ``first`` less that of ``second``, over the pairs both scored; both of an image are drawn together."""
-    return _compared(first, second, average, "difference", threshold, wanted)
+    """F1 of ``first`` less that of ``second``, over the pairs both scored; both of an image are left out together."""
+    return _compared(first, second, average, "difference", threshold, level)
 
 
 def f1_ratio(
-    first: Pairs, second: Pairs, average: Average, *, threshold: float = THRESHOLD, wanted: Resampling = DEFAULT
+    first: Pairs, second: Pairs, average: Average, *, threshold: float = THRESHOLD, level: float = LEVEL
 ) -> Estimate:
     """F1 of ``first`` over F1 of ``second`` (0.97: it reaches 97 % of it), over the pairs that both scored.
 
     Undefined also where the second's F1 is 0.
     """
-    return _compared(first, second, average, "ratio", threshold, wanted)
+    return _compared(first, second, average, "ratio", threshold, level)
 
 
 def _compared(
     first: Pairs, second: Pairs, average: Average, how: Literal["difference", "ratio"], threshold: float,
-    wanted: Resampling,
+    level: float,
 ) -> Estimate:  # fmt: skip
     if average not in AVERAGES:
         raise ValueError(f"average must be one of {', '.join(AVERAGES)}, got {average!r}")
@@ -109,9 +118,10 @@ def _compared(
 
     method = f"{how} of {METHODS[average]}"
     extras = {"threshold": threshold, "n_not_shared": int(first.score.size + second.score.size - 2 * one.score.size)}
-    found = bootstrapped(
-        np.concatenate([left, right], axis=1), statistic, wanted, method=method,
-        n_units=int(np.unique(one.image).size), n_ratings=int(2 * one.score.size), n_raters=2, extras=extras,
+    found = estimate_by_clusters(
+        np.concatenate([left, right], axis=1), statistic, SHARES_APART if how == "difference" else RATIO,
+        method=method, n_units=int(np.unique(one.image).size), n_ratings=int(2 * one.score.size), n_raters=2,
+        level=level, extras=extras,
     )  # fmt: skip
     found = _named(found, bool(one.score.size))
     if how == "ratio" and found.value is None and of(right.sum(axis=0, keepdims=True))[0] == 0:
@@ -120,7 +130,7 @@ def _compared(
 
 
 def _named(found: Estimate, some: bool) -> Estimate:
-    """Images are what is drawn; and where there are pairs without a value, nothing was positive."""
+    """Images are what is left out; and where there are pairs without a value, nothing was positive."""
     found = replace(found, resampled="images")
     return replace(found, reason="no_positives") if found.value is None and some else found
 
@@ -139,7 +149,7 @@ def _shared(first: Pairs, second: Pairs) -> tuple[Pairs, Pairs]:
 
 
 def _columns(pairs: Pairs, average: Average, threshold: float) -> tuple[Floats, int]:
-    """(images, k) sums that a resample needs of each image, and the number of labels.
+    """(images, k) sums of each image, and the number of labels.
 
     micro: TP, TP + FP, TP + FN; macro: the same of each label; samples: F1 and 1, or two zeros without one.
     """

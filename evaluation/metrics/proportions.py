@@ -1,14 +1,15 @@
 """A share (accuracy, rate): how many of n units, as an Estimate.
 
 Interval: Wilson's score interval, which keeps inside 0 to 1 and exists at both ends; where the units come in clusters
-(the same question asked for thirteen countries, one concept in many pictures), the cluster bootstrap of
-``resampling.py``, since Wilson's would take them for independent. Where that has none (few clusters, or all alike),
-Wilson's with the number of clusters for n: too wide rather than too narrow. So with one unit in each cluster a share
-has Wilson's interval, however it is asked for.
+(the same question asked for thirteen countries, one concept in many pictures), the jackknife over clusters of
+``resampling.py``, on the logit, since Wilson's would take them for independent. A share of 0 or 1 has no logit: then
+Wilson's with the number of clusters for n. With one unit in each cluster a share has Wilson's interval, however it is
+asked for.
 
     (p + z^2 / 2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n)
 
-Undefined: no unit. Source: Wilson, E. B. (1927), Probable inference, the law of succession, and statistical inference.
+Undefined: no unit. No interval by clusters: fewer than three; all with the same share.
+Source: Wilson, E. B. (1927), Probable inference, the law of succession, and statistical inference.
 """
 
 from __future__ import annotations
@@ -23,7 +24,15 @@ from scipy import stats
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Ends
-from evaluation.metrics.resampling import DEFAULT, Resampling, bootstrapped, cluster_sums, ratio
+from evaluation.metrics.resampling import (
+    LEVEL,
+    LOGIT,
+    MIN_CLUSTERS,
+    Statistic,
+    cluster_sums,
+    estimate_by_clusters,
+    ratio,
+)
 
 
 def wilson(count: float, n: int, level: float = 0.95) -> Ends:
@@ -64,12 +73,12 @@ def share(
     true: npt.ArrayLike,
     clusters: npt.ArrayLike | None = None,
     *,
-    wanted: Resampling = DEFAULT,
+    level: float = LEVEL,
     method: str = "share",
     n_raters: int = 1,
     extras: dict[str, Any] | None = None,
 ) -> Estimate:
-    """The share of units that are ``true`` (n,), 0 to 1. With ``clusters`` (n,) labels: by the cluster bootstrap."""
+    """The share of units that are ``true`` (n,), 0 to 1. With ``clusters`` (n,) labels: by clusters."""
     hits = np.asarray(true)
     if hits.dtype != np.bool_:
         if hits.size:
@@ -77,18 +86,24 @@ def share(
         hits = np.zeros(0, bool)
     count, n = int(hits.sum()), int(hits.size)
     if clusters is None:
-        return share_of(count, n, level=wanted.level, method=method, n_raters=n_raters, extras=extras)
+        return share_of(count, n, level=level, method=method, n_raters=n_raters, extras=extras)
     sums = cluster_sums(clusters, hits, np.ones(n))
-    return bounded(sums, wanted, method=method, n_units=n, n_raters=n_raters, extras={**(extras or {}), "count": count})
+    return share_of_sums(
+        sums, level=level, method=method, n_units=n, n_raters=n_raters, extras={**(extras or {}), "count": count}
+    )
 
 
-def bounded(sums: Floats, wanted: Resampling = DEFAULT, **common: Any) -> Estimate:
-    """First over second column of the clusters' ``sums`` (C, 2), between 0 and 1; ``common`` as of ``bootstrapped``."""
-    found = bootstrapped(sums, ratio, wanted, **common)
-    alone = bool((sums[:, 1] == 1).all())
-    if found.value is None or (found.low is not None and not alone):
-        return replace(found, extras={**found.extras, "interval": "cluster bootstrap"})
+def share_of_sums(sums: Floats, statistic: Statistic = ratio, **common: Any) -> Estimate:
+    """A share, or a mean of shares, of the clusters' ``sums`` (C, k): first over second column, or another
+    ``statistic`` between 0 and 1. ``common`` as of ``estimate_by_clusters``. "interval" in extras: how it was made."""
+    found = estimate_by_clusters(sums, statistic, LOGIT, **common)
+    if found.value is None:
+        return found
     count = sums.shape[0]
-    low, high = wilson(found.value * count, count, wanted.level)
+    alone = statistic is ratio and bool((sums[:, 1] == 1).all())
+    at_end = not 1e-12 < found.value < 1 - 1e-12
+    if not alone and not (at_end and count >= MIN_CLUSTERS):
+        return found
+    low, high = wilson(round(found.value) * count if at_end else found.value * count, count, found.level)
     extras = {**found.extras, "interval": "Wilson" if alone else "Wilson, by clusters"}
     return replace(found, low=low, high=high, interval_reason=None, extras=extras)

@@ -1,49 +1,40 @@
-"""Cluster bootstrap: clusters (questions, concepts, cohorts) are drawn with replacement, whole.
+"""Intervals by clusters: units that belong together (questions, concepts, countries) are left out together.
 
-A statistic here is a function of sums over clusters (a share, a mean, a ratio, a difference of means), so all resamples
-are one matrix product: weights (B, C), how often each cluster was drawn, times the sums of each cluster (C, k).
-Interval: percentiles of the resamples. With one cluster for each unit it is the plain bootstrap over units.
-Undefined: nothing to count; a denominator of 0. No interval: fewer than eight clusters, whose resamples keep between
-the least and the largest of them and so miss too often; all resamples the same (the value is at the end of its scale,
-or nothing varies between clusters); more than 5 % of the resamples without a value.
-Source: Davison & Hinkley (1997), Bootstrap Methods and their Application, section 3.8.
+A statistic here is a function of sums over clusters (a share, a mean, a ratio, a difference of means), so a replicate
+costs one subtraction: f_c = f(total - cluster c), c = 1..C.
+
+    V = (C - 1) / C * sum over c of (f_c - mean f)^2,   interval: t with C - 1 degrees of freedom on a scale
+
+Scales (``intervals.py``): logit for shares and means of numbers from 0 to 1; log for ratios above 0; identity for means
+of scores and for differences. It is deterministic, needs no seed, and is one method from three clusters on. With one
+unit in each cluster it is the jackknife over units; that of a mean is the usual t interval.
+Undefined: nothing to count; a denominator of 0. No interval: fewer than three clusters; no spread between them; without
+one of them there is no value ("unstable").
+Sources: Efron & Stein (1981), The jackknife estimate of variance; Bell & McCaffrey (2002), Bias reduction in standard
+errors for linear regression with multi-stage samples, on few clusters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from evaluation.metrics.counts import Floats, Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.intervals import Ends, draw_groups, percentile_interval
+from evaluation.metrics.intervals import Ends, Scale, jackknife_variance
 
 CLUSTERS = "clusters of units"
+LEVEL = 0.95
+MIN_CLUSTERS = 3
+LOGIT, RATIO = Scale("logit"), Scale("log")
+SHARES_APART = Scale("identity", limits=(-1.0, 1.0))  # of differences of shares
+_TOO_WIDE = 1e3  # a ratio whose upper end is this many times its lower end says nothing
+
 Statistic = Callable[[Floats], Floats]  # (B, k) sums to (B,) values, NaN where undefined
-MIN_CLUSTERS = 8
-_BLOCK_NUMBERS = 4_000_000
-
-
-@dataclass(frozen=True)
-class Resampling:
-    """How often to draw, and from which seed; the seed is stored with the number."""
-
-    seed: int = 0
-    resamples: int = 1_000
-    level: float = 0.95
-
-    def __post_init__(self) -> None:
-        if self.resamples < 2:
-            raise ValueError(f"resamples must be at least 2, got {self.resamples}")
-        if not 0 < self.level < 1:
-            raise ValueError(f"level must lie between 0 and 1, got {self.level!r}")
-
-
-DEFAULT = Resampling()
 
 
 def number_clusters(clusters: npt.ArrayLike) -> tuple[int, Ints]:
@@ -53,7 +44,8 @@ def number_clusters(clusters: npt.ArrayLike) -> tuple[int, Ints]:
 
 
 def cluster_sums(clusters: npt.ArrayLike, *columns: npt.ArrayLike) -> Floats:
-    """(C, k): the sum of each of the k columns (n,) within each of the C clusters; ``clusters`` (n,) are labels."""
+    """(C, k): the sum of each of the k columns (n,) within each of the C clusters; ``clusters`` (n,) are labels.
+    Raises ValueError for a column of another length."""
     count, number = number_clusters(clusters)
     for column in columns:
         if np.shape(column) != number.shape:
@@ -64,24 +56,24 @@ def cluster_sums(clusters: npt.ArrayLike, *columns: npt.ArrayLike) -> Floats:
     return np.stack(sums, axis=1) if sums else np.zeros((count, 0))
 
 
-def bootstrap(sums: Floats, statistic: Statistic, wanted: Resampling = DEFAULT) -> Floats:
-    """(B,) values of the statistic over clusters drawn with replacement; ``sums`` (C, k)."""
-    rng = np.random.default_rng(wanted.seed)
-    step = max(1, _BLOCK_NUMBERS // max(sums.shape[0], 1))
-    starts = range(0, wanted.resamples, step)
-    drawn = (draw_groups(rng, min(step, wanted.resamples - first), sums.shape[0]) for first in starts)
-    return np.concatenate([statistic(weights @ sums) for weights in drawn])
-
-
-def bootstrap_ends(sums: Floats, statistic: Statistic, wanted: Resampling = DEFAULT) -> Ends | str:
-    """The interval, or the code of the reason there is none."""
-    if sums.shape[0] < MIN_CLUSTERS:
-        return "too_few_clusters_to_draw"
-    values = bootstrap(sums, statistic, wanted)
-    ends = percentile_interval(values, wanted.level)
-    if not isinstance(ends, str) and ends[1] - ends[0] <= 1e-12 * max(1.0, abs(ends[0])):
+def interval_without_each(value: float, replicates: Floats, scale: Scale, level: float = LEVEL) -> Ends | str:
+    """The interval around ``value`` from its C replicates (C,), each without one cluster; or the code of the reason
+    there is none. NaN is a replicate without a value."""
+    if replicates.size < MIN_CLUSTERS:
+        return "too_few_clusters_for_interval"
+    if not np.isfinite(replicates).all():
+        return "unstable"
+    quantile = float(stats.t.ppf((1 + level) / 2, replicates.size - 1))
+    ends = scale.interval(value, jackknife_variance(replicates) ** 0.5, quantile)
+    if ends is None:
         return "no_spread"
-    return ends
+    return "too_wide" if scale.name == "log" and ends[1] > _TOO_WIDE * ends[0] else ends
+
+
+def cluster_ends(sums: Floats, statistic: Statistic, scale: Scale, level: float = LEVEL) -> Ends | str:
+    """The interval of ``statistic`` of the clusters' ``sums`` (C, k), or the code of the reason there is none."""
+    whole = sums.sum(axis=0, keepdims=True)
+    return interval_without_each(float(statistic(whole)[0]), statistic(whole - sums), scale, level)
 
 
 def ratio(sums: Floats) -> Floats:
@@ -95,43 +87,48 @@ def difference(sums: Floats) -> Floats:
     return np.asarray(ratio(sums[:, :2]) - ratio(sums[:, 2:]))
 
 
-def bootstrapped(
+def estimate_by_clusters(
     sums: Floats,
     statistic: Statistic,
-    wanted: Resampling = DEFAULT,
+    scale: Scale,
     *,
     method: str,
     n_units: int,
     n_raters: int = 1,
     n_ratings: int | None = None,
+    level: float = LEVEL,
     extras: dict[str, Any] | None = None,
 ) -> Estimate:
-    """Any statistic of (C, k) sums as an Estimate; ``n_units`` is what was counted, before it was put into clusters."""
+    """Any statistic of (C, k) sums as an Estimate; ``n_units`` is what was counted, before it was put into clusters.
+    Extras: "n_clusters", and "interval", the method, where there is one."""
     common: dict[str, Any] = {
-        "method": method, "n_units": n_units, "n_raters": n_raters, "level": wanted.level, "resampled": CLUSTERS,
+        "method": method, "n_units": n_units, "n_raters": n_raters, "level": level, "resampled": CLUSTERS,
         "n_ratings": n_units if n_ratings is None else n_ratings,
-        "extras": {**(extras or {}), "n_clusters": int(sums.shape[0]), "n_resamples": wanted.resamples,
-                   "seed": wanted.seed},
+        "extras": {**(extras or {}), "n_clusters": int(sums.shape[0])},
     }  # fmt: skip
     value = float(statistic(sums.sum(axis=0, keepdims=True))[0]) if n_units else float("nan")
     if not np.isfinite(value):
         return Estimate.undefined(reason="nothing_counted", **common)
-    ends = bootstrap_ends(sums, statistic, wanted)
+    ends = cluster_ends(sums, statistic, scale, level)
     if isinstance(ends, str):
         return Estimate.of(value, interval_reason=ends, **common)
+    common["extras"]["interval"] = "jackknife over clusters"
     return Estimate.of(value, interval=ends, **common)
 
 
 def mean(
     values: npt.ArrayLike,
     clusters: npt.ArrayLike,
-    wanted: Resampling = DEFAULT,
     *,
     weights: npt.ArrayLike | None = None,
+    scale: Scale | None = None,
+    level: float = LEVEL,
     method: str = "mean",
     n_raters: int = 1,
 ) -> Estimate:
     """Mean of the values (n,), each cluster counting by its number of values (or by the sum of their ``weights``).
+
+    ``scale``: LOGIT for values from 0 to 1, SHARES_APART for differences of such; else the values' own, unbounded.
 
     >>> mean([1, 2, 3, 6], ["q1", "q1", "q2", "q3"]).value
     3.0
@@ -139,20 +136,24 @@ def mean(
     numbers = np.asarray(values, np.float64)
     mass = np.ones(numbers.shape) if weights is None else np.asarray(weights, np.float64)
     sums = cluster_sums(clusters, numbers * mass, mass)
-    return bootstrapped(sums, ratio, wanted, method=method, n_units=int(numbers.size), n_raters=n_raters)
+    own = scale or _unbounded(numbers)
+    return estimate_by_clusters(
+        sums, ratio, own, method=method, n_units=int(numbers.size), n_raters=n_raters, level=level
+    )
 
 
 def difference_of_means(
     values: npt.ArrayLike,
     first: npt.ArrayLike,
     clusters: npt.ArrayLike,
-    wanted: Resampling = DEFAULT,
     *,
+    scale: Scale | None = None,
+    level: float = LEVEL,
     method: str = "difference of means",
     n_raters: int = 1,
 ) -> Estimate:
-    """Mean of the values where ``first`` (n,) less their mean elsewhere. A cluster that has values of both is drawn
-    with both, so that what is paired stays paired.
+    """Mean of the values where ``first`` (n,) less their mean elsewhere. A cluster that has values of both is left out
+    with both, so that what is paired stays paired: the difference is the statistic. ``scale`` as of ``mean``.
 
     >>> difference_of_means([1, 1, 0, 1], [True, True, False, False], ["q1", "q2", "q1", "q2"]).value
     0.5
@@ -160,6 +161,11 @@ def difference_of_means(
     numbers, one = np.asarray(values, np.float64), np.asarray(first, bool)
     sums = cluster_sums(clusters, numbers * one, one, numbers * ~one, ~one)
     extras = {"n_first": int(one.sum()), "n_second": int((~one).sum())}
-    return bootstrapped(
-        sums, difference, wanted, method=method, n_units=int(numbers.size), n_raters=n_raters, extras=extras
+    own = scale or _unbounded(numbers)
+    return estimate_by_clusters(
+        sums, difference, own, method=method, n_units=int(numbers.size), n_raters=n_raters, level=level, extras=extras
     )
+
+
+def _unbounded(numbers: Floats) -> Scale:
+    return Scale("identity", span=float(np.abs(numbers).max()) if numbers.size else 0.0)

@@ -8,7 +8,7 @@ Over the instances that have a gold label and an answer in both settings (n):
 
 With two options every reversal is one of the two, so harmful + beneficial = reversal; and always harmful - beneficial =
 accuracy in words less accuracy in pictures, over the same instances. Both hold here exactly, as counts.
-Interval: Wilson's, or the cluster bootstrap. Undefined: no such instance.
+Interval: Wilson's, or by clusters (``proportions.py``). Undefined: no such instance.
 Source: ValueGround, appendix D.1, equations 11 to 13.
 """
 
@@ -23,7 +23,7 @@ from evaluation.metrics.classification import MISSING
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share
-from evaluation.metrics.resampling import DEFAULT, Resampling, mean
+from evaluation.metrics.resampling import LEVEL, SHARES_APART, mean
 from evaluation.metrics.tests_between import mcnemar
 
 
@@ -53,7 +53,7 @@ def reversals(
     gold: npt.ArrayLike,
     clusters: npt.ArrayLike | None = None,
     *,
-    wanted: Resampling = DEFAULT,
+    level: float = LEVEL,
 ) -> Reversals:
     """``words``, ``pictures``, ``gold`` (n,): codes of the option, MISSING where there is none.
 
@@ -68,7 +68,7 @@ def reversals(
 
     def of(true: Bools, method: str) -> Estimate:
         extras = {"n_left_out": int(there.size - there.sum())}
-        return share(true, labels, wanted=wanted, method=method, extras=extras)
+        return share(true, labels, level=level, method=method, extras=extras)
 
     return Reversals(
         reversal=of(np.asarray(first != second), "cross-modal reversal"),
@@ -76,15 +76,15 @@ def reversals(
         beneficial=of(np.asarray(~before & after), "beneficial reversal"),
         in_words=of(np.asarray(before), "accuracy"),
         in_pictures=of(np.asarray(after), "accuracy"),
-        drop=_drop(before, after, labels, wanted),
+        drop=_drop(before, after, labels, level),
     )
 
 
-def _drop(before: Bools, after: Bools, labels: npt.ArrayLike | None, wanted: Resampling) -> Estimate:
+def _drop(before: Bools, after: Bools, labels: npt.ArrayLike | None, level: float) -> Estimate:
     if labels is None:
-        return mcnemar(before, after, level=wanted.level)
+        return mcnemar(before, after, level=level)
     change = before.astype(np.float64) - after
-    return mean(change, labels, wanted, method="difference of paired shares", n_raters=1)
+    return mean(change, labels, scale=SHARES_APART, level=level, method="difference of paired shares")
 
 
 @dataclass(frozen=True, eq=False)

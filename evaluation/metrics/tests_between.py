@@ -26,7 +26,8 @@ from scipy import stats
 
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate, Extra
-from evaluation.metrics.resampling import Resampling, bootstrapped, cluster_sums, ratio
+from evaluation.metrics.intervals import Scale
+from evaluation.metrics.resampling import cluster_sums, estimate_by_clusters, ratio
 
 McNemar = Literal["exact", "chi-square", "chi-square corrected"]
 Correction = Literal["holm", "benjamini-hochberg"]
@@ -82,7 +83,7 @@ def paired_permutation(
     """Mean of the first less mean of the second score (n,), of the same items; a NaN on one side leaves the item out.
 
     ``clusters`` (n,): signs flip for whole clusters (all pictures of a concept, all countries of a question), and the
-    interval draws clusters. Extras: "p" two-sided, "n_permutations", "exact". Undefined: no item with both.
+    interval leaves out clusters. Extras: "p" two-sided, "n_permutations", "exact". Undefined: no item with both.
     """
     one, other = np.asarray(first, np.float64), np.asarray(second, np.float64)
     if one.shape != other.shape:
@@ -96,10 +97,11 @@ def paired_permutation(
         "p": p, "n_permutations": used, "exact": exact, "test": "paired permutation",
         "n_left_out": int(both.size - both.sum()),
     }  # fmt: skip
-    return bootstrapped(
+    return estimate_by_clusters(
         sums,
         ratio,
-        Resampling(seed=seed, level=level),
+        Scale("identity", span=2 * float(max(np.abs(one[both]).max(initial=0), np.abs(other[both]).max(initial=0)))),
+        level=level,
         method="mean of paired differences",
         n_units=int(change.size),
         n_raters=2,

@@ -87,7 +87,7 @@ def _row(one: JudgeLine, alpha_axis: Axis, strip_axis: Axis) -> dict[str, Any]:
         "people_at": [strip_axis.at(e.value) for e in one.standing.people if e.value is not None],
         "ceiling_at": strip_axis.at(one.standing.ceiling.value) if one.standing.ceiling.value is not None else "",
         "sentences": list(_sentences(one.standing)),
-        "ceiling": _ceiling(one.standing.ceiling),
+        "ceiling": brief(one.standing.ceiling),
         **({name: brief(getattr(one.majority, name)) for name in MAJORITY} if one.majority else {}),
         "left_out": [words for words in (_tied(one), " ".join(_unanswered(one))) if words],
     }
@@ -105,15 +105,6 @@ def _sentences(standing: Standing) -> Iterator[str]:
     if best is not None and best.value is not None:
         given = {"count": best.extras["count"], "n": best.n_raters}
         yield _("Measured against the very same others, it is at least as close as %(count)s of %(n)s.") % given
-
-
-def _ceiling(estimate: Estimate) -> dict[str, Any]:
-    """What is drawn anew here are people."""
-    drawn, n = brief(estimate), estimate.n_raters
-    if estimate.value is not None and estimate.interval_reason == "too_few_clusters_to_draw":
-        text = ngettext("no interval: %(n)s person, eight are needed", "no interval: %(n)s people, eight are needed", n)
-        drawn["interval"] = text % {"n": n}
-    return drawn
 
 
 def _tied(one: JudgeLine) -> str:
@@ -178,7 +169,7 @@ def words(report: JudgeReport, language: str = "en") -> list[str]:
             )
         )
         said.append(_("The judge's own interval speaks of other units and these people."))
-    said.append(_("Ceiling: the people's own, on average; its interval draws other people."))
+    said.append(_("Ceiling: the people's own, on average; its interval is for other people."))
     if not report.mean_of:
         said.append(_("Base rate: what always giving the commonest code would reach."))
     if report.panel is not None and report.selection.level == "nominal":

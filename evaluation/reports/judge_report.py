@@ -16,6 +16,7 @@ from evaluation.asking import Asked, LeftOut, left_out
 from evaluation.asking import asked as asked_of
 from evaluation.catalogue import Catalogue
 from evaluation.metrics.agreement import Level
+from evaluation.metrics.association import FISHER
 from evaluation.metrics.counts import Floats, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval
@@ -29,7 +30,7 @@ from evaluation.metrics.judges import (
     error_correlation,
     placed,
 )
-from evaluation.metrics.resampling import mean
+from evaluation.metrics.resampling import LOGIT, mean
 from evaluation.observations import Observed, Who, observe
 from evaluation.reports.against import MAJORITY, Against
 from evaluation.selection import Selection, SelectionError, refuse_unknown
@@ -189,17 +190,17 @@ def _standing(everybody: Ratings, model: int, majority: AgainstMajority | None, 
     if majority is not None and selection.level == "nominal":
         people = among(everybody, everybody.rater != model)
         each = tuple(against_majority(people, person).agreement for person in range(people.n_raters))
-        return Standing(majority.agreement, each, _mean_of(each), None)
+        return Standing(majority.agreement, each, _mean_of(each, nominal=True), None)
     found = placed(everybody, model, interval=NO_INTERVAL if selection.interval == "none" else Interval(over="units"))
     each = tuple(estimate for _number, estimate in found.people)
-    return Standing(found.judge, each, _mean_of(each), found.at_least_as_good)
+    return Standing(found.judge, each, _mean_of(each, nominal=False), found.at_least_as_good)
 
 
-def _mean_of(people: tuple[Estimate, ...]) -> Estimate:
+def _mean_of(people: tuple[Estimate, ...], nominal: bool) -> Estimate:
     """The human ceiling: how a person agrees with the other people, on average; other people would give another."""
     values: Floats = np.array([one.value for one in people if one.value is not None], np.float64)
     units = max((one.n_units for one in people), default=0)
-    found = mean(values, np.arange(values.size), method="mean of the people")
+    found = mean(values, np.arange(values.size), scale=LOGIT if nominal else FISHER, method="mean of the people")
     few = found.interval_reason == "too_few_clusters_for_interval"
     found = replace(found, n_units=units, n_raters=int(values.size), resampled="raters")
     if found.value is None:

@@ -42,7 +42,7 @@ class Ranks:
     left_out: int
 
     def recall(self, k: int, dataset: str | None = None) -> Estimate:
-        """The share with a right entry among the first k; images of one entry are drawn together."""
+        """The share with a right entry among the first k; images of one entry are left out together."""
         keep = np.array([dataset is None or one == dataset for one in self.dataset], bool)
         hits = (self.place[keep] > 0) & (self.place[keep] <= k)
         clusters = [one for one, kept in zip(self.entity, keep, strict=True) if kept]
@@ -77,7 +77,7 @@ def build_linking(given: Given) -> Table:
     columns: list[Words] = [f"{_set(one)}@{k}" for one in sets for k in AT]
     words: list[Words] = [
         _("In percent of images. The right entry is among the first k that the run ranked, by its exact id."),
-        _("Intervals draw entries, with all images of one."),
+        _("Intervals leave out each entry in turn, with all its images."),
         _("An image without a link counts as not found."),
     ]
     if any(run.options.get("method") == NAMED for run, _ranks in found):

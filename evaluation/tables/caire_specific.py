@@ -151,7 +151,7 @@ def build_f1(given: Given) -> Table:
 
 def _f1_words(scores: Sequence[Estimate], gains: Sequence[Estimate]) -> list[Words]:
     """What the columns are over: a gain pairs two models, so it may rest on fewer answers than an F1."""
-    words: list[Words] = [_("Times 100. Pairs without a score are left out."), _drawn()]
+    words: list[Words] = [_("Times 100. Pairs without a score are left out."), _left_out_words()]
     sizes = _range([score.n_ratings for score in scores])
     if gains:
         text = _("F1 is over the pairs that the model scored (%(f1)s); a gain is over the pairs that both models "
@@ -177,8 +177,8 @@ def _range(counts: Sequence[int]) -> str:
     return f"n = {low:,}" if low == high else f"n = {low:,}–{high:,}"
 
 
-def _drawn() -> str:
-    return _("Intervals draw pictures, all labels of a picture together.")
+def _left_out_words() -> str:
+    return _("Intervals leave out each picture in turn, with all its labels.")
 
 
 def _rank(setting: str) -> int:
@@ -219,7 +219,7 @@ def build_gold(given: Given) -> Table:
     if not rows:
         raise Missing(NO_ARTICLE)
     columns: list[Words] = [_("F1 with the right article"), _("Retrieval reaches, in percent of it")]
-    words: list[Words] = [_("Times 100."), _drawn()]
+    words: list[Words] = [_("Times 100."), _left_out_words()]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 

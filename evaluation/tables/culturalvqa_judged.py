@@ -24,7 +24,7 @@ from evaluation.asking import asked as calls_of
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.lave import Scale, human_ceiling, lave_accuracy, scores_of
-from evaluation.metrics.resampling import difference_of_means
+from evaluation.metrics.resampling import SHARES_APART, difference_of_means
 from evaluation.observations import Observed, Who
 from evaluation.reports.asked_words import ways_sentence
 from evaluation.selection import Selection
@@ -261,13 +261,14 @@ def no_setting(setting: str) -> Missing:
 
 
 def difference(first: Judged, second: Judged) -> Estimate:
-    """Accuracy of the first less that of the second, questions drawn with the answers of both."""
+    """Accuracy of the first less that of the second, questions left out with the answers of both."""
     score = np.concatenate([first.score, second.score])
     side = np.repeat([True, False], [first.score.size, second.score.size])
     question = np.concatenate([first.question, second.question])
     read = np.isfinite(score)
     method = "difference of LAVE accuracies"
-    return replace(difference_of_means(score[read], side[read], question[read], method=method), resampled="questions")
+    found = difference_of_means(score[read], side[read], question[read], scale=SHARES_APART, method=method)
+    return replace(found, resampled="questions")
 
 
 def about_judge(here: Judged) -> list[Words]:

@@ -21,8 +21,8 @@ from benchmarks.models import Benchmark
 from evaluation.metrics import resampling
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.proportions import bounded, share_of
-from evaluation.metrics.resampling import DEFAULT, cluster_sums
+from evaluation.metrics.proportions import share_of, share_of_sums
+from evaluation.metrics.resampling import cluster_sums
 from evaluation.tables.culturalvqa_data import ASKER, OTHER_QUESTIONS, SHARE, Question, questions_of
 from evaluation.tables.culturalvqa_judged import FACETS
 from evaluation.tables.given import Given
@@ -130,7 +130,12 @@ def _by_facet(questions: Iterable[Question]) -> dict[str, set[tuple[str, ...]]]:
 
 
 def _corpus_cells(facet: str, different: int, counts: list[int], total: float) -> tuple[Cell, ...]:
-    each = resampling.mean(np.array(counts, np.float64), np.arange(len(counts)), method="occurrences for each answer")
+    each = resampling.mean(
+        np.array(counts, np.float64),
+        np.arange(len(counts)),
+        scale=resampling.RATIO,
+        method="occurrences for each answer",
+    )
     share = f"{100 * float(np.mean(counts)) / total:.1f}" if counts and total else ""
     occur = share_of(sum(one > 0 for one in counts), len(counts), method="share of answers that occur")
     return (
@@ -163,7 +168,7 @@ def build_in_titles(given: Given) -> Table:
             "An answer counts when at least one of its words is a word of at least one title, however common the "
             "word is."
         ),
-        _("Intervals draw questions with all their answers; different answers are drawn one by one."),
+        _("Intervals leave out each question with its answers; for different answers, each answer."),
     ]
     columns: list[Words] = [
         _("Answers"), _("With a word in a title, percent"), _("Different answers"),
@@ -197,8 +202,8 @@ def _title_cells(questions: list[Question], there: set[str], theirs: str = "") -
 
 def _share(hits: Floats, questions: list[int]) -> Estimate:
     sums = cluster_sums(np.array(questions, np.int64), hits, np.ones(hits.size))
-    made = bounded(
-        sums, DEFAULT, method="share of answers", n_units=int(sums.shape[0]), n_ratings=int(hits.size), extras={}
+    made = share_of_sums(
+        sums, method="share of answers", n_units=int(sums.shape[0]), n_ratings=int(hits.size), extras={}
     )
     return replace(made, resampled="questions")
 

@@ -68,7 +68,7 @@ def build_verdicts(given: Given) -> Table:
         rows.append(Row(name, tuple(cells)))
     columns: list[Words] = [*(NAMES[case] for case in CASES), _("Alpha, nominal")]
     words: list[Words] = [
-        _("Shares are of single verdicts, in percent; intervals draw answers with all their verdicts."),
+        _("Shares are of single verdicts, in percent; intervals leave out each answer with its verdicts."),
         _("The cases have no order: they have no mean."),
     ]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)

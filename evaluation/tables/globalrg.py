@@ -119,7 +119,7 @@ def build_means(given: Given) -> Table:
     columns: list[Words] = [name_of(metric, k) for metric in METRICS for k in DEPTHS]
     words: list[Words] = [
         _("In percent, cut to the decimals shown, as the paper's are."),
-        _("Each number is a mean over universals; its interval draws universals."),
+        _("Each number is a mean over universals; its interval leaves out each universal in turn."),
     ]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 

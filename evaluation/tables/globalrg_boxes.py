@@ -20,6 +20,7 @@ from benchmarks.rules.regions import GROUNDING, country_code
 from evaluation.metrics import boxes, proportions, resampling
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import Scale
 from evaluation.observations import Said, Who
 from evaluation.tables.given import Given
 from evaluation.tables.known_models import about_models
@@ -135,7 +136,7 @@ def mean_of_countries(right: Floats, country: Sequence[str]) -> Estimate:
 
     sums = resampling.cluster_sums(np.arange(len(right)), *columns)
     extras = {"n_countries": len(names)}
-    return resampling.bootstrapped(sums, mean, method="mean of countries", n_units=len(right), extras=extras)
+    return proportions.share_of_sums(sums, mean, method="mean of countries", n_units=len(right), extras=extras)
 
 
 def _sums(column: Floats, there: Any) -> tuple[Floats, Floats]:
@@ -154,7 +155,7 @@ def build_models(given: Given) -> Table:
         right = accuracy(given, seen, who.pk)
         iou = overlaps(seen, who.pk, left_out=given.chosen["no_box"] == "left_out")
         known = iou[~np.isnan(iou)]
-        mean = resampling.mean(known, np.arange(known.size), method="mean IoU")
+        mean = resampling.mean(known, np.arange(known.size), scale=resampling.LOGIT, method="mean IoU")
         without = proportions.share_of(
             sum(who.pk not in one.by_model for one in seen), len(seen), method="without a box"
         )
@@ -232,7 +233,7 @@ def build_collected(given: Given) -> Table:
         made = (
             (_count(len(items)), "concepts", 0),
             (_mean(area, "box / image"), "ratio", 3),
-            (_mean(objects, "objects"), "objects", 3),
+            (_mean(objects, "objects", None), "objects", 3),
             (_mean(human.get(country, []), "human IoU"), "iou", 2),
         )
         canonical = next(
@@ -255,8 +256,8 @@ def _count(n: int) -> Estimate:
     return Estimate.of(float(n), method="count", n_units=n, n_raters=0, n_ratings=n)
 
 
-def _mean(values: Sequence[float], method: str) -> Estimate:
-    return resampling.mean(values, np.arange(len(values)), method=method)
+def _mean(values: Sequence[float], method: str, scale: Scale | None = resampling.LOGIT) -> Estimate:
+    return resampling.mean(values, np.arange(len(values)), scale=scale, method=method)
 
 
 def _human(given: Given) -> dict[str, list[float]]:

@@ -15,7 +15,7 @@ import numpy as np
 from evaluation.metrics import resampling, retrieval
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.resampling import DEFAULT, Resampling
+from evaluation.metrics.intervals import Scale
 from predictions.models import Collection, Query, Run
 from predictions.readers import entries_of, lists_of
 
@@ -177,11 +177,12 @@ def labels_at(of: Searched, k: int, said: Callable[[About], str | None], univers
 
 
 def mean_over_queries(
-    of: Searched, scores: Callable[[], Floats], *, method: str, why: str, wanted: Resampling = DEFAULT
+    of: Searched, scores: Callable[[], Floats], *, method: str, why: str, scale: Scale | None = resampling.LOGIT
 ) -> Estimate:
     """The mean of what `scores` gives for each query, over those that have one; `why` the others have none.
 
-    One query is no sample: its number has no interval. "n_undefined" in extras: queries without a number.
+    One query is no sample: its number has no interval. `scale`: None for scores that may exceed 1. "n_undefined"
+    in extras: queries without a number.
     """
     try:
         values = scores()
@@ -190,7 +191,7 @@ def mean_over_queries(
     defined = np.isfinite(values)
     if values.size and not defined.any():
         return Estimate.undefined(reason=why, method=method, n_units=int(values.size), n_raters=1)
-    made = resampling.mean(values[defined], np.flatnonzero(defined), wanted, method=method)
+    made = resampling.mean(values[defined], np.flatnonzero(defined), scale=scale, method=method)
     if not defined.all():
         made = replace(made, extras={**made.extras, "n_undefined": int((~defined).sum())})
     return made

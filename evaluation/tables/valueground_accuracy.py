@@ -1,6 +1,6 @@
 """ValueGround: accuracy of models by country and by setting, and their places.
 
-Intervals draw whole questions, or countries where countries are the points: the same question is asked of thirteen
+Intervals leave out whole questions, or countries where countries are the points: the same question is asked of thirteen
 countries, with two sources of pictures, and its answers hang together.
 """
 
@@ -18,8 +18,16 @@ from evaluation.metrics.classification import MISSING, Unreadable, accuracy
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.model_ranks import ranked
-from evaluation.metrics.proportions import share
-from evaluation.metrics.resampling import Statistic, bootstrapped, cluster_sums, difference, mean, ratio
+from evaluation.metrics.proportions import share, share_of_sums
+from evaluation.metrics.resampling import (
+    SHARES_APART,
+    Statistic,
+    cluster_sums,
+    difference,
+    estimate_by_clusters,
+    mean,
+    ratio,
+)
 from evaluation.tables.given import Given
 from evaluation.tables.printed import printed
 from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, Words
@@ -92,8 +100,13 @@ def _over_models(
     units, n = int(np.any(counted, axis=0).sum()) if sizes else 0, sum(sizes)
     extras = {"n_least": min(sizes), "n_most": max(sizes)} if sizes else {}
     extras |= {"n_averaged": len(sizes), "n_left_out": n_all - len(sizes), "n_all": n_all}
-    found = bootstrapped(
-        sums, over_models, method="mean over models", n_units=units, n_raters=len(sizes), n_ratings=n, extras=extras
+    common: dict[str, Any] = {
+        "method": "mean over models", "n_units": units, "n_raters": len(sizes), "n_ratings": n, "extras": extras,
+    }  # fmt: skip
+    found = (
+        share_of_sums(sums, over_models, **common)
+        if each is ratio
+        else estimate_by_clusters(sums, over_models, SHARES_APART, **common)
     )
     return replace(found, missing_share=1 - n / (units * len(sizes)) if n else None)
 
@@ -145,7 +158,7 @@ def build_countries(given: Given) -> Table:
     if not models:
         raise Missing(_("No model has answered the setting “main” yet. Import its answers."))
     columns: list[Words] = [*of.countries, _("All")]
-    words: list[Words] = [*counted_words(of), _("In percent. Intervals draw whole questions.")]
+    words: list[Words] = [*counted_words(of), _("In percent. Intervals leave out each question in turn.")]
     return given.table(corner=_("Model"), columns=columns, rows=_country_rows(of, models, given), words=words)
 
 
@@ -165,6 +178,7 @@ def _settings(of: Asked, model: str, given: Given) -> tuple[list[Estimate], list
         mean(
             ((main == of.gold)[same].astype(float) - (text == of.gold)[same]),
             of.question[same],
+            scale=SHARES_APART,
             method="difference of paired shares",
         ),
     ]
@@ -204,7 +218,7 @@ def build_settings(given: Given) -> Table:
     words: list[Words] = [
         *counted_words(of),
         _("In percent. The last three over the same instances: answered in both settings, with the pictures matched."),
-        _("Intervals draw whole questions."),
+        _("Intervals leave out each question in turn."),
     ]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 

@@ -1,5 +1,6 @@
 """ValueGround: does a model turn when options become pictures, by model, country and margin; and how the accuracy of
-countries in words goes with that in pictures. Intervals draw whole questions, or countries where these are the points.
+countries in words goes with that in pictures. Intervals leave out each question in turn, or each country where these
+are the points.
 """
 
 from __future__ import annotations
@@ -59,7 +60,12 @@ def build_reversals(given: Given) -> Table:
             for name, one in zip((*KINDS_OF_REVERSAL, ""), estimates, strict=True)
         ]
         rows.append(Row(model, tuple(cells)))
-    words: list[Words] = [*counted_words(of), *_lacking(of), SAME_INSTANCES, _("Intervals draw whole questions.")]
+    words: list[Words] = [
+        *counted_words(of),
+        *_lacking(of),
+        SAME_INSTANCES,
+        _("Intervals leave out each question in turn."),
+    ]
     return given.table(corner=_("Model"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
 
 
@@ -95,7 +101,7 @@ def build_reversals_by_country(given: Given) -> Table:
         rows.append(Row(name, tuple(cells)))
     words: list[Words] = [
         *counted_words(of), *_lacking(of), SAME_INSTANCES,
-        _("Intervals draw whole questions; models and countries are these only."),
+        _("Intervals leave out each question in turn; they are for these models and countries."),
     ]  # fmt: skip
     return given.table(corner=_("Country"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
 
@@ -153,7 +159,7 @@ def build_reversals_by_margin(given: Given) -> Table:
         _("Margin: how far the country's mean lies from the middle of the two options, 0 to 0.5."),
         _("Equal margins stay in one bin."),
         _("Mean outside the two options: %(count)s pairs of question and country.") % {"count": outside},
-        _("In percent, models and sources pooled. Intervals draw whole questions."),
+        _("In percent, models and sources pooled. Intervals leave out each question in turn."),
     ]  # fmt: skip
     return given.table(corner=_("Bin"), columns=columns, rows=rows, words=words)
 
@@ -202,8 +208,8 @@ def build_transfer(given: Given) -> Table:
         *counted_words(of),
         *_lacking(of),
         _(
-            "Points are countries; in the last row, each country with each model. Its correlations take whole "
-            "countries as drawn; its difference is each country's mean over models, averaged over countries."
+            "Points are countries; in the last row, each country with each model. Intervals of its correlations leave "
+            "out each country; its difference is each country's mean over models, averaged over countries."
         ),
     ]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)

@@ -130,7 +130,7 @@ def build_scores(given: Given) -> Table:
         ]
         found.append(Row(configuration or backbone, tuple(cells), backbone if configuration else ""))
     words: list[Words] = [
-        _("Each pair counts once, with the mean of its raters' scores. Intervals draw whole questions."),
+        _("Each pair counts once, with the mean of its raters' scores. Intervals leave out each question in turn."),
         _total_words(),
     ]
     columns = [NAMES[field] for field in (*FIELDS, TOTAL)]

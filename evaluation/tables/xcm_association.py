@@ -117,7 +117,7 @@ def build_overall(given: Given) -> Table:
     columns: list[Words] = [*(ROLES[name] for name in THREE), "SP"]
     words: list[Words] = [
         _("Wins in percent of trials. SP is language-biased over correct wins, of all trials together."),
-        _("Intervals draw concept and country: all images of one repeat one query."),
+        _("Intervals leave out each concept and country in turn: all images of one repeat one query."),
     ]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
@@ -297,7 +297,7 @@ def build_correlations(given: Given) -> Table:
         raise Missing(_("No model has both similarities and embeddings. Import its embeddings."))
     columns: list[Words] = [_("SP and text silhouette"), _("SP and image silhouette")]
     words: list[Words] = [
-        _("Pearson's r over these countries; its interval draws languages, whose countries share a value.")
+        _("Pearson's r over these countries; its interval leaves out each language, whose countries share a value.")
     ]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 

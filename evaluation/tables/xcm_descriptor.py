@@ -72,7 +72,7 @@ def build_overall(given: Given) -> Table:
         ]
         rows.append(Row(one.label, tuple(cells), one.group))
     columns: list[Words] = [ROLES[role] for role in SIX]
-    words: list[Words] = [_("Wins in percent of trials; intervals draw concept and country.")]
+    words: list[Words] = [_("Wins in percent of trials; intervals leave out each concept and country in turn.")]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 

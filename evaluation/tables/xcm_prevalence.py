@@ -114,7 +114,7 @@ def _bias(of: Searched, tongues: Tongues | None, k: int, *, discounted: bool) ->
         return tongues.scores(k, discounted=discounted)
 
     name = f"{'DLBKL' if discounted else 'LBKL'}@{k}"
-    return mean_over_queries(of, scores, method=name, why="unknown_labels")
+    return mean_over_queries(of, scores, method=name, why="unknown_labels", scale=None)
 
 
 def _floor(n: int, k: int, *, discounted: bool) -> Cell:

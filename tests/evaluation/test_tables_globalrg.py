@@ -65,7 +65,7 @@ def test_relevance_and_diversity_by_hand(benchmark: Benchmark, world: World) -> 
     assert of["Precision@10"].shown == "50.0"
     assert of["Country diversity@5"].shown == "65.54"  # 65.548, cut as in the paper
     first = of["Precision@5"].estimate
-    assert first is not None and first.n_units == 2 and first.interval_reason == "too_few_clusters_to_draw"
+    assert first is not None and first.n_units == 2 and first.interval_reason == "too_few_clusters_for_interval"
     by_universal = table(benchmark, "retrieval-universals")
     assert by_universal.columns == ("dance", "music")
     assert cells(by_universal, "Alpha", "Precision@5")["dance"].shown == "60.00"

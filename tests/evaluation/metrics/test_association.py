@@ -7,7 +7,7 @@ from scipy import stats
 
 from evaluation.metrics.association import correlation_of, pearson_of
 from evaluation.metrics.counts import Ratings
-from evaluation.metrics.intervals import Interval
+from evaluation.metrics.intervals import Interval, Scale
 from evaluation.metrics.jackknife import leave_out
 from evaluation.metrics.rater_means import replicates, with_rater_means
 from tests.evaluation.metrics.tables import gappy, tables
@@ -63,7 +63,7 @@ def test_points_that_lack_a_number_are_left_out_and_counted() -> None:
     assert found.interval_reason == "too_few_points_for_interval"
 
 
-def test_points_in_clusters_are_drawn_in_clusters() -> None:
+def test_points_in_clusters_are_left_out_in_clusters() -> None:
     rng = np.random.default_rng(2)
     shift = np.repeat(rng.normal(size=12), 13)
     x, y = shift + 0.1 * rng.normal(size=156), shift + 0.1 * rng.normal(size=156)
@@ -71,6 +71,29 @@ def test_points_in_clusters_are_drawn_in_clusters() -> None:
     assert alone.value == together.value
     assert together.resampled == "clusters of units"
     assert (together.high or 0) - (together.low or 0) > 2 * ((alone.high or 0) - (alone.low or 0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("count", [3, 6])
+def test_by_clusters_each_replicate_is_computed_anew(kind: str, count: int) -> None:
+    """scipy without each cluster, on Fisher's z, t with one degree of freedom less than there are clusters."""
+    rng = np.random.default_rng(count)
+    clusters = rng.permutation(np.repeat(np.arange(count), 7))
+    x = rng.normal(size=count)[clusters] + rng.integers(0, 4, clusters.size)
+    y = x + rng.normal(size=clusters.size)
+    found = correlation_of(x, y, kind, clusters=clusters)
+    without = np.array([ORACLE[kind](x[clusters != c], y[clusters != c]).statistic for c in range(count)])
+    error = ((count - 1) / count * ((without - without.mean()) ** 2).sum()) ** 0.5
+    expected = Scale("Fisher z").interval(found.value, error, stats.t.ppf(0.975, count - 1))
+    assert (found.low, found.high) == pytest.approx(expected)
+    assert found.extras["n_clusters"] == count and "seed" not in found.extras
+
+
+def test_too_few_clusters_and_no_correlation_without_one_of_them() -> None:
+    x, y = np.array([1.0, 2, 3, 4, 5, 7]), np.array([2.0, 1, 4, 3, 5, 9])
+    two = pearson_of(x, y, clusters=[0, 0, 0, 1, 1, 1])
+    assert two.value is not None and two.interval_reason == "too_few_clusters_for_interval"
+    assert pearson_of(x, y, clusters=[0, 0, 0, 0, 1, 2]).interval_reason == "unstable"  # two points are left
 
 
 def test_why_there_is_no_value() -> None:

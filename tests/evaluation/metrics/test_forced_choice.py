@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.metrics import forced_choice as f
-from evaluation.metrics.resampling import Resampling
+from evaluation.metrics.proportions import share, wilson
 
 NAN = float("nan")
 # ten trials of five concepts: seven won by the correct one, two by the language-biased one, one by the irrelevant one
@@ -67,19 +67,37 @@ def test_self_preference_without_a_correct_trial_is_undefined_not_infinite() -> 
     none = f.self_preference(np.zeros((0, 3)), [])
     assert none.value is None and none.reason == "nothing_counted"
     assert [rate.reason for rate in f.win_rates(np.zeros((0, 3)), [])] == ["nothing_counted"] * 3
-    one = f.win_rates(np.eye(3)[[0]], ["a"])[0]
+    one = f.win_rates(np.eye(3)[[0, 0]], ["a", "a"])[0]
     assert one.value == 1 and one.interval_reason == "too_few_clusters_for_interval"
 
 
-def test_intervals_draw_whole_clusters() -> None:
+def test_intervals_leave_out_whole_clusters() -> None:
     """Twenty trials that are four repeated five times know less than twenty different ones."""
     credit = np.eye(3)[np.repeat([0, 1, 0, 0], 5)]
-    repeated, apart = (f.win_rates(credit, c, Resampling(seed=3))[0] for c in (np.repeat(range(4), 5), range(20)))
+    repeated, apart = (f.win_rates(credit, c)[0] for c in (np.repeat(range(4), 5), range(20)))
     assert repeated.value == apart.value == 0.75
     assert repeated.low is not None and repeated.high is not None and apart.low is not None and apart.high is not None
     assert repeated.high - repeated.low > 1.5 * (apart.high - apart.low)
     with pytest.raises(ValueError, match="one label"):
         f.win_rates(credit, [1, 2])
+
+
+def test_win_rates_are_shares_by_clusters_from_three_on() -> None:
+    """The same number as a share of the same clusters; 0 of all is Wilson's with the clusters for n."""
+    credit, clusters = np.eye(3)[[0, 0, 1, 0, 1, 1, 0]], np.array([1, 1, 1, 2, 2, 3, 3])
+    first, _second, third = f.win_rates(credit, clusters)
+    theirs = share(credit[:, 0] > 0, clusters)
+    assert (first.low, first.high) == (theirs.low, theirs.high) and first.low is not None
+    assert first.extras["interval"] == "jackknife over clusters"
+    assert (third.low, third.high) == wilson(0, 3) and third.extras["interval"] == "Wilson, by clusters"
+    assert f.win_rates(credit[:5], clusters[:5])[0].interval_reason == "too_few_clusters_for_interval"
+
+
+def test_self_preference_stays_above_zero() -> None:
+    sp = f.self_preference(np.eye(3)[[0, 1, 0, 0, 0, 1, 0, 0, 0]], np.repeat(range(3), 3))
+    assert sp.value == pytest.approx(2 / 7) and sp.low is not None and sp.high is not None
+    assert 0 < sp.low < sp.value < 1 < sp.high
+    assert f.self_preference(np.eye(3)[[0] * 9], np.repeat(range(3), 3)).interval_reason == "no_spread"
 
 
 def test_chi_square_by_hand_and_by_scipy() -> None:
@@ -131,7 +149,7 @@ def test_p_by_clusters_is_exact_up_to_13_clusters(count: int) -> None:
 def test_a_random_model_shows_no_preference() -> None:
     """Ten rounds over 11,723 trials, as in Figure 19: SP within 0.98 and 1.02 there; the standard error is 0.023."""
     rounds = [f.random_winners(11_723, 3, np.random.default_rng(seed)) for seed in range(10)]
-    scores = [f.self_preference(one, np.arange(11_723), Resampling(resamples=2)).value for one in rounds]
+    scores = [f.self_preference(one, np.arange(11_723)).value for one in rounds]
     assert all(score is not None and 0.93 < score < 1.07 for score in scores)
     assert np.mean([score for score in scores if score is not None]) == pytest.approx(1, abs=0.02)
     again = f.random_winners(11_723, 3, np.random.default_rng(0))

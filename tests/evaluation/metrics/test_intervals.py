@@ -164,20 +164,16 @@ def test_each_resample_is_alpha_with_those_weights(level: Level, side: str, code
         assert found == pytest.approx(alpha(ratings, level, interval=NONE, **weights).value, abs=1e-10)
 
 
-def test_a_bootstrap_repeats_with_its_seed_and_draws_whole_clusters() -> None:
+def test_a_bootstrap_repeats_with_its_seed() -> None:
     ratings = Ratings.from_matrix(gappy(np.random.default_rng(3), 40, 6, codes=5, missing=0.2))
-    concepts = [f"concept {unit // 4}" for unit in range(40)]
 
-    def ask(seed: int, **options: object) -> tuple[float | None, float | None, str]:
-        wanted = Interval("units", "bootstrap", resamples=200, rng=np.random.default_rng(seed), **options)
+    def ask(seed: int) -> tuple[float | None, float | None, str]:
+        wanted = Interval("units", "bootstrap", resamples=200, rng=np.random.default_rng(seed))
         estimate = alpha(ratings, "ordinal", interval=wanted)
         return estimate.low, estimate.high, estimate.resampled
 
     assert ask(1) == ask(1) != ask(2)
     assert ask(1)[2] == "units"
-    assert ask(1, clusters=concepts)[2] == "clusters of units"
-    one_cluster = ask(1, clusters=["all"] * 40)
-    assert one_cluster[0] == pytest.approx(one_cluster[1])  # the only cluster is always drawn once
 
 
 def test_a_bootstrap_without_rng_or_of_both_sides_is_refused() -> None:
@@ -185,9 +181,6 @@ def test_a_bootstrap_without_rng_or_of_both_sides_is_refused() -> None:
         Interval("units", "bootstrap")
     with pytest.raises(ValueError, match="resamples 'units' or 'raters'"):
         Interval("units and raters", "bootstrap", rng=np.random.default_rng(0))
-    wanted = Interval("units", "bootstrap", rng=np.random.default_rng(0), clusters=["a"])
-    with pytest.raises(ValueError, match="each of the 2 units, got 1"):
-        alpha(Ratings.from_matrix([[1, 2], [2, 2]]), "nominal", interval=wanted)
 
 
 def test_percent_agreement_stays_between_zero_and_one() -> None:

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn.metrics import f1_score
 
 from evaluation.metrics.multilabel import AVERAGES, Pairs, f1, f1_difference, f1_ratio
-from evaluation.metrics.resampling import Resampling
+from evaluation.metrics.resampling import LOGIT
 
 N = np.nan
-FEW = Resampling(resamples=50)
 
 
 def grid(gold: np.ndarray, score: np.ndarray) -> Pairs:
@@ -27,9 +27,9 @@ def test_the_three_averages_by_hand() -> None:
     """Said (at least 4): image 0 labels 0 and 2, image 1 label 1. TP 2, FP 1, FN 1: micro 4/6. Labels: 2/2, 2/3, 0/1,
     macro 5/9. Images: 2/4 and 2/2, the third has nothing positive and is left out: 3/4."""
     pairs = grid(GOLD, SCORE)
-    assert f1(pairs, "micro", wanted=FEW).value == pytest.approx(4 / 6)
-    assert f1(pairs, "macro", wanted=FEW).value == pytest.approx(5 / 9)
-    found = f1(pairs, "samples", wanted=FEW)
+    assert f1(pairs, "micro").value == pytest.approx(4 / 6)
+    assert f1(pairs, "macro").value == pytest.approx(5 / 9)
+    found = f1(pairs, "samples")
     assert found.value == pytest.approx(3 / 4) and found.extras["n_left_out"] == 1
     assert (found.n_units, found.n_ratings, found.resampled) == (3, 9, "images")
 
@@ -37,9 +37,9 @@ def test_the_three_averages_by_hand() -> None:
 def test_four_is_relevant_and_the_threshold_is_an_option() -> None:
     """CAIRE's words say "greater than 4"; a 4 is called relevant there."""
     pairs = grid(np.array([[1, 0]]), np.array([[4, 3]]))
-    assert f1(pairs, "micro", wanted=FEW).value == 1
-    assert f1(pairs, "micro", threshold=5, wanted=FEW).value == 0
-    assert f1(pairs, "micro", threshold=3, wanted=FEW).value == pytest.approx(2 / 3)
+    assert f1(pairs, "micro").value == 1
+    assert f1(pairs, "micro", threshold=5).value == 0
+    assert f1(pairs, "micro", threshold=3).value == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize("average", AVERAGES)
@@ -50,30 +50,30 @@ def test_is_scikit_learns(average: str, data: st.DataObject) -> None:
     shape = data.draw(st.tuples(st.integers(1, 7), st.integers(2, 5)))
     gold, score = rng.random(shape) < 0.4, rng.integers(1, 6, shape)
     expected = f1_score(gold, score >= 4, average=average, zero_division=np.nan)
-    found = f1(grid(gold, score), average, wanted=FEW)
+    found = f1(grid(gold, score), average)
     assert found.reason == "no_positives" if np.isnan(expected) else found.value == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_pair_without_a_score_is_no_negative() -> None:
     score = SCORE.astype(float)
     score[0, 1] = N  # a gold label nobody scored: without it TP 2, FP 1, FN 0
-    found = f1(grid(GOLD, score), "micro", wanted=FEW)
+    found = f1(grid(GOLD, score), "micro")
     assert found.value == pytest.approx(4 / 5) and found.extras["n_unscored"] == 1
 
 
 def test_a_difference_and_a_ratio_run_over_what_both_scored() -> None:
     """With retrieval 4/6 as above; without, all 1 but (1, 1): TP 1, FN 2: 2/4. Difference 1/6, ratio 4/3."""
     with_it, without = grid(GOLD, SCORE), grid(GOLD, np.where(np.eye(3)[[1, 1, 0]] * [[0], [1], [0]], 5, 1))
-    assert f1(without, "micro", wanted=FEW).value == pytest.approx(2 / 4)
-    assert f1_difference(with_it, without, "micro", wanted=FEW).value == pytest.approx(1 / 6)
-    assert f1_ratio(with_it, without, "micro", wanted=FEW).value == pytest.approx(4 / 3)
+    assert f1(without, "micro").value == pytest.approx(2 / 4)
+    assert f1_difference(with_it, without, "micro").value == pytest.approx(1 / 6)
+    assert f1_ratio(with_it, without, "micro").value == pytest.approx(4 / 3)
     fewer = without.where(without.image != 0)
-    found = f1_difference(with_it, fewer, "micro", wanted=FEW)
+    found = f1_difference(with_it, fewer, "micro")
     assert found.value == 0 and found.n_units == 2 and found.extras["n_not_shared"] == 3
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-def test_a_model_does_not_differ_from_itself_in_any_resample(average: str) -> None:
+def test_a_model_does_not_differ_from_itself_without_any_image(average: str) -> None:
     rng = np.random.default_rng(0)
     pairs = grid(rng.random((30, 6)) < 0.3, rng.integers(1, 6, (30, 6)))
     shuffled = pairs.where(rng.permutation(180))
@@ -82,15 +82,20 @@ def test_a_model_does_not_differ_from_itself_in_any_resample(average: str) -> No
     assert f1_ratio(pairs, shuffled, average).value == pytest.approx(1)
 
 
-def test_the_interval_is_the_bootstrap_over_images() -> None:
+@pytest.mark.parametrize("average", AVERAGES)
+def test_the_interval_is_the_jackknife_over_images(average: str) -> None:
+    """scikit-learn's F1 without each image, on the logit, t with 39 degrees of freedom."""
     rng = np.random.default_rng(0)
-    gold, score = rng.random((40, 5)) < 0.3, rng.integers(1, 6, (40, 5))
-    found = f1(grid(gold, score), "micro", wanted=Resampling(seed=3, resamples=400))
-    draws = np.random.default_rng(9).integers(0, 40, (400, 40))
-    values = [f1_score(gold[d], score[d] >= 4, average="micro") for d in draws]
-    assert found.low == pytest.approx(np.quantile(values, 0.025), abs=0.03)
-    assert found.high == pytest.approx(np.quantile(values, 0.975), abs=0.03)
-    assert found.extras["seed"] == 3
+    gold, score = rng.random((40, 5)) < 0.4, rng.integers(1, 6, (40, 5))
+    gold[:, 0] |= ~gold.any(axis=1)  # every image has a positive, so that samples are those of scikit-learn
+    found = f1(grid(gold, score), average)
+    without = np.array(
+        [f1_score(np.delete(gold, k, 0), np.delete(score, k, 0) >= 4, average=average) for k in range(40)]
+    )
+    error = (39 / 40 * ((without - without.mean()) ** 2).sum()) ** 0.5
+    expected = LOGIT.interval(f1_score(gold, score >= 4, average=average), error, stats.t.ppf(0.975, 39))
+    assert (found.low, found.high) == pytest.approx(expected)
+    assert found.resampled == "images"
 
 
 @pytest.mark.parametrize("average", AVERAGES)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from evaluation.metrics.proportions import share, share_of, wilson
+from evaluation.metrics.proportions import share, share_of, share_of_sums, wilson
 
 
 def test_wilsons_own_arithmetic() -> None:
@@ -50,7 +50,7 @@ def test_no_unit_one_unit_and_the_ends() -> None:
     one = share([True])
     assert (one.value, one.high) == (1, 1)
     assert one.low == pytest.approx(1 / (1 + 1.959964**2), abs=1e-6)  # 1 / (1 + z^2)
-    alike = share([True] * 9, list("abcabcabc"))  # nothing varies: as if there were three units
+    alike = share([True] * 9, list("abcabcabc"))  # 1 has no logit: as if there were three units
     assert (alike.low, alike.high) == (pytest.approx(3 / (3 + 1.959964**2), abs=1e-6), 1)
     assert alike.extras["interval"] == "Wilson, by clusters"
     with pytest.raises(ValueError, match="booleans"):
@@ -60,11 +60,35 @@ def test_no_unit_one_unit_and_the_ends() -> None:
 
 
 def test_a_share_has_one_interval_however_it_is_asked_for() -> None:
-    """One unit in each cluster: Wilson's, also with many; drawn anew only where units come together."""
+    """One unit in each cluster: Wilson's, also with many; by clusters only where units come together."""
     hits = np.arange(40) % 4 > 0
     alone, plain = share(hits, np.arange(40)), share(hits)
     assert (alone.low, alone.high) == (plain.low, plain.high) == wilson(30, 40)
-    assert share(hits, np.arange(40) // 4).extras["interval"] == "Wilson, by clusters"  # all ten alike
-    assert share(hits, np.arange(40) // 5).extras["interval"] == "cluster bootstrap"
-    few = share(hits[:6], list("aabbcc"))  # 2 of 2, 2 of 2... three clusters: n = 3
-    assert (few.low, few.high) == wilson(few.value * 3, 3)
+    assert share(hits, np.arange(40) // 4).interval_reason == "no_spread"  # all ten have three of four
+    assert share(hits, np.arange(40) // 5).extras["interval"] == "jackknife over clusters"
+
+
+def test_few_clusters_and_many_have_one_method() -> None:
+    """Three clusters, 1/2, 1 and 1/2 of two: t with two degrees of freedom on the logit; two clusters have none."""
+    hits = [False, True, True, True, False, True]
+    found = share(hits, list("aabbcc"))
+    without = np.array([3 / 4, 2 / 4, 3 / 4])
+    error = (2 / 3 * ((without - without.mean()) ** 2).sum()) ** 0.5
+    step = 4.302653 * error / (2 / 3 * 1 / 3)
+    assert found.low == pytest.approx(1 / (1 + np.exp(-(np.log(2) - step))), rel=1e-6)
+    assert found.high == pytest.approx(1 / (1 + np.exp(-(np.log(2) + step))), rel=1e-6)
+    assert found.extras["interval"] == "jackknife over clusters"
+    two = share(hits[:4], list("aabb"))
+    assert (two.value, two.interval_reason) == (0.75, "too_few_clusters_for_interval")
+
+
+def test_a_mean_of_shares_at_the_end_has_wilsons_interval_by_clusters() -> None:
+    """Of two groups, all right in each of four clusters: there is no logit of 1."""
+
+    def over_groups(sums: np.ndarray) -> np.ndarray:
+        return np.asarray((sums[:, 0] / sums[:, 1] + sums[:, 2] / sums[:, 3]) / 2)
+
+    found = share_of_sums(np.ones((4, 4)), over_groups, method="mean of groups", n_units=8)
+    assert (found.value, found.low, found.high) == (1, *wilson(4, 4))
+    none = share_of_sums(np.ones((2, 4)), over_groups, method="mean of groups", n_units=4)
+    assert none.interval_reason == "too_few_clusters_for_interval"

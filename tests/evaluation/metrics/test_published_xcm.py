@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 
 from evaluation.metrics import forced_choice, retrieval
-from evaluation.metrics.resampling import Resampling
 from evaluation.tables.printed import rows
 from evaluation.tables.spec import Rounding
 
 COUNTRIES = ("US", "GB", "AU", "DE", "CN", "JP", "FR", "ES", "AR", "PT", "BR", "SA", "TH", "IN", "KE", "NG")
 LANGUAGES = [row["code"] for row in rows("xcm_table_5")]
 TRIALS = Path(__file__).resolve().parents[4] / "shared" / "data" / "3xcm" / "xcm-bench.csv"
-QUICK = Resampling(resamples=2)
 
 
 def by_country(table: str, model: str, measure: str) -> dict[str, float]:
@@ -148,7 +146,7 @@ def test_ten_random_rounds_over_the_published_trials() -> None:
     assert len(trials) == 11_723 and len(set(clusters)) > 1_500
     rounds = [
         forced_choice.self_preference(
-            forced_choice.random_winners(len(trials), 3, np.random.default_rng(seed)), clusters, QUICK
+            forced_choice.random_winners(len(trials), 3, np.random.default_rng(seed)), clusters
         ).value
         for seed in range(10)
     ]

@@ -1,42 +1,79 @@
-"""The cluster bootstrap as one matrix product."""
+"""Intervals by clusters: the delete-one-cluster jackknife from sums, on the scale of the statistic."""
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from evaluation.metrics.intervals import Scale
 from evaluation.metrics.resampling import (
-    Resampling,
-    bootstrap,
+    LOGIT,
+    RATIO,
+    SHARES_APART,
+    cluster_ends,
     cluster_sums,
-    difference,
     difference_of_means,
+    estimate_by_clusters,
     mean,
     ratio,
 )
 
 
 def test_a_worked_example() -> None:
-    # Clusters: q1 has 1 and 3, q2 has 5, q3 has 7, and so on in fours. Mean (1 + 3 + 5 + 7) / 4 = 4.
-    found = mean([1, 3, 5, 7] * 3, [f"q{k}{n}" for n in "abc" for k in (1, 1, 2, 3)])
+    """Clusters 1 + 3, 5, 7: mean 4. Without each: 12 / 2, 11 / 3, 9 / 3. V is two thirds of their squared deviations,
+    and t with two degrees of freedom is 4.3027."""
+    found = mean([1, 3, 5, 7], ["q1", "q1", "q2", "q3"])
+    without = np.array([12 / 2, 11 / 3, 9 / 3])
+    step = 4.302653 * (2 / 3 * ((without - without.mean()) ** 2).sum()) ** 0.5
     assert found.value == 4
-    assert (found.n_units, found.extras["n_clusters"], found.extras["seed"]) == (12, 9, 0)
-    # All draws give means between that of a q1 alone (2) and of a q3 alone (7).
-    assert found.low is not None
-    assert found.high is not None
-    assert 2 <= found.low < 4 < found.high <= 7
+    assert (found.low, found.high) == pytest.approx((4 - step, 4 + step))
+    assert (found.n_units, found.extras["n_clusters"], found.resampled) == (4, 3, "clusters of units")
+    assert found.extras["interval"] == "jackknife over clusters" and "seed" not in found.extras
     assert mean([1 / 4, 2 / 8], [0, 1], weights=[4, 8]).value == pytest.approx(3 / 12)
 
 
-def test_a_loop_that_copies_the_drawn_clusters_gives_the_same_resamples() -> None:
+def share_without(hits: np.ndarray, clusters: np.ndarray, cluster: int) -> float:
+    return float(hits[clusters != cluster].mean())
+
+
+def test_deleting_each_cluster_and_computing_anew_gives_the_same() -> None:
     rng = np.random.default_rng(3)
-    values, clusters = rng.normal(size=200), rng.integers(0, 17, 200)
-    first = rng.random(200) < 0.4
-    sums = cluster_sums(clusters, values * first, first, values * ~first, ~first)
-    got = bootstrap(sums, difference, Resampling(seed=11, resamples=50))
-    again = np.random.default_rng(11)
-    for one in got:
-        drawn = again.integers(17, size=17)
-        rows = np.concatenate([np.flatnonzero(clusters == label) for label in drawn])
-        assert one == pytest.approx(values[rows][first[rows]].mean() - values[rows][~first[rows]].mean())
+    clusters = rng.integers(0, 17, 200)
+    hits = rng.random(200) < 0.3 + 0.02 * clusters
+    without = np.array([share_without(hits, clusters, c) for c in range(17)])
+    error = (16 / 17 * ((without - without.mean()) ** 2).sum()) ** 0.5
+    p, t = hits.mean(), stats.t.ppf(0.975, 16)
+    ends = cluster_ends(cluster_sums(clusters, hits, np.ones(200)), ratio, LOGIT)
+    logits = np.log(p / (1 - p)) + np.array([-1, 1]) * t * error / (p * (1 - p))
+    assert ends == pytest.approx(tuple(1 / (1 + np.exp(-logits))))
+
+
+def test_the_difference_is_the_statistic_so_what_is_paired_stays_paired() -> None:
+    rng = np.random.default_rng(8)
+    question = np.repeat(rng.normal(size=12), 2)  # as hard for both
+    first, clusters = np.tile([True, False], 12), np.repeat(np.arange(12), 2)
+    values = question + 0.5 * first + 0.1 * rng.normal(size=24)
+    found = difference_of_means(values, first, clusters)
+    gaps = values[first] - values[~first]
+    low, high = stats.t.interval(0.95, 11, gaps.mean(), stats.sem(gaps))
+    assert (found.value, found.low, found.high) == pytest.approx((gaps.mean(), low, high))
+    assert (found.extras["n_first"], found.extras["n_second"]) == (12, 12)
+
+
+def test_with_one_unit_in_each_cluster_a_mean_has_the_usual_t_interval() -> None:
+    values = np.random.default_rng(9).normal(size=30)
+    found = mean(values, np.arange(30), level=0.9)
+    assert (found.low, found.high) == pytest.approx(stats.t.interval(0.9, 29, values.mean(), stats.sem(values)))
+
+
+def test_there_is_one_method_from_three_clusters_on_and_no_cliff() -> None:
+    """The same data, a cluster more at a time: seven and eight clusters differ as six and seven do."""
+    widths = []
+    for count in range(3, 12):
+        values = np.tile([0.0, 1.0, 1.0, 2.0], count) + np.repeat(np.arange(count) % 3, 4)
+        found = mean(values, np.repeat(np.arange(count), 4))
+        assert found.low is not None and found.high is not None and found.extras["interval"]
+        widths.append(found.high - found.low)
+    assert abs(widths[5] / widths[4] - 1) < 0.25
 
 
 def test_it_does_not_matter_in_what_order_the_rows_come_or_how_clusters_are_called() -> None:
@@ -52,47 +89,37 @@ def test_it_does_not_matter_in_what_order_the_rows_come_or_how_clusters_are_call
 def test_values_that_hang_together_in_clusters_make_the_interval_wider() -> None:
     rng = np.random.default_rng(5)
     by_cluster = np.repeat(rng.normal(size=30), 20)
-    clusters = np.repeat(np.arange(30), 20)
-    together, apart = mean(by_cluster, clusters), mean(by_cluster, np.arange(600))
-    assert together.low is not None
-    assert together.high is not None
-    assert apart.low is not None
-    assert apart.high is not None
-    # The variance of a mean of 30 clusters against one of 600 units: sqrt(20) = 4.5 times as wide.
-    assert (together.high - together.low) / (apart.high - apart.low) == pytest.approx(20**0.5, rel=0.2)
+    together, apart = mean(by_cluster, np.repeat(np.arange(30), 20)), mean(by_cluster, np.arange(600))
+    assert together.low is not None and together.high is not None and apart.low is not None and apart.high is not None
+    # The variance of a mean of 30 clusters against one of 600 units: sqrt(20) = 4.5 times as wide, and t for z.
+    assert (together.high - together.low) / (apart.high - apart.low) == pytest.approx(20**0.5, rel=0.1)
 
 
-def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
-    rng = np.random.default_rng(6)
-    covered = 0
-    for study in range(200):
-        values = np.repeat(rng.normal(size=40), 5) + rng.normal(size=200)
-        found = mean(values, np.repeat(np.arange(40), 5), Resampling(seed=study, resamples=300))
-        assert found.low is not None
-        assert found.high is not None
-        covered += found.low < 0 < found.high
-    assert 0.88 <= covered / 200 <= 0.99
-
-
-def test_memory_is_bounded_and_the_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    sums = cluster_sums(np.arange(50), np.arange(50.0), np.ones(50))
-    whole = bootstrap(sums, ratio)
-    monkeypatch.setattr("evaluation.metrics.resampling._BLOCK_NUMBERS", 500)
-    np.testing.assert_array_equal(bootstrap(sums, ratio), whole)
+def test_an_interval_stays_where_such_a_number_can_be() -> None:
+    shares = mean([0.9, 1.0, 0.99], range(3), scale=LOGIT)
+    assert shares.low is not None and shares.high is not None and 0 < shares.low < shares.high < 1
+    gaps = mean([1.0, 1.0, 0.2], range(3), scale=SHARES_APART)
+    assert gaps.high == 1
+    sums = cluster_sums(range(4), [1, 9, 2, 8], [4, 5, 6, 5])
+    times = estimate_by_clusters(sums, ratio, RATIO, method="ratio", n_units=20)
+    turned = estimate_by_clusters(sums[:, ::-1], ratio, RATIO, method="ratio", n_units=20)
+    assert times.low is not None and 0 < times.low < 1 < (times.high or 0)
+    assert times.value == pytest.approx(1 / (turned.value or 0))
 
 
 def test_what_has_no_value_or_no_interval_says_why() -> None:
     assert mean([], []).reason == "nothing_counted"
     assert mean([1, 2], ["a", "b"], weights=[0, 0]).reason == "nothing_counted"
-    assert mean(range(7), list("abcdefg")).interval_reason == "too_few_clusters_to_draw"
-    assert mean(range(8), list("abcdefgh")).low is not None
+    assert mean([1, 2], ["a", "b"]).interval_reason == "too_few_clusters_for_interval"
+    assert mean([1, 2, 4], ["a", "b", "c"]).low is not None
     assert mean([5.0] * 8, list("abcdefgh")).interval_reason == "no_spread"
-    # One of eight clusters has everything that counts: a third of the resamples miss it.
-    one = [1] + 7 * [0]
+    assert mean([1, 0] * 8, np.repeat(range(8), 2), scale=LOGIT).interval_reason == "no_spread"  # all alike at a half
+    one = [1] + 7 * [0]  # one of eight clusters has everything that counts
     assert mean([1] * 8, list("abcdefgh"), weights=one).interval_reason == "unstable"
     only_first = difference_of_means([1, 2], [True, True], ["a", "b"])
     assert only_first.reason == "nothing_counted"
+    barely = cluster_sums(range(3), [1e-3, 0, 0], [1, 1, 1])
+    assert cluster_ends(barely, ratio, RATIO) == "too_wide"
+    assert cluster_ends(cluster_sums(range(4), [0] * 4, [1] * 4), ratio, Scale("log")) == "no_spread"
     with pytest.raises(ValueError, match="one number for each label"):
         cluster_sums(["a", "b"], [1])
-    with pytest.raises(ValueError, match="at least 2, got 1"):
-        Resampling(resamples=1)
