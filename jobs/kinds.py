@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jobs.models import Job
@@ -21,11 +21,15 @@ class Next:
 
 @dataclass(frozen=True)
 class Kind:
-    """`run` does the work in steps and can be called again after a stop; `after` says what to offer when it is done."""
+    """`run` does the work in steps and can be called again after a stop; `after` says what to offer when it is done.
+
+    `remarks`: reasons of rows that were taken all the same, with the label of their count.
+    """
 
     key: str
     run: Callable[[Work], None]
     after: Callable[[Job], Next | None] = lambda job: None
+    remarks: Mapping[str, Any] = field(default_factory=dict)
 
 
 _KINDS: dict[str, Kind] = {}

@@ -1,7 +1,8 @@
 """Reading jobs and their reports."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -25,6 +26,12 @@ def counts(job: Job) -> list[tuple[str, str, int]]:
     """Outcome, its words, how many rows: kept by the worker, so no row is counted here."""
     kept = job.result.get("counts", {})
     return [(one.value, str(one.label), kept[one.value]) for one in JobRow.Outcome if kept.get(one.value)]
+
+
+def remarks(job: Job, labels: Mapping[str, Any]) -> list[tuple[str, int]]:
+    """Label of a reason, how many rows were taken with it."""
+    kept = job.result.get("remarks", {})
+    return [(str(label), kept[reason]) for reason, label in labels.items() if kept.get(reason)]
 
 
 def page(job: Job, *, only_errors: bool, after: int) -> tuple[list[JobRow], int | None]:

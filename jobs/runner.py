@@ -94,7 +94,9 @@ class Work:
             row.job = self.job
         JobRow.objects.bulk_create(made, ignore_conflicts=True)
         self.counts.update(row.outcome for row in made)
-        result = {**self.job.result, "counts": dict(self.counts)}
+        remarks = Counter(self.job.result.get("remarks", {}))
+        remarks.update(row.reason for row in made if row.reason and row.outcome != JobRow.Outcome.ERROR)
+        result = {**self.job.result, "counts": dict(self.counts), "remarks": dict(remarks)}
         self._write(done=done, cursor=cursor, result=result)
 
     def check(self) -> None:

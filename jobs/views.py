@@ -91,6 +91,7 @@ def _progress(found: Job, place: Place) -> dict[str, Any]:
         "can_go_on": place.may_change and found.state in (Job.State.CANCELLED, Job.State.FAILED),
         "percent": min(100.0, 100 * found.done / found.total) if found.total else None,
         "counts": readers.counts(found),
+        "remarks": readers.remarks(found, kind.remarks) if kind else [],
         "next": kind.after(found) if kind and found.state == Job.State.DONE else None,
     }
 

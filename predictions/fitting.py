@@ -10,7 +10,7 @@ from annotation.fields.contract import Shown
 from annotation.models import Campaign, Unit
 from annotation.services.campaigns import items_of
 from annotation.services.sheet_versions import sheet_of
-from benchmarks.models import ItemImage
+from benchmarks.models import ItemImage, Stage
 from predictions.models import Endpoint
 from predictions.prompts.contract import Kind, Lacking, Prompt, Scene, SeenImage
 from predictions.prompts.registry import prompts_for
@@ -43,10 +43,10 @@ def fitting(campaign: Campaign, endpoint: Endpoint) -> Fitting:
     if found is None:
         return Fitting()
     scene, shown = found
-    kinds, key = ASKED[endpoint.kind], campaign.stage.display
+    kinds, stage = ASKED[endpoint.kind], campaign.stage
     prompts = prompts_for(scene, kinds)
-    ready = (one for one in prompts if _can_ask(one, scene, shown, key))
-    missing = lacks_pictures(key, shown)
+    ready = (one for one in prompts if _can_ask(one, scene, shown, stage))
+    missing = lacks_pictures(stage, shown)
     whole = replace(scene, images=(*scene.images, *(SeenImage(role, "", 1, 1) for role in missing)))
     idle = [one for one in prompts_for(whole, kinds) if one not in prompts] if missing else []
     return Fitting(prompts, next(ready, prompts[0] if prompts else None), missing, idle)
@@ -64,14 +64,14 @@ def usable(campaign: Campaign) -> set[str]:
     if found is None:
         return set()
     scene, shown = found
-    missing = lacks_pictures(campaign.stage.display, shown)
+    missing = lacks_pictures(campaign.stage, shown)
     whole = replace(scene, images=(*scene.images, *(SeenImage(role, "", 1, 1) for role in missing)))
     return {kind for kind, asked in ASKED.items() if prompts_for(scene, asked) or prompts_for(whole, asked)}
 
 
-def _can_ask(prompt: Prompt, scene: Scene, shown: Shown, display: str) -> bool:
+def _can_ask(prompt: Prompt, scene: Scene, shown: Shown, stage: Stage) -> bool:
     try:
-        ask(prompt, replace(scene, options={one.key: one.default for one in prompt.options}), shown, display, 0)
+        ask(prompt, replace(scene, options={one.key: one.default for one in prompt.options}), shown, stage, 0)
     except Lacking:
         return False
     return True

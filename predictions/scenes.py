@@ -76,10 +76,11 @@ def _parts(stage: Stage, shown: Shown) -> Iterable[Piece]:
         yield Words(f"{line.label}: {line.value}" if line.label else line.value)
 
 
-def ask(prompt: Prompt, scene: Scene, shown: Shown, display_key: str, seed: int) -> Asked:
+def ask(prompt: Prompt, scene: Scene, shown: Shown, stage: Stage, seed: int) -> Asked:
     """What the unit is asked. A question about pictures is not put without them, as nobody is shown it then. Raises
     Lacking."""
-    if _shows_pictures(prompt) and lacks_pictures(display_key, shown):
+    bare = prompt.needs_images and bool(roles_of(stage.display)) and not shown.images
+    if bare or (_shows_pictures(prompt) and lacks_pictures(stage, shown)):
         raise Lacking("no_image")
     return prompt.ask(scene, seed)
 
@@ -90,16 +91,18 @@ def _shows_pictures(prompt: Prompt) -> bool:
 
 
 def roles_of(display_key: str) -> tuple[str, ...]:
-    """Of the pictures that a display needs."""
+    """Of the pictures that a display has places for."""
     try:
         return display(display_key).roles
     except UnknownDisplay:
         return ()
 
 
-def lacks_pictures(display_key: str, shown: Shown) -> list[str]:
-    """The roles of the pictures that the display needs and the item does not have."""
-    return [role for role in roles_of(display_key) if shown.image(role) is None]
+def lacks_pictures(stage: Stage, shown: Shown) -> list[str]:
+    """The roles of the pictures that the stage needs and the item does not have."""
+    if stage.pictures in (Stage.Pictures.NONE, Stage.Pictures.OPTIONAL):
+        return []
+    return [role for role in roles_of(stage.display) if shown.image(role) is None]
 
 
 class Scenes:
@@ -122,7 +125,7 @@ class Scenes:
     def ask(self, scene: Scene, shown: Shown, seed: int) -> Asked:
         """What a unit of the run is asked. Raises Lacking."""
         try:
-            return ask(self.prompt, scene, shown, self.stage.display, seed)
+            return ask(self.prompt, scene, shown, self.stage, seed)
         except Lacking as lacking:
             unlinked = "run" in self.kinds.values() and not self._links
             raise Lacking(UNLINKED.get(lacking.code, lacking.code) if unlinked else lacking.code) from None

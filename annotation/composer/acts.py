@@ -3,12 +3,13 @@
 import copy
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from annotation.composer.paths import find, join, row_of, steps
 from annotation.composer.reading import MAP, free, named, rows_of
 from annotation.fields.registry import KINDS, UnknownKind, kind
+from benchmarks.rules.displays import default_pictures
 
 DROPPED = "dropped"
 Content = dict[str, Any]
@@ -171,6 +172,13 @@ def _shape(owner: Any, shapes: Iterable[tuple[str, type]]) -> None:
         inner = find(owner, join(outer)) if outer else owner
         if isinstance(inner, dict) and last in inner and not isinstance(inner[last], wanted):
             del inner[last]
+
+
+def follow_display(content: Content, before: Mapping[str, Any]) -> Content:
+    """Another display brings its own number of pictures, unless that was changed with it."""
+    if content.get("display") != before.get("display") and content.get("pictures") == before.get("pictures"):
+        content["pictures"] = default_pictures(str(content.get("display")))
+    return content
 
 
 def tidy(content: Content) -> Content:

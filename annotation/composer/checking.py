@@ -54,6 +54,8 @@ def _head(content: Mapping[str, Any]) -> Iterator[StageProblem]:
         display(str(content.get("display")))
     except UnknownDisplay:
         yield StageProblem("display", _("Choose one of: %(keys)s.") % {"keys": ", ".join(one.key for one in DISPLAYS)})
+    if content.get("pictures", Stage.Pictures.ONE) not in Stage.Pictures.values:
+        yield StageProblem("pictures", _("Choose one of those shown."))
 
 
 def _sheet(content: Mapping[str, Any]) -> Iterator[StageProblem]:

@@ -35,6 +35,7 @@ def needs(display: Display) -> str:
 NAMES: dict[str, Any] = {
     "name": gettext_lazy("Name"),
     "display": gettext_lazy("What is shown"),
+    "pictures": gettext_lazy("Pictures of an item"),
     "label": gettext_lazy("Label"),
     "help": gettext_lazy("Help"),
     "key": gettext_lazy("Key"),

@@ -10,6 +10,7 @@ class CandidateDisplay(Plain):
     texts: tuple[str, ...] = ("candidate",)
     needs_text = True
     template = "annotation/displays/image.html"
+    style = "css/words.css"
     aside = "annotation/displays/candidate.html"
 
     def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[Part]:

@@ -4,6 +4,7 @@ from typing import Any, Literal, Protocol
 
 from annotation.displays.layout import PLAIN, Layout
 from annotation.fields.contract import Shown
+from benchmarks.rules.displays import context_columns
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,32 @@ class Plain:
     keys: Sequence[tuple[str, Any]] = ()
 
 
-def lacks(display: Display, shown: Shown) -> list[str]:
+@dataclass(frozen=True)
+class Required:
+    """What an item must have to be shown: roles of pictures, its text, keys of its context."""
+
+    roles: tuple[str, ...]
+    text: bool
+    context: tuple[str, ...]
+
+
+def required(display: Display, pictures: str) -> Required:
+    """What a display needs where an item has so many `pictures`: see benchmarks.models.Stage.Pictures.
+
+    Two texts can stand where two pictures would. Then the text above them is not needed.
+    """
+    if pictures not in ("none", "optional"):
+        return Required(display.roles, display.needs_text, display.texts)
+    paired = len(display.roles) > 1
+    return Required((), display.needs_text and not paired, context_columns(display.key, pictures))
+
+
+def lacks(display: Display, shown: Shown, pictures: str = "one") -> list[str]:
     """What the display needs and the item does not have; empty when it can be shown."""
-    missing = [role for role in display.roles if shown.image(role) is None]
-    missing += ["text"] if display.needs_text and not shown.text.strip() else []
-    return missing + [key for key in display.texts if not str(shown.context.get(key) or "").strip()]
+    parts = required(display, pictures)
+    missing = [role for role in parts.roles if shown.image(role) is None]
+    missing += ["text"] if parts.text and not shown.text.strip() else []
+    return missing + [key for key in parts.context if not str(shown.context.get(key) or "").strip()]
 
 
 def words(*texts: str) -> list[Part]:

@@ -23,7 +23,6 @@ class Layout:
     """`fold`: what lies behind a heading that is opened by hand; opening is recorded with the answer.
 
     `gate`: the field after which it stands. `show`: what is in view. `references`: whether reference answers are.
-    `pictures`: how many pictures an item has and what they are called, for imports.
     """
 
     fold: tuple[Named, ...] = ()
@@ -31,12 +30,11 @@ class Layout:
     gate: str = ""
     show: tuple[Named, ...] = ()
     references: bool = False
-    pictures: str = ""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], path: str = "layout") -> "Layout":
         """Read a stage's layout; ConfigError says where it is wrong."""
-        refuse_others(data, ("fold", "fold_label", "gate", "show", "references", "pictures"), path)
+        refuse_others(data, ("fold", "fold_label", "gate", "show", "references"), path)
         rows = {key: need(data, key, list, path) if key in data else [] for key in ("fold", "show")}
         gate = data.get("gate") or ""
         if not isinstance(gate, str):
@@ -47,13 +45,12 @@ class Layout:
             gate=gate,
             show=tuple(_named(row, f"{path}.show[{number}]") for number, row in enumerate(rows["show"])),
             references=need(data, "references", bool, path) if "references" in data else False,
-            pictures=need(data, "pictures", str, path) if "pictures" in data else "",
         )
 
     def to_json(self) -> dict[str, Any]:
         fold = [one.to_json() if one.label else one.key for one in self.fold]
         data: dict[str, Any] = {"fold": fold, "fold_label": dict(self.fold_label), "gate": self.gate or None}
-        data |= {"show": [one.to_json() for one in self.show], "references": self.references, "pictures": self.pictures}
+        data |= {"show": [one.to_json() for one in self.show], "references": self.references}
         return {key: value for key, value in data.items() if value}
 
     @property

@@ -1,10 +1,28 @@
-"""Two pictures side by side, with the question and what each stands for."""
+"""Two pictures or two texts side by side, with the question and what each picture stands for."""
+
+from dataclasses import dataclass
 
 from django.utils.translation import gettext_lazy as _
 
 from annotation.displays.contract import Part, Plain, words
 from annotation.displays.layout import PLAIN, Layout
-from annotation.fields.contract import Shown
+from annotation.fields.contract import Shown, ShownImage
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two: its picture if it has one, and its text."""
+
+    role: str
+    image: ShownImage | None
+    text: str
+
+
+def sides_of(shown: Shown) -> list[Side]:
+    """Both sides; none where neither has a picture or a text."""
+    roles = PairDisplay.roles
+    sides = [Side(role, shown.image(role), str(shown.context.get(f"option_{role}") or "")) for role in roles]
+    return sides if any(side.image or side.text for side in sides) else []
 
 
 class PairDisplay(Plain):
@@ -28,7 +46,7 @@ class PairDisplay(Plain):
 
 
 class BarePairDisplay(PairDisplay):
-    """The question and the pictures, without the words they stand for: these would be told."""
+    """The question and the pictures, without the words they stand for. A side without a picture shows its text."""
 
     key = "bare-pair"
     texts = ()
@@ -38,7 +56,12 @@ class BarePairDisplay(PairDisplay):
         parts = words(shown.text)
         for role in self.roles:
             image = shown.image(role)
-            parts += [*words(role.upper()), Part("image", sha=image.sha)] if image else []
+            text = "" if shown.images else str(shown.context.get(f"option_{role}") or "")
+            parts += (
+                [*words(role.upper()), Part("image", sha=image.sha)]
+                if image
+                else words(f"{role.upper()}: {text}" if text else "")
+            )
         return parts
 
 

@@ -9,6 +9,7 @@ class QuestionDisplay(Plain):
     key = "question"
     needs_text = True
     template = "annotation/displays/image.html"
+    style = "css/words.css"
     aside = "annotation/displays/question.html"
 
     def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[Part]:

@@ -58,7 +58,10 @@ def _sources(items: Any, stage: Stage) -> dict[int, Source]:
     found = {}
     facts = facts_of(list(items.values_list("pk", flat=True)))
     for item in items.prefetch_related("images"):
-        images = {use.role: Picture(use.image_id, use.alt, use.source, use.licence) for use in item.images.all()}
+        images = {
+            use.role: Picture(use.image_id, use.alt, use.source, use.licence, use.file_name)
+            for use in item.images.all()
+        }
         found[item.pk] = Source(
             item.pk, stage.key, item.key, item.concept, item.origin, item.condition, item.text, item.context, images,
             facts.get(item.pk, {}),

@@ -55,6 +55,7 @@ INSERT INTO annotation_due (stage_id, source_id, at)
 SELECT DISTINCT d.stage_id, i.id, clock_timestamp() FROM benchmarks_item i
   JOIN annotation_itemsource s ON s.source_id = i.id JOIN benchmarks_item d ON d.id = s.item_id
 WHERE i.withdrawn_at IS NOT NULL AND i.withdrawn_because <> 'source' AND d.withdrawn_at IS NULL
+UNION SELECT later.id, i.id, clock_timestamp() FROM {FED} WHERE i.completed_at > %(since)s
 UNION SELECT later.id, i.id, clock_timestamp() FROM {FED}
 WHERE later.derivation ->> 'of' = 'items' AND i.created_at > %(since)s
   AND NOT EXISTS (SELECT FROM annotation_itemsource s JOIN benchmarks_item d ON d.id = s.item_id
@@ -181,20 +182,34 @@ def _sorted(context: Mapping[str, Any]) -> str:
     return json.dumps(said, sort_keys=True, ensure_ascii=False)
 
 
-def _names(draft: Draft) -> list[str]:
+def _names(draft: Draft, key: str = "") -> list[str]:
     """Keys in the order in which they are tried: its own, with its mark, with a digest of what it says."""
-    last = digest(*(str(part) for part in _content(draft)))[:8]
-    return [draft.key, *([f"{draft.key}.{draft.mark}"] if draft.mark else []), f"{draft.key}.{last}"]
+    key, last = key or draft.key, digest(*(str(part) for part in _content(draft)))[:8]
+    return [key, *([f"{key}.{draft.mark}"] if draft.mark else []), f"{key}.{last}"]
+
+
+def _former_names(draft: Draft) -> list[str]:
+    """Keys that an item derived by an earlier version of Emic may have."""
+    return _names(draft, draft.former) if draft.former and draft.former != draft.key else []
 
 
 def _match(stage: Stage, drafts: Sequence[Draft]) -> tuple[dict[int, Draft], list[tuple[str, Draft]]]:
     """The items that say what a draft says, and under which key the others are to be made."""
-    wanted = [name for draft in drafts for name in _names(draft)]
+    wanted = [name for draft in drafts for name in (*_names(draft), *_former_names(draft))]
     there = {one.key: one for one in stage.items.filter(key__in=wanted).prefetch_related("images")}
     contents = {key: _content_of(item) for key, item in there.items()}
     kept: dict[int, Draft] = {}
     made: dict[str, Draft] = {}
-    for draft in _merged(drafts):
+    new = []
+    for draft in drafts:
+        said = _content(draft)
+        former = next((n for n in _former_names(draft) if contents.get(n) == said), "")
+        if former:
+            known = kept.get(there[former].pk)
+            kept[there[former].pk] = replace(known, sources=(*known.sources, *draft.sources)) if known else draft
+        else:
+            new.append(draft)
+    for draft in merged(new):
         said = _content(draft)
         name = next(n for n in _names(draft) if n not in made and contents.get(n, said) == said)
         if name in there:
@@ -204,7 +219,7 @@ def _match(stage: Stage, drafts: Sequence[Draft]) -> tuple[dict[int, Draft], lis
     return kept, list(made.items())
 
 
-def _merged(drafts: Iterable[Draft]) -> list[Draft]:
+def merged(drafts: Iterable[Draft]) -> list[Draft]:
     """What says the same under the same key is one item with all their sources."""
     found: dict[tuple[str, Content], Draft] = {}
     for draft in drafts:
@@ -232,7 +247,7 @@ def _make(stage: Stage, made: Sequence[tuple[str, Draft]], kept: dict[int, Draft
     for item, (_key, draft) in zip(rows, made, strict=True):
         kept[item.pk] = draft
         for role, one in draft.images.items():
-            said = {"alt": one.alt, "source": one.source, "licence": one.licence}
+            said = {"alt": one.alt, "source": one.source, "licence": one.licence, "file_name": one.file}
             uses.append(ItemImage(item=item, image_id=one.image, role=role, **said))
     ItemImage.objects.bulk_create(uses, batch_size=2000)
 

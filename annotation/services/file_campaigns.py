@@ -7,7 +7,6 @@ from annotation.services import rules, sheet_versions
 from annotation.services.campaigns import Refused
 from annotation.services.transactions import in_transaction
 from annotation.sheets import SheetError
-from benchmarks.imports.vocabulary import pictures_of
 from benchmarks.rules.acceptance import RuleError
 from jobs.models import record
 from people.models import User
@@ -35,4 +34,4 @@ def open_for_imports(campaign: Campaign, actor: User, at: datetime) -> None:
 
 def may_make_items(campaign: Campaign) -> bool:
     """Not while people would be given items that lack their picture."""
-    return campaign.state != Campaign.State.OPEN or pictures_of(campaign.stage) == "none"
+    return campaign.state != Campaign.State.OPEN or campaign.stage.pictures in ("none", "optional")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from annotation.displays import UnknownDisplay, display
+from annotation.displays.contract import required
 from annotation.models import Campaign, CampaignCohort
 from annotation.services import slots
 from annotation.services.sql import change
@@ -92,7 +93,8 @@ def _needs(campaign: Campaign) -> dict[str, Any]:
         one = display(campaign.stage.display)
     except UnknownDisplay:
         return {"roles": [], "needs_text": False, "texts": []}
-    return {"roles": list(one.roles), "needs_text": one.needs_text, "texts": list(one.texts)}
+    parts = required(one, campaign.stage.pictures)
+    return {"roles": list(parts.roles), "needs_text": parts.text, "texts": list(parts.context)}
 
 
 @in_transaction

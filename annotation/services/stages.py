@@ -13,21 +13,25 @@ from annotation.composer.acts import DROPPED
 from annotation.composer.checking import StageProblem
 from annotation.composer.checking import problems as content_problems
 from annotation.displays import UnknownDisplay, display
+from annotation.displays.contract import required
 from annotation.models import Campaign, StageDraft, StageVersion
 from annotation.services import deriving
+from annotation.services.derived_counts import MOST_ITEMS, count_derived
 from annotation.services.instructions import texts_of, uneven
 from annotation.services.transactions import in_transaction
 from benchmarks.access import worked_on
 from benchmarks.models import Benchmark, Item, Stage
+from benchmarks.rules.displays import default_pictures
 from jobs.models import record
 from people.languages import own_name
 from people.models import User
 
 COLUMNS = (
     "name", "display", "sheet", "skip_reasons", "has_target", "target_answers", "acceptance", "acceptance_rule",
-    "review_reasons", "derivation", "staffing", "own_items_only", "layout", "retire_after_skips", "instructions",
+    "review_reasons", "derivation", "staffing", "own_items_only", "layout", "pictures", "retire_after_skips",
+    "instructions",
 )  # fmt: skip
-HELD = ("display", "staffing", "own_items_only", "has_target", "acceptance")
+HELD = ("display", "pictures", "staffing", "own_items_only", "has_target", "acceptance")
 NAMED = 3
 UNEVEN = gettext_lazy(
     "The texts for the same people differ in quiz or seconds: by changing the language one is asked for less. "
@@ -99,7 +103,7 @@ def publish(stage: Stage, seen: str, actor: User, at: datetime) -> StageVersion:
         raise Conflict(draft)
     content = {**content_of(stage), **{key: draft.content[key] for key in COLUMNS if key in draft.content}}
     wrong = [one for one in content_problems(content, earlier_of(stage)) if one.blocks]
-    wrong += list(_held_by_campaigns(stage, content))
+    wrong += [*_held_by_campaigns(stage, content), *_too_many(stage, content)]
     if wrong:
         raise NotPublishable(wrong)
     derived_anew = content["derivation"] != stage.derivation
@@ -117,6 +121,12 @@ def publish(stage: Stage, seen: str, actor: User, at: datetime) -> StageVersion:
     if derived_anew:
         deriving.renew(stage)
     return version
+
+
+def _too_many(stage: Stage, content: Mapping[str, Any]) -> Iterator[StageProblem]:
+    if content["derivation"] != stage.derivation and (count_derived(stage, content["derivation"]) or 0) > MOST_ITEMS:
+        words = _("More than %(most)s items would result. Set a limit.") % {"most": f"{MOST_ITEMS:,}"}
+        yield StageProblem("derivation.params.most", words)
 
 
 def _held_by_campaigns(stage: Stage, content: Mapping[str, Any]) -> Iterator[StageProblem]:
@@ -175,6 +185,7 @@ def create(benchmark: Benchmark, name: str, actor: User, like: Mapping[str, Any]
     content = {key: value for key, value in dict(like or BLANK).items() if key in COLUMNS}
     if not set((content.get("derivation") or {}).get("from", ())) <= keys:
         content["derivation"] = {}
+    content["pictures"] = content.get("pictures") or default_pictures(str(content.get("display")))
     last = benchmark.stages.aggregate(last=Max("position"))["last"]
     key = _free(slugify(name)[:50] or "stage", keys)
     position = 0 if last is None else last + 1
@@ -229,10 +240,11 @@ def _unpictured(stage: Stage, content: Mapping[str, Any], conditions: Sequence[s
         return []
     items = stage.items.filter(withdrawn_at=None)
     items = items.filter(condition__in=conditions) if conditions else items
-    lacking = [(role, items.exclude(images__role=role)) for role in wanted.roles]
-    if wanted.needs_text:
+    parts = required(wanted, str(content.get("pictures", stage.pictures)))
+    lacking = [(role, items.exclude(images__role=role)) for role in parts.roles]
+    if parts.text:
         lacking.append((_("text"), items.filter(text="")))
-    lacking += [(key, items.exclude(context__has_key=key)) for key in wanted.texts]
+    lacking += [(key, items.exclude(context__has_key=key)) for key in parts.context]
     found = [_lacking(what, rows) for what, rows in lacking]
     return [one for one in found if one is not None]
 

@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotation.composer.acts import DROPPED, NoSuchAct, act, tidy
+from annotation.composer.acts import DROPPED, NoSuchAct, act, follow_display, tidy
 from annotation.composer.reading import content_of as content_posted
 from annotation.composer_pages import composed, conflict_words, like_of, likes_of, lines_of
 from annotation.models import StageVersion
@@ -89,7 +89,7 @@ def compose(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     said, seen = request.POST.get("act", "save"), request.POST.get("seen", "")
     if "beside" in request.POST:
         request.session[BESIDE] = request.POST["beside"][:12]
-    content = tidy(content_posted(request.POST))
+    content = follow_display(tidy(content_posted(request.POST)), _kept(request, stage))
     try:
         opened = "" if said in PLAIN else act(content, said)
     except NoSuchAct:

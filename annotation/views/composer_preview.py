@@ -16,6 +16,7 @@ from annotation.composer.acts import tidy
 from annotation.composer.checking import readable
 from annotation.composer.reading import content_of as content_posted
 from annotation.displays import DISPLAYS, Display
+from annotation.displays.contract import required
 from annotation.models import Assignment, Campaign, CampaignCohort, Draft, Participation, SheetVersion, Unit
 from annotation.services import stages as services
 from annotation.services.allocation import Work
@@ -101,11 +102,14 @@ def _cohort(stage: Stage) -> Cohort:
 def _item(stage: Stage) -> Item:
     """The first that was not withdrawn; else a drawn one that has all that the display needs."""
     live = Item.objects.filter(stage_id=stage.pk, withdrawn_at=None).prefetch_related("images__image", "facts")
-    return live.order_by("pk").first() or _drawn_item(next(one for one in DISPLAYS if one.key == stage.display))
+    return live.order_by("pk").first() or _drawn_item(
+        next(one for one in DISPLAYS if one.key == stage.display), stage.pictures
+    )
 
 
-def _drawn_item(how: Display) -> Item:
-    context: dict[str, Any] = {key: _("An example of “%(name)s”") % {"name": key} for key in how.texts}
+def _drawn_item(how: Display, pictures: str) -> Item:
+    parts = required(how, pictures)
+    context: dict[str, Any] = {key: _("An example of “%(name)s”") % {"name": key} for key in parts.context}
     item = Item(
         pk=0,
         key="sample",
@@ -113,6 +117,6 @@ def _drawn_item(how: Display) -> Item:
         context=context,
     )
     image = Image(pk=0, sha256=PLACEHOLDER, width=960, height=720, format="svg", bytes=0)
-    images = [ItemImage(pk=0, item=item, image=image, role=role, alt=_("An example")) for role in how.roles]
+    images = [ItemImage(pk=0, item=item, image=image, role=role, alt=_("An example")) for role in parts.roles]
     item._prefetched_objects_cache = {"images": images, "facts": []}  # type: ignore[attr-defined]
     return item

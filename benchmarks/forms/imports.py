@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.imports.manifest import MOST_BYTES
 from benchmarks.imports.records import Defaults
-from benchmarks.imports.vocabulary import pictures_of
 from benchmarks.models import Stage
 from benchmarks.recipes.registry import find
 from benchmarks.templatetags.texts import say
@@ -19,7 +18,6 @@ from people.forms.base import Styled
 class ImportForm(Styled, forms.Form):
     """A zip, perhaps a manifest beside it, and what to assume where rows say nothing."""
 
-    stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
     archive = forms.FileField(
         label=_("Pictures, as a zip"),
         required=False,
@@ -31,14 +29,21 @@ class ImportForm(Styled, forms.Form):
     condition = forms.CharField(label=_("Condition"), max_length=60, required=False)
     source = forms.CharField(label=_("Source"), max_length=500, required=False)
     licence = forms.CharField(label=_("Licence"), max_length=120, required=False)
+    complete = forms.BooleanField(
+        label=_("Complete what is missing"),
+        required=False,
+        help_text=_("Fill in empty columns of items that exist. A value is never replaced."),
+    )
 
-    def __init__(self, *args: Any, stages: list[Stage], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, stage: Stage, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        benchmark = stages[0].benchmark
-        self.fields["stage"].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
-        if len(stages) == 1:
-            self.fields["stage"].widget = forms.HiddenInput()
-            self.fields["stage"].initial = stages[0].pk
+        self.stage = stage
+        benchmark = stage.benchmark
+        if stage.pictures == "none":
+            del self.fields["archive"]
+            self.fields["manifest"].help_text = _("CSV or JSON Lines. Items of this stage have no picture.")
+        elif stage.pictures == "optional":
+            self.fields["manifest"].help_text = _("CSV or JSON Lines. It may come without a zip.")
         recipe = find(benchmark.recipe)
         if recipe and recipe.conditions:
             known = [(one.key, say(one.name)) for one in recipe.conditions]
@@ -46,19 +51,19 @@ class ImportForm(Styled, forms.Form):
             self.fields["condition"] = forms.ChoiceField(
                 label=_("Condition"), choices=choices, required=False, widget=forms.Select(attrs={"class": "in"})
             )
-            self.order_fields(["stage", "archive", "manifest", "condition", "source", "licence"])
-        self.fields["archive"].widget.attrs["accept"] = ".zip,application/zip"
+            self.order_fields(["archive", "manifest", "condition", "source", "licence", "complete"])
+        if "archive" in self.fields:
+            self.fields["archive"].widget.attrs["accept"] = ".zip,application/zip"
         self.fields["manifest"].widget.attrs["accept"] = ".csv,.tsv,.jsonl,.ndjson"
 
     def clean(self) -> dict[str, Any]:
         """Items without pictures come as a manifest alone."""
         said = super().clean() or self.cleaned_data
-        stage = said.get("stage")
-        if stage and "archive" not in self.errors and not said.get("archive"):
-            if pictures_of(stage) != "none":
+        if "archive" not in self.errors and not said.get("archive"):
+            if self.stage.pictures not in ("none", "optional"):
                 self.add_error("archive", _("Choose a zip with the pictures."))
             elif not said.get("manifest"):
-                self.add_error("manifest", _("Choose a manifest. Items of this stage have no pictures."))
+                self.add_error("manifest", _("Choose a manifest."))
         return said
 
     def clean_archive(self) -> UploadedFile[Any] | None:

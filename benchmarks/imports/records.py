@@ -1,5 +1,6 @@
 """From a manifest's row, or a path, to what an item will be."""
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ LENGTHS = {
     "alt": 300,
     "text": 20_000,
 }
+FACT = "fact."
+TEXTS = frozenset({"prompt", "query", "candidate", "option_a", "option_b", "first", "second", "title"})
+"""Columns that are texts, where `|` is a letter as others are."""
 MOST_EXTRA = 30
 MOST_ROWS = 300  # of a table that stays with an item: countries, or codes
 
@@ -50,6 +54,8 @@ class Record:
     alt: str = ""
     text: str = ""
     context: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    unused_file: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,7 @@ def from_path(number: int, path: str, words: Vocabulary, defaults: Defaults) -> 
         "country": recognise(parts, words.origins),
         "condition": recognise(parts, words.conditions),
     }
-    return from_manifest(number, said, words, defaults) if name else Row(number, "?", _no_file())
+    return from_manifest(number, said, words, defaults) if name else Row(number, "?", _no_picture())
 
 
 def clean(value: Any) -> str:
@@ -99,7 +105,7 @@ def _record(found: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> 
             message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
             raise RowProblem("too_long", message % {"name": name, "most": most})
     file = _file(said, words)
-    key = said["key"] or _key(file, words)
+    key = said["key"] or _key(file or plain(said["file"]), words)
     if len(key) > LENGTHS["key"]:
         message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
         raise RowProblem("too_long", message % {"name": "key", "most": LENGTHS["key"]})
@@ -116,19 +122,20 @@ def _record(found: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> 
         alt=said["alt"],
         text=said["text"],
         context=_extra(found),
+        facts=_facts(found),
+        unused_file="" if file else plain(said["file"]),
     )
 
 
 def _file(said: Mapping[str, str], words: Vocabulary) -> str:
+    """The picture's path; empty where the item has none."""
     file = plain(said["file"])
-    if words.pictures == "none":
-        if file:
-            raise RowProblem("no_pictures_here", _("Items of this stage have no picture. Leave the file out."))
-        if not said["key"]:
-            raise RowProblem("no_key", _("The row has no key. Fill in the column “key”."))
+    if words.pictures in ("none", "optional") and not (file or said["key"]):
+        raise RowProblem("no_key", _("The row has no key. Fill in the column “key”."))
+    if words.pictures == "none" or (words.pictures == "optional" and not file):
         return ""
     if not file:
-        raise _no_file()
+        raise _no_picture()
     check_path(file)
     if words.pictures == "named" and not said["role"]:
         raise RowProblem("no_role", _("An item of this stage has several pictures. Say the role of each: “role”."))
@@ -156,16 +163,62 @@ def _kept(value: Any, depth: int = 2) -> Any:
     if depth < 2 and isinstance(value, (int, float)) and math.isfinite(value):
         return value
     if isinstance(value, list):
-        return [clean(one)[:300] for one in value[:50] if isinstance(one, (str, int, float))]
+        return [clean(one)[:2000] for one in value[:50] if isinstance(one, (str, int, float))]
     return clean(value)[:2000]
+
+
+def as_value(name: str, value: Any) -> Any:
+    """A cell's value: a text that is a JSON object or a list with `|` is read as one."""
+    if isinstance(value, str) and name not in TEXTS:
+        text = value.strip()
+        if text.startswith("{"):
+            value = _object(text)
+        elif "|" in text:
+            value = [part.strip() for part in text.split("|") if part.strip()]
+    return _kept(value)
+
+
+def _object(text: str) -> Any:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return found if isinstance(found, dict) else text
+
+
+def _facts(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns `fact.<key>`. Numbers are read as numbers."""
+    facts: dict[str, Any] = {}
+    for name, value in found.items():
+        key = clean(name.removeprefix(FACT))
+        if not name.startswith(FACT) or value in (None, ""):
+            continue
+        if not 0 < len(key) <= 60 or len(facts) == MOST_EXTRA:
+            message = _("“%(name)s” is no column of a fact. Use at most %(most)s, with names of 1 to 60 characters.")
+            raise RowProblem("bad_fact", message % {"name": clean(name)[:80], "most": MOST_EXTRA})
+        facts[key] = _number(value)
+    return {key: value for key, value in facts.items() if value not in ("", None)}
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    try:
+        number = float(value)
+        if math.isfinite(number):
+            return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    except (TypeError, ValueError):
+        pass
+    return as_value("", value)
 
 
 def _extra(found: Mapping[str, Any]) -> dict[str, Any]:
     """Columns we have no name for (a prompt, a rank, a query) stay with the item."""
-    extra = {clean(name)[:60]: _kept(value) for name, value in found.items() if name not in LENGTHS}
+    others = {name: value for name, value in found.items() if name not in LENGTHS and not name.startswith(FACT)}
+    extra = {clean(name)[:60]: as_value(name, value) for name, value in others.items()}
     kept = [(name, value) for name, value in extra.items() if name and value]
     return dict(kept[:MOST_EXTRA])
 
 
-def _no_file() -> RowProblem:
-    return RowProblem("no_file", _("The row names no file. Fill in the column “file”."))
+def _no_picture() -> RowProblem:
+    return RowProblem("no_picture", _("The row names no picture. Fill in the column “file”."))

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Literal, get_args
 
 from django.utils.translation import gettext as _
 
@@ -11,14 +10,6 @@ from benchmarks.imports import countries
 from benchmarks.imports.problems import RowProblem
 from benchmarks.models import Stage
 from benchmarks.recipes.registry import find
-
-# How many pictures an item of a stage has: one, several with a role each, any number, or none.
-Pictures = Literal["one", "named", "set", "none"]
-
-
-def pictures_of(stage: Stage) -> Pictures:
-    said = stage.layout.get("pictures", "one")
-    return said if said in get_args(Pictures) else "one"
 
 
 @dataclass(frozen=True)
@@ -28,7 +19,7 @@ class Vocabulary:
     concepts: Mapping[str, str]
     origins: Mapping[str, str]
     conditions: Mapping[str, str]
-    pictures: Pictures = "one"
+    pictures: str = "one"
     needs_origin: bool = True
 
     def concept(self, text: str) -> str:
@@ -55,7 +46,7 @@ def vocabulary_of(stage: Stage) -> Vocabulary:
     recipe = find(stage.benchmark.recipe)
     spec = next((one for one in recipe.stages if one.key == stage.key), None) if recipe else None
     if recipe is None or (spec is not None and spec.own_vocabulary):
-        return Vocabulary({}, {}, {}, pictures_of(stage), needs_origin=recipe is None)
+        return Vocabulary({}, {}, {}, stage.pictures, needs_origin=recipe is None)
     origins: dict[str, str] = {}
     for cohort in recipe.cohorts:
         spellings = [cohort.label, cohort.country, countries.NAMES.get(cohort.country, ""), *cohort.names.values()]
@@ -65,7 +56,7 @@ def vocabulary_of(stage: Stage) -> Vocabulary:
         conditions |= {_folded(one): condition.key for one in (condition.key, *condition.name.values())}
     concepts = {_folded(one): one for one in recipe.concepts}
     needs_origin = stage.has_target or stage.own_items_only
-    return Vocabulary(concepts, origins, conditions, pictures_of(stage), needs_origin)
+    return Vocabulary(concepts, origins, conditions, stage.pictures, needs_origin)
 
 
 def recognise(words: Iterable[str], known: Mapping[str, str]) -> str:

@@ -72,6 +72,13 @@ class Stage(models.Model):
         OTHERS = "others", _("Only people who had no part in what the item is made of")
         CONTRIBUTORS = "contributors", _("Only people who had a part in what the item is made of")
 
+    class Pictures(models.TextChoices):
+        NONE = "none", _("None")
+        OPTIONAL = "optional", _("One or none")
+        ONE = "one", _("One")
+        NAMED = "named", _("Several, each with a role")
+        SET = "set", _("Any number")
+
     benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="stages")
     key = models.SlugField(max_length=60)
     name = models.CharField(_("name"), max_length=120)
@@ -88,6 +95,7 @@ class Stage(models.Model):
     staffing = models.CharField(max_length=14, choices=Staffing, default=Staffing.ANYONE)
     own_items_only = models.BooleanField(default=False, help_text="A cohort gets only items whose origin is its label.")
     layout = models.JSONField(default=dict, blank=True, help_text="See annotation.displays.layout.Layout.")
+    pictures = models.CharField(max_length=8, choices=Pictures, default=Pictures.ONE, help_text="Of an item.")
     retire_after_skips = models.PositiveSmallIntegerField(null=True, blank=True, help_text="In one cohort.")
     instructions = models.JSONField(default=dict, help_text="{language: text}, what a campaign starts with.")
     version = models.PositiveIntegerField(default=1, help_text="Grows with every published change.")

@@ -4,7 +4,8 @@ from django.db import models
 class Item(models.Model):
     """One thing shown. `key` is its deterministic name in the stage: importing twice adds nothing.
 
-    `concept`, `origin` (the prompt's country) and `condition` are what numbers are cut by; the rest is `context`.
+    Several items may have the same picture. `concept`, `origin` (the prompt's country) and `condition` are what numbers
+    are cut by; the rest is `context`.
     """
 
     stage = models.ForeignKey("benchmarks.Stage", models.PROTECT, related_name="items")
@@ -17,6 +18,7 @@ class Item(models.Model):
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     withdrawn_because = models.CharField(max_length=20, blank=True, help_text='"source": brought back with its source.')
     created_at = models.DateTimeField(auto_now_add=True)
+    completed_at = models.DateTimeField(null=True, blank=True, help_text="When an import filled in what it lacked.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["stage", "key"], name="item_key_once")]
@@ -33,6 +35,7 @@ class ItemImage(models.Model):
     alt = models.CharField(max_length=300, blank=True)
     source = models.CharField(max_length=500, blank=True)
     licence = models.CharField(max_length=120, blank=True)
+    file_name = models.CharField(max_length=500, blank=True, help_text="Path in the import that brought it.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["item", "role"], name="item_image_role_once")]

@@ -44,6 +44,7 @@ class StageSpec:
     """One step. The mappings are written as the stage stores them: see docs/reference/sheets.md.
 
     `sample`: two or three rows of a manifest that fills the stage, where people bring its items from outside.
+    `pictures`: how many an item has; empty: what is usual for the display (benchmarks.rules.displays).
     `own_vocabulary`: its items are none of the recipe's concepts, cohorts and conditions; any are taken.
     """
 
@@ -65,6 +66,7 @@ class StageSpec:
     instructions: Text = field(default_factory=dict)
     sample: tuple[Mapping[str, str], ...] = ()
     own_vocabulary: bool = False
+    pictures: str = ""
 
 
 @dataclass(frozen=True)

@@ -208,7 +208,7 @@ GROUNDING = Recipe(
                 ],
                 "over": "majority",
             },
-            layout={**KEYWORD, "pictures": "none"},
+            layout=KEYWORD,
             skip_reasons=(UNFAMILIAR, {"code": "not_found", "label": {"en": "I found no good picture"}}),
             instructions={
                 "en": (

@@ -163,7 +163,6 @@ VALUEGROUND = Recipe(
             has_target=False,
             acceptance="by_rule",
             acceptance_rule=RULE,
-            layout={"pictures": "named"},
             skip_reasons=(UNCLEAR, BROKEN),
             instructions={
                 "en": (
@@ -189,7 +188,6 @@ VALUEGROUND = Recipe(
             target_answers=3,
             has_target=True,
             own_vocabulary=True,  # a question is asked about every country, and belongs to none
-            layout={"pictures": "named"},
             skip_reasons=(UNCLEAR, BROKEN),
             instructions={
                 "en": (
@@ -215,7 +213,6 @@ VALUEGROUND = Recipe(
             sheet=ALIGNMENT,
             target_answers=3,
             has_target=False,
-            layout={"pictures": "named"},
             skip_reasons=(UNCLEAR, BROKEN),
             instructions={
                 "en": (

@@ -106,7 +106,6 @@ XCM = Recipe(
                 "over": "majority",
             },
             layout={
-                "pictures": "none",
                 "show": [
                     {"key": "first", "label": {"en": "First"}},
                     {"key": "second", "label": {"en": "Second"}},
@@ -128,7 +127,7 @@ XCM = Recipe(
             sheet=DEDUP_SHEET,
             target_answers=1,
             has_target=False,
-            layout={"pictures": "set", "show": [{"key": "concept", "label": {"en": "Concept"}}]},
+            layout={"show": [{"key": "concept", "label": {"en": "Concept"}}]},
             skip_reasons=(BROKEN, CANNOT_JUDGE),
             instructions={
                 "en": (

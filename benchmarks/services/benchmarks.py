@@ -10,6 +10,7 @@ from benchmarks.models import Benchmark, Role, Stage
 from benchmarks.recipes import caire
 from benchmarks.recipes.contract import StageSpec
 from benchmarks.recipes.registry import recipe
+from benchmarks.rules.displays import default_pictures
 from jobs.models import record
 from people.models import Team, User
 
@@ -114,6 +115,7 @@ def _stage(benchmark: Benchmark, position: int, spec: StageSpec) -> Stage:
         staffing=spec.staffing,
         own_items_only=spec.own_items_only,
         layout=dict(spec.layout),
+        pictures=spec.pictures or default_pictures(spec.display),
         retire_after_skips=spec.retire_after_skips,
         instructions=dict(spec.instructions),
     )

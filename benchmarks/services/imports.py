@@ -20,13 +20,13 @@ from django.db import transaction
 from django.db.models import Count
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.imports.records import Defaults, Row
 from benchmarks.imports.sources import FolderFiles, NoFiles, Source, ZipFiles
-from benchmarks.imports.vocabulary import pictures_of, vocabulary_of
+from benchmarks.imports.vocabulary import vocabulary_of
 from benchmarks.lookalikes import TooMany
 from benchmarks.models import Stage
 from benchmarks.services.images import ImageRefused, store_image
@@ -47,26 +47,34 @@ KEPT = timedelta(days=7)
 
 
 def start_upload(
-    stage: Stage, actor: User, *, archive: File[bytes] | None, manifest: File[bytes] | None, defaults: Defaults
-) -> Job:
-    """Keep the uploaded files until the work is done, and queue it. Items without pictures need no archive."""
+    stage: Stage, actor: User, *, archive: File[bytes] | None, manifest: File[bytes] | None, defaults: Defaults,
+    complete: bool = False,
+) -> Job:  # fmt: skip
+    """Keep the uploaded files until the work is done, and queue it. Items without pictures need no archive.
+
+    `complete`: fill in what known items lack.
+    """
     named = archive or manifest
     assert named is not None
     params = {
         "archive": _keep(archive) if archive else "",
         "manifest": _keep(manifest) if manifest else "",
         "defaults": asdict(defaults),
+        "complete": complete,
     }
     title = _("Import of %(file)s") % {"file": named.name}
     return _start(stage, actor, title, params, here=False)
 
 
-def start_path(stage: Stage, actor: User | None, *, path: Path, manifest: Path | None, defaults: Defaults) -> Job:
+def start_path(
+    stage: Stage, actor: User | None, *, path: Path, manifest: Path | None, defaults: Defaults, complete: bool = False
+) -> Job:
     """For the command line only: no page may name a path on the server. The caller runs the job."""
     params = {
         "path": str(path.resolve()),
         "manifest_path": str(manifest.resolve()) if manifest else "",
         "defaults": asdict(defaults),
+        "complete": complete,
     }
     return _start(stage, actor, _("Import of %(file)s") % {"file": path.name}, params, here=True)
 
@@ -79,7 +87,7 @@ def run(work: Work) -> None:
                 if work.job.total is None:
                     _measure(work, source)
                 _take(work, stage, source)
-        if pictures_of(stage) == "set":
+        if stage.pictures == "set":
             _lay_out(work, stage)
     except SourceProblem as problem:
         raise JobFailed(str(problem)) from problem
@@ -99,7 +107,15 @@ def after(job: Job) -> Next | None:
     return Next(_("See the items"), reverse("benchmarks:items", args=[stage.benchmark.slug])) if stage else None
 
 
-IMPORT = Kind(KIND, run, after)
+IMPORT = Kind(
+    KIND,
+    run,
+    after,
+    remarks={
+        "shares_picture": gettext_lazy("With a picture that another item has"),
+        "picture_not_used": gettext_lazy("With a file that was not used"),
+    },
+)
 
 
 def _start(stage: Stage, actor: User | None, title: str, params: dict[str, Any], *, here: bool) -> Job:
@@ -211,5 +227,9 @@ def _prepare(team: Team, source: Source, row: Row) -> Prepared:
 
 def _write(work: Work, stage: Stage, batch: list[Prepared], done: int) -> int:
     with transaction.atomic():
-        work.step(done=done + len(batch), cursor={"rows": done + len(batch)}, rows=settle(stage, batch))
+        work.step(
+            done=done + len(batch),
+            cursor={"rows": done + len(batch)},
+            rows=settle(stage, batch, complete=bool(work.params.get("complete"))),
+        )
     return done + len(batch)

@@ -1,27 +1,33 @@
-"""What becomes of a batch of rows, given what the stage holds: new items, pictures added to items, or why not."""
+"""What becomes of a batch of rows, given what the stage has: new items, pictures added to items, or why not.
+
+An item is identified by its stage and key. One picture can serve any number of items.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchmarks.imports.problems import RowProblem
-from benchmarks.imports.records import Record, Row
-from benchmarks.imports.vocabulary import Pictures, pictures_of
-from benchmarks.models import Image, Item, ItemImage, Stage
+from benchmarks.imports.records import Record, Row, as_value
+from benchmarks.models import Image, Item, ItemFact, ItemImage, Stage
 from benchmarks.services.images import ImageRefused
 from jobs.models import JobRow
 
 Outcome = JobRow.Outcome
+MEMBERS = ("concept", "origin", "condition", "text")
+OF_PICTURE = ("alt", "source", "licence")
+FACT_SOURCE = "import"
+COLUMN = {"origin": "country"}  # what the column of a manifest is called, where that is another name
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A row whose picture is stored, or what is wrong with it. A row of a stage without pictures has neither."""
+    """A row whose picture is stored, or what is wrong with it. A row without a picture has neither."""
 
     row: Row
     image: Image | None = None
@@ -35,118 +41,215 @@ class Judged(NamedTuple):
 
 
 @dataclass
-class Held:
-    """What the stage has of a batch's items, and what the batch adds. Roles are roles of pictures in an item."""
+class Known:
+    """An item as it is, with what the batch adds to it."""
 
-    mode: Pictures
-    roles: dict[str, dict[str, int]] = field(default_factory=dict)
-    key_of: dict[int, str] = field(default_factory=dict)
+    item: Item
+    images: dict[str, ItemImage] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def told(self, role: str, mode: str) -> Mapping[str, Any]:
+        """The context that a row is compared with. In a set each picture has its own."""
+        context: Mapping[str, Any] = self.item.context
+        return context.get("pictures", {}).get(role, {}) if mode == "set" else context
 
 
-def settle(stage: Stage, batch: Sequence[Prepared]) -> list[JobRow]:
-    """Make what is not there yet. Needs a transaction; locks the stage, so that imports take turns."""
+@dataclass
+class Batch:
+    """What the stage has of the rows' items, and what is to be written."""
+
+    stage: Stage
+    complete: bool
+    known: dict[str, Known] = field(default_factory=dict)
+    user_of: dict[int, str] = field(default_factory=dict)
+    """By picture: the key of an item that has it."""
+    items: list[Item] = field(default_factory=list)
+    images: list[ItemImage] = field(default_factory=list)
+    facts: list[ItemFact] = field(default_factory=list)
+    changed: dict[int, Item] = field(default_factory=dict)
+    changed_images: dict[int, ItemImage] = field(default_factory=dict)
+
+    @property
+    def mode(self) -> str:
+        return self.stage.pictures
+
+
+def settle(stage: Stage, prepared: Sequence[Prepared], *, complete: bool = False) -> list[JobRow]:
+    """Make what is not there yet. Needs a transaction; locks the stage, so that imports take turns.
+
+    `complete`: fill in what a known item lacks and a row says. A value that is there is never replaced.
+    """
     Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
-    held = _held(stage, batch)
-    rows, added = [], []
-    for one in batch:
-        role = _role(held, one)
-        judged = _judge(held, one, role)
-        if judged.outcome == Outcome.CREATED and isinstance(one.row.found, Record):
-            added.append((one.row.found, one.image, role))
-            _remember(held, one.row.found, one.image, role)
+    batch = _read(stage, prepared, complete)
+    rows = []
+    for one in prepared:
+        judged = _judge(batch, one)
         rows.append(JobRow(number=one.row.number, name=one.row.name[:300], **judged._asdict()))
-    _create(stage, held.mode, added)
+    _write(batch)
     return rows
 
 
-def _held(stage: Stage, batch: Sequence[Prepared]) -> Held:
-    held = Held(pictures_of(stage))
-    keys = [one.row.found.key for one in batch if isinstance(one.row.found, Record)]
-    held.roles = {key: {} for key in Item.objects.filter(stage=stage, key__in=keys).values_list("key", flat=True)}
-    uses = ItemImage.objects.filter(item__stage=stage)
-    for key, role, image in uses.filter(item__key__in=keys).values_list("item__key", "role", "image_id"):
-        held.roles[key][role] = image
-    if held.mode == "one":
-        images = [one.image.pk for one in batch if one.image]
-        known = uses.filter(image__in=images).order_by("-pk")
-        held.key_of = dict(known.values_list("image_id", "item__key"))
-    return held
+def _read(stage: Stage, prepared: Sequence[Prepared], complete: bool) -> Batch:
+    batch = Batch(stage, complete)
+    keys = {one.row.found.key for one in prepared if isinstance(one.row.found, Record)}
+    items = list(Item.objects.filter(stage=stage, key__in=keys))
+    batch.known = {item.key: Known(item) for item in items}
+    by_id = {item.pk: batch.known[item.key] for item in items}
+    if by_id:
+        for use in ItemImage.objects.filter(item__in=by_id):
+            by_id[use.item_id].images[use.role] = use
+        for fact in ItemFact.objects.filter(item__in=by_id, source=FACT_SOURCE).order_by("pk"):
+            by_id[fact.item_id].facts[fact.key] = fact.value
+    images = {one.image.pk for one in prepared if one.image}
+    if images:
+        uses = ItemImage.objects.filter(item__stage=stage, image__in=images).order_by("-pk")
+        batch.user_of = dict(uses.values_list("image_id", "item__key"))
+    return batch
 
 
-def _remember(held: Held, found: Record, image: Image | None, role: str) -> None:
-    roles = held.roles.setdefault(found.key, {})
-    if image is not None:
-        roles[role] = image.pk
-        held.key_of[image.pk] = found.key
-
-
-def _role(held: Held, one: Prepared) -> str:
-    """Where the row's picture goes in its item. Pictures of a set are numbered as they come."""
-    if held.mode == "one" or not isinstance(one.row.found, Record):
-        return "image"
-    if one.row.found.role or held.mode != "set":
-        return one.row.found.role
-    roles = held.roles.get(one.row.found.key, {})
-    there = next((role for role, image in roles.items() if one.image and image == one.image.pk), "")
-    last = max((int(role[1:]) for role in roles if role[:1] == "p" and role[1:].isdecimal()), default=0)
-    return there or f"p{last + 1:03}"
-
-
-def _judge(held: Held, one: Prepared, role: str) -> Judged:
+def _judge(batch: Batch, one: Prepared) -> Judged:
     found = one.row.found
     if one.problem or isinstance(found, RowProblem):
         problem = one.problem or found
         return Judged(Outcome.ERROR, getattr(problem, "code", ""), getattr(problem, "message", ""))
-    roles = held.roles.get(found.key)
-    if one.image is None:
-        return Judged(Outcome.CREATED if roles is None else Outcome.UNCHANGED)
-    if roles is not None and roles.get(role) == one.image.pk:
-        return Judged(Outcome.UNCHANGED)
-    if held.mode == "one" and roles is not None:
-        message = _("“%(key)s” is there with another picture. Give this row a key of its own.") % {"key": found.key}
+    known = batch.known.get(found.key)
+    role = _role(batch.mode, known, found, one.image)
+    return _create(batch, found, one.image, role) if known is None else _extend(batch, known, found, one.image, role)
+
+
+def _role(mode: str, known: Known | None, found: Record, image: Image | None) -> str:
+    """Where the row's picture goes in its item. Pictures of a set are numbered as they come."""
+    if mode not in ("named", "set"):
+        return "image"
+    if found.role or mode != "set":
+        return found.role
+    images = known.images if known else {}
+    same = next((role for role, use in images.items() if image and use.image_id == image.pk), "")
+    last = max((int(role[1:]) for role in images if role[:1] == "p" and role[1:].isdecimal()), default=0)
+    return same or f"p{last + 1:03}"
+
+
+def _create(batch: Batch, found: Record, image: Image | None, role: str) -> Judged:
+    item = Item(stage=batch.stage, key=found.key, **{name: getattr(found, name) for name in MEMBERS})
+    known = batch.known[found.key] = Known(item)
+    batch.items.append(item)
+    _fill(batch, known, found, role, _context(found, image))
+    return _add_picture(batch, known, found, image, role)
+
+
+def _extend(batch: Batch, known: Known, found: Record, image: Image | None, role: str) -> Judged:
+    """A row of an item that exists, perhaps with a further picture of it."""
+    use = known.images.get(role) if image else None
+    if image and use and use.image_id != image.pk:
+        return _taken(batch.mode, found.key, role)
+    adds = image is not None and use is None
+    further = adds and batch.mode in ("named", "set")
+    context = _context(found, image)
+    missing, other = _compare(known, found, use, context, role, batch.mode)
+    if adds and not further:
+        missing.insert(0, "file")
+    if other or (missing and not batch.complete and not further):
+        return _differs(found.key, other, missing)
+    if further or missing:
+        _fill(batch, known, found, role, context)
+    if use is not None and missing:
+        _fill_picture(batch, use, found)
+    if adds:
+        added = _add_picture(batch, known, found, image, role)
+        return added if further else added._replace(outcome=Outcome.UPDATED)
+    return Judged(Outcome.UPDATED if missing else Outcome.UNCHANGED)
+
+
+def _context(found: Record, image: Image | None) -> dict[str, Any]:
+    """What is told of a picture stays with the picture; without one it stays with the item."""
+    own = {} if image else {name: getattr(found, name) for name in OF_PICTURE if getattr(found, name)}
+    return {**found.context, **own}
+
+
+def _compare(
+    known: Known, found: Record, use: ItemImage | None, context: Mapping[str, Any], role: str, mode: str
+) -> tuple[list[str], list[str]]:
+    """Columns that the item lacks, and columns that it has with another value. What a row leaves empty differs not."""
+    pairs = [(COLUMN.get(name, name), getattr(known.item, name), getattr(found, name)) for name in MEMBERS]
+    told = known.told(role, mode)
+    pairs += [(name, as_value(name, told.get(name, "")), value) for name, value in context.items()]
+    pairs += [(f"fact.{name}", known.facts.get(name, ""), value) for name, value in found.facts.items()]
+    if use is not None:
+        pairs += [(name, getattr(use, name), getattr(found, name)) for name in OF_PICTURE]
+    said = [(name, old, new) for name, old, new in pairs if new not in ("", None)]
+    missing = [name for name, old, _new in said if old in ("", None)]
+    return missing, [name for name, old, new in said if old not in ("", None) and old != new]
+
+
+def _taken(mode: str, key: str, role: str) -> Judged:
+    if mode not in ("named", "set"):
+        message = _("“%(key)s” exists with another picture. Give this row a key of its own.") % {"key": key}
         return Judged(Outcome.ERROR, "key_taken", message)
-    if roles is not None and role in roles:
-        message = _("“%(key)s” has another picture as “%(role)s”. Give this row another role.")
-        return Judged(Outcome.ERROR, "role_taken", message % {"key": found.key, "role": role})
-    if held.mode == "one" and one.image.pk in held.key_of:
-        message = _("The same picture is there as “%(key)s”.") % {"key": held.key_of[one.image.pk]}
-        return Judged(Outcome.UNCHANGED, "same_picture", message)
-    return Judged(Outcome.CREATED)
+    message = _("“%(key)s” has another picture as “%(role)s”. Give this row another role.")
+    return Judged(Outcome.ERROR, "role_taken", message % {"key": key, "role": role})
 
 
-Added = tuple[Record, Image | None, str]
+def _differs(key: str, other: Sequence[str], missing: Sequence[str]) -> Judged:
+    if other:
+        text = _("“%(key)s” exists with other values in: %(columns)s. Correct the row, or give it a key of its own.")
+    else:
+        text = _("“%(key)s” exists without: %(columns)s. To fill it in, choose “Complete what is missing”.")
+    message = text % {"key": key, "columns": ", ".join(other or missing)}
+    return Judged(Outcome.ERROR, "key_differs", message)
 
 
-def _create(stage: Stage, mode: Pictures, added: Sequence[Added]) -> None:
-    """The first row of a key makes the item; further rows add their pictures, and what they say that it lacks."""
-    keys = list(dict.fromkeys(found.key for found, _image, _role in added))
-    items = {item.key: item for item in Item.objects.filter(stage=stage, key__in=keys)}
-    fresh = {key: Item(stage=stage, key=key) for key in keys if key not in items}
-    rows: dict[str, list[Added]] = defaultdict(list)
-    for one in added:
-        rows[one[0].key].append(one)
-    for key, item in {**items, **fresh}.items():
-        for found, _image, role in rows[key]:
-            _tell(item, found, role if mode == "set" else "")
-    Item.objects.bulk_create(fresh.values())
-    Item.objects.bulk_update(items.values(), ["concept", "origin", "condition", "text", "context"])
-    items |= fresh
-    ItemImage.objects.bulk_create(
-        ItemImage(
-            item=items[found.key], image=image, role=role, alt=found.alt, source=found.source, licence=found.licence
-        )
-        for found, image, role in added
-        if image is not None
-    )
-
-
-def _tell(item: Item, found: Record, picture: str) -> None:
-    """What an item does not say yet. Of a set, what is told of a picture is kept under the picture."""
-    for name in ("concept", "origin", "condition", "text"):
+def _fill(batch: Batch, known: Known, found: Record, role: str, context: Mapping[str, Any]) -> None:
+    """What the item does not say yet. In a set, what is told of a picture is kept under the picture."""
+    item = known.item
+    for name in MEMBERS:
         if not getattr(item, name):
             setattr(item, name, getattr(found, name))
-    if not picture:
-        item.context = {**found.context, **item.context}
-    elif found.context:
-        told: Mapping[str, Any] = item.context.get("pictures", {})
-        item.context = {**item.context, "pictures": {**told, picture: dict(found.context)}}
+    if batch.mode == "set" and context:
+        pictures = item.context.get("pictures", {})
+        own = {**context, **_said(pictures.get(role, {}))}
+        item.context = {**item.context, "pictures": {**pictures, role: own}}
+    elif context:
+        item.context = {**context, **_said(item.context)}
+    for name, value in found.facts.items():
+        if name not in known.facts:
+            known.facts[name] = value
+            batch.facts.append(ItemFact(item=item, key=name, value=value, source=FACT_SOURCE))
+    if item.pk:
+        item.completed_at = timezone.now()
+        batch.changed[item.pk] = item
+
+
+def _said(context: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in context.items() if value not in ("", None)}
+
+
+def _fill_picture(batch: Batch, use: ItemImage, found: Record) -> None:
+    for name in OF_PICTURE:
+        if not getattr(use, name):
+            setattr(use, name, getattr(found, name))
+    if use.pk:
+        batch.changed_images[use.pk] = use
+
+
+def _add_picture(batch: Batch, known: Known, found: Record, image: Image | None, role: str) -> Judged:
+    if image is None:
+        text = _("Items of this stage have no picture. “%(file)s” was not used.") % {"file": found.unused_file}
+        return Judged(Outcome.CREATED, "picture_not_used", text) if found.unused_file else Judged(Outcome.CREATED)
+    told = {name: getattr(found, name) for name in OF_PICTURE}
+    use = ItemImage(item=known.item, image=image, role=role, file_name=found.file, **told)
+    known.images[role] = use
+    batch.images.append(use)
+    other = batch.user_of.setdefault(image.pk, found.key)
+    if other == found.key:
+        return Judged(Outcome.CREATED)
+    return Judged(Outcome.CREATED, "shares_picture", _("“%(key)s” has the same picture.") % {"key": other})
+
+
+def _write(batch: Batch) -> None:
+    Item.objects.bulk_create(batch.items)
+    if batch.changed:
+        Item.objects.bulk_update(batch.changed.values(), [*MEMBERS, "context", "completed_at"])
+    if batch.changed_images:
+        ItemImage.objects.bulk_update(batch.changed_images.values(), OF_PICTURE)
+    ItemImage.objects.bulk_create(batch.images)
+    ItemFact.objects.bulk_create(batch.facts)

@@ -45,7 +45,7 @@ DERIVED = {
     "sample": "A seeded draw of what was accepted became items.",
 }
 _STAGE = (
-    *("key", "name", "display", "layout", "skip_reasons", "acceptance"),
+    *("key", "name", "display", "pictures", "layout", "skip_reasons", "acceptance"),
     *("has_target", "target_answers", "staffing", "own_items_only", "retire_after_skips"),
 )
 

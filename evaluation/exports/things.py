@@ -7,7 +7,7 @@ from evaluation.exports.rows import Column, Row, copied
 
 _PICTURES = """
   SELECT json_agg(json_build_object('role', p.role, 'sha256', g.sha256, 'format', g.format, 'width', g.width,
-    'height', g.height, 'alt', p.alt, 'source', p.source, 'licence', p.licence) ORDER BY p.role)
+    'height', g.height, 'file', p.file_name, 'alt', p.alt, 'source', p.source, 'licence', p.licence) ORDER BY p.role)
   FROM benchmarks_itemimage p JOIN benchmarks_image g ON g.id = p.image_id WHERE p.item_id = i.id
 """
 _DERIVED = """
@@ -23,7 +23,8 @@ ITEMS: tuple[Column, ...] = (
     ("text", "i.text", "text", "The text that was shown; for a derived item often what somebody wrote before."),
     ("context", "i.context::text", "text", "What else was known of the item or shown with it, as JSON."),
     ("pictures", f"coalesce(({_PICTURES}), '[]')::text", "text", "Its pictures as a list of role, sha256 (of the file"
-     " as it came), format, width and height upright, alt, source and licence."),
+     " as it came), format, width and height upright, file (its path in the import, empty where it came otherwise),"
+     " alt, source and licence."),
     ("derived_from", f"coalesce(({_DERIVED}), '[]')::text", "text", "What it was made of, as a list of stage and item,"
      " and the number of the accepted annotation, null where the item alone was used. Empty: it was imported."),
     ("withdrawn", "i.withdrawn_at IS NOT NULL", "bool", "Whether it has been withdrawn since."),

@@ -1,6 +1,7 @@
 """Derivations: the same results give the same drafts, whatever their order; keys are deterministic."""
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -33,8 +34,9 @@ def test_promote_makes_an_item_of_each_answer_where_it_uses_one() -> None:
     ]
     params = {"text": "question", "context": {"said": "answer", "from": "item.key"}}
     one, two = derive(results, "promote", params)
-    assert {one.key, two.key} == {"p1/R-a", "p1/R-b"}
-    first = next(draft for draft in (one, two) if draft.key == "p1/R-a")
+    assert {one.former, two.former} == {"p1/R-a", "p1/R-b"}
+    assert all(re.fullmatch("p1~[0-9a-f]{6}", draft.key) for draft in (one, two)) and one.key != two.key
+    first = next(draft for draft in (one, two) if draft.former == "p1/R-a")
     assert (first.text, first.context, first.mark) == ("What?", {"said": "Tea", "from": "p1"}, "v2")
     assert first.sources == ((1, 1),) and first.images["image"].image == 1
 
@@ -93,6 +95,61 @@ def test_pair_puts_two_side_by_side_by_a_seed() -> None:
     assert draft.key == "w1+w2" and draft.context["similarity"] == 0.95
 
 
+def words_with_answers(answers: int = 2) -> list[Result]:
+    return [
+        result(f"w{n}", f"R-{rater}", n, answers={"gloss": f"{n} {rater}"}, target="Egypt", item={"text": f"word {n}"})
+        for n in range(1, 9)
+        for rater in range(answers)
+    ]
+
+
+TEXTS = {"context": {"option_a": "a.item.text", "option_b": "b.item.text"}}
+
+
+def test_eight_texts_with_two_answers_each_are_28_pairs_and_none_with_itself() -> None:
+    drafts = derive(words_with_answers(), "pair", TEXTS)
+    assert len(drafts) == 28 == len({draft.key for draft in drafts})
+    pairs = {frozenset(draft.context.values()) for draft in drafts}
+    assert len(pairs) == 28 and all(len(pair) == 2 for pair in pairs)
+    assert all(re.fullmatch(r"w\d\+w\d", draft.key) for draft in drafts)
+    assert all(len(draft.sources) == 2 for draft in drafts)
+
+
+def test_pairs_of_answers_are_made_on_request_and_never_within_one_item() -> None:
+    drafts = derive(words_with_answers(), "pair", {"per": "answer", "context": {"x": "a.gloss", "y": "b.gloss"}})
+    assert len(drafts) == 28 * 4 == len({draft.key for draft in drafts})
+    assert all(draft.context["x"].split()[0] != draft.context["y"].split()[0] for draft in drafts)
+
+
+def test_two_targets_of_an_item_are_no_pair_and_make_no_pair_twice() -> None:
+    results = [
+        result(key, f"R-{target}", number, target=target, item={"text": key})
+        for number, key in enumerate(("p", "q"), start=1)
+        for target in ("Brazil", "Egypt")
+    ]
+    [draft] = derive(results, "pair", TEXTS)
+    assert draft.key == "p+q"
+    by_target = derive(results, "pair", {**TEXTS, "by": "unit.target", "origin": "a.unit.target"})
+    assert sorted((draft.key, draft.origin) for draft in by_target) == [
+        ("p/Brazil+q/Brazil", "Brazil"),
+        ("p/Egypt+q/Egypt", "Egypt"),
+    ]
+    other = derive(results, "pair", {**TEXTS, "sides": "unit.target"})
+    assert len(other) == 2, "each of the two with the other target"
+
+
+def test_a_pair_needs_no_text_above_it() -> None:
+    [draft] = derive([result(key, item={"text": key}) for key in "pq"], "pair", {**TEXTS, "text": "none"})
+    assert draft.text == "" and sorted(draft.context.values()) == ["p", "q"]
+
+
+def test_an_item_that_is_passed_on_keeps_its_key_for_any_number_of_targets() -> None:
+    results = [result("p1", target=target, item={"text": "tea"}) for target in ("Brazil", "Egypt")]
+    assert {draft.key for draft in derive(results, "promote", {})} == {"p1"}
+    told = derive(results, "promote", {"origin": "unit.target"})
+    assert sorted(draft.key for draft in told) == ["p1/Brazil", "p1/Egypt"]
+
+
 def test_cluster_keeps_look_alikes_on_one_sheet() -> None:
     pictures = [result(f"p{n}", "", n + 1, item={"concept": "train"}) for n in range(5)]
     params = {"groups": [["p3", "p1"]], "near": {"p3": [["p1", 0.9]]}, "most": 3}
@@ -130,7 +187,7 @@ def test_a_long_key_is_cut_and_still_its_own() -> None:
         ({"kind": "promote", "from": ["a"], "params": {"text": "item.nothing"}}, "params.text"),
         ({"kind": "join", "from": ["a"], "params": {}}, "params.by"),
         ({"kind": "sample", "from": ["a"], "params": {"n": 0}}, "params.n"),
-        ({"kind": "pair", "from": ["a"], "params": {"context": {"x": "item.text"}}}, "params.x"),
+        ({"kind": "pair", "from": ["a"], "params": {"context": {"x": "item.text"}}}, "params.context.x"),
     ],
 )
 def test_a_derivation_written_wrongly_says_where(data: dict[str, Any], path: str) -> None:

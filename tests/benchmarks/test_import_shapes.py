@@ -7,7 +7,6 @@ import pytest
 from django.core.files.base import ContentFile
 
 from benchmarks.imports.records import Defaults
-from benchmarks.recipes.registry import RECIPES
 from benchmarks.services import imports
 from benchmarks.services.benchmarks import create_from_recipe
 from jobs import runner
@@ -93,8 +92,9 @@ def test_words_come_in_as_a_manifest_alone(world):
         {"key": "x", "file": "0.png", "country": "Pakistan"},
     )
     first = bring(stage, None, rows)
-    assert first == {1: ("created", ""), 2: ("error", "no_key"), 3: ("error", "no_pictures_here")}
-    assert (stage.items.get().concept, stage.items.get().images.count()) == ("ajrak", 0)
+    assert first == {1: ("created", ""), 2: ("error", "no_key"), 3: ("created", "picture_not_used")}
+    assert list(stage.items.order_by("key").values_list("key", "concept")) == [("ajrak", "ajrak"), ("x", "")]
+    assert not stage.items.filter(images__isnull=False).exists()
 
 
 def test_lists_stay_lists(world):
@@ -124,11 +124,3 @@ def test_the_page_asks_for_a_zip_where_items_have_pictures(world):
         {"stage": words.pk, "manifest": ContentFile(b"key,concept\na,b", "m.csv")},
     )
     assert page.status_code == 302
-
-
-@pytest.mark.parametrize("recipe", [one.key for one in RECIPES if any(stage.sample for stage in one.stages)])
-def test_the_sample_manifest_of_a_recipe_names_the_columns_its_stage_needs(world, recipe):
-    benchmark = create_from_recipe(world.team, recipe, recipe, f"b-{recipe}", world.mara)
-    page = world.client(world.mara).get(f"/b/{benchmark.slug}/import/manifest.csv")
-    head = b"".join(page.streaming_content).decode("utf-8-sig").splitlines()[0]
-    assert {"key"} <= set(head.split(","))

@@ -42,7 +42,7 @@ def test_from_nothing_to_items_in_a_browser(world):
     done = page(client, f"/jobs/{job.pk}/")
     assert "See the items" in done and "bomb.png" in done and "Import of pictures.zip" in done
     assert "6 rows not taken" in page(client, "/b/ten-countries/import/")
-    assert "3 items" in page(client, "/b/ten-countries/items/")
+    assert "4 items" in page(client, "/b/ten-countries/items/")
     assert "Go to the campaigns" in page(client, "/b/ten-countries/")
     chosen = page(client, "/b/ten-countries/items/?concept=music&condition=generated")
     assert "1 item with what you chose" in chosen

@@ -103,8 +103,8 @@ def test_coverage_of_a_campaign_without_files_says_nothing_of_them(world: World)
 
 def test_every_stage_that_takes_a_manifest_has_an_example(world: World) -> None:
     made = create_from_recipe(world.team, "caire-universal", "Mine", "mine", world.owner)
-    page = world.client(world.owner).get("/b/mine/import/").content.decode()
     for stage in made.stages.all():
+        page = world.client(world.owner).get(f"/b/mine/import/?stage={stage.key}").content.decode()
         way = f"/b/mine/import/manifest.csv?stage={stage.key}"
         assert way in page
         assert world.client(world.owner).get(way).status_code == 200

@@ -14,6 +14,7 @@ from tests.annotation.chain.factories import answer, asking, hand, live, opened,
 from tests.annotation.queue.factories import a_person
 from tests.evaluation.data import an_open_campaign
 from tests.evaluation.test_export_members import brought, cells, files, lines, opened_zip, whole
+from tests.importing import drawn, upload
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -75,3 +76,11 @@ def test_the_door_for_answers_passes_over_the_items(form: str) -> None:
     data = whole(ask, [campaign], form)
     assert opened_zip(data)[f"items.{form}"]
     assert brought(opened(ask, cohort), data) == {"created": 1}
+
+
+def test_the_file_name_of_an_import_is_exported_with_its_picture(world: World) -> None:
+    client, pictures = world.client(world.mara), drawn(["set/Blue Nile 1.png"])
+    upload(client, world.stage, b"file,key\nset/Blue Nile 1.png,nile\n", pictures)
+    found = files(world.stage, an_open_campaign(world))
+    [row] = lines(found["items.jsonl"])
+    assert row["key"] == "nile" and [one["file"] for one in row["pictures"]] == ["set/Blue Nile 1.png"]

@@ -104,7 +104,7 @@ def an_answer_taken_back(world: World) -> None:
 def an_item_told_more_of(world: World) -> None:
     rows = SimpleUploadedFile("items.csv", b"key,text,country\nanother,Tea,Egypt\n")
     stage = world.stage
-    stage.display, stage.layout = "words", {"pictures": "none"}
+    stage.display, stage.pictures = "words", "none"
     stage.save()
     job = imports.start_upload(stage, world.mara, archive=None, manifest=rows, defaults=Defaults())
     runner.run(job.pk)

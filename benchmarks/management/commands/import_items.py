@@ -24,6 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--condition", default="", help="for rows that do not say it")
         parser.add_argument("--source", default="")
         parser.add_argument("--licence", default="")
+        parser.add_argument("--complete", action="store_true", help="fill in empty columns of items that exist")
 
     def handle(self, **options: Any) -> None:
         stage = Stage.objects.filter(benchmark__slug=options["benchmark"], key=options["stage"]).first()
@@ -34,5 +35,8 @@ class Command(BaseCommand):
             raise CommandError(f"There is nothing at {path}.")
         listed = path if path.suffix.lower() in MANIFESTS else None
         defaults = Defaults(options["condition"], options["source"], options["licence"])
-        job = imports.start_path(stage, None, path=path.parent if listed else path, manifest=listed, defaults=defaults)
+        where = path.parent if listed else path
+        job = imports.start_path(
+            stage, None, path=where, manifest=listed, defaults=defaults, complete=options["complete"]
+        )
         import_here(self, job)

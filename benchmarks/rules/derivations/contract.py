@@ -24,6 +24,7 @@ class Picture:
     alt: str = ""
     source: str = ""
     licence: str = ""
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,13 @@ class Draft:
     """An item to be. `sources`: items, each with the answer that was used or None.
 
     `mark` is put behind the key where an item of this key says something else: of a corrected answer its version.
+    `former`: the key under which an earlier version of Emic made it.
     """
 
     key: str
     sources: tuple[tuple[int, int | None], ...]
     mark: str = ""
+    former: str = ""
     concept: str = ""
     origin: str = ""
     condition: str = ""
@@ -103,6 +106,16 @@ def read(where: str, result: Result) -> Any:
 def of_answer(where: str) -> bool:
     """Whether it names a field of an answer."""
     return "." not in where and where != "item"
+
+
+def of_unit(where: str) -> bool:
+    """Whether it says something of the target or the cohort that an item was asked about."""
+    return where.startswith("unit.")
+
+
+def answer_key(result: Result) -> str:
+    """The key of what an answer becomes: it tells answers to one item apart, and names nobody."""
+    return f"{result.item.key}~{digest(result.item.key, result.rater)[:6]}" if result.rater else result.item.key
 
 
 def need_where(where: Any, path: str) -> str:

@@ -8,8 +8,10 @@ from benchmarks.rules.derivations.contract import (
     Draft,
     Picture,
     Result,
+    answer_key,
     need_where,
     of_answer,
+    of_unit,
     once_for_items,
     read,
     short,
@@ -42,9 +44,11 @@ def check(params: Mapping[str, Any], others: frozenset[str] = frozenset()) -> No
 def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[Draft]:
     """An item for each answer where a field of the answer is used; else one for each item and target."""
     if _per_answer(params):
-        drafts = (draft_of([one], params, one.name) for one in results if one.passes)
-    else:
+        drafts = (draft_of([one], params, answer_key(one), one.name) for one in results if one.passes)
+    elif _reads_unit(params):
         drafts = (draft_of(group, params, _name(group[0])) for group in once_for_items(results))
+    else:
+        drafts = (draft_of(group, params, group[0].item.key, _name(group[0])) for group in once_for_items(results))
     return [draft for draft in drafts if draft is not None]
 
 
@@ -56,11 +60,18 @@ def _per_answer(params: Mapping[str, Any]) -> bool:
     return any(of_answer(where) for where in used)
 
 
+def _reads_unit(params: Mapping[str, Any]) -> bool:
+    """Whether two targets of an item become two items, since the items say which."""
+    return any(of_unit(str(params.get(key, ""))) for key in MEMBERS) or any(
+        of_unit(str(where)) for where in params.get("context", {}).values()
+    )
+
+
 def _name(result: Result) -> str:
     return "/".join(part for part in (result.item.key, result.target) if part)
 
 
-def draft_of(results: Sequence[Result], params: Mapping[str, Any], name: str) -> Draft | None:
+def draft_of(results: Sequence[Result], params: Mapping[str, Any], name: str, former: str = "") -> Draft | None:
     """None where a picture was to come with the answer and did not."""
     first = results[0]
     images = _images(first, params)
@@ -69,7 +80,7 @@ def draft_of(results: Sequence[Result], params: Mapping[str, Any], name: str) ->
     members = {key: words(read(params.get(key, f"item.{key}"), first)) for key in MEMBERS}
     context = {key: read(where, first) for key, where in params.get("context", {}).items()}
     mark = f"v{first.version}" if len(results) == 1 and first.version > 1 else ""
-    return Draft(short(name), sources_of(results), mark, context=context, images=images, **members)
+    return Draft(short(name), sources_of(results), mark, short(former), context=context, images=images, **members)
 
 
 def _images(result: Result, params: Mapping[str, Any]) -> Mapping[str, Picture] | None:

@@ -31,6 +31,7 @@ onSheet(({ bench }) => {
   lay();
   button("swap").addEventListener("click", swap);
   const held = button("blink");
+  if (!held) return; // two texts
   held.addEventListener("pointerdown", () => blink(true));
   for (const type of ["pointerup", "pointerleave", "pointercancel"]) held.addEventListener(type, () => blink(false));
   held.addEventListener("click", (event) => event.detail === 0 && blink(!duo.classList.contains("blinks"))); // pressed by a key or a voice
@@ -40,7 +41,7 @@ onSheet(({ bench }) => {
 onKey((event, key) => {
   if (!duo?.isConnected || (key !== "b" && key !== "x")) return false;
   if (key === "x") swap();
-  else blink(true);
+  else if (button("blink")) blink(true);
   return true;
 });
 addEventListener("keyup", (event) => event.code === "KeyB" || event.key.toLowerCase() === "b" ? blink(false) : undefined);

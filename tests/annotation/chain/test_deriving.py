@@ -1,5 +1,6 @@
 """What was accepted is asked about in the next stage, as long as it is accepted."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -42,7 +43,7 @@ def test_a_question_becomes_an_item_with_its_picture_and_its_author_as_contribut
     settle()
     [item] = live(reply)
     assert (item.text, item.context) == ("What is it?", {"said": "Tea"})
-    assert item.key == f"ask-000/{ask.benchmark.pseudonym(writer.pk)}"
+    assert re.fullmatch("ask-000~[0-9a-f]{6}", item.key) and ask.benchmark.pseudonym(writer.pk) not in item.key
     assert ItemSource.objects.get(item=item).annotation == given
     assert [one.rater for one in ItemContributor.objects.filter(item=item)] == [writer]
     assert not Due.objects.exists()
@@ -326,3 +327,37 @@ def test_pictures_of_a_concept_become_a_contact_sheet_that_is_laid_out_once(sett
     settle()
     [second] = live(sheets)
     assert second != first and len(second.context["pictures"]) == 4
+
+
+def test_an_item_that_an_earlier_version_derived_keeps_its_key() -> None:
+    ask, reply, cohort = asking()
+    writer = a_person(cohort)
+    answer(hand(writer, opened(ask, cohort), cohort), question="What is it?", answer="Tea")
+    settle()
+    [item] = live(reply)
+    former = f"ask-000/{ask.benchmark.pseudonym(writer.pk)}"
+    Item.objects.filter(pk=item.pk).update(key=former)
+    deriving.renew(reply)
+    settle()
+    assert [(one.pk, one.key) for one in Item.objects.filter(stage=reply)] == [(item.pk, former)]
+    Item.objects.filter(pk=item.pk).update(text="What was it?")
+    deriving.renew(reply)
+    settle()
+    [made] = live(reply)
+    assert made.pk != item.pk and "~" in made.key, "other content is another item"
+
+
+def test_an_item_that_an_import_completed_is_derived_again() -> None:
+    benchmark = a_benchmark()
+    first = a_stage(benchmark, "first", GOOD)
+    second = a_stage(benchmark, "second", GOOD, derivation={"kind": "promote", "from": ["first"], "of": "items"})
+    [item] = items(first, 1)
+    deriving.notice(timezone.now() - timedelta(hours=1))
+    settle()
+    assert [one.text for one in live(second)] == [""]
+    item.text, item.completed_at = "Filled in", timezone.now()
+    item.save()
+    Item.objects.filter(pk=item.pk).update(created_at=timezone.now() - timedelta(days=1))
+    deriving.notice(timezone.now() - timedelta(hours=1))
+    settle()
+    assert [one.text for one in live(second)] == ["Filled in"]

@@ -43,9 +43,7 @@ def bring(
     pictures: Mapping[str, bytes] | None = None,
 ) -> None:
     """Upload on the import page, let a worker do it, and see that every row was taken."""
-    page.goto(f"/b/{stage.benchmark.slug}/import/")
-    if page.get_by_label("Stage").count():
-        page.get_by_label("Stage").select_option(str(stage.pk))
+    page.goto(f"/b/{stage.benchmark.slug}/import/?stage={stage.key}")
     if pictures:
         archive = folder / "pictures.zip"
         archive.write_bytes(packed(dict(pictures)))

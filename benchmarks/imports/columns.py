@@ -1,0 +1,170 @@
+"""The columns of a stage's manifest, with their meaning, and a sample to fill in."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from benchmarks.imports.vocabulary import Vocabulary, vocabulary_of
+from benchmarks.models import Stage
+from benchmarks.recipes.contract import Recipe, StageSpec
+from benchmarks.recipes.registry import find
+from benchmarks.rules.displays import TEXT_ON_SHEET, context_columns
+
+MOST_VALUES = 12
+Sample = tuple[Sequence[str], Iterable[Sequence[str]]]
+NAMED_OF_RECIPE = ("file", "key", "concept", "country", "condition", "source", "licence", "alt", "prompt")
+
+
+@dataclass(frozen=True)
+class Column:
+    """`needed`: a row without it is refused. `values`: the only ones that are taken; empty: any."""
+
+    name: str
+    meaning: str
+    needed: bool = False
+    values: Sequence[str] = ()
+    more: int = 0
+
+
+def columns_of(stage: Stage) -> list[Column]:
+    """Those that mean something in this stage, the needed ones first as they are read."""
+    vocabulary = vocabulary_of(stage)
+    columns = [*_of_pictures(stage), *_shown(stage), *_cut(vocabulary), *_kept(stage)]
+    first: dict[str, Column] = {}
+    for column in columns:
+        first.setdefault(column.name, column)
+    return list(first.values())
+
+
+def _of_pictures(stage: Stage) -> Iterator[Column]:
+    pictures = stage.pictures
+    if pictures == "none":
+        yield Column("key", _("The item's name in this stage. One row is one item."), needed=True)
+        return
+    yield Column("file", _("The picture's path in the zip."), needed=pictures != "optional")
+    if pictures == "optional":
+        yield Column("key", _("The item's name in this stage. Needed where a row has no file."))
+    elif pictures == "one":
+        yield Column("key", _("The item's name in this stage. Empty: the path without its ending."))
+    else:
+        yield Column("key", _("The item's name in this stage. Rows with one key are one item. Empty: the folder."))
+    if pictures == "named":
+        pair = stage.display in ("pair", "bare-pair")
+        yield Column("role", _("Which of the item's pictures this is."), needed=True, values=("a", "b") if pair else ())
+    if pictures == "set":
+        yield Column("role", _("Which of the item's pictures this is. Empty: they are numbered."))
+
+
+def _shown(stage: Stage) -> Iterator[Column]:
+    """What the display shows beside pictures."""
+    if stage.display in TEXT_ON_SHEET:
+        yield Column("text", _("The text that is shown."))
+    meanings = {
+        "option_a": _("The text of side A."),
+        "option_b": _("The text of side B."),
+        "candidate": _("The answer to be judged."),
+    }
+    for name in context_columns(stage.display, stage.pictures):
+        yield Column(name, meanings[name])
+    if stage.display == "words":
+        yield Column("first", _("The first of two texts to compare."))
+        yield Column("second", _("The second of two texts to compare."))
+    if stage.layout.get("references"):
+        yield Column("references", _("Reference answers, with | between them."))
+    for name in _layout_keys(stage):
+        yield Column(name, _("Shown beside the item."))
+
+
+def _layout_keys(stage: Stage) -> list[str]:
+    rows = [*stage.layout.get("show", ()), *stage.layout.get("fold", ())]
+    return [str(row.get("key", "")) if isinstance(row, Mapping) else str(row) for row in rows]
+
+
+def _cut(vocabulary: Vocabulary) -> Iterator[Column]:
+    """What numbers are cut by."""
+    yield _known("concept", _("What the item is about."), vocabulary.concepts)
+    meaning = _("The country it was made for: a name or an ISO code. For other cultures use “origin”.")
+    yield _known("country", meaning, vocabulary.origins, needed=vocabulary.needs_origin)
+    yield _known("condition", _("Where it comes from, such as natural or generated."), vocabulary.conditions)
+
+
+def _known(name: str, meaning: str, known: Mapping[str, str], *, needed: bool = True) -> Column:
+    values = list(dict.fromkeys(known.values()))
+    rest = max(0, len(values) - MOST_VALUES)
+    return Column(name, meaning, bool(values) and needed, values[:MOST_VALUES], rest)
+
+
+def _kept(stage: Stage) -> Iterator[Column]:
+    yield Column("source", _("Where it comes from: an address or a name."))
+    yield Column("licence", _("What may be done with it."))
+    if stage.pictures != "none":
+        yield Column("alt", _("The picture in words, for people who cannot see it."))
+    yield Column("fact.<key>", _("A fact, such as fact.clip_score. Rules and filters can use it."))
+    spec = _spec(stage)
+    for name in dict.fromkeys(name for row in (spec.sample if spec else ()) for name in row):
+        yield Column(name, _("Used by this recipe. The sample shows its form."))
+    meaning = _(
+        "Any other column is kept with the item. A JSON object, or a list with | between its parts, is read as such."
+    )
+    yield Column("…", meaning)
+
+
+def _spec(stage: Stage) -> StageSpec | None:
+    recipe = find(stage.benchmark.recipe)
+    return next((one for one in recipe.stages if one.key == stage.key), None) if recipe else None
+
+
+def sample_of(stage: Stage) -> Sample:
+    """Head and rows of a manifest that imports as it is: the recipe's, else two items made up for the stage."""
+    recipe, spec = find(stage.benchmark.recipe), _spec(stage)
+    if spec and spec.sample:
+        head = list(dict.fromkeys(name for row in spec.sample for name in row))
+        return head, [[row.get(name, "") for name in head] for row in spec.sample]
+    if recipe and spec and recipe.stages[0].key == stage.key and recipe.concepts and recipe.conditions:
+        return NAMED_OF_RECIPE, _expected(recipe)
+    rows = list(_examples(stage))
+    head = [column.name for column in columns_of(stage) if any(row.get(column.name) for row in rows)]
+    return head, [[row.get(name, "") for name in head] for row in rows]
+
+
+def _expected(recipe: Recipe) -> Iterator[Sequence[str]]:
+    """Every item that the published benchmark has."""
+    for one in recipe.expected_items():
+        yield f"{one.key}.jpg", one.key, one.concept, one.origin, one.condition, "", "", "", one.prompt
+
+
+def _examples(stage: Stage) -> Iterator[dict[str, str]]:
+    """Two items: with as many pictures as the stage shows, in values that its vocabulary knows."""
+    vocabulary = vocabulary_of(stage)
+    for number, word in enumerate(("tea", "bread"), start=1):
+        key = f"{word}-{number:02}"
+        shared = {
+            "key": key,
+            "concept": _first(vocabulary.concepts, word),
+            "country": _first(vocabulary.origins, "Egypt"),
+            "condition": _first(vocabulary.conditions, "natural"),
+            "source": f"https://example.org/{number}",
+            "licence": "CC BY 4.0",
+            **_texts(stage, word),
+        }
+        roles = {"none": [""], "named": ["a", "b"], "set": ["1", "2", "3"]}.get(stage.pictures, [""])
+        for at, role in enumerate(roles):
+            row = dict(shared) if at == 0 or stage.pictures == "set" else {"key": key, **_cuts(shared)}
+            if stage.pictures != "none":
+                row |= {"file": f"{key}/{role}.jpg" if role else f"{key}.jpg", "alt": word.title()}
+            yield row | ({"role": role} if stage.pictures == "named" else {})
+
+
+def _cuts(row: Mapping[str, str]) -> dict[str, str]:
+    return {name: row[name] for name in ("concept", "country", "condition")}
+
+
+def _texts(stage: Stage, word: str) -> dict[str, str]:
+    texts: dict[str, Any] = {column.name: f"{word.title()}: {column.name}" for column in _shown(stage)}
+    return texts | ({"references": f"{word}|{word}s"} if "references" in texts else {})
+
+
+def _first(known: Mapping[str, str], otherwise: str) -> str:
+    return next(iter(known.values()), otherwise)
