@@ -18,6 +18,7 @@ from annotation.composer.words import NAMES
 from annotation.fields.registry import KINDS
 from annotation.models import Campaign, StageDraft
 from annotation.services import sheet_versions, stages
+from annotation.services.derived_counts import MOST_ITEMS, context_names, count_derived
 from annotation.words import moment_of, zone_of
 from benchmarks.models import Benchmark, Stage
 from benchmarks.recipes.registry import RECIPES
@@ -79,7 +80,7 @@ def composed(
         saved=saved_words(draft, user),
         head=head(content),
         questions=questions(content, languages),
-        sections=sections(content, Around(languages, stages.earlier_of(stage))),
+        sections=sections(content, around_of(stage, content, languages)),
         languages=languages,
         spoken={**names, **dict(settings.LANGUAGES)},
         kinds=[(kind.key, kind.name or kind.key) for kind in KINDS],
@@ -91,6 +92,28 @@ def composed(
         conflict=conflict,
         newest=stages.mark(stage, draft),
     )
+
+
+def around_of(stage: Stage, content: Mapping[str, Any], languages: Languages) -> Around:
+    derivation = content.get("derivation") or {}
+    named = stage.benchmark.stages.filter(key__in=derivation.get("from") or ())
+    context = {one.key: context_names(one) for one in named} if derivation.get("kind") == "pair" else {}
+    return Around(languages, stages.earlier_of(stage), context, derived_words(stage, derivation))
+
+
+def derived_words(stage: Stage, derivation: Mapping[str, Any]) -> str:
+    """How many items would be made of what is accepted now. Empty where none are derived, or they cannot be counted."""
+    if not derivation.get("from"):
+        return ""
+    number = count_derived(stage, derivation)
+    if number is None:
+        return _("The number of items is not computed: the settings are incomplete, or the sources are too many.")
+    if number > MOST_ITEMS:
+        return _("More than %(most)s items result. Set a limit.") % {"most": f"{MOST_ITEMS:,}"}
+    words = ngettext(
+        "%(n)s item results from what is accepted now.", "%(n)s items result from what is accepted now.", number
+    )
+    return words % {"n": number}
 
 
 def languages_of(stage: Stage) -> dict[str, str]:

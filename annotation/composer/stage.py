@@ -1,7 +1,7 @@
 """The settings of a stage, in the sections of its form. Which are asked depends on what was chosen."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -54,6 +54,10 @@ class Around:
     languages: Languages
     earlier: Mapping[str, Any]
     """key: (name, fields)"""
+    context: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """key: names in the context of its items"""
+    derived: str = ""
+    """How many items result, as a sentence."""
 
 
 def labelled(key: str, title: Any) -> Setting:
@@ -101,7 +105,7 @@ def sections(content: Mapping[str, Any], around: Around) -> list[Section]:
             _checks(content, languages),
         ),
         Section("skipping", _("Skipping"), "", draw(SKIPPING, _part(content, SKIPPING), "", languages)),
-        Section("items", _("Where its items come from"), "", _items(content, around)),
+        Section("items", _("Where its items come from"), around.derived, _items(content, around)),
         Section("people", _("Who answers, and how often"), "", draw(PEOPLE, _part(content, PEOPLE), "", languages)),
         Section("acceptance", _("When an answer is accepted"), "", _acceptance(content, languages)),
         Section("layout", _("Information beside the item"), "", _layout(content, languages)),
@@ -143,6 +147,7 @@ def head(content: Mapping[str, Any]) -> list[Control]:
     settings = (
         Setting("name", "line", _("Name")),
         Setting("display", "select", _("What is shown"), choices=displays, start="image", redraws=True),
+        Setting("pictures", "select", _("Pictures of an item"), choices=Stage.Pictures.choices, redraws=True),
     )
     return draw(settings, _part(content, settings), "", Languages({}))
 
@@ -228,11 +233,6 @@ PARAMS: Mapping[str, tuple[Setting, ...]] = {
         _line("parts", gettext_lazy("What tells the parts apart"), gettext_lazy("Empty: their stage.")),
         Setting("least", "int", gettext_lazy("Answers of each part, at least"), optional=True),
     ),
-    "pair": (
-        BY,
-        _line("sides", gettext_lazy("What tells side a from side b"), WHERE),
-        Setting("most", "int", gettext_lazy("Most pairs of each group"), optional=True),
-    ),
     "cluster": (
         BY,
         Setting("most", "int", gettext_lazy("Most pictures on a sheet"), optional=True),
@@ -258,20 +258,68 @@ def _items(content: Mapping[str, Any], around: Around) -> list[Control]:
         kind,
         Setting("from", "many", _("From"), choices=earlier, redraws=True),
         Setting("of", "select", _("Of its items"), choices=OF, start="results"),
-        Setting("params", "object", "", row=PARAMS.get(chosen) or _promoted(derivation, around)),
+        Setting("params", "object", "", row=_params(chosen, derivation, around)),
     )
+    if chosen == "pair" and not derivation.get("from"):
+        derivation = {**derivation, "params": {**PAIRED, **(derivation.get("params") or {})}}
     return draw(settings, derivation, "derivation", around.languages)
 
 
-def _promoted(derivation: Mapping[str, Any], around: Around) -> tuple[Setting, ...]:
-    """Out of what the new items may be made: the answers of the earlier stage, and the item itself."""
-    answers = [
+PAIRED = {"text": "none", "context": {"option_a": "a.item.text", "option_b": "b.item.text"}}
+"""What a new pair begins with: the texts of both items, side by side."""
+PER = (
+    ("item", gettext_lazy("each item: two items are one pair, whatever was answered")),
+    ("answer", gettext_lazy("each answer: answers to two items are one pair")),
+)
+
+
+def _params(kind: str, derivation: Mapping[str, Any], around: Around) -> tuple[Setting, ...]:
+    return _paired(derivation, around) if kind == "pair" else PARAMS.get(kind) or _promoted(derivation, around)
+
+
+def _paired(derivation: Mapping[str, Any], around: Around) -> tuple[Setting, ...]:
+    """What is paired, and what each of the two brings along."""
+    known = [*_of_items(derivation, around), *_answers(derivation, around)]
+    both = [(f"{side}.{where}", f"{side.upper()}: {label}") for side in ("a", "b") for where, label in known]
+    name = Setting("name", "line", _("Name"), _("option_a and option_b are the two texts side by side."), short=True)
+    value = Setting("value", "select", _("Made of"), choices=both, start="a.item.text")
+    text = [("", _("the text of A")), ("none", _("none")), *both]
+    return (
+        Setting("per", "select", _("One side is"), choices=PER, start="item"),
+        BY,
+        _line("sides", gettext_lazy("What must differ between the sides"), WHERE),
+        Setting("most", "int", gettext_lazy("Most pairs of each group"), optional=True),
+        Setting("text", "select", _("Text above the two"), choices=text, start=""),
+        Setting("context", "map", _("Information it brings along"), row=(name, value), add=_("Add information")),
+    )
+
+
+def _of_items(derivation: Mapping[str, Any], around: Around) -> list[tuple[str, str]]:
+    names = [name for key in derivation.get("from") or [] for name in around.context.get(key, ())]
+    return [
+        ("item.text", _("the item's own text")),
+        ("item.concept", _("its concept")),
+        ("item.origin", _("its origin")),
+        ("item.condition", _("its condition")),
+        ("unit.target", _("the culture it was asked about")),
+        *((f"item.context.{name}", _("its “%(name)s”") % {"name": name}) for name in dict.fromkeys(names)),
+    ]
+
+
+def _answers(derivation: Mapping[str, Any], around: Around) -> list[tuple[str, str]]:
+    """The questions of the earlier stages, once each."""
+    found = [
         (str(one["key"]), _("its answer to “%(question)s”") % {"question": called(one)})
         for key in derivation.get("from") or []
         for one in around.earlier.get(key, ("", []))[1]
         if isinstance(one, dict) and one.get("key")
     ]
-    answers = list(dict.fromkeys(answers))
+    return list(dict.fromkeys(found))
+
+
+def _promoted(derivation: Mapping[str, Any], around: Around) -> tuple[Setting, ...]:
+    """Out of what the new items may be made: the answers of the earlier stage, and the item itself."""
+    answers = _answers(derivation, around)
     pictures = [("item", _("the item's own pictures")), *answers]
     value = Setting("value", "line", _("Made of"), WHERE, short=True)
     name = Setting("name", "line", _("Name"), short=True)

@@ -1,11 +1,14 @@
 """Two at a time, side by side. Pure.
 
-params: by (only within what they share), sides (only where this differs), near ([[key, key, similarity], ...]:
-only these), most (pairs in each group); text, concept, origin, condition and context are "a.<where>" or "b.<where>".
-Which of the two is `a` is drawn with the seed.
+params: per ("item": each item and target once; "answer": each answer), by (only within what they share), sides (only
+where this differs), near ([[key, key, similarity], ...]: only these), most (pairs in each group); text, concept,
+origin, condition and context are "a.<where>" or "b.<where>", or "none". Which of the two is `a` is drawn with the seed.
+
+No item is paired with itself, and two items are one pair, in whatever order they come.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -14,10 +17,13 @@ from benchmarks.rules.derivations.contract import (
     DerivationError,
     Draft,
     Result,
+    answer_key,
     dice,
     first_picture,
     grouped,
     need_where,
+    of_unit,
+    once_for_items,
     read,
     short,
     sources_of,
@@ -25,7 +31,22 @@ from benchmarks.rules.derivations.contract import (
 )
 
 OWN = frozenset({"by", "sides", "near", "most"})
-Pair = tuple[Result, Result]
+NOTHING = "none"
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of two: the results of an item and target, or one answer. `name`: what it is called in keys and draws."""
+
+    name: str
+    results: tuple[Result, ...]
+
+    @property
+    def first(self) -> Result:
+        return self.results[0]
+
+
+Pair = tuple[Side, Side]
 
 
 def check(params: Mapping[str, Any]) -> None:
@@ -34,9 +55,14 @@ def check(params: Mapping[str, Any]) -> None:
             need_where(params[key], f"params.{key}")
     if not isinstance(params.get("most", 1), int) or params.get("most", 1) < 1:
         raise DerivationError("params.most", "must be a number from 1")
-    members = {key: params[key] for key in promote.MEMBERS if key in params} | dict(params.get("context", {}))
-    for key, where in members.items():
+    members = {key: params[key] for key in promote.MEMBERS if key in params}
+    context = params.get("context", {})
+    if not isinstance(context, Mapping):
+        raise DerivationError("params.context", "must be an object")
+    for key, where in {**members, **{f"context.{name}": where for name, where in context.items()}}.items():
         side, _dot, rest = str(where).partition(".")
+        if where == NOTHING:
+            continue
         if side not in ("a", "b"):
             raise DerivationError(f"params.{key}", 'must begin with "a." or "b."')
         need_where(rest, f"params.{key}")
@@ -45,38 +71,76 @@ def check(params: Mapping[str, Any]) -> None:
 
 def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[Draft]:
     near = {frozenset(row[:2]): row[2] if len(row) > 2 else None for row in params.get("near", ())}
-    drafts = []
-    for _value, group in sorted(grouped(results, params.get("by", "")).items()):
-        pairs = list(_pairs(group, params, near if "near" in params else None))
-        for pair in sorted(pairs, key=lambda two: dice(seed, _name(two)))[: params.get("most", len(pairs))]:
-            drafts.append(_draft(pair, params, seed, near))
+    drafts = [_draft(pair, params, seed, near) for pair in chosen(results, params, seed)]
     return sorted(drafts, key=lambda draft: draft.key)
 
 
-def _pairs(group: Sequence[Result], params: Mapping[str, Any], near: Any) -> Iterator[Pair]:
-    sides = params.get("sides")
-    for one, other in combinations(group, 2):
-        if sides and read(sides, one) == read(sides, other):
+def chosen(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> Iterator[Pair]:
+    """The pairs that become items: lazily, so that they can be counted up to a limit."""
+    near = {frozenset(row[:2]) for row in params["near"]} if "near" in params else None
+    for _value, group in sorted(grouped(results, params.get("by", "")).items()):
+        pairs = _pairs(_sides(group, params), params, near)
+        if "most" in params:
+            yield from sorted(pairs, key=lambda two: dice(seed, _name(two)))[: params["most"]]
+        else:
+            yield from pairs
+
+
+def _sides(group: Sequence[Result], params: Mapping[str, Any]) -> list[Side]:
+    """Of each item the answers to one target, or to each target where targets are read."""
+    if params.get("per") == "answer":
+        return [Side(answer_key(one), (one,)) for one in group if one.passes]
+    found = once_for_items(group)
+    if _reads_unit(params):
+        return [Side("/".join(part for part in (one[0].item.key, one[0].target) if part), tuple(one)) for one in found]
+    by_item: dict[str, list[Result]] = {}
+    for one in found:
+        by_item.setdefault(one[0].item.key, []).extend(one)
+    return [Side(key, tuple(rows)) for key, rows in by_item.items()]
+
+
+def _reads_unit(params: Mapping[str, Any]) -> bool:
+    """Whether two targets of an item may say different things. Groups and sides may tell targets apart, too."""
+    used = [params[key].partition(".")[2] for key in promote.MEMBERS if key in params]
+    used += [str(where).partition(".")[2] for where in params.get("context", {}).values()]
+    return any(of_unit(where) for where in [*used, str(params.get("sides", ""))])
+
+
+def _pairs(sides: Sequence[Side], params: Mapping[str, Any], near: Any) -> Iterator[Pair]:
+    differs = params.get("sides")
+    for one, other in combinations(sides, 2):
+        if one.first.item.key == other.first.item.key:
             continue
-        if near is None or frozenset((one.item.key, other.item.key)) in near:
+        if differs and read(differs, one.first) == read(differs, other.first):
+            continue
+        if near is None or frozenset((one.first.item.key, other.first.item.key)) in near:
             yield one, other
 
 
 def _name(pair: Pair) -> str:
-    return "+".join(sorted(one.name for one in pair))
+    return "+".join(sorted(side.name for side in pair))
 
 
 def _draft(pair: Pair, params: Mapping[str, Any], seed: int, near: Mapping[frozenset[str], Any]) -> Draft:
-    a, b = sorted(pair, key=lambda one: dice(seed, f"{_name(pair)}:{one.name}"))
+    a, b = sorted(pair, key=lambda side: dice(seed, f"{_name(pair)}:{side.name}"))
 
     def said(where: str) -> Any:
-        return read(where[2:], a if where.startswith("a.") else b)
+        return None if where == NOTHING else read(where[2:], a.first if where.startswith("a.") else b.first)
 
     members = {key: words(said(params.get(key, f"a.item.{key}"))) for key in promote.MEMBERS}
-    context = {name: said(where) for name, where in params.get("context", {}).items()}
-    alike = near.get(frozenset((a.item.key, b.item.key)))
+    context = {name: said(where) for name, where in params.get("context", {}).items() if where != NOTHING}
+    alike = near.get(frozenset((a.first.item.key, b.first.item.key)))
     if alike is not None:
         context["similarity"] = alike
-    images = {role: first_picture(one.item) for role, one in (("a", a), ("b", b))}
+    images = {role: first_picture(side.first.item) for role, side in (("a", a), ("b", b))}
     kept = {role: one for role, one in images.items() if one is not None}
-    return Draft(key=short(_name(pair)), sources=sources_of(pair), context=context, images=kept, **members)
+    results = [*a.results, *b.results]
+    former = "+".join(sorted(side.first.name for side in pair))
+    return Draft(
+        key=short(_name(pair)),
+        sources=sources_of(results),
+        former=short(former),
+        context=context,
+        images=kept,
+        **members,
+    )
