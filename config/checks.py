@@ -4,7 +4,7 @@ from ipaddress import ip_network
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
 from config.endpoints import LOCAL_HOSTS
@@ -53,6 +53,17 @@ def private_networks(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     except ValueError as error:
         hint = "Name networks, such as 10.20.0.0/16, with commas between; or 1, or 0."
         return [Error(f"EMIC_PRIVATE_ENDPOINTS: {error}.", hint=hint, id="emic.E004")]
+    return []
+
+
+@register()
+def mail_server(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    from people.mail_status import has_mail_server
+
+    if public_hosts() and not has_mail_server():
+        hint = "Set EMAIL_URL to your mail server, such as smtp+tls://user:password@mail.example.org:587."
+        words = "EMIC_HOSTS names a public host, and no mail server is set up: no invitation and no link is mailed."
+        return [Warning(words, hint=hint, id="emic.W001")]
     return []
 
 

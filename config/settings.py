@@ -112,10 +112,13 @@ CELERY_BEAT_SCHEDULE = {
     "requeue-stalled-jobs": {"task": "jobs.requeue_stalled", "schedule": JOB_LEASE_SECONDS / 2},
     "sweep-uploads": {"task": "jobs.sweep_uploads", "schedule": 3600.0},
     "show-that-it-beats": {"task": "evaluation.beat", "schedule": 60.0},
+    "send-mail": {"task": "people.send_mail", "schedule": 5.0, "options": {"expires": 60}},
 }
 CELERY_TASK_ALWAYS_EAGER = False
 
+# Without EMAIL_URL there is no mail server: letters are kept as rows that say so, and nothing is printed.
 vars().update(env.email("EMAIL_URL", default="consolemail://"))
+EMAIL_TIMEOUT = env.int("EMIC_EMAIL_TIMEOUT", 10)  # seconds that the worker waits for each answer
 DEFAULT_FROM_EMAIL = env.str("EMIC_FROM_EMAIL", "Emic <emic@localhost>")
 
 AUTH_USER_MODEL = "people.User"

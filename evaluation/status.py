@@ -12,7 +12,7 @@ import django
 from celery import current_app
 from django.conf import settings
 from django.db import connection
-from django.utils import timezone
+from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from kombu.exceptions import OperationalError
@@ -20,11 +20,13 @@ from redis.exceptions import RedisError
 
 from annotation.models import Assignment
 from jobs.models import Job
+from people import mail_status
 
 GIB = 1024**3
 LITTLE_SPACE = 2 * GIB
 MANY_WAITING = 1_000
 BEAT_LATE = timedelta(minutes=5)
+MAIL_LATE = timedelta(minutes=10)
 BEAT_KEY = "emic:beat"
 SETTLING = timedelta(minutes=3)  # it beats every minute, and the worker starts after the pages
 STARTED = timezone.now()  # of this process
@@ -47,7 +49,7 @@ class Status:
 
 def status(at: datetime) -> Status:
     found = Status(at)
-    for part in (_versions, _queue, _jobs, _leases, _disk):
+    for part in (_versions, _queue, _jobs, _leases, _mail, _disk):
         part(found)
     return found
 
@@ -155,6 +157,35 @@ def _leases(found: Status) -> None:
                 _("See that the worker and the beat run: they give them back."),
             )
         )
+
+
+def _mail(found: Status) -> None:
+    mail = mail_status.overview()
+    if not mail.server:
+        found.figures.append((_("Mail"), _("no mail server is set up")))
+        if not mail_status.is_public_site():
+            return
+        found.problems.append(
+            Problem(
+                _("No mail server is set up: invitations and password links are not mailed."),
+                _("Set EMAIL_URL to your mail server and start Emic again. Until then, pass links on yourself."),
+            )
+        )
+        return
+    last = (
+        formats.date_format(timezone.localtime(mail.accepted_at), "SHORT_DATETIME_FORMAT")
+        if mail.accepted_at
+        else _("never")
+    )
+    found.figures.append((_("Mail: waiting"), f"{mail.waiting:,}"))
+    found.figures.append((_("Mail: last accepted by the mail server"), last))
+    if mail.oldest and mail.oldest < found.at - MAIL_LATE:
+        do = _(
+            "See that the worker runs and that EMAIL_URL is right; the mail page says what the mail server answered."
+        )
+        if mail.fault:
+            do = _("The last try failed: %(fault)s.") % {"fault": mail.fault} + " " + do
+        found.problems.append(Problem(_("Mail has been waiting for more than 10 minutes."), do))
 
 
 def _disk(found: Status) -> None:

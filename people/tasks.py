@@ -1,11 +1,158 @@
+"""Sends the letters that wait. The only module that talks to a mail server (tests/architecture holds it)."""
+
+import logging
+import socket
+from contextlib import suppress
+from smtplib import (
+    SMTPAuthenticationError,
+    SMTPException,
+    SMTPRecipientsRefused,
+    SMTPResponseException,
+    SMTPServerDisconnected,
+)
+from typing import Any
+
 from celery import shared_task
+from celery.exceptions import SoftTimeLimitExceeded
+from django.core.mail import BadHeaderError, EmailMessage, get_connection
+from django.utils import timezone
 
-from people.models import Message
-from people.services import mail
+from people.mail_status import has_mail_server
+from people.models import OutMail
+from people.services import mail, outgoing
+
+log = logging.getLogger(__name__)
+SECONDS = 120  # of one round; the next one goes on
+MOST_BROKEN = 2  # connections that break in one round, before the server counts as away
 
 
-@shared_task(name="people.mail_message")
-def mail_message(message_id: int) -> int:
-    """A message to a cohort, by mail. One that was withdrawn meanwhile is not sent."""
-    message = Message.objects.select_related("cohort", "author").filter(pk=message_id, withdrawn_at=None).first()
-    return mail.send_message(message) if message else 0
+@shared_task(name="people.send_mail", soft_time_limit=SECONDS, time_limit=SECONDS + 30)
+def send_mail() -> int:
+    """Send what is due. Returns the number of letters that the mail server accepted."""
+    sender = Sender()
+    try:
+        return sender.send_due()
+    except SoftTimeLimitExceeded:
+        outgoing.postpone_all("timeout", timezone.now())
+        return sender.accepted
+    finally:
+        sender.close()
+
+
+class Sender:
+    """One round over one connection, which is opened when the first letter is due."""
+
+    def __init__(self) -> None:
+        self.connection: Any = None
+        self.accepted = 0
+        self.broken = 0
+
+    def send_due(self) -> int:
+        """Letter by letter, until nothing is due or the server does not answer."""
+        while (letter := outgoing.claim(timezone.now())) is not None:
+            if not has_mail_server():
+                outgoing.no_server(letter, timezone.now())
+            elif not mail.prepare(letter, timezone.now()):
+                outgoing.suppress(letter, timezone.now(), kind=OutMail.Kind.NONE)
+            elif not self._deliver(letter):
+                break
+        return self.accepted
+
+    def _deliver(self, letter: OutMail) -> bool:
+        """Whether to go on with the next letter."""
+        try:
+            self._open()
+        except (OSError, SMTPException) as error:  # it is the server's fault, not the letter's
+            return self._away(letter, error)
+        try:
+            reply = self._transmit(letter)
+        except (BadHeaderError, UnicodeError, ValueError):
+            outgoing.fail(letter, "unsendable", timezone.now())
+        except SMTPRecipientsRefused as error:
+            code, text = next(iter(error.recipients.values()))
+            self._refused(letter, code, text)
+        except SMTPResponseException as error:
+            self._refused(letter, error.smtp_code, error.smtp_error)
+        except SMTPServerDisconnected as error:
+            return self._broke(letter, error)
+        except SMTPException:  # such as a letter in a character set that the server does not take
+            outgoing.fail(letter, "unsendable", timezone.now())
+        except OSError as error:
+            return self._broke(letter, error)
+        else:
+            outgoing.accept(letter, reply, timezone.now())
+            self.accepted += 1
+        return True
+
+    def _open(self) -> None:
+        if self.connection is None:
+            self.connection = get_connection()
+            self.connection.open()
+
+    def _transmit(self, letter: OutMail) -> str:
+        """Send it; the server's answer to DATA, where the back end shows it."""
+        answers: list[tuple[int, bytes]] = []
+        line = getattr(self.connection, "connection", None)
+        if line is not None and hasattr(line, "data"):
+            send_data = type(line).data
+
+            def data(content: Any) -> tuple[int, bytes]:
+                answers.append(send_data(line, content))
+                return answers[-1]
+
+            line.data = data
+        headers = {"Message-ID": letter.message_id}
+        message = EmailMessage(letter.subject, letter.body, None, [letter.to], headers=headers)
+        self.connection.send_messages([message])
+        return _words(*answers[-1]) if answers else ""
+
+    def _refused(self, letter: OutMail, code: int, text: bytes | str) -> None:
+        """The server answered: 5xx is for good, 4xx is for now. The connection is not used again."""
+        if 500 <= code < 600:
+            outgoing.fail(letter, _words(code, text), timezone.now())
+        else:
+            outgoing.postpone(letter, _words(code, text), timezone.now())
+        self.close()
+
+    def _broke(self, letter: OutMail, error: OSError) -> bool:
+        """The line broke in the middle. One letter may be the cause; when it happens again, the server is."""
+        self.broken += 1
+        if self.broken >= MOST_BROKEN:
+            return self._away(letter, error)
+        outgoing.postpone(letter, fault_of(error), timezone.now())
+        self.close()
+        return True
+
+    def _away(self, letter: OutMail, error: Exception) -> bool:
+        log.warning("The mail server does not take mail: %s", error)
+        outgoing.postpone(letter, fault_of(error), timezone.now())
+        outgoing.postpone_all(fault_of(error), timezone.now())
+        return False
+
+    def close(self) -> None:
+        if self.connection is not None:
+            with suppress(OSError, SMTPException):
+                self.connection.close()
+            self.connection = None
+
+
+def fault_of(error: Exception) -> str:
+    """A code of people.mail_status.FAULTS, or what the server said."""
+    if isinstance(error, SMTPAuthenticationError):
+        return "sign_in"
+    if isinstance(error, SMTPResponseException):
+        return _words(error.smtp_code, error.smtp_error)
+    if isinstance(error, TimeoutError):
+        return "timeout"
+    if isinstance(error, ConnectionRefusedError):
+        return "refused"
+    if isinstance(error, socket.gaierror):
+        return "unknown_host"
+    if isinstance(error, SMTPServerDisconnected):  # what smtplib makes of a time-out, too
+        return "timeout" if isinstance(error.__context__, TimeoutError) or "timed out" in str(error) else "closed"
+    return "closed" if isinstance(error, ConnectionError) else "unreachable"
+
+
+def _words(code: int, text: bytes | str) -> str:
+    words = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
+    return f"{code} {' '.join(words.split())}"[:300]

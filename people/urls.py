@@ -1,6 +1,6 @@
 from django.urls import path
 
-from people.views import cohorts, inviting, joining, me, messages, session, sign_in, teams, tokens
+from people.views import cohorts, inviting, joining, mail, me, messages, session, sign_in, teams, tokens
 
 app_name = "people"
 urlpatterns = [
@@ -35,6 +35,8 @@ urlpatterns = [
     path("cohorts/<int:cohort_id>/invite/list", inviting.invite_list, name="invite_list"),
     path("cohorts/<int:cohort_id>/pause", cohorts.cohort_pause, name="cohort_pause"),
     path("cohorts/<int:cohort_id>/messages", messages.messages, name="messages"),
+    path("mail/", mail.mail, name="mail"),
+    path("mail/test", mail.mail_test, name="mail_test"),
     path("messages/<int:message_id>/withdraw", messages.withdraw, name="message_withdraw"),
     path("messages/<int:message_id>/read", messages.read, name="message_read"),
     path("cohorts/<int:cohort_id>/managers", cohorts.manager_add, name="manager_add"),

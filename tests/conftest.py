@@ -10,6 +10,7 @@ from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
 from people.models import User
+from tests.mailing import MailServer, mail_serving
 from tests.personas import World, make_world
 from tests.predictions.scripted import Server, serving
 
@@ -44,6 +45,14 @@ def chromium() -> Iterator[Browser]:
 def scripted_server() -> Iterator[Server]:
     """A model server that does what the test tells it to."""
     with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def mail_server(settings: Any) -> Iterator[MailServer]:
+    """The site has a mail server, which does what the test tells it to."""
+    with mail_serving() as server:
+        server.use(settings)
         yield server
 
 

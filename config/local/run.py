@@ -215,7 +215,7 @@ def announce(home: Home, options: Namespace, port: int, seconds: float) -> None:
     accounts = home.path / "demo-accounts.txt"
     if home.facts().get("demo") == "loaded" and accounts.exists():
         say.line(accounts.read_text().rstrip() + "\n")
-    say.line(f"Data: {home.path}   E-mails and logs: {home.path / 'logs'}   Stop: Ctrl-C")
+    say.line(f"Data: {home.path}   Logs: {home.path / 'logs'}   Stop: Ctrl-C")
     if options.open:
         webbrowser.open(address(options.host, port))
 

@@ -1,16 +1,13 @@
-from collections.abc import Iterator
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.contrib.auth import password_validation
-from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, PasswordResetForm, SetPasswordForm
-from django.utils import timezone, translation
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, SetPasswordForm
 from django.utils.translation import gettext_lazy as _
 
 from people.forms.base import AGREE, Styled, is_zone, language_choices, zone_choices
 from people.models import User
-from people.services import profiles
 
 
 class SignInForm(Styled, AuthenticationForm):
@@ -20,23 +17,10 @@ class SignInForm(Styled, AuthenticationForm):
     }
 
 
-class ForgottenForm(Styled, PasswordResetForm):
+class ForgottenForm(Styled, forms.Form):
     email = forms.EmailField(
         label=_("E-mail"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
     )
-
-    def get_users(self, email: str) -> Iterator[User]:
-        """Whose turn it is to get a mail. Nobody's mailbox is filled by others, and the page says nothing of it."""
-        at = timezone.now()
-        for user in super().get_users(email):
-            if isinstance(user, User) and profiles.may_be_mailed(user, at):
-                yield user
-
-    def send_mail(self, *args: Any, **kwargs: Any) -> None:
-        """The mail speaks its reader's language, not that of whoever asked for it."""
-        context = kwargs.get("context") or args[2]
-        with translation.override(context["user"].language or translation.get_language()):
-            super().send_mail(*args, **kwargs)
 
 
 class NewPasswordForm(Styled, SetPasswordForm):  # type: ignore[type-arg]

@@ -50,7 +50,7 @@ class InviteForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
         model = Invitation
         fields = ["email", "note"]
         labels = {"email": _("E-mail (optional)"), "note": _("Note for yourself (optional)")}
-        help_texts = {"email": _("With it, the link is sent there as well.")}
+        help_texts = {"email": _("With it, the link is mailed there as well.")}
 
 
 class LinksForm(Styled, forms.Form):
@@ -104,7 +104,9 @@ class MessageForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
         model = Message
         fields = ["body"]
         labels = {"body": _("What to say to all members")}
-        help_texts = {"body": _("It is on their page until they have read it, and goes to them by mail.")}
+        help_texts = {
+            "body": _("It is on their page until they have read it. With a mail server, it is mailed to them as well.")
+        }
         widgets = {"body": forms.Textarea(attrs={"rows": 5})}
         error_messages = {"body": {"required": _("Write a few words first.")}}
 

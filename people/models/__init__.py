@@ -1,6 +1,7 @@
 from people.models.cohorts import Cohort, CohortManager, CohortMember
 from people.models.consent import Consent, ConsentText, ConsentVersion
 from people.models.links import Invitation, SignInLink
+from people.models.mail import OutMail
 from people.models.messages import Message, MessageRead
 from people.models.teams import Team, TeamMember
 from people.models.tokens import ApiToken
@@ -17,6 +18,7 @@ __all__ = [
     "Invitation",
     "Message",
     "MessageRead",
+    "OutMail",
     "Rater",
     "SignInLink",
     "Team",

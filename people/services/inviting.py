@@ -12,8 +12,8 @@ from django.core.validators import validate_email
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from people.models import Cohort, Invitation, User
-from people.services import links, memberships
+from people.models import Cohort, Invitation, Team, User
+from people.services import links, mail, memberships
 
 MOST = 300  # at once
 NOTE = 200
@@ -144,8 +144,24 @@ def _problem(email: str, note: str, known: dict[str, str], seen: dict[str, int])
 
 @transaction.atomic
 def invite_all(
-    cohort: Cohort, actor: User, people: Sequence[tuple[str, str]], at: datetime
+    cohort: Cohort, actor: User, people: Sequence[tuple[str, str]], link: mail.Link, at: datetime
 ) -> list[tuple[Invitation, str]]:
-    """An invitation for each e-mail and note, either of which may be empty; with the tokens, which are not kept."""
+    """An invitation for each e-mail and note, either of which may be empty; each with its address.
+
+    Those with an e-mail get a letter. `link` makes the address of a token, which is not kept.
+    """
     team = cohort.team
-    return [links.invite(team, actor, at, cohort=cohort, email=email, note=note) for email, note in people]
+    made = [links.invite(team, actor, at, cohort=cohort, email=email, note=note) for email, note in people]
+    mail.mail_invitations(made, link, at)
+    return [(invitation, link(token)) for invitation, token in made]
+
+
+@transaction.atomic
+def invite_to_team(
+    team: Team, actor: User, role: str, person: tuple[str, str], link: mail.Link, at: datetime
+) -> tuple[Invitation, str]:
+    """An invitation to the team, for an e-mail and a note, either of which may be empty; and its address."""
+    email, note = person
+    invitation, token = links.invite(team, actor, at, team_role=role, email=email, note=note)
+    mail.mail_invitations([(invitation, token)], link, at)
+    return invitation, link(token)

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from jobs.models import record
 from people.models import CohortManager, Invitation, SignInLink, Team, TeamMember, User
-from people.services import tokens
+from people.services import outgoing, tokens
 
 NOBODY = Q(pk__in=[])
 
@@ -22,6 +22,7 @@ def take_back(user: User, team: Team, actor: User, at: datetime, *, waiting: Q =
     opened = Invitation.objects.filter(team=team, used_at=None, revoked_at=None).filter(mine | to_them)
     for invitation in opened.select_for_update(of=("self",)):
         Invitation.objects.filter(pk=invitation.pk).update(revoked_at=at)
+        outgoing.suppress_target(f"invitation:{invitation.pk}", at)
         record(actor, "invitation.revoked", scope=f"team:{team.pk}", target=f"invitation:{invitation.pk}", implied=True)
     links = SignInLink.objects.filter(used_at=None, revoked_at=None)
     links.filter(mine, cohort__team=team).update(revoked_at=at)

@@ -14,7 +14,7 @@ from django.db.models import Q
 
 from jobs.models import record
 from people.models import Cohort, Invitation, Rater, SignInLink, Team, TeamMember, User
-from people.services import keys, memberships, teams
+from people.services import keys, memberships, outgoing, teams
 
 INVITATION_DAYS = 14
 SIGN_IN_HOURS = 24
@@ -114,6 +114,7 @@ def accept(invitation: Invitation, user: User, at: datetime) -> None:
     """A person who is signed in joins what the invitation is to."""
     _take(invitation, at)
     Invitation.objects.filter(pk=invitation.pk).update(used_by=user)
+    outgoing.suppress_target(f"invitation:{invitation.pk}", at)
     if invitation.cohort is not None:
         memberships.join(invitation.cohort, user, user)
     else:
@@ -141,6 +142,7 @@ def revoke(invitation: Invitation, actor: User, at: datetime) -> bool:
     revoked = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None).update(revoked_at=at)
     if revoked:
         scope, target = f"team:{invitation.team_id}", f"invitation:{invitation.pk}"
+        outgoing.suppress_target(target, at)
         record(actor, "invitation.revoked", scope=scope, target=target)
     return bool(revoked)
 

@@ -1,63 +1,144 @@
-"""Mail to people. A mail server that is away never stops the work: the link can be passed on by hand."""
+"""Writes letters. A letter is a row of OutMail in the transaction of its cause; the worker sends it (people.tasks).
 
-import logging
-from collections.abc import Sequence
-from smtplib import SMTPException
+No request waits for a mail server. The link of a new password is made when the letter is sent, so the row of
+an address that has no account is written in the same way as any other, and no such link is ever stored.
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+from email.utils import make_msgid, parseaddr
+from urllib.parse import urljoin
 
 from django.conf import settings
-from django.core.mail import BadHeaderError, EmailMessage, get_connection, send_mail
-from django.http import HttpRequest
+from django.contrib.auth.tokens import default_token_generator
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import translation
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext as _
 
-from people.models import Invitation, Message
-from people.services import memberships
+from people.mail_status import has_mail_server
+from people.models import CohortMember, Invitation, Message, OutMail, User
+from people.services import outgoing, profiles
 
-log = logging.getLogger(__name__)
-
-
-def send_invitation(request: HttpRequest, invitation: Invitation, token: str) -> tuple[str, bool]:
-    """The invitation's address, and whether it was sent to the e-mail that was given."""
-    url = request.build_absolute_uri(reverse("people:invitation", args=[token]))
-    if not invitation.email:
-        return url, False
-    place = invitation.cohort.name if invitation.cohort else invitation.team.name
-    body = render_to_string("people/mail/invitation.txt", {"invitation": invitation, "place": place, "url": url})
-    try:
-        send_mail(_("An invitation to %(place)s") % {"place": place}, body, None, [invitation.email])
-    except (SMTPException, OSError, BadHeaderError) as error:
-        log.warning("An invitation could not be mailed: %s", error)
-        return url, False
-    return url, True
+PASSWORD_PAUSE = timedelta(minutes=profiles.PASSWORD_MAIL_MINUTES)
+Kind, State = OutMail.Kind, OutMail.State
+Link = Callable[[str], str]
 
 
-def send_invitations(request: HttpRequest, made: Sequence[tuple[Invitation, str]]) -> list[tuple[str, bool]]:
-    """For each, its address and whether it was sent. After a first failure no other is tried: the server is away."""
-    done: list[tuple[str, bool]] = []
-    away = False
-    for invitation, token in made:
-        if away or not invitation.email:
-            done.append((request.build_absolute_uri(reverse("people:invitation", args=[token])), False))
-            continue
-        url, sent = send_invitation(request, invitation, token)
-        away = not sent
-        done.append((url, sent))
-    return done
+def _letter(kind: str, to: str, at: datetime, **values: object) -> OutMail:
+    """A row that is not saved yet. Without a mail server it ends here, and no link is stored."""
+    domain = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
+    mail = OutMail(kind=kind, to=to, at=at, changed_at=at, next_at=at, message_id=make_msgid(domain=domain), **values)
+    mail.subject = " ".join(mail.subject.split())[:300]
+    if not has_mail_server():
+        mail.state, mail.next_at, mail.body = State.NO_SERVER, None, ""
+    return mail
 
 
-def send_message(message: Message) -> int:
-    """A message to each active member, in their own language; says how many went out."""
+def mail_invitations(made: Iterable[tuple[Invitation, str]], link: Link, at: datetime) -> None:
+    """A letter for each invitation that has an address; `link` makes the address of a token.
+
+    Call it in the transaction that makes the invitations.
+    """
     letters = []
-    for member in memberships.active_members(message.cohort).exclude(user__simulated=True):
-        with translation.override(member.user.language or settings.LANGUAGE_CODE):
-            said = {"message": message, "user": member.user, "place": message.cohort.name}
+    for invitation, token in made:
+        if not invitation.email:
+            continue
+        place = invitation.cohort.name if invitation.cohort else invitation.team.name
+        said = {"invitation": invitation, "place": place, "url": link(token)}
+        letters.append(
+            _letter(
+                Kind.INVITATION,
+                invitation.email,
+                at,
+                language=translation.get_language() or "",
+                subject=_("An invitation to %(place)s") % {"place": place},
+                body=render_to_string("people/mail/invitation.txt", said),
+                created_by=invitation.created_by,
+                scope=f"team:{invitation.team_id}",
+                target=f"invitation:{invitation.pk}",
+            )
+        )
+    OutMail.objects.bulk_create(letters)
+
+
+def mail_message(message: Message, members: Iterable[CohortMember], at: datetime) -> None:
+    """A letter to each member, in their own language. Call it in the transaction that writes the message."""
+    letters = []
+    for member in members:
+        user = member.user
+        language = user.language or settings.LANGUAGE_CODE
+        with translation.override(language):
+            said = {"message": message, "user": user, "place": message.cohort.name}
             body = render_to_string("people/mail/message.txt", said)
             subject = _("A message to %(place)s") % {"place": message.cohort.name}
-        letters.append(EmailMessage(subject, body, None, [member.user.email]))
-    try:
-        return get_connection().send_messages(letters) or 0
-    except (SMTPException, OSError, BadHeaderError) as error:
-        log.warning("A message could not be mailed: %s", error)
-        return 0
+        letters.append(
+            _letter(
+                Kind.MESSAGE,
+                user.email,
+                at,
+                user=user,
+                language=language,
+                subject=subject,
+                body=body,
+                created_by=message.author,
+                scope=f"team:{message.cohort.team_id}",
+                target=f"message:{message.pk}",
+            )
+        )
+    OutMail.objects.bulk_create(letters)
+
+
+def mail_test(user: User, at: datetime) -> OutMail:
+    """A letter of an admin to themselves, to see what the mail server answers."""
+    subject, body = _("A test mail from Emic"), _("This mail was sent to see whether mail works.")
+    mail = _letter(Kind.TEST, user.email, at, user=user, subject=subject, body=body, created_by=user)
+    mail.save()
+    return mail
+
+
+def ask_password(email: str, site: str, at: datetime) -> None:
+    """Somebody asks for a new password for this address. The same queries and one row, whether it has an account.
+
+    One row in five minutes: nobody's mailbox is filled by others. The worker finds out whose address it is.
+    """
+    to = email.strip().lower()
+    kinds = (Kind.PASSWORD, Kind.NONE)
+    if OutMail.objects.filter(to=to, kind__in=kinds, at__gt=at - PASSWORD_PAUSE).exists():
+        return
+    _letter(Kind.PASSWORD, to, at, site=site, language=translation.get_language() or "").save()
+
+
+def prepare(mail: OutMail, at: datetime) -> bool:
+    """Complete the letter in memory. False when there is nothing to send."""
+    if mail.kind == Kind.PASSWORD:
+        return _prepare_password(mail, at)
+    return True
+
+
+def _prepare_password(mail: OutMail, at: datetime) -> bool:
+    """Find the account of the address at the first try; make the link at every try."""
+    user = User.objects.filter(email__iexact=mail.to, is_active=True).first()
+    if user is None or not user.has_usable_password():
+        return False
+    if mail.user_id != user.pk:
+        if not profiles.may_be_mailed(user, at):
+            return False
+        OutMail.objects.filter(pk=mail.pk).update(user=user)
+        earlier = OutMail.objects.filter(user=user, kind=Kind.PASSWORD, state__in=(State.QUEUED, State.RETRY))
+        for each in earlier.exclude(pk=mail.pk):
+            outgoing.suppress(each, at)
+    mail.to = user.email
+    with translation.override(user.language or mail.language or settings.LANGUAGE_CODE):
+        said = {"user": user, "url": urljoin(mail.site, password_path(user))}
+        mail.subject = _("A new password for Emic")
+        mail.body = render_to_string("people/mail/password.txt", said)
+    return True
+
+
+def password_path(user: User) -> str:
+    """The path of the page on which this person sets a new password; it works once, for three days."""
+    uid, token = urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
+    return reverse("people:password_new", args=[uid, token])

@@ -1,10 +1,15 @@
 """What the views of this app share about requests."""
 
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from people.models import User
+from people import mail_status
+from people.models import Invitation, OutMail, User
+from people.services import links
 
 
 def person(request: HttpRequest) -> User:
@@ -18,3 +23,15 @@ def next_url(request: HttpRequest, otherwise: str) -> str:
     wanted = request.POST.get("next") or request.GET.get("next") or ""
     here = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
     return wanted if here else reverse(otherwise)
+
+
+def link_maker(request: HttpRequest) -> Callable[[str], str]:
+    """Makes the address of an invitation's token, as this request reached the site."""
+    return lambda token: request.build_absolute_uri(reverse("people:invitation", args=[token]))
+
+
+def listed_invitations(rows: Iterable[Invitation], at: datetime) -> list[tuple[Invitation, str, OutMail | None]]:
+    """Each invitation with its state and its letter, if it has one."""
+    listed = list(rows)
+    letters = mail_status.letters_of(f"invitation:{row.pk}" for row in listed)
+    return [(row, links.state_of(row, at), letters.get(f"invitation:{row.pk}")) for row in listed]

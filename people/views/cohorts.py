@@ -64,7 +64,7 @@ def sign_in_link(request: HttpRequest, member_id: int) -> HttpResponse:
         )
         return redirect(_page(member.cohort))
     url = request.build_absolute_uri(reverse("people:link", args=[token]))
-    return show_once(request, _page(member.cohort), Fresh(url=url, kind="member", pk=member.pk, sent=False))
+    return show_once(request, _page(member.cohort), Fresh(url=url, kind="member", pk=member.pk))
 
 
 @login_required

@@ -12,7 +12,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.cache import add_never_cache_headers
 
-from people.models import ApiToken, CohortMember, Invitation
+from people import mail_status
+from people.models import ApiToken, CohortMember, Invitation, OutMail
 from people.views.asking import person
 
 COOKIE = "fresh_link"
@@ -24,7 +25,6 @@ class Fresh(TypedDict):
     url: str
     kind: str  # of MADE_FOR
     pk: int
-    sent: bool
 
 
 def show_once(request: HttpRequest, page: str, link: Fresh) -> HttpResponse:
@@ -47,7 +47,14 @@ def shown_now(request: HttpRequest) -> dict[str, Any]:
     if reader != person(request).pk:
         return {}
     found = MADE_FOR[link["kind"]].objects.filter(pk=link["pk"]).first()
-    return {"fresh": link["url"], "fresh_for": found, "sent": link["sent"]} if found else {}
+    if found is None:
+        return {}
+    return {"fresh": link["url"], "fresh_for": found, "letter": _letter(link)}
+
+
+def _letter(link: Fresh) -> OutMail | None:
+    target = f"{link['kind']}:{link['pk']}"
+    return mail_status.letters_of([target]).get(target)
 
 
 def forget(request: HttpRequest, response: HttpResponse) -> HttpResponse:

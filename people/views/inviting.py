@@ -18,12 +18,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from jobs.spreadsheets import neutral
-from people import access
+from people import access, mail_status
 from people.forms.teams import InviteForm, LinksForm, ListForm
 from people.models import Cohort
-from people.services import inviting, links, mail, memberships
+from people.services import inviting, memberships
 from people.tabs import tabs_for
-from people.views.asking import person
+from people.views.asking import link_maker, listed_invitations, person
 from people.views.fresh import Fresh, forget, show_once, shown_now
 
 SHOWN = 100  # of the latest invitations
@@ -32,7 +32,7 @@ KEPT = 20  # keys of lists that were sent, in the session
 
 def _page(request: HttpRequest, cohort: Cohort, **more: Any) -> HttpResponse:
     at = timezone.now()
-    rows = cohort.invitations.select_related("created_by", "used_by").order_by("-pk")[:SHOWN]
+    rows = list(cohort.invitations.select_related("created_by", "used_by").order_by("-pk")[:SHOWN])
     context = {
         "cohort": cohort,
         "part": "invite",
@@ -41,7 +41,8 @@ def _page(request: HttpRequest, cohort: Cohort, **more: Any) -> HttpResponse:
         "list_form": ListForm(auto_id="list_%s"),
         "key": secrets.token_urlsafe(12),
         "active": memberships.active_members(cohort).count(),
-        "invitations": [(invitation, links.state_of(invitation, at)) for invitation in rows],
+        "invitations": listed_invitations(rows, at),
+        "no_mail_server": not mail_status.has_mail_server(),
         "nav": tabs_for(person(request), "teams"),
         "who_place": cohort.team.name,
     }
@@ -59,11 +60,10 @@ def cohort_invite(request: HttpRequest, cohort_id: int) -> HttpResponse:
     form = InviteForm(request.POST)
     if not form.is_valid():
         return _page(request, found, form=form)
-    email, note = form.cleaned_data["email"], form.cleaned_data["note"]
-    invitation, token = links.invite(found.team, person(request), timezone.now(), cohort=found, email=email, note=note)
-    url, sent = mail.send_invitation(request, invitation, token)
+    who = (form.cleaned_data["email"], form.cleaned_data["note"])
+    [(invitation, url)] = inviting.invite_all(found, person(request), [who], link_maker(request), timezone.now())
     page = reverse("people:cohort_invite", args=[found.pk])
-    return show_once(request, page, Fresh(url=url, kind="invitation", pk=invitation.pk, sent=sent))
+    return show_once(request, page, Fresh(url=url, kind="invitation", pk=invitation.pk))
 
 
 @never_cache
@@ -111,15 +111,15 @@ def _invited(
         messages.warning(request, _("These links were made already. They were shown once; take back what is lost."))
         return redirect("people:cohort_invite", cohort.pk)
     request.session["invited"] = [*used, key][-KEPT:]
-    made = inviting.invite_all(cohort, person(request), people, timezone.now())
-    sent = mail.send_invitations(request, made)
-    rows = [(invitation, url, out) for (invitation, _token), (url, out) in zip(made, sent, strict=True)]
+    made = inviting.invite_all(cohort, person(request), people, link_maker(request), timezone.now())
+    letters = mail_status.letters_of(f"invitation:{invitation.pk}" for invitation, _url in made)
     context = {
         "cohort": cohort,
         "part": "invite",
-        "rows": rows,
-        "sent": sum(out for _invitation, _url, out in rows),
-        "download": _as_file([(one.email, one.note, url) for one, url, _out in rows]),
+        "rows": [(invitation, url, letters.get(f"invitation:{invitation.pk}")) for invitation, url in made],
+        "letters": sum(letter.state == letter.State.QUEUED for letter in letters.values()),
+        "no_mail_server": not mail_status.has_mail_server(),
+        "download": _as_file([(one.email, one.note, url) for one, url in made]),
         "left_out": left_out,
         "nav": tabs_for(person(request), "teams"),
         "who_place": cohort.team.name,

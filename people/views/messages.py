@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from people import access
+from people import access, mail_status
 from people.forms.teams import MessageForm
 from people.services import memberships
 from people.services import messages as services
@@ -29,7 +29,7 @@ def messages(request: HttpRequest, cohort_id: int) -> HttpResponse:
     form = MessageForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         services.send(found, person(request), form.cleaned_data["body"], timezone.now())
-        notices.success(request, _("It is said. Members see it on their page, and get it by mail."))
+        notices.success(request, _("The message is on the members' pages."))
         return redirect("people:messages", found.pk)
     context = {
         "cohort": found,
@@ -37,6 +37,7 @@ def messages(request: HttpRequest, cohort_id: int) -> HttpResponse:
         "zone": zone_named(person(request).time_zone or found.time_zone) or UTC,
         "form": form,
         "sent": services.sent_to(found),
+        "no_mail_server": not mail_status.has_mail_server(),
         "active": memberships.active_members(found).count(),
         "nav": tabs_for(person(request), "teams"),
         "who_place": found.team.name,

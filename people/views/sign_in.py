@@ -14,10 +14,12 @@ from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
+from django.views.generic import FormView
 
+from people import mail_status
 from people.forms.persons import ChangePasswordForm, ForgottenForm, NewPasswordForm, SignInForm, interface_language
 from people.models import User
-from people.services import keys, profiles, tokens
+from people.services import keys, mail, profiles, tokens
 from people.tabs import tabs_for
 from people.views.asking import next_url, person
 
@@ -56,16 +58,30 @@ def language(request: HttpRequest) -> HttpResponse:
     return response
 
 
-class Forgotten(views.PasswordResetView):
+class Forgotten(FormView):
     template_name = "people/password_forgotten.html"
-    email_template_name = "people/mail/password.txt"
-    subject_template_name = "people/mail/password_subject.txt"
     form_class = ForgottenForm
     success_url = reverse_lazy("people:password_sent")
+
+    def form_valid(self, form: ForgottenForm) -> HttpResponse:
+        """Nothing here depends on whether the address has an account."""
+        site = self.request.build_absolute_uri("/")
+        mail.ask_password(form.cleaned_data["email"], site, timezone.now())
+        return super().form_valid(form)
 
 
 class ForgottenSent(views.PasswordResetDoneView):
     template_name = "people/password_sent.html"
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Without a mail server the page says who can help; on this machine, which command."""
+        local = not mail_status.is_public_site()
+        return super().get_context_data(
+            no_mail_server=not mail_status.has_mail_server(),
+            local=local,
+            site=self.request.build_absolute_uri("/"),
+            **kwargs,
+        )
 
 
 class NewPassword(views.PasswordResetConfirmView):

@@ -11,12 +11,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from people import access
+from people import access, mail_status
 from people.forms.teams import ConsentTextsForm, InviteToTeamForm, TeamForm
 from people.models import Team, TeamMember, User
-from people.services import consent, links, mail, teams
+from people.services import consent, inviting, links, teams
 from people.tabs import tabs_for
-from people.views.asking import person
+from people.views.asking import link_maker, listed_invitations, person
 from people.views.fresh import Fresh, forget, show_once, shown_now
 
 SHOWN = 100  # of the latest invitations
@@ -63,7 +63,8 @@ def _team_page(request: HttpRequest, team: Team, form: InviteToTeamForm, **extra
         "cohorts": team.cohorts.order_by("label"),
         "version": consent.current_version(team),
         "versions": team.consent_versions.prefetch_related("texts").order_by("-number"),
-        "invitations": [(invitation, links.state_of(invitation, at)) for invitation in invitations if manages],
+        "invitations": listed_invitations(invitations, at) if manages else [],
+        "no_mail_server": not mail_status.has_mail_server(),
         "form": form,
         "nav": tabs_for(user, "teams"),
         "who_place": team.name,
@@ -89,12 +90,11 @@ def team_invite(request: HttpRequest, slug: str) -> HttpResponse:
     form = InviteToTeamForm(request.POST)
     if not form.is_valid():
         return _team_page(request, found, form)
-    email, note = form.cleaned_data["email"], form.cleaned_data["note"]
-    role = form.cleaned_data["team_role"]
-    invitation, token = links.invite(found, person(request), timezone.now(), team_role=role, email=email, note=note)
-    url, sent = mail.send_invitation(request, invitation, token)
+    who, role = (form.cleaned_data["email"], form.cleaned_data["note"]), form.cleaned_data["team_role"]
+    actor, at = person(request), timezone.now()
+    invitation, url = inviting.invite_to_team(found, actor, role, who, link_maker(request), at)
     page = reverse("people:team", args=[found.slug])
-    return show_once(request, page, Fresh(url=url, kind="invitation", pk=invitation.pk, sent=sent))
+    return show_once(request, page, Fresh(url=url, kind="invitation", pk=invitation.pk))
 
 
 def _member(team: Team, user_id: int) -> TeamMember:

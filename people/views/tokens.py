@@ -36,7 +36,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             token, text = service.make(user, form.cleaned_data["name"], timezone.now())
-            return show_once(request, page, Fresh(url=text, kind="token", pk=token.pk, sent=False))
+            return show_once(request, page, Fresh(url=text, kind="token", pk=token.pk))
         except service.TooManyTokens:
             form.add_error(None, _("You have %(n)s tokens. Revoke one that you no longer need.") % {"n": service.MOST})
     context = {"form": form, "tokens": service.in_force(user), "nav": tabs_for(user, "me"), **shown_now(request)}

@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.core import mail
 from django.urls import reverse
 from django.utils import timezone
 
 from jobs.models import Event
-from people.models import CohortMember, Message
+from people.models import CohortMember, Message, OutMail
 from people.services import messages
-from people.tasks import mail_message
+from people.tasks import send_mail
+from tests.mailing import MailServer
 from tests.personas import World
 
 TEXT = "Two days are left.\nThe <b>market</b> pictures come first."
@@ -59,22 +59,29 @@ def test_who_joined_later_or_left_is_not_spoken_to(world: World, said: Message) 
     assert not messages.unread(world.nour) and not messages.unread(world.tarek)
 
 
-def test_it_goes_by_mail_to_active_members_each_in_their_language(world: World, said: Message) -> None:
+def test_it_goes_by_mail_to_active_members_each_in_their_language(world: World, mail_server: MailServer) -> None:
     world.tarek.is_active = False
     world.tarek.save()
     world.nour.language = "ar"
     world.nour.save()
-    assert mail_message(said.pk) == 1
-    [letter] = mail.outbox
-    assert letter.to == ["nour@example.org"] and TEXT in letter.body and "مصر" in letter.subject
+    said = messages.send(world.egypt, world.manager, TEXT, timezone.now())
+    page = reverse("people:messages", args=[world.egypt.pk])
+    assert "1 waiting" in world.client(world.manager).get(page).content.decode()
+    assert send_mail() == 1
+    [letter] = OutMail.objects.filter(target=f"message:{said.pk}")
+    assert mail_server.recipients == ["nour@example.org"]
+    assert TEXT in mail_server.text().replace("\r\n", "\n")
+    assert "مصر" in letter.subject
+    assert "mail: 1 accepted by the mail server" in world.client(world.manager).get(page).content.decode()
 
 
-def test_one_taken_back_is_on_no_page_and_not_mailed(world: World, said: Message) -> None:
+def test_one_taken_back_is_on_no_page_and_not_mailed(world: World, mail_server: MailServer) -> None:
+    said = messages.send(world.egypt, world.manager, TEXT, timezone.now())
     url = reverse("people:message_withdraw", args=[said.pk])
     for user in (world.mara, world.nour, world.rival):
         assert world.client(user).post(url).status_code == 404
     world.client(world.manager).post(url)
-    assert "Two days are left." not in home(world, world.nour) and mail_message(said.pk) == 0
+    assert "Two days are left." not in home(world, world.nour) and send_mail() == 0
     assert Event.objects.filter(verb="message.withdrawn").count() == 1
 
 
