@@ -23,7 +23,9 @@ class TokenAuthentication(BaseAuthentication):
             return None
         token = bearer_of(rest[0].decode("latin-1"), timezone.now()) if len(rest) == 1 else None
         if token is None:
-            raise AuthenticationFailed(_("This token opens nothing: it is mistyped, or it was revoked."))
+            raise AuthenticationFailed(
+                _("This token opens nothing: it is mistyped, expired or revoked, or a new password was set.")
+            )
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:

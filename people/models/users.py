@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 
@@ -34,6 +35,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     created_at = models.DateTimeField(auto_now_add=True)
     password_mailed_at = models.DateTimeField(null=True, blank=True, editable=False)
     sessions_ended = models.PositiveIntegerField(default=0, editable=False)
+    credentials_since = models.DateTimeField(null=True, blank=True, editable=False)
 
     objects: ClassVar[UserManager] = UserManager()
     USERNAME_FIELD = "email"
@@ -44,6 +46,18 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def __str__(self) -> str:
         return self.name or self.email
+
+    def set_password(self, raw_password: str | None) -> None:
+        """Tokens and sign-in links made before a new password stop working, whoever sets it.
+
+        When Django only stores the same password under a newer hash, it saves the password column alone.
+        """
+        super().set_password(raw_password)
+        self.credentials_since = timezone.now()
+
+    def set_unusable_password(self) -> None:
+        super().set_unusable_password()
+        self.credentials_since = timezone.now()
 
     def get_session_auth_hash(self) -> str:
         """A session is good while the password and the count of endings stay as they were."""

@@ -202,6 +202,8 @@ def find_sign_in_link(token: str, at: datetime) -> SignInLink:
     _require_open(link, at)
     if link.cohort is None:  # made before links knew their cohort
         raise LinkRefused("revoked")
+    if link.user.credentials_since and link.created_at < link.user.credentials_since:
+        raise LinkRefused("revoked")
     if not _fits(link.user, link.cohort):
         raise LinkRefused("not_for_links")
     return link

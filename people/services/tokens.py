@@ -4,7 +4,7 @@ import hashlib
 import secrets
 from datetime import datetime, timedelta
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from jobs.models import record
 from people.models import ApiToken, User
@@ -12,6 +12,7 @@ from people.models import ApiToken, User
 START = "emic_"  # so that scanners of public repositories can find one that was committed by mistake
 SHOWN = 12  # letters by which its owner tells it apart: START, and 42 of 256 bits
 MOST = 20
+DEFAULT_DAYS, MAX_DAYS = 90, 366
 SEEN_EVERY = timedelta(minutes=1)  # a busy program writes its last use once in a while, not with each request
 
 
@@ -19,18 +20,34 @@ class TooManyTokens(Exception):
     """MOST are in force already."""
 
 
-def make(user: User, name: str, at: datetime) -> tuple[ApiToken, str]:
-    """A token and its text, which nobody can read again. Raises TooManyTokens."""
-    if in_force(user).count() >= MOST:
+def make(user: User, name: str, at: datetime, days: int = DEFAULT_DAYS) -> tuple[ApiToken, str]:
+    """A token for so many days, and its text, which nobody can read again. Raises TooManyTokens."""
+    if not 1 <= days <= MAX_DAYS:
+        raise ValueError(f"A token is for 1 to {MAX_DAYS} days.")
+    if in_force(user, at).count() >= MOST:
         raise TooManyTokens
     text = START + secrets.token_urlsafe(32)
-    token = ApiToken.objects.create(user=user, name=name, prefix=text[:SHOWN], digest=_digest(text))
-    record(user, "token.made", target=f"token:{token.pk}", name=name)
+    expires_at = at + timedelta(days=days)
+    token = ApiToken.objects.create(
+        user=user, name=name, prefix=text[:SHOWN], digest=_digest(text), expires_at=expires_at
+    )
+    record(user, "token.made", target=f"token:{token.pk}", name=name, days=days)
     return token, text
 
 
-def in_force(user: User) -> QuerySet[ApiToken]:
-    return ApiToken.objects.filter(user=user, revoked_at=None).order_by("-pk")
+def _valid(at: datetime) -> Q:
+    """Not revoked, not expired, and made after its person's password was last set, by whatever way."""
+    unchanged = Q(user__credentials_since=None) | Q(created_at__gte=F("user__credentials_since"))
+    return Q(revoked_at=None, expires_at__gt=at) & unchanged
+
+
+def in_force(user: User, at: datetime) -> QuerySet[ApiToken]:
+    return ApiToken.objects.filter(_valid(at), user=user).order_by("-pk")
+
+
+def expired(user: User, at: datetime) -> QuerySet[ApiToken]:
+    """The latest tokens that only their age has ended."""
+    return ApiToken.objects.filter(user=user, revoked_at=None, expires_at__lte=at).order_by("-expires_at")[:5]
 
 
 def revoke(token: ApiToken, actor: User, at: datetime) -> bool:
@@ -43,15 +60,15 @@ def revoke(token: ApiToken, actor: User, at: datetime) -> bool:
 
 def revoke_all(user: User, at: datetime) -> int:
     """With a new password, or when a link's maker is let out: a program is let out, too. Says how many there were."""
-    found = in_force(user).update(revoked_at=at)
+    found = ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=at)
     if found:
         record(user, "token.revoked", target=f"user:{user.pk}", implied=True, tokens=found)
     return found
 
 
 def bearer_of(text: str, at: datetime) -> ApiToken | None:
-    """The token this is, with its user; None if it is none, was revoked, or its user's account is switched off."""
-    token = ApiToken.objects.filter(digest=_digest(text), revoked_at=None, user__is_active=True)
+    """The token this is, with its user; None if it is none, is no longer valid, or the account is switched off."""
+    token = ApiToken.objects.filter(_valid(at), digest=_digest(text), user__is_active=True)
     found = token.select_related("user").first()
     if found and (found.last_used_at is None or found.last_used_at < at - SEEN_EVERY):
         stale = Q(last_used_at=None) | Q(last_used_at__lt=at - SEEN_EVERY)

@@ -25,21 +25,29 @@ class TokenForm(Styled, forms.Form):
         max_length=80,
         help_text=gettext_lazy("A name you will know it by, such as the program or the computer it runs on."),
     )
+    days = forms.IntegerField(
+        label=gettext_lazy("Valid for how many days"),
+        min_value=1,
+        max_value=service.MAX_DAYS,
+        initial=service.DEFAULT_DAYS,
+        help_text=gettext_lazy("At most 366. Then the program needs a new one."),
+    )
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def tokens(request: HttpRequest) -> HttpResponse:
     """Make one, see which there are. A new one's text is shown once, after a redirect."""
-    user, page = person(request), reverse("people:tokens")
+    user, page, at = person(request), reverse("people:tokens"), timezone.now()
     form = TokenForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            token, text = service.make(user, form.cleaned_data["name"], timezone.now())
+            token, text = service.make(user, form.cleaned_data["name"], at, form.cleaned_data["days"])
             return show_once(request, page, Fresh(url=text, kind="token", pk=token.pk))
         except service.TooManyTokens:
             form.add_error(None, _("You have %(n)s tokens. Revoke one that you no longer need.") % {"n": service.MOST})
-    context = {"form": form, "tokens": service.in_force(user), "nav": tabs_for(user, "me"), **shown_now(request)}
+    valid, expired = service.in_force(user, at), service.expired(user, at)
+    context = {"form": form, "tokens": valid, "expired": expired, "nav": tabs_for(user, "me"), **shown_now(request)}
     status = 400 if form.errors else 200
     return forget(request, render(request, "people/tokens.html", context, status=status))
 

@@ -1,23 +1,34 @@
 """Tokens for programs: shown once, kept as a digest, their owner's alone, and gone with what they rest on."""
 
 import hashlib
+import re
 from datetime import timedelta
+from importlib import import_module
+from io import StringIO
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from people.models import ApiToken, SignInLink
-from people.services import keys, tokens
+from people.services import keys, links, tokens
+from people.tasks import send_mail
+from tests.mailing import MailServer
 from tests.personas import PASSWORD, World
 
 PAGE = "/me/tokens"
+NEW = "another long quiet one"
 
 
 def make(client: Client, name: str = "My notebook") -> str:
     """Through the page; the text that it shows."""
-    reply: Any = client.post(PAGE, {"name": name}, follow=True)
+    reply: Any = client.post(PAGE, {"name": name, "days": "90"}, follow=True)
     assert reply.status_code == 200
     return str(reply.context["fresh"])
 
@@ -102,7 +113,7 @@ def test_who_was_let_in_by_anothers_link_leaves_no_token_behind(world: World) ->
 def test_there_are_not_more_than_one_can_look_after(world: World) -> None:
     for number in range(tokens.MOST):
         tokens.make(world.mara, f"{number}", timezone.now())
-    reply = world.client(world.mara).post(PAGE, {"name": "One more"})
+    reply = world.client(world.mara).post(PAGE, {"name": "One more", "days": "90"})
     assert reply.status_code == 400
     assert "Revoke one that you no longer need" in reply.content.decode()
     assert 'value="One more"' in reply.content.decode()
@@ -113,3 +124,101 @@ def test_there_are_not_more_than_one_can_look_after(world: World) -> None:
 def test_the_way_there_is_shown_to_those_who_have_benchmarks(world: World) -> None:
     assert PAGE in world.client(world.mara).get("/me").content.decode()
     assert PAGE not in world.client(world.nour).get("/me").content.decode()
+
+
+def set_by_own_page(world: World, mail_server: MailServer) -> None:
+    sent = {"old_password": PASSWORD, "new_password1": NEW, "new_password2": NEW}
+    assert world.client(world.mara).post("/me/password", sent).status_code == 302
+
+
+def set_by_mail(world: World, mail_server: MailServer) -> None:
+    client = world.client()
+    client.post(reverse("people:password_forgotten"), {"email": "mara@example.org"})
+    send_mail()
+    [path] = re.findall(r"http://testserver(/password/new/\S+)", mail_server.text())
+    assert client.post(client.get(path).url, {"new_password1": NEW, "new_password2": NEW}).status_code == 302
+
+
+def set_by_admin(world: World, mail_server: MailServer) -> None:
+    url = reverse("admin:auth_user_password_change", args=[world.mara.pk])
+    sent = {"usable_password": "true", "password1": NEW, "password2": NEW}
+    assert world.client(world.site_admin).post(url, sent).status_code == 302
+
+
+def taken_by_admin(world: World, mail_server: MailServer) -> None:
+    url = reverse("admin:auth_user_password_change", args=[world.mara.pk])
+    assert world.client(world.site_admin).post(url, {"usable_password": "false"}).status_code == 302
+    world.mara.refresh_from_db()
+    assert not world.mara.has_usable_password()
+
+
+def set_by_command(world: World, mail_server: MailServer) -> None:
+    with patch("getpass.getpass", return_value=NEW):
+        call_command("changepassword", "mara@example.org", stdout=StringIO())
+
+
+@pytest.mark.parametrize("way", [set_by_own_page, set_by_mail, set_by_admin, taken_by_admin, set_by_command])
+def test_a_token_dies_with_the_password_whoever_sets_it(world: World, mail_server: MailServer, way: Any) -> None:
+    token, text = tokens.make(world.mara, "My notebook", timezone.now())
+    client = world.client(headers={"authorization": f"Bearer {text}"})
+    assert client.get("/api/v1/benchmarks/").status_code == 200
+    way(world, mail_server)
+    assert tokens.bearer_of(text, timezone.now()) is None
+    assert client.get("/api/v1/benchmarks/").status_code == 401
+    world.mara.refresh_from_db()
+    assert token.name not in world.client(world.mara).get(PAGE).content.decode(), "the page does not call it valid"
+    _new, text = tokens.make(world.mara, "Another", timezone.now())
+    assert tokens.bearer_of(text, timezone.now()), "one made afterwards works"
+
+
+def test_the_same_password_under_a_newer_hash_keeps_the_token(world: World, settings: Any) -> None:
+    _token, text = tokens.make(world.mara, "My notebook", timezone.now())
+    settings.PASSWORD_HASHERS = [
+        "django.contrib.auth.hashers.PBKDF2PasswordHasher", "django.contrib.auth.hashers.MD5PasswordHasher",
+    ]  # fmt: skip
+    before = world.mara.password
+    sign_in = {"username": "mara@example.org", "password": PASSWORD}
+    assert world.client().post(reverse("people:sign_in"), sign_in).status_code == 302
+    world.mara.refresh_from_db()
+    assert world.mara.password != before
+    assert tokens.bearer_of(text, timezone.now())
+
+
+@pytest.mark.parametrize(("days", "taken"), [("1", True), ("366", True), ("367", False), ("0", False), ("", False)])
+def test_a_token_is_made_for_a_number_of_days(world: World, days: str, taken: bool) -> None:
+    reply = world.client(world.mara).post(PAGE, {"name": "Notebook", "days": days})
+    assert reply.status_code == (302 if taken else 400)
+    assert ApiToken.objects.count() == taken
+
+
+def test_a_token_ends_on_its_day_and_the_page_shows_which(world: World) -> None:
+    client = world.client(world.mara)
+    assert 'name="days" value="90"' in client.get(PAGE).content.decode()
+    text = make(client)
+    token = ApiToken.objects.get()
+    assert timedelta(days=89, hours=23) < token.expires_at - timezone.now() <= timedelta(days=90)
+    assert f"valid until {token.expires_at:%-d %b %Y}" in client.get(PAGE).content.decode()
+    assert tokens.bearer_of(text, token.expires_at - timedelta(seconds=1))
+    assert tokens.bearer_of(text, token.expires_at) is None
+    ApiToken.objects.update(expires_at=timezone.now() - timedelta(days=1))
+    page = client.get(PAGE).content.decode()
+    assert "expired on" in page
+    assert "valid until" not in page
+
+
+def test_tokens_from_before_are_valid_for_ninety_days_from_the_update(world: World) -> None:
+    tokens.make(world.mara, "old", timezone.now())
+    migration = import_module("people.migrations.0008_tokens_expire")
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE people_apitoken ALTER COLUMN expires_at DROP NOT NULL")
+        cursor.execute("UPDATE people_apitoken SET expires_at = NULL")
+    migration.expire_existing(apps, None)
+    left = ApiToken.objects.get().expires_at - timezone.now()
+    assert timedelta(days=89, hours=23) < left <= timedelta(days=90)
+
+
+def test_a_sign_in_link_dies_with_an_admins_new_password_too(world: World, mail_server: MailServer) -> None:
+    _link, token = links.make_sign_in_link(world.nour, world.egypt, world.manager, timezone.now())
+    url = reverse("admin:auth_user_password_change", args=[world.nour.pk])
+    world.client(world.site_admin).post(url, {"usable_password": "true", "password1": NEW, "password2": NEW})
+    assert world.client().get(reverse("people:link", args=[token])).status_code == 410
