@@ -21,6 +21,7 @@ from redis.exceptions import RedisError
 from annotation.models import Assignment
 from jobs.models import Job
 from people import mail_status
+from people.services import sign_in_limit
 
 GIB = 1024**3
 LITTLE_SPACE = 2 * GIB
@@ -49,7 +50,7 @@ class Status:
 
 def status(at: datetime) -> Status:
     found = Status(at)
-    for part in (_versions, _queue, _jobs, _leases, _mail, _disk):
+    for part in (_versions, _queue, _jobs, _leases, _mail, _sign_ins, _disk):
         part(found)
     return found
 
@@ -172,11 +173,7 @@ def _mail(found: Status) -> None:
             )
         )
         return
-    last = (
-        formats.date_format(timezone.localtime(mail.accepted_at), "SHORT_DATETIME_FORMAT")
-        if mail.accepted_at
-        else _("never")
-    )
+    last = _time(mail.accepted_at) if mail.accepted_at else _("never")
     found.figures.append((_("Mail: waiting"), f"{mail.waiting:,}"))
     found.figures.append((_("Mail: last accepted by the mail server"), last))
     if mail.oldest and mail.oldest < found.at - MAIL_LATE:
@@ -186,6 +183,23 @@ def _mail(found: Status) -> None:
         if mail.fault:
             do = _("The last try failed: %(fault)s.") % {"fault": mail.fault} + " " + do
         found.problems.append(Problem(_("Mail has been waiting for more than 10 minutes."), do))
+
+
+def _sign_ins(found: Status) -> None:
+    alarm = sign_in_limit.latest_alarm(found.at - timedelta(days=1))
+    if alarm:
+        said = {"names": alarm.data["names"], "at": _time(alarm.at)}
+        found.problems.append(
+            Problem(
+                _("Passwords are being guessed: sign-ins with %(names)s different names failed in an hour (%(at)s).")
+                % said,
+                _("Each address is slowed by itself. If it goes on, close the site to these addresses at your proxy."),
+            )
+        )
+
+
+def _time(at: datetime) -> str:
+    return formats.date_format(timezone.localtime(at), "SHORT_DATETIME_FORMAT")
 
 
 def _disk(found: Status) -> None:

@@ -4,13 +4,29 @@ from django import forms
 from django.conf import settings
 from django.contrib.auth import password_validation
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, SetPasswordForm
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from people import guessing
 from people.forms.base import AGREE, Styled, is_zone, language_choices, zone_choices
 from people.models import User
+from people.services import sign_in_limit
 
 
-class SignInForm(Styled, AuthenticationForm):
+class CountingForm(AuthenticationForm):
+    """A form of a name and a password whose failures count for the address that sends it."""
+
+    def clean(self) -> dict[str, Any]:
+        try:
+            return super().clean()
+        except forms.ValidationError:
+            if self.request is not None:
+                name = str(self.cleaned_data.get("username", ""))
+                sign_in_limit.note_failure(guessing.address_of(self.request), name, timezone.now())
+            raise
+
+
+class SignInForm(Styled, CountingForm):
     error_messages = {
         "invalid_login": _("E-mail and password do not fit together. Check both; capitals count in the password."),
         "inactive": _("This account is switched off. Ask whoever invited you."),

@@ -3,6 +3,7 @@ from people.models.consent import Consent, ConsentText, ConsentVersion
 from people.models.links import Invitation, SignInLink
 from people.models.mail import OutMail
 from people.models.messages import Message, MessageRead
+from people.models.sign_in import FailedSignIn
 from people.models.teams import Team, TeamMember
 from people.models.tokens import ApiToken
 from people.models.users import Rater, User
@@ -15,6 +16,7 @@ __all__ = [
     "Consent",
     "ConsentText",
     "ConsentVersion",
+    "FailedSignIn",
     "Invitation",
     "Message",
     "MessageRead",

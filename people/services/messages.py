@@ -48,7 +48,7 @@ def mark_read(message: Message, user: User, at: datetime) -> None:
 
 def sent_to(cohort: Cohort) -> list[Message]:
     """The newest first, each with how many have read it, and in `mail` what became of its letters."""
-    messages = list(
+    messages: list[Message] = list(
         cohort.messages.select_related("author").annotate(read=Count("reads")).order_by("-sent_at", "-pk")[:50]
     )
     states = mail_status.message_states(f"message:{message.pk}" for message in messages)

@@ -9,8 +9,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from people.forms.persons import SignInForm
+from people.views.sign_in_limit import limit_failures
 
 
+@limit_failures
 @sensitive_post_parameters("password")
 @never_cache
 @ensure_csrf_cookie

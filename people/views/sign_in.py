@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse_lazy
 from django.utils import timezone
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 from django.views.generic import FormView
@@ -22,8 +23,10 @@ from people.models import User
 from people.services import keys, mail, profiles, tokens
 from people.tabs import tabs_for
 from people.views.asking import next_url, person
+from people.views.sign_in_limit import limit_failures
 
 
+@method_decorator(limit_failures, "dispatch")
 class SignIn(views.LoginView):
     template_name = "people/sign_in.html"
     authentication_form = SignInForm
@@ -58,7 +61,7 @@ def language(request: HttpRequest) -> HttpResponse:
     return response
 
 
-class Forgotten(FormView):
+class Forgotten(FormView):  # type: ignore[type-arg]
     template_name = "people/password_forgotten.html"
     form_class = ForgottenForm
     success_url = reverse_lazy("people:password_sent")

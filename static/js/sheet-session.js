@@ -140,7 +140,7 @@ async function post(form) {
       method: "POST", body, headers: { "X-Requested-With": "emic", "X-CSRFToken": csrf() }, signal: AbortSignal.timeout(20_000),
     });
     if (response.ok) return returned();
-    if (response.status === 429) return say(dialog.dataset.locked);
+    if (response.status === 429) return say((await response.json().catch(() => ({}))).words || dialog.dataset.locked);
     if (response.status === 403) await here();
     say(response.status === 422 || response.status === 409 ? (await response.json()).words : dialog.dataset.failed);
     form.elements.password.select();
