@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Exclusion, ProblemReport
-from jobs.admin import ReadOnly
+from jobs.model_admin import ReadOnly
 
 
 @admin.register(Campaign)

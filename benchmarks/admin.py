@@ -1,14 +1,11 @@
 from django.contrib import admin
 
 from benchmarks.models import Benchmark, Image, Item, Role, Stage
-from jobs.admin import ReadOnly
+from jobs.model_admin import ReadOnly, ReadOnlyInline
 
 
-class RoleInline(admin.TabularInline):  # type: ignore[type-arg]
+class RoleInline(ReadOnlyInline):
     model = Role
-    extra = max_num = 0
-    can_delete = False
-    readonly_fields = ["user", "name"]
 
 
 @admin.register(Benchmark)

@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.contrib.admin.apps import AdminConfig
 from django.contrib.staticfiles.apps import StaticFilesConfig
 
 
@@ -16,3 +17,8 @@ class StaticFiles(StaticFilesConfig):
     """Leaves out htmx's extensions: unused, and one of them imports a module by a name that cannot be hashed."""
 
     ignore_patterns = [*StaticFilesConfig.ignore_patterns, "ext"]
+
+
+class EmicAdmin(AdminConfig):
+    default = False
+    default_site = "config.admin.EmicAdminSite"

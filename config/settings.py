@@ -28,7 +28,7 @@ INSTALLED_APPS = [
     "annotation",
     "predictions",
     "evaluation",
-    "django.contrib.admin",
+    "config.apps.EmicAdmin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -140,6 +140,7 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_LOCKOUT_TEMPLATE = "people/locked_out.html"
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False  # its pages delete rows, and leave no event
 SESSION_COOKIE_AGE = 30 * 86400
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS

@@ -1,22 +1,7 @@
-from typing import Any
-
 from django.contrib import admin
-from django.http import HttpRequest
 
+from jobs.model_admin import ReadOnly
 from jobs.models import Event, Job
-
-
-class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg]
-    """Looked at, never changed: the pages and services do that, and leave a trace."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 @admin.register(Job)
@@ -28,7 +13,7 @@ class JobAdmin(ReadOnly):
 
 @admin.register(Event)
 class EventAdmin(ReadOnly):
-    list_display = ["at", "actor", "verb", "scope", "target", "implied"]
+    list_display = ["at", "actor", "address", "verb", "scope", "target", "implied"]
     list_filter = ["implied"]
     search_fields = ["verb", "scope", "target"]
     list_select_related = ["actor"]

@@ -89,6 +89,7 @@ class Event(models.Model):
     target = models.CharField(max_length=80, blank=True)
     data = models.JSONField(default=dict)
     implied = models.BooleanField(default=False, help_text="Done by the system as an effect of something else.")
+    address = models.GenericIPAddressField(null=True, help_text="Where the request came from, where that is recorded.")
 
     class Meta:
         indexes = [models.Index(fields=["scope", "-id"], name="event_scope")]
@@ -97,6 +98,17 @@ class Event(models.Model):
         return f"{self.at:%Y-%m-%d %H:%M} {self.verb} {self.target}"
 
 
-def record(actor: Any, verb: str, *, scope: str = "", target: str = "", implied: bool = False, **data: Any) -> Event:
-    """Write one event. `actor` is a user or None for the system."""
-    return Event.objects.create(actor=actor, verb=verb, scope=scope, target=target, implied=implied, data=data)
+def record(
+    actor: Any,
+    verb: str,
+    *,
+    scope: str = "",
+    target: str = "",
+    implied: bool = False,
+    address: Any = None,
+    **data: Any,
+) -> Event:
+    """Write one event. `actor` is a user or None for the system; `address` is where the request came from."""
+    return Event.objects.create(
+        actor=actor, verb=verb, scope=scope, target=target, implied=implied, address=address, data=data
+    )

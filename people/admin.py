@@ -1,4 +1,4 @@
-"""Django's admin for site admins. Consent, links and raters are only looked at; nothing is deleted here."""
+"""Django's admin for site admins. Members, consent, links and raters are only looked at; nothing is deleted here."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group
 from django.db.models import Model
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from jobs.models import record
+from jobs.model_admin import ReadOnly, ReadOnlyInline, Recorded
 from people.models import (
     Cohort,
     CohortManager,
@@ -29,25 +29,8 @@ RAISING = ("is_staff", "is_superuser", "groups", "user_permissions")
 admin.site.unregister(Group)
 
 
-class Kept(admin.ModelAdmin):  # type: ignore[type-arg]
-    """May be changed, never deleted."""
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-
-class LookedAt(Kept):
-    """May only be looked at."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return False
-
-
 @admin.register(User)
-class PersonAdmin(Kept, UserAdmin):  # type: ignore[type-arg]
+class PersonAdmin(Recorded, UserAdmin):  # type: ignore[type-arg]
     """Only a superuser raises somebody, or touches the account of a site admin: staff cannot raise itself."""
 
     ordering = ("email",)
@@ -70,33 +53,30 @@ class PersonAdmin(Kept, UserAdmin):  # type: ignore[type-arg]
         raised = isinstance(obj, User) and (obj.is_staff or obj.is_superuser)
         return super().has_change_permission(request, obj) and (request.user.is_superuser or not raised)
 
-    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        super().save_model(request, obj, form, change)
-        fields = [name for name in form.changed_data if not name.startswith("password")]
-        record(request.user, "admin.person_changed", target=f"user:{obj.pk}", fields=fields)
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
+        """The change itself is recorded by `log_change`, which Django calls."""
+        response: HttpResponse = super().user_change_password(request, id, form_url)
+        self._record_look(request, response, id, filter=["password"])
+        return response
 
 
-class MembersInline(admin.TabularInline):  # type: ignore[type-arg]
+class MembersInline(ReadOnlyInline):
     model = TeamMember
-    extra = 0
-    raw_id_fields = ("user",)
 
 
 @admin.register(Team)
-class TeamAdmin(Kept):
+class TeamAdmin(Recorded):
     list_display = ("name", "slug", "created_at")
     search_fields = ("name", "slug")
     inlines = (MembersInline,)
 
 
-class ManagersInline(admin.TabularInline):  # type: ignore[type-arg]
+class ManagersInline(ReadOnlyInline):
     model = CohortManager
-    extra = 0
-    raw_id_fields = ("user",)
 
 
 @admin.register(Cohort)
-class CohortAdmin(Kept):
+class CohortAdmin(Recorded):
     list_display = ("label", "team", "country", "direction", "time_zone")
     list_filter = ("team",)
     search_fields = ("label",)
@@ -104,43 +84,41 @@ class CohortAdmin(Kept):
 
 
 @admin.register(CohortMember)
-class CohortMemberAdmin(Kept):
+class CohortMemberAdmin(ReadOnly):
     list_display = ("user", "cohort", "joined_at", "left_at")
     list_filter = ("cohort",)
-    raw_id_fields = ("user",)
     search_fields = ("user__email", "user__name")
 
 
-class TextsInline(admin.StackedInline):  # type: ignore[type-arg]
+class TextsInline(ReadOnlyInline):
     model = ConsentText
-    extra = 0
 
 
 @admin.register(ConsentVersion)
-class ConsentVersionAdmin(LookedAt):
+class ConsentVersionAdmin(ReadOnly):
     list_display = ("team", "number", "published_at")
     inlines = (TextsInline,)
 
 
 @admin.register(Consent)
-class ConsentAdmin(LookedAt):
+class ConsentAdmin(ReadOnly):
     list_display = ("user", "version", "language", "given_at", "withdrawn_at")
     search_fields = ("user__email", "user__name")
 
 
 @admin.register(Invitation)
-class InvitationAdmin(LookedAt):
+class InvitationAdmin(ReadOnly):
     list_display = ("team", "cohort", "team_role", "created_by", "created_at", "expires_at", "used_at", "revoked_at")
     exclude = ("token_hash",)
 
 
 @admin.register(SignInLink)
-class SignInLinkAdmin(LookedAt):
+class SignInLinkAdmin(ReadOnly):
     list_display = ("user", "created_by", "created_at", "expires_at", "used_at", "revoked_at")
     exclude = ("token_hash",)
 
 
 @admin.register(Rater)
-class RaterAdmin(LookedAt):
+class RaterAdmin(ReadOnly):
     list_display = ("pk", "kind", "user", "team", "name")
     list_filter = ("kind",)
