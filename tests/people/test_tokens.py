@@ -210,7 +210,7 @@ def test_a_token_ends_on_its_day_and_the_page_shows_which(world: World) -> None:
 
 def test_tokens_from_before_are_valid_for_ninety_days_from_the_update(world: World) -> None:
     tokens.make(world.mara, "old", timezone.now())
-    migration = import_module("people.migrations.0008_tokens_expire")
+    migration = import_module("people.migrations.0009_tokens_expire")
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute("ALTER TABLE people_apitoken ALTER COLUMN expires_at DROP NOT NULL")

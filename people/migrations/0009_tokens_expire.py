@@ -13,7 +13,7 @@ def expire_existing(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("people", "0007_outgoing_mail")]
+    dependencies = [("people", "0008_outgoing_mail")]
 
     operations = [
         migrations.AddField("user", "credentials_since", models.DateTimeField(blank=True, editable=False, null=True)),

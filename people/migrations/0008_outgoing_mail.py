@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('people', '0006_numbers'),
+        ('people', '0007_withdrawn_consent'),
     ]
 
     operations = [

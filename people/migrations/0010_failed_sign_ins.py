@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('people', '0008_tokens_expire'),
+        ('people', '0009_tokens_expire'),
     ]
 
     operations = [
