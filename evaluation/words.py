@@ -25,9 +25,9 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
     "too_few_cohorts": (_("too few cohorts."), _("Nothing here has both numbers for three cohorts.")),
     "constant_side": (_("no variation."), _("One of the two sides is the same throughout.")),
     "errors_cancel": (_("no such number."), _("The errors cancel each other: no number of independent judges fits.")),
-    "no_positives": (
-        _("nothing to find."),
-        _("Nothing is positive, neither in the gold labels nor in the answers."),
+    "no_gold_asked": (
+        _("not asked."),
+        _("The model was asked for none of the gold labels. Ask it for them, or import its scores of them."),
     ),
     "never_correct": (
         _("never right."),

@@ -27,7 +27,7 @@ REASONS: dict[str, str] = {
     "too_few_cohorts": "Nothing here has both numbers for three cohorts.",
     "constant_side": "One of the two sides is the same throughout, so there is nothing to go together.",
     "errors_cancel": "The errors cancel each other so far that no number of independent judges matches them.",
-    "no_positives": "Nothing is positive here, neither in the gold labels nor in what was said.",
+    "no_gold_asked": "No gold label has a score here, so nothing right could be found.",
     "never_correct": "No trial was won by the correct candidate, so there is nothing to divide by.",
     "no_relevant": "It is not known which entries are right for these queries.",
     "list_too_short": "A list has fewer places than the number asks for.",

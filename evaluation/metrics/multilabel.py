@@ -9,11 +9,12 @@
 A label (macro) or image (samples) with nothing positive on either side has no F1 (0 / 0): it is left out of the mean
 and counted ("n_left_out"). scikit-learn counts it as 0 unless told otherwise.
 A pair without a score is left out and counted ("n_unscored"): it is no negative. Whoever wants it as one passes the
-lowest score.
+lowest score. So a label (macro) or image (samples) none of whose gold pairs has a score has no F1 either: nobody was
+asked what would be right, and a wrong yes alone would make it 0. It is left out and counted ("n_not_asked").
 CAIRE writes "scores greater than 4 (relevant, highly relevant)": since relevant is 4, at least 4 is meant.
 Interval: jackknife over images (``resampling.py``), all pairs of an image left out together, in a difference of both
 sides; on the logit, of a difference on its own scale, of a ratio on the log.
-Undefined: nothing positive anywhere ("no_positives").
+Undefined: no gold pair has a score ("no_gold_asked").
 Source: Yayavaram et al. (2025), CAIRE, section 5.4, Tables 1, 8, 10, 11; which average it took is not printed.
 """
 
@@ -73,9 +74,18 @@ def f1(pairs: Pairs, average: Average, *, threshold: float = THRESHOLD, level: f
     """
     if average not in AVERAGES:
         raise ValueError(f"average must be one of {', '.join(AVERAGES)}, got {average!r}")
-    some = pairs.where(np.isfinite(pairs.score))
+    scored = pairs.where(np.isfinite(pairs.score))
+    kept, not_asked = _with_gold_asked(pairs, scored, average)
+    some = scored.where(kept)
     sums, labels = _columns(some, average, threshold)
-    extras = {"threshold": threshold, "n_unscored": int(pairs.score.size - some.score.size), **_left_out(sums, average)}
+    extras = {
+        "threshold": threshold,
+        "n_unscored": int(pairs.score.size - scored.score.size),
+        **_left_out(sums, average),
+    }
+    extras |= {"n_not_asked": not_asked} if not_asked else {}
+    if scored.score.size and not scored.gold.any():
+        return _without_gold(METHODS[average], scored, extras)
     found = estimate_by_clusters(
         sums, _of(average, labels), LOGIT, method=METHODS[average], n_units=int(np.unique(some.image).size),
         n_ratings=int(some.score.size), level=level, extras=extras,
@@ -107,6 +117,10 @@ def _compared(
     if average not in AVERAGES:
         raise ValueError(f"average must be one of {', '.join(AVERAGES)}, got {average!r}")
     one, other = _shared(first, second)
+    if one.score.size and not one.gold.any():
+        return replace(_without_gold(f"{how} of {METHODS[average]}", one, {"threshold": threshold}), n_raters=2)
+    kept, _not_asked = _with_gold_asked(first, one, average)
+    one, other = one.where(kept), other.where(kept)
     (left, labels), (right, _same) = (_columns(side, average, threshold) for side in (one, other))
     width, of = left.shape[1], _of(average, labels)
 
@@ -130,9 +144,25 @@ def _compared(
 
 
 def _named(found: Estimate, some: bool) -> Estimate:
-    """Images are what is left out; and where there are pairs without a value, nothing was positive."""
+    """Images are what is left out; and where there are pairs without a value, no gold label was asked."""
     found = replace(found, resampled="images")
-    return replace(found, reason="no_positives") if found.value is None and some else found
+    return replace(found, reason="no_gold_asked") if found.value is None and some else found
+
+
+def _without_gold(method: str, scored: Pairs, extras: dict[str, Any]) -> Estimate:
+    none = Estimate.undefined(reason="no_gold_asked", method=method, n_units=int(np.unique(scored.image).size))
+    return replace(none, n_ratings=int(scored.score.size), extras=extras)
+
+
+def _with_gold_asked(every: Pairs, scored: Pairs, average: Average) -> tuple[Bools, int]:
+    """(n,) scored pairs whose image (samples) or label (macro) has a scored gold pair, or no gold pair in ``every``;
+    and how many images or labels that leaves out."""
+    if average == "micro":
+        return np.ones(scored.score.size, bool), 0
+    name = "image" if average == "samples" else "label"
+    group = getattr(scored, name)
+    out = np.isin(group, getattr(every, name)[every.gold]) & ~np.isin(group, group[scored.gold])
+    return np.asarray(~out), int(np.unique(group[out]).size)
 
 
 def _shared(first: Pairs, second: Pairs) -> tuple[Pairs, Pairs]:

@@ -76,10 +76,13 @@ NO_ARTICLE = gettext_lazy("No model was asked with the right article: a setting 
 
 
 def _asked(given: Given) -> list[Asked]:
-    """Every pair that any model scored or that is gold; NaN where this model gave nothing."""
+    """Every pair of a picture with gold labels that any model scored or that is gold; NaN where this model gave
+    nothing. Of a picture without gold labels nobody knows what is right."""
     seen = given.observed(STAGE, FIELD, ("model",))
-    if not any(_gold(one) for one in seen.items):
+    known = np.array([bool(_gold(one)) for one in seen.items], bool)
+    if not known.any():
         raise Missing(NO_GOLD)
+    seen = seen.where(known[seen.item])
     scored = {(int(i), seen.targets[t].casefold()) for i, t in zip(seen.item, seen.target, strict=True)}
     gold = {(place, label) for place, one in enumerate(seen.items) for label in _gold(one)}
     every = sorted(scored | gold)
@@ -129,7 +132,8 @@ def build_f1(given: Given) -> Table:
     average, threshold = _average(given)
     scores = {one.who.pk: f1(one.pairs, average, threshold=threshold) for one in asked}
     baselines = [one for one in asked if one.setting in ("no_retrieval", "cosine")]
-    best = max(baselines, key=lambda one: scores[one.who.pk].value or 0.0, default=None)
+    defined = [one for one in baselines if scores[one.who.pk].value is not None]
+    best = max(defined, key=lambda one: scores[one.who.pk].value or 0.0, default=None)
     rows, gains = [], []
     for one in sorted(asked, key=lambda one: (_rank(one.setting), one.who.name, one.setting)):
         where = {"model": one.who.name, "setting": one.setting}

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,8 +24,9 @@ from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.renderings import to_csv, to_json, to_latex
 from evaluation.tables.spec import Cell, Missing, Table
 from evaluation.words import reason_sentence
-from people.models import Cohort
+from people.models import Cohort, Rater
 from tests.evaluation.data import NOON, give
+from tests.evaluation.rendered import table_forms
 from tests.evaluation.tabled import model, say
 from tests.personas import World, make_cohort, stand_in
 
@@ -307,6 +309,41 @@ def test_the_gain_equals_the_difference_of_the_columns_over_common_answers(study
     assert "the model scored (n = 4–5)" in words and "both models scored (n = 4)" in words
     assert "the strongest baseline was chosen on these data" in words.lower()
     assert "(n = 4)" in " ".join(str(line) for line in common.words)
+
+
+def test_f1_has_a_reason_where_no_gold_label_was_asked(study: Study) -> None:
+    """A run over the cohorts asks for Egypt and Brazil, where the gold labels are Japan and Ghana."""
+    rare(study)
+    campaign = Campaign.objects.get(stage__key="specific")
+    items = list(Item.objects.filter(stage=campaign.stage))
+    for setting in ("top_20", "no_retrieval", "gold_context"):
+        say(campaign, model(study.world.team, "Beside", setting), {(one, "Egypt"): "5" for one in items})
+    forms = table_forms(study.world.client(study.world.owner), "caire", "table-1")
+    data = json.loads(forms["json"])
+    rows = {row["label"]: row["cells"] for row in data["rows"]}
+    reasons = [cell["estimate"]["reason"] for cell in rows["Beside (top 20)"]]
+    assert reasons == ["no_gold_asked", "no_gold_asked", "nothing_counted"], "with the baseline it shares no pair"
+    assert not any(cell["shown"] for cell in rows["Beside (top 20)"])
+    assert rows["Beside (no retrieval)"][0]["estimate"]["value"] is None
+    assert "Strongest baseline: Keen" in " ".join(data["words"]), "one without a value is none"
+    assert "asked for none of the gold labels" in forms["page"] and "asked for none of the gold labels" in forms["tex"]
+    gold = study.table("table-10")
+    assert cell_of(gold, "Beside (gold context)").reason == "no_gold_asked"
+
+
+def cell_of(table: Table, row: str) -> Any:
+    return next(one.cells[0].estimate for one in table.rows if one.label == row)
+
+
+def test_a_picture_without_gold_labels_counts_for_nothing(study: Study) -> None:
+    rare(study)
+    before = study.table("table-1").rows[1].cells[0]
+    stage = study.benchmark.stages.get(key="specific")
+    other = Item.objects.create(stage=stage, key="unknown", concept="unknown")
+    rater = Rater.objects.get(name="Keen", setting="")
+    say(Campaign.objects.get(stage=stage), rater, {(other, "Japan"): "5"})
+    after = study.table("table-1").rows[1].cells[0]
+    assert before.estimate == after.estimate, "nobody knows what is right of it"
 
 
 def test_pictures_without_gold_labels_are_named(study: Study) -> None:

@@ -51,7 +51,10 @@ def test_is_scikit_learns(average: str, data: st.DataObject) -> None:
     gold, score = rng.random(shape) < 0.4, rng.integers(1, 6, shape)
     expected = f1_score(gold, score >= 4, average=average, zero_division=np.nan)
     found = f1(grid(gold, score), average)
-    assert found.reason == "no_positives" if np.isnan(expected) else found.value == pytest.approx(expected, abs=1e-12)
+    if not gold.any():
+        assert found.value is None and found.reason == "no_gold_asked"
+    else:
+        assert found.value == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_pair_without_a_score_is_no_negative() -> None:
@@ -104,10 +107,31 @@ def test_undefined_is_said(average: str) -> None:
     assert f1(none, average).reason == "nothing_counted"
     assert f1(grid(GOLD, np.full(GOLD.shape, N)), average).reason == "nothing_counted"
     empty = grid(np.zeros((2, 2)), np.ones((2, 2)))
-    assert f1(empty, average).reason == "no_positives"
+    assert f1(empty, average).reason == "no_gold_asked"
     wrong = grid(np.array([[1, 0]]), np.array([[1, 5]]))
     assert f1(wrong, average).value == 0, "wrong is not undefined"
     assert f1_ratio(grid(np.array([[1, 0]]), np.array([[5, 1]])), wrong, average).reason == "zero_below"
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_no_value_where_no_gold_label_was_asked(average: str) -> None:
+    """Two images: the model says yes to a wrong label of each, and was asked for no gold label."""
+    gold, score = np.array([[1, 0], [1, 0]]), np.array([[N, 5], [N, 4]])
+    found = f1(grid(gold, score), average)
+    assert (found.value, found.reason, found.n_units, found.n_ratings) == (None, "no_gold_asked", 2, 2)
+    whole = grid(gold, np.array([[5, 1], [5, 1]]))
+    for compared in (f1_difference(grid(gold, score), whole, average), f1_ratio(grid(gold, score), whole, average)):
+        assert (compared.value, compared.reason) == (None, "no_gold_asked")
+
+
+def test_an_image_or_label_whose_gold_was_not_asked_is_left_out_of_the_mean() -> None:
+    """Image 0: gold label 0 found, 1. Image 1: gold label 0 not asked, wrong label 1 said: no 0 in the mean. By label:
+    label 0 has 1; label 1 is nobody's gold and was said once: 0."""
+    pairs = grid(np.array([[1, 0], [1, 0]]), np.array([[5, 1], [N, 5]]))
+    found = f1(pairs, "samples")
+    assert (found.value, found.n_units, found.extras["n_not_asked"]) == (1, 1, 1)
+    assert f1(pairs, "macro").value == pytest.approx((1 + 0) / 2)
+    assert f1(pairs, "micro").value == pytest.approx(2 / 3)
 
 
 def test_two_sets_of_gold_labels_are_refused() -> None:
