@@ -64,7 +64,7 @@ class Order:
 
 def comparable(entry: CampaignEntry) -> list[Field]:
     """Questions whose answers can be told apart; a picture that was brought is nobody else's."""
-    return [one for one in entry.sheet.fields if one.kind != "picture"]
+    return [one for one in entry.sheet.fields if not one.spec.takes_uploads]
 
 
 def chosen(catalogue: Catalogue, params: Params, zone: Any) -> tuple[Selection, int]:

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from annotation.fields import registry
+
 LAYERS = ["jobs", "people", "benchmarks", "annotation", "predictions", "evaluation"]  # lowest first
 PURE = (
     "evaluation/metrics/",
@@ -77,7 +79,7 @@ def purity(path: str, text: str) -> Iterator[str]:
             yield f"{path}:{line} is pure and imports {name}"
 
 
-KINDS = {"text", "choice", "rating", "box", "grouping"}
+KINDS = {kind.spec.key for kind in registry.KINDS}
 
 
 def kind_strings(path: str, text: str) -> Iterator[str]:
@@ -103,6 +105,21 @@ def kind_strings(path: str, text: str) -> Iterator[str]:
                 yield f"{path}:{node.lineno} compares with a field kind's name"
         elif isinstance(node, ast.MatchValue) and is_kind(node.value):
             yield f"{path}:{node.lineno} matches on a field kind's name"
+
+
+def number_parsing(path: str, text: str) -> Iterator[str]:
+    """Views read numbers by jobs/numbers.py: `int` fails on texts that are too long, and `isdigit` knows \u00b2."""
+    if not re.search(r"(^|/)views(/|\.py$)", path):
+        return
+
+    def is_call(node: ast.AST) -> bool:
+        return isinstance(node, ast.Call)
+
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Attribute) and node.attr in ("isdigit", "isdecimal", "isnumeric"):
+            yield f"{path}:{node.lineno} uses {node.attr}; use parse_int of jobs.numbers"
+        elif re.match(r"int\(.*\b(request|GET|POST|said|params)\b", ast.unparse(node) if is_call(node) else ""):
+            yield f"{path}:{node.lineno} reads a number by int; use parse_int of jobs.numbers"
 
 
 def template_kind_strings(path: str, text: str) -> Iterator[str]:
