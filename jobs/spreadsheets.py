@@ -1,24 +1,34 @@
 """CSV that is safe to open in a spreadsheet, written as it goes."""
 
 import csv
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 # The wide forms are typed in East Asian text, and some spreadsheets read them as the plain ones.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
-BLANKS = " \u00a0\u3000\ufeff\u200b"
+FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001
+NEW_CELL = ("\t", "\r", "\n")  # what follows them may be read as a cell of its own
+INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp"}  # categories of Unicode that a spreadsheet may pass over
 
 
 def neutral(value: Any) -> str:
     """Text that a spreadsheet would run gets an apostrophe before it; numbers stay numbers."""
     text = "" if value is None else str(value)
-    risky = isinstance(value, str) and text.lstrip(BLANKS).startswith(FORMULA_STARTS)
-    return f"'{text}" if risky else text
+    return f"'{text}" if isinstance(value, str) and _is_risky(text) else text
 
 
 def as_written(cell: str) -> str:
     """A cell that `neutral` has made harmless, as it was before."""
-    return cell[1:] if cell.startswith("'") and cell[1:].lstrip(BLANKS).startswith(FORMULA_STARTS) else cell
+    return cell[1:] if cell.startswith("'") and _is_risky(cell[1:]) else cell
+
+
+def _is_risky(text: str) -> bool:
+    for letter in text:
+        if letter in NEW_CELL or letter in FORMULA_STARTS:
+            return True
+        if unicodedata.category(letter) not in INVISIBLE:
+            return False
+    return False
 
 
 def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:

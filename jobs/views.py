@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 from jobs import kinds, readers
 from jobs.access import Place, job_for
 from jobs.models import Job
+from jobs.numbers import parse_int
 from jobs.services import CannotResume, ask_cancel, resume
 from jobs.spreadsheets import csv_lines
 
@@ -29,7 +30,7 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
     counts = readers.counts(found)
     has_errors = any(outcome == "error" for outcome, _words, _n in counts)
     only_errors = request.GET.get("show", "errors" if has_errors else "all") == "errors"
-    rows, further = readers.page(found, only_errors=only_errors, after=_whole(request.GET.get("after")))
+    rows, further = readers.page(found, only_errors=only_errors, after=parse_int(request.GET.get("after")))
     context = _progress(found, place) | {
         "rows": rows,
         "further": further,
@@ -94,7 +95,3 @@ def _progress(found: Job, place: Place) -> dict[str, Any]:
         "remarks": readers.remarks(found, kind.remarks) if kind else [],
         "next": kind.after(found) if kind and found.state == Job.State.DONE else None,
     }
-
-
-def _whole(text: str | None) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else 0

@@ -10,6 +10,7 @@ from annotation.composer.paths import find, join, row_of, steps
 from annotation.composer.reading import MAP, free, named, rows_of
 from annotation.fields.registry import KINDS, UnknownKind, kind
 from benchmarks.rules.displays import default_pictures
+from jobs.numbers import parse_int
 
 DROPPED = "dropped"
 Content = dict[str, Any]
@@ -102,10 +103,11 @@ def _to(content: Content, said: str) -> str:
     """Dragged: `sheet.fields[2]:0`."""
     path, _colon, number = said.rpartition(":")
     rows, at = _row(content, path)
-    if not number.isdecimal() or int(number[:6]) >= len(rows):
+    to = parse_int(number, default=len(rows))
+    if to >= len(rows):
         raise NoSuchAct(said[:80])
-    rows.insert(int(number), rows.pop(at))
-    return _at(path, int(number))
+    rows.insert(to, rows.pop(at))
+    return _at(path, to)
 
 
 def _copy(content: Content, path: str) -> str:

@@ -40,6 +40,7 @@ from annotation.views.faces import (
     undoable,
 )
 from annotation.views.pictures import bring_with_sheet
+from jobs.numbers import parse_int
 from people.models import User
 
 STAYS = gettext_lazy("This work is closed. Your answer stays as it was.")
@@ -217,8 +218,7 @@ def undo(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResp
 
 
 def version_in(request: HttpRequest) -> int | None:
-    said = request.POST.get("version", "")
-    return int(said) if said.isdecimal() and len(said) < 6 else None
+    return parse_int(request.POST.get("version"), default=None)
 
 
 @of_assignment
@@ -240,8 +240,7 @@ def report(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
 def draft(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
     """Save what is not submitted yet. An older window is told, and overwrites nothing."""
     sheet = sheet_of(assignment.campaign.sheet_version)
-    base = request.POST.get("draft_version", "")
-    version = int(base) if base.isdecimal() and len(base) < 9 else 0
+    version = parse_int(request.POST.get("draft_version"))
     try:
         trace = trace_in(request, assignment, at)
         saved = drafts.save(assignment.pk, assignment.rater, sheet.read_form(request.POST), version, at, trace)

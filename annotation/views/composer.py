@@ -25,6 +25,7 @@ from annotation.views.answers import person, scripted
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Stage
 from benchmarks.tabs import tabs_for
+from jobs.numbers import parse_id, parse_int
 
 PLAIN = ("save", "draft", "keep", "publish", "redraw")
 BESIDE = "composer_beside"
@@ -65,7 +66,7 @@ def stages(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _remove(request: HttpRequest, benchmark: Benchmark, said: str) -> HttpResponse:
-    stage = get_object_or_404(benchmark.stages, pk=said if said.isdecimal() and len(said) < 19 else 0)
+    stage = get_object_or_404(benchmark.stages, pk=parse_id(said))
     if services.remove(stage, person(request)):
         messages.success(request, _("“%(name)s” is removed.") % {"name": stage.name})
     else:
@@ -166,7 +167,7 @@ def _published(request: HttpRequest, stage: Stage, content: dict[str, Any]) -> H
         return _shown(request, stage, content, checked=True, status=422)
     messages.success(request, _("Version %(n)s is in force. New campaigns ask it.") % {"n": version.number})
     stage.refresh_from_db()
-    chosen = [int(one) for one in request.POST.getlist("roll") if one.isdecimal() and len(one) < 19]
+    chosen = [parse_id(number) for number in request.POST.getlist("roll") if parse_id(number)]
     moved = sheet_versions.roll_out(stage, chosen, user) if chosen else 0
     if moved:
         said = ngettext("%(n)s campaign has the new words.", "%(n)s campaigns have the new words.", moved)
@@ -187,8 +188,7 @@ def stage_versions(request: HttpRequest, slug: str, stage_id: int) -> HttpRespon
         messages.info(request, _("The draft is discarded."))
         return redirect("annotation:compose", slug, stage.pk)
     if request.method == "POST":
-        said = request.POST.get("number", "")
-        version = get_object_or_404(stage.versions, number=said if said.isdecimal() and len(said) < 9 else 0)
+        version = get_object_or_404(stage.versions, number=parse_int(request.POST.get("number")))
         services.bring_back(stage, version.number, person(request), timezone.now())
         messages.info(
             request, _("Version %(n)s is the draft now. Publish it to put it in force.") % {"n": version.number}

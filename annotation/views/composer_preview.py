@@ -26,6 +26,7 @@ from annotation.views.answers import person
 from annotation.views.composer import found
 from benchmarks.image_urls import PLACEHOLDER
 from benchmarks.models import Image, Item, ItemImage, Stage
+from jobs.numbers import parse_int
 from people.models import Cohort, Rater, User
 
 
@@ -40,8 +41,7 @@ def preview(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     if request.method == "POST":
         content = tidy(content_posted(request.POST))
     elif "number" in request.GET:
-        said = request.GET["number"]
-        content = get_object_or_404(stage.versions, number=said if said.isdecimal() and len(said) < 9 else 0).content
+        content = get_object_or_404(stage.versions, number=parse_int(request.GET["number"])).content
     else:
         draft = services.draft_of(stage)
         content = draft.content if draft else services.content_of(stage)

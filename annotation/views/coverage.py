@@ -26,6 +26,7 @@ from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark, Item
 from benchmarks.readers import condition_names
 from benchmarks.tabs import tabs_for
+from jobs.numbers import parse_int
 from people.access import may_manage
 
 MOST_KEYS = 2_000
@@ -104,8 +105,7 @@ def _in_use(campaign: Campaign) -> bool:
 
 
 def _number(said: Mapping[str, str], name: str, otherwise: int) -> int:
-    text = said.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else otherwise
+    return parse_int(said.get(name), default=otherwise)
 
 
 def _choice(said: Mapping[str, str], facets: Mapping[str, list[str]]) -> Choice:

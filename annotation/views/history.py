@@ -27,6 +27,7 @@ from annotation.services.sheet_versions import sheet_of
 from annotation.views.answers import STAYS, of_assignment, person, to_sheet
 from annotation.views.faces import about_of, language, skip_options, speech_for
 from annotation.words import Chip, chip_of, note_of, when, zone_of
+from jobs.numbers import parse_id
 from people.models import User
 from people.tabs import tabs_for
 
@@ -80,9 +81,9 @@ class Cursor:
             at = datetime.fromisoformat(moment)
         except ValueError:
             return None
-        if timezone.is_naive(at) or not number.isdecimal() or len(number) > 18:
+        if timezone.is_naive(at) or not parse_id(number):
             return None
-        return cls(at, int(number))
+        return cls(at, parse_id(number))
 
 
 def past_of(

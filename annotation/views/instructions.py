@@ -25,6 +25,7 @@ from annotation.views.answers import person, scripted
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
+from jobs.numbers import parse_int
 
 
 @login_required
@@ -64,7 +65,7 @@ def _acted(request: HttpRequest, content: dict[str, Any], said: str) -> tuple[in
 
 
 def _number(said: str) -> int:
-    return int(said) if said.isdecimal() and len(said) < 4 else 0
+    return parse_int(said, maximum=999)
 
 
 def _published(request: HttpRequest, benchmark: Benchmark, campaign: Campaign, content: dict[str, Any]) -> HttpResponse:

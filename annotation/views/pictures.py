@@ -18,6 +18,7 @@ from annotation.services.answers import AlreadyAnswered, Unclaimable
 from annotation.services.sheet_versions import sheet_of
 from benchmarks.image_urls import image_url
 from benchmarks.models import Image
+from jobs.numbers import parse_int
 from people.views.asking import person
 
 PREVIEW = 480
@@ -65,9 +66,9 @@ def bring_with_sheet(request: HttpRequest, assignment: Assignment, at: datetime)
             raw[asked.key] = asked.spec.with_upload(raw.get(asked.key), image.sha256, kind)
         except uploads.UploadRefused as refused:
             words = refused.message
-    version = request.POST.get("draft_version", "")
+    version = parse_int(request.POST.get("draft_version"))
     try:
-        drafts.save(assignment.pk, assignment.rater, raw, int(version) if version.isdecimal() else 0, at)
+        drafts.save(assignment.pk, assignment.rater, raw, version, at)
     except drafts.DraftTooLong:
         words = words or _("This is too long to be kept as a draft. Make it shorter.")
     except (drafts.DraftConflict, AlreadyAnswered, Unclaimable):

@@ -24,6 +24,7 @@ from annotation.words import zone_of
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
+from jobs.numbers import parse_id
 from people.models import User
 
 
@@ -39,11 +40,11 @@ def _context(request: HttpRequest, benchmark: Benchmark, user: User, **more: Any
 
 def _done(request: HttpRequest, benchmark: Benchmark, user: User) -> Any:
     """The decision just made, named in the address while its reviewer may take it back."""
-    said = request.GET.get("done", "")
-    if not said.isdecimal() or len(said) > 18:
-        return None
     rows = Review.objects.filter(
-        pk=int(said), reviewer=user, undone_at=None, annotation__assignment__campaign__stage__benchmark=benchmark
+        pk=parse_id(request.GET.get("done")),
+        reviewer=user,
+        undone_at=None,
+        annotation__assignment__campaign__stage__benchmark=benchmark,
     )
     found = rows.select_related("annotation__assignment__campaign__stage", "reviewer").first()
     if found is None:
@@ -101,7 +102,7 @@ def undo(request: HttpRequest, slug: str, review_id: int) -> HttpResponse:
 
 def _next(benchmark: Benchmark, user: User, said: str, *, done: int = 0) -> HttpResponse:
     """The next that waits after the one named, else the first; with none left, the queue."""
-    found = reviews.next_after(benchmark, user, int(said) if said.isdecimal() and len(said) < 19 else 0)
+    found = reviews.next_after(benchmark, user, parse_id(said))
     to = reverse("annotation:review_queue", args=[benchmark.slug])
     if found is not None:
         to = reverse("annotation:review", args=[benchmark.slug, found])

@@ -20,6 +20,7 @@ from annotation.services.gate import SHUTS_OUT
 from annotation.views import faces
 from annotation.views.answers import person, scripted
 from annotation.views.home import home_of
+from jobs.numbers import parse_id
 from people.models import User
 from people.services.raters import rater_of
 from people.tabs import tabs_for
@@ -61,10 +62,8 @@ def sheet(request: HttpRequest, campaign_id: int) -> HttpResponse:
 
 def own(user: User, campaign_id: int, said: str) -> Assignment | None:
     """An assignment named in the address; None when it is not this person's, or of another campaign."""
-    if not said.isdecimal() or len(said) > 18:
-        return None
     try:
-        assignment = assignment_for(user, int(said))
+        assignment = assignment_for(user, parse_id(said))
     except Http404:
         return None
     return assignment if assignment.campaign_id == campaign_id else None

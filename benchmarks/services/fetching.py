@@ -223,11 +223,18 @@ def may_be_asked(number: str) -> bool:
         return False
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
         address = address.ipv4_mapped
+    if is_metadata(address):
+        return False
     if any(address in ip_network(allowed) for allowed in settings.FETCH_ALLOW):
         return True
     if any(address in network for network in NEVER):
         return False
     return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+
+
+def is_metadata(address: Address) -> bool:
+    """Whether a cloud tells its guests secrets at this address; no setting opens it."""
+    return any(address in ip_network(network) for network in settings.METADATA_NETWORKS)
 
 
 def _resolve(host: str) -> Sequence[str]:

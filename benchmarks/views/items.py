@@ -10,6 +10,7 @@ from benchmarks.access import benchmark_for, may
 from benchmarks.imports.records import clean
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.tabs import tabs_for
+from jobs.numbers import parse_id
 
 
 @login_required
@@ -20,7 +21,7 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = {name: clean(request.GET.get(name)) for name in readers.FACETS}
     offered = overview.filters(stage, request.GET.dict())
     found = overview.narrowed(readers.items(stage, chosen), offered)
-    rows, further = readers.page(found, _whole(request.GET.get("after")))
+    rows, further = readers.page(found, parse_id(request.GET.get("after")))
     picked = chosen | {one.filter.name: one.chosen for one in offered}
     kept = {name: value for name, value in picked.items() if value} | {"stage": stage.key}
     context = {
@@ -72,7 +73,3 @@ def _stage(benchmark: Benchmark, key: str) -> Stage:
     if found is None:
         raise Http404
     return found
-
-
-def _whole(text: str | None) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else 0

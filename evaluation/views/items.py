@@ -19,6 +19,7 @@ from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.reports.disagreement import chosen, ordered
 from evaluation.reports.items_page import list_context, list_filters, unit_context
 from evaluation.selection import Selection, SelectionError
+from jobs.numbers import parse_int
 
 
 def _language() -> str:
@@ -59,8 +60,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         selection, least = _chosen(request, catalogue)
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
-    asked = request.GET.get("page", "1")
-    number = int(asked) if asked.isdecimal() and 0 < len(asked) < 8 else 0
+    number = parse_int(request.GET.get("page", "1"), maximum=9_999_999)
     order = ordered(selection, least)
     context |= list_context(catalogue, selection, order, max(number, 1), _language())
     if number < 1 or (number > 1 and not context["rows"]):

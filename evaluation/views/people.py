@@ -19,6 +19,7 @@ from evaluation.catalogue import catalogue_of
 from evaluation.forms import ReasonForm
 from evaluation.raters import RaterLine, cohorts_of, effect_words, exclusions_of, raters_of
 from evaluation.reports.people import numbers, people_context, people_filters
+from jobs.numbers import parse_int
 from people.models import Cohort
 
 PAGE = 100
@@ -54,8 +55,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _part(request: HttpRequest, lines: list[RaterLine]) -> tuple[list[RaterLine], dict[str, Any]]:
     """One page of the lines, and where it lies: `first` and `last` of `total`, and addresses of its neighbours."""
-    asked = request.GET.get("page", "1")
-    number = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 else 0
+    number = parse_int(request.GET.get("page", "1"), maximum=99_999)
     start = (number - 1) * PAGE
     if number < 1 or (start and start >= len(lines)):
         raise Http404

@@ -19,9 +19,8 @@ import httpcore
 import httpx
 from django.conf import settings
 
-from benchmarks.services.fetching import NEVER, may_be_asked
+from benchmarks.services.fetching import NEVER, is_metadata, may_be_asked
 
-LINK_LOCAL = [ip_network(one) for one in ("169.254.0.0/16", "fe80::/10")]  # clouds tell their guests secrets there
 IDLE_SECONDS = 4.0  # servers close after five or more; a line that is closed under us costs a request
 CONNECT_SECONDS = 10.0
 
@@ -37,7 +36,7 @@ def is_private(number: str) -> bool:
     address = ip_address(number.partition("%")[0])
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
         address = address.ipv4_mapped
-    if any(address in network for network in (*LINK_LOCAL, *NEVER)) and not address.is_loopback:
+    if is_metadata(address) or (any(address in network for network in NEVER) and not address.is_loopback):
         return False
     return any(address in ip_network(one) for one in settings.PRIVATE_ENDPOINTS)
 

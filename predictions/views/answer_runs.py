@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Campaign
 from benchmarks.access import benchmark_for
+from jobs.numbers import parse_id
 from people.views.asking import person
 from predictions import covered
 from predictions.access import answer_run_for
@@ -24,7 +25,7 @@ from predictions.progress import progress_of
 from predictions.run_pages import STATES, about_of, calls_page, in_its_place, standing
 from predictions.services import answer_runs
 from predictions.services.selecting import came_since
-from predictions.views.pages import context_of, whole
+from predictions.views.pages import context_of
 
 
 @login_required
@@ -39,7 +40,7 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
         "about": about_of(found),
         "came_since": came_since(found) if _may_grow(found) else 0,
         "covered": covered.sentence(covered.covered_of(found.calls.filter(repeat=0)).get(found.rater_id)),
-        "page": calls_page(found, state, whole(request.GET.get("after"))),
+        "page": calls_page(found, state, parse_id(request.GET.get("after"))),
         "chosen": state,
         "stands": in_its_place(found),
     }

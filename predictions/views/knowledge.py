@@ -13,6 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.imports.rows import clean
+from jobs.numbers import parse_id
 from people.access import team_for
 from people.models import Team
 from people.tabs import tabs_for
@@ -52,7 +53,7 @@ def base(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
     team = team_for(request.user, slug)
     found = base_for(team, base_id)
     wanted = str(clean(request.GET.get("q", "")))[:LONGEST_SEARCH].strip()
-    entries, further = readers.entries_of(found, wanted, _whole(request.GET.get("after")))
+    entries, further = readers.entries_of(found, wanted, parse_id(request.GET.get("after")))
     pictures, held = readers.first_pictures(entries), readers.held_of(found)
     context = _context(
         request, team, base=found, held=held, closed=bases.closed(found),
@@ -129,10 +130,6 @@ def index_do(request: HttpRequest, slug: str, base_id: int, index_id: int) -> Ht
     except indexes.Refused as refused:
         messages.error(request, str(refused))
     return redirect("predictions:knowledge_base", team.slug, base_id)
-
-
-def _whole(text: str | None) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
 def _context(request: HttpRequest, team: Team, **more: Any) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Stage
 from benchmarks.tabs import tabs_for
+from jobs.numbers import parse_id
 from people.views.asking import person
 from predictions import knowledge_readers as readers
 from predictions.forms.knowledge import LinkingForm
@@ -25,7 +26,6 @@ from predictions.services import runs
 from predictions.services.knowledge import link_checks, linking, naming
 from predictions.services.knowledge.indexes import Refused
 from predictions.services.knowledge.linking import METHODS, NAMED, REASONS
-from predictions.views.pages import whole
 
 CHECKS = "link-check"
 
@@ -62,7 +62,7 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     found = linking_for(benchmark, run_id)
     only = request.GET.get("show", "")
     only = only if only in REASONS or only == "linked" else ""
-    lines, further = readers.links_of(found, whole(request.GET.get("after")), only)
+    lines, further = readers.links_of(found, parse_id(request.GET.get("after")), only)
     context = _context(
         request, benchmark, run=found, said=_said(found), lines=[(one, REASONS.get(one.link.reason)) for one in lines],
         further=further, only=only,

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
+from jobs.numbers import parse_id
 from people.views.asking import person
 from predictions import words
 from predictions.access import answer_run_for
@@ -25,7 +26,7 @@ from predictions.models import Endpoint, Run
 from predictions.plan_pages import facts_of, run_in_the_way, told_of
 from predictions.services import answer_runs, plans
 from predictions.services.answer_runs import Plan
-from predictions.views.pages import context_of, whole
+from predictions.views.pages import context_of
 
 CHECKED = ("look", "find", "cost", "start")
 OWN = ("csrfmiddlewaretoken", "do", "at", "show", "find")
@@ -39,7 +40,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     said: QueryDict = request.POST if request.method == "POST" else request.GET
     if said is request.GET and "like" in said:
-        said = told_of(answer_run_for(benchmark, whole(said["like"])))
+        said = told_of(answer_run_for(benchmark, parse_id(said["like"])))
     checked = "show" in said or said.get("do") in CHECKED
     form, fits = _form(benchmark, said, checked=checked and request.method == "POST")
     if not form.is_bound or not form.is_valid() or not isinstance(form, PlanForm):
@@ -80,7 +81,7 @@ def _form(benchmark: Benchmark, said: Any, *, checked: bool) -> tuple[FirstForm,
 
 def _kinds(benchmark: Benchmark, said: Any) -> Collection[str]:
     """Of endpoints that are worth offering: all, before a campaign is chosen or where nothing fits it."""
-    campaign = campaigns_of(benchmark).filter(pk=whole(said.get("campaign"))).first()
+    campaign = campaigns_of(benchmark).filter(pk=parse_id(said.get("campaign"))).first()
     return usable(campaign) or Endpoint.Kind.values if campaign else Endpoint.Kind.values
 
 
@@ -129,7 +130,7 @@ def _endpoint(form: FirstForm, benchmark: Benchmark) -> Endpoint | None:
 def _look_page(request: HttpRequest, benchmark: Benchmark, plan: Plan) -> HttpResponse:
     """What is sent for one unit, and what all of it costs, if that was asked. Raises answer_runs.Refused."""
     said = request.POST
-    number, find = whole(said.get("show") or said.get("at")), said.get("find", "").strip()
+    number, find = parse_id(said.get("show") or said.get("at")), said.get("find", "").strip()
     found = plans.place_of(plan, find, number) if said.get("do") == "find" else None
     view = answer_runs.preview(plan, number if found is None else found)
     number = min(number if found is None else found, view.total - 1)

@@ -15,6 +15,7 @@ from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Item
 from benchmarks.tabs import tabs_for
 from jobs.models import Job
+from jobs.numbers import parse_id
 from people.views.asking import person
 from predictions.access import run_for
 from predictions.forms.files import CollectionForm, RunForm
@@ -32,7 +33,7 @@ SHOWN = 10
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     jobs = Job.objects.filter(scope=benchmark.scope, kind__in=(collections.KIND, runs.KIND))
-    answers, further = answer_runs_of(benchmark, whole(request.GET.get("before")))
+    answers, further = answer_runs_of(benchmark, parse_id(request.GET.get("before")))
     context = context_of(
         request,
         benchmark,
@@ -113,8 +114,3 @@ def context_of(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[
     """What every page of predictions takes."""
     nav = tabs_for(request.user, benchmark, "predictions")
     return {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name, **more}
-
-
-def whole(text: str | None) -> int:
-    """A number out of an address; 0 for anything else."""
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 19 else 0

@@ -127,6 +127,24 @@ def test_no_private_address_is_asked_however_it_was_come_by(elsewhere: Elsewhere
     assert elsewhere.connected == []
 
 
+@pytest.mark.parametrize(
+    "number", ["100.100.100.200", "169.254.169.254", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"]
+)
+def test_no_setting_opens_the_metadata_of_a_cloud(elsewhere: Elsewhere, settings: Any, number: str) -> None:
+    """As a literal, as a name, among good addresses, by a redirect."""
+    settings.FETCH_ALLOW = ["100.64.0.0/10", "169.254.0.0/16", "168.63.129.0/24", "192.0.0.0/24", "fc00::/7"]
+    literal = f"[{number}]" if ":" in number else number
+    assert elsewhere.refuses(f"http://{literal}/").code == "private"
+    elsewhere.names["inside.example"] = [[number]]
+    elsewhere.names["both.example"] = [[PUBLIC, number]]
+    assert elsewhere.refuses("http://inside.example/").code == "private"
+    assert elsewhere.refuses("http://both.example/").code == "private"
+    assert elsewhere.connected == []
+    elsewhere.pages["/moved"] = to(f"http://{literal}/secret")
+    assert elsewhere.refuses("http://pictures.example/moved").code == "private"
+    assert elsewhere.connected == [(PUBLIC, 80)]
+
+
 @pytest.mark.parametrize("number", ["8.8.8.8", "93.184.215.14", "2606:4700::6810:84e5", "::ffff:8.8.8.8"])
 def test_the_open_internet_is_asked(number: str) -> None:
     assert may_be_asked(number)

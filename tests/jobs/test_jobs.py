@@ -1,5 +1,6 @@
 """Long work: claimed once, told step by step, stopped when asked, gone on with after a kill."""
 
+import unicodedata
 from datetime import timedelta
 
 import pytest
@@ -7,11 +8,11 @@ from celery import current_app
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from jobs import access, kinds, runner, services, tasks
+from jobs import access, broker, kinds, runner, services, tasks
 from jobs.access import Place
 from jobs.models import Event, Job, JobRow
 from jobs.runner import GiveBack, JobFailed, LeaseLost, Work
-from jobs.spreadsheets import csv_lines, neutral
+from jobs.spreadsheets import as_written, csv_lines, neutral
 
 pytestmark = pytest.mark.django_db
 
@@ -205,6 +206,9 @@ def test_without_a_broker_it_waits_and_is_sent_later(counting, monkeypatch, djan
     with django_capture_on_commit_callbacks(execute=True):
         job = start()
     assert state(job) == "queued"
+    for seconds in (31, 62):  # the broker is still away: it is tried again at each look
+        assert runner.requeue_stalled(timezone.now() + timedelta(seconds=seconds)) == 0
+    monkeypatch.setattr(broker, "_silent_until", 0.0)  # ten seconds have gone by
     monkeypatch.setattr(current_app, "send_task", lambda name, args, **options: heard.append(args[0]))
     assert runner.requeue_stalled(timezone.now()) == 0
     assert runner.requeue_stalled(timezone.now() + timedelta(seconds=31)) == 1
@@ -263,6 +267,9 @@ class TestPages:
             assert world.client(user).get(f"/jobs/{job.pk}/").status_code == 404
 
 
+INVISIBLE = [chr(n) for n in range(0x110000) if unicodedata.category(chr(n)) in ("Cc", "Cf", "Zs", "Zl", "Zp")]
+
+
 def test_cells_that_a_spreadsheet_would_run_are_made_text():
     assert [neutral(value) for value in ("=a", "+a", "-a", "@a", "\ta", " =a", "a=", "", None, -3, 2.5)] == [
         "'=a",
@@ -281,6 +288,13 @@ def test_cells_that_a_spreadsheet_would_run_are_made_text():
         assert neutral(f"{wide}1+1") == f"'{wide}1+1"
         assert neutral(f"\u3000{wide}1") == f"'\u3000{wide}1"
         assert neutral(f"a{wide}1") == f"a{wide}1"
+    for start in ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"):
+        for letter in INVISIBLE:
+            text = f"{letter}{start}1"
+            assert neutral(text) == f"'{text}", (hex(ord(letter)), start)
+            assert as_written(neutral(text)) == text
+    assert neutral("\u2060\u200e\u202e\u2003\x0b\x1f=1") == "'\u2060\u200e\u202e\u2003\x0b\x1f=1"
+    assert neutral("\u2003a=1") == "\u2003a=1"
     assert list(csv_lines(["a"], [['x"y']]))[1] == '"x""y"\r\n'
 
 

@@ -16,6 +16,10 @@ from tests.predictions.scripted import Server
 ASKED = Request(messages=(Message("user", (Words("Is anybody there?"),)),))
 INSIDE = ["127.0.0.1", "::1", "10.1.2.3", "192.168.0.9", "172.31.0.1", "100.64.0.7", "fd00::1", "::ffff:10.0.0.1"]
 NEVER = ["169.254.169.254", "fe80::1", "0.0.0.0", "224.0.0.1", "168.63.129.16", "64:ff9b::a00:1", "255.255.255.255"]
+METADATA = [
+    "169.254.169.254", "fe80::a9fe:a9fe", "168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::254",
+    "fd20:ce::254", "::ffff:100.100.100.200",
+]  # fmt: skip
 
 
 def names(*numbers: str) -> lines.Resolve:
@@ -39,6 +43,18 @@ def test_some_addresses_are_asked_by_nobody(settings: LazySettings, number: str)
     settings.PRIVATE_ENDPOINTS = endpoints.LAN
     with pytest.raises(lines.AddressRefused):
         lines.numbers_of("models", in_clear=False, resolve=names(number))
+
+
+@pytest.mark.parametrize("number", METADATA)
+def test_no_setting_opens_the_metadata_of_a_cloud(settings: LazySettings, number: str) -> None:
+    """As a literal, as a name, among good addresses."""
+    settings.PRIVATE_ENDPOINTS = settings.FETCH_ALLOW = [*endpoints.LAN, "169.254.0.0/16", "fe80::/10", "192.0.0.0/24"]
+    assert not lines.is_private(number)
+    for numbers in ([number], ["93.184.216.34", number], ["10.0.0.1", number]):
+        with pytest.raises(lines.AddressRefused, match="private"):
+            lines.numbers_of("models", in_clear=False, resolve=names(*numbers))
+    literal = f"[{number}]" if ":" in number else number
+    assert refused(OpenAI(f"http://{literal}/v1", "")).trouble == "not_allowed"
 
 
 def test_one_network_may_be_let_without_the_others(settings: LazySettings) -> None:
