@@ -7,7 +7,10 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
+from config import proxies
 from config.endpoints import LOCAL_HOSTS
+
+PROXY_HINT = "Set EMIC_PROXY=1 behind one proxy, 2 behind two, or EMIC_PROXY=0 where visitors reach Emic directly."
 
 
 def public_hosts() -> list[str]:
@@ -67,7 +70,19 @@ def mail_server(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     return []
 
 
+@register()
+def proxy_unsaid(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Behind a proxy that nobody told us of, all visitors have one address: whoever types wrong passwords locks out
+    everybody else."""
+    if proxies.count(settings.PROXY_TEXT) is None:
+        return [Error("EMIC_PROXY is no number of proxies.", hint=PROXY_HINT, id="emic.E005")]
+    if settings.HTTPS and not settings.PROXY_TEXT:
+        return [Error("EMIC_HTTPS is set, and EMIC_PROXY is not.", hint=PROXY_HINT, id="emic.E005")]
+    return []
+
+
 def refuse_mistakes() -> None:
     """The same errors where no command runs the checks: a web server started by a container."""
-    for mistake in [*default_key(None), *debug_in_public(None), *key_of_secrets(None), *private_networks(None)]:
-        raise ImproperlyConfigured(f"{mistake.msg} {mistake.hint}")
+    for check in (default_key, debug_in_public, key_of_secrets, private_networks, proxy_unsaid):
+        for mistake in check(None):
+            raise ImproperlyConfigured(f"{mistake.msg} {mistake.hint}")

@@ -15,15 +15,15 @@ def name_of(request: HttpRequest, credentials: Mapping[str, Any] | None) -> str 
 
 
 def address_of(request: HttpRequest) -> str:
-    """Where the request comes from. Behind a proxy (EMIC_PROXY), the last entry is what the proxy itself saw;
+    """Where the request comes from. Each proxy (EMIC_PROXY says how many) adds at the right what it saw itself;
 
-    those before it, and the whole header without a proxy, are whatever the sender likes.
+    entries further left, and the whole header without a proxy, are whatever the sender likes.
     """
     direct = str(request.META.get("REMOTE_ADDR") or "")
     if not settings.PROXY:
         return direct
-    last = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).rsplit(",", 1)[-1].strip()
+    entries = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")
     try:
-        return str(ip_address(last))
+        return str(ip_address(entries[-min(settings.PROXY, len(entries))].strip()))
     except ValueError:
         return direct
