@@ -2,6 +2,7 @@ import contextlib
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,23 @@ HEARTBEAT_SECONDS = 5.0
 
 
 @worker_init.connect
-def start_heartbeat(**_kwargs: Any) -> None:
-    """Under `./emic run` the worker touches a file, so that the supervisor replaces a worker that is frozen."""
+def start_heartbeats(**_kwargs: Any) -> None:
+    """Two signs of life of the worker: a file for the supervisor of `./emic run`, which replaces a frozen worker, and
+    a key in the broker for the status page. Each from a thread of its own: a broker that hangs is no frozen worker."""
+    from django.utils import timezone
+
+    from jobs.broker import mark_worker
+
     if path := os.environ.get("EMIC_HEARTBEAT"):
-        threading.Thread(target=_touch, args=(Path(path),), name="heartbeat", daemon=True).start()
+        _repeat(Path(path).touch)
+    _repeat(lambda: mark_worker(timezone.now()))
 
 
-def _touch(path: Path) -> None:
-    while True:
-        with contextlib.suppress(OSError):  # a new file on a full disk; an old one can be touched
-            path.touch()
-        time.sleep(HEARTBEAT_SECONDS)
+def _repeat(sign: Callable[[], None]) -> None:
+    def run() -> None:
+        while True:
+            with contextlib.suppress(OSError):  # a new file on a full disk; an old one can be touched
+                sign()
+            time.sleep(HEARTBEAT_SECONDS)
+
+    threading.Thread(target=run, name="heartbeat", daemon=True).start()

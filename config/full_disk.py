@@ -12,6 +12,7 @@ from psycopg.errors import DiskFull
 
 from config.middleware import refusal
 
+LITTLE_BYTES = 100 * 1024 * 1024  # less than this free is nearly full
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 

@@ -1,9 +1,113 @@
+"""Two questions from outside: does this process answer, and can the site be used?"""
+
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db import connection
-from django.http import HttpRequest, HttpResponse
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+
+from config.full_disk import LITTLE_BYTES
+from jobs import broker
+from jobs.waiting import call_within
+
+SECONDS = 2.0
+WORKER_LATE = timedelta(seconds=60)
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
-    """200 when the database answers; the supervisor and the containers ask this."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
+    """200 when this web process answers. It asks nothing else: a supervisor restarts what does not answer, and a
+    restart of the web server mends neither the database nor the worker."""
     return HttpResponse("ok\n", content_type="text/plain")
+
+
+def readyz(request: HttpRequest) -> HttpResponse:
+    """200 when people can use the site, else 503; each part by name. Broker, worker and disk only degrade it: answers
+    can still be given."""
+    needed = {"database": PARTS["database"].state(), "storage": PARTS["storage"].state()}
+    others = {name: PARTS[name].state() for name in ("broker", "worker", "disk")}
+    ready = all(state == "ok" for state in needed.values())
+    degraded = sorted(name for name, state in others.items() if state != "ok")
+    body = {"ready": ready, "degraded": degraded, "parts": needed | others}
+    return JsonResponse(body, status=200 if ready else 503, headers={"Cache-Control": "no-store"})
+
+
+@dataclass
+class Part:
+    """One part of the site. Its state is asked for at most every `seconds`, whoever wants to know."""
+
+    ask: Callable[[], str]
+    seconds: float
+    _state: str = "unknown"
+    _asked: float = float("-inf")
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def state(self) -> str:
+        with self._lock:
+            if time.monotonic() - self._asked >= self.seconds:
+                self._state = call_within(SECONDS, self.ask, "down")
+                self._asked = time.monotonic()
+            return self._state
+
+    def forget(self) -> None:
+        self._asked = float("-inf")
+
+
+def _database() -> str:
+    """Asked in a thread of its own, whose connection goes back at once."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        return "ok" if _is_migrated() else "migrations are due"
+    finally:
+        connection.close()
+
+
+_migrated: list[bool] = []
+
+
+def _is_migrated() -> bool:
+    """Asked until it is so: nobody takes a migration back under a running server."""
+    if not _migrated:
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            return False
+        _migrated.append(True)
+    return True
+
+
+def _storage() -> str:
+    default_storage.exists("originals")
+    return "ok"
+
+
+def _disk() -> str:
+    return "ok" if shutil.disk_usage(settings.DATA_DIR).free >= LITTLE_BYTES else "nearly full"
+
+
+def _broker() -> str:
+    return "ok" if broker.ask(lambda client: client.ping()) else "down"
+
+
+def _worker() -> str:
+    seen: Any = broker.ask(lambda client: (broker.worker_seen(client),))
+    if seen is None:
+        return "unknown"  # its sign of life is kept in the broker
+    return "ok" if seen[0] and timezone.now() - seen[0] <= WORKER_LATE else "late"
+
+
+PARTS = {
+    "database": Part(_database, 1.0),
+    "storage": Part(_storage, 30.0),
+    "broker": Part(_broker, 5.0),
+    "worker": Part(_worker, 5.0),
+    "disk": Part(_disk, 5.0),
+}

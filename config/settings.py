@@ -4,7 +4,7 @@ from pathlib import Path
 
 import environ
 
-from config import endpoints, languages
+from config import endpoints, languages, proxies
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -17,7 +17,8 @@ DEBUG = env.bool("EMIC_DEBUG", False)
 ALLOWED_HOSTS = env.list("EMIC_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("EMIC_ORIGINS", default=[])
 HTTPS = env.bool("EMIC_HTTPS", False)
-PROXY = env.bool("EMIC_PROXY", False)
+PROXY_TEXT = env.str("EMIC_PROXY", "")  # empty where nothing is said, which the check emic.E005 refuses with https
+PROXY = proxies.count(PROXY_TEXT) or 0  # how many proxies add to X-Forwarded-For
 DEMO = env.bool("EMIC_DEMO", False)
 
 INSTALLED_APPS = [
@@ -102,7 +103,13 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 6 * 3600,
     "unacked_restore_interval": 2,
     "unacked_restore_throttle": 1,
+    # A broker that hangs is given up, where it would hold a request or the worker for good.
+    "socket_timeout": 5,
+    "socket_connect_timeout": 3,
+    "socket_keepalive": True,
+    "health_check_interval": 10,
 }
+CELERY_BROKER_CONNECTION_TIMEOUT = 3
 JOB_LEASE_SECONDS = env.int("EMIC_JOB_LEASE", 60)  # after which the work of a worker that died is another's
 CELERY_BEAT_SCHEDULE = {
     "release-expired-leases": {"task": "annotation.release_expired", "schedule": 60.0},
@@ -240,6 +247,7 @@ FETCH_ALLOW = env.list("EMIC_FETCH_ALLOW", default=[])  # private networks that 
 # Models. The keys encrypt the secrets of endpoints: the first does, all are tried for reading.
 SECRETS_KEYS = env.list("EMIC_SECRETS_KEY", default=[])
 PRIVATE_ENDPOINTS = endpoints.networks(env.str("EMIC_PRIVATE_ENDPOINTS", ""), ALLOWED_HOSTS)
+METADATA_NETWORKS = endpoints.METADATA
 LIMITS_URL = env.str("EMIC_LIMITS_URL", CELERY_BROKER_URL)  # Valkey, where workers share the limits of endpoints
 
 LEASE_MINUTES = 30

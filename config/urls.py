@@ -3,13 +3,14 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from config.health import healthz
+from config.health import healthz, readyz
 from config.home import home
 
 handler500 = "config.full_disk.server_error"
 urlpatterns = [
     path("", home, name="home"),
     path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
     path("admin/", admin.site.urls),
     path("", include("people.urls")),
     path("", include("jobs.urls")),

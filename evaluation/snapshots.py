@@ -15,17 +15,16 @@ from datetime import datetime, timedelta
 from time import perf_counter
 from typing import Any
 
-from celery import current_app
 from django.core.cache import cache
 from django.db import connection, transaction
 from django.db.models import Max, Sum
-from kombu.exceptions import OperationalError
 
 from annotation.models import Annotation, Tally
 from annotation.readers import watermark
 from benchmarks.models import Benchmark
 from evaluation.models import Snapshot
 from evaluation.selection import Selection
+from jobs.broker import dispatch
 
 THRESHOLD = 200_000  # answers of a benchmark: see docs/reference/measurements.md
 CODE = 3  # higher when the same selection gives other numbers than before: kept ones are then made anew
@@ -166,9 +165,7 @@ def ask_for(benchmark: Benchmark, report: str, key: str, query: str, zone: str, 
         if asked and at - datetime.fromisoformat(asked) < QUEUED:
             return True
         _mark(found, at)
-    try:
-        current_app.send_task(TASK, (benchmark.pk, report, query, zone, *language), retry=False)
-    except (OperationalError, OSError):
+    if not dispatch(TASK, benchmark.pk, report, query, zone, *language):
         _mark(found, None)
     return True
 

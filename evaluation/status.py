@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import django
-from celery import current_app
 from django.conf import settings
 from django.db import connection
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from kombu.exceptions import OperationalError
-from redis.exceptions import RedisError
 
 from annotation.models import Assignment
+from jobs.broker import ask, worker_seen
 from jobs.models import Job
+from jobs.readers import site_failures
 from people import mail_status
 from people.services import sign_in_limit
 
@@ -28,6 +27,7 @@ LITTLE_SPACE = 2 * GIB
 MANY_WAITING = 1_000
 BEAT_LATE = timedelta(minutes=5)
 MAIL_LATE = timedelta(minutes=10)
+WORKER_LATE = timedelta(seconds=60)
 BEAT_KEY = "emic:beat"
 SETTLING = timedelta(minutes=3)  # it beats every minute, and the worker starts after the pages
 STARTED = timezone.now()  # of this process
@@ -68,14 +68,8 @@ def _versions(found: Status) -> None:
 
 
 def broker(do: Callable[[Any], Any]) -> Any:
-    """Ask the broker something; None when it does not answer, or is not one of the Redis kind."""
-    try:
-        with current_app.connection_for_read(connect_timeout=2) as link:
-            link.ensure_connection(max_retries=1, timeout=2)
-            client = getattr(link.default_channel, "client", None)
-            return None if client is None else do(client)
-    except (OperationalError, RedisError, OSError):
-        return None
+    """Ask the broker something; None when it does not answer soon, or is not one of the Redis kind."""
+    return ask(do)
 
 
 def mark_beat(at: datetime) -> None:
@@ -84,7 +78,9 @@ def mark_beat(at: datetime) -> None:
 
 
 def _queue(found: Status) -> None:
-    asked = broker(lambda client: (client.info("server"), client.llen("celery"), client.get(BEAT_KEY)))
+    asked = broker(
+        lambda client: (client.info("server"), client.llen("celery"), client.get(BEAT_KEY), worker_seen(client))
+    )
     if asked is None:
         found.figures.append((_("Broker"), _("does not answer")))
         found.problems.append(
@@ -94,7 +90,7 @@ def _queue(found: Status) -> None:
             )
         )
         return
-    info, waiting, beat = asked
+    info, waiting, beat, worker = asked
     name = info.get("server_name", "redis").title()
     found.versions.append((name, str(info.get("valkey_version") or info.get("redis_version", "?"))))
     found.figures.append((_("Messages waiting in the broker"), f"{waiting:,}"))
@@ -102,7 +98,24 @@ def _queue(found: Status) -> None:
         found.problems.append(
             Problem(_("Many messages wait in the broker."), _("See that a worker runs; start a second one if it does."))
         )
+    _worker(found, worker)
     _beat(found, datetime.fromisoformat(beat.decode()) if beat else None)
+
+
+def _worker(found: Status, seen: datetime | None) -> None:
+    ago = found.at - seen if seen else None
+    if (ago is None or ago > WORKER_LATE) and found.at - STARTED < WORKER_LATE:
+        found.figures.append((_("Worker last seen"), _("not yet since the start")))
+        return
+    said = _("never") if ago is None else _("%(n)s s ago") % {"n": max(0, round(ago.total_seconds()))}
+    found.figures.append((_("Worker last seen"), said))
+    if ago is None or ago > WORKER_LATE:
+        found.problems.append(
+            Problem(
+                _("The worker does not respond: nothing is done in the background, and jobs wait."),
+                _("./emic run replaces it within a minute. In containers, restart the service “worker”."),
+            )
+        )
 
 
 def _beat(found: Status, last: datetime | None) -> None:
@@ -125,8 +138,7 @@ def _beat(found: Status, last: datetime | None) -> None:
 def _jobs(found: Status) -> None:
     for state, label in Job.State.choices:
         found.figures.append((_("Jobs: %(state)s") % {"state": label}, f"{Job.objects.filter(state=state).count():,}"))
-    recent = Job.objects.filter(state=Job.State.FAILED, finished_at__gte=found.at - timedelta(days=7))
-    found.failed = list(recent.order_by("-finished_at")[:20])
+    found.failed = list(site_failures(found.at - timedelta(days=7))[:20])
     if found.failed:
         what = ngettext(
             "%(n)s job failed in the last seven days.", "%(n)s jobs failed in the last seven days.", len(found.failed)

@@ -198,7 +198,10 @@ def requeue_stalled(at: datetime) -> int:
     for job_id in Job.objects.filter(lost | unheard).order_by("pk").values_list("pk", flat=True)[:500]:
         with transaction.atomic():
             mine = Job.objects.filter(lost | unheard, pk=job_id).update(state=Job.State.QUEUED, lease_until=at + RESEND)
-        sent += bool(mine and send(job_id))
+        if mine and send(job_id):
+            sent += 1
+        elif mine:  # no broker: the next look tries again, not the one in five minutes
+            Job.objects.filter(pk=job_id, state=Job.State.QUEUED).update(lease_until=None)
     return sent
 
 

@@ -1,16 +1,12 @@
 """Starting, stopping and going on. The row is the truth; the message to the worker only says 'look at row n'."""
 
-import logging
 from typing import Any
 
-from celery import current_app
 from django.db import transaction
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
+from jobs.broker import dispatch
 from jobs.models import Job, record
-
-log = logging.getLogger(__name__)
 
 
 class CannotResume(Exception):
@@ -56,9 +52,4 @@ def resume(job: Job, actor: Any) -> None:
 
 def send(job_id: int) -> bool:
     """Tell the workers. Without a broker the row stays queued and the beat sends it again."""
-    try:
-        current_app.send_task("jobs.run", (job_id,), retry=False)
-    except (OperationalError, OSError) as error:
-        log.warning("job %s waits: the broker does not answer (%s)", job_id, error)
-        return False
-    return True
+    return dispatch("jobs.run", job_id)

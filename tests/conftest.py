@@ -9,12 +9,19 @@ from django.test import Client
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
+from jobs import broker
 from people.models import User
 from tests.mailing import MailServer, mail_serving
 from tests.personas import World, make_world
 from tests.predictions.scripted import Server, serving
 
 settings.load_profile("ci")  # the same examples each time, and no failure because a machine is slow
+
+
+@pytest.fixture(autouse=True)
+def broker_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sends less because another one's broker was silent."""
+    monkeypatch.setattr(broker, "_silent_until", 0.0)
 
 
 @pytest.fixture

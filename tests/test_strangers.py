@@ -24,6 +24,7 @@ PROJECT_APPS = ("jobs", "people", "benchmarks", "annotation", "predictions", "ev
 
 PUBLIC = {
     "healthz",
+    "readyz",
     "admin:login",
     "admin:logout",
     "people:sign_in",

@@ -4,16 +4,13 @@ A row of Due says of an item: of its own stage, that its answers changed; of a l
 be looked at again. See annotation.services.deriving.
 """
 
-import logging
 from collections.abc import Iterable, Sequence
 
-from celery import current_app
 from django.db import connection, transaction
-from kombu.exceptions import OperationalError
 
 from annotation.services.sql import fetch
+from jobs.broker import dispatch
 
-log = logging.getLogger(__name__)
 TASK = "annotation.derive"
 
 # Only where somebody waits for it: a rule of the stage itself, or a later stage that takes its items from this one.
@@ -59,7 +56,5 @@ def soon() -> None:
 
 
 def tell() -> None:
-    try:
-        current_app.send_task(TASK, retry=False)
-    except (OperationalError, OSError):
-        log.warning("no broker: what follows from answers waits for the beat")
+    """Without a broker, what follows from answers waits for the beat."""
+    dispatch(TASK)

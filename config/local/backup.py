@@ -4,10 +4,11 @@ import hashlib
 import io
 import json
 import os
+import re
 import tarfile
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,6 +21,7 @@ from .home import Home
 FORMAT = 1
 MANIFEST, DUMP, MEDIA = "manifest.json", "database.dump", "media/"
 KEYS = ("secret-key", "secrets-key")  # of sessions and links; of the secrets that are encrypted in the database
+UPLOADS = "uploads"
 DERIVED = {"derivatives", "derived", "incoming", "tmp"}  # made again when asked for, or not yet whole
 
 
@@ -72,7 +74,8 @@ def write(home: Home, database: Database, file: BinaryIO) -> dict[str, Any]:
         for name in KEYS:
             if (home.path / name).exists():
                 files[name] = add(tar, name, home.path / name)
-        for path in media_files(home.path / "media"):
+        uploads = needed_uploads(database) if "jobs_job" in rows else set()
+        for path in media_files(home.path / "media", uploads):
             name = MEDIA + path.relative_to(home.path / "media").as_posix()
             files[name] = add(tar, name, path)
         manifest = {
@@ -87,11 +90,21 @@ def write(home: Home, database: Database, file: BinaryIO) -> dict[str, Any]:
     return manifest
 
 
-def media_files(folder: Path) -> Iterator[Path]:
-    """What cannot be made again: the bytes as they were received."""
+def media_files(folder: Path, uploads: Set[str]) -> Iterator[Path]:
+    """What cannot be made again: the bytes as they were received, and of the files of jobs those named in `uploads`."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.is_symlink() and path.relative_to(folder).parts[0] not in DERIVED:
+        name = path.relative_to(folder)
+        if not path.is_file() or path.is_symlink() or name.parts[0] in DERIVED:
+            continue
+        if name.parts[0] != UPLOADS or name.as_posix() in uploads:
             yield path
+
+
+def needed_uploads(database: Database) -> set[str]:
+    """Files of jobs that wait or run, by their names in the storage. Whoever restores sends the others again."""
+    query = "SELECT params FROM jobs_job WHERE state IN ('queued', 'running')"
+    answer = database.tool("psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", database.url, "-c", query)
+    return set(re.findall(rf'"({UPLOADS}/[^"]+)"', answer))
 
 
 def add(tar: tarfile.TarFile, name: str, path: Path) -> dict[str, Any]:

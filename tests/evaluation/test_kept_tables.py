@@ -16,7 +16,7 @@ from evaluation import snapshots, tasks
 from evaluation.models import Snapshot
 from evaluation.tables import making
 from evaluation.tables.spec import Cell, Row, TableSpec
-from jobs import runner
+from jobs import broker, runner
 from people.models import Rater
 from people.services.raters import rater_of
 from predictions.models import Run
@@ -131,7 +131,7 @@ def test_what_takes_long_is_made_anew_by_a_worker_and_not_while_the_page_waits(
     kept: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[Any] = []
-    monkeypatch.setattr(snapshots.current_app, "send_task", lambda name, args, **_more: sent.append(args))
+    monkeypatch.setattr(broker.current_app, "send_task", lambda name, args, **_more: sent.append(args))
     read(kept, "small/?decimals=4")
     an_answer_taken_back(kept)
     Snapshot.objects.update(computed_at=timezone.now() - timedelta(minutes=2), seconds=making.AT_ONCE + 1)

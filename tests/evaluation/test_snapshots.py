@@ -18,6 +18,7 @@ from evaluation.catalogue import catalogue_of
 from evaluation.models import Snapshot
 from evaluation.reports import stored
 from evaluation.selection import select
+from jobs import broker
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.evaluation.test_agreement_page import read_json, url
@@ -46,7 +47,7 @@ def large(rated: Campaign, monkeypatch: pytest.MonkeyPatch) -> Campaign:
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What a worker was told."""
     heard: list[Any] = []
-    monkeypatch.setattr(snapshots.current_app, "send_task", lambda name, args, **_more: heard.append((name, args)))
+    monkeypatch.setattr(broker.current_app, "send_task", lambda name, args, **_more: heard.append((name, args)))
     return heard
 
 
@@ -154,7 +155,7 @@ def test_a_renewal_that_no_worker_took_is_asked_for_again(
         tried.append(name)
         raise OSError
 
-    monkeypatch.setattr(snapshots.current_app, "send_task", lost)
+    monkeypatch.setattr(broker.current_app, "send_task", lost)
     page(world)
     for _ in range(2):
         cache.clear()

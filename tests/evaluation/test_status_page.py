@@ -1,14 +1,19 @@
 """The status page: for site admins alone; each problem says what to do."""
 
+import io
+import zipfile
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from annotation.models import Assignment
 from annotation.services.allocation import open_work
 from evaluation import status as module
+from jobs import kinds, runner
+from jobs.broker import WORKER_KEY
 from jobs.models import Job
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign
@@ -51,6 +56,7 @@ def page(world: World) -> str:
 
 def test_all_is_well(world: World, broker: FakeBroker) -> None:
     module.mark_beat(timezone.now())
+    broker.kept[WORKER_KEY] = timezone.now().isoformat().encode()
     text = page(world)
     assert "All is well" in text
     for words in ("Emic", "Django", "PostgreSQL", "Valkey", "8.1.0", "Data folder", "Jobs: Waiting"):
@@ -122,6 +128,33 @@ def test_failed_and_stalled_jobs_are_named(world: World, broker: FakeBroker) -> 
     assert "Import of stamps" in text
     assert "Disk full" in text
     assert "1 job stands still." in text
+
+
+def test_a_file_that_was_refused_is_no_failure_of_the_site(world: World, broker: FakeBroker) -> None:
+    """Through the import page, with a column that is spelled wrongly."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as written:
+        written.writestr("manifest.csv", "fiel,kex\na.png,b\n")
+    file = SimpleUploadedFile("items.zip", archive.getvalue())
+    world.client(world.owner).post("/b/sea-and-river/import/", {"stage": world.stage.pk, "archive": file})
+    job = Job.objects.get()
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert job.state == "failed" and job.error
+    text = page(world)
+    assert "failed in the last seven days" not in text
+    assert job.title not in text
+
+
+def test_a_full_disk_is_a_failure_of_the_site(world: World, broker: FakeBroker) -> None:
+    def full(work: runner.Work) -> None:
+        raise runner.SiteFailure("The disk is full.")
+
+    job = Job.objects.create(kind="k", title="Stamps", scope=world.benchmark.scope)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner.kinds, "find", lambda key: kinds.Kind("k", full))
+        runner.run(job.pk)
+    assert "1 job failed in the last seven days." in page(world)
 
 
 def test_places_over_their_time_are_named(world: World, broker: FakeBroker) -> None:

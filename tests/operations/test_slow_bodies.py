@@ -66,7 +66,7 @@ def test_pages_are_answered_for_40_seconds_while_64_visitors_send_slowly(port: i
 @pytest.mark.slow
 @pytest.mark.skipif(CADDY is None, reason="no caddy on this machine")
 def test_pages_are_answered_through_our_caddyfile(sessions: list[str], tmp_path: Path) -> None:
-    with gunicorn(EMIC_HOSTS="localhost") as behind:
+    with gunicorn() as behind:
         port = free_port()
         text = Path("deploy/Caddyfile").read_text().replace("web:8000", f"127.0.0.1:{behind}")
         (tmp_path / "Caddyfile").write_text(text.replace("{$EMIC_DOMAIN}", f"http://localhost:{port}", 1))
