@@ -29,6 +29,10 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
         _("not asked."),
         _("The model was asked for none of the gold labels. Ask it for them, or import its scores of them."),
     ),
+    "judges_as_good_as_people": (
+        _("nothing to share."),
+        _("The judges' errors vary no more than the people's own noise."),
+    ),
     "never_correct": (
         _("never right."),
         _("No trial was won by the correct candidate: nothing to divide by."),
@@ -54,6 +58,7 @@ NO_INTERVAL: dict[str, Words] = {
     "no_spread": _("no interval: no spread, the value is the same without any one unit or rater"),
     "unstable": _("no interval: with one unit or rater less there would be no value"),
     "errors_may_cancel": _("no interval: in that of the correlation, the errors may cancel each other entirely"),
+    "out_of_range": _("no interval: the value lies outside its scale, as an estimate of few data may"),
     "not_smooth": _("no interval: a largest, smallest or middle value of few raters has none"),
     "too_large_for_interval": _("no interval: with so many vectors it would take minutes"),
     "no_value": "",

@@ -34,6 +34,7 @@ REASONS: dict[str, str] = {
     "unknown_labels": "Something among the first places has no such label.",
     "one_cluster": "There is only one cluster, or nothing shares its cluster with another.",
     "too_few_for_halves": "Each half of the answers needs five units that somebody else has rated too.",
+    "judges_as_good_as_people": "The judges' errors vary no more than the people's own noise.",
     "zero_below": "The number it is set against is 0.",
     # why there is a value but no interval
     "not_asked": "No interval was asked for.",
@@ -45,6 +46,7 @@ REASONS: dict[str, str] = {
     "no_spread": "There is no spread: without any one of the units, raters or clusters the value is the same.",
     "unstable": "Without one of the units, raters or clusters, the value cannot be computed.",
     "errors_may_cancel": "Within the interval of their correlation, the errors may cancel each other entirely.",
+    "out_of_range": "The value lies outside its scale, as an estimate of few data may; it has no interval.",
     "not_smooth": "A largest, smallest or middle value has no honest interval from so few raters.",
     "too_large_for_interval": "So many vectors that computing the interval would take minutes.",
     "no_value": "There is no value to put an interval around.",

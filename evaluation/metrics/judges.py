@@ -1,10 +1,9 @@
-"""A judge (a model that rates) as one more annotator: what it does to agreement, where it stands among the people, and
-how far several judges err together.
+"""A judge (a model that rates) as one more annotator: what it does to agreement, and where it stands among the people.
+How far several judges err together: ``judge_errors.py``.
 
 Everything here speaks of the units the judge rated, for both sides: else a judge that was asked about the easy units
 only would seem to raise agreement.
-Source: METRICS.md; Spearman with the rest as in ValueGround's Table 4; effective number of judges: Kish (1965), Survey
-Sampling, the design effect 1 + (k - 1) r.
+Source: METRICS.md; Spearman with the rest as in ValueGround's Table 4.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evaluation.metrics.agreement import Level, alpha
-from evaluation.metrics.correlation import MIN_SHARED, mean_pairwise_pearson
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval
@@ -168,48 +166,6 @@ def against_majority(ratings: Ratings, judge: int, *, codes: Sequence[float] | N
         float(seen[counts.argmax()]) if counts.size else None,
         int(((raters > 0) & np.isnan(truth) & np.isfinite(said)).sum()),
     )
-
-
-def error_correlation(errors: Ratings, *, min_shared: int = MIN_SHARED, interval: Interval = TWO_WAY) -> Estimate:
-    """Mean Pearson correlation between the errors of every two judges, over the units both judged; -1 to 1.
-
-    ``errors``: raters are judges, the value is the judge's error: 1 where it was wrong and 0 where right, or its score
-    less the people's mean. Undefined: fewer than two judges; a judge that never errs, or always, in every pair.
-    """
-    found = mean_pairwise_pearson(errors, min_shared=min_shared, interval=_two_judges(errors, interval))
-    return replace(found, method="mean correlation of judges' errors")
-
-
-def _two_judges(errors: Ratings, wanted: Interval) -> Interval:
-    """Two judges have no spread between judges to measure: then the interval speaks of these two."""
-    few = np.unique(errors.rater).size == 2 and wanted.over == "units and raters"
-    return replace(wanted, over="units") if few else wanted
-
-
-def effective_panel(errors: Ratings, *, min_shared: int = MIN_SHARED, interval: Interval = TWO_WAY) -> Estimate:
-    """How many judges with independent errors a panel of k is worth: k / (1 + (k - 1) r), r the mean error correlation.
-
-    The interval is that of r, carried over. With r = 1 the panel is worth one judge, with r = 0 all k; errors that
-    cancel each other (r < 0) make it worth more than k. Undefined: as r; r at or below -1 / (k - 1).
-    """
-    method = "effective number of judges"
-    r = error_correlation(errors, min_shared=min_shared, interval=interval)
-    k = int(np.unique(errors.rater).size)
-    if r.value is None:
-        return replace(r, method=method)
-
-    def worth(correlation: float) -> float:
-        return k / (1 + (k - 1) * correlation)
-
-    floor = -1 / (k - 1) + 1e-9
-    extras = {**r.extras, "k": k, "error_correlation": r.value}
-    if r.value <= floor:
-        empty = replace(r, value=None, low=None, high=None, reason="errors_cancel", interval_reason="no_value")
-        return replace(empty, method=method, extras=extras)
-    if r.low is None or r.high is None or r.low <= floor:
-        why = r.interval_reason or "errors_may_cancel"
-        return replace(r, value=worth(r.value), low=None, high=None, interval_reason=why, method=method, extras=extras)
-    return replace(r, value=worth(r.value), low=worth(r.high), high=worth(r.low), method=method, extras=extras)
 
 
 def _known(ratings: Ratings, judge: int) -> None:

@@ -142,7 +142,20 @@ def _panel(report: JudgeReport) -> dict[str, Any] | None:
     errors, worth = report.panel
     count = len(report.judges)
     cancel = worth.value is not None and worth.value > count
-    return {"count": count, "errors": brief(errors), "worth": brief(worth), "cancel": cancel}
+    uncorrected = errors.extras.get("r_uncorrected")
+    return {
+        "count": count, "errors": _corrected(errors), "worth": _corrected(worth), "cancel": cancel,
+        "bounds": report.selection.level == "nominal",
+        "uncorrected": shown(uncorrected) if isinstance(uncorrected, float) else "",
+    }  # fmt: skip
+
+
+def _corrected(estimate: Estimate) -> dict[str, Any]:
+    """Without two people of a unit, their noise is not known: the uncorrected number must not stand there."""
+    drawn = brief(estimate)
+    if estimate.reason == "no_pairable_units":
+        drawn |= {"title": _("cannot be corrected."), "reason": _("No unit has been rated by two people.")}
+    return drawn
 
 
 def words(report: JudgeReport, language: str = "en") -> list[str]:
@@ -174,8 +187,20 @@ def words(report: JudgeReport, language: str = "en") -> list[str]:
         said.append(_("Base rate: what always giving the commonest code would reach."))
     if report.panel is not None and report.selection.level == "nominal":
         said.append(_("An error of a judge is not saying what most people of the cohort said."))
+        said.append(
+            _(
+                "Codes without an order: people's noise cannot be taken off, so the correlation of the errors is an "
+                "upper bound, and the number of independent judges a lower bound."
+            )
+        )
     elif report.panel is not None:
         said.append(_("An error of a judge is its code less the mean of the people's."))
+        said.append(
+            _(
+                "All errors share the noise of that mean. It is estimated from the people who rated the same unit, "
+                "and taken off the correlation of the errors; its interval is for other units and other people."
+            )
+        )
     return [*said, interval]
 
 

@@ -20,16 +20,8 @@ from evaluation.metrics.association import FISHER
 from evaluation.metrics.counts import Floats, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval
-from evaluation.metrics.judges import (
-    AgainstMajority,
-    WithJudge,
-    against_majority,
-    alpha_with_judge,
-    among,
-    effective_panel,
-    error_correlation,
-    placed,
-)
+from evaluation.metrics.judge_errors import effective_panel, error_correlation, least_panel, mistake_correlation
+from evaluation.metrics.judges import AgainstMajority, WithJudge, against_majority, alpha_with_judge, among, placed
 from evaluation.metrics.resampling import LOGIT, mean
 from evaluation.observations import Observed, Who, observe
 from evaluation.reports.against import MAJORITY, Against
@@ -212,18 +204,21 @@ def _mean_of(people: tuple[Estimate, ...], nominal: bool) -> Estimate:
 
 
 def _panel(against: Against, observed: Observed, selection: Selection) -> tuple[Estimate, Estimate]:
-    """Over the things of all chosen cohorts. An error is being wrong, or the score less the people's mean."""
-    nominal = selection.level == "nominal"
+    """Over the things of all chosen cohorts. An error is the score less the people's mean, corrected for its noise; for
+    codes without an order being wrong, where both numbers are bounds."""
+    nominal, wanted = selection.level == "nominal", selection.wanted_interval
     truth = against.truth("people") if nominal else against.means
-    things, judges, errors = [], [], []
+    things, judges, values = [], [], []
     models = observed.models()
     for number, (place, _who) in enumerate(models):
         score = against.scores(place)
         both = np.flatnonzero(np.isfinite(score) & np.isfinite(truth))
         things.append(both)
         judges.append(np.full(both.size, number))
-        errors.append((score[both] != truth[both]).astype(np.float64) if nominal else score[both] - truth[both])
-    thing, judge, error = (np.concatenate(part) for part in (things, judges, errors))
-    made = Ratings(thing, judge, error, against.n_things, len(models))
-    wanted = selection.wanted_interval
-    return error_correlation(made, interval=wanted), effective_panel(made, interval=wanted)
+        values.append((score[both] != truth[both]).astype(np.float64) if nominal else score[both])
+    thing, judge, value = (np.concatenate(part) for part in (things, judges, values))
+    made = Ratings(thing, judge, value, against.n_things, len(models))
+    if nominal:
+        return mistake_correlation(made, interval=wanted), least_panel(made, interval=wanted)
+    people = against.ratings
+    return error_correlation(people, made, interval=wanted), effective_panel(people, made, interval=wanted)

@@ -77,6 +77,21 @@ def test_a_judge_without_an_order_is_set_against_the_majority(world: World, nomi
     assert "0.50" in base and "n = 4 × 3" in base
 
 
+def test_two_judges_without_an_order_have_bounds(world: World, nominal: Campaign) -> None:
+    """Of four units the first is mistaken on one, the second on that and another: r = 2 / sqrt(1 x 3 x 2 x 2)."""
+    of_a_model(world, nominal, "12131", "egret")
+    panel = json.loads(read(world, "judge.json"))["panel"]
+    r = 2 / 12**0.5
+    assert panel["error_correlation"]["value"] == pytest.approx(r)
+    assert panel["error_correlation"]["method"].startswith("upper bound")
+    assert panel["effective_judges"]["value"] == pytest.approx(2 / (1 + r))
+    assert panel["effective_judges"]["method"].startswith("lower bound")
+    page = read(world, f"judge/?cohort={world.egypt.pk}")
+    assert "Correlation of their errors, upper bound" in page
+    assert "Worth at least this many independent judges" in page
+    assert "without the correction" not in page
+
+
 def test_what_nobody_shares_with_the_model_is_not_called_unrated(world: World) -> None:
     world.add_items(4)
     campaign = an_open_campaign(world)

@@ -111,15 +111,21 @@ def page(world: World, name: str, more: str = "") -> str:
 
 def test_several_judges_err_together_or_apart(world: World, campaign: Campaign, study: Study) -> None:
     panel = judged_by(world, "Keen").json()["panel"]
-    people = np.stack([table(study, cohort).mean(axis=1) for cohort in range(3)], axis=1)
-    errors = study.scores - people
-    read = np.arange(40) >= 10
-    pairs = [
-        np.corrcoef(errors[a][rows].ravel(), errors[b][rows].ravel())[0, 1]
-        for a, b, rows in ((0, 1, read), (0, 2, slice(None)), (1, 2, read))
-    ]
-    assert panel["error_correlation"]["value"] == pytest.approx(np.mean(pairs))
-    assert panel["effective_judges"]["value"] == pytest.approx(3 / (1 + 2 * np.mean(pairs)))
+    ratings = np.concatenate([table(study, cohort) for cohort in range(3)])  # things x people, a cohort's own
+    errors = study.scores.transpose(0, 2, 1).reshape(3, -1) - ratings.mean(axis=1)
+    read = np.tile(np.arange(40) >= 10, 3)
+    noise = ratings.var(axis=1, ddof=1).mean() / ratings.shape[1]
+    pairs = ((0, 1, read), (0, 2, slice(None)), (1, 2, read))
+    shared = np.mean([np.cov(errors[a][rows], errors[b][rows])[0, 1] for a, b, rows in pairs])
+    own = np.mean([errors[0].var(ddof=1), errors[1][read].var(ddof=1), errors[2].var(ddof=1)])
+    expected = (shared - noise) / (own - noise)
+    assert panel["error_correlation"]["value"] == pytest.approx(expected)
+    assert panel["error_correlation"]["extras"]["r_uncorrected"] == pytest.approx(shared / own)
+    assert panel["error_correlation"]["resampled"] == "units and raters"
+    assert panel["effective_judges"]["value"] == pytest.approx(3 / (1 + 2 * expected))
+    shown = page(world, "Keen")
+    assert f"{shared / own:.2f} without the correction".replace("-", "\u2212") in shown
+    assert "All errors share the noise of that mean." in shown
 
 
 def test_page_json_and_csv_say_the_same(world: World, campaign: Campaign) -> None:
@@ -149,6 +155,19 @@ def test_one_person_leaves_values_undefined_with_reasons(world: World, study: St
     text = page(world, "Keen")
     assert "No value:" in text
     assert "Several judges" not in text
+
+
+def test_errors_of_judges_beside_one_person_cannot_be_corrected(world: World, study: Study) -> None:
+    """The uncorrected correlation stands nowhere in the place of the corrected one."""
+    made = simulated.make_benchmark(study, world.team, world.mara)
+    rows = simulated.long_file(study).decode().splitlines()
+    several = (",Brazil 0,", ",Keen,", ",Middling,")
+    kept = [rows[0], *(row for row in rows[1:] if any(name in row for name in several))]
+    assert simulated.bring(made, world.mara, "\n".join(kept).encode()).state == "done"
+    panel = judged_by(world, "Keen").json()["panel"]
+    assert {one["reason"] for one in panel.values()} == {"no_pairable_units"}
+    assert {one["value"] for one in panel.values()} == {None}
+    assert "cannot be corrected." in page(world, "Keen")
 
 
 def test_without_a_model_the_page_says_what_to_do(world: World) -> None:

@@ -1,4 +1,4 @@
-"""A judge among people: with and without it, its place among them, and errors that judges share."""
+"""A judge among people: with and without it, and its place among them."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,6 @@ from evaluation.metrics.intervals import Interval
 from evaluation.metrics.judges import (
     against_majority,
     alpha_with_judge,
-    effective_panel,
-    error_correlation,
     majority,
     placed,
 )
@@ -97,50 +95,6 @@ def test_without_a_majority_there_is_nothing_to_agree_with() -> None:
     found = against_majority(Ratings.from_matrix([[1, 2, 1]]), 2)
     assert found.agreement.reason == found.base_rate.reason == "nothing_counted"
     assert found.base_code is None and found.n_tied == 1
-
-
-def test_shared_errors_make_a_panel_small() -> None:
-    """Two judges wrong on the same 2 of 4 units: r = 1, worth one judge. Wrong on crossed halves: r = 0, worth two."""
-    same, crossed = [[1, 1], [1, 1], [0, 0], [0, 0]], [[1, 1], [1, 0], [0, 1], [0, 0]]
-    assert error_correlation(Ratings.from_matrix(same)).value == 1
-    assert effective_panel(Ratings.from_matrix(same)).value == 1
-    assert error_correlation(Ratings.from_matrix(crossed)).value == 0
-    assert effective_panel(Ratings.from_matrix(crossed)).value == 2
-
-
-def test_three_judges_by_hand() -> None:
-    """r = .5 in every pair by construction of the mean: 3 / (1 + 2 x .5) = 1.5; the interval is turned round."""
-    rng = np.random.default_rng(5)
-    errors = Ratings.from_matrix(rng.normal(size=(60, 1)) + rng.normal(size=(60, 3)))
-    r, size = error_correlation(errors), effective_panel(errors)
-    assert size.value == pytest.approx(3 / (1 + 2 * r.value))
-    assert size.low == pytest.approx(3 / (1 + 2 * r.high)) and size.high == pytest.approx(3 / (1 + 2 * r.low))
-    assert size.resampled == "units and raters"
-    assert effective_panel(errors, interval=UNITS).resampled == "units"
-
-
-@pytest.mark.parametrize(
-    ("matrix", "reason"),
-    [
-        ([[1], [0]], "too_few_raters"),
-        (np.zeros((0, 2)), "no_ratings"),
-        ([[0, 1], [0, 0], [0, 1]], "constant_ratings"),
-        ([[1, 0], [0, 1], [1, 0], [0, 1]], "errors_cancel"),
-    ],
-)
-def test_a_panel_without_a_size_says_why(matrix: list, reason: str) -> None:
-    found = effective_panel(Ratings.from_matrix(matrix))
-    assert (found.value, found.reason) == (None, reason)
-    assert found.method == "effective number of judges"
-
-
-def test_a_size_that_could_be_anything_has_no_interval_for_that_reason() -> None:
-    """Errors that nearly cancel: the interval of r reaches to where no size fits. No judge and no unit is missing."""
-    errors = np.random.default_rng(1).normal(size=(12, 3))
-    errors -= 0.9 * errors.mean(axis=1, keepdims=True)
-    r, size = (measure(Ratings.from_matrix(errors)) for measure in (error_correlation, effective_panel))
-    assert r.low is not None and r.low < -1 / 2 < r.value
-    assert (size.value is not None, size.low, size.interval_reason) == (True, None, "errors_may_cancel")
 
 
 def test_a_judge_nobody_knows_is_refused() -> None:
