@@ -22,6 +22,7 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from jobs import kinds
+from jobs.bulk import insert_rows
 from jobs.models import Job, JobRow
 from jobs.services import send
 
@@ -31,6 +32,8 @@ LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
 RESEND = timedelta(minutes=5)
 MOST_ATTEMPTS = 10
 SLICE_SECONDS = 60.0
+CHECK_SECONDS = 0.5
+ROW_TYPES = {"number": "int", "name": "text", "outcome": "text", "reason": "text", "message": "text"}
 REFUSED = "refused"  # in the result of a job
 
 
@@ -66,6 +69,8 @@ class Work:
 
     job: Job
     counts: Counter[str] = field(default_factory=Counter)
+    check_due: float = 0.0
+    """When to look next for a cancellation, on the monotonic clock."""
 
     @property
     def params(self) -> dict[str, Any]:
@@ -90,17 +95,21 @@ class Work:
         A step that is done twice (its commit was lost on the way) reports each row once.
         """
         made = list(rows)
-        for row in made:
-            row.job = self.job
-        JobRow.objects.bulk_create(made, ignore_conflicts=True)
+        written = [{"job_id": self.job.pk, **{name: getattr(row, name) for name in ROW_TYPES}} for row in made]
+        insert_rows(JobRow._meta.db_table, {"job_id": "bigint", **ROW_TYPES}, written, extra="ON CONFLICT DO NOTHING")
         self.counts.update(row.outcome for row in made)
         remarks = Counter(self.job.result.get("remarks", {}))
         remarks.update(row.reason for row in made if row.reason and row.outcome != JobRow.Outcome.ERROR)
         result = {**self.job.result, "counts": dict(self.counts), "remarks": dict(remarks)}
         self._write(done=done, cursor=cursor, result=result)
+        self.check_due = 0.0
 
     def check(self) -> None:
-        """Between steps: raises Cancelled if somebody asked to stop."""
+        """Between rows: raises Cancelled if somebody asked to stop. Looks twice a second, and after each step."""
+        now = time.monotonic()
+        if now < self.check_due:
+            return
+        self.check_due = now + CHECK_SECONDS
         if Job.objects.filter(pk=self.job.pk, cancel_asked=True).exists():
             raise Cancelled
 

@@ -70,7 +70,7 @@ class Row:
 def from_manifest(number: int, found: Mapping[str, Any] | RowProblem, words: Vocabulary, defaults: Defaults) -> Row:
     if isinstance(found, RowProblem):
         return Row(number, _("row %(number)s") % {"number": number}, found)
-    name = clean(found.get("file"))[:300] or _("row %(number)s") % {"number": number}
+    name = (clean(found.get("file")) or clean(found.get("key")))[:300] or _("row %(number)s") % {"number": number}
     try:
         return Row(number, name, _record(found, words, defaults))
     except RowProblem as problem:
@@ -95,6 +95,8 @@ def clean(value: Any) -> str:
     """Text that the database takes: no NUL, no lone surrogates, no space around it."""
     if value is None:
         return ""
+    if isinstance(value, str) and value.isascii() and "\x00" not in value:
+        return value.strip()
     return str(value).replace("\x00", "").encode("utf-8", "replace").decode().strip()
 
 

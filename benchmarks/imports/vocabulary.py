@@ -23,10 +23,10 @@ class Vocabulary:
     needs_origin: bool = True
 
     def concept(self, text: str) -> str:
-        return _known(text, self.concepts, "concept", _("concept"))
+        return _known(text, self.concepts, "concept", _("concept")) if self.concepts else text
 
     def condition(self, text: str) -> str:
-        return _known(text, self.conditions, "condition", _("condition"))
+        return _known(text, self.conditions, "condition", _("condition")) if self.conditions else text
 
     def country(self, text: str) -> str:
         """The recipe's cohort, or the country's name. Raises RowProblem for what is no country."""

@@ -24,7 +24,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
-from benchmarks.imports.records import Defaults, Row
+from benchmarks.imports.records import Defaults, Record, Row
 from benchmarks.imports.sources import FolderFiles, NoFiles, Source, ZipFiles
 from benchmarks.imports.vocabulary import vocabulary_of
 from benchmarks.lookalikes import TooMany
@@ -41,7 +41,8 @@ from people.models import Team, User
 log = logging.getLogger(__name__)
 
 KIND = "import_items"
-STEP_ROWS = 25
+STEP_ROWS = 25  # with pictures: reading them takes most of the time, and a kill repeats at most so many
+TEXT_STEP_ROWS = 500
 STEP_SECONDS = 2.0
 KEPT = timedelta(days=7)
 
@@ -183,12 +184,14 @@ def _take(work: Work, stage: Stage, source: Source) -> None:
     """Pictures are stored row by row, items written step by step: a kill loses at most one step's items."""
     done = work.cursor.get("rows", 0)
     batch: list[Prepared] = []
-    began = time.monotonic()
+    began, pictures = time.monotonic(), 0
     for row in source.rows(skip=done):
         work.check()
         batch.append(_prepare(stage.benchmark.team, source, row))
-        if len(batch) >= STEP_ROWS or time.monotonic() - began > STEP_SECONDS:
-            done, batch, began = _write(work, stage, batch, done), [], time.monotonic()
+        pictures += bool(isinstance(row.found, Record) and row.found.file)
+        full = len(batch) >= TEXT_STEP_ROWS or pictures >= STEP_ROWS
+        if full or time.monotonic() - began > STEP_SECONDS:
+            done, batch, began, pictures = _write(work, stage, batch, done), [], time.monotonic(), 0
     _write(work, stage, batch, done)
 
 

@@ -16,10 +16,15 @@ from benchmarks.imports.problems import RowProblem
 from benchmarks.imports.records import Record, Row, as_value
 from benchmarks.models import Image, Item, ItemFact, ItemImage, Stage
 from benchmarks.services.images import ImageRefused
+from jobs.bulk import insert_rows
 from jobs.models import JobRow
 
 Outcome = JobRow.Outcome
 MEMBERS = ("concept", "origin", "condition", "text")
+ITEM_TYPES = {
+    "stage_id": "bigint", "key": "text", **dict.fromkeys(MEMBERS, "text"), "context": "jsonb",
+    "withdrawn_because": "text", "created_at": "timestamptz",
+}  # fmt: skip
 OF_PICTURE = ("alt", "source", "licence")
 FACT_SOURCE = "import"
 COLUMN = {"origin": "country"}  # what the column of a manifest is called, where that is another name
@@ -232,9 +237,11 @@ def _fill_picture(batch: Batch, use: ItemImage, found: Record) -> None:
 
 
 def _add_picture(batch: Batch, known: Known, found: Record, image: Image | None, role: str) -> Judged:
+    if image is None and not found.unused_file:
+        return Judged(Outcome.CREATED)
     if image is None:
         text = _("Items of this stage have no picture. “%(file)s” was not used.") % {"file": found.unused_file}
-        return Judged(Outcome.CREATED, "picture_not_used", text) if found.unused_file else Judged(Outcome.CREATED)
+        return Judged(Outcome.CREATED, "picture_not_used", text)
     told = {name: getattr(found, name) for name in OF_PICTURE}
     use = ItemImage(item=known.item, image=image, role=role, file_name=found.file, **told)
     known.images[role] = use
@@ -245,8 +252,27 @@ def _add_picture(batch: Batch, known: Known, found: Record, image: Image | None,
     return Judged(Outcome.CREATED, "shares_picture", _("“%(key)s” has the same picture.") % {"key": other})
 
 
+def _insert(batch: Batch) -> None:
+    """New items get their numbers, by which pictures and facts name them."""
+    at = timezone.now().isoformat()
+    rows = [
+        {
+            "stage_id": batch.stage.pk,
+            "withdrawn_because": "",
+            "created_at": at,
+            "context": item.context,
+            "key": item.key,
+        }
+        | {name: getattr(item, name) for name in MEMBERS}
+        for item in batch.items
+    ]
+    written = insert_rows(Item._meta.db_table, ITEM_TYPES, rows, returning="id, key")
+    for number, key in written:
+        batch.known[key].item.pk = number
+
+
 def _write(batch: Batch) -> None:
-    Item.objects.bulk_create(batch.items)
+    _insert(batch)
     if batch.changed:
         Item.objects.bulk_update(batch.changed.values(), [*MEMBERS, "context", "completed_at"])
     if batch.changed_images:

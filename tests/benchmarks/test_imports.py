@@ -16,7 +16,7 @@ from benchmarks.imports.vocabulary import vocabulary_of
 from benchmarks.models import Item
 from benchmarks.services import imports, settling
 from benchmarks.services.benchmarks import create_blank, create_from_recipe
-from jobs import runner, services
+from jobs import runner, services, uploads
 from jobs.models import Job
 from tests import pictures as draw
 from tests.archives import manifest, must_show, packed
@@ -108,7 +108,7 @@ def test_files_of_an_import_that_nobody_goes_on_with_are_removed_after_a_week(st
     bring(stage, b"no zip either")
     assert default_storage.exists(name)
     Job.objects.filter(pk=job.pk).update(finished_at=timezone.now() - timedelta(days=8))
-    bring(stage, b"a third")
+    uploads.sweep(timezone.now() + timedelta(days=8))
     assert not default_storage.exists(name)
     services.resume(job, world.mara)
     runner.run(job.pk)

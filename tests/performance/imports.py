@@ -1,9 +1,13 @@
-"""What an import costs: `python tests/performance/imports.py [--pictures 300] [--folder FOLDER]`.
+"""What an import costs: `python tests/performance/imports.py [--pictures 300] [--folder FOLDER] [--texts 10000]`.
 
 Draws 12-megapixel JPEGs that lie in all eight EXIF orientations, packs them into a zip with a manifest, and imports
 it as a worker would: items per second and the most memory the process held. With --folder, that folder afterwards
 (for instance the stamps of Tux Paint). Each a second time, which must add nothing; and once more into an empty
 benchmark, by workers that are killed three times.
+
+With --texts, items without pictures, so many at a time: items per second, and the ratio to a bare COPY of the same rows
+of items into an empty table with the same indexes, in the same run; and how long it takes until a cancellation is
+obeyed. --step and --every set the rows of a step and the seconds between two looks at the job, to compare.
 """
 
 import argparse
@@ -113,10 +117,82 @@ def killed(stage: Any, actor: Any, archive: Path, expected: int) -> None:
     assert (job.state, items, rows, sum(job.result["counts"].values())) == ("done", expected, expected, expected)
 
 
+def texts(path: Path, count: int) -> None:
+    """A manifest of short texts, each with a concept, a country and two columns that stay with the item."""
+    with path.open("w", encoding="utf-8") as file:
+        file.write("key,text,concept,country,rank,prompt\n")
+        for number in range(count):
+            text = f"Proverb {number}: a guest is light and the tea is sweet"
+            file.write(f"proverb-{number:06},{text},{('tea', 'bread', 'rain')[number % 3]},Egypt,{number % 9},Say it\n")
+
+
+def bare_copy(stage: Any) -> float:
+    """Seconds to COPY the items of a stage into an empty table with the same columns and indexes."""
+    from django.db import connection, transaction
+
+    columns = "stage_id, key, concept, origin, condition, text, context, withdrawn_because, created_at"
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE IF EXISTS bare")
+        cursor.execute("CREATE TABLE bare (LIKE benchmarks_item INCLUDING ALL)")
+        cursor.execute(f"SELECT {columns.replace('context', 'context::text')} FROM benchmarks_item WHERE stage_id = %s",
+                       [stage.pk])  # fmt: skip
+        rows = cursor.fetchall()
+        began = time.perf_counter()
+        with transaction.atomic(), cursor.copy(f"COPY bare ({columns}) FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+        return time.perf_counter() - began
+
+
+def measure_texts(home: Path, team: Any, actor: Any, count: int, *, name: str = "") -> None:
+    from benchmarks.imports.records import Defaults
+    from benchmarks.services import imports
+    from benchmarks.services.benchmarks import create_blank
+    from jobs import runner
+    from jobs.models import Job, JobRow
+
+    folder = home / f"texts-{count}"
+    folder.mkdir(exist_ok=True)
+    texts(folder / "manifest.csv", count)
+    stage = create_blank(team, "Texts", f"texts-{count}{name}", actor, question="Is it?").stages.get()
+    stage.display = "words"
+    if hasattr(stage, "pictures"):
+        stage.pictures = "none"
+    else:
+        stage.layout = {"pictures": "none"}
+    stage.save()
+    for again in ("", ", again"):
+        job = imports.start_path(stage, actor, path=folder, manifest=folder / "manifest.csv", defaults=Defaults())
+        began, cpu = time.perf_counter(), time.process_time()
+        runner.run(job.pk)
+        took, cpu = time.perf_counter() - began, time.process_time() - cpu
+        job.refresh_from_db()
+        assert job.state == "done" and stage.items.count() == count, job.error
+        assert JobRow.objects.filter(job=job).count() == count
+        copied = bare_copy(stage)
+        print(
+            f"{count:>7} texts{again:<8} {took:6.1f} s  {count / took:7.0f}/s  cpu {cpu:5.1f} s"
+            f"  bare COPY {copied:6.2f} s  {took / copied:5.1f} times as long",
+            flush=True,
+        )
+    job = imports.start_path(stage, actor, path=folder, manifest=folder / "manifest.csv", defaults=Defaults())
+    worker = threading.Thread(target=runner.run, args=(job.pk,))
+    worker.start()
+    time.sleep(min(1.0, took / 3))
+    Job.objects.filter(pk=job.pk).update(cancel_asked=True)
+    began = time.perf_counter()
+    worker.join()
+    job.refresh_from_db()
+    print(f"        cancellation obeyed after {time.perf_counter() - began:.2f} s: {job.state} at row {job.done}")
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--pictures", type=int, default=300)
     options.add_argument("--folder", type=Path)
+    options.add_argument("--texts", type=int, nargs="*", default=[])
+    options.add_argument("--step", type=int, help="rows of a step without pictures")
+    options.add_argument("--every", type=float, help="seconds between two looks at the job")
     said = options.parse_args()
     with server.database() as home:
         from benchmarks.imports.records import Defaults
@@ -124,8 +200,19 @@ def main() -> None:
         from benchmarks.services import imports
         from benchmarks.services.benchmarks import create_blank
         from benchmarks.services.derivatives import derivative
+        from jobs import runner
         from people.models import Team, User
 
+        if said.step:
+            imports.TEXT_STEP_ROWS = said.step
+        if said.every is not None:
+            runner.CHECK_SECONDS = said.every
+        if said.texts:
+            actor = User.objects.create_user("t@example.org", "T")
+            team = Team.objects.create(name="T", slug="t")
+            for count in said.texts:
+                measure_texts(home, team, actor, count)
+            return
         archive = home / "photos.zip"
         pack(archive, said.pictures)
         print(f"{said.pictures} JPEGs of 12 megapixels, {archive.stat().st_size / 1024**2:.0f} MB, orientations 1 to 8")
