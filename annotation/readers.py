@@ -1,13 +1,55 @@
 """Reads that more than one page shares, each of small work however many answers there are."""
 
-from django.db.models import IntegerField, Sum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, IntegerField, Sum
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from annotation.models import Tally
+from annotation.models import Annotation, Tally
+from annotation.services.inclusion import CONSENT_WITHDRAWN
 from benchmarks.models import Benchmark
 from benchmarks.services.imports import KIND
 from jobs.models import Job
+from people.models import Rater
+
+
+@dataclass(frozen=True)
+class Withdrawn:
+    """Answers that are left out because their authors withdrew: of how many `people`, of all who answered (`of`)."""
+
+    people: int = 0
+    of: int = 0
+    answers: int = 0
+
+    @property
+    def words(self) -> str:
+        """One sentence; "" if nobody withdrew."""
+        if not self.answers:
+            return ""
+        people = ngettext("%(n)s of %(of)s people withdrew", "%(n)s of %(of)s people withdrew", self.people)
+        answers = ngettext("%(n)s answer left out", "%(n)s answers left out", self.answers) % {"n": self.answers}
+        return _("%(people)s; %(answers)s.") % {
+            "people": people % {"n": self.people, "of": self.of},
+            "answers": answers,
+        }
+
+
+def withdrawn_of(benchmark: Benchmark, campaigns: Sequence[int] | None = None) -> Withdrawn:
+    """In the whole benchmark, or in these campaigns of it. Does not say who withdrew."""
+    rows = Annotation.objects.filter(
+        assignment__campaign__stage__benchmark=benchmark, rater__kind=Rater.Kind.PERSON, live=True
+    )
+    if campaigns is not None:
+        rows = rows.filter(assignment__campaign__in=campaigns)
+    out = rows.filter(uncounted_because=CONSENT_WITHDRAWN)
+    counts = out.aggregate(people=Count("rater", distinct=True), answers=Count("pk"))
+    if not counts["answers"]:
+        return Withdrawn()  # normally: the other count would read every answer
+    return Withdrawn(**counts, of=rows.aggregate(of=Count("rater", distinct=True))["of"])
 
 
 def watermark(benchmark: Benchmark) -> int:

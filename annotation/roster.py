@@ -1,18 +1,28 @@
 """The people of a cohort and what they do in its campaigns, for those who manage it."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import F
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign, CampaignCohort
 from annotation.progress import Progress, progress_of
 from annotation.services.sql import fetch
 from people.models import Cohort, CohortMember
+from people.services.consent import ConsentState, consent_states
 
+CONSENTS: Mapping[str, tuple[str, Any]] = {
+    "agreed": ("ok", _("Agreed")),
+    "agreed_earlier": ("wait", _("Agreed to an earlier text")),
+    "never_asked": ("wait", _("Not agreed yet")),
+    "withdrawn": ("no", _("Withdrawn")),
+    "not_needed": ("hollow", _("Not needed")),
+}
 IDLE = timedelta(days=7)
 STATES: Mapping[str, tuple[str, Any]] = {
     "active": ("ok", _("Active")),
@@ -52,6 +62,15 @@ class Person:
     accepted: int
     rejected: int
     skipped: int
+    consent: ConsentState
+
+    @property
+    def consent_style(self) -> str:
+        return CONSENTS[self.consent.key][0]
+
+    @property
+    def consent_label(self) -> str:
+        return str(CONSENTS[self.consent.key][1])
 
     @property
     def look(self) -> str:
@@ -79,12 +98,35 @@ def roster(cohort: Cohort, at: datetime) -> list[Person]:
     """Members first, those who left last."""
     deeds = {row[0]: row[1:] for row in fetch(DEEDS, [cohort.pk])}
     members = cohort.members.select_related("user").order_by(F("left_at").asc(nulls_first=True), "user__name")
-    return [_person(member, deeds.get(member.user_id), at) for member in members]
+    states = consent_states(cohort.team, [member.user_id for member in members])
+    return [_person(member, deeds.get(member.user_id), states[member.user_id], at) for member in members]
 
 
-def _person(member: CohortMember, row: tuple[Any, ...] | None, at: datetime) -> Person:
+def _person(member: CohortMember, row: tuple[Any, ...] | None, consent: ConsentState, at: datetime) -> Person:
     seen, *counts = row or (None, 0, 0, 0, 0, 0)
-    return Person(member, _state(member, seen, at), seen, *(int(one) for one in counts))
+    held, given, accepted, rejected, skipped = (int(one) for one in counts)
+    return Person(member, _state(member, seen, at), seen, held, given, accepted, rejected, skipped, consent)
+
+
+@dataclass(frozen=True)
+class ConsentFilter:
+    """A choice of the roster's filter. `key` is "" for everybody."""
+
+    key: str
+    label: str
+    count: int
+    chosen: bool
+
+
+def consent_filters(people: Sequence[Person], chosen: str) -> list[ConsentFilter]:
+    """Everybody, then each state that somebody is in."""
+    counts = Counter(person.consent.key for person in people)
+    states = [
+        ConsentFilter(key, str(label), counts[key], key == chosen)
+        for key, (_style, label) in CONSENTS.items()
+        if counts[key] or key == chosen
+    ]
+    return [ConsentFilter("", gettext("All"), len(people), not chosen), *states]
 
 
 def _state(member: CohortMember, seen: datetime | None, at: datetime) -> str:

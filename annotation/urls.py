@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from annotation.views import answers, cohorts, history, pictures, protocol, work
+from annotation.views import answers, cohorts, consent, history, pictures, protocol, work
 
 app_name = "annotation"
 urlpatterns = [
@@ -9,6 +9,8 @@ urlpatterns = [
     path("cohorts/<int:cohort_id>/", cohorts.cohort, name="cohort"),
     path("memberships/<int:member_id>/end", cohorts.member_end, name="member_end"),
     path("memberships/<int:member_id>/back", cohorts.member_back, name="member_back"),
+    path("consent/<int:team_id>", consent.agree, name="consent"),
+    path("consent/<int:team_id>/withdraw", consent.withdraw, name="consent_withdraw"),
     path("work/", work.work, name="work"),
     path("work/<int:campaign_id>/", work.sheet, name="sheet"),
     path("work/<int:campaign_id>/ready/", protocol.ready, name="ready"),

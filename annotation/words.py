@@ -103,6 +103,7 @@ UNCOUNTED = {
     "closed": gettext_lazy("Kept; the campaign was closed when it came."),
     "no_consent": gettext_lazy("Kept; your agreement was missing when it came."),
     "not_a_member": gettext_lazy("Kept; you were no longer in the cohort when it came."),
+    "consent_withdrawn": gettext_lazy("Left out; you withdrew your consent."),
 }
 
 

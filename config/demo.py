@@ -69,10 +69,10 @@ ACCOUNTS = [
 ]
 CONSENT = {
     "en": "Your answers are used for research on how pictures relate to cultures. They are published under a "
-    "pseudonym, never with your name or address. You may stop at any time, "
-    "and you may ask that your answers be taken out.",
+    "pseudonym, never with your name or address. You may stop at any time. "
+    "If you withdraw your consent, your answers are no longer used in figures or new files.",
     "ar": "تُستخدم إجاباتك في بحث عن صلة الصور بالثقافات. تُنشر باسم مستعار، ولا تُنشر أبدًا مع اسمك أو عنوانك. "
-    "يمكنك التوقف في أي وقت، ويمكنك أن تطلب حذف إجاباتك.",
+    "يمكنك التوقف في أي وقت. وإذا سحبت موافقتك فلن تُستخدم إجاباتك بعد ذلك في الأرقام ولا في الملفات الجديدة.",
 }
 
 

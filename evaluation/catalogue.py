@@ -7,6 +7,7 @@ from functools import cached_property
 
 from annotation.conditions import in_order
 from annotation.models import Annotation, Campaign, CampaignCohort, SheetVersion
+from annotation.readers import Withdrawn, withdrawn_of
 from annotation.sheets import Field, Sheet
 from benchmarks.models import Benchmark, Item, Stage
 from evaluation.measures import offered
@@ -84,6 +85,11 @@ class Catalogue:
     benchmark: Benchmark
     stages: tuple[StageEntry, ...]
     cohorts: dict[int, Cohort]
+
+    @cached_property
+    def withdrawn(self) -> Withdrawn:
+        """Answers of the benchmark that no number counts, because their authors withdrew their consent."""
+        return withdrawn_of(self.benchmark)
 
 
 def catalogue_of(benchmark: Benchmark) -> Catalogue:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotation, Assignment, Campaign, Exclusion, Participation
+from annotation.services.inclusion import CONSENT_WITHDRAWN
 from benchmarks.models import Benchmark
 from evaluation.reports.numbers import shown_share
 from jobs.models import Event
@@ -64,6 +65,7 @@ _DONE = """
          percentile_cont(0.5) WITHIN GROUP (ORDER BY a.active_seconds)
   FROM annotation_annotation a JOIN annotation_assignment s ON s.id = a.assignment_id
   WHERE a.rater_id = ANY(%s) AND s.campaign_id = ANY(%s) AND a.live
+    AND a.uncounted_because <> 'consent_withdrawn'
   GROUP BY a.rater_id, a.cohort_id
 """
 
@@ -94,6 +96,7 @@ def raters_of(
     done, skipped = _done(ids, campaigns), _skipped(ids, campaigns)
     raters = Rater.objects.filter(pk__in=ids).select_related("user").in_bulk()
     cohorts = Cohort.objects.in_bulk([c for _r, c in seen if c is not None])
+    gone = _withdrawn(ids, campaigns)
     excluded = {e.rater_id: e for e in Exclusion.objects.filter(benchmark=benchmark, lifted_at__isnull=True)}
     members = _members(ids, cohorts)
     lines = [
@@ -109,6 +112,7 @@ def raters_of(
             left=last is not None and (r, c) not in members,
         )
         for (r, c), last in seen.items()
+        if (r, c) in done or (r, c) not in gone or r in excluded
     ]
     return sorted(lines, key=lambda line: (line.is_model, line.cohort.name if line.cohort else "", line.pseudonym))
 
@@ -146,6 +150,15 @@ def _done(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, in
     with connection.cursor() as cursor:
         cursor.execute(_DONE, [list(raters), list(campaigns)])
         return {(rater, cohort): Done(*rest) for rater, cohort, *rest in cursor.fetchall()}
+
+
+def _withdrawn(raters: Sequence[int], campaigns: Sequence[int]) -> set[tuple[int, int | None]]:
+    """Who has answers here that are left out because they withdrew, by rater and cohort. Without other answers they are
+    not listed: the page does not say who withdrew."""
+    rows = Annotation.objects.filter(
+        rater__in=raters, assignment__campaign__in=campaigns, live=True, uncounted_because=CONSENT_WITHDRAWN
+    )
+    return set(rows.values_list("rater", "cohort").distinct())
 
 
 def _skipped(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, int | None], int]:

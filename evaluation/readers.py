@@ -10,6 +10,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 
 from annotation.models import Annotation
+from annotation.services.inclusion import NEVER_SELECTED
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.rows import Rows, params_of, rating_rows
 from evaluation.selection import Selection
@@ -127,6 +128,8 @@ def counts(selection: Selection, annotation: str = "") -> Q:
     wanted &= Q(rater__kind__in=selection.raters, live=True)
     if selection.counted == "counted":
         wanted &= Q(counted=True)
+    else:
+        wanted &= ~Q(**{f"{annotation}uncounted_because__in": NEVER_SELECTED})
     if selection.since:
         wanted &= Q(**{f"{annotation}submitted_at__gte": selection.since})
     if selection.until:

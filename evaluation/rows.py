@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db import connection
 
+from annotation.services.inclusion import NEVER_SELECTED
 from evaluation.copying import packed, packs, unpacked
 from evaluation.metrics.counts import Bools, Ints
 from evaluation.selection import Selection
@@ -31,6 +32,7 @@ _RATINGS = """
   GROUP BY r.rater_id, r.cohort_id, p.kind
 """
 _NARROWED = """
+    AND (r.counted OR a.uncounted_because <> ALL(%(never)s))
     AND (%(since)s::timestamptz IS NULL OR a.submitted_at >= %(since)s)
     AND (%(until)s::timestamptz IS NULL OR a.submitted_at < %(until)s)
     AND (%(all_versions)s OR a.sheet_version_id = ANY(%(versions)s))
@@ -171,7 +173,8 @@ def _given(
 ) -> Rows:  # fmt: skip
     """Of all units. `codes`: those that are numbered, as `c.number` from 1; `valued`: only ratings that are numbers."""
     sent = {"unit": ("int8", "r.unit_id")} | columns | (_MOMENT if dated or selection.may_repeat else {})
-    of_annotation = sent.keys() & _MOMENT or selection.since or selection.until or selection.versions
+    narrowed = selection.since or selection.until or selection.versions or selection.counted == "all"
+    of_annotation = sent.keys() & _MOMENT or narrowed
     query = _RATINGS.format(
         pack=packed(sent),
         join=(_OF_ANNOTATION if of_annotation else "") + (_BY_CODE if codes is not None else ""),
@@ -215,6 +218,7 @@ def params_of(selection: Selection) -> dict[str, Any]:
         "field": selection.field,
         "cohorts": list(selection.cohorts),
         "counted": selection.counted == "counted",
+        "never": list(NEVER_SELECTED),
         "raters": list(selection.raters),
         "all_concepts": not selection.concepts,
         "concepts": list(selection.concepts),

@@ -111,7 +111,10 @@ class Selection:
             return _(
                 "Only answers that count: none over the wanted number, of excluded raters, or rejected by a reviewer."
             )
-        return _("All submitted answers, also those over the wanted number, of excluded raters, and rejected ones.")
+        return _(
+            "All submitted answers, also those over the wanted number, of excluded raters, and rejected ones; never "
+            "those without the person's consent."
+        )
 
     def words(self, catalogue: Catalogue, language: str) -> list[str]:
         """The sentences that stand beside the numbers."""
@@ -124,6 +127,7 @@ class Selection:
         if "model" in self.raters:
             said.append(_("A model is one rater more in every cohort that was asked for the same unit."))
         said.append(self.counted_words())
+        said += [catalogue.withdrawn.words] if catalogue.withdrawn.answers else []
         if self.may_repeat:
             said.append(self.repeats_words())
         said.extend(self._narrowed(stage))

@@ -61,7 +61,13 @@ class Annotation(models.Model):
                 name="annotation_uncounted_has_reason", condition=Q(counted=True) | ~Q(uncounted_because="")
             ),
         ]
-        indexes = [models.Index(fields=["rater", "-submitted_at"], name="annotation_history")]
+        indexes = [
+            models.Index(fields=["rater", "-submitted_at"], name="annotation_history"),
+            # Few rows: pages of numbers ask how many answers were left out.
+            models.Index(
+                fields=["assignment"], condition=Q(uncounted_because="consent_withdrawn"), name="annotation_left_out"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"annotation {self.pk}, version {self.version}"

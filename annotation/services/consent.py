@@ -3,12 +3,15 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import QuerySet
+
 from annotation.models import Annotation, Assignment, Participation
 from annotation.services import slots
 from annotation.services.allocation import lock_seat
 from annotation.services.inclusion import (
     CONSENT_WITHDRAWN,
     JOINS,
+    NEVER_SELECTED,
     WITHDRAWN,
     CountChange,
     recompute_counted,
@@ -74,6 +77,20 @@ def withdrawn_answers(rater: Rater, team: Team) -> list[int]:
     """Those of them that are left out because the consent was withdrawn."""
     rows = Annotation.objects.filter(pk__in=answers_of(rater, team), uncounted_because=CONSENT_WITHDRAWN)
     return list(rows.values_list("pk", flat=True))
+
+
+def count_withdrawn(user: User, team: Team) -> int:
+    """How many answers of the person are left out because they withdrew."""
+    return _current(user, team).filter(uncounted_because=CONSENT_WITHDRAWN).count()
+
+
+def count_to_withdraw(user: User, team: Team) -> int:
+    """How many answers a withdrawal would leave out."""
+    return _current(user, team).exclude(uncounted_because__in=NEVER_SELECTED).count()
+
+
+def _current(user: User, team: Team) -> QuerySet[Annotation]:
+    return Annotation.objects.filter(rater__user=user, live=True, assignment__campaign__stage__benchmark__team=team)
 
 
 def _lock(rater: Rater, team: Team) -> list[int]:

@@ -35,6 +35,8 @@ OF_ANSWERS = frozenset(
         "state",
         "counted",
         "uncounted_because",
+        "consent",
+        "consent_version",
         "version",
         "language",
         "sheet_version",

@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from annotation.models import Annotation, Assignment, Campaign, ItemContributor, Review
 from annotation.services import outbox
 from annotation.services.allocation import lock_seat
-from annotation.services.inclusion import recompute_counted
+from annotation.services.inclusion import CONSENT_WITHDRAWN, recompute_counted
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Benchmark, Stage
 from jobs.models import record
@@ -56,6 +56,7 @@ def reviewable(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
         assignment__campaign__stage__acceptance=Stage.Acceptance.BY_REVIEW,
         rater__kind=Rater.Kind.PERSON,
     )
+    rows = rows.exclude(uncounted_because=CONSENT_WITHDRAWN)
     return rows.filter(~Exists(mine)).exclude(rater__user=reviewer)
 
 

@@ -12,12 +12,12 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.roster import roster, work_of
+from annotation.roster import CONSENTS, consent_filters, roster, work_of
 from annotation.services import members
 from people import access
 from people.forms.teams import PersonForm
 from people.models import Cohort, User
-from people.services import consent, memberships
+from people.services import memberships
 from people.tabs import tabs_for
 from people.views.asking import person
 from people.views.fresh import forget, shown_now
@@ -29,21 +29,23 @@ from people.views.fresh import forget, shown_now
 def cohort(request: HttpRequest, cohort_id: int) -> HttpResponse:
     """Researchers of the team look; managers and team admins also see addresses, and change."""
     found = access.cohort_for(request.user, cohort_id)
-    context = _context(found, person(request)) | shown_now(request)
+    context = _context(found, person(request), request.GET.get("consent", "")) | shown_now(request)
     return forget(request, render(request, "annotation/cohort/page.html", context))
 
 
-def _context(cohort: Cohort, user: User) -> dict[str, Any]:
+def _context(cohort: Cohort, user: User, consent: str) -> dict[str, Any]:
+    """Only managers see consent: beside a benchmark's numbers it would tell whose answers were withdrawn."""
     names_managers = access.may_name_managers(user, cohort.team)
     people = roster(cohort, timezone.now())
-    agreed = cohort.members.filter(consent.consented_filter("user_id", "cohort__team_id"))
+    manages = names_managers or access.may_manage(user, cohort)
+    chosen = consent if manages and consent in CONSENTS else ""
     return {
         "cohort": cohort,
         "part": "people",
-        "manages": names_managers or access.may_manage(user, cohort),
+        "manages": manages,
         "names_managers": names_managers,
-        "people": people,
-        "agreed": set(agreed.values_list("pk", flat=True)),
+        "people": [one for one in people if not chosen or one.consent.key == chosen],
+        "consents": consent_filters(people, chosen) if manages else [],
         "active": memberships.active_members(cohort).count(),
         "waiting": _waiting(cohort),
         "work": work_of(cohort),

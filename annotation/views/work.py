@@ -45,7 +45,7 @@ def sheet(request: HttpRequest, campaign_id: int) -> HttpResponse:
     given = allocation.open_work(rater_of(user), place, at)
     if given.nothing and given.nothing.reason == "no_consent" and not scripted(request):
         query = urlencode({"next": request.get_full_path()})
-        return redirect(f"{reverse('people:consent', args=[place.cohort.team_id])}?{query}")
+        return redirect(f"{reverse('annotation:consent', args=[place.cohort.team_id])}?{query}")
     if given.nothing and given.nothing.reason == "not_ready" and "change" not in request.GET and not scripted(request):
         return redirect("annotation:ready", campaign_id)
     changed = reopened(user, campaign_id, request.GET.get("change", ""))

@@ -19,9 +19,10 @@ from annotation.models import (
     SheetVersion,
 )
 from annotation.protocol import Parts
+from annotation.readers import withdrawn_of
 from annotation.review_words import DEFAULTS
 from annotation.sheets import Sheet
-from benchmarks.models import Stage
+from benchmarks.models import Benchmark, Stage
 from evaluation.exports.members import Member
 from evaluation.exports.rows import RATERS
 
@@ -33,6 +34,7 @@ UNCOUNTED = {
     "no_consent": "The rater had not agreed to the team's text in force when the answer came.",
     "not_a_member": "The rater was no longer in the cohort when the answer came.",
     "in_file": "The file that the answer came in said that it does not count.",
+    "consent_withdrawn": "The rater withdrew their consent. Such answers are in no file and in no number.",
     "superseded": "A later version took its place.",
     "undone": "Its author took it back.",
     "withdrawn": "The import that brought it was withdrawn.",
@@ -69,6 +71,7 @@ def codebook(stage: Stage, campaigns: Sequence[Campaign], members: Sequence[Memb
         "columns": _columns(ratings),
         "states": _words(Assignment.State),
         "uncounted": UNCOUNTED,
+        "left_out": _left_out(benchmark, campaigns),
         "campaigns": [_campaign(campaign) for campaign in campaigns],
         "cohorts": _cohorts(campaigns),
         "sheets": _sheets(campaigns),
@@ -85,6 +88,14 @@ def finished(book: dict[str, Any], members: Mapping[str, Member]) -> dict[str, A
     ]
     further = zip(book["further"].items(), others, strict=True)
     return {**book, "file": first, "further": {key: {**said, "file": file} for (key, said), file in further}}
+
+
+def _left_out(benchmark: Benchmark, campaigns: Sequence[Campaign]) -> dict[str, Any]:
+    """Answers that are not in the files because their authors withdrew, without saying who."""
+    withdrawn = withdrawn_of(benchmark, [campaign.pk for campaign in campaigns])
+    with translation.override("en"):
+        meaning = withdrawn.words or "Nobody withdrew their consent."
+    return {"people": withdrawn.people, "of": withdrawn.of, "answers": withdrawn.answers, "meaning": meaning}
 
 
 def _items(stage: Stage) -> dict[str, Any]:

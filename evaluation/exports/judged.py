@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from annotation.services.inclusion import left_out_sql
 from benchmarks.models import Benchmark
 from evaluation.exports.rows import MODEL, Column, Row, copied, remembered
 
@@ -64,10 +65,13 @@ _REVIEWS = """
     WHERE t.benchmark_id = %s
     GROUP BY d.reviewer_id
   ) p ON p.reviewer_id = d.reviewer_id
+  JOIN annotation_campaign m ON m.id = s.campaign_id
+  JOIN benchmarks_stage t ON t.id = m.stage_id
+  JOIN benchmarks_benchmark h ON h.id = t.benchmark_id
   LEFT JOIN people_rater w ON w.user_id = d.reviewer_id
-  WHERE s.campaign_id = ANY(%s)
+  WHERE s.campaign_id = ANY(%s) AND NOT {left_out}
   ORDER BY d.id
-"""
+""".replace("{left_out}", left_out_sql("a", "r.user_id", "h.team_id"))
 
 
 def outcomes(campaigns: Sequence[int]) -> Iterator[Row]:

@@ -5,12 +5,17 @@ from dataclasses import dataclass, field
 
 from annotation.models import Campaign
 from annotation.sheets import Sheet
-from benchmarks.models import Stage
+from benchmarks.models import Benchmark, Stage
 from evaluation.exports import judged, things
 from evaluation.exports.formats import Written, csv_lines, json_lines
-from evaluation.exports.rows import COLUMNS, Column, Row, rows
+from evaluation.exports.rows import COLUMNS, WITHDRAWN_AT, Column, Row, rows
+from people.models import Rater
+from people.services.consent import consent_states
 
-RATINGS = "One row per live annotation: the latest version of each answer, counted or not."
+RATINGS = (
+    "One row per live annotation: the latest version of each answer, counted or not. Answers of people who withdrew"
+    " their consent are left out; see left_out."
+)
 VERSIONS = "One row per annotation that is not live: superseded by a later version, or taken back. None of them counts."
 OUTCOMES = "One row per unit of a campaign that the rule has decided on; one that lacks answers has none."
 REVIEWS = "One row per decision of a reviewer, also those on superseded versions and those taken back."
@@ -41,13 +46,22 @@ def members_of(
     """The ratings first. What decides on answers is there where the stage has it, though nothing be decided yet."""
     ids, benchmark = [campaign.pk for campaign in campaigns], stage.benchmark
     cells = list(dict.fromkeys(c.suffix for sheet in sheets.values() for c in sheet.columns()))
-    found = [Member("ratings", RATINGS, COLUMNS, rows(ids, benchmark.pseudonym, sheets), cells)]
+    consents = _consents(benchmark, ids)
+    found = [Member("ratings", RATINGS, COLUMNS, rows(ids, benchmark.pseudonym, sheets, consents), cells)]
     if versions:
-        earlier = rows(ids, benchmark.pseudonym, sheets, live=False)
-        found.append(Member("versions", VERSIONS, COLUMNS, earlier, cells))
+        earlier = rows(ids, benchmark.pseudonym, sheets, consents, live=False)
+        found.append(Member("versions", VERSIONS, (*COLUMNS, WITHDRAWN_AT), earlier, cells))
     if stage.acceptance == Stage.Acceptance.BY_RULE:
         found.append(Member("outcomes", OUTCOMES, judged.OUTCOMES, judged.outcomes(ids)))
     if stage.acceptance == Stage.Acceptance.BY_REVIEW:
         found.append(Member("reviews", REVIEWS, judged.REVIEWS, judged.reviews(benchmark, ids)))
     found.append(Member("items", ITEMS, things.ITEMS, things.items(stage)))
     return found
+
+
+def _consents(benchmark: Benchmark, campaigns: Sequence[int]) -> dict[int, str]:
+    """The state of consent of everybody who was given work in these campaigns, by the rater's id."""
+    people = Rater.objects.filter(participations__cohort__campaign__in=campaigns, user__isnull=False)
+    users = dict(people.values_list("pk", "user_id").distinct())
+    states = consent_states(benchmark.team, users.values())
+    return {rater: states[user].key for rater, user in users.items()}

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from django.db import connection
 
+from annotation.services.inclusion import left_out_sql
 from annotation.sheets import Sheet
 
 _SOME = (
@@ -16,6 +18,10 @@ MODEL = f"CASE WHEN {BY_MODEL} THEN nullif(r.name, '') END"  # models are no peo
 DECIDED = """CASE WHEN a.live THEN s.state ELSE coalesce((
     SELECT CASE w.decision WHEN 'accept' THEN 'accepted' WHEN 'return' THEN 'returned' ELSE 'rejected' END
     FROM annotation_review w WHERE w.annotation_id = a.id AND w.undone_at IS NULL), 'submitted') END"""
+# Of the consent that the answer was given under.
+_CONSENT = """(SELECT {0} FROM people_consent g JOIN people_consentversion q ON q.id = g.version_id
+  WHERE g.user_id = r.user_id AND q.team_id = h.team_id AND g.given_at <= a.submitted_at
+  ORDER BY g.given_at DESC, g.id DESC LIMIT 1)"""
 Column = tuple[str, str, str, str]  # name, SQL, PostgreSQL type, meaning; a name with _ before it is not written
 COLUMNS: tuple[Column, ...] = (
     ("annotation", "a.id", "int8", "Number of the annotation."),
@@ -37,6 +43,11 @@ COLUMNS: tuple[Column, ...] = (
      " it, else submitted. See states, and uncounted_because."),
     ("counted", "a.counted", "bool", "Whether the answer enters the numbers."),
     ("uncounted_because", "a.uncounted_because", "text", "Why it does not; see uncounted."),
+    ("consent", f"CASE WHEN {BY_MODEL} THEN NULL WHEN s.participation_id IS NULL THEN 'in_file' ELSE '' END", "text",
+     "What the rater has agreed to by now: agreed, agreed_earlier (to an older text), never_asked, withdrawn,"
+     " not_needed (the team has no text); in_file where the answer came in a file, null of a model."),
+    ("consent_version", _CONSENT.format("q.number"), "int4", "Number of the consent text that the rater had agreed to"
+     " last when the answer was sent; null where there was none."),
     ("version", "a.version", "int4", "1 for a first answer, more for a changed one."),
     ("sheet_version", "v.major || '.' || v.minor", "text", "Sheet that was shown; see sheets."),
     ("instruction_version", "n.number", "int4", "Instructions that were in force; see instructions."),
@@ -73,6 +84,11 @@ COLUMNS: tuple[Column, ...] = (
     ("_sheet", "a.sheet_version_id", "int8", ""),
 )  # fmt: skip
 RATERS = ("rater", "author", "reviewer")  # numbers in the database, names in a file; of people like R-0123456789ab
+WITHDRAWN_AT: Column = (
+    "consent_withdrawn_at", "{utc}" + _CONSENT.format("g.withdrawn_at"), "text", "When that consent was withdrawn"
+    " (UTC), where the rater agreed again and let earlier answers count.",
+)  # fmt: skip
+NO_STATES: Mapping[int, str] = MappingProxyType({})
 _JSON = ("about", "noted", "decoding", "confirmed", "opened", "answers", "codes")
 _UTC = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 
@@ -81,6 +97,9 @@ _FROM = """
   JOIN annotation_assignment s ON s.id = a.assignment_id
   JOIN annotation_unit u ON u.id = s.unit_id
   JOIN benchmarks_item i ON i.id = u.item_id
+  JOIN annotation_campaign m ON m.id = s.campaign_id
+  JOIN benchmarks_stage t ON t.id = m.stage_id
+  JOIN benchmarks_benchmark h ON h.id = t.benchmark_id
   JOIN people_rater r ON r.id = a.rater_id
   JOIN annotation_sheetversion v ON v.id = a.sheet_version_id
   LEFT JOIN people_cohort c ON c.id = a.cohort_id
@@ -99,20 +118,29 @@ _FROM = """
     ORDER BY l.annotation_id, l.id DESC
   ) k ON k.annotation_id = a.id
   LEFT JOIN annotation_instructionversion n ON n.id = a.instruction_version_id
-  WHERE s.campaign_id = ANY(%s) AND a.live = %s
+  WHERE s.campaign_id = ANY(%s) AND a.live = %s AND NOT {left_out}
   ORDER BY a.id
-"""
+""".replace("{left_out}", left_out_sql("a", "r.user_id", "h.team_id"))
 
 Row = dict[str, Any]
 Named = Callable[[int], str]
 
 
 def rows(
-    campaigns: Sequence[int], pseudonym: Named, sheets: Mapping[int, Sheet], *, live: bool = True
+    campaigns: Sequence[int],
+    pseudonym: Named,
+    sheets: Mapping[int, Sheet],
+    consents: Mapping[int, str] = NO_STATES,
+    *,
+    live: bool = True,
 ) -> Iterator[Row]:
-    """Rows as plain values; `columns` of the sheet stand under "cells". Not `live`: superseded or taken back."""
+    """Rows as plain values; `columns` of the sheet stand under "cells". Not `live`: superseded or taken back. Answers
+    of people who withdrew are in neither. `consents`: the state of consent by the rater's id."""
     named = remembered(pseudonym)
-    for row in copied(COLUMNS, _FROM, [list(campaigns), list(campaigns), live], _JSON):
+    columns = COLUMNS if live else (*COLUMNS, WITHDRAWN_AT)
+    for row in copied(columns, _FROM, [list(campaigns), list(campaigns), live], _JSON):
+        if row["consent"] == "":
+            row["consent"] = consents.get(row["rater"], "")
         row["rater"] = row.pop("_model") or named(row["rater"])
         row["cells"] = sheets[row.pop("_sheet")].cells(row["answers"])
         yield row

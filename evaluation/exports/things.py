@@ -32,7 +32,9 @@ ITEMS: tuple[Column, ...] = (
 )  # fmt: skip
 _ITEMS = """
   FROM benchmarks_item i
-  WHERE i.stage_id = %s
+  WHERE i.stage_id = %s AND NOT EXISTS (
+    SELECT FROM annotation_itemsource d JOIN annotation_annotation a ON a.id = d.annotation_id
+    WHERE d.item_id = i.id AND i.withdrawn_at IS NOT NULL AND a.uncounted_because = 'consent_withdrawn')
   ORDER BY i.id
 """
 

@@ -14,6 +14,7 @@ from annotation.displays import display
 from annotation.displays.layout import Layout, said
 from annotation.displays.shown import shown_for
 from annotation.models import Annotation, Unit
+from annotation.services.inclusion import NEVER_SELECTED
 from annotation.services.sheet_versions import sheet_of
 from annotation.sheets import Field, say
 from benchmarks.models import Benchmark, Stage
@@ -132,6 +133,7 @@ class Row:
 def answers_to(benchmark: Benchmark, unit: Unit, selection: Selection) -> list[Row]:
     """All that stands in the selection's campaigns, counted or not: people by cohort and name here, then models."""
     found = Annotation.objects.filter(assignment__unit=unit, assignment__campaign__in=selection.campaigns, live=True)
+    found = found.exclude(uncounted_because__in=NEVER_SELECTED)
     rows = []
     for one in found.select_related("rater", "cohort", "sheet_version"):
         model = one.rater.kind == one.rater.Kind.MODEL

@@ -46,6 +46,8 @@ def _read(one: Selection, catalogue: Catalogue) -> str:
 def _shared(one: Selection, catalogue: Catalogue) -> Iterator[str]:
     stage = next(s for s in catalogue.stages if s.key == one.stage)
     yield one.counted_words()
+    if catalogue.withdrawn.answers:
+        yield catalogue.withdrawn.words
     if one.may_repeat:
         yield one.repeats_words()
     if len(one.cohorts) < len({c for campaign in stage.current for c in campaign.cohorts}):

@@ -6,6 +6,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotation.models import Campaign
+from annotation.readers import withdrawn_of
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
@@ -41,6 +42,7 @@ def _show(request: HttpRequest, benchmark: Benchmark, form: ExportForm) -> HttpR
         "nav": tabs_for(request.user, benchmark, "export"),
         "who_place": benchmark.name,
         "form": form,
+        "withdrawn": withdrawn_of(benchmark),
         "something": Campaign.objects.filter(stage__benchmark=benchmark).exclude(opened_at=None).exists(),
     }
     return render(request, "evaluation/export.html", context, status=400 if form.errors else 200)

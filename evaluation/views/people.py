@@ -11,6 +11,7 @@ from django.utils.translation import get_language, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from annotation.readers import withdrawn_of
 from annotation.services.exclusions import exclude, lift
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
@@ -42,6 +43,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "works": may(request.user, benchmark, "work_on"),
         "cohorts": cohorts,
         "cohort": cohort,
+        "withdrawn": withdrawn_of(benchmark),
         "rows": [(line, None, None) for line in here],
         **pages,
     }

@@ -1,6 +1,7 @@
 """What people of a team agree to before they work. A team without a published text asks for nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
@@ -31,6 +32,11 @@ def has_consented(user: User, team: Team) -> bool:
     return Consent.objects.filter(user=user, version=version, withdrawn_at__isnull=True).exists()
 
 
+def has_any(user: User, team: Team) -> bool:
+    """Whether a consent to any text of the team is in force: there is something to withdraw."""
+    return Consent.objects.filter(user=user, version__team=team, withdrawn_at__isnull=True).exists()
+
+
 def consented_filter(user: str = "user", team: str = "team") -> Q:
     """The same as a condition on any query whose paths `user` and `team` lead to a person's and a team's id.
 
@@ -40,6 +46,49 @@ def consented_filter(user: str = "user", team: str = "team") -> Q:
     latest = published.filter(team_id=OuterRef(OuterRef(team))).order_by("-number").values("pk")[:1]
     given = Consent.objects.filter(user_id=OuterRef(user), withdrawn_at__isnull=True, version_id=Subquery(latest))
     return Q(Exists(given)) | ~Q(Exists(published.filter(team_id=OuterRef(team))))
+
+
+@dataclass(frozen=True)
+class ConsentState:
+    """Of one person towards one team. `at`: when they agreed, or when they withdrew.
+
+    not_needed: no text is in force. never_asked: they agreed to none. agreed_earlier: to an older text than the one in
+    force. withdrawn: they withdrew, and did not agree again.
+    """
+
+    key: str
+    at: datetime | None = None
+
+
+def consent_states(team: Team, users: Iterable[int]) -> dict[int, ConsentState]:
+    """By the user's id."""
+    users = list(users)
+    version = current_version(team)
+    if version is None:
+        return dict.fromkeys(users, ConsentState("not_needed"))
+    states = dict.fromkeys(users, ConsentState("never_asked"))
+    # A consent in force speaks before one that was withdrawn, the newest text before older ones.
+    ranked: dict[int, tuple[int, datetime]] = {}
+    for row in Consent.objects.filter(version__team=team, user__in=users).order_by("pk"):
+        if row.withdrawn_at is not None:
+            rank, key, at = 0, "withdrawn", row.withdrawn_at
+        elif row.version_id == version.pk:
+            rank, key, at = 2, "agreed", row.given_at
+        else:
+            rank, key, at = 1, "agreed_earlier", row.given_at
+        if row.user_id not in ranked or (rank, at) > ranked[row.user_id]:
+            ranked[row.user_id], states[row.user_id] = (rank, at), ConsentState(key, at)
+    return states
+
+
+def withdrawn_from(user: User) -> list[tuple[Team, datetime]]:
+    """The teams to which this person withdrew every consent, with the moment of the last withdrawal."""
+    live = Consent.objects.filter(user=user, version__team=OuterRef("pk"), withdrawn_at__isnull=True)
+    mine = Q(consent_versions__consents__user=user)
+    teams = Team.objects.filter(mine, ~Exists(live)).annotate(
+        at=Max("consent_versions__consents__withdrawn_at", filter=mine)
+    )
+    return [(team, team.at) for team in teams.order_by("name")]
 
 
 def text_for(version: ConsentVersion, language: str) -> ConsentText:

@@ -19,9 +19,12 @@ def person(request: HttpRequest) -> User:
 
 
 def next_url(request: HttpRequest, otherwise: str) -> str:
-    """Where the request asks to go on, if that is on this site; else the page named `otherwise`."""
+    """The path that the request asks to continue with, if it is one of this site; else the page named `otherwise`.
+
+    It begins with `/`. Redirect to it with HttpResponseRedirect: `redirect` would look for a view of that name first.
+    """
     wanted = request.POST.get("next") or request.GET.get("next") or ""
-    here = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    here = wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, {request.get_host()})
     return wanted if here else reverse(otherwise)
 
 

@@ -8,8 +8,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views
 from django.forms import Form
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse_lazy
 from django.utils import timezone
 from django.utils.decorators import method_decorator
@@ -52,7 +51,7 @@ class SignOut(views.LogoutView):
 @require_POST
 def language(request: HttpRequest) -> HttpResponse:
     """Speak another language: kept with the person, and in a cookie for pages before sign-in."""
-    response = redirect(next_url(request, "home"))
+    response = HttpResponseRedirect(next_url(request, "home"))
     code = interface_language(request.POST.get("language", ""))
     if code:
         if request.user.is_authenticated:

@@ -22,7 +22,7 @@ COHORT = {
 
 
 def status(world: World, user: Any, page: str, /, *args: Any, **data: str) -> int:
-    app = "annotation" if page in ("cohort", "member_end") else "people"
+    app = "annotation" if page in ("cohort", "member_end", "consent", "consent_withdraw") else "people"
     client, url = world.client(user), reverse(f"{app}:{page}", args=args)
     return (client.post(url, data) if data else client.get(url)).status_code
 
@@ -186,7 +186,7 @@ def test_a_new_version_is_drafted_put_in_force_and_asked_of_everybody(world: Wor
     assert "Second text" in admin.get(url).content.decode()
     admin.post(url, {"text_en": "Second text, mended", "text_ar": "النص الثاني", "publish": "1"})
     assert not consent.has_consented(world.nour, world.team)
-    nour, page = world.client(world.nour), reverse("people:consent", args=[world.team.pk])
+    nour, page = world.client(world.nour), reverse("annotation:consent", args=[world.team.pk])
     assert "Second text, mended" in nour.get(page).content.decode()
     assert "النص الثاني" in nour.get(page, {"language": "ar"}).content.decode()
     version = consent.current_version(world.team)
@@ -227,7 +227,7 @@ def test_a_consent_text_in_a_language_that_django_does_not_name_can_be_read(worl
     for language in ("en", "zh", "qya"):
         ConsentText.objects.create(version=version, language=language, body=f"The text in {language}")
     ConsentVersion.objects.filter(pk=version.pk).update(published_at=timezone.now())
-    page = world.client(world.nour).get(reverse("people:consent", args=[world.team.pk]))
+    page = world.client(world.nour).get(reverse("annotation:consent", args=[world.team.pk]))
     assert page.status_code == 200
     html = page.content.decode()
     assert "简体中文" in html and "Qya" in html

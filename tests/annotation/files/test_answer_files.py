@@ -5,16 +5,18 @@ import io
 import json
 import zipfile
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
+from django.utils import timezone
 
 from annotation.displays.shown import shown_for, upload_of
 from annotation.fields.registry import KINDS, Kind
 from annotation.models import Annotation, Assignment, Campaign, Due, Rating, SheetVersion, Slot, Tally, Unit, Upload
-from annotation.services import answer_files, file_withdrawals, recount
+from annotation.services import answer_files, consent, file_withdrawals, recount
 from annotation.services.sheet_versions import sheet_of
 from benchmarks.models import Image, Item, ItemImage, Stage
 from jobs import runner
@@ -255,6 +257,40 @@ def test_a_faulty_row_is_told_and_the_rest_is_taken(
     assert outcomes(job) == {1: ("error", reason), 2: ("created", "")}
     assert words in job.rows.get(number=1).message
     assert len(standing(again)) == 1
+
+
+@pytest.mark.parametrize("name", ["submitted_at", "shown_at"])
+@pytest.mark.parametrize(
+    ("ahead", "outcome"),
+    [
+        (timedelta(hours=23, minutes=59), ("created", "")),
+        (timedelta(hours=24, minutes=10), ("error", "out_of_time")),
+        (timedelta(days=30), ("error", "out_of_time")),
+    ],
+)
+def test_a_date_in_the_near_future_is_taken_until_tomorrow(
+    world: World, campaign: Campaign, name: str, ahead: timedelta, outcome: tuple[str, str]
+) -> None:
+    """Somewhere it is tomorrow already; later than that, a date is a mistake."""
+    again = an_open_campaign(world, name="Empty")
+    moment = timezone.now() + ahead
+    job = bring(again, rows_of(world, {name: moment.isoformat()}), "answers.jsonl")
+    assert outcomes(job) == {1: outcome}
+    if outcome[0] == "created" and name == "submitted_at":
+        assert Annotation.objects.get(assignment__campaign=again).submitted_at == moment
+
+
+def test_answers_of_somebody_who_withdrew_come_in_and_do_not_count(world: World, campaign: Campaign) -> None:
+    again = an_open_campaign(world, name="Empty")
+    data = exported(world, campaign, "jsonl")
+    consent.withdraw(world.nour, world.team, timezone.now())
+    job = bring(again, data)
+    assert job.state == "done", job.error
+    rows = Annotation.objects.filter(assignment__campaign=again)
+    assert {row.uncounted_because for row in rows.filter(rater__user=world.nour)} == {"consent_withdrawn"}
+    assert {row.uncounted_because for row in rows.filter(rater__user=world.tarek)} == {""}
+    assert not Rating.objects.filter(campaign=again, rater__user=world.nour, counted=True).exists()
+    assert recount.look() == []
 
 
 def test_lines_that_are_no_rows_are_told(world: World, campaign: Campaign) -> None:

@@ -71,7 +71,7 @@ def test_only_who_manages_the_cohort_sees_what_each_person_gave(world: World, ca
     assert work.hand
     sent = Submission(raw={"relevance": "4"}, client_key="one")
     answers.submit(work.hand.pk, rater_of(world.nour), sent, timezone.now())
-    telling = ("Last seen", "Answers</th>", "Approved", "Skipped", "<time")
+    telling = ("Last seen", "Answers</th>", "Approved", "Skipped", "<time", "Consent")
     for user in (world.manager, world.team_admin):
         page = page_of(world, user)
         assert not [one for one in telling if one not in page]

@@ -55,6 +55,18 @@ def test_a_day_ends_at_midnight_of_the_cohort() -> None:
     assert rates(person, seat, NOON + timedelta(hours=3))[0] == 3
 
 
+def test_a_correction_takes_nothing_of_the_day() -> None:
+    """Only first versions are counted: who corrects yesterday's answers today has the whole day left."""
+    seat = limited(a_day=3)
+    person = a_person(seat.cohort)
+    assert rates(person, seat)[0] == 3
+    tomorrow = NOON + timedelta(days=1)
+    for answered in person.assignments.filter(state="submitted").order_by("pk")[:2]:
+        answers.reopen(answered, person, tomorrow)
+        assert rate(answered, "2", at=tomorrow).annotation.version == 2
+    assert rates(person, seat, tomorrow)[0] == 3
+
+
 @pytest.mark.parametrize("zone", ["", "Pacific/Kiritimati", "Pacific/Pago_Pago"])
 def test_a_person_who_moves_their_clock_begins_no_new_day(zone: str) -> None:
     seat = limited(a_day=1)

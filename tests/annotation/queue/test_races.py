@@ -13,11 +13,13 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotation.models import Annotation, Assignment, CampaignCohort, Slot
+from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Slot
 from annotation.services import allocation, answers, campaigns, exclusions, leases, recount, units
 from annotation.services.allocation import Work
+from annotation.services.consent import agree, withdraw
 from people.models import Rater
 from tests.annotation.queue.factories import a_person, an_open_campaign, rate, the_seat
+from tests.personas import make_consent_version
 
 pytestmark = pytest.mark.django_db(transaction=True)
 T = TypeVar("T")
@@ -200,3 +202,57 @@ def test_urgent_units_limits_and_retiring_hold_while_all_come_at_once() -> None:
         while work.hand:
             work = rate(work.hand, at=tomorrow).work
         assert person.assignments.filter(state="submitted").count() <= 9
+
+
+def test_a_withdrawal_beside_eight_submits_leaves_no_counted_answer() -> None:
+    """Eight sheets of one person in eight campaigns are sent at the moment of the withdrawal."""
+    first = the_seat(an_open_campaign(items=3, target=2))
+    team = first.cohort.team
+    version = make_consent_version(team)
+    seats = [first, *(the_seat(_another_round(first, number)) for number in range(7))]
+    person, other = a_person(first.cohort), a_person(first.cohort)
+    for each in (person, other):
+        assert each.user
+        agree(each.user, version, "en")
+    user = person.user
+    assert user
+    hands = [opens(person, seat)().hand for seat in seats]
+    submits = [partial(rate, hand) for hand in hands if hand]
+    assert len(submits) == 8
+    at_once(*submits, lambda: withdraw(user, team, timezone.now()))
+    mine = Annotation.objects.filter(rater=person)
+    assert mine.count() == 8  # nothing that was sent is lost
+    assert not mine.filter(counted=True).exists()
+    assert set(mine.values_list("uncounted_because", flat=True)) <= {"consent_withdrawn", "no_consent"}
+    assert not Assignment.objects.filter(rater=person, state="reserved").exists()
+    taken = opens(other, first)().hand
+    assert taken and rate(taken).annotation.counted
+
+
+def _another_round(seat: CampaignCohort, number: int) -> Campaign:
+    stage = seat.campaign.stage
+    campaign = campaigns.create(stage, f"Round {number + 2}", None, {seat.cohort: 2}, seed=number)
+    campaigns.open_campaign(campaign, None, timezone.now())
+    return campaign
+
+
+def test_a_first_visit_beside_a_withdrawal_brings_no_counted_answer() -> None:
+    seat = the_seat(an_open_campaign(items=3))
+    team = seat.cohort.team
+    version = make_consent_version(team)
+    for _round in range(5):
+        person = a_person(seat.cohort)
+        user = person.user
+        assert user
+        agree(user, version, "en")
+
+        def visits(person: Rater = person) -> None:
+            hand = opens(person, seat)().hand
+            if hand:
+                rate(hand)
+
+        at_once(visits, partial(withdraw, user, team, timezone.now()))
+        assert not Annotation.objects.filter(rater=person, counted=True).exists()
+        units_held = Assignment.objects.filter(rater=person, state="reserved")
+        leases.release_expired(timezone.now() + timedelta(days=1))
+        assert not units_held.exists()
