@@ -403,15 +403,19 @@ def test_a_campaign_that_was_not_opened_takes_none(world: World, campaign: Campa
 
 
 def test_the_export_tells_whose_answers_came_from_a_file(world: World, campaign: Campaign) -> None:
-    """Exported, imported, exported: the rows say the same but for numbers and pseudonyms."""
+    """Exported, imported, exported: the rows say the same but for numbers, pseudonyms and the consent."""
     again = an_open_campaign(world, name="Empty")
     bring(again, exported(world, campaign, "csv"))
 
     def said(of: Campaign) -> Found:
         files = take(world.client(world.mara), world, "csv", campaign=of.pk)
         rows = csv.DictReader(io.StringIO(files["ratings.csv"].decode("utf-8-sig")))
-        new = {"annotation", "campaign", "rater", "instruction_version"}
-        return sorted(tuple(value for name, value in row.items() if name not in new) for row in rows)
+        read = list(rows)
+        consents.append({row["consent"] for row in read})
+        new = {"annotation", "campaign", "rater", "instruction_version", "consent"}
+        return sorted(tuple(value for name, value in row.items() if name not in new) for row in read)
 
+    consents: list[set[str]] = []
     assert said(again) == said(campaign)
+    assert consents == [{"in_file"}, {"agreed"}]
     assert Unit.objects.count() == Unit.objects.values("item", "target").distinct().count()
