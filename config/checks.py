@@ -81,6 +81,15 @@ def proxy_unsaid(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     return []
 
 
+@register()
+def https(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    if public_hosts() and not settings.HTTPS:
+        words = "EMIC_HOSTS names a public host, and EMIC_HTTPS is not set: passwords and cookies travel in the clear."
+        hint = "Put a proxy with TLS before the site and set EMIC_HTTPS=1."
+        return [Warning(words, hint=hint, id="emic.W002")]
+    return []
+
+
 def refuse_mistakes() -> None:
     """The same errors where no command runs the checks: a web server started by a container."""
     for check in (default_key, debug_in_public, key_of_secrets, private_networks, proxy_unsaid):

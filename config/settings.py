@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import environ
+from celery.schedules import crontab
 
 from config import endpoints, languages, proxies
 
@@ -51,6 +52,7 @@ MIDDLEWARE = [
     "config.full_disk.FullDisk",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.headers.Headers",
     "people.middleware.PersonLocaleMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -119,6 +121,7 @@ CELERY_BEAT_SCHEDULE = {
     "requeue-stalled-jobs": {"task": "jobs.requeue_stalled", "schedule": JOB_LEASE_SECONDS / 2},
     "sweep-uploads": {"task": "jobs.sweep_uploads", "schedule": 3600.0},
     "show-that-it-beats": {"task": "evaluation.beat", "schedule": 60.0},
+    "clean-up-accounts": {"task": "people.clean_up", "schedule": crontab(minute="10")},
     "send-mail": {"task": "people.send_mail", "schedule": 5.0, "options": {"expires": 60}},
 }
 CELERY_TASK_ALWAYS_EAGER = False

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from people.mail_status import has_mail_server
 from people.models import OutMail
-from people.services import mail, outgoing
+from people.services import cleaning, mail, outgoing
 
 log = logging.getLogger(__name__)
 SECONDS = 120  # of one round; the next one goes on
@@ -37,6 +37,12 @@ def send_mail() -> int:
         return sender.accepted
     finally:
         sender.close()
+
+
+@shared_task(name="people.clean_up")
+def clean_up() -> None:
+    """Every hour, so that a machine that is off at night is cleaned as well."""
+    log.info("Deleted: %s", cleaning.clean_up(timezone.now()))
 
 
 class Sender:

@@ -16,6 +16,7 @@ urlpatterns = [
     path("me/tokens", tokens.tokens, name="tokens"),
     path("me/tokens/<int:token_id>/revoke", tokens.revoke, name="token_revoke"),
     path("invitation/<str:token>", joining.invitation, name="invitation"),
+    path("confirm/<str:token>", joining.confirm, name="confirm"),
     path("link/<str:token>", joining.sign_in_link, name="link"),
     path("teams/", teams.team_list, name="teams"),
     path("teams/new", teams.team_new, name="team_new"),

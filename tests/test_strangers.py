@@ -35,6 +35,7 @@ PUBLIC = {
     "people:password_sent",
     "people:password_new",
     "people:invitation",
+    "people:confirm",
     "people:link",
 }
 OWN = {
@@ -52,7 +53,7 @@ OWN = {
     "evaluation:own",
 }
 # Routes whose parameter is a secret that no sample can hold; tests of their own show that the right one opens them.
-BY_SECRET = {"people:invitation", "people:link", "people:password_new", "benchmarks:image"}
+BY_SECRET = {"people:invitation", "people:confirm", "people:link", "people:password_new", "benchmarks:image"}
 
 
 @dataclass(frozen=True)

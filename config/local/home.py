@@ -1,7 +1,6 @@
 """The data folder: who holds it, its secret key, what it remembers between starts, and room on its disk."""
 
 import base64
-import contextlib
 import fcntl
 import hashlib
 import json
@@ -148,10 +147,3 @@ def _write(path: Path, text: str) -> None:
 def sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def trim_log(path: Path, limit: int = 20 * MEGABYTE) -> None:
-    """Keep one older log beside the current one."""
-    with contextlib.suppress(FileNotFoundError):
-        if path.stat().st_size > limit:
-            path.replace(path.with_name(path.name + ".1"))

@@ -11,7 +11,7 @@ import webbrowser
 from argparse import Namespace
 from pathlib import Path
 
-from . import ballast, say, setup
+from . import ballast, logs, say, setup
 from .binaries import ROOT
 from .children import embedded_servers, environment, has_command, is_local, manage
 from .errors import EmicError
@@ -32,7 +32,7 @@ def run(options: Namespace) -> int:
     if not home.hold("run"):
         raise home.explain_holder()
     hosts = allowed_hosts(options.host)
-    supervisor = Supervisor(home.note_child, lambda: ballast.look(home.path / "run"))
+    supervisor = Supervisor(home.note_child, lambda: do_chores(home))
     with stopping_on_signals():
         try:
             home.end_leftovers()
@@ -46,6 +46,12 @@ def run(options: Namespace) -> int:
         finally:
             stop_everything(home, supervisor)
     return 0
+
+
+def do_chores(home: Home) -> None:
+    """What the supervisor does every few seconds."""
+    ballast.look(home.path / "run")
+    logs.rotate_all(home.path / "logs")
 
 
 def serve(home: Home, supervisor: Supervisor, host: str, port: int, hosts: str, demo: bool) -> None:

@@ -12,7 +12,7 @@ from typing import IO, Protocol
 
 from . import process, say
 from .errors import EmicError
-from .home import trim_log
+from .logs import rotate
 
 FIRST_DELAY = 0.5
 LONGEST_DELAY = 30.0
@@ -48,7 +48,7 @@ class Program:
 
     def start(self) -> None:
         try:
-            trim_log(self.log)
+            rotate(self.log)
             log = self.log.open("ab")
         except OSError as error:  # on a full disk it runs without its log
             say.line_now_and_then(f"{self.log}: {error.strerror}.")

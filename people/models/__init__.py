@@ -1,6 +1,6 @@
 from people.models.cohorts import Cohort, CohortManager, CohortMember
 from people.models.consent import Consent, ConsentText, ConsentVersion
-from people.models.links import Invitation, SignInLink
+from people.models.links import EmailConfirmation, Invitation, SignInLink
 from people.models.mail import OutMail
 from people.models.messages import Message, MessageRead
 from people.models.sign_in import FailedSignIn
@@ -16,6 +16,7 @@ __all__ = [
     "Consent",
     "ConsentText",
     "ConsentVersion",
+    "EmailConfirmation",
     "FailedSignIn",
     "Invitation",
     "Message",

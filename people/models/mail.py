@@ -24,13 +24,14 @@ class OutMail(models.Model):
 
     class Kind(models.TextChoices):
         INVITATION = "invitation", _("Invitation")
+        CONFIRMATION = "confirmation", _("Confirmation of an address")
         PASSWORD = "password", _("New password")
         MESSAGE = "message", _("Message to a cohort")
         TEST = "test", _("Test mail")
         NONE = "none", _("Nothing to send")
 
     PENDING = (State.QUEUED, State.SENDING, State.RETRY)
-    SECRET = (Kind.INVITATION, Kind.PASSWORD)  # they hold a link that opens a door
+    SECRET = (Kind.INVITATION, Kind.CONFIRMATION, Kind.PASSWORD)  # they hold a link that opens a door
 
     to = models.CharField(max_length=254)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")

@@ -13,12 +13,13 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from jobs.models import record
-from people.models import Cohort, Invitation, Rater, SignInLink, Team, TeamMember, User
+from people.models import Cohort, EmailConfirmation, Invitation, Rater, SignInLink, Team, TeamMember, User
 from people.services import keys, memberships, outgoing, teams
 
 INVITATION_DAYS = 14
 SIGN_IN_HOURS = 24
 
+AnyLink = Invitation | SignInLink | EmailConfirmation
 Reason = Literal["unknown", "used", "revoked", "expired", "not_for_links", "registered"]
 
 
@@ -45,7 +46,7 @@ def hash_of(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def state_of(link: Invitation | SignInLink, at: datetime) -> Literal["used", "revoked", "expired", "open"]:
+def state_of(link: AnyLink, at: datetime) -> Literal["used", "revoked", "expired", "open"]:
     if link.used_at:
         return "used"
     if link.revoked_at:
@@ -53,13 +54,14 @@ def state_of(link: Invitation | SignInLink, at: datetime) -> Literal["used", "re
     return "open" if link.expires_at > at else "expired"
 
 
-def _require_open(link: Invitation | SignInLink, at: datetime) -> None:
+def require_open(link: AnyLink, at: datetime) -> None:
+    """Raises LinkRefused with the reason."""
     state = state_of(link, at)
     if state != "open":
         raise LinkRefused(state)
 
 
-def _take(link: Invitation | SignInLink, at: datetime) -> None:
+def take(link: AnyLink, at: datetime) -> None:
     """Use the link up, or raise. Must run inside the transaction that does what the link is for."""
     unused = Q(pk=link.pk, used_at=None, revoked_at=None, expires_at__gt=at)
     if not type(link).objects.filter(unused).update(used_at=at):
@@ -105,14 +107,14 @@ def find_invitation(token: str, at: datetime) -> Invitation:
     found = Invitation.objects.select_related("team", "cohort", "created_by").filter(token_hash=hash_of(token)).first()
     if found is None:
         raise LinkRefused("unknown")
-    _require_open(found, at)
+    require_open(found, at)
     return found
 
 
 @transaction.atomic
 def accept(invitation: Invitation, user: User, at: datetime) -> None:
     """A person who is signed in joins what the invitation is to."""
-    _take(invitation, at)
+    take(invitation, at)
     Invitation.objects.filter(pk=invitation.pk).update(used_by=user)
     outgoing.suppress_target(f"invitation:{invitation.pk}", at)
     if invitation.cohort is not None:
@@ -199,7 +201,7 @@ def find_sign_in_link(token: str, at: datetime) -> SignInLink:
     link = SignInLink.objects.select_related("user", "cohort__team").filter(token_hash=hash_of(token)).first()
     if link is None:
         raise LinkRefused("unknown")
-    _require_open(link, at)
+    require_open(link, at)
     if link.cohort is None:  # made before links knew their cohort
         raise LinkRefused("revoked")
     if link.user.credentials_since and link.created_at < link.user.credentials_since:
@@ -212,6 +214,6 @@ def find_sign_in_link(token: str, at: datetime) -> SignInLink:
 @transaction.atomic
 def use_sign_in_link(link: SignInLink, at: datetime) -> User:
     """The person the link is for; the caller signs them in."""
-    _take(link, at)
+    take(link, at)
     record(link.user, "sign_in_link.used", target=f"user:{link.user_id}", link=link.pk, made_by=link.created_by_id)
     return link.user

@@ -19,7 +19,7 @@ from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext as _
 
 from people.mail_status import has_mail_server
-from people.models import CohortMember, Invitation, Message, OutMail, User
+from people.models import CohortMember, EmailConfirmation, Invitation, Message, OutMail, User
 from people.services import outgoing, profiles
 
 PASSWORD_PAUSE = timedelta(minutes=profiles.PASSWORD_MAIL_MINUTES)
@@ -89,6 +89,23 @@ def mail_message(message: Message, members: Iterable[CohortMember], at: datetime
             )
         )
     OutMail.objects.bulk_create(letters)
+
+
+def mail_confirmation(confirmation: EmailConfirmation, url: str, at: datetime) -> None:
+    """To an address that somebody gave with an invitation to another one."""
+    invitation = confirmation.invitation
+    place = invitation.cohort.name if invitation.cohort else invitation.team.name
+    said = {"confirmation": confirmation, "place": place, "url": url}
+    _letter(
+        Kind.CONFIRMATION,
+        confirmation.email,
+        at,
+        language=confirmation.language,
+        subject=_("Confirm your address for Emic"),
+        body=render_to_string("people/mail/confirmation.txt", said),
+        scope=f"team:{invitation.team_id}",
+        target=f"confirmation:{confirmation.pk}",
+    ).save()
 
 
 def mail_test(user: User, at: datetime) -> OutMail:

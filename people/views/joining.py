@@ -6,14 +6,16 @@ from typing import Any, Protocol
 from django.contrib.auth import login, update_session_auth_hash
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from people import mail_status
 from people.forms.persons import JoinForm, RegisterForm
 from people.models import ConsentText, Invitation, User
-from people.services import consent, links
+from people.services import confirming, consent, links
 from people.views.asking import person
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -68,20 +70,22 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             person(request).refresh_from_db(fields=["sessions_ended"])
             update_session_auth_hash(request, person(request))  # whoever accepts stays signed in
             return _welcome(request, person(request), text)
-        user = _register(request, form, found)
-        if user is not None:
-            return _welcome(request, user, text)
+        response = _register(request, form, found, text)
+        if response is not None:
+            return response
     context = {"invitation": found, "form": form, "text": text, "path": request.path}
     return render(request, "people/invitation.html", context)
 
 
-def _register(request: HttpRequest, form: JoinForm, found: Invitation) -> User | None:
-    """Make the account and sign in; or say on the form that the e-mail has one already."""
+def _register(request: HttpRequest, form: JoinForm, found: Invitation, text: ConsentText | None) -> HttpResponse | None:
+    """Make the account and sign in, or ask for a confirmation of the address; or say on the form why neither."""
     data: dict[str, Any] = form.cleaned_data
     zone = data["time_zone"] or (found.cohort.time_zone if found.cohort else "")
     language = translation.get_language() or "en"
     new = links.NewPerson(data["email"], data["name"], data["password"], language, zone)
     try:
+        if confirming.needs_confirmation(found, new.email):
+            return _ask_confirmation(request, form, found, new, text)
         user = links.register(found, new, timezone.now())
     except links.LinkRefused as refused:
         if refused.reason != "registered":
@@ -95,7 +99,43 @@ def _register(request: HttpRequest, form: JoinForm, found: Invitation) -> User |
         )
         return None
     login(request, user, backend=BACKEND)
-    return user
+    return _welcome(request, user, text)
+
+
+def _ask_confirmation(
+    request: HttpRequest, form: JoinForm, found: Invitation, new: links.NewPerson, text: ConsentText | None
+) -> HttpResponse | None:
+    """Another address than the one that the invitation was mailed to: its owner has to open a link first."""
+    if not mail_status.has_mail_server():
+        words = _("This invitation is for %(email)s. No mail server is set up, so another address cannot be confirmed.")
+        form.add_error("email", words % {"email": found.email})
+        return None
+    agreed = text if text and request.POST.get("version") == str(text.version_id) else None
+
+    def link(token: str) -> str:
+        return request.build_absolute_uri(reverse("people:confirm", args=[token]))
+
+    try:
+        confirmation = confirming.ask(found, new, agreed, link, timezone.now())
+    except confirming.TooManyAddresses:
+        words = _("Too many addresses were tried with this invitation. Use %(email)s, or ask for a new invitation.")
+        form.add_error("email", words % {"email": found.email})
+        return None
+    return render(request, "people/confirm_sent.html", {"confirmation": confirmation})
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@explains_refusal
+def confirm(request: HttpRequest, token: str) -> HttpResponse:
+    """GET shows a button, POST makes the account: a messenger that looks at the link does not use it up."""
+    at = timezone.now()
+    waiting = confirming.find(token, at)
+    if request.method != "POST":
+        place = waiting.invitation.cohort.name if waiting.invitation.cohort else waiting.invitation.team.name
+        return render(request, "people/confirm.html", {"confirmation": waiting, "place": place})
+    login(request, confirming.confirm(waiting, at), backend=BACKEND)
+    return redirect("home")
 
 
 @never_cache

@@ -50,6 +50,24 @@ def test_private_networks_are_networks(settings: Settings) -> None:
         assert ids(checks.private_networks(None)) == found
 
 
+@pytest.mark.parametrize("name", ["console", "dummy", "filebased", "locmem", "smtp"])
+def test_a_public_site_is_warned_that_no_mail_can_leave(settings: Settings, name: str) -> None:
+    settings.EMAIL_BACKEND = f"django.core.mail.backends.{name}.EmailBackend"
+    settings.ALLOWED_HOSTS = PUBLIC
+    assert ids(checks.mail_server(None)) == ([] if name == "smtp" else ["emic.W001"])
+    settings.ALLOWED_HOSTS = LOCAL
+    assert ids(checks.mail_server(None)) == []
+
+
+def test_a_public_site_is_warned_that_passwords_travel_in_the_clear(settings: Settings) -> None:
+    settings.ALLOWED_HOSTS, settings.HTTPS = PUBLIC, False
+    assert ids(checks.https(None)) == ["emic.W002"]
+    settings.HTTPS = True
+    assert ids(checks.https(None)) == []
+    settings.ALLOWED_HOSTS, settings.HTTPS = LOCAL, False
+    assert ids(checks.https(None)) == []
+
+
 def test_a_web_server_without_our_command_refuses_the_same_mistakes(settings: Settings) -> None:
     settings.SECRET_KEY, settings.ALLOWED_HOSTS = settings.DEFAULT_KEY, PUBLIC
     with pytest.raises(ImproperlyConfigured, match="EMIC_SECRET_KEY is not set"):

@@ -12,7 +12,7 @@ from django.conf import settings
 from tests.start.helpers import ROOT, own_environment
 
 COMPOSE = (ROOT / "docker-compose.yml").read_text()
-SECRETS = ("EMIC_SECRET_KEY", "EMIC_SECRETS_KEY", "POSTGRES_PASSWORD", "EMIC_DOMAIN")
+SECRETS = ("EMIC_SECRET_KEY", "EMIC_SECRETS_KEY", "POSTGRES_PASSWORD", "EMIC_DOMAIN", "EMAIL_URL")
 
 
 @pytest.fixture

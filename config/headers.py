@@ -1,0 +1,29 @@
+"""Headers that every answer carries: what a page may use of the device, and who may keep it."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponseBase
+
+PERMISSIONS = "camera=(), geolocation=(), microphone=()"
+PRIVATE = "private, no-store"
+
+
+class Headers:
+    """No proxy and no browser keeps what a signed-in person gets, but for pictures, which have signed addresses."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        response.headers.setdefault("Permissions-Policy", PERMISSIONS)
+        if not is_picture(request, response) and request.user.is_authenticated:
+            kept = response.headers.get("Cache-Control", "")
+            if not ("private" in kept and "no-store" in kept):
+                response.headers["Cache-Control"] = PRIVATE
+        return response
+
+
+def is_picture(request: HttpRequest, response: HttpResponseBase) -> bool:
+    """Pictures of items, which say nothing about who looks at them. A figure of results is a page."""
+    return request.path_info.startswith("/image/")
