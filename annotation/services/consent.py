@@ -12,6 +12,7 @@ from annotation.services.inclusion import (
     CONSENT_WITHDRAWN,
     JOINS,
     NEVER_SELECTED,
+    SURPLUS,
     WITHDRAWN,
     CountChange,
     recompute_counted,
@@ -64,7 +65,8 @@ def agree(user: User, version: ConsentVersion, language: str, *, count_earlier: 
     earlier = withdrawn_answers(rater, team)
     consent.agree(user, version, language, counts_earlier=True)
     counted = recompute_counted(earlier).counted
-    return Agreement(counted, len(earlier) - counted)
+    waiting = Annotation.objects.filter(pk__in=earlier, counted=False, uncounted_because=SURPLUS).count()
+    return Agreement(counted, waiting)
 
 
 def answers_of(rater: Rater, team: Team) -> list[int]:
