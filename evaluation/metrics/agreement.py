@@ -6,7 +6,7 @@ D_o is the mean squared distance between two raters of the same unit, D_e betwee
 ones; the distance is that of the level of measurement (``distances.py``, ``ordinal.py``; the sums are defined in
 ``deletions.py``).
 Missing ratings may be anywhere; a unit with fewer than two ratings cannot be paired and is left out and counted as
-such.
+such: n, raters and ratings of the estimate are those that could be paired, ``extras`` has the rest.
 
 Weights. A unit weight of w counts the unit w times. A rater weight of v counts each of the rater's ratings v times
 but never pairs it with itself, so a weight of 0 is the same as leaving the rater out.
@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.metrics.bootstrap import bootstrap_sums
-from evaluation.metrics.counts import CountTable, Floats, Ratings, count_table
+from evaluation.metrics.counts import CountTable, Floats, Ratings, Sizes, count_table
 from evaluation.metrics.deletions import Deletions, Sums, fixed_deletions, whole_sums
 from evaluation.metrics.estimate import Estimate, Extra
 from evaluation.metrics.intervals import (
@@ -111,12 +111,9 @@ def _estimate(
         interval=None if isinstance(ends, str) else ends,
         interval_reason=ends if isinstance(ends, str) else None,
         method=method,
-        n_units=ratings.n_units,
-        n_raters=ratings.n_raters,
-        n_ratings=ratings.n_ratings,
+        **Sizes(table.n_units, table.n_raters, int(table.unit.size)).to_fields(),
         level=wanted.level,
         resampled=wanted.resampled,
-        missing_share=ratings.missing_share,
         extras=extras,
     )
 

@@ -16,7 +16,7 @@ from typing import Literal
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate, Extra
 from evaluation.metrics.intervals import Interval, Scale
-from evaluation.metrics.pairs import pair_ends
+from evaluation.metrics.pairs import pair_ends, pair_sizes
 from evaluation.metrics.pearson import pearson_pairs
 from evaluation.metrics.spearman import spearman_pairs
 
@@ -52,18 +52,16 @@ def _estimate(
     extras["n_pairs_too_few_shared"] = pairs.n_too_few_shared
     if not pairs.n_pairs:
         return _undefined("constant_ratings" if pairs.n_constant else "no_pairs", method, ratings, wanted, extras)
+    sizes = pair_sizes(ratings, pairs, extras)
     ends = pair_ends(ratings, pairs, wanted, Scale("Fisher z"))
     return Estimate.of(
         pairs.mean,
         interval=None if isinstance(ends, str) else ends,
         interval_reason=ends if isinstance(ends, str) else None,
         method=method,
-        n_units=ratings.n_units,
-        n_raters=ratings.n_raters,
-        n_ratings=ratings.n_ratings,
+        **sizes,
         level=wanted.level,
         resampled=wanted.resampled,
-        missing_share=ratings.missing_share,
         extras=extras,
     )
 

@@ -111,6 +111,37 @@ class Ratings:
         cells = self.n_units * self.n_raters
         return 1 - self.n_ratings / cells if cells else None
 
+    @property
+    def sizes(self) -> Sizes:
+        """Of the whole table."""
+        return Sizes(self.n_units, self.n_raters, self.n_ratings)
+
+    def sizes_of(self, used: Bools) -> Sizes:
+        """Of the ratings that enter a value. ``used`` (n,): which ones do."""
+        units, raters = (
+            int(np.count_nonzero(np.bincount(index[used], minlength=1))) for index in (self.unit, self.rater)
+        )
+        return Sizes(units, raters, int(np.count_nonzero(used)))
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a value is computed from: units x raters, and the ratings in that table."""
+
+    n_units: int
+    n_raters: int
+    n_ratings: int
+
+    @property
+    def missing_share(self) -> float | None:
+        """1 - ratings / (units x raters); None for an empty table."""
+        cells = self.n_units * self.n_raters
+        return 1 - self.n_ratings / cells if cells else None
+
+    def to_fields(self) -> dict[str, Any]:
+        """The fields of an Estimate that say what it rests on."""
+        return {**vars(self), "missing_share": self.missing_share}
+
 
 @dataclass(frozen=True, eq=False)
 class CountTable:

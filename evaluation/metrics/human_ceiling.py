@@ -50,6 +50,9 @@ def leave_one_annotator_out(
     common["extras"] = {"how": how, "n_annotators": annotators}
     if not np.isfinite(value):
         return Estimate.undefined(reason=_reason(ratings, table), **common)
+    size = np.bincount(ratings.unit, minlength=ratings.n_units)
+    common["extras"]["n_units_not_pairable"] = int(np.count_nonzero(size < 2))
+    common |= ratings.sizes_of(size[ratings.unit] > 1).to_fields()
     ends = _replicates(table, value, kind, how, ratings).ends(interval, Scale("Fisher z"))
     if isinstance(ends, str):
         return Estimate.of(value, interval_reason=ends, **common)

@@ -23,7 +23,7 @@ from scipy import sparse
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings, number_codes
 from evaluation.metrics.estimate import Estimate, Extra
 from evaluation.metrics.intervals import Interval, Scale
-from evaluation.metrics.pairs import PairSums, deletion_changes, pair_ends
+from evaluation.metrics.pairs import PairSums, deletion_changes, pair_ends, pair_sizes
 
 Weights = Literal["none", "linear", "quadratic"]
 WEIGHTS: tuple[Weights, ...] = ("none", "linear", "quadratic")
@@ -63,6 +63,7 @@ def cohen_kappa(
     }  # fmt: skip
     if not pairs.n_pairs:
         return Estimate.undefined(reason="no_variation" if pairs.n_constant else "no_pairs", extras=extras, **common)
+    common |= pair_sizes(ratings, pairs, extras)
     ends = pair_ends(ratings, pairs, wanted, Scale("log(1 - x)"))
     if isinstance(ends, str):
         return Estimate.of(pairs.mean, interval_reason=ends, extras=extras, **common)

@@ -70,5 +70,9 @@ def each_against_the_rest(ratings: Ratings) -> Estimate:
     extras: dict[str, Extra] = {
         "least": float(values.min()), "median": float(np.median(values)), "most": float(values.max()), "sd": spread,
         "n_annotators": int(values.size),
+        "n_units_not_pairable": int(np.count_nonzero(np.bincount(ratings.unit, minlength=ratings.n_units) < 2)),
     }  # fmt: skip
+    compared = np.array([one.value is not None for one in each])
+    shared = np.bincount(ratings.unit, minlength=ratings.n_units)[ratings.unit] > 1
+    counted |= ratings.sizes_of(shared & compared[ratings.rater]).to_fields()
     return Estimate.of(float(values.mean()), interval_reason="not_asked", extras=extras, **counted)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings, sorting
+from evaluation.metrics.estimate import Extra
 from evaluation.metrics.intervals import Ends, Interval, Scale, jackknife_interval
 
 FEW_CODES = 16
@@ -154,19 +156,35 @@ def _by_member(pairs: Floats | Bools, k: int) -> Floats:
     return sums
 
 
+def in_pairs(ratings: Ratings, pairs: PairSums) -> Bools:
+    """(n,) which ratings a mean over pairs is made from: those of raters in at least one pair of the mean, on units
+    that at least two such raters rated."""
+    raters: Bools = np.asarray(np.isfinite(pairs.r).any(axis=1))
+    of_pair = raters[ratings.rater]
+    size = np.bincount(ratings.unit, weights=of_pair, minlength=ratings.n_units)
+    return np.asarray(of_pair & (size[ratings.unit] >= 2))
+
+
+def pair_sizes(ratings: Ratings, pairs: PairSums, extras: dict[str, Extra]) -> dict[str, Any]:
+    """The fields of an Estimate that say what a mean over pairs rests on; what is left out goes into ``extras``."""
+    size = np.bincount(ratings.unit, minlength=ratings.n_units)
+    extras["n_units_not_pairable"] = int(np.count_nonzero(size < 2))
+    sizes = ratings.sizes_of(in_pairs(ratings, pairs))
+    extras["n_units_not_compared"] = int(np.count_nonzero(size >= 2)) - sizes.n_units
+    return sizes.to_fields()
+
+
 def pair_ends(ratings: Ratings, pairs: PairSums, wanted: Interval, scale: Scale) -> Ends | str:
     """The interval of a mean over pairs: from the raters in at least one pair of the mean, and the units and ratings
     that at least two of them share."""
     if wanted.over == "none":
         return "not_asked"
-    raters: Bools = np.asarray(np.isfinite(pairs.r).any(axis=1))
-    in_pair = raters[ratings.rater]
-    size = np.bincount(ratings.unit, weights=in_pair, minlength=ratings.n_units)
+    used = in_pairs(ratings, pairs)
     return jackknife_interval(
         pairs.mean,
-        pairs.without_units()[size >= 2],
-        pairs.without_raters()[raters],
-        pairs.without_ratings()[in_pair & (size[ratings.unit] >= 2)],
+        pairs.without_units()[np.bincount(ratings.unit[used], minlength=ratings.n_units) > 0],
+        pairs.without_raters()[np.isfinite(pairs.r).any(axis=1)],
+        pairs.without_ratings()[used],
         wanted,
         scale,
     )

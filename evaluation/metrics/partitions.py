@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.metrics.counts import Floats
+from evaluation.metrics.counts import Floats, Sizes
 from evaluation.metrics.estimate import Estimate, Extra
 from evaluation.metrics.intervals import Ends, Interval, Scale, jackknife_interval
 
@@ -212,10 +212,12 @@ def _pooled(
     common: dict[str, Any] = {
         "method": method, "n_units": given.n_units, "n_raters": given.n_raters, "n_ratings": given.n_ratings,
         "level": wanted.level, "resampled": wanted.resampled, "missing_share": given.missing_share,
-        "extras": _extras(items),
+        "extras": _extras(items, given.n_units),
     }  # fmt: skip
     if found is None:
         return Estimate.undefined(reason=_reason(given, items, undefined), **common)
+    raters = {rater for item in items.values() for rater in item}
+    common |= Sizes(len(items), len(raters), sum(map(len, items.values()))).to_fields()
     ends = _ends(found, items, sums, whole, parts, value, wanted, scale)
     if isinstance(ends, str):
         return Estimate.of(found, interval_reason=ends, **common)
@@ -230,13 +232,18 @@ def _reason(given: Partitions, items: Mapping[int, Item], undefined: str) -> str
     return undefined if items else "no_pairable_units"
 
 
-def _extras(items: Mapping[int, Item]) -> dict[str, Extra]:
+def _extras(items: Mapping[int, Item], n_units: int) -> dict[str, Extra]:
     """Items that two people answered, and pictures of them that two people decided on."""
     pictures = 0
     for item in items.values():
         said = Counter(name for one in item.values() for name in one.kept)
         pictures += sum(count > 1 for count in said.values())
-    return {"n_units_pairable": len(items), "n_pictures": pictures, "n_ratings_pairable": pictures}
+    return {
+        "n_units_pairable": len(items),
+        "n_units_not_pairable": n_units - len(items),
+        "n_pictures": pictures,
+        "n_ratings_pairable": pictures,
+    }
 
 
 def _ends(
