@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from evaluation.metrics.bootstrap import bootstrap_sums
 from evaluation.metrics.counts import CountTable, Floats, Ratings, Sizes, count_table
-from evaluation.metrics.deletions import Deletions, Sums, fixed_deletions, whole_sums
+from evaluation.metrics.deletions import Deletions, Sums, alpha_values, fixed_deletions, observed_share, whole_sums
 from evaluation.metrics.estimate import Estimate, Extra
 from evaluation.metrics.intervals import (
     Ends,
@@ -41,7 +41,6 @@ from evaluation.metrics.ordinal import ordinal_deletions, ordinal_sums
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")
 TWO_WAY = Interval()
-_ZERO = 1e-12  # expected distance below this share of the whole table's counts as no variation left in a replicate
 
 
 def alpha(
@@ -154,14 +153,7 @@ def _deletions(level: Level, table: CountTable) -> Deletions:
 
 def _values(sums: Sums, measure: str, whole: Sums) -> Floats:
     """Alpha or percent agreement of each replicate, NaN where it is undefined (for use inside this module only)."""
-    missing = np.full(sums.total.shape, np.nan)
-    some = sums.total > _ZERO * whole.total
-    observed = np.divide(sums.observed, sums.total, out=missing.copy(), where=some)
-    if measure == "agreement":
-        return np.asarray(1 - observed)
-    pairs = sums.total**2 - sums.self_pairs
-    varied = some & (sums.expected > _ZERO * whole.expected)
-    return np.asarray(1 - np.divide(observed * pairs, sums.expected, out=missing, where=varied))
+    return alpha_values(sums, whole) if measure == "alpha" else np.asarray(1 - observed_share(sums, whole))
 
 
 def _ends(

@@ -13,12 +13,18 @@ partner's rating leaves the marginals too. All replicates are exact, none is a l
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from evaluation.metrics.counts import Bools, CountTable, Floats, Ints
 from evaluation.metrics.distances import FixedLevel, distance_matrix, distance_sums
+
+# code (n,), group (n,), weight (n,), number of groups to d_i (n,): the weighted distance of each to its whole group
+DistanceSums = Callable[[Ints, Ints, Floats, int], Floats]
+_ZERO = 1e-12  # expected distance below this share of the whole table's counts as no variation left in a replicate
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +47,20 @@ class Sums:
 
     def take(self, index: Ints) -> Sums:
         return Sums(self.observed[index], self.expected[index], self.total[index], self.self_pairs[index])
+
+
+def observed_share(sums: Sums, whole: Sums) -> Floats:
+    """D_o of each replicate, NaN where no rating is left."""
+    some = sums.total > _ZERO * whole.total
+    return np.asarray(np.divide(sums.observed, sums.total, out=np.full(sums.total.shape, np.nan), where=some))
+
+
+def alpha_values(sums: Sums, whole: Sums) -> Floats:
+    """Alpha of each replicate, NaN where no rating or no variation is left."""
+    pairs = sums.total**2 - sums.self_pairs
+    varied = (sums.total > _ZERO * whole.total) & (sums.expected > _ZERO * whole.expected)
+    missing = np.full(sums.total.shape, np.nan)
+    return np.asarray(1 - np.divide(observed_share(sums, whole) * pairs, sums.expected, out=missing, where=varied))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +111,7 @@ class Removal:
 def whole_sums(level: FixedLevel, table: CountTable) -> Sums:
     """The sums of the whole table; O(ratings) except for the ratio level with many codes."""
     if table.cells is None:
-        return _whole(level, table)[0]
+        return _whole(partial(distance_sums, level, table.codes), table)[0]
     distance = distance_matrix(level, table.codes)
     within = np.einsum("uc,uc->u", table.cells @ distance, table.cells)
     return Sums(
@@ -102,12 +122,12 @@ def whole_sums(level: FixedLevel, table: CountTable) -> Sums:
     )
 
 
-def _whole(level: FixedLevel, table: CountTable) -> tuple[Sums, Floats, Floats, Floats]:
+def _whole(sums_of: DistanceSums, table: CountTable) -> tuple[Sums, Floats, Floats, Floats]:
     """The sums; d_i within units (n,); T_u (U,); distance of each code to all ratings (C,)."""
-    near = distance_sums(level, table.codes, table.code, table.unit, table.weight, table.n_units)
+    near = sums_of(table.code, table.unit, table.weight, table.n_units)
     within = table.by_unit(table.weight * near)
     every = np.arange(table.n_codes)
-    far = distance_sums(level, table.codes, every, np.zeros_like(every), table.marginals, 1)
+    far = sums_of(every, np.zeros_like(every), table.marginals, 1)
     sums = Sums(
         np.array([table.factor @ within]),
         np.array([table.marginals @ far]),
@@ -119,7 +139,12 @@ def _whole(level: FixedLevel, table: CountTable) -> tuple[Sums, Floats, Floats, 
 
 def fixed_deletions(level: FixedLevel, table: CountTable) -> Deletions:
     """Exact delete-one sums for a distance that does not depend on the marginals."""
-    whole, near, within, far = _whole(level, table)
+    return distance_deletions(partial(distance_sums, level, table.codes), table)
+
+
+def distance_deletions(sums_of: DistanceSums, table: CountTable) -> Deletions:
+    """The same for any distance between codes; ``sums_of`` takes places in ``table.codes``."""
+    whole, near, within, far = _whole(sums_of, table)
     u, r, gone = table.unit, table.rater, Removal.of(table)
     far_of = table.rating_mass * far[table.code]
     units = Sums(
@@ -139,7 +164,7 @@ def fixed_deletions(level: FixedLevel, table: CountTable) -> Deletions:
         ),
     )
     count = table.n_raters
-    own = distance_sums(level, table.codes, gone.code, gone.rater, gone.weight, count)
+    own = sums_of(gone.code, gone.rater, gone.weight, count)
     expected_change = np.bincount(gone.rater, gone.weight * (own - 2 * far[gone.code]), count)
     raters = Sums(
         np.maximum(whole.observed - np.bincount(r, change, count), 0),

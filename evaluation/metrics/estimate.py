@@ -13,6 +13,8 @@ Extra = int | float | str | bool | None
 REASONS: dict[str, str] = {
     # why there is no value
     "no_ratings": "There are no ratings yet.",
+    "free_text": "Free text has no agreement by default.",
+    "not_comparable": "Everybody's answer is of its own kind; answers to this question are not compared.",
     "too_few_raters": "Fewer than two raters have rated.",
     "no_pairable_units": "No unit has been rated by two raters.",
     "one_unit": "Only one unit has been rated twice; chance-corrected agreement needs two.",
