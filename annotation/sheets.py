@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from annotation.fields.contract import (
+    AgreementLevel,
     Column,
     ConfigError,
     Level,
@@ -126,6 +127,11 @@ class Sheet:
     def level(self, field_key: str) -> Level:
         one = self.field(field_key)
         return one.spec.level(one.config)
+
+    def agreement_level(self, field_key: str) -> AgreementLevel:
+        """How people's answers to the field are compared; differs from ``level`` where codes do not do."""
+        one = self.field(field_key)
+        return one.spec.agreement_level(one.config)
 
     def read_form(self, posted: Posted) -> dict[str, Any]:
         """Raw answers out of a posted web form."""

@@ -10,7 +10,7 @@ from annotation.models import Annotation, Campaign, CampaignCohort, SheetVersion
 from annotation.readers import Withdrawn, withdrawn_of
 from annotation.sheets import Field, Sheet
 from benchmarks.models import Benchmark, Item, Stage
-from evaluation.measures import offered
+from evaluation.measures import CODED
 from people.models import Cohort, Rater
 
 
@@ -26,8 +26,21 @@ class CampaignEntry:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Questions that some measure can be computed for."""
-        return tuple(field for field in self.sheet.fields if offered(self.sheet.level(field.key)))
+        """Questions whose answers are codes or groupings."""
+        return tuple(field for field in self.sheet.fields if self.sheet.level(field.key) in (*CODED, "partition"))
+
+    @property
+    def first_compared(self) -> str:
+        """The question that stands for the sheet where none is chosen: the first with codes, else the first that is
+        compared by default."""
+        keys = [field.key for field in self.sheet.fields]
+        compared = [key for key in keys if self.sheet.agreement_level(key) not in ("text", "none")]
+        return next(iter([field.key for field in self.fields] or compared or keys))
+
+    def options_of(self, key: str) -> tuple[str, ...]:
+        """Codes of the options of a question with several choices, where they are the same for every item."""
+        field = self.sheet.field(key)
+        return tuple(option.code for option in field.spec.agreement_options(field.config))
 
 
 @dataclass(frozen=True)

@@ -1,32 +1,38 @@
-"""Answers of grouping fields out of the database: whole partitions, since they have no single code to compare."""
+"""Answers without a single code out of the database: groupings, boxes, sets of options, texts, each compared whole."""
 
+import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from datetime import date, datetime
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
+from evaluation.hidden import hidden_places
+from evaluation.metrics.distance_alpha import AnswerTable
 from evaluation.metrics.partitions import Partition, Partitions
-from evaluation.readers import WEEKS, Cell, Read, counted_annotations, sunday, weeks_of
+from evaluation.readers import WEEKS, Cell, Read, counted_annotations, sunday, until_week, weeks_of
+from evaluation.rows import asked_by_cohort, units_of
 from evaluation.selection import Selection
+from people.models import Rater
 
 Row = tuple[int, str, int, int, datetime, Any]  # cohort, condition, unit, rater, submitted, answer
 
 
-def partitions(selection: Selection) -> Read:
+def answer_tables(selection: Selection) -> Read:
     """As `readers.ratings`: a table for every cohort and condition selected, also those without answers yet."""
-    return _read(field_answers(selection), selection)
+    return _read(answer_rows(selection), selection)
 
 
-def weekly_partitions(selection: Selection) -> list[tuple[date, Read]]:
+def weekly_answer_tables(selection: Selection) -> list[tuple[date, Read]]:
     """As `readers.weekly`."""
-    rows = field_answers(selection)
+    rows = answer_rows(selection)
     weeks = weeks_of(np.array([int(row[4].timestamp() * 1e6) for row in rows], np.int64), selection.zone)
     return [
-        (sunday(int(week)), _read([row for row, at in zip(rows, weeks, strict=True) if at <= week], selection))
-        for week in np.unique(weeks)[-WEEKS:]
+        (day, _read([row for row, at in zip(rows, weeks, strict=True) if at <= week], until_week(selection, day)))
+        for week, day in ((week, sunday(int(week))) for week in np.unique(weeks)[-WEEKS:])
     ]
 
 
@@ -36,12 +42,42 @@ def _read(rows: list[Row], selection: Selection) -> Read:
         cells[row[0], row[1]].append(row)
     every = [(cohort, condition) for cohort in selection.cohorts for condition in selection.conditions]
     raters = {cohort: len({row[3] for row in rows if row[0] == cohort}) for cohort in selection.cohorts}
-    return Read({cell: _table(cells[cell], selection.repeats) for cell in every}, raters)
+    hidden = hidden_places(selection, counted_annotations(selection))
+    tables = {cell: _table(cells[cell], selection) for cell in every}
+    return Read(tables, raters, {cell: hidden.within(*cell, partial(_places, cells[cell])) for cell in every})
 
 
-def cohort_partitions(selection: Selection, cohort: int) -> Partitions:
-    """One cohort's answers under all conditions together."""
-    return _table([row for row in field_answers(selection) if row[0] == cohort], selection.repeats)
+def cohort_answer_tables(selection: Selection) -> Read:
+    """Each cohort's answers under all conditions together, by (cohort, "")."""
+    rows: dict[int, list[Row]] = defaultdict(list)
+    for row in answer_rows(selection):
+        rows[row[0]].append(row)
+    hidden = hidden_places(selection, counted_annotations(selection))
+    return Read(
+        {(cohort, ""): _table(rows[cohort], selection) for cohort in selection.cohorts},
+        {cohort: len({row[3] for row in rows[cohort]}) for cohort in selection.cohorts},
+        {(cohort, ""): hidden.within(cohort, None, partial(_places, rows[cohort])) for cohort in selection.cohorts},
+    )
+
+
+def _places(rows: Iterable[Row]) -> set[tuple[int, int]]:
+    return {(row[2], row[3]) for row in rows}
+
+
+def answer_rows(selection: Selection) -> list[Row]:
+    """`field_answers` by cohort: a model's is of every cohort that was asked for the unit."""
+    rows = field_answers(selection)
+    if "model" not in selection.raters:
+        return rows
+    models = set(
+        Rater.objects.filter(pk__in={row[3] for row in rows}, kind=Rater.Kind.MODEL).values_list("pk", flat=True)
+    )
+    units = units_of(selection)
+    place = dict(zip((row[2] for row in rows), units.place(np.array([row[2] for row in rows], np.int64)), strict=True))
+    found = [row for row in rows if row[3] not in models]
+    for cohort, asked in asked_by_cohort(selection, units):
+        found += [(cohort, *row[1:]) for row in rows if row[3] in models and asked[place[row[2]]]]
+    return found
 
 
 def field_answers(selection: Selection) -> list[Row]:
@@ -66,6 +102,17 @@ def one_each(rows: Iterable[Row], repeats: str) -> dict[tuple[int, int], Row]:
     return kept
 
 
-def _table(rows: list[Row], repeats: str) -> Partitions:
-    kept = sorted(one_each(rows, repeats).items(), key=itemgetter(0))
-    return Partitions.from_rows((unit, rater, Partition.of(row[5])) for (unit, rater), row in kept)
+def _table(rows: list[Row], selection: Selection) -> Partitions | AnswerTable:
+    kept = sorted(one_each(rows, selection.repeats).items(), key=itemgetter(0))
+    if selection.level == "partition":
+        return Partitions.from_rows((unit, rater, Partition.of(row[5])) for (unit, rater), row in kept)
+    return AnswerTable.from_rows((unit, rater, _comparable(row[5], selection.level)) for (unit, rater), row in kept)
+
+
+def _comparable(answer: Any, level: str) -> Hashable:
+    """An answer as the measures of its level take it."""
+    if level == "box":
+        return tuple((box["x0"], box["y0"], box["x1"], box["y1"]) for box in answer)
+    if level == "set":
+        return tuple(answer) if isinstance(answer, list) else (answer,)
+    return answer if isinstance(answer, str) else json.dumps(answer, sort_keys=True)

@@ -1,7 +1,8 @@
 """Ratings of the database as measures take them: by cohort and condition, by week, of one cohort, all in one."""
 
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,6 +12,7 @@ from django.db.models import Q, QuerySet
 
 from annotation.models import Annotation
 from annotation.services.inclusion import NEVER_SELECTED
+from evaluation.hidden import Hidden, hidden_places
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.rows import Rows, params_of, rating_rows
 from evaluation.selection import Selection
@@ -36,15 +38,17 @@ _ASKED = """
 
 @dataclass(frozen=True)
 class Read:
-    """`cells`: Ratings (or Partitions) of every (cohort, condition) selected, also those without any yet; `raters`: how
-    many, by cohort."""
+    """`cells`: Ratings, Partitions or an AnswerTable of every (cohort, condition) selected, also those without any yet;
+    `raters`: how many, by cohort. `hidden`: of the same cells, where the question was not shown."""
 
     cells: dict[Cell, Any]
     raters: dict[int, int]
+    hidden: dict[Cell, Hidden]
 
 
-def ratings(selection: Selection) -> Read:
-    return _read(rating_rows(selection), selection)
+def ratings(selection: Selection, rows: Rows | None = None) -> Read:
+    """`rows`: those of the selection, where they have been read already."""
+    return _read(rating_rows(selection) if rows is None else rows, selection)
 
 
 def weekly(selection: Selection) -> list[tuple[date, Read]]:
@@ -53,7 +57,13 @@ def weekly(selection: Selection) -> list[tuple[date, Read]]:
     rows = rating_rows(selection, dated=True)
     weeks = weeks_of(rows["at"], selection.zone)
     last = np.unique(weeks)[-WEEKS:]
-    return [(sunday(int(week)), _read(rows[weeks <= week], selection)) for week in last]
+    return [(sunday(int(week)), _read(rows[weeks <= week], until_week(selection, sunday(int(week))))) for week in last]
+
+
+def until_week(selection: Selection, day: date) -> Selection:
+    """The same up to the end of a day."""
+    end = datetime.combine(day + timedelta(days=1), time.min, ZoneInfo(selection.zone))
+    return replace(selection, until=min(end, selection.until or end))
 
 
 def weeks_of(micros: Ints, zone: str) -> Ints:
@@ -68,15 +78,34 @@ def sunday(week: int) -> date:
     return date.fromordinal(MONDAY + 7 * week + 6)
 
 
-def _read(rows: Rows, selection: Selection) -> Read:
-    cells: dict[Cell, Any] = {}
-    raters: dict[int, int] = {}
+def by_cohort(selection: Selection, rows: Rows | None = None) -> Read:
+    """Each cohort's ratings under all conditions together, by (cohort, "")."""
+    rows = rating_rows(selection) if rows is None else rows
+    read = Read({}, {}, {})
+    hidden = hidden_places(selection, counted_annotations(selection))
     for cohort in selection.cohorts:
         of_cohort = rows[rows["cohort"] == cohort]
-        raters[cohort] = int(np.unique(of_cohort["rater"]).size)
+        read.raters[cohort] = int(np.unique(of_cohort["rater"]).size)
+        read.cells[cohort, ""] = _numbered(of_cohort, selection.repeats)
+        read.hidden[cohort, ""] = hidden.within(cohort, None, partial(_places, of_cohort))
+    return read
+
+
+def _read(rows: Rows, selection: Selection) -> Read:
+    read = Read({}, {}, {})
+    hidden = hidden_places(selection, counted_annotations(selection))
+    for cohort in selection.cohorts:
+        of_cohort = rows[rows["cohort"] == cohort]
+        read.raters[cohort] = int(np.unique(of_cohort["rater"]).size)
         for place, condition in enumerate(selection.conditions):
-            cells[cohort, condition] = _numbered(of_cohort[of_cohort["condition"] == place], selection.repeats)
-    return Read(cells, raters)
+            of_cell = of_cohort[of_cohort["condition"] == place]
+            read.cells[cohort, condition] = _numbered(of_cell, selection.repeats)
+            read.hidden[cohort, condition] = hidden.within(cohort, condition, partial(_places, of_cell))
+    return read
+
+
+def _places(rows: Rows) -> set[tuple[int, int]]:
+    return set(zip(rows["unit"].tolist(), rows["rater"].tolist(), strict=True))
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ def rating_rows(selection: Selection, *, dated: bool = False) -> Rows:
     if "model" not in selection.raters:
         return rows if there.all() else rows[there]
     parts = [rows[there & ~rows["model"]]]
-    for cohort, asked in _seats(selection, units):
+    for cohort, asked in asked_by_cohort(selection, units):
         parts.append(rows[there & rows["model"] & asked[place]])
         parts[-1]["cohort"] = cohort
     return np.concatenate(parts)
@@ -195,7 +195,7 @@ def _given(
     return rows
 
 
-def _seats(selection: Selection, units: Units) -> Iterator[tuple[int, Bools]]:
+def asked_by_cohort(selection: Selection, units: Units) -> Iterator[tuple[int, Bools]]:
     """Each cohort with (units + 1,) whether it was asked for the unit at that place; the last one is for none."""
     of_slot = {"unit": ("int8", "r.unit_id")}
     for cohort, pack in packs(_SEATS.format(pack=packed(of_slot)), params_of(selection), ("int8", "bytea")):

@@ -7,16 +7,15 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any, Protocol
 
 from django.utils.formats import date_format
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from annotation.sheet_rules import ShowIf
 from annotation.sheets import say
 from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry
-from evaluation.measures import BY_KEY, GROUPINGS_LABEL, TABLE, TABLE_LABEL, Measure, chosen, default_measure, offered
+from evaluation.measures import BY_KEY, Labels, Measure, chosen, default_measure, measure_labels
 from evaluation.metrics.intervals import Interval, Over
 
-Labels = dict[str, str | Promise]
 INTERVALS: dict[str, Over] = {
     "units-and-raters": "units and raters",
     "units": "units",
@@ -82,11 +81,14 @@ class Selection:
     interval: str = "units-and-raters"
     by: str = "cohort"  # what a report's rows are, besides cohorts
     zone: str = "UTC"  # whose days `since`, `until` and weeks are
+    options: tuple[str, ...] = ()  # codes of a question with several choices
+    ask_as: tuple[tuple[str, str], ...] = ()  # questions of the sheet, each with its chosen measure
+    show_if: ShowIf | None = attribute(default=None, compare=False)  # when the question is shown
     asked: tuple[tuple[str, str], ...] = attribute(default=(), compare=False)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        return chosen(self.measure, self.level)
+        return chosen(self.measure, self.level, self.options)
 
     @property
     def wanted_interval(self) -> Interval:
@@ -98,12 +100,13 @@ class Selection:
 
     def to_json(self) -> dict[str, Any]:
         names = ("benchmark_id", "stage", "field", "level", "measure", "counted", "repeats", "interval", "by", "zone")
-        lists = ("campaigns", "cohorts", "conditions", "concepts", "raters", "versions")
+        lists = ("campaigns", "cohorts", "conditions", "concepts", "raters", "versions", "options")
         dates = {"since": self.since, "until": self.until}
         return (
             {name: getattr(self, name) for name in names}
             | {name: list(getattr(self, name)) for name in lists}
             | {name: date.isoformat() if date else None for name, date in dates.items()}
+            | {"ask_as": dict(self.ask_as)}
         )
 
     def counted_words(self) -> str:
@@ -119,11 +122,7 @@ class Selection:
     def words(self, catalogue: Catalogue, language: str) -> list[str]:
         """The sentences that stand beside the numbers."""
         stage = next(s for s in catalogue.stages if s.key == self.stage)
-        campaigns = {c.id: c for c in stage.campaigns}
-        names = ", ".join(campaigns[c].name for c in self.campaigns)
-        label = say(campaigns[self.campaigns[0]].sheet.field(self.field).label, language).replace("{target}", "…")
-        question = _("every question") if self.by == "field" else _("question “%(question)s”") % {"question": label}
-        said = [str(_WHO[self.raters]) % {"stage": stage.name, "question": question, "campaigns": names}]
+        said = [self.who_words(catalogue, "" if self.by == "field" else language)]
         if "model" in self.raters:
             said.append(_("A model is one rater more in every cohort that was asked for the same unit."))
         said.append(self.counted_words())
@@ -136,9 +135,21 @@ class Selection:
         if self.by == "field":
             said.append(_("Each question by the measure of its own level."))
         else:
-            said.extend(str(measure.explained) for measure in self.measures)
-        said.append(_INTERVAL_WORDS[self.interval] % {})
+            said.extend(dict.fromkeys(str(measure.explained) for measure in self.measures))
+        said.append(self.interval_words())
         return said
+
+    def who_words(self, catalogue: Catalogue, language: str) -> str:
+        """Whose ratings, of the question in a language; without one, of every question."""
+        stage = next(s for s in catalogue.stages if s.key == self.stage)
+        campaigns = {c.id: c for c in stage.campaigns}
+        names = ", ".join(campaigns[c].name for c in self.campaigns)
+        label = say(campaigns[self.campaigns[0]].sheet.field(self.field).label, language).replace("{target}", "…")
+        question = _("question “%(question)s”") % {"question": label} if language else _("every question")
+        return str(_WHO[self.raters]) % {"stage": stage.name, "question": question, "campaigns": names}
+
+    def interval_words(self) -> str:
+        return str(_INTERVAL_WORDS[self.interval] % {})
 
     @property
     def may_repeat(self) -> bool:
@@ -202,20 +213,26 @@ _INTERVAL_WORDS: dict[str, Any] = {
 }
 
 
-def select(catalogue: Catalogue, params: Params, *, field: str = "", zone: tzinfo = UTC) -> Selection:
+def select(
+    catalogue: Catalogue, params: Params, *, field: str = "", zone: tzinfo = UTC, every_question: bool = False
+) -> Selection:
     """Check a query string against what the benchmark has. Raises SelectionError; `catalogue` must have a stage.
 
     `field`: the question, where the caller and not the address says which; it need not have a measure (a text).
-    `zone`: whose days the dates of the address are.
+    `zone`: whose days the dates of the address are. `every_question`: for agreement of people, which every question of
+    the sheet has; else only those whose answers are codes or groupings can be chosen.
     """
     stage = _stage(catalogue, params)
     campaigns = _campaigns(stage, params)
-    fields = {f.key: f.key for f in campaigns[0].fields}
+    entry = campaigns[0]
+    fields = {f.key: f.key for f in (entry.sheet.fields if every_question else entry.fields)}
     if not fields and not field:
         raise SelectionError("field", _("No question of this stage has a measure of agreement."))
-    field_key = field or _one(params, "field", fields, next(iter(fields)))
-    level = campaigns[0].sheet.level(field_key)
-    measures = measure_labels(level)
+    first = entry.first_compared if every_question else next(iter(fields), "")
+    field_key = field or _one(params, "field", fields, first)
+    level: str = entry.sheet.agreement_level(field_key) if every_question else entry.sheet.level(field_key)
+    options = entry.options_of(field_key) if every_question else ()
+    measures = measure_labels(level, options)
     in_campaigns = {c for campaign in campaigns for c in campaign.cohorts}
     cohorts = {str(c): c for c in catalogue.cohorts if c in in_campaigns}
     wanted = {c for campaign in campaigns for c in (campaign.conditions or stage.conditions)}
@@ -243,27 +260,36 @@ def select(catalogue: Catalogue, params: Params, *, field: str = "", zone: tzinf
         interval=_one(params, "interval", INTERVAL_LABELS, "units-and-raters"),
         by=by,
         zone=str(zone),
+        options=options,
+        ask_as=_ask_as(params, entry) if every_question else (),
+        show_if=entry.sheet.field(field_key).show_if,
         asked=_asked(params),
     )
 
 
-def measure_labels(level: str) -> Labels:
-    labels: Labels = {m.key: m.label for m in offered(level)}
-    if "spearman" in labels:
-        labels[TABLE] = TABLE_LABEL
-    if level == "partition":
-        labels[TABLE] = GROUPINGS_LABEL
-    return dict(sorted(labels.items(), key=lambda pair: pair[0] != default_measure(level)))
+def _ask_as(params: Params, entry: CampaignEntry) -> tuple[tuple[str, str], ...]:
+    """`as=question:measure`, once for each question at most."""
+    known = {
+        f"{one.key}:{measure}": (one.key, measure)
+        for one in entry.sheet.fields
+        for measure in measure_labels(entry.sheet.agreement_level(one.key), entry.options_of(one.key))
+    }
+    found = [known[value] for value in _many(params, "as", known)]
+    if len(dict(found)) < len(found):
+        raise SelectionError("as", _("Choose one measure for each question, not several."))
+    return tuple(found)
 
 
 def rater_labels(stage: StageEntry, level: str) -> Labels:
     """Models where some have answered; nobody compares a model's groupings yet."""
-    return RATER_LABELS if level != "partition" and stage.has_models else {"people": RATER_LABELS["people"]}
+    return (
+        RATER_LABELS if level not in ("partition", "none") and stage.has_models else {"people": RATER_LABELS["people"]}
+    )
 
 
 def by_labels(entry: CampaignEntry, versions: Mapping[str, int]) -> Labels:
     """By what the rows may be cut: questions and versions where there are several."""
-    hidden = {"field"} if len(entry.fields) < 2 else set()
+    hidden = {"field"} if len(entry.sheet.fields) < 2 else set()
     hidden |= {"version"} if len(versions) < 2 else set()
     return {key: label for key, label in BY_LABELS.items() if key not in hidden}
 
@@ -306,8 +332,8 @@ def _day(params: Params, name: str) -> date | None:
 
 
 NAMES = (
-    "stage", "campaign", "field", "by", "measure", "interval", "counted", "repeats", "raters", "cohort", "condition",
-    "concept", "version", "since", "until",
+    "stage", "campaign", "field", "by", "as", "measure", "interval", "counted", "repeats", "raters", "cohort",
+    "condition", "concept", "version", "since", "until",
 )  # fmt: skip
 
 

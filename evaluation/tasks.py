@@ -32,7 +32,7 @@ def renew(benchmark_id: int, report: str, query: str, zone: str, language: str =
     if report != stored.REPORT or not catalogue.stages:
         return False
     try:
-        selection = select(catalogue, QueryDict(query), zone=ZoneInfo(zone))
+        selection = select(catalogue, QueryDict(query), zone=ZoneInfo(zone), every_question=True)
     except SelectionError:
         return False
     at = timezone.now()

@@ -8,6 +8,8 @@ from evaluation.metrics.estimate import REASONS, Estimate
 
 Words = str | Promise
 NO_VALUE: dict[str, tuple[Words, Words]] = {
+    "free_text": (_("free text."), _("No agreement by default. Choose a measure under “Ask as”.")),
+    "not_comparable": (_("not compared."), _("Each person brings a picture of their own.")),
     "no_ratings": (_("nothing yet."), _("There are no ratings here so far.")),
     "too_few_raters": (_("too early."), ""),  # worded with its number below
     "no_pairable_units": (_("too early."), _("No picture or text has been rated by two people yet.")),
@@ -114,3 +116,22 @@ def left_out_sentence(estimate: Estimate) -> str:
     return ngettext("%(out)s of %(every)s left out", "%(out)s of %(every)s left out", out) % {
         "out": f"{out:,}", "every": f"{every:,}",
     }  # fmt: skip
+
+
+def not_counted_sentence(estimate: Estimate) -> str:
+    """Units with answers that do not enter the value, and why; empty where all do."""
+    if estimate.value is None:
+        return ""
+    alone, apart = (int(estimate.extras.get(f"n_units_not_{why}") or 0) for why in ("pairable", "compared"))
+    parts = []
+    if alone:
+        text = ngettext("Left out: %(n)s item with one answer.", "Left out: %(n)s items with one answer.", alone)
+        parts.append(text % {"n": f"{alone:,}"})
+    if apart:
+        text = ngettext(
+            "Left out: %(n)s item that no two compared people share.",
+            "Left out: %(n)s items that no two compared people share.",
+            apart,
+        )
+        parts.append(text % {"n": f"{apart:,}"})
+    return " ".join(parts)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 Level = Literal["nominal", "ordinal", "interval", "ratio", "box", "partition", "text"]
+AgreementLevel = Literal["nominal", "ordinal", "interval", "ratio", "set", "box", "partition", "text", "none"]
 Text = Mapping[str, str]
 MAX_CODE = 120
 
@@ -157,6 +158,14 @@ class Spec(ABC, Generic[ConfigT, AnswerT]):
 
     @abstractmethod
     def level(self, config: ConfigT) -> Level: ...
+
+    def agreement_level(self, config: ConfigT) -> AgreementLevel:
+        """How answers of several people are compared, where that is not by their codes; "none": not at all."""
+        return self.level(config)
+
+    def agreement_options(self, config: ConfigT) -> "tuple[Option, ...]":
+        """At the level "set": the options that each person chose or not, where they are the same for every item."""
+        return ()
 
     @abstractmethod
     def code(self, answer: AnswerT, config: ConfigT) -> Coded | None:

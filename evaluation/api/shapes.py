@@ -155,7 +155,8 @@ class Table(s.Serializer):
 
 
 class Agreement(s.Serializer):
-    """As the page's JSON: rows are cohorts, cells conditions, `estimates` by measure."""
+    """As the page's JSON: `questions` are those of the sheet, by cohort; `rows` are cohorts, cells conditions.
+    `estimates` are by measure."""
 
     benchmark = BenchmarkName()
     selection = s.DictField()
@@ -165,5 +166,6 @@ class Agreement(s.Serializer):
     computed_at = s.DateTimeField()
     n_ratings = s.IntegerField()
     conditions = s.ListField(child=s.CharField())
+    questions = s.ListField(child=s.DictField(), help_text="Every question of the sheet, by cohort.")
     rows = s.ListField(child=s.DictField())
     second_opinion = s.ListField(child=s.DictField(), required=False)

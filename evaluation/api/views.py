@@ -83,7 +83,8 @@ class Agreement(Door):
             *NARROWING,
             _asked("stage", "Key of the stage; the first without it."),
             _asked("campaign", "Id of a campaign; may be repeated.", many=True),
-            _asked("field", "Key of the question."),
+            _asked("field", "Key of the question whose rows are shown by condition."),
+            _asked("as", "question:measure, for questions of the sheet; may be repeated.", many=True),
             _asked("measure", "alpha_ordinal, spearman, table, ..."),
             _asked("second", "1 adds second_opinion: each alpha once more, by the package krippendorff."),
         ],
@@ -93,7 +94,7 @@ class Agreement(Door):
         catalogue = catalogue_of(benchmark_for(request.user, slug))
         if not catalogue.stages:
             raise NothingYet(_("No campaign has been opened yet."))
-        selection = select(catalogue, request.query_params, zone=zone_of(request.user))
+        selection = select(catalogue, request.query_params, zone=zone_of(request.user), every_question=True)
         report, _found = look(catalogue, selection, timezone.now())
         return Response(to_json(report, get_language() or "en") | asked_for(report, request.query_params))
 

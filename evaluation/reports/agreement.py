@@ -1,21 +1,30 @@
 """Agreement per cohort and condition, in the form of CAIRE's Table 14; or per question, version or week besides. Pages
 and files render it."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
+from django.utils.translation import gettext as _
 
 from annotation.readers import watermark
-from evaluation.catalogue import Catalogue
-from evaluation.measures import Measure, default_measure
+from evaluation.catalogue import CampaignEntry, Catalogue
+from evaluation.hidden import Hidden
+from evaluation.measures import CODED, Measure
 from evaluation.metrics.counts import Ratings
+from evaluation.metrics.distance_alpha import AnswerTable
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.partitions import Partitions
-from evaluation.partitions import partitions, weekly_partitions
-from evaluation.readers import Read, asked_units, ratings, weekly
+from evaluation.metrics.texts import LONG
+from evaluation.partitions import answer_tables, cohort_answer_tables, weekly_answer_tables
+from evaluation.questions import of_question
+from evaluation.readers import Read, asked_units, by_cohort, ratings, weekly
+from evaluation.rows import Rows, rating_rows
 from evaluation.selection import Selection
 from people.models import Cohort
+
+SameEstimates = Mapping[int, tuple[Estimate, ...]]
 
 
 @dataclass(frozen=True)
@@ -33,15 +42,12 @@ class Cell:
     n_ratings: int
     n_asked: int
     n_pairable: int | None = None
-
-    @property
-    def n_alone(self) -> int:
-        """Units that one person alone has rated."""
-        return 0 if self.n_pairable is None else self.n_units - self.n_pairable
+    n_hidden: int = 0
+    n_hidden_units: int = 0
 
     @property
     def missing_share(self) -> float | None:
-        """1 - ratings / (units x raters), of those that have any: the gaps in the table the measure is made from."""
+        """1 - ratings / (units x raters), of those that have any; where the question was not shown, none is missing."""
         places = self.n_units * self.n_raters
         return 1 - self.n_ratings / places if places else None
 
@@ -62,17 +68,52 @@ class Row:
     def missing_of_asked(self) -> float | None:
         """1 - ratings / (units asked x raters of the cohort), over the row's conditions together."""
         places = sum(max(cell.n_asked, cell.n_units) for cell in self.cells) * self.n_raters
+        places -= sum(cell.n_hidden for cell in self.cells)
         return 1 - sum(cell.n_ratings for cell in self.cells) / places if places else None
 
 
 @dataclass(frozen=True)
+class QuestionRow:
+    """One question of the sheet in one cohort, under all conditions together: an estimate for each of `measures`.
+
+    `asked_as`: the choice behind the measures. `n_hidden_units`: units of which nobody saw the question.
+    """
+
+    field: str
+    level: str
+    asked_as: str
+    cohort: Cohort
+    measures: tuple[Measure, ...]
+    estimates: tuple[Estimate, ...]
+    n_ratings: int
+    n_hidden_units: int = 0
+
+    @property
+    def warnings(self) -> list[str]:
+        """Where long texts are compared by their words."""
+        words = [float(e.extras.get("median_words") or 0) for e in self.estimates if e.value is not None]
+        if not any(count > LONG for count in words):
+            return []
+        return [_("Most of these texts are longer than five words: the same content can be worded in many ways.")]
+
+
+@dataclass(frozen=True)
 class AgreementReport:
+    """`questions`: every question of the sheet, in its order, for each cohort. `rows`: the chosen one by condition, or
+    what `selection.by` says."""
+
     catalogue: Catalogue = field(repr=False)
     selection: Selection
     conditions: tuple[str, ...]
     rows: tuple[Row, ...]
     watermark: int
     computed_at: datetime
+    questions: tuple[QuestionRow, ...] = ()
+
+    @property
+    def entry(self) -> CampaignEntry:
+        """The newest of the campaigns, whose sheet the questions are of."""
+        return entry_of(self.catalogue, self.selection)
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -98,12 +139,52 @@ def agreement(catalogue: Catalogue, selection: Selection, at: datetime) -> Agree
     """The watermark is read first: what comes in while we read is found again by the next look."""
     mark = watermark(catalogue.benchmark)
     asked = asked_units(selection)
-    rows = [
-        _row(catalogue, part, cohort, asked) for part in parts_of(catalogue, selection) for cohort in selection.cohorts
-    ]
+    read = rating_rows(selection) if selection.by == "cohort" and selection.level in CODED else None
+    parts = parts_of(catalogue, selection, read)
+    rows = [_row(catalogue, part, cohort, asked) for part in parts for cohort in selection.cohorts]
     if selection.by in ("version", "time"):  # one cohort's are compared with each other
         rows.sort(key=lambda row: selection.cohorts.index(row.cohort.pk))
-    return AgreementReport(catalogue, selection, selection.conditions, tuple(rows), mark, at)
+    alone = rows if selection.by == "cohort" and len(selection.conditions) == 1 else []
+    same = {row.cohort.pk: row.cells[0].estimates for row in alone}
+    questions = tuple(question_rows(catalogue, selection, read, same))
+    return AgreementReport(catalogue, selection, selection.conditions, tuple(rows), mark, at, questions)
+
+
+def entry_of(catalogue: Catalogue, selection: Selection) -> CampaignEntry:
+    stage = next(one for one in catalogue.stages if one.key == selection.stage)
+    return next(one for one in stage.campaigns if one.id in selection.campaigns)
+
+
+def question_rows(
+    catalogue: Catalogue, selection: Selection, rows: Rows | None = None, same: SameEstimates | None = None
+) -> Iterator[QuestionRow]:
+    """Each question by its own level, as what it is asked as. `rows`: those of the selection, if they have been read;
+    `same`: its estimates by cohort, where it has one condition."""
+    entry = entry_of(catalogue, selection)
+    for field_ in entry.sheet.fields:
+        one = of_question(selection, entry, field_.key)
+        chosen = one.field == selection.field
+        read = by_cohort(one, rows if chosen else None) if one.level in CODED else cohort_answer_tables(one)
+        known = same if same and chosen and one.measure == selection.measure else {}
+        for cohort in one.cohorts:
+            given, hidden = read.cells[cohort, ""], read.hidden[cohort, ""]
+            yield QuestionRow(
+                field_.key, one.level, one.measure, catalogue.cohorts[cohort], one.measures,
+                known.get(cohort) or _estimates(given, one, hidden), given.n_ratings, hidden.n_units,
+            )  # fmt: skip
+
+
+def _estimates(given: Ratings | Partitions | AnswerTable, selection: Selection, hidden: Hidden) -> tuple[Estimate, ...]:
+    interval = selection.wanted_interval
+    return tuple(_less_hidden(measure.compute(given, interval), hidden) for measure in selection.measures)
+
+
+def _less_hidden(found: Estimate, hidden: Hidden) -> Estimate:
+    """Nothing is missing where the question was not shown."""
+    places = found.n_units * found.n_raters - hidden.n_compared
+    if not hidden.n_compared or found.value is None or places < found.n_ratings:
+        return found
+    return replace(found, missing_share=1 - found.n_ratings / places)
 
 
 @dataclass(frozen=True)
@@ -115,10 +196,13 @@ class Part:
     read: Read
 
 
-def parts_of(catalogue: Catalogue, selection: Selection) -> list[Part]:
-    """The whole as one part; or each question of the stage, each version, each week up to its end."""
+def parts_of(catalogue: Catalogue, selection: Selection, rows: Rows | None = None) -> list[Part]:
+    """The whole as one part, of `rows` where they have been read; or each question of the stage, each version, each
+    week up to its end."""
+    if rows is not None:
+        return [Part("", selection, ratings(selection, rows))]
     if selection.by == "time":
-        read = weekly_partitions if selection.level == "partition" else weekly
+        read = weekly if selection.level in CODED else weekly_answer_tables
         return [Part(day.isoformat(), selection, found) for day, found in read(selection)]
     return [Part(key, one, _read(one)) for key, one in _cut(catalogue, selection)]
 
@@ -126,12 +210,8 @@ def parts_of(catalogue: Catalogue, selection: Selection) -> list[Part]:
 def _cut(catalogue: Catalogue, selection: Selection) -> list[tuple[str, Selection]]:
     stage = next(one for one in catalogue.stages if one.key == selection.stage)
     if selection.by == "field":
-        entry = next(one for one in stage.campaigns if one.id in selection.campaigns)
-        levels = {one.key: entry.sheet.level(one.key) for one in entry.fields}
-        return [
-            (key, replace(selection, field=key, level=level, measure=default_measure(level)))
-            for key, level in levels.items()
-        ]
+        entry = entry_of(catalogue, selection)
+        return [(one.key, of_question(selection, entry, one.key)) for one in entry.sheet.fields]
     if selection.by == "version":
         known = stage.versions_of(selection.campaigns)
         wanted = [(name, pk) for name, pk in known.items() if pk in selection.versions or not selection.versions]
@@ -140,18 +220,22 @@ def _cut(catalogue: Catalogue, selection: Selection) -> list[tuple[str, Selectio
 
 
 def _read(selection: Selection) -> Read:
-    return partitions(selection) if selection.level == "partition" else ratings(selection)
+    return ratings(selection) if selection.level in CODED else answer_tables(selection)
 
 
 def _row(catalogue: Catalogue, part: Part, cohort: int, asked: dict[tuple[int, str], int]) -> Row:
     one, read = part.selection, part.read
     keys = [(cohort, condition) for condition in one.conditions]
-    cells = tuple(_cell(key[1], read.cells[key], asked.get(key, 0), one) for key in keys)
+    cells = tuple(_cell(key[1], read.cells[key], asked.get(key, 0), one, read.hidden[key]) for key in keys)
     return Row(catalogue.cohorts[cohort], cells, read.raters[cohort], one.field, one.level, one.measures, part.key)
 
 
-def _cell(condition: str, given: Ratings | Partitions, n_asked: int, selection: Selection) -> Cell:
-    interval = selection.wanted_interval
-    estimates = tuple(measure.compute(given, interval) for measure in selection.measures)
+def _cell(
+    condition: str, given: Ratings | Partitions | AnswerTable, n_asked: int, selection: Selection, hidden: Hidden
+) -> Cell:
+    estimates = _estimates(given, selection, hidden)
     pairable = int(np.count_nonzero(np.bincount(np.asarray(given.unit, np.int64)) > 1))
-    return Cell(condition, estimates, given.n_units, given.n_raters, given.n_ratings, n_asked, pairable)
+    return Cell(
+        condition, estimates, given.n_units, given.n_raters, given.n_ratings, n_asked, pairable, hidden.n_all,
+        hidden.n_units,
+    )  # fmt: skip

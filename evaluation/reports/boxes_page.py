@@ -33,18 +33,19 @@ class BoxRow:
 
 
 def box_selection(catalogue: Catalogue, params: QueryDict, zone: tzinfo) -> Selection | None:
-    """Of the first box of a stage none of whose questions has a code; None of any other stage. Raises
-    SelectionError."""
+    """Of the question that is asked for, where it is a box; else of the first box of a stage none of whose questions
+    has a code. None of any other. Raises SelectionError."""
     wanted = (params.getlist("stage") or [""])[0]
     stage = next((one for one in catalogue.stages if one.key == wanted), catalogue.stages[0])
     sheet = stage.campaigns[0].sheet
     keys = [one.key for one in sheet.fields if sheet.level(one.key) == "box"]
-    if stage.campaigns[0].fields or not keys:
+    chosen = [key for key in params.getlist("field") if key in keys]
+    if not keys or (stage.campaigns[0].fields and not chosen):
         return None
     plain = QueryDict(mutable=True)
     for name in ("stage", "campaign", "cohort", "condition", "concept", "counted", "repeats", "since", "until"):
         plain.setlist(name, params.getlist(name))
-    return replace(select(catalogue, plain, field=keys[0], zone=zone), raters=EVERYBODY)
+    return replace(select(catalogue, plain, field=(chosen or keys)[0], zone=zone), raters=EVERYBODY)
 
 
 def boxes_context(catalogue: Catalogue, selection: Selection) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from annotation.fields.form import Speech
 from annotation.models import Rating, Unit
 from annotation.sheets import Field
 from evaluation.catalogue import CampaignEntry, Catalogue
+from evaluation.measures import CODED
 from evaluation.metrics.disagreement import between_boxes, between_groupings, between_texts, disagreement
 from evaluation.metrics.partitions import Partition
 from evaluation.partitions import field_answers, one_each
@@ -24,7 +25,6 @@ from evaluation.selection import Params, Selection, SelectionError, select
 
 PAGE = 50
 LEAST = ("2", "3", "5", "10")
-CODED = ("nominal", "ordinal", "interval", "ratio")
 EXPLAINED: dict[str, Any] = {
     "coded": gettext_lazy(
         "Disagreement is the mean distance between two raters of the unit at the level of the question, as a share of "

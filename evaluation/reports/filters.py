@@ -9,6 +9,7 @@ from django.utils.translation import pgettext
 from annotation.conditions import condition_name
 from annotation.sheets import say
 from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry
+from evaluation.measures import measure_labels
 from evaluation.selection import (
     COUNTED_LABELS,
     INTERVAL_LABELS,
@@ -16,7 +17,6 @@ from evaluation.selection import (
     REPEATS_LABELS,
     Selection,
     by_labels,
-    measure_labels,
     rater_labels,
 )
 
@@ -35,12 +35,13 @@ def filters(catalogue: Catalogue, selection: Selection, language: str) -> dict[s
     stage = next(s for s in catalogue.stages if s.key == selection.stage)
     campaigns = [c for c in stage.campaigns if c.id in selection.campaigns]
     selects = [*_of_measure(stage, campaigns, selection), *what_is_asked(catalogue, stage, selection)]
-    fields = campaigns[0].fields
+    fields = campaigns[0].sheet.fields
     if len(fields) > 1 and selection.by != "field":
         questions = {f.key: say(f.label, language).replace("{target}", "…") for f in fields}
         selects.append(select("field", _("Question"), questions, selection.field))
     selects += who_is_counted(catalogue, stage, campaigns, selection, language)
-    return {"selects": selects, **dates(selection), "carried": carried(selection, selects)}
+    rest = [(name, value) for name, value in carried(selection, selects) if name != "as"]  # chosen in the table
+    return {"selects": selects, **dates(selection), "carried": rest}
 
 
 def _of_measure(stage: StageEntry, campaigns: list[CampaignEntry], selection: Selection) -> list[dict[str, Any]]:
@@ -48,7 +49,9 @@ def _of_measure(stage: StageEntry, campaigns: list[CampaignEntry], selection: Se
     ways = by_labels(campaigns[0], stage.versions_of(selection.campaigns))
     selects.append(select("by", pgettext("what the rows of a table are", "By"), ways, selection.by))
     if selection.by != "field":
-        selects.append(select("measure", _("Measure"), measure_labels(selection.level), selection.measure))
+        selects.append(
+            select("measure", _("Measure"), measure_labels(selection.level, selection.options), selection.measure)
+        )
     selects.append(select("interval", _("Interval"), INTERVAL_LABELS, selection.interval))
     selects.append(select("counted", _("Counted"), COUNTED_LABELS, selection.counted))
     return selects

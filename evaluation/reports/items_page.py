@@ -19,8 +19,8 @@ from annotation.services.sheet_versions import sheet_of
 from annotation.sheets import Field, say
 from benchmarks.models import Benchmark, Stage
 from evaluation.catalogue import Catalogue
+from evaluation.measures import CODED
 from evaluation.reports.disagreement import (
-    CODED,
     EXPLAINED,
     LEAST,
     PAGE,

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from django.utils.formats import date_format
@@ -10,15 +11,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.conditions import condition_name
-from annotation.sheets import say
+from annotation.sheets import Field, say
 from annotation.words import moment_of
+from evaluation.measures import LEVEL_LABELS, Measure, default_measure, measure_labels, option_of
 from evaluation.metrics.estimate import Estimate
-from evaluation.reports.agreement import AgreementReport, Cell, Row
+from evaluation.reports.agreement import AgreementReport, Cell, QuestionRow, Row
 from evaluation.reports.numbers import MINUS, shown, shown_interval, shown_share
 from evaluation.reports.renderings import to_latex
 from evaluation.selection import BY_LABELS
 from evaluation.snapshots import MOST, Look
-from evaluation.words import interval_sentence, reason_sentence, reason_title
+from evaluation.words import interval_sentence, not_counted_sentence, reason_sentence, reason_title
 
 WIDTH = 240.0
 
@@ -63,6 +65,7 @@ def line(estimate: Estimate, axis: Axis, label: str = "") -> dict[str, Any]:
     drawn |= {
         "value": shown(estimate.value),
         "n": f"n = {estimate.n_units} × {estimate.n_raters}",
+        "left_out": not_counted_sentence(estimate),
         "at": axis.at(estimate.value),
         "cut": min(estimate.value, estimate.low if estimate.low is not None else estimate.value) < axis.low,
     }
@@ -99,7 +102,71 @@ def report_context(report: AgreementReport, language: str) -> dict[str, Any]:
         "computed_at": report.computed_at,
         "count": count,
         "latex": to_latex(report, language),
+        "part_title": part_title(report, language),
+    } | questions_context(report, language)
+
+
+def questions_context(report: AgreementReport, language: str) -> dict[str, Any]:
+    """The table that the page opens with: each question of the sheet under its own heading, a row for each cohort."""
+    entry = report.entry
+    groups: list[dict[str, Any]] = []
+    rest = [pair for pair in report.selection.to_params() if pair[0] not in ("field", "measure", "by")]
+    for field in entry.sheet.fields:
+        rows = [row for row in report.questions if row.field == field.key]
+        estimates = [e for row in rows for e in row.estimates]
+        axis = axis_for(estimates, from_zero=all(m.from_zero for row in rows for m in row.measures))
+        groups.append(
+            {
+                "key": field.key,
+                "title": say(field.label, language).replace("{target}", "…"),
+                "level": str(LEVEL_LABELS[rows[0].level]) if rows else "",
+                "axis": axis,
+                "measures": _ask_as(field.key, rows[0], entry.options_of(field.key)) if rows else [],
+                "conditional": field.show_if is not None,
+                "chosen": report.selection.by != "field" and report.selection.field == field.key,
+                "query": urlencode([*rest, ("field", field.key)]),
+                "rows": [_question(row, axis, field, language) for row in rows],
+            }
+        )
+    return {
+        "questions": groups,
+        "benchmark": report.catalogue.benchmark,
+        "query": urlencode(report.selection.to_params()),
     }
+
+
+def _ask_as(key: str, row: QuestionRow, options: tuple[str, ...]) -> list[tuple[str, str, bool]]:
+    """Values of the select, the default first and without a value, so that it leaves no trace in the address."""
+    labels = measure_labels(row.level, options)
+    default = default_measure(row.level)
+    return [("" if m == default else f"{key}:{m}", str(label), m == row.asked_as) for m, label in labels.items()]
+
+
+def _question(row: QuestionRow, axis: Axis, field: Field, language: str) -> dict[str, Any]:
+    labels = [measure_label(m, field, language) if len(row.measures) > 1 else "" for m in row.measures]
+    lines = [{**line(e, axis, label), "n": ""} for e, label in zip(row.estimates, labels, strict=True)]
+    notes = [drawn["left_out"] for drawn in lines if drawn.get("left_out")]
+    if row.n_hidden_units:
+        text = ngettext("Not shown for %(n)s item.", "Not shown for %(n)s items.", row.n_hidden_units)
+        notes.append(text % {"n": f"{row.n_hidden_units:,}"})
+    first = row.estimates[0] if row.estimates else None
+    return {
+        "name": row.cohort.name,
+        "lines": lines,
+        "units": f"{first.n_units:,}" if first else "",
+        "raters": f"{first.n_raters:,}" if first else "",
+        "missing": shown_share(first.missing_share) if first else "",
+        "notes": list(dict.fromkeys([*notes, *row.warnings])),
+    }
+
+
+def measure_label(measure: Measure, field: Field, language: str) -> str:
+    """The alpha of an option by the option's label."""
+    option = option_of(measure.key)
+    for one in field.spec.agreement_options(field.config) if option is not None else ():
+        if one.code == option:
+            return say(one.label, language)
+    return str(measure.label)
 
 
 def seen_of(found: Look) -> str:
@@ -130,6 +197,14 @@ def kept(found: Look, zone: ZoneInfo) -> dict[str, Any]:
     }
 
 
+def part_title(report: AgreementReport, language: str) -> str:
+    """Of the second table."""
+    if report.selection.by == "field":
+        return _("Every question, by condition")
+    title = say(report.entry.sheet.field(report.selection.field).label, language).replace("{target}", "…")
+    return _("By condition: %(question)s") % {"question": title} if report.selection.by == "cohort" else title
+
+
 def _groups(report: AgreementReport, language: str) -> list[tuple[str, list[Row]]]:
     """Rows under a heading: cohorts under each question, versions and weeks under each cohort."""
     by = report.selection.by
@@ -145,9 +220,7 @@ def _groups(report: AgreementReport, language: str) -> list[tuple[str, list[Row]
 def part_name(report: AgreementReport, row: Row, language: str) -> str:
     """A question in words, a version, or the last day of a week."""
     if report.selection.by == "field":
-        stage = next(s for s in report.catalogue.stages if s.key == report.selection.stage)
-        entry = next(c for c in stage.campaigns if c.id in report.selection.campaigns)
-        return say(entry.sheet.field(row.field).label, language).replace("{target}", "…")
+        return say(report.entry.sheet.field(row.field).label, language).replace("{target}", "…")
     if report.selection.by == "time":
         return _("week to %(day)s") % {"day": date_format(date.fromisoformat(row.part), "SHORT_DATE_FORMAT")}
     return row.part
@@ -156,7 +229,8 @@ def part_name(report: AgreementReport, row: Row, language: str) -> str:
 def _row(
     row: Row, report: AgreementReport, names: dict[str, str], axis: Axis, several: bool, language: str
 ) -> dict[str, Any]:
-    labels = [str(m.label) if several else "" for m in row.measures]
+    field = report.entry.sheet.field(row.field)
+    labels = [measure_label(m, field, language) if several else "" for m in row.measures]
     within = report.selection.by in ("version", "time")
     return {
         "name": part_name(report, row, language) if within else row.cohort.name,
@@ -170,13 +244,6 @@ def _cell(cell: Cell, name: str, axis: Axis, labels: list[str]) -> dict[str, Any
     same = all(e.reason == first.reason is not None for e in rest) if rest else False
     if same:  # one reason is said once
         return {"name": name, "lines": [line(first, axis)]}
-    lines = [_of_pairs(line(e, axis, label), cell) for e, label in zip(cell.estimates, labels, strict=True)]
-    text = ngettext("%(n)s unit has one rating.", "%(n)s units have one rating.", cell.n_alone)
-    return {"name": name, "lines": lines, "alone": text % {"n": cell.n_alone} if cell.n_alone else ""}
-
-
-def _of_pairs(drawn: dict[str, Any], cell: Cell) -> dict[str, Any]:
-    """With the units that can be compared, since those are what agreement is of."""
-    if "n" in drawn and cell.n_pairable is not None:
-        drawn["n"] = f"n = {cell.n_pairable} × {cell.n_raters}"
-    return drawn
+    lines = [line(e, axis, label) for e, label in zip(cell.estimates, labels, strict=True)]
+    left_out = list(dict.fromkeys(drawn["left_out"] for drawn in lines if drawn.get("left_out")))
+    return {"name": name, "lines": lines, "left_out": left_out}

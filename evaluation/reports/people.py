@@ -10,10 +10,11 @@ from django.utils.translation import gettext as _
 
 from annotation.sheets import say
 from evaluation.catalogue import Catalogue
+from evaluation.measures import CODED
 from evaluation.metrics.drift_of_raters import drift, same_as_the_rest, significant_drifts
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.leave_one_out import with_the_rest
-from evaluation.partitions import cohort_partitions
+from evaluation.partitions import cohort_answer_tables
 from evaluation.raters import RaterLine
 from evaluation.readers import cohort_ratings
 from evaluation.reports.filters import select as a_select
@@ -27,7 +28,7 @@ from people.models import Cohort
 @dataclass(frozen=True)
 class CohortNumbers:
     """`rest`: for each rater, the agreement with the others; `drift`: the second half of the answers against the first.
-    Both are empty for groupings, where one against all others has no meaning."""
+    Both are empty where answers have no code: one against all others has no meaning there."""
 
     selection: Selection
     together: Estimate
@@ -46,12 +47,12 @@ def numbers(
     if not catalogue.stages:
         return None
     try:
-        selection = select(catalogue, query)
+        selection = select(catalogue, query, every_question=True)
     except SelectionError:
         return None
     [measure] = selection.measures
-    if selection.level == "partition":
-        given = cohort_partitions(selection, cohort.pk)
+    if selection.level not in CODED:
+        given = cohort_answer_tables(selection).cells[cohort.pk, ""]
         return CohortNumbers(selection, measure.compute(given, selection.wanted_interval), {}, {})
     read = cohort_ratings(selection, cohort.pk)
     nominal = selection.level == "nominal"
@@ -121,7 +122,7 @@ def people_filters(found: CohortNumbers | None, catalogue: Catalogue, language: 
     if len(catalogue.stages) > 1:
         called = {one.key: one.called for one in catalogue.stages}
         selects.append(a_select("stage", _("Stage"), called, stage.key, clears="field"))
-    fields = next(one for one in stage.campaigns if one.id in found.selection.campaigns).fields
+    fields = next(one for one in stage.campaigns if one.id in found.selection.campaigns).sheet.fields
     if len(fields) > 1:
         asked = {one.key: say(one.label, language).replace("{target}", "…") for one in fields}
         selects.append(a_select("field", _("Question"), asked, found.selection.field))

@@ -9,8 +9,10 @@ from evaluation.measures import Measure
 from evaluation.metrics.estimate import Estimate
 from evaluation.reports.agreement import AgreementReport, Cell, Row
 from evaluation.reports.latex import tex
-from evaluation.reports.numbers import MINUS, shown, shown_interval
+from evaluation.reports.numbers import shown_interval
+from evaluation.reports.question_files import in_json, questions_in_json, shown_value, tex_estimate
 from evaluation.selection import BY_LABELS
+from evaluation.words import not_counted_sentence
 from jobs.spreadsheets import csv_lines
 
 
@@ -24,6 +26,7 @@ def to_json(report: AgreementReport, language: str) -> dict[str, Any]:
         "watermark": report.watermark,
         "computed_at": report.computed_at.isoformat(),
         "n_ratings": report.n_ratings,
+        "questions": questions_in_json(report, language),
         "conditions": list(report.conditions),
         "rows": [_row(row, report) for row in report.rows],
     }
@@ -45,25 +48,22 @@ def _cell(cell: Cell, row: Row) -> dict[str, Any]:
     return {
         "condition": cell.condition,
         "n_units_asked": cell.n_asked,
-        "n_units": cell.n_units,
         "n_pairable": cell.n_pairable,
-        "n_raters": cell.n_raters,
-        "n_ratings": cell.n_ratings,
-        "missing_share": cell.missing_share,
+        "rated": {
+            "n_units": cell.n_units,
+            "n_raters": cell.n_raters,
+            "n_ratings": cell.n_ratings,
+            "missing_share": cell.missing_share,
+        },
         "estimates": {
-            measure.key: {**estimate.to_json(), "shown": _shown(estimate), "shown_interval": shown_interval(estimate)}
-            for measure, estimate in zip(row.measures, cell.estimates, strict=True)
+            measure.key: in_json(estimate) for measure, estimate in zip(row.measures, cell.estimates, strict=True)
         },
     }
 
 
-def _shown(estimate: Estimate) -> str:
-    return "" if estimate.value is None else shown(estimate.value)
-
-
 CSV_COLUMNS = (
     "cohort", "condition", "measure", "value", "low", "high", "shown", "shown_interval",
-    "n_units_asked", "n_units", "n_pairable", "n_raters", "n_ratings",
+    "n_units_asked", "n_units_rated", "n_pairable", "n_units", "n_raters", "n_ratings", "left_out",
     "missing_share", "missing_of_asked", "confidence", "resampled", "method", "reason", "interval_reason",
     "stage", "field", "level", "counted", "by", "part", "watermark", "computed_at",
 )  # fmt: skip
@@ -79,10 +79,11 @@ def _csv_rows(report: AgreementReport) -> Iterator[list[Any]]:
     for row, cell, measure, estimate in _each(report):
         yield [
             row.cohort.label, cell.condition, measure.key, estimate.value, estimate.low, estimate.high,
-            _shown(estimate), shown_interval(estimate), cell.n_asked, estimate.n_units, cell.n_pairable,
-            estimate.n_raters, estimate.n_ratings, estimate.missing_share, row.missing_of_asked, estimate.level,
-            estimate.resampled, estimate.method, estimate.reason, estimate.interval_reason, s.stage, row.field,
-            row.level, s.counted, s.by, row.part, report.watermark, report.computed_at.isoformat(),
+            shown_value(estimate), shown_interval(estimate), cell.n_asked, cell.n_units, cell.n_pairable,
+            estimate.n_units, estimate.n_raters, estimate.n_ratings, not_counted_sentence(estimate),
+            estimate.missing_share, row.missing_of_asked, estimate.level, estimate.resampled, estimate.method,
+            estimate.reason, estimate.interval_reason, s.stage, row.field, row.level, s.counted, s.by, row.part,
+            report.watermark, report.computed_at.isoformat(),
         ]  # fmt: skip
 
 
@@ -96,7 +97,7 @@ def _each(report: AgreementReport) -> Iterator[tuple[Row, Cell, Measure, Estimat
 def to_latex(report: AgreementReport, language: str) -> str:
     """A booktabs table: a column per condition and measure, what was counted in the caption."""
     several = len(report.selection.measures) > 1
-    columns = [(c, m) for c in report.conditions for m in report.selection.measures]
+    columns: list[tuple[str, Any]] = [(c, m) for c in report.conditions for m in report.selection.measures]
     alone = "Agreement" if report.selection.by == "field" else ""  # each row has a measure of its own
     heads = [tex(f"{c}, {m.label}" if several else (c or alone or str(m.label))) for c, m in columns]
     cut = [str(BY_LABELS[report.selection.by])] if report.selection.by != "cohort" else []
@@ -113,15 +114,7 @@ def to_latex(report: AgreementReport, language: str) -> str:
         estimates = [estimate for cell in row.cells for estimate in cell.estimates]
         part = _("week to %(day)s") % {"day": row.part} if report.selection.by == "time" else row.part
         named = [row.cohort.label, *[part] * len(cut)]
-        lines.append(" & ".join([*map(tex, named), *map(_tex_estimate, estimates)]) + r" \\")
+        lines.append(" & ".join([*map(tex, named), *map(tex_estimate, estimates)]) + r" \\")
     caption = " ".join(report.selection.words(report.catalogue, language))
     lines += [r"\bottomrule", r"\end{tabular}", r"\caption{" + tex(caption) + "}", r"\end{table}", ""]
     return "\n".join(lines)
-
-
-def _tex_estimate(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return r"\emph{" + tex((estimate.reason or "").replace("_", " ")) + "}"
-    interval = shown_interval(estimate).replace(MINUS, "-")
-    number = shown(estimate.value).replace(MINUS, "-")
-    return f"${number}$" + (rf" {{\scriptsize ${interval}$}}" if interval else "")

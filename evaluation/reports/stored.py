@@ -10,16 +10,19 @@ from django.db.models import Count, Max
 from annotation.models import Assignment, Participation, Rating
 from benchmarks.models import Benchmark
 from evaluation.catalogue import Catalogue
-from evaluation.measures import BY_KEY
+from evaluation.measures import measure_of
 from evaluation.metrics.estimate import Estimate
-from evaluation.reports.agreement import AgreementReport, Cell, Row, agreement
+from evaluation.reports.agreement import AgreementReport, Cell, QuestionRow, Row, agreement
 from evaluation.selection import Selection
 from evaluation.snapshots import THRESHOLD, Look, ask_for, due, get_or_compute, key_of
 
 REPORT = "agreement"
 PAIRED = 100
 CORRELATIONS = {"spearman", "pearson"}
-_COUNTS = ("condition", "n_units", "n_raters", "n_ratings", "n_asked", "n_pairable")
+_COUNTS = (
+    "condition", "n_units", "n_raters", "n_ratings", "n_asked", "n_pairable", "n_hidden", "n_hidden_units",
+)  # fmt: skip
+_OF_QUESTION = ("field", "level", "asked_as", "n_ratings", "n_hidden_units")
 _OF_ROW = ("field", "level", "part", "n_raters")
 _OF_ESTIMATE = [one.name for one in fields(Estimate)]
 
@@ -70,7 +73,19 @@ def renew(benchmark: Benchmark, selection: Selection, at: datetime) -> bool:
     return ask_for(benchmark, REPORT, key, urlencode(selection.to_params()), selection.zone, at)
 
 
-def to_data(report: AgreementReport) -> list[dict[str, Any]]:
+def to_data(report: AgreementReport) -> dict[str, list[dict[str, Any]]]:
+    return {"rows": _row_data(report), "questions": [_question_data(row) for row in report.questions]}
+
+
+def _question_data(row: QuestionRow) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in _OF_QUESTION} | {
+        "cohort": row.cohort.pk,
+        "measures": [measure.key for measure in row.measures],
+        "estimates": [_plain(estimate) for estimate in row.estimates],
+    }
+
+
+def _row_data(report: AgreementReport) -> list[dict[str, Any]]:
     return [
         {name: getattr(row, name) for name in _OF_ROW}
         | {
@@ -102,9 +117,19 @@ def from_data(data: Any, catalogue: Catalogue, selection: Selection, found: Look
                 )
                 for cell in row["cells"]
             ),
-            measures=tuple(BY_KEY[key] for key in row["measures"]),
+            measures=tuple(measure_of(key) for key in row["measures"]),
             **{name: row[name] for name in _OF_ROW},
         )
-        for row in data
+        for row in data["rows"]
     )
-    return AgreementReport(catalogue, selection, selection.conditions, rows, found.watermark, found.computed_at)
+    questions = tuple(
+        QuestionRow(
+            cohort=catalogue.cohorts[row["cohort"]],
+            measures=tuple(measure_of(key) for key in row["measures"]),
+            estimates=tuple(Estimate(**one) for one in row["estimates"]),
+            **{name: row[name] for name in _OF_QUESTION},
+        )
+        for row in data["questions"]
+    )
+    mark, at = found.watermark, found.computed_at
+    return AgreementReport(catalogue, selection, selection.conditions, rows, mark, at, questions)

@@ -19,15 +19,16 @@ from annotation.words import zone_of
 from benchmarks.access import benchmark_for, may
 from benchmarks.tabs import tabs_for
 from evaluation.catalogue import Catalogue, catalogue_of
+from evaluation.measures import CODED
 from evaluation.reports.agreement import AgreementReport
 from evaluation.reports.filters import filters
 from evaluation.reports.page import kept, report_context, seen_of
+from evaluation.reports.question_files import questions_to_csv, questions_to_latex
 from evaluation.reports.renderings import to_csv, to_json, to_latex
 from evaluation.reports.stored import look, renew
 from evaluation.second_opinion import asked_for
 from evaluation.selection import Selection, SelectionError, select
 from evaluation.snapshots import Look, may_ask
-from evaluation.views.boxes import of_boxes
 from evaluation.views.downloads import as_table, download
 from people.access import may_manage
 from people.views.asking import person
@@ -40,7 +41,7 @@ def _language() -> str:
 def selected(catalogue: Catalogue, request: HttpRequest) -> Selection:
     """By the days of who reads. Raises SelectionError."""
     assert request.user.is_authenticated
-    return select(catalogue, request.GET, zone=zone_of(request.user))
+    return select(catalogue, request.GET, zone=zone_of(request.user), every_question=True)
 
 
 def _report(catalogue: Catalogue, request: HttpRequest) -> tuple[AgreementReport, Look]:
@@ -67,8 +68,8 @@ def _next_steps(report: AgreementReport, user: Any) -> dict[str, Any]:
 
 
 def _course(selection: Selection) -> str:
-    """Of weeks: what the figure that draws them as a line is asked; groupings have none."""
-    if selection.by != "time" or selection.level == "partition":
+    """Of weeks: what the figure that draws them as a line is asked; only questions with codes have one."""
+    if selection.by != "time" or selection.level not in CODED:
         return ""
     return urlencode([pair for pair in selection.to_params() if pair[0] != "by"]) or "by=cohort"
 
@@ -88,8 +89,6 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     if not catalogue.stages:
         return render(request, "evaluation/agreement_empty.html", context)
     try:
-        if boxes := of_boxes(request, catalogue, request.GET, context | {"here": "agreement"}):
-            return boxes
         selection = selected(catalogue, request)
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
@@ -163,5 +162,24 @@ def as_csv(request: HttpRequest, slug: str) -> HttpResponse:
 def as_latex(request: HttpRequest, slug: str) -> HttpResponse:
     def write(made: tuple[AgreementReport, Look]) -> HttpResponse:
         return HttpResponse(to_latex(made[0], _language()), content_type="text/x-tex; charset=utf-8")
+
+    return download(request, slug, _report, write)
+
+
+@login_required
+@require_safe
+@never_cache
+def questions_csv(request: HttpRequest, slug: str) -> HttpResponse:
+    """Every question of the sheet, one line for each cohort and measure."""
+    return download(request, slug, _report, lambda made: as_table(questions_to_csv(made[0]), f"{slug}-questions.csv"))
+
+
+@login_required
+@require_safe
+@never_cache
+def questions_tex(request: HttpRequest, slug: str) -> HttpResponse:
+    def write(made: tuple[AgreementReport, Look]) -> HttpResponse:
+        text = questions_to_latex(made[0], _language())
+        return HttpResponse(text, content_type="text/x-tex; charset=utf-8")
 
     return download(request, slug, _report, write)

@@ -1,4 +1,4 @@
-"""The agreement and the model pages of a stage whose answers are boxes."""
+"""The model page of a question whose answers are boxes."""
 
 from typing import Any
 

@@ -47,6 +47,7 @@ async function look() {
 // The document is parsed without being run; only the part that stands in the page is replaced.
 function put(html) {
   const made = new DOMParser().parseFromString(html, "text/html").querySelector("[data-watermark]");
+  if (report.querySelector("select:focus")) return; // somebody is choosing there: the next look brings it
   if (made) report.replaceChildren(document.adoptNode(made));
 }
 

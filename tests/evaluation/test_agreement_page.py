@@ -59,8 +59,7 @@ def read_json(world: World, query: str = "") -> dict[str, Any]:
 def test_the_number_is_the_one_worked_out_by_hand(world: World, rated: Campaign) -> None:
     cell = cells(read_json(world, "measure=alpha_nominal"))["Egypt", "natural"]
     assert cell["estimates"]["alpha_nominal"]["value"] == pytest.approx(NOMINAL)
-    assert (cell["n_units"], cell["n_raters"], cell["n_ratings"]) == (5, 2, 10)
-    assert cell["missing_share"] == 0
+    assert cell["rated"] == {"n_units": 5, "n_raters": 2, "n_ratings": 10, "missing_share": 0}
     percent = cells(read_json(world, "measure=percent"))["Egypt", "natural"]["estimates"]["percent"]
     assert percent["value"] == pytest.approx(3 / 5)
 
@@ -82,13 +81,14 @@ def test_missing_is_said_of_what_was_asked(world: World, rated: Campaign) -> Non
 def test_the_two_shares_that_are_missing_have_two_names(world: World, campaign: Campaign) -> None:
     natural = of_condition(world.items, "natural")
     table(campaign, world.egypt, natural[:4], {world.nour: "1234", world.tarek: "12.."})
-    # Of the table of 4 units x 2 people, 2 of 8 are missing; of the 20 units asked x 2 people, 34 of 40.
+    # Of the 2 units that both rated nothing is missing; of the table of 4 units x 2 people, 2 of 8; of the 20 units
+    # asked x 2 people, 34 of 40.
     text = world.client(world.mara).get(url(world, "agreement.csv")).content.decode("utf-8-sig")
     line = next(r for r in csv.DictReader(io.StringIO(text)) if (r["cohort"], r["condition"]) == ("Egypt", "natural"))
-    assert (float(line["missing_share"]), float(line["missing_of_asked"])) == (0.25, pytest.approx(34 / 40))
+    assert (float(line["missing_share"]), float(line["missing_of_asked"])) == (0, pytest.approx(34 / 40))
     report = read_json(world)
     cell = cells(report)["Egypt", "natural"]
-    assert cell["missing_share"] == cell["estimates"]["alpha_ordinal"]["missing_share"] == 0.25
+    assert (cell["rated"]["missing_share"], cell["estimates"]["alpha_ordinal"]["missing_share"]) == (0.25, 0)
     assert "missing_of_asked" not in cell
     row = next(row for row in report["rows"] if row["cohort"]["label"] == "Egypt")
     assert row["missing_of_asked"] == pytest.approx(34 / 40)
@@ -100,13 +100,16 @@ def test_n_is_of_the_units_that_two_people_have_rated(world: World, campaign: Ca
     natural = of_condition(world.items, "natural")
     table(campaign, world.egypt, natural[:5], {world.nour: "11223", world.tarek: "122.."})
     found = cells(read_json(world))["Egypt", "natural"]
-    assert (found["n_units"], found["n_pairable"]) == (5, 3)
+    assert (found["rated"]["n_units"], found["n_pairable"]) == (5, 3)
+    estimate = found["estimates"]["alpha_ordinal"]
+    assert (estimate["n_units"], estimate["left_out"]) == (3, "Left out: 2 items with one answer.")
     rows = csv.DictReader(io.StringIO("".join(_text(world, "agreement.csv"))))
     line = next(r for r in rows if (r["cohort"], r["condition"]) == ("Egypt", "natural"))
-    assert (line["n_units"], line["n_pairable"]) == ("5", "3")
+    assert (line["n_units_rated"], line["n_pairable"], line["n_units"]) == ("5", "3", "3")
+    assert line["left_out"] == "Left out: 2 items with one answer."
     page = _text(world, "agreement/")
     assert '<bdi dir="ltr">n = 3 × 2</bdi>' in page and "n = 5 × 2" not in page
-    assert "2 units have one rating." in page
+    assert "Left out: 2 items with one answer." in page
     assert "week to " in _text(world, "agreement/?by=time")
 
 
@@ -165,7 +168,8 @@ def test_page_json_and_csv_show_the_same_digits(world: World, rated: Campaign) -
     report = read_json(world, "measure=table")
     text = client.get(url(world, "agreement.csv") + query).content.decode("utf-8-sig")
     lines = {(r["cohort"], r["condition"], r["measure"]): r for r in csv.DictReader(io.StringIO(text))}
-    shown = re.findall(r'<b><bdi dir="ltr">([^<]+)</bdi></b>', page)
+    conditions = page[page.index('<div class="wrap cards agreement') :]
+    shown = re.findall(r'<b><bdi dir="ltr">([^<]+)</bdi></b>', conditions)
     every = [(key, m, e) for key, cell in cells(report).items() for m, e in cell["estimates"].items()]
     assert len(every) == len(lines) == 12
     assert shown == [e["shown"] for _key, _m, e in every if e["value"] is not None]
@@ -181,8 +185,8 @@ def test_a_rater_who_does_not_count_is_left_out_and_can_be_looked_at(world: Worl
     [third] = world.add_annotators(world.egypt, 1)
     natural = of_condition(world.items, "natural")
     give(rated, world.egypt, third, dict.fromkeys(natural[:5], "5"), because="surplus")
-    assert cells(read_json(world))["Egypt", "natural"]["n_raters"] == 2
-    assert cells(read_json(world, "counted=all"))["Egypt", "natural"]["n_raters"] == 3
+    assert cells(read_json(world))["Egypt", "natural"]["rated"]["n_raters"] == 2
+    assert cells(read_json(world, "counted=all"))["Egypt", "natural"]["rated"]["n_raters"] == 3
 
 
 def test_two_rounds_are_counted_together_and_one_at_a_time(world: World, rated: Campaign) -> None:
@@ -190,11 +194,11 @@ def test_two_rounds_are_counted_together_and_one_at_a_time(world: World, rated: 
     natural = of_condition(world.items, "natural")
     table(again, world.egypt, natural[:5], {world.nour: SECOND})
     both = cells(read_json(world, "measure=alpha_nominal"))["Egypt", "natural"]
-    assert (both["n_ratings"], both["estimates"]["alpha_nominal"]["value"]) == (10, 1.0)
+    assert (both["rated"]["n_ratings"], both["estimates"]["alpha_nominal"]["value"]) == (10, 1.0)
     first = cells(read_json(world, "measure=alpha_nominal&repeats=first"))["Egypt", "natural"]
     assert first["estimates"]["alpha_nominal"]["value"] == pytest.approx(NOMINAL)
     one = cells(read_json(world, f"measure=alpha_nominal&campaign={again.pk}"))["Egypt", "natural"]
-    assert (one["n_ratings"], one["estimates"]["alpha_nominal"]["reason"]) == (5, "too_few_raters")
+    assert (one["rated"]["n_ratings"], one["estimates"]["alpha_nominal"]["reason"]) == (5, "too_few_raters")
 
 
 def test_concepts_conditions_and_cohorts_can_be_picked(world: World, rated: Campaign) -> None:
@@ -202,7 +206,7 @@ def test_concepts_conditions_and_cohorts_can_be_picked(world: World, rated: Camp
     assert list(cells(report)) == [("Egypt", "natural")]
     concept = of_condition(world.items, "natural")[0].concept
     picked = cells(read_json(world, f"concept={concept}"))["Egypt", "natural"]
-    assert 0 < picked["n_ratings"] < 10
+    assert 0 < picked["rated"]["n_ratings"] < 10
 
 
 @pytest.mark.parametrize(

@@ -34,16 +34,25 @@ def keys(level: str) -> set[str]:
 
 def test_only_what_the_level_allows_is_offered() -> None:
     assert keys("nominal") == {"alpha_nominal", "percent", "kappa"}
-    partitions = {"pairwise_f1", "adjusted_rand", "keep_alpha"}
-    assert keys("ordinal") == {measure.key for measure in MEASURES} - partitions
-    assert keys("text") == keys("box") == set() and keys("partition") == partitions
+    whole = {
+        "partition": {"pairwise_f1", "adjusted_rand", "keep_alpha"},
+        "set": {"alpha_masi", "alpha_jaccard"},
+        "box": {"overlap", "alpha_overlap", "f1_overlap"},
+        "text": {"no_text_measure", "exact_match", "alpha_text"},
+        "none": {"no_measure"},
+    }
+    assert {level: keys(level) for level in whole} == whole
+    assert keys("ordinal") == {measure.key for measure in MEASURES} - set().union(*whole.values())
 
 
 def test_the_default_fits_and_needs_no_warning() -> None:
-    for level in ("nominal", "ordinal", "interval", "ratio"):
+    for level in ("nominal", "ordinal", "interval", "ratio", "set", "text", "none"):
         [measure] = chosen(default_measure(level), level)
         assert level in measure.levels
         assert not measure.warning(level)
+    [overlap] = chosen(default_measure("box"), "box")
+    assert "not corrected for chance" in str(overlap.warning("box"))
+    assert [m.key for m in chosen("alpha_options", "set", ["a", "b"])] == ["alpha_option:a", "alpha_option:b"]
     assert [m.key for m in chosen("table", "ordinal")] == ["alpha_ordinal", "spearman", "pearson"]
 
 
@@ -73,13 +82,15 @@ def test_codes_without_an_order_are_compared_as_they_are(world: World) -> None:
         select(catalogue, QueryDict("measure=spearman"))
 
 
-def test_a_question_without_a_measure_is_not_offered(world: World) -> None:
+def test_a_question_without_a_measure_by_default_says_why(world: World) -> None:
     with_sheet(world, TEXT)
     with pytest.raises(SelectionError, match="No question"):
         select(catalogue_of(world.benchmark), QueryDict(""))
     page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/agreement/")
-    assert page.status_code == 400
-    assert "No question of this stage has a measure of agreement." in page.content.decode()
+    assert page.status_code == 200
+    assert "No agreement by default." in page.content.decode()
+    judge = world.client(world.mara).get(f"/b/{world.benchmark.slug}/judge/")
+    assert "No question of this stage has a measure of agreement." in judge.content.decode()
 
 
 def test_rounds_with_different_codes_are_not_mixed(world: World) -> None:

@@ -61,15 +61,15 @@ def test_a_model_is_one_rater_more_where_the_unit_was_asked(world: World, campai
     table(campaign, world.egypt, natural, {world.nour: "11223"})
     by_a_model(campaign, world, dict(zip(natural, "12233", strict=True)))
     people = cells(read_json(world, "measure=alpha_nominal"))
-    assert people["Egypt", "natural"]["n_raters"] == 1
+    assert people["Egypt", "natural"]["rated"]["n_raters"] == 1
     both = read_json(world, "measure=alpha_nominal&raters=both")
-    assert cells(both)["Egypt", "natural"]["n_raters"] == 2
+    assert cells(both)["Egypt", "natural"]["rated"]["n_raters"] == 2
     assert cells(both)["Egypt", "natural"]["estimates"]["alpha_nominal"]["value"] == pytest.approx(NOMINAL)
-    assert cells(both)["Brazil", "natural"]["n_raters"] == 0, "Brazil was not asked for Egypt's units"
+    assert cells(both)["Brazil", "natural"]["rated"]["n_raters"] == 0, "Brazil was not asked for Egypt's units"
     assert both["selection"]["raters"] == ["person", "model"]
     assert "by people and by models together" in both["counted"][0]
     alone = cells(read_json(world, "raters=models"))["Egypt", "natural"]
-    assert (alone["n_raters"], alone["estimates"]["alpha_ordinal"]["reason"]) == (1, "too_few_raters")
+    assert (alone["rated"]["n_raters"], alone["estimates"]["alpha_ordinal"]["reason"]) == (1, "too_few_raters")
 
 
 def at_days(campaign: Campaign, world: World) -> list[Item]:
@@ -86,7 +86,7 @@ def natural_of(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def n_of(report: dict[str, Any]) -> int:
-    return int(cells(report)["Egypt", "natural"]["n_ratings"])
+    return int(cells(report)["Egypt", "natural"]["rated"]["n_ratings"])
 
 
 def test_days_are_those_of_who_reads(world: World, campaign: Campaign) -> None:
@@ -148,14 +148,14 @@ def test_a_version_of_the_sheet_can_be_looked_at_alone(world: World, campaign: C
 def test_rows_by_version_stand_under_their_cohort(world: World, campaign: Campaign) -> None:
     corrected(campaign, world)
     report = read_json(world, "by=version")
-    rows = [(row["cohort"]["label"], row["part"], natural_of(row)["n_ratings"]) for row in report["rows"]]
+    rows = [(row["cohort"]["label"], row["part"], natural_of(row)["rated"]["n_ratings"]) for row in report["rows"]]
     assert rows == [("Brazil", "1.0", 0), ("Brazil", "1.1", 0), ("Egypt", "1.0", 5), ("Egypt", "1.1", 5)]
 
 
 def test_over_time_each_week_counts_what_was_there_before(world: World, campaign: Campaign) -> None:
     at_days(campaign, world)  # 1 March 2026 is a Sunday; 10 March lies in the second week after
     report = read_json(world, f"by=time&cohort={world.egypt.pk}&measure=alpha_nominal")
-    rows = [(row["part"], natural_of(row)["n_ratings"]) for row in report["rows"]]
+    rows = [(row["part"], natural_of(row)["rated"]["n_ratings"]) for row in report["rows"]]
     assert rows == [("2026-03-01", 5), ("2026-03-15", 10)]
     values = [natural_of(row)["estimates"]["alpha_nominal"]["value"] for row in report["rows"]]
     assert values == [None, pytest.approx(NOMINAL)]

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from annotation.fields.contract import (
     MAX_CODE,
+    AgreementLevel,
     Check,
     Coded,
     Column,
@@ -139,6 +140,12 @@ class ChoiceSpec(Spec[Config, Answer]):
 
     def level(self, config: Config) -> Level:
         return "nominal"
+
+    def agreement_level(self, config: Config) -> AgreementLevel:
+        return "set" if config.many else "nominal"
+
+    def agreement_options(self, config: Config) -> tuple[Option, ...]:
+        return config.options if config.many else ()
 
     def code(self, answer: Answer, config: Config) -> Coded:
         """Several options are one nominal value: the set. Two people agree when they chose the same set."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from annotation.fields.contract import (
+    AgreementLevel,
     Check,
     Coded,
     Column,
@@ -169,6 +170,10 @@ class PictureSpec(Spec[Config, Answer]):
 
     def level(self, config: Config) -> Level:
         return "text"
+
+    def agreement_level(self, config: Config) -> AgreementLevel:
+        """Everybody brings a picture of their own."""
+        return "none"
 
     def code(self, answer: Answer, config: Config) -> Coded | None:
         return None

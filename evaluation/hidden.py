@@ -1,0 +1,64 @@
+"""Where a question that depends on an earlier answer was not shown: nothing is missing there."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+from django.db.models import QuerySet
+
+from annotation.models import Annotation
+from evaluation.selection import Selection
+
+Place = tuple[int, int]  # unit, rater
+
+
+@dataclass(frozen=True)
+class HiddenPlaces:
+    """By cohort and condition, the units and raters whose answers to the sheet did not lead to the question."""
+
+    by_cell: dict[tuple[int | None, str], set[Place]] = field(default_factory=dict)
+
+    def within(self, cohort: int, condition: str | None, places_of: Callable[[], Collection[Place]]) -> "Hidden":
+        """Of one cell, or of a cohort under all conditions; `places_of` gives where the question has an answer."""
+        if not self.by_cell:
+            return Hidden()
+        answered = places_of()
+        places = {
+            place
+            for (of_cohort, of_condition), found in self.by_cell.items()
+            if of_cohort == cohort and condition in (None, of_condition)
+            for place in found
+        } - set(answered)
+        raters: dict[int, int] = {}
+        for unit, _rater in answered:
+            raters[unit] = raters.get(unit, 0) + 1
+        units = {unit for unit, count in raters.items() if count > 1}
+        people = {rater for unit, rater in answered if unit in units}
+        return Hidden(
+            n_all=len(places),
+            n_compared=sum(unit in units and rater in people for unit, rater in places),
+            n_units=len({unit for unit, _rater in places} - raters.keys()),
+        )
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """`n_all`: answers to the sheet that did not lead to the question; `n_compared`: those of them by people, on units,
+    that enter the value; `n_units`: units of which nobody saw the question."""
+
+    n_all: int = 0
+    n_compared: int = 0
+    n_units: int = 0
+
+
+def hidden_places(selection: Selection, counted: QuerySet[Annotation]) -> HiddenPlaces:
+    """`counted`: the answers to the sheet that the selection counts; not read where everybody is asked the question."""
+    rule = selection.show_if
+    if rule is None:
+        return HiddenPlaces()
+    rows = counted.exclude(answers__has_key=selection.field)
+    names = ("cohort_id", "assignment__unit__item__condition", "assignment__unit_id", "rater_id", "answers")
+    found: dict[tuple[int | None, str], set[Place]] = {}
+    for cohort, condition, unit, rater, answers in rows.values_list(*names).iterator(chunk_size=2000):
+        if not rule.holds(answers):
+            found.setdefault((cohort, condition), set()).add((unit, rater))
+    return HiddenPlaces(found)
