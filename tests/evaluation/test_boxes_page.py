@@ -62,7 +62,8 @@ def of_people(world: World) -> dict[str, Any]:
         shown = page(world, name)
         assert shown.status_code == 200
         assert f'<b><bdi dir="ltr">{estimate["shown"]}</bdi></b>' in shown.content.decode(), name
-        assert f"n = {estimate['n_units']} × {estimate['n_raters']}" in shown.content.decode(), name
+        n = "n = {n_units} × {n_raters}" if name == "models" else '<bdi dir="ltr">{n_units}</bdi>'
+        assert n.format(**estimate) in shown.content.decode(), name
     return dict(estimate)
 
 

@@ -1,0 +1,292 @@
+"""A number that stands in two places is one number: the same value, interval and n, on pages, in files and in REST.
+
+NUMBERS lists them, each with every place where it stands. Whoever shows a number in another place adds the place here.
+"""
+
+import csv
+import html
+import io
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from annotation.services import campaigns
+from benchmarks.models import Item
+from benchmarks.services.benchmarks import create_from_recipe
+from evaluation.reports.numbers import MINUS, shown
+from tests.evaluation.data import NOON, table
+from tests.evaluation.mixed import mixed_sheet
+from tests.evaluation.tabled import model, say
+from tests.evaluation.test_api import program
+from tests.personas import World, stand_in
+
+
+class Shown(NamedTuple):
+    """As a reader sees it; `interval` is empty where there is none."""
+
+    value: str
+    interval: str
+    units: int
+    raters: int
+
+
+@dataclass
+class Study:
+    slug: str
+    cohort: int
+    client: Client
+    rest: Client
+
+    def text(self, address: str) -> str:
+        reply = self.client.get(f"/b/{self.slug}/{address}")
+        assert reply.status_code == 200, (address, reply.content[:500])
+        return reply.content.decode("utf-8-sig")
+
+    def json(self, address: str) -> Any:
+        reply = self.client.get(f"/b/{self.slug}/{address}")
+        assert reply.status_code == 200, (address, reply.content[:500])
+        return reply.json()
+
+    def lines(self, address: str) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(self.text(address))))
+
+    def api(self, address: str) -> Any:
+        reply = self.rest.get(f"/api/v1/benchmarks/{self.slug}/{address}")
+        assert reply.status_code == 200, (address, reply.content[:500])
+        return reply.json()
+
+
+Place = Callable[[Study], Shown]
+
+
+# ---- reading a number where it stands --------------------------------------------------------------------------------
+
+
+def of_estimate(estimate: Mapping[str, Any]) -> Shown:
+    """From all digits, in a file or in REST."""
+    number = {name: float(estimate[name]) for name in ("value", "low", "high") if estimate[name] not in (None, "")}
+    interval = f"[{shown(number['low'])}, {shown(number['high'])}]" if "low" in number else ""
+    return Shown(shown(number["value"]), interval, int(estimate["n_units"]), int(estimate["n_raters"]))
+
+
+def of_html(part: str) -> Shown:
+    """The first number of a part of a page; n beside it, or in columns of its own."""
+    part = html.unescape(part)
+    value = re.search(r'<b><bdi dir="ltr">([^<]+)</bdi></b>', part)
+    assert value, part[:1500]
+    rest = part[value.end() :]
+    interval = re.match(r'<span><bdi dir="ltr">(\[[^<]+\])</bdi>', rest)
+    size = re.search(
+        r'n = (\d+) × (\d+)|data-l="Items"><bdi dir="ltr">(\d+)</bdi>.*?data-l="People"><bdi dir="ltr">(\d+)<', rest
+    )
+    assert size, rest[:1500]
+    units, raters = (int(one) for one in size.groups() if one)
+    return Shown(value[1], interval[1] if interval else "", units, raters)
+
+
+TEX = re.compile(r"\$(-?[\d.]+)\$(?: \{\\scriptsize \$(\[[^$]+\])\$\})? \{\\scriptsize \$n = (\d+) \\times (\d+)\$\}")
+
+
+def of_latex(line: str) -> Shown:
+    found = TEX.search(line)
+    assert found, line
+    value, interval = (str(one or "").replace("-", MINUS) for one in found.groups()[:2])
+    return Shown(value, interval, int(found[3]), int(found[4]))
+
+
+def question_on_the_page(field: str) -> Place:
+    def read(study: Study) -> Shown:
+        page = study.text(f"agreement/?field={field}")
+        part = page[page.index('id="questions-title"') : page.index('<div class="wrap cards agreement')]
+        [body] = [one for one in part.split("<tbody")[1:] if 'aria-current="true"' in one]
+        return of_html(body[body.index("<bdi>Egypt</bdi>") :])
+
+    return read
+
+
+def condition_on_the_page(field: str) -> Place:
+    def read(study: Study) -> Shown:
+        page = study.text(f"agreement/?field={field}")
+        page = page[page.index('<div class="wrap cards agreement') :]
+        return of_html(page[page.index("<bdi>Egypt</bdi>") :])
+
+    return read
+
+
+def in_report(field: str, *, rest: bool, questions: bool) -> Place:
+    def read(study: Study) -> Shown:
+        report = study.api(f"agreement/?field={field}") if rest else study.json(f"agreement.json?field={field}")
+        rows = [row for row in report["questions" if questions else "rows"] if row["field"] == field]
+        [row] = [row for row in rows if row["cohort"]["label"] == "Egypt"]
+        [estimate] = (row if questions else row["cells"][0])["estimates"].values()
+        assert of_estimate(estimate)[:2] == (estimate["shown"], estimate["shown_interval"])
+        return of_estimate(estimate)
+
+    return read
+
+
+def in_csv(address: str, **wanted: str) -> Place:
+    def read(study: Study) -> Shown:
+        lines = study.lines(address)
+        [line] = [one for one in lines if all(one[name] == value for name, value in wanted.items())]
+        return of_estimate(line)
+
+    return read
+
+
+def in_latex(address: str, *words: str) -> Place:
+    def read(study: Study) -> Shown:
+        lines = [line for line in study.text(address).splitlines() if all(word in line for word in words)]
+        return of_latex(lines[0])
+
+    return read
+
+
+def on_the_people_page(field: str) -> Place:
+    """In the row of figures over the table; its parts are apart in the markup."""
+
+    def read(study: Study) -> Shown:
+        page = study.text(f"people/?cohort={study.cohort}&field={field}")
+        found = re.search(
+            r'<dd><bdi dir="ltr">([^<]+)</bdi> <small><bdi dir="ltr">(\[[^]]*\])? ?n = (\d+) × (\d+)</bdi>', page
+        )
+        assert found, page[page.index("<dl") : page.index("</dl")]
+        return Shown(found[1], found[2] or "", int(found[3]), int(found[4]))
+
+    return read
+
+
+def agreement_places(field: str, label: str) -> dict[str, Place]:
+    """Wherever the agreement of one question of a cohort stands."""
+    return {
+        "agreement page, every question": question_on_the_page(field),
+        "agreement page, by condition": condition_on_the_page(field),
+        "people page": on_the_people_page(field),
+        "JSON, every question": in_report(field, rest=False, questions=True),
+        "JSON, by condition": in_report(field, rest=False, questions=False),
+        "REST, every question": in_report(field, rest=True, questions=True),
+        "REST, by condition": in_report(field, rest=True, questions=False),
+        "CSV, every question": in_csv("agreement/questions.csv", question=field, cohort="Egypt"),
+        "CSV, by condition": in_csv(f"agreement.csv?field={field}", cohort="Egypt"),
+        "LaTeX, every question": in_latex("agreement/questions.tex", label, "Egypt"),
+        "LaTeX, by condition": in_latex(f"agreement.tex?field={field}", "Egypt", r"\\"),
+    }
+
+
+def boxes_on_the_models_page(study: Study) -> Shown:
+    page = study.text("models/?field=main")
+    page = page[page.index("<bdi>Egypt</bdi>") :]
+    found = re.search(
+        r'<b><bdi dir="ltr">([^<]+)</bdi></b><small[^>]*>(\[[^<]*)?[^<]*</small><small[^>]*>n = (\d+) × (\d+)', page
+    )
+    assert found, page[:800]
+    return Shown(found[1], found[2] or "", int(found[3]), int(found[4]))
+
+
+def in_table_14(read: Callable[[Study], Any]) -> Place:
+    def find(study: Study) -> Shown:
+        data = read(study)
+        [row] = [one for one in data["rows"] if one["label"].startswith("Krippendorff")]
+        return of_estimate(row["cells"][0]["estimate"])
+
+    return find
+
+
+def first_of_table_14(study: Study) -> Shown:
+    lines = [one for one in study.lines("tables/table-14.csv") if one["row"].startswith("Krippendorff")]
+    return of_estimate(lines[0])
+
+
+def in_the_figure(study: Study) -> Shown:
+    line = study.lines("figures/over-time.csv")[-1]
+    return of_estimate({**line, "n_units": line["units"], "n_raters": line["raters"]})
+
+
+def judged(study: Study) -> Shown:
+    return of_estimate(study.json("judge.json")["cohorts"]["Egypt"]["alpha_people"])
+
+
+def of_the_model(study: Study) -> Shown:
+    [line] = study.json("models.json")["models"]
+    return of_estimate(line["overall"])
+
+
+def model_on_the_page(study: Study) -> Shown:
+    page = study.text("models/")
+    return of_html(page[page.index("<bdi>Keen</bdi>") :])
+
+
+# ---- the studies -----------------------------------------------------------------------------------------------------
+
+# 17 pictures; the last has one rating.
+RATED = {0: "11223344551122331", 1: "12223354551112431", 2: "1122334455112323."}
+
+
+def caire(world: World) -> Study:
+    benchmark = create_from_recipe(world.team, "caire-universal", "CAIRE", "caire", world.owner)
+    stage = benchmark.stages.get(key="relevance")
+    items = [
+        Item.objects.create(stage=stage, key=f"p{n:02}", concept="dance", origin="Egypt", condition="natural")
+        for n in range(17)
+    ]
+    stand_in(items)
+    campaign = campaigns.create(stage, "Relevance", world.owner, {world.egypt: 3})
+    campaigns.open_campaign(campaign, world.owner, NOON)
+    people = [world.nour, world.tarek, *world.add_annotators(world.egypt, 1)]
+    rows = {people[0]: RATED[0], people[1]: RATED[1][:16] + ".", people[2]: RATED[2]}
+    table(campaign, world.egypt, items, rows)
+    keen = model(world.team, "Keen")
+    answers = {(item, "Egypt"): digit for item, digit in zip(items, RATED[1], strict=True)}
+    say(campaign, keen, answers)
+    return Study("caire", world.egypt.pk, world.client(world.owner), program(world.owner))
+
+
+def mixed(world: World) -> Study:
+    mixed_sheet(world)
+    return Study(world.benchmark.slug, world.egypt.pk, world.client(world.mara), program(world.mara))
+
+
+NUMBERS: dict[str, tuple[Callable[[World], Study], dict[str, Place], tuple[int, int]]] = {
+    "alpha of a cohort": (
+        caire,
+        agreement_places("relevance", "How much does this picture")
+        | {
+            "Table 14, JSON": in_table_14(lambda study: study.json("tables/table-14.json")),
+            "Table 14, REST": in_table_14(lambda study: study.api("tables/table-14/")),
+            "Table 14, CSV": first_of_table_14,
+            "figure over time, CSV": in_the_figure,
+            "judge, JSON": judged,
+            "judge, CSV": in_csv("judge.csv", number="alpha_people", cohort="Egypt"),
+        },
+        (16, 3),
+    ),
+    "a model beside people": (
+        caire,
+        {
+            "models page": model_on_the_page,
+            "JSON": of_the_model,
+            "CSV": in_csv("models.csv", number="spearman", cohort=""),
+        },
+        (17, 3),
+    ),
+    "ordered answers on a mixed sheet": (mixed, agreement_places("fits", "Does it fit"), (5, 3)),
+    "sets of options": (mixed, agreement_places("seen", "What is in it"), (5, 3)),
+    "boxes": (mixed, agreement_places("main", "Draw a box") | {"models page": boxes_on_the_models_page}, (5, 3)),
+    "a question shown after some answers": (mixed, agreement_places("why", "Why does it not"), (2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", list(NUMBERS))
+def test_a_number_is_the_same_wherever_it_stands(world: World, name: str) -> None:
+    cache.clear()
+    make, places, size = NUMBERS[name]
+    study = make(world)
+    found = {place: read(study) for place, read in places.items()}
+    assert len(set(found.values())) == 1, found
+    [one] = set(found.values())
+    assert (one.units, one.raters) == size, "n counts what entered the value"
