@@ -98,9 +98,12 @@ def _broker() -> str:
 
 
 def _worker() -> str:
+    """Its sign of life is kept in the broker, so beside one that is away nothing is known of it, and nothing asked."""
+    if PARTS["broker"].state() != "ok":
+        return "unknown"
     seen: Any = broker.ask(lambda client: (broker.worker_seen(client),))
     if seen is None:
-        return "unknown"  # its sign of life is kept in the broker
+        return "unknown"
     return "ok" if seen[0] and timezone.now() - seen[0] <= WORKER_LATE else "late"
 
 

@@ -24,6 +24,7 @@ from people.services import sign_in_limit
 
 GIB = 1024**3
 LITTLE_SPACE = 2 * GIB
+NO_SPACE = 100 * 1024**2
 MANY_WAITING = 1_000
 BEAT_LATE = timedelta(minutes=5)
 MAIL_LATE = timedelta(minutes=10)
@@ -225,7 +226,14 @@ def _disk(found: Status) -> None:
     found.figures.append(
         (_("Free on its disk"), _("%(free)s of %(all)s") % {"free": _size(disk.free), "all": _size(disk.total)})
     )
-    if disk.free < LITTLE_SPACE:
+    if disk.free < NO_SPACE:
+        found.problems.append(
+            Problem(
+                _("The disk of the data folder is full: answers and uploads are not saved, or will soon not be."),
+                _("Make room now. What was saved is safe, and all goes on by itself once there is room."),
+            )
+        )
+    elif disk.free < LITTLE_SPACE:
         found.problems.append(
             Problem(
                 _("Less than 2 GiB are free on the disk of the data folder."),

@@ -25,6 +25,7 @@ class Home:
     def __init__(self, path: Path | None = None) -> None:
         self.path = (path or Path(os.environ.get("EMIC_DATA") or ROOT / "data")).expanduser().resolve()
         self._lock: IO[str] | None = None
+        self._unwritten: dict[str, dict[str, Any]] = {}  # notes that a full disk did not take
 
     def prepare(self) -> None:
         """Make the folder, and refuse a disk that is nearly full before it breaks something."""
@@ -108,14 +109,22 @@ class Home:
         _write(self.path / "instance.json", json.dumps({**self.facts(), **facts}, indent=1))
 
     def note_child(self, name: str, pid: int) -> None:
-        self._note("children.json", {**_read_json(self.path / "run" / "children.json"), name: pid})
+        noted = self._unwritten.get("children.json") or _read_json(self.path / "run" / "children.json")
+        self._note("children.json", {**noted, name: pid})
 
     def _note(self, name: str, content: dict[str, Any]) -> None:
-        """On a full disk the note is lost and the site goes on: it helps only the next `./emic`."""
+        """On a full disk the note waits for `write_notes`, and the site goes on."""
         try:
             _write(self.path / "run" / name, json.dumps(content))
+            self._unwritten.pop(name, None)
         except OSError as error:
+            self._unwritten[name] = content
             say.line_now_and_then(f"{self.path / 'run' / name} was not written: {error.strerror}.")
+
+    def write_notes(self) -> None:
+        """Write the notes that were not taken, if there is room now."""
+        for name, content in dict(self._unwritten).items():
+            self._note(name, content)
 
     def end_leftovers(self) -> None:
         """End what a killed `./emic` left behind; the folder must be held. Servers look after themselves."""

@@ -52,13 +52,14 @@ def do_chores(home: Home) -> None:
     """What the supervisor does every few seconds."""
     ballast.look(home.path / "run")
     logs.rotate_all(home.path / "logs")
+    home.write_notes()
 
 
 def serve(home: Home, supervisor: Supervisor, host: str, port: int, hosts: str, demo: bool) -> None:
     """Start the servers, bring the database up to date, start the programs, and wait for the first answer."""
     for server in embedded_servers(home):
         with say.step(f"Starting {server.name}"):
-            supervisor.start(server, server.is_ready if isinstance(server, Valkey) else None)
+            supervisor.start(server, server.responds if isinstance(server, Valkey) else None)
     env = environment(home, hosts)
     with say.step("Bringing the database up to date"):
         manage(home, env, "migrate", "--no-input")

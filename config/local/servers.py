@@ -205,14 +205,21 @@ class Valkey:
         ]  # fmt: skip
 
     def is_ready(self) -> bool:
+        return self._ping().startswith(b"+PONG")
+
+    def responds(self) -> bool:
+        """Whether it says anything: with its disk full it refuses to be asked, and a restart would not help."""
+        return bool(self._ping())
+
+    def _ping(self) -> bytes:
         try:
             with socket.socket(socket.AF_UNIX) as line:
                 line.settimeout(2)
                 line.connect(str(self.socket))
                 line.sendall(b"PING\r\n")
-                return line.recv(16).startswith(b"+PONG")
+                return line.recv(16)
         except OSError:
-            return False
+            return b""
 
     def stop(self) -> None:
         if self.child:

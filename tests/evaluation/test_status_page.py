@@ -166,6 +166,13 @@ def test_places_over_their_time_are_named(world: World, broker: FakeBroker) -> N
     assert "Places are over their time" in page(world)
 
 
+def test_a_full_disk_is_a_problem_of_its_own(world: World, broker: FakeBroker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "NO_SPACE", 10**18)
+    text = page(world)
+    assert "The disk of the data folder is full" in text
+    assert "Less than 2 GiB" not in text
+
+
 def test_little_space_is_a_problem(world: World, broker: FakeBroker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LITTLE_SPACE", 10**18)
     assert "EMIC_DATA" in page(world)

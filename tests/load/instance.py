@@ -23,6 +23,10 @@ class Instance:
         self.home = Home(path)
 
     @property
+    def pid(self) -> int:
+        return int(self.home.current_run()["pid"])
+
+    @property
     def port(self) -> int:
         return int(self.home.current_run()["address"].rpartition(":")[2])
 
@@ -56,9 +60,9 @@ class Instance:
 
 
 @contextlib.contextmanager
-def running(**more: str) -> Iterator[Instance]:
-    """With `more` in its environment."""
-    path = Path(tempfile.mkdtemp(prefix="emic-kill-"))
+def running(folder: Path | None = None, **more: str) -> Iterator[Instance]:
+    """In this folder, or one of its own; with `more` in its environment."""
+    path = folder or Path(tempfile.mkdtemp(prefix="emic-kill-"))
     unset = ("DATABASE_URL", "CELERY_BROKER_URL", "EMIC_DB_POOL", "DJANGO_SETTINGS_MODULE")
     env = {key: value for key, value in os.environ.items() if key not in unset}
     env.update(more, EMIC_DATA=str(path))

@@ -1,8 +1,10 @@
 """A full disk: the supervisor lives, what fails says why, and answers go on as long as the database takes them."""
 
+import contextlib
 import errno
 import os
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,14 @@ from config.full_disk import is_disk_full
 from config.local import ballast, home, say
 from config.local.errors import EmicError
 from config.local.home import Home
+from config.local.process import is_alive
+from config.local.run import has_heartbeat
 from config.local.supervisor import Program, Supervisor
 from jobs.models import Job
+from tests.load.instance import running
+from tests.load.server import annotators
 from tests.personas import World
+from tests.start.helpers import eventually
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -47,6 +54,12 @@ def test_notes_that_cannot_be_written_are_told_once_and_stop_nothing(
     for _ in range(3):
         folder.note_child("Worker", 1)
         folder.remember_run(address="http://127.0.0.1:1")
+    folder.write_notes()
+    monkeypatch.undo()
+    assert not folder.current_run()
+    folder.write_notes()  # there is room again
+    assert folder.current_run() == {"address": "http://127.0.0.1:1"}
+    assert (folder.path / "run" / "children.json").exists()
     said = capsys.readouterr().out
     assert said.count("children.json was not written: No space left on device.") == 1
     assert said.count("now.json was not written") == 1
@@ -205,3 +218,41 @@ def test_another_error_stays_a_500(world: World, monkeypatch: pytest.MonkeyPatch
     client = world.client(world.owner)
     client.raise_request_exception = False
     assert client.post(UPLOADS[0][0], {"stage": world.stage.pk, "archive": zipped()}).status_code == 500
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+def test_a_site_whose_disk_is_full_to_the_last_byte_goes_on_and_recovers(tmp_path: Path) -> None:
+    """The worker is killed meanwhile: it is back within 35 s of the moment there is room."""
+    with small_disk(tmp_path / "disk") as disk, running(disk) as instance:
+        world = instance.world("make", "200", "2")
+        filler = disk / "filler"
+        fill(filler)
+        instance.kill("Worker")
+        found = annotators(instance.port, world["sessions"], 60, campaign=world["campaign"], patient=True)
+        assert instance.home.current_run()["pid"] == instance.pid and is_alive(instance.pid)
+        filler.unlink()
+        assert eventually(lambda: has_heartbeat(instance.home), 35)
+        acknowledged = {key: code for person in found["people"] for key, code in person["acknowledged"].items()}
+        assert acknowledged
+        stored = instance.world("count")["stored"]
+        assert {key: stored.get(key) for key in acknowledged} == acknowledged
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path) -> Iterator[Path]:
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600m,mode=711", "tmpfs", str(folder)], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(path: Path) -> None:
+    with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(64 * 1024)):
+            pass
+    with path.open("ab", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(b"\0"):
+            pass

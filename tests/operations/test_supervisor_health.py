@@ -25,7 +25,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_frozen_queue_is_replaced(tmp_path: Path, quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
     supervised = Supervisor(note=lambda name, pid: None)
     server = Valkey(tmp_path)
-    supervised.start(server, server.is_ready)
+    supervised.start(server, server.responds)
     try:
         health = supervised.watched[0].health
         assert health and eventually(lambda: health.has_responded)
