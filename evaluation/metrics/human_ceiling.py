@@ -5,11 +5,11 @@ or Spearman, put into one number.
     "pooling"    one correlation over all (annotator, unit) points, rating against the mean of the others
 
 Which of the two a paper means is often not said; they differ where annotators differ in level or spread.
-Interval: t interval on Fisher's z around the two-way jackknife over units and annotators. Replicates are computed anew;
-with more than ``MOST_RATINGS`` ratings those of single ratings are left out, which makes the variance too large rather
-than too small (that of ratings is what is taken off).
+Interval: t interval on Fisher's z around the two-way jackknife over units and annotators, one method at all sizes.
+Replicates are computed anew. Ratings are left out one at a time up to ``GROUPS`` of them; above that in as many groups
+of nearly equal size, whose members are spread over units and annotators by a fixed shuffle (delete-a-group jackknife).
 Undefined: no ratings; one annotator; nobody shares ``MIN_POINTS`` units with the others; a constant side throughout.
-Source: the human agreement of ValueGround's Table 4.
+Sources: the human agreement of ValueGround's Table 4; Kott (2001), The delete-a-group jackknife.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any, Literal
 import numpy as np
 
 from evaluation.metrics.association import MIN_POINTS, NAMES, Kind, value_of
-from evaluation.metrics.counts import Bools, Floats, Ratings
+from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval, Scale
 from evaluation.metrics.jackknife import Replicates
 
 TWO_WAY = Interval()
 How = Literal["averaging", "pooling"]
-MOST_RATINGS = 1_000
+GROUPS = 1_000
 
 
 def leave_one_annotator_out(
@@ -90,10 +90,17 @@ def _replicates(table: Floats, value: float, kind: Kind, how: How, ratings: Rati
     raters = np.unique(ratings.rater)
     units = [_value(np.delete(table, unit, axis=0), kind, how)[0] for unit in rated]
     people = [_value(np.delete(table, rater, axis=1), kind, how)[0] for rater in raters]
-    single = np.full(ratings.n_ratings, value)
-    if ratings.n_ratings <= MOST_RATINGS:
-        for place, (unit, rater) in enumerate(zip(ratings.unit, ratings.rater, strict=True)):
-            less = table.copy()
-            less[unit, rater] = np.nan
-            single[place] = _value(less, kind, how)[0]
-    return Replicates(np.array([value]), np.array(units), np.array(people), single)
+    single = []
+    for some in _groups(ratings.n_ratings):
+        less = table.copy()
+        less[ratings.unit[some], ratings.rater[some]] = np.nan
+        single.append(_value(less, kind, how)[0])
+    return Replicates(np.array([value]), np.array(units), np.array(people), np.array(single))
+
+
+def _groups(n: int) -> list[Ints]:
+    """The places 0..n-1 in at most GROUPS groups: each its own, or shuffled, always alike."""
+    places: Ints = np.arange(n)
+    if n > GROUPS:
+        places = np.random.default_rng(0).permutation(n)
+    return [np.asarray(some) for some in np.array_split(places, min(n, GROUPS))]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evaluation.metrics import human_ceiling
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.human_ceiling import leave_one_annotator_out
 from evaluation.metrics.intervals import Interval
@@ -54,16 +55,28 @@ def test_averaging_and_pooling_differ_where_annotators_differ_in_level() -> None
     assert (leave_one_annotator_out(people, "pearson", "pooling").value or 0) < 0  # who is high meets a low mean
 
 
-def test_the_interval_is_two_way_and_without_single_ratings_no_narrower(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_interval_is_two_way_by_one_method_at_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With groups of ratings the rating term stays and the width with it; without that term it would be wider."""
     rng = np.random.default_rng(6)
     people = Ratings.from_matrix(rng.normal(size=(36, 1)) + rng.normal(size=(36, 12)))
     exact = leave_one_annotator_out(people, "pearson")
     units = leave_one_annotator_out(people, "pearson", interval=Interval(over="units"))
-    monkeypatch.setattr("evaluation.metrics.human_ceiling.MOST_RATINGS", 10)
-    wide = leave_one_annotator_out(people, "pearson")
-    widths = [(one.high or 0) - (one.low or 0) for one in (units, exact, wide)]
-    assert widths == sorted(widths)
+    monkeypatch.setattr("evaluation.metrics.human_ceiling.GROUPS", 200)
+    grouped, again = (leave_one_annotator_out(people, "pearson") for _ in range(2))
+    widths = [(one.high or 0) - (one.low or 0) for one in (units, exact, grouped)]
     assert widths[0] < widths[1]
+    assert widths[2] == pytest.approx(widths[1], rel=0.03)
+    assert (grouped.low, grouped.high) == (again.low, again.high)
+
+
+@pytest.mark.parametrize("count", [7, 10, 23])
+def test_groups_hold_every_rating_once_and_are_of_nearly_equal_size(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evaluation.metrics.human_ceiling.GROUPS", 10)
+    groups = human_ceiling._groups(count)
+    assert sorted(np.concatenate(groups).tolist()) == list(range(count))
+    assert len(groups) == min(count, 10) and {one.size for one in groups} <= {count // 10, count // 10 + 1, 1}
 
 
 def test_why_there_is_none() -> None:
