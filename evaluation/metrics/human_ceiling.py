@@ -14,11 +14,13 @@ Sources: the human agreement of ValueGround's Table 4; Kott (2001), The delete-a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
+from scipy import stats
 
-from evaluation.metrics.association import MIN_POINTS, NAMES, Kind, value_of
+from evaluation.metrics.association import MIN_POINTS, NAMES, Kind
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval, Scale
@@ -27,6 +29,7 @@ from evaluation.metrics.jackknife import Replicates
 TWO_WAY = Interval()
 How = Literal["averaging", "pooling"]
 GROUPS = 1_000
+_BLOCK_NUMBERS = 500_000
 
 
 def leave_one_annotator_out(
@@ -71,31 +74,78 @@ def _reason(ratings: Ratings, table: Floats) -> str:
 
 def _value(table: Floats, kind: Kind, how: How) -> tuple[float, int]:
     """The number, NaN where undefined, and how many annotators are in it; ``table`` units x raters."""
-    there: Bools = np.asarray(~np.isnan(table))
-    count, total = there.sum(axis=1, keepdims=True), np.nansum(table, axis=1, keepdims=True)
+    value, annotators = _values(table[None], kind, how)
+    return float(value[0]), int(annotators[0])
+
+
+def _values(tables: Floats, kind: Kind, how: How) -> tuple[Floats, Ints]:
+    """(B,) numbers of B tables (B, units, raters), and how many annotators are in each."""
+    there: Bools = np.asarray(~np.isnan(tables))
+    count, total = there.sum(axis=2, keepdims=True), np.nansum(tables, axis=2, keepdims=True)
     usable = there & (count > 1)
-    rest = (total - table) / np.where(count > 1, count - 1, 1)
+    rest = (total - tables) / np.where(count > 1, count - 1, 1)
     if how == "pooling":
-        points = int(usable.sum())
-        value = value_of(table[usable], rest[usable], kind) if points >= MIN_POINTS else float("nan")
-        return value, int(usable.any(axis=0).sum())
-    columns = [column for column in range(table.shape[1]) if usable[:, column].sum() >= MIN_POINTS]
-    each = [value_of(table[usable[:, c], c], rest[usable[:, c], c], kind) for c in columns]
-    defined = [one for one in each if np.isfinite(one)]
-    return (float(np.mean(defined)) if defined else float("nan")), len(defined)
+        flat = (len(tables), -1)
+        values = _correlations(tables.reshape(flat), rest.reshape(flat), usable.reshape(flat), kind)
+        return values, np.asarray(usable.any(axis=1).sum(axis=1), np.int64)
+    columns = range(tables.shape[2])
+    each = np.array([_correlations(tables[:, :, c], rest[:, :, c], usable[:, :, c], kind) for c in columns])
+    defined = np.isfinite(each)
+    compared = defined.sum(axis=0)
+    means = np.where(defined, each, 0).sum(axis=0) / np.maximum(compared, 1)
+    return np.where(compared > 0, means, np.nan), np.asarray(compared, np.int64)
+
+
+def _correlations(x: Floats, y: Floats, usable: Bools, kind: Kind) -> Floats:
+    """(B,) r or rho of the ``usable`` points of each row (B, n), NaN with fewer than three or with a constant side."""
+    n = usable.sum(axis=1)
+    sides = [_ranked(one, usable, n) if kind == "spearman" else _centred(one, usable, n) for one in (x, y)]
+    (sxx, syy), sxy = ((one**2).sum(axis=1) for one in sides), (sides[0] * sides[1]).sum(axis=1)
+    defined = (n >= MIN_POINTS) & (sxx > 0) & (syy > 0)
+    r = sxy / np.where(defined, np.sqrt(sxx) * np.sqrt(syy), 1)
+    return np.asarray(np.where(defined, np.clip(r, -1, 1), np.nan))
+
+
+def _ranked(values: Floats, usable: Bools, n: Ints) -> Floats:
+    """Twice the mid-ranks among the usable values of each row, less their mean: whole numbers, so sums are exact."""
+    ranks = 2 * stats.rankdata(np.where(usable, values, np.inf), axis=1)
+    return np.asarray(np.where(usable, ranks - n[:, None] - 1, 0))
+
+
+def _centred(values: Floats, usable: Bools, n: Ints) -> Floats:
+    """Less the mean of each row's usable values; zeros where they differ by rounding only."""
+    known = np.where(usable, values, 0)
+    away = np.where(usable, known - known.sum(axis=1, keepdims=True) / np.maximum(n, 1)[:, None], 0)
+    largest = np.abs(known).max(axis=1, initial=0)
+    return np.asarray(away * (np.abs(away).max(axis=1, initial=0) > 1e-12 * largest)[:, None])
 
 
 def _replicates(table: Floats, value: float, kind: Kind, how: How, ratings: Ratings) -> Replicates:
-    rated = np.unique(ratings.unit)
-    raters = np.unique(ratings.rater)
-    units = [_value(np.delete(table, unit, axis=0), kind, how)[0] for unit in rated]
-    people = [_value(np.delete(table, rater, axis=1), kind, how)[0] for rater in raters]
-    single = []
-    for some in _groups(ratings.n_ratings):
-        less = table.copy()
-        less[ratings.unit[some], ratings.rater[some]] = np.nan
-        single.append(_value(less, kind, how)[0])
-    return Replicates(np.array([value]), np.array(units), np.array(people), np.array(single))
+    rated, raters = np.unique(ratings.unit), np.unique(ratings.rater)
+    groups = _groups(ratings.n_ratings)
+
+    def of(count: int, leave_out: Callable[[Floats, int], None]) -> Floats:
+        """(count,) the number of ``count`` copies of the table, each without something; in blocks."""
+        step, found = max(1, _BLOCK_NUMBERS // max(table.size, 1)), []
+        for first in range(0, count, step):
+            copies = np.repeat(table[None], min(step, count - first), axis=0)
+            for place, copy in enumerate(copies, start=first):
+                leave_out(copy, place)
+            found.append(_values(copies, kind, how)[0])
+        return np.concatenate(found)
+
+    def without_unit(copy: Floats, place: int) -> None:
+        copy[rated[place]] = np.nan
+
+    def without_rater(copy: Floats, place: int) -> None:
+        copy[:, raters[place]] = np.nan
+
+    def without_group(copy: Floats, place: int) -> None:
+        copy[ratings.unit[groups[place]], ratings.rater[groups[place]]] = np.nan
+
+    return Replicates(
+        np.array([value]), of(rated.size, without_unit), of(raters.size, without_rater), of(len(groups), without_group)
+    )
 
 
 def _groups(n: int) -> list[Ints]:
