@@ -3,6 +3,7 @@
 const SAVE_AFTER = 1500; // ms without a change
 const SHOW_AFTER = 500;
 const AGAIN_AFTER = 5000; // ms after a save that did not get through
+const ONCE_MORE_AFTER = 1000; // ms after a button that did not get through: a press is not lost with one broken request
 const swap = document.getElementById("swap");
 const device = document.getElementById("device");
 const form = () => document.getElementById("composer");
@@ -17,6 +18,21 @@ async function post(act) {
   const reply = await fetch(location.pathname, { method: "POST", body: data, headers: { "X-Requested-With": "emic" } });
   if (reply.redirected || reply.status >= 500) throw new Error(reply.status); // signed out, or the server stumbled
   return reply;
+}
+
+/**
+ * A button's request, once more where it broke on the way. Nothing is done twice: if the first one got through after
+ * all, its mark is old by then, and the second one is shown as a conflict.
+ */
+async function surely(said) {
+  const once = async () => { const reply = await post(said); return [reply, await reply.text()]; };
+  try {
+    return await once();
+  } catch (error) {
+    if (!(error instanceof TypeError) && !(Number(error.message) >= 500)) throw error; // signed out: no use
+    await new Promise((go) => setTimeout(go, ONCE_MORE_AFTER));
+    return once();
+  }
 }
 
 /** One request at a time: each needs the mark that the one before it brought. */
@@ -128,8 +144,7 @@ async function act(said) {
   const sent = said === "redraw" ? stand() : new Map();
   let reply, text;
   try {
-    reply = await post(said);
-    text = await reply.text();
+    [reply, text] = await surely(said);
   } catch {
     dirty = true;
     saySaved(document.getElementById("saved").dataset.away);

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import StageDraft
@@ -149,6 +150,32 @@ def test_problems_lead_to_their_setting_and_keys_move_questions(
     page.keyboard.press("Alt+ArrowUp")
     expect(page.locator(".q summary b").first).to_have_text("Did you know it?")
     shot(page, "composer-two-languages")
+
+
+@pytest.mark.parametrize("broken", ["connection", "server"])
+def test_a_press_is_not_lost_with_one_broken_request(
+    open_as: Callable[..., Page], world: World, live_server: Any, broken: str
+) -> None:
+    page = open_as(world.mara)
+    address = f"/b/{world.benchmark.slug}/stages/{world.stage.pk}/"
+    page.goto(address)
+    page.get_by_role("button", name="Choice", exact=True).click()
+    expect(page.locator(".q")).to_have_count(2)
+    went: list[str] = []
+
+    def once(route: Any) -> None:
+        went.append(route.request.method)
+        if len(went) > 1:
+            route.fallback()
+        elif broken == "connection":
+            route.abort("connectionreset")
+        else:
+            route.fulfill(status=503, body="")
+
+    page.route(lambda url: url.endswith(address), once)
+    page.get_by_role("button", name="Publish").click()
+    expect(page.locator('[data-to="sheet.fields[1].label"]')).to_be_focused()
+    assert went == ["POST", "POST"]
 
 
 def test_the_composer_on_a_phone(
