@@ -95,6 +95,54 @@ def test_by_touch(open_as: OpenAs, boxed: Campaign, nour: User, closer: int, sho
     assert hit and min(hit["width"], hit["height"]) >= 43.5
 
 
+TOO_LARGE = ((40, 40), (960, 710))  # 82 % of the picture; the sheet takes less than 30 %
+
+
+def test_a_drag_inside_a_box_that_is_too_large_draws_it_anew(open_as: OpenAs, boxed: Campaign, nour: User) -> None:
+    page = open_as(nour)
+    open_sheet(page, boxed)
+    drag(page, *TOO_LARGE)
+    body = page.locator("svg.boxes .box .body")
+    expect(body).to_have_css("cursor", "crosshair")
+    drag(page, TOP_LEFT, BOTTOM_RIGHT)
+    assert_at(page, TARGET)
+    expect(body).to_have_css("cursor", "move")
+    drag(page, (497, 380), (477, 360))
+    assert_at(page, tuple(one - 20 for one in TARGET))  # one that fits is moved, as before
+
+
+def test_a_click_in_a_large_box_leaves_it_and_its_border_sizes_it(open_as: OpenAs, boxed: Campaign, nour: User) -> None:
+    page = open_as(nour)
+    open_sheet(page, boxed)
+    drag(page, *TOO_LARGE)
+    page.mouse.click(*screen(page, 500, 300))
+    drag(page, (500, 300), (502, 301))  # too short to be a box
+    assert_at(page, (40, 40, 960, 710))
+    drag(page, (960, 375), (800, 375))  # by its right side
+    assert_at(page, (40, 40, 800, 710))
+    page.keyboard.press("Control+z")
+    assert_at(page, (40, 40, 960, 710))
+
+
+def test_where_a_large_box_may_stay_a_drag_inside_draws_another(
+    open_as: OpenAs, campaign: Campaign, nour: User
+) -> None:
+    asks_boxes(campaign, max_area=None, most=2)
+    page = open_as(nour)
+    open_sheet(page, campaign)
+    drag(page, *TOO_LARGE)
+    drag(page, TOP_LEFT, BOTTOM_RIGHT)
+    assert_at(page, (40, 40, 960, 710), TARGET)
+
+
+def test_a_finger_inside_a_box_that_is_too_large_draws_it_anew(open_as: OpenAs, boxed: Campaign, nour: User) -> None:
+    page = open_as(nour, **PHONE)
+    open_sheet(page, boxed)
+    finger(page, *TOO_LARGE)
+    finger(page, TOP_LEFT, BOTTOM_RIGHT)
+    assert_at(page, TARGET)
+
+
 def test_two_fingers_bring_the_picture_closer_and_draw_nothing(open_as: OpenAs, boxed: Campaign, nour: User) -> None:
     page = open_as(nour, **PHONE)
     open_sheet(page, boxed)

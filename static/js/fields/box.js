@@ -6,6 +6,7 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 const COARSE = matchMedia("(pointer: coarse)");
 const HANDLES = [[-1, -1], [0, -1], [1, -1], [1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0]];
 const CURSORS = ["nwse-resize", "ns-resize", "nesw-resize", "ew-resize"];
+const REDRAWN = 0.5; // a box over so much of the picture is drawn anew by a drag inside it: nothing else can be meant
 let fields = [], here = null; // here: the one that is drawn upon
 
 // ---- numbers -----------------------------------------------------------------------------------------------------
@@ -170,6 +171,7 @@ class Boxes {
     const [width, height] = [r - l, b - t];
     for (const rect of rects) place(rect, l, t, width, height);
     group.setAttribute("aria-label", this.words(index));
+    group.classList.toggle("redrawn", this.redrawn(index));
     group.classList.toggle("chosen", index === this.chosen && here === this);
     const [knob, hit] = [(COARSE.matches ? 18 : 13) * this.unit, (COARSE.matches ? 44 : 24) * this.unit];
     for (const hand of hands) {
@@ -237,15 +239,30 @@ class Boxes {
     const group = event.altKey ? null : event.target.closest?.("g.box"); // Alt: a box within a box
     const hand = group && event.target.closest("[data-x]");
     const boxes = this.boxes();
-    let index = group ? Number(group.dataset.box) : boxes.indexOf(null);
+    const on = group ? Number(group.dataset.box) : -1;
+    const anew = group && !hand && this.redrawn(on);
+    let index = anew ? this.target(on, boxes) : group ? on : boxes.indexOf(null);
     if (index < 0 && this.most === 1) index = 0; // another drag draws the one box anew
     if (index < 0) return announce(this.part.querySelector("[data-full]").textContent), true;
-    const from = group ? boxes[index].map(Math.round) : null;
+    const from = group && !anew ? boxes[index].map(Math.round) : null;
     const way = hand ? [Number(hand.dataset.x), Number(hand.dataset.y)] : [0, 0];
     const before = this.rows.map((row) => row.map((input) => input.value));
     this.drag = { id: event.pointerId, index, from, way, before, start: this.at(event), touch: event.pointerType === "touch" };
-    if (group) this.choose(index);
+    if (group) this.choose(on);
     return true;
+  }
+
+  /** Whether a drag inside this box draws anew: it is over the limit, or over most of the picture. Its border and its
+      handles still change its size. */
+  redrawn(index) {
+    return this.share(index) >= Math.min(REDRAWN, Number(this.part.dataset.max || 1));
+  }
+
+  /** What such a drag draws: another box where the sheet takes one and this one may stay, else this one. */
+  target(index, boxes) {
+    const stays = this.share(index) < Number(this.part.dataset.max || Infinity);
+    const free = boxes.indexOf(null);
+    return stays && free >= 0 ? free : index;
   }
 
   move(event) {
