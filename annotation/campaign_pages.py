@@ -1,6 +1,6 @@
 """What the campaign pages show."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.from_files import FromFiles, from_files
 from annotation.models import Campaign, CampaignCohort, ProblemReport
 from annotation.progress import Progress, progress_of
-from annotation.services.campaigns import items_of
+from annotation.services.filling import items_for
 from benchmarks.models import Benchmark
 
 REFUSALS: dict[str, Any] = {
@@ -38,8 +38,11 @@ PROBLEMS_SHOWN = 50
 
 @dataclass(frozen=True)
 class CohortLine:
+    """`items`: how many it would be asked about; None once the campaign was opened."""
+
     row: CampaignCohort
     progress: Progress
+    items: int | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,6 @@ class CampaignLine:
     look: str
     cohorts: list[CohortLine]
     problems: Problems
-    items: int | None
     brought: FromFiles
 
     @property
@@ -75,9 +77,10 @@ def state_words(campaign: Campaign) -> str:
     return str(campaign.get_state_display())
 
 
-def wanted_items(campaign: Campaign) -> int | None:
-    """How many items a campaign would ask about; None once it was opened, since then the tallies say it."""
-    return items_of(campaign).count() if campaign.opened_at is None else None
+def wanted_items(campaign: Campaign, cohorts: Sequence[CampaignCohort]) -> dict[int, int]:
+    """How many items a campaign would ask each cohort about, by its id; empty once it was opened, since then the
+    tallies say it."""
+    return items_for(campaign, cohorts) if campaign.opened_at is None else {}
 
 
 def problem_counts(campaigns: Iterable[Campaign]) -> dict[int, Problems]:
@@ -92,8 +95,13 @@ def listed(benchmark: Benchmark) -> list[CampaignLine]:
     rows = CampaignCohort.objects.filter(campaign__in=campaigns).select_related("cohort").order_by("cohort__label")
     progress = progress_of(row.pk for row in rows)
     by_campaign: dict[int, list[CohortLine]] = {campaign.pk: [] for campaign in campaigns}
+    of_campaign: dict[int, list[CampaignCohort]] = {campaign.pk: [] for campaign in campaigns}
     for row in rows:
-        by_campaign[row.campaign_id].append(CohortLine(row, progress[row.pk]))
+        of_campaign[row.campaign_id].append(row)
+    for campaign in campaigns:
+        items = wanted_items(campaign, of_campaign[campaign.pk])
+        lines = [CohortLine(row, progress[row.pk], items.get(row.pk)) for row in of_campaign[campaign.pk]]
+        by_campaign[campaign.pk] = lines
     problems, brought = problem_counts(campaigns), from_files(by_campaign)
     return [
         CampaignLine(
@@ -101,7 +109,6 @@ def listed(benchmark: Benchmark) -> list[CampaignLine]:
             look=look_of(one),
             cohorts=by_campaign[one.pk],
             problems=problems.get(one.pk, Problems()),
-            items=wanted_items(one),
             brought=brought.get(one.pk, FromFiles()),
         )
         for one in campaigns

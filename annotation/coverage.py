@@ -7,8 +7,11 @@ cell at a time.
 # ruff: noqa: S608  (only constants of this file are put into the statements)
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta
 from typing import Any, Literal
+
+from django.utils import timezone
 
 from annotation.models import Campaign, CampaignCohort
 from annotation.services.sql import fetch
@@ -16,32 +19,41 @@ from annotation.services.sql import fetch
 By = Literal["concept", "item"]
 Show = Literal["", "missing", "holes"]
 PAGE = 50
-HOLE = 5  # a cell is a hole while it has less than one in five of what was asked for
+HOLE = 5  # a cell is a hole while it has less than one in five of what is due by now, and one answer is due
+IDLE = timedelta(days=7)  # without dates, nothing is due in the first week
 
 ASKED = "greatest(s.wanted, cc.target_answers)"
 SLOTS = """annotation_slot s JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id
   JOIN annotation_unit u ON u.id = s.unit_id JOIN benchmarks_item i ON i.id = u.item_id"""
+# Whether the unit of a slot is accepted: by the rule, by a reviewer, or because it has all its answers.
+ACCEPTED = f"""CASE %(acceptance)s
+  WHEN 'by_rule' THEN EXISTS (SELECT FROM annotation_outcome o
+    WHERE o.campaign_id = cc.campaign_id AND o.unit_id = s.unit_id AND o.state = 'accepted')
+  WHEN 'by_review' THEN EXISTS (SELECT FROM annotation_assignment a WHERE a.slot_id = s.id AND a.state = 'accepted')
+  ELSE s.submitted >= {ASKED} END"""
 CHOSEN = """cc.campaign_id = %(campaign)s AND i.withdrawn_at IS NULL
   AND (%(condition)s = '' OR i.condition = %(condition)s) AND (%(concept)s = '' OR i.concept = %(concept)s)"""
 SHOWN = {
     "": "true",
-    "missing": "bool_or(counted < asked)",
-    "holes": f"bool_or(counted * {HOLE} < asked)",
+    "missing": "bool_or(counted < asked OR accepted < units)",
+    "holes": f"bool_or(counted * {HOLE} < asked * %(due)s AND asked * %(due)s >= 1)",
 }
 KEYS = {"concept": ("i.concept", "i.origin"), "item": ("i.concept", "i.key")}
 MATRIX = """
 WITH cells AS (
   SELECT {name} AS name, {part} AS part, s.cohort_id, min(i.id) AS item, count(*) AS units, sum({asked}) AS asked,
     sum(s.submitted) AS counted, sum(s.reserved) AS held, count(*) FILTER (WHERE s.retired) AS retired,
-    count(*) FILTER (WHERE s.urgent AND s.open) AS urgent
+    count(*) FILTER (WHERE s.urgent AND s.open) AS urgent, count(*) FILTER (WHERE {accepted}) AS accepted
   FROM {slots} WHERE {chosen} GROUP BY 1, 2, s.cohort_id
 )
 SELECT name, part, min(item), array_agg(cohort_id), array_agg(units), array_agg(asked), array_agg(counted),
-  array_agg(held), array_agg(retired), array_agg(urgent), count(*) OVER ()
+  array_agg(held), array_agg(retired), array_agg(urgent), array_agg(accepted), count(*) OVER ()
 FROM cells GROUP BY name, part HAVING {shown} ORDER BY name, part LIMIT %(limit)s OFFSET %(offset)s
 """
 MATRICES = {
-    (by, show): MATRIX.format(name=name, part=part, asked=ASKED, slots=SLOTS, chosen=CHOSEN, shown=having)
+    (by, show): MATRIX.format(
+        name=name, part=part, asked=ASKED, accepted=ACCEPTED, slots=SLOTS, chosen=CHOSEN, shown=having
+    )
     for by, (name, part) in KEYS.items()
     for show, having in SHOWN.items()
 }
@@ -65,7 +77,8 @@ class Choice:
 
 @dataclass(frozen=True)
 class Cell:
-    """Units of one row for one cohort: answers asked for, counted, and in people's hands."""
+    """Units of one row for one cohort: answers asked for, counted, and in people's hands; units that are accepted.
+    `due`: the share, 0 to 1, of the answers that are due by now (see due_share)."""
 
     cohort_id: int
     units: int
@@ -74,12 +87,21 @@ class Cell:
     held: int
     retired: int
     urgent: int
+    accepted: int
+    due: float = 1.0
 
     @property
     def look(self) -> str:
+        """ "full" only where every item is accepted, too."""
         if self.counted >= self.asked:
-            return "full"
-        return "hole" if self.counted * HOLE < self.asked else "part"
+            return "part" if self.short else "full"
+        due = self.asked * self.due
+        return "hole" if due >= 1 and self.counted * HOLE < due else "part"
+
+    @property
+    def short(self) -> bool:
+        """All answers are there, and not every item was accepted."""
+        return self.counted >= self.asked and self.accepted < self.units
 
     @property
     def step(self) -> int:
@@ -125,14 +147,33 @@ class Matrix:
         return [(row, list(zip(self.cohorts, row.cells, strict=True))) for row in self.rows]
 
 
-def matrix_of(campaign: Campaign, choice: Choice) -> Matrix:
+def due_share(campaign: Campaign, at: datetime) -> float:
+    """Of the answers that a campaign asks for, the share that is due at a moment: the days that are over of those
+    between its opening and its last day; without a last day nothing in the first week, then all."""
+    if campaign.opened_at is None:
+        return 0.0
+    if campaign.state == Campaign.State.CLOSED:
+        return 1.0
+    if campaign.closes_on is None:
+        return 1.0 if at - campaign.opened_at >= IDLE else 0.0
+    begins = campaign.opened_at
+    if campaign.opens_on:
+        begins = max(begins, datetime.combine(campaign.opens_on, time.min, UTC))
+    days = (datetime.combine(campaign.closes_on, time.max, UTC) - begins) / timedelta(days=1)
+    return min(1.0, max(0.0, (at - begins) / timedelta(days=1) / days)) if days > 0 else 1.0
+
+
+def matrix_of(campaign: Campaign, choice: Choice, at: datetime | None = None) -> Matrix:
     """One page of rows, and how many there are."""
     cohorts = list(campaign.cohorts.select_related("cohort__team").order_by("cohort__label"))
-    found = fetch(MATRICES[choice.by, choice.show], {"campaign": campaign.pk, **choice.params})
+    due = due_share(campaign, at or timezone.now())
+    params = {"campaign": campaign.pk, "acceptance": campaign.stage.acceptance, "due": due, **choice.params}
+    found = fetch(MATRICES[choice.by, choice.show], params)
     total = found[0][-1] if found else 0
     rows = []
     for name, part, item, *columns, _total in found:
-        cells = {cell.cohort_id: cell for cell in (Cell(*map(int, one)) for one in zip(*columns, strict=True))}
+        made = (replace(Cell(*map(int, one)), due=due) for one in zip(*columns, strict=True))
+        cells = {cell.cohort_id: cell for cell in made}
         rows.append(Row(name, part, item, [cells.get(one.pk) for one in cohorts]))
     return Matrix(cohorts, rows, total, choice.page, max(1, -(-total // PAGE)))
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from django.utils.translation import ngettext_lazy
 
-from annotation.coverage import ASKED, SLOTS
+from annotation.coverage import ACCEPTED, ASKED, SLOTS
 from annotation.models import CampaignCohort
 from annotation.services.gate import CONSENTED, EXCLUDED
 from annotation.services.sql import fetch
+from benchmarks.models import Stage
 from people.zones import zone_named
 
 IDLE = timedelta(days=7)
@@ -46,7 +47,8 @@ WHO: dict[str, tuple[str, Any]] = {
 }
 
 SUMS = f"""SELECT count(*), sum({ASKED}), sum(s.submitted), sum(s.reserved), count(*) FILTER (WHERE s.retired),
-  count(*) FILTER (WHERE s.urgent AND s.open) FROM {SLOTS} WHERE s.id = ANY(%s)"""
+  count(*) FILTER (WHERE s.urgent AND s.open), count(*) FILTER (WHERE {ACCEPTED})
+  FROM {SLOTS} WHERE s.id = ANY(%(slots)s)"""
 SKIPS = """SELECT skip_reason, count(*) FROM annotation_assignment WHERE slot_id = ANY(%s) AND state = 'skipped'
   GROUP BY skip_reason ORDER BY count(*) DESC, skip_reason"""
 
@@ -92,6 +94,8 @@ class Group:
 
 @dataclass(frozen=True)
 class Hole:
+    """`accepted`: of its units. `judged`: whether somebody or a rule accepts them, so that answers alone do not."""
+
     slots: list[int]
     units: int
     asked: int
@@ -102,6 +106,8 @@ class Hole:
     skips: list[tuple[str, int]]
     who: list[Group]
     members: int
+    accepted: int
+    judged: bool
 
     @property
     def percent(self) -> float:
@@ -114,13 +120,15 @@ class Hole:
 
 def hole_of(place: CampaignCohort, slots: Sequence[int], at: datetime) -> Hole:
     """What is to be said of these slots of one cohort."""
-    [sums] = fetch(SUMS, [list(slots)])
+    acceptance = place.campaign.stage.acceptance
+    [sums] = fetch(SUMS, {"slots": list(slots), "acceptance": acceptance})
     skips = fetch(SKIPS, [list(slots)])
     kinds = Counter(_kinds(place, slots, at))
     who = [Group(key, look, words % kinds[key], kinds[key]) for key, (look, words) in WHO.items() if kinds[key]]
-    units, asked, counted, held, retired, urgent = (int(one or 0) for one in sums)
+    units, asked, counted, held, retired, urgent, accepted = (int(one or 0) for one in sums)
     told = [(code, int(n)) for code, n in skips]
-    return Hole(list(slots), units, asked, counted, held, retired, urgent, told, who, kinds.total())
+    judged = acceptance != Stage.Acceptance.ON_SUBMIT
+    return Hole(list(slots), units, asked, counted, held, retired, urgent, told, who, kinds.total(), accepted, judged)
 
 
 def _kinds(place: CampaignCohort, slots: Sequence[int], at: datetime) -> list[str]:

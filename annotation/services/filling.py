@@ -9,7 +9,7 @@ from annotation.displays import UnknownDisplay, display
 from annotation.displays.contract import required
 from annotation.models import Campaign, CampaignCohort
 from annotation.services import slots
-from annotation.services.sql import change
+from annotation.services.sql import change, fetch
 from annotation.services.transactions import in_transaction
 
 BATCH = 5000
@@ -28,6 +28,13 @@ WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND (%(all)s OR i.condit
   AND (SELECT u.id FROM annotation_unit u WHERE u.item_id = i.id AND u.target = %(target)s) IS NULL
   AND {SHOWN}
 ON CONFLICT DO NOTHING
+"""
+
+# Items that a campaign would ask about, by origin: those of UNITS, whether or not their units are there.
+BY_ORIGIN = f"""
+SELECT i.origin, count(*) FROM benchmarks_item i
+WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND (%(all)s OR i.condition = ANY(%(conditions)s)) AND {SHOWN}
+GROUP BY i.origin
 """
 
 # The order is a permutation from the campaign's seed; later batches follow the slots that are there.
@@ -85,6 +92,19 @@ def _fill(campaign: Campaign, cohort: CampaignCohort, only: Sequence[int] | None
     if made:
         slots.tally(cohort.pk, 0, wanted=made * target)
     return made
+
+
+def items_for(campaign: Campaign, cohorts: Sequence[CampaignCohort]) -> dict[int, int]:
+    """How many items each of these cohorts would be asked about, by its id: where a stage shows own items only, those
+    of its own origin; nowhere one that lacks what the display needs. One query."""
+    params = {
+        "stage": campaign.stage_id, "all": not campaign.conditions, "conditions": list(campaign.conditions),
+        **_needs(campaign),
+    }  # fmt: skip
+    counts: dict[str, int] = dict(fetch(BY_ORIGIN, params))
+    if not campaign.stage.own_items_only:
+        return dict.fromkeys((one.pk for one in cohorts), sum(counts.values()))
+    return {one.pk: counts.get(one.cohort.label, 0) for one in cohorts}
 
 
 def _needs(campaign: Campaign) -> dict[str, Any]:

@@ -116,6 +116,7 @@ def _created(request: HttpRequest, stage: Stage, form: CampaignForm) -> Campaign
 def detail(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
     benchmark, campaign = _found(request, slug, campaign_id, "see")
     progress = services.progress(campaign)
+    items = wanted_items(campaign, [one.campaign_cohort for one in progress])
     context = _context(
         request,
         benchmark,
@@ -127,7 +128,7 @@ def detail(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
         clone_name=clone_name(campaign),
         problems=problems_of(benchmark, campaign),
         state=state_words(campaign),
-        items=wanted_items(campaign),
+        cohort_rows=[(one, items.get(one.campaign_cohort.pk)) for one in progress],
         reported=problem_counts([campaign]).get(campaign.pk, Problems()),
     )
     return render(request, "annotation/campaigns/detail.html", context)

@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Campaign, InstructionText, ProblemReport, Slot
 from annotation.services.allocation import open_work
 from annotation.services.answers import Submission, report_problem, submit
+from benchmarks.models import Item
 from jobs.models import Event
 from people.services.raters import rater_of
 from tests.personas import World
@@ -330,3 +331,23 @@ def test_a_campaign_of_another_benchmark_is_not_found_here(world: World, opened:
 def test_an_unknown_button_is_not_found(world: World, mara_client: Client, opened: Campaign) -> None:
     assert mara_client.post(page_of(world, opened, "do/"), {"act": "__init__"}).status_code == 404
     assert mara_client.get(page_of(world, opened, "do/")).status_code == 405
+
+
+def test_a_draft_promises_each_cohort_its_own_items_only(world: World) -> None:
+    """What a draft says is what the cohort gets when it opens."""
+    stage = world.stage
+    stage.own_items_only = True
+    stage.save()
+    world.add_items(11, images=True)
+    for number, item in enumerate(world.items):
+        Item.objects.filter(pk=item.pk).update(origin="Egypt" if number < 8 else "Brazil")
+    client = world.client(world.mara)
+    campaign = make(world, client, **{f"target_{world.brazil.pk}": "1", "conditions": []})
+    for page in (client.get(home(world)), client.get(page_of(world, campaign))):
+        text = page.content.decode()
+        assert "8 items; answers to each: 2" in text and "3 items; answers to each: 1" in text
+        assert "11 items" not in text
+    do(client, world, campaign, "open")
+    slots = Slot.objects.filter(cohort__campaign=campaign)
+    assert slots.filter(cohort__cohort=world.egypt).count() == 8
+    assert slots.filter(cohort__cohort=world.brazil).count() == 3

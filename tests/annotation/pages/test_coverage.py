@@ -9,8 +9,18 @@ from django.utils import timezone
 from annotation import coverage
 from annotation.coverage import Choice
 from annotation.holes import hole_of
-from annotation.models import Campaign, CampaignCohort, ItemContributor, Participation, Slot
-from annotation.services import answers, campaigns, exclusions, recount, units
+from annotation.models import (
+    Annotation,
+    Campaign,
+    CampaignCohort,
+    ItemContributor,
+    Outcome,
+    Participation,
+    RuleVersion,
+    Slot,
+    Unit,
+)
+from annotation.services import answers, campaigns, exclusions, recount, reviews, units
 from annotation.services.allocation import open_work
 from annotation.services.answers import Submission
 from benchmarks.models import Item
@@ -110,6 +120,7 @@ def test_one_person_has_room_and_two_have(world: World, campaign: Campaign) -> N
 
 
 def test_holes_that_are_not_listed_are_told_of(world: World, campaign: Campaign, monkeypatch: Any) -> None:
+    Campaign.objects.filter(pk=campaign.pk).update(opened_at=timezone.now() - timedelta(days=8))
     assert "largest of" not in page_of(world, by="item", show="holes", concept="wedding")
     monkeypatch.setattr("annotation.views.coverage.OTHERS", 2)
     html = page_of(world, by="item")
@@ -197,3 +208,68 @@ def test_a_benchmark_without_an_opened_campaign_says_what_to_do(world: World) ->
 def test_nonsense_in_the_address_shows_the_whole(world: World, campaign: Campaign, said: str) -> None:
     reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/coverage/?{said}")
     assert reply.status_code == 200 and reply.content.decode().count('role="rowheader"') == 4
+
+
+def test_nothing_is_a_gap_in_the_first_minute(world: World, campaign: Campaign) -> None:
+    looks = {cell.look for row in coverage.matrix_of(campaign, Choice()).rows for cell in row.cells if cell}
+    assert looks == {"part"} and "No row is like that" in page_of(world, show="holes")
+    week = timezone.now() + timedelta(days=7, minutes=1)
+    looks = {cell.look for row in coverage.matrix_of(campaign, Choice(), week).rows for cell in row.cells if cell}
+    assert looks == {"hole"}, "nobody answered in a week"
+
+
+def test_with_a_last_day_a_gap_is_less_than_a_fifth_of_what_is_due(world: World, campaign: Campaign) -> None:
+    rates(world, campaign, world.nour, 1)  # one answer of twelve in Egypt
+    begins = timezone.now()
+    campaign.closes_on = begins.date() + timedelta(days=9)
+    campaign.save()
+
+    def egypt(day: float) -> list[str]:
+        rows = coverage.matrix_of(campaign, Choice(by="item"), begins + timedelta(days=day)).rows
+        return sorted({row.cells[1].look for row in rows if row.cells[1]})
+
+    assert egypt(0) == egypt(1) == ["part"], "of two answers not one is due yet"
+    assert egypt(6) == ["hole", "part"], "an item without any answer, once one is due"
+    assert coverage.due_share(campaign, begins + timedelta(days=5)) == pytest.approx(0.5, abs=0.06)
+    assert coverage.due_share(campaign, begins + timedelta(days=30)) == 1.0
+    campaign.state = "closed"
+    assert coverage.due_share(campaign, begins) == 1.0
+
+
+def test_a_cell_is_complete_only_when_its_items_are_accepted(world: World, campaign: Campaign) -> None:
+    stage = campaign.stage
+    stage.acceptance = "by_review"
+    stage.save()
+    rates(world, campaign, world.nour), rates(world, campaign, world.tarek)
+
+    def cell() -> coverage.Cell:
+        found = coverage.matrix_of(campaign, Choice(by="concept", concept="wedding")).rows[0].cells[1]
+        assert found is not None
+        return found
+
+    assert (cell().counted, cell().asked, cell().accepted, cell().units, cell().look) == (4, 4, 0, 2, "part")
+    page = page_of(world, concept="wedding")
+    assert "✓</a>" not in page and "0 of 2 accepted" in page and "0 of 2 items accepted" in page
+    for at, answer in enumerate(Annotation.objects.filter(assignment__unit__item__concept="wedding").order_by("pk")):
+        if at:  # the first one waits; the other answer about its item is enough
+            reviews.decide(answer.pk, world.reviewer, "accept", timezone.now())
+    assert cell().accepted == 2 and "✓</a>" in page_of(world, concept="wedding")
+    row = coverage.matrix_of(campaign, Choice(by="concept", concept="wedding")).rows[0]
+    opened = page_of(world, concept="wedding", row=row.item, cohort=place_of(campaign).pk)
+    assert "Items accepted: 2 of 2." in opened
+
+
+def test_a_rule_that_rejects_an_item_leaves_its_cell_open(world: World, campaign: Campaign) -> None:
+    stage = campaign.stage
+    stage.acceptance = "by_rule"
+    stage.save()
+    rates(world, campaign, world.nour), rates(world, campaign, world.tarek)
+    rule = RuleVersion.objects.create(stage=stage, number=1, definition={})
+    units = Unit.objects.filter(item__concept="wedding", target="Egypt").order_by("pk")
+    for unit, state in zip(units, ("accepted", "rejected"), strict=True):
+        Outcome.objects.create(
+            campaign=campaign, unit=unit, rule_version=rule, state=state, answers=2, at=timezone.now()
+        )
+    cell = coverage.matrix_of(campaign, Choice(by="concept", concept="wedding")).rows[0].cells[1]
+    assert cell and (cell.counted, cell.accepted, cell.units, cell.look) == (4, 1, 2, "part")
+    assert coverage.matrix_of(campaign, Choice(by="concept", concept="wedding", show="missing")).total == 1
