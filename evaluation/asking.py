@@ -16,6 +16,7 @@ from evaluation.selection import Selection
 from people.models import Rater
 from predictions.covered import Covered, covered_of
 from predictions.models import Call, Run
+from predictions.models.calls import INCOMPLETE
 
 State = Call.State
 WITHOUT_VALUE = (State.UNPARSEABLE, State.OUT_OF_RANGE, State.NO_RESPONSE, State.REFUSED, State.FAILED)
@@ -34,13 +35,16 @@ class Asked:
     """A model rater's calls. `ways`: answers by the way they came (Call.how; "" where a file does not say). `failed`:
     unit to the state its call ended in, without a value. `known`: whether it has calls at all: of answers that came in
     a file of ratings nobody knows what else was asked. `covered`: how likely the codes were together, where answers
-    came by log-probabilities. `samples`: the stored selection of each of its runs that asked a sample only."""
+    came by log-probabilities. `samples`: the stored selection of each of its runs that asked a sample only.
+    `incomplete`: answered calls without a readable answer to some question; where it is this one, the unit is in
+    `failed`."""
 
     ways: Mapping[str, int] = field(default_factory=dict)
     failed: Mapping[int, str] = field(default_factory=dict)
     known: bool = False
     covered: Covered | None = None
     samples: tuple[Mapping[str, Any], ...] = ()
+    incomplete: int = 0
 
     def lost(self, units: Ints, scores: Floats) -> Bools:
         """(n,) of things whose `units` are ids and `scores` what the model said, NaN for nothing: which it was asked
@@ -73,20 +77,31 @@ def asked(selection: Selection) -> dict[int, Asked]:
     """By the id of the rater; those of no run are not in it. Only first repeats: no other counts."""
     calls = _calls(selection).filter(repeat=0)
     ways: dict[int, dict[str, int]] = defaultdict(dict)
-    answered = calls.filter(state=State.ANSWERED).order_by().values_list("run__rater", "how").annotate(n=Count("pk"))
+    unreadable = Q(state=State.ANSWERED, **{f"notes__{INCOMPLETE}__has_key": selection.field})
+    readable = calls.filter(state=State.ANSWERED).exclude(pk__in=calls.filter(unreadable).values("pk")).order_by()
+    answered = readable.values_list("run__rater", "how").annotate(n=Count("pk"))
     for rater, how, n in answered:
         ways[rater][how] = n
     failed: dict[int, dict[int, str]] = defaultdict(dict)
     without = calls.filter(state__in=WITHOUT_VALUE, unit__isnull=False).exclude(UNSENT)
     for rater, unit, state in without.values_list("run__rater", "unit", "state").iterator(chunk_size=5000):
         failed[rater][unit] = state
+    for rater, unit in calls.filter(unreadable, unit__isnull=False).values_list("run__rater", "unit"):
+        failed[rater][unit] = State.UNPARSEABLE
+    some = calls.filter(state=State.ANSWERED, reason=INCOMPLETE).order_by()
+    incomplete = dict(some.values_list("run__rater").annotate(n=Count("pk")))
     covered = covered_of(calls)
     samples: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for run in sampled_runs(selection):
         samples[run.rater_id].append(run.selection)
     return {
         rater: Asked(
-            ways.get(rater, {}), failed.get(rater, {}), True, covered.get(rater), tuple(samples.get(rater, ()))
+            ways.get(rater, {}),
+            failed.get(rater, {}),
+            True,
+            covered.get(rater),
+            tuple(samples.get(rater, ())),
+            incomplete.get(rater, 0),
         )
         for rater in {*ways, *failed}
     }
@@ -149,7 +164,8 @@ def repeated(selection: Selection) -> dict[int, Again]:
     if selection.until:
         rows = rows.filter(annotation__submitted_at__lt=selection.until)
     again = rows.filter(annotation__assignment__repeat__gt=0, annotation__uncounted_because="repeat")
-    lost = _calls(selection).filter(state__in=WITHOUT_VALUE, unit__isnull=False).exclude(UNSENT)
+    unreadable = Q(state=State.ANSWERED, **{f"notes__{INCOMPLETE}__has_key": selection.field})
+    lost = _calls(selection).filter(Q(state__in=WITHOUT_VALUE) | unreadable, unit__isnull=False).exclude(UNSENT)
     raters = {*again.order_by().values_list("rater", flat=True).distinct()}
     raters |= {*lost.filter(repeat__gt=0).order_by().values_list("run__rater", flat=True).distinct()}
     if not raters:

@@ -35,6 +35,7 @@ LABELS = {
     "among": gettext_lazy("Boxes there were"),
     "field": gettext_lazy("Question it was about"),
     "sheet": gettext_lazy("What the sheet did not take"),
+    "incomplete": gettext_lazy("Questions without a readable answer"),
     "labels": gettext_lazy("Labels that are none of the list"),
     "ordered": gettext_lazy("Labels in the order of the reply"),
     "problems": gettext_lazy("What is wrong with the query"),
@@ -95,6 +96,12 @@ def _problems(value: Any) -> str:
     )
 
 
+def _fields(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return _plain(value)
+    return " · ".join(f"{field}: {words.field_reason(str(code))}" for field, code in value.items())
+
+
 def _version(value: Any) -> str:
     return _("version %(number)s") % {"number": value}
 
@@ -103,5 +110,6 @@ VALUES: Mapping[str, Callable[[Any], str]] = {
     "distribution": _shares,
     "covered": _share,
     "problems": _problems,
+    "incomplete": _fields,
     "reading": _version,
 }

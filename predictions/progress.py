@@ -10,10 +10,16 @@ from django.utils import timezone
 
 from annotation.services.sql import fetch
 from jobs.models import Job
+from jobs.runner import LEASE
 from predictions.models import Attempt, Call, Run
+from predictions.models.calls import INCOMPLETE
 
 RATE_SECONDS = 120
 ERRORS = 5
+SILENT = LEASE * 0.75
+"""A worker that holds a job renews its lease far more often than this; one that does not for so long hangs."""
+QUEUED_LONG = timedelta(seconds=30)
+FROZEN, QUEUED, WAITS = "frozen", "queued", "waits"
 
 UNASKED = "unasked"
 """How pages call calls that waited as their run was stopped: kept as failed, for the reason "stopped"."""
@@ -22,6 +28,9 @@ WAITED = Q(state=Call.State.FAILED, reason="stopped")
 COUNTS = """
 SELECT state, count(*), coalesce(sum(cost), 0), count(*) FILTER (WHERE cached),
   count(*) FILTER (WHERE ended_at > %(since)s), count(*) FILTER (WHERE state = 'running' AND lease_until > %(at)s),
+  count(*) FILTER (WHERE state = 'answered' AND reason = 'incomplete'),
+  max(ended_at), min(not_before) FILTER (WHERE state = 'pending'),
+  count(*) FILTER (WHERE state = 'pending' AND (not_before IS NULL OR not_before <= %(at)s)),
   count(*) FILTER (WHERE state = 'failed' AND reason = 'stopped')
 FROM predictions_call WHERE run_id = %(run)s GROUP BY state
 """
@@ -31,7 +40,10 @@ FROM predictions_call WHERE run_id = %(run)s GROUP BY state
 class Progress:
     """`rate`: calls that ended in a minute, lately; None while nobody knows. `cost`: US dollars, as far as it is known;
     `unaccounted`: what requests of unknown cost may have cost at most. `unpriced`: calls with such a request.
-    `stalled`: it runs, but no job has it in hand. `by_state`: those that waited as the run was stopped are UNASKED.
+    `incomplete`: answered calls without a readable answer to some question. `stalled`: it runs, but no job has it in
+    hand. `silence`: why nothing goes on in a run that is called running: FROZEN (its worker has given no sign of life
+    since `since`), QUEUED (no worker has taken it since then), WAITS (for `since`, as the server asked); empty where it
+    goes on. `by_state`: those that waited as the run was stopped are UNASKED.
     """
 
     total: int
@@ -48,6 +60,9 @@ class Progress:
     stalled: bool
     errors: Sequence[Attempt]
     job: Job | None
+    incomplete: int = 0
+    silence: str = ""
+    since: datetime | None = None
 
     @property
     def ended(self) -> int:
@@ -61,7 +76,8 @@ def in_states(states: Iterable[str]) -> Q:
     wanted = set(states)
     failed = Q(state=Call.State.FAILED) & ~WAITED if Call.State.FAILED in wanted else Q(pk__in=[])
     unasked = WAITED if UNASKED in wanted else Q(pk__in=[])
-    return Q(state__in=wanted - {Call.State.FAILED, UNASKED}) | failed | unasked
+    some = Q(state=Call.State.ANSWERED, reason=INCOMPLETE) if INCOMPLETE in wanted else Q(pk__in=[])
+    return Q(state__in=wanted - {Call.State.FAILED, UNASKED, INCOMPLETE}) | failed | unasked | some
 
 
 def progress_of(run: Run, at: datetime | None = None) -> Progress:
@@ -80,6 +96,9 @@ def progress_of(run: Run, at: datetime | None = None) -> Progress:
     unpriced = Count("call", distinct=True, filter=Q(cost=None))
     told = attempts.aggregate(into=Sum("tokens_in"), out=Sum("tokens_out"), unpriced=unpriced)
     live = job is not None and job.state in Job.LIVE and not job.cancel_asked
+    ended = max((row[7] for row in rows if row[7]), default=began)
+    wakes = min((row[8] for row in rows if row[8]), default=None) if not sum(row[9] for row in rows) else None
+    silence, quiet_since = _silence(run, job, ended, wakes, now)
     return Progress(
         total=sum(by_state.values()),
         by_state=by_state,
@@ -95,7 +114,33 @@ def progress_of(run: Run, at: datetime | None = None) -> Progress:
         stalled=run.state == Run.State.RUNNING and not live,
         errors=list(attempts.exclude(outcome="reply").order_by("-pk")[:ERRORS]),
         job=job,
+        incomplete=sum(row[6] for row in rows),
+        silence=silence,
+        since=quiet_since,
     )
+
+
+def _silence(
+    run: Run, job: Job | None, ended: datetime, wakes: datetime | None, now: datetime
+) -> tuple[str, datetime | None]:
+    """`ended`: when a call of the run ended last. `wakes`: when the first of its calls may be asked again, where all of
+    them wait."""
+    if run.state != Run.State.RUNNING or job is None or job.state not in Job.LIVE or job.cancel_asked:
+        return "", None
+    if is_frozen(job, now):
+        return FROZEN, (job.lease_until or now) - LEASE
+    if job.state != Job.State.QUEUED:
+        return "", None
+    if wakes is not None and wakes > now:
+        return WAITS, wakes
+    last = max(ended, job.created_at)
+    return (QUEUED, last) if now - last > QUEUED_LONG else ("", None)
+
+
+def is_frozen(job: Job, now: datetime) -> bool:
+    """Whether the worker that holds a job gives no sign of life: it hangs, or it is gone and nobody has noticed yet."""
+    held = job.state == Job.State.RUNNING and job.lease_until is not None
+    return held and now - (job.lease_until - LEASE) > SILENT  # type: ignore[operator]
 
 
 def attempts_of(call: Call) -> list[Attempt]:

@@ -3,12 +3,15 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Left
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -16,7 +19,9 @@ from benchmarks.models import Benchmark
 from predictions import words
 from predictions.endpoint_readers import OFFERED
 from predictions.models import Attempt, Call, Reply, Run
-from predictions.progress import UNASKED, Progress, in_states
+from predictions.models.calls import INCOMPLETE
+from predictions.progress import FROZEN, QUEUED, UNASKED, WAITS, Progress, in_states, is_frozen
+from predictions.services import retries
 from predictions.templatetags.money import exactly
 
 PAGE = 100
@@ -33,9 +38,9 @@ CHIPS = {
     State.OVER_BUDGET: "back",
     State.FAILED: "no",
 }
-RUN_CHIPS = {"draft": "hollow", "running": "wait", "paused": "back", "cancelled": "hollow", "done": "ok"}
-RETRIED = (State.FAILED, UNASKED, State.NO_RESPONSE, State.REFUSED, State.UNPARSEABLE, State.OUT_OF_RANGE)
-STATES = (*State.values, UNASKED)
+RUN_CHIPS = {"draft": "hollow", "running": "wait", "paused": "back", "cancelled": "hollow", "done": "ok",
+             "failed": "no"}  # fmt: skip
+STATES = (*State.values, UNASKED, INCOMPLETE)
 NOT_ASKED = gettext_lazy("Not asked: the run was stopped")
 SAID = {
     Run.State.DRAFT: gettext_lazy("The run has not begun."),
@@ -43,6 +48,18 @@ SAID = {
     Run.State.PAUSED: gettext_lazy("The run is paused. Nothing is asked, and nothing is lost."),
     Run.State.CANCELLED: gettext_lazy("The run was stopped. What was answered stays and counts."),
     Run.State.DONE: gettext_lazy("Every call of the run has ended."),
+    Run.State.FAILED: gettext_lazy("The run ended without any answer. Each call below says why."),
+}
+
+
+SILENCES = {
+    FROZEN: gettext_lazy(
+        "No progress since %(at)s: the worker does not respond. The run goes on by itself when one is free."
+    ),
+    QUEUED: gettext_lazy(
+        "No progress since %(at)s: no worker has taken the run. It goes on by itself when one is free."
+    ),
+    WAITS: gettext_lazy("The server asked us to wait. The run goes on at %(at)s."),
 }
 
 
@@ -63,15 +80,21 @@ def standing(run: Run, progress: Progress) -> dict[str, Any]:
     live = run.state == Run.State.RUNNING or bool(progress.in_flight)
     shown = [run.state, run.stopped_because, str(run.budget), str(progress.cost), progress.stalled, progress.in_flight]
     shown += [[one.state, one.n] for one in shares] + [[error.pk for error in progress.errors]]
-    shown += [lasting(progress.seconds_left), round(progress.rate or 0)]
+    shown += [
+        progress.incomplete,
+        progress.silence,
+        str(progress.since),
+        lasting(progress.seconds_left),
+        round(progress.rate or 0),
+    ]
     return {
         "run": run,
         "progress": progress,
         "shares": shares,
-        "failed": [one for one in shares if one.retried],
         "live": live,
-        "chip": RUN_CHIPS[run.state],
-        "said": _said(run),
+        "chip": "back" if progress.silence else RUN_CHIPS[run.state],
+        "state": _("Waiting") if progress.silence else run.get_state_display(),
+        "said": _said(run, progress),
         "percent": min(100.0, 100 * progress.ended / progress.total) if progress.total else 0.0,
         "spent": _spent(run, progress),
         "left": lasting(progress.seconds_left),
@@ -83,14 +106,29 @@ def shares_of(by_state: Mapping[str, int]) -> list[Share]:
     """States that occur, in the order of a call's life."""
     labels = {str(state): (str(state.label), CHIPS[state]) for state in State} | {UNASKED: (str(NOT_ASKED), "hollow")}
     return [
-        Share(state, *said, by_state[state], state in RETRIED) for state, said in labels.items() if by_state.get(state)
+        Share(state, *said, by_state[state], state in retries.STATES)
+        for state, said in labels.items()
+        if by_state.get(state)
     ]
+
+
+def retry_shares(run: Run, by_state: Mapping[str, int]) -> tuple[list[Share], int]:
+    """What can be asked again, by state; and how many calls without a value a retry would not change."""
+    found, same = [], 0
+    for share in shares_of(by_state):
+        if share.retried:
+            n = retries.retryable(run, [share.state], retries.BATCH).count()
+            same += share.n - n
+            found += [replace(share, n=n)] if n else []
+    return found, same
 
 
 def stated(call: Call) -> tuple[str, str]:
     """A call's state in words, and the chip that goes with it."""
     if call.state == State.FAILED and call.reason == "stopped":
         return str(NOT_ASKED), "hollow"
+    if call.reason == INCOMPLETE:
+        return _("Answered, incomplete"), "back"
     return call.get_state_display(), CHIPS[State(call.state)]
 
 
@@ -105,10 +143,27 @@ def lasting(seconds: float | None) -> str:
     return _("about %(n)s hours") % {"n": round(seconds / 3600)}
 
 
-def _said(run: Run) -> str:
+def _said(run: Run, progress: Progress) -> str:
+    if progress.silence and progress.since:
+        return str(SILENCES[progress.silence]) % {"at": _moment(progress.since)}
+    if run.state == Run.State.DONE and progress.total:
+        return answered_of(progress.by_state.get(State.ANSWERED, 0), progress.total)
     if run.state in (Run.State.PAUSED, Run.State.CANCELLED) and run.stopped_because:
         return f"{SAID[Run.State(run.state)]} {words.stopped(run.stopped_because)}"
     return str(SAID[Run.State(run.state)])
+
+
+def _moment(at: datetime) -> str:
+    """The time of day; with the date, where that is another day."""
+    local = timezone.localtime(at)
+    today = local.date() == timezone.localdate()
+    return date_format(local, "TIME_FORMAT" if today else "SHORT_DATETIME_FORMAT")
+
+
+def answered_of(n: int, total: int) -> str:
+    """How many calls of a run that has ended gave an answer."""
+    said = ngettext("%(n)s of %(total)s call answered.", "%(n)s of %(total)s calls answered.", total)
+    return said % {"n": f"{n:,}", "total": f"{total:,}"}
 
 
 def _spent(run: Run, progress: Progress) -> float | None:
@@ -219,7 +274,9 @@ def _line(call: Call, texts: Mapping[int, str], unpriced: bool, *, boxes: bool) 
 
 
 def why(call: Call) -> str:
-    """A sentence, for a call without a value."""
+    """A sentence, for a call without a value, and for one without a readable answer to some question."""
+    if call.reason == INCOMPLETE:
+        return words.incomplete(call.notes.get("incomplete"))
     tied = _tied(call.notes.get("distribution")) if call.reason == "two_verdicts" else []
     return words.tied(tied) if tied else words.reason(call.reason) if call.reason else ""
 
@@ -256,6 +313,7 @@ class Listed:
     """A run in the list of predictions."""
 
     run: Run
+    state: str
     chip: str
     answered: int
     total: int
@@ -264,7 +322,7 @@ class Listed:
 def answer_runs_of(benchmark: Benchmark, before: int = 0) -> tuple[list[Listed], int]:
     """The newest hundred, and the id before which the next hundred begins; 0 for none. Two queries."""
     rows = Run.objects.filter(benchmark=benchmark, task=Run.Task.ANSWERS).order_by("-pk")
-    rows = rows.select_related("rater", "campaign", "endpoint", "created_by")
+    rows = rows.select_related("rater", "campaign", "endpoint", "created_by", "job")
     runs = list((rows.filter(pk__lt=before) if before else rows)[: PAGE + 1])
     further = runs[PAGE - 1].pk if len(runs) > PAGE else 0
     counts = Call.objects.filter(run__in=runs[:PAGE]).order_by().values_list("run", "state").annotate(n=Count("pk"))
@@ -273,5 +331,12 @@ def answer_runs_of(benchmark: Benchmark, before: int = 0) -> tuple[list[Listed],
     for run, state, n in counts:
         totals[run] = totals.get(run, 0) + n
         answered[run] = answered.get(run, 0) + (n if state == State.ANSWERED else 0)
-    found = [Listed(run, RUN_CHIPS[run.state], answered.get(run.pk, 0), totals.get(run.pk, 0)) for run in runs[:PAGE]]
+    found = [Listed(run, *_listed(run), answered.get(run.pk, 0), totals.get(run.pk, 0)) for run in runs[:PAGE]]
     return found, further
+
+
+def _listed(run: Run) -> tuple[str, str]:
+    """A run's state in words, and its chip. One whose worker hangs does not run."""
+    if run.state == Run.State.RUNNING and run.job is not None and is_frozen(run.job, timezone.now()):
+        return _("Waiting"), "back"
+    return run.get_state_display(), RUN_CHIPS[run.state]

@@ -5,37 +5,9 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-REASONS = {
-    # nothing came that could be read
-    "empty": _("The reply is empty. Ask again, or allow more words."),
-    "cut_off": _("The reply stops before its end. Allow more tokens, then ask again."),
-    "content_filter": _("The provider's filter stopped the reply."),
-    "said_no": _("The model declined to answer."),
-    "bad_json": _("The reply is not in the form that was asked for."),
-    "no_verdict": _("The reply gives no verdict."),
-    "two_verdicts": _("The reply gives two different verdicts, so neither is taken."),
-    "no_number": _("There is no number in the reply."),
-    "several_numbers": _("There are several numbers in the reply, so none is taken."),
-    "no_choice": _("The reply names none of the choices."),
-    "several_choices": _("The reply names several choices, so none is taken."),
-    "no_box": _("There is no box in the reply."),
-    "several_boxes": _("There are several boxes in the reply, so none is taken."),
-    "not_one_to_one": _("The reply does not give each thing one place of its own."),
-    "outside_scale": _("The reply is outside the scale. It is not moved onto it."),
-    "empty_box": _("The box in the reply has no area."),
-    "other_notation": _("The reply's numbers are of another scale than the one that was said. Say it in the plan."),
-    "no_scale": _("The sheet has no scale that the prompt could ask for."),
-    "outside_image": _("The box lies outside the picture."),
-    "no_logprobs": _("The endpoint sent no log-probabilities. Ask in another way."),
-    "other_tokens": _("The two likelihoods are of different tokens, so they cannot be set against each other."),
-    "little_mass": _("The codes of the scale together are less likely than the run asks for, so none is taken."),
-    "missing_answer": _("The reply leaves a question of the sheet without an answer."),
-    "no_way": _("The endpoint offers none of the ways in which this prompt can be asked."),
-    "no_pictures": _("The prompt shows pictures, and the endpoint takes none. If it does, tick “Pictures” there."),
-    "no_continuation": _("The endpoint cannot say how likely a text is, and the prompt asks for it."),
-    "mixed": _("Answers of this model came in a file meanwhile, and answers are not mixed."),
-    "sheet": _("The reply was read, and the sheet does not take it as an answer."),
-    # what the unit lacks
+from annotation.fields import messages
+
+MISSING_INPUT = {
     "no_article": _("The linking run has no article for this item."),
     "no_titles": _("The linking run has no concepts for this item."),
     "no_links": _("No linking run is chosen, and the item itself brings no article and no concepts."),
@@ -54,6 +26,42 @@ REASONS = {
     "too_few_examples": _("There are fewer examples than the prompt shows."),
     "is_an_example": _("The item is one of the examples, so it is not asked about."),
     "bad_wording": _("The wording has a place that nothing fills. Mend it in the plan."),
+    "no_scale": _("The sheet has no scale that the prompt could ask for."),
+    "no_way": _("The endpoint offers none of the ways in which this prompt can be asked."),
+    "no_pictures": _("The prompt shows pictures, and the endpoint takes none. If it does, tick “Pictures” there."),
+    "no_continuation": _("The endpoint cannot say how likely a text is, and the prompt asks for it."),
+}
+"""What keeps a unit from being asked at all (the codes of `Lacking`): nothing is sent for it."""
+
+REASONS = {
+    **MISSING_INPUT,
+    # nothing came that could be read
+    "empty": _("The reply is empty. Ask again, or allow more words."),
+    "cut_off": _("The reply stops before its end. Allow more tokens, then ask again."),
+    "content_filter": _("The provider's filter stopped the reply."),
+    "said_no": _("The model declined to answer."),
+    "bad_json": _("The reply is not in the form that was asked for."),
+    "no_verdict": _("The reply gives no verdict."),
+    "two_verdicts": _("The reply gives two different verdicts, so neither is taken."),
+    "no_number": _("There is no number in the reply."),
+    "several_numbers": _("There are several numbers in the reply, so none is taken."),
+    "no_choice": _("The reply names none of the choices."),
+    "several_choices": _("The reply names several choices, so none is taken."),
+    "no_box": _("There is no box in the reply."),
+    "several_boxes": _("There are several boxes in the reply, so none is taken."),
+    "not_one_to_one": _("The reply does not give each thing one place of its own."),
+    "outside_scale": _("The reply is outside the scale. It is not moved onto it."),
+    "empty_box": _("The box in the reply has no area."),
+    "other_notation": _("The reply's numbers are of another scale than the one that was said. Say it in the plan."),
+    "outside_image": _("The box lies outside the picture."),
+    "no_logprobs": _("The endpoint sent no log-probabilities. Ask in another way."),
+    "other_tokens": _("The two likelihoods are of different tokens, so they cannot be set against each other."),
+    "little_mass": _("The codes of the scale together are less likely than the run asks for, so none is taken."),
+    "missing_answer": _("The reply leaves a question of the sheet without an answer."),
+    "mixed": _("Answers of this model came in a file meanwhile, and answers are not mixed."),
+    "incomplete": _("Some question of the sheet has no readable answer."),
+    "required": _("The reply leaves a question of the sheet without an answer."),
+    "sheet": _("The reply was read, and the sheet does not take it as an answer."),
     # what happened on the way
     "rate_limit": _("The server kept saying: too many requests. Ask for less at once, then retry."),
     "transient": _("The server stumbled each time. Retry later."),
@@ -120,12 +128,27 @@ GOT = {**WAYS, "likelihood": KINDS["continuation"], "similarity": KINDS["probe"]
 """How an answer was got, by what stands with it (Call.how)."""
 
 PROBLEMS = {
+    "blank": _("There is only white space here. Write a text, or empty the field: then the prompt's own is sent."),
     "unknown_place": _("Nothing fills {%(place)s}. Take it out, or correct its name."),
     "missing_place": _("{%(place)s} is missing, and the prompt needs it."),
     "no_cut": _("Give a number: a likelihood on one side of it counts as relevant, on the other as not."),
     "not_a_choice": _("This is none of the choices."),
     "not_demonstrations": _("These could not be read as demonstrations. Write them in the form that the help shows."),
 }
+
+
+def incomplete(fields: Any) -> str:
+    """Which questions of an answered call have no readable answer, and why. `fields`: code by field."""
+    if not isinstance(fields, Mapping) or not fields:
+        return reason("incomplete")
+    parts = "; ".join(f"{field}: {field_reason(str(code)).rstrip('.')}" for field, code in fields.items())
+    return str(_("Without a readable answer: %(fields)s. The others count.")) % {"fields": parts}
+
+
+def field_reason(code: str) -> str:
+    """Why one question has no readable answer: a code of the reading, or of the sheet."""
+    of_sheet = str(messages.WORDS[code][0]) if code in messages.WORDS and code not in REASONS else ""
+    return reason(code) if not of_sheet or "%(" in of_sheet else of_sheet
 
 
 def sample_words(selection: Mapping[str, Any]) -> str:

@@ -30,7 +30,8 @@ class _Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.area:
             name, value = self.found.pop()
-            self.found.append((name, value + data))
+            first = not value and data.startswith("\n")  # a browser leaves out the line break after the tag
+            self.found.append((name, value + data[first:]))
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "textarea":

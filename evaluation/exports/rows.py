@@ -64,6 +64,8 @@ COLUMNS: tuple[Column, ...] = (
     ("prompt", "k.prompt", "text", "Prompt and its version, such as caire/1; empty of a file."),
     ("way", "k.how", "text", "How the answer was come by: logprobs, guided, schema, text, likelihood (of a given text),"
      " similarity or boxes. They are different measurements. Empty where a file does not say."),
+    ("incomplete", f"CASE WHEN {BY_MODEL} THEN coalesce((k.notes -> 'incomplete')::text, '{{{{}}}}') END", "text",
+     "Questions without a readable answer in a model's reply, and why, as JSON; the others count. Null of a person."),
     ("noted", "k.notes::text", "text", "What was noted when the reply was read, as JSON: how likely each code was"
      " (distribution) and all of them together (covered), losses, cosines, the box's rule, reasons, and the version of"
      " the rules of reading (reading); null of a person."),
@@ -89,7 +91,7 @@ WITHDRAWN_AT: Column = (
     " (UTC), where the rater agreed again and let earlier answers count.",
 )  # fmt: skip
 NO_STATES: Mapping[int, str] = MappingProxyType({})
-_JSON = ("about", "noted", "decoding", "confirmed", "opened", "answers", "codes")
+_JSON = ("about", "incomplete", "noted", "decoding", "confirmed", "opened", "answers", "codes")
 _UTC = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 
 _FROM = """

@@ -33,6 +33,16 @@ def sample_sentences(samples: Sequence[Mapping[str, Any]]) -> list[str]:
     return [_("It was asked about %(sample)s.") % {"sample": said} for one in samples if (said := sample_words(one))]
 
 
+def incomplete_sentence(n: int) -> str:
+    """How many replies have readable answers to some questions only. Empty for none."""
+    text = ngettext(
+        "%(n)s reply is incomplete: some question of the sheet has no readable answer in it. The others count.",
+        "%(n)s replies are incomplete: some question of the sheet has no readable answer in them. The others count.",
+        n,
+    )
+    return text % {"n": f"{n:,}"} if n else ""
+
+
 def left_out_sentence(of: LeftOut) -> str:
     """How many have no value, why, and within which ends the number would lie with them. Empty for none."""
     if not of.n:

@@ -80,7 +80,9 @@ def _asked(one: ModelLine, n_things: int) -> list[str]:
 
 def _said_of_asking(one: ModelLine) -> tuple[str, ...]:
     samples = asked_words.sample_sentences(one.samples)
-    return _without_value(one), asked_words.ways_sentence(one.ways), covered.sentence(one.covered), *samples
+    incomplete = asked_words.incomplete_sentence(one.incomplete)
+    ways = asked_words.ways_sentence(one.ways)
+    return _without_value(one), incomplete, ways, covered.sentence(one.covered), *samples
 
 
 def _without_value(one: ModelLine) -> str:
@@ -232,6 +234,7 @@ def _json(one: ModelLine, report: ModelsReport) -> dict[str, Any]:
         "ways": dict(one.ways),
         "covered": one.covered.to_json() if one.covered else None,
         "samples": [dict(sample) for sample in one.samples],
+        "incomplete": one.incomplete,
         "left_out": one.left_out.to_json(),
         "asked_again": {
             "same": one.again.same.to_json(),
@@ -248,7 +251,7 @@ CSV_COLUMNS = (
     "model", "setting", "number", "cohort", "value", "low", "high", "n_units", "n_raters", "n_ratings", "confidence",
     "resampled", "method", "reason", "interval_reason", "best_place", "worst_place", "stage", "field", "counted",
     "watermark", "computed_at", "left_out", "worst", "best", "ways",
-    "least_covered", "median_covered", "covered_below_half", "sample",
+    "least_covered", "median_covered", "covered_below_half", "sample", "incomplete",
 )  # fmt: skip
 
 
@@ -267,7 +270,7 @@ def _csv_rows(report: ModelsReport) -> Iterator[list[Any]]:
                 *_left_out_cells(one, number, e, report),
                 ", ".join(f"{how or 'unknown'} {n}" for how, n in sorted(one.ways.items())),
                 *((one.covered.least, one.covered.median, one.covered.low) if one.covered else ("", "", "")),
-                " ".join(asked_words.sample_sentences(one.samples)),
+                " ".join(asked_words.sample_sentences(one.samples)), one.incomplete or "",
             ]  # fmt: skip
 
 

@@ -53,6 +53,7 @@ class ModelLine:
     left_out: LeftOut
     again: SelfAgreement | None
     samples: tuple[Mapping[str, Any], ...] = ()  # the stored selections of runs that asked a sample only
+    incomplete: int = 0  # replies with readable answers to some questions only
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,7 @@ class _Making:
                 self._left_out(calls.get(who.pk, NOTHING), scores),
                 self_agreement(again[who.pk].ratings, self._level, again[who.pk].lost) if who.pk in again else None,
                 calls.get(who.pk, NOTHING).samples,
+                calls.get(who.pk, NOTHING).incomplete,
             )
             for number, ((place, who), scores) in enumerate(zip(models, said, strict=True))
         )

@@ -245,7 +245,8 @@ def _words(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any)
 def _linking(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
     runs = Run.objects.filter(benchmark=benchmark, task=Run.Task.LINKING, complete=True, withdrawn_at=None)
     runs = runs.select_related("rater", "knowledge_index__base").order_by("-pk")
-    return _Linking(runs, empty_label=_("None"), **about)
+    newest = runs.filter(selection__stage=campaign.stage.key).first()
+    return _Linking(runs, empty_label=_("None"), initial=newest.pk if newest else None, **about)
 
 
 def _examples(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:

@@ -4,6 +4,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+INCOMPLETE = "incomplete"
+"""The reason of an answered call whose reply leaves some question without a readable answer: those it has count."""
+
 
 class Reply(models.Model):
     """What a model said to a request, exactly; the cache. Committed once, it is never asked for again.
@@ -28,7 +31,8 @@ class Reply(models.Model):
 
 
 class Call(models.Model):
-    """One unit (or item) put to a model, once per repeat. Only an answered call has a value.
+    """One unit (or item) put to a model, once per repeat. Only an answered call has a value; one with the reason
+    INCOMPLETE has some.
 
     A worker holds it by `lease_until` and proves it by `holder`. `replies`: ids, one for each request it took;
     `reason` is a code (predictions.words has its sentence). `notes`: what the prompt noted when it read: the

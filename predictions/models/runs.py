@@ -32,6 +32,7 @@ class Run(models.Model):
         PAUSED = "paused", _("Paused")
         CANCELLED = "cancelled", _("Stopped")
         DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")  # every call ended, and none gave an answer
 
     benchmark = models.ForeignKey("benchmarks.Benchmark", models.PROTECT, related_name="runs")
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="runs")

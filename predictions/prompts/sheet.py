@@ -162,8 +162,12 @@ def _must(one: Question) -> bool:
     return one.required and not one.asked_if
 
 
+MISSING = Unread("unparseable", "missing_answer")
+
+
 def read_form(reply: Reply, questions: Sequence[Question]) -> Read | Unread:
-    """The answers of a JSON reply, each a code of its question where it has codes."""
+    """The answers of a JSON reply, each a code of its question where it has codes. What is readable is read; the note
+    "incomplete" says of each other question why it has no answer. Unread only where there is no answer at all."""
     gone = nothing(reply)
     if gone:
         return gone
@@ -171,22 +175,25 @@ def read_form(reply: Reply, questions: Sequence[Question]) -> Read | Unread:
     if isinstance(found, Unread):
         return failed(reply, found)
     answers: dict[str, Any] = {}
+    without: dict[str, Unread] = {}
     for one in questions:
         if one.asked_if and answers.get(str(one.asked_if.get("field"))) not in one.asked_if.get("in", ()):
             continue
         raw = [] if one.many and one.key in found and found[one.key] is None else found.get(one.key)
-        if raw is None or raw == "":
-            if _must(one):
-                return Unread("unparseable", "missing_answer", {"field": one.key})
-            continue
-        said = _value(raw, one)
-        if isinstance(said, Unread):
-            return Unread(said.state, said.reason, {"field": one.key})
-        answers[one.key] = said
+        said = MISSING if raw is None or raw == "" else _value(raw, one)
+        if not isinstance(said, Unread):
+            answers[one.key] = said
+        elif said is not MISSING or _must(one):
+            without[one.key] = said
     coded = {one.key: (str(answers[one.key]), one.codes) for one in questions if one.key in answers and _one_code(one)}
     if contradicted(proper(reply.text), coded):
         return Unread("unparseable", "two_verdicts")
-    return Read(answers, {"way": reply.way}) if answers else Unread("unparseable", "missing_answer")
+    if not answers:
+        for key, unread in without.items():
+            return Unread(unread.state, unread.reason, {"field": key})
+        return MISSING
+    incomplete = {"incomplete": {key: unread.reason for key, unread in without.items()}} if without else {}
+    return Read(answers, {"way": reply.way, **incomplete})
 
 
 def _one_code(one: Question) -> bool:

@@ -130,9 +130,10 @@ class Written:
         known, found = set(self.takes), []
         user = str(options.get("wording") or "")
         for key in ("wording", "system"):
-            said = places(str(options.get(key) or ""))
-            found += [Problem(key, "unknown_place", one) for one in sorted(said - known)]
-        if user.strip():
+            text = str(options.get(key) or "")
+            found += [Problem(key, "blank")] if text and not line(text) else []
+            found += [Problem(key, "unknown_place", one) for one in sorted(places(text) - known)]
+        if line(user):
             found += [Problem("wording", "missing_place", one) for one in self.must if one not in places(user)]
         return found
 

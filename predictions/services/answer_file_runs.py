@@ -39,7 +39,7 @@ from predictions.bodies import storable
 from predictions.imports import coco
 from predictions.imports.samples import Told
 from predictions.models import Call, Reply, Run
-from predictions.services import answer_samples, files
+from predictions.services import answer_samples, files, run_calls
 from predictions.services.answer_samples import File, Found
 from predictions.services.files import Outcome, line
 from predictions.services.runs import Refused
@@ -301,6 +301,7 @@ def _finish(work: Work, held: Run) -> None:
     gone = {} if answered or failed else {"withdrawn_at": now}
     with transaction.atomic():
         Run.objects.filter(pk=held.pk).update(options=options, complete=bool(answered), finished_at=now, **gone)
+        Run.objects.filter(pk=held.pk).update(state=run_calls.ended_state(held.pk))
         if answered:
             describe(held.rater, held.options.get("about", {}), work.job.created_by, held.benchmark.scope)
         record(

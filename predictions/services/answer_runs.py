@@ -1,7 +1,8 @@
 """Runs of answers: a model asked about the units of a campaign. Opened, paused, gone on with, withdrawn. What asks is
 a job; see predictions.services.driving and docs/explanation/runs.md."""
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
@@ -10,6 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.models import Campaign
 from annotation.services import machine_answers
@@ -20,24 +22,28 @@ from people.models import Rater, Team, User
 from people.services.raters import models_of
 from predictions.fitting import fits
 from predictions.models import Call, Endpoint, Run
-from predictions.progress import UNASKED, in_states
 from predictions.prompts import registry
 from predictions.services import endpoints, plans
 from predictions.services.budgets import Rates
 from predictions.services.plans import Estimate, Plan, Preview
+from predictions.services.retries import retryable
 from predictions.services.selecting import Spot, later_spots, make_calls, sample_facts, spots_of
+from predictions.words import reason as reason_words
 
 __all__ = ["Estimate", "Plan", "Preview", "Refused", "estimate", "open_run", "preview"]
 
 KIND, REREAD = "answer_run", "answer_reread"
 State = Run.State
 FAILED = (Call.State.FAILED,)
-RETRIED = frozenset({"failed", "no_response", "refused", "unparseable", "out_of_range", UNASKED})
 MOST_REPEATS = 50
 
 
 class Refused(Exception):
     """What was asked for cannot be done; the message says what to do."""
+
+
+class Unconfirmed(Refused):
+    """Some units cannot be asked, and nobody has confirmed how many."""
 
 
 def estimate(plan: Plan) -> Estimate:
@@ -60,6 +66,7 @@ def _options(plan: Plan) -> None:
         words = {
             "unknown_place": _("“%(option)s”: nothing fills {%(place)s}. Take it out, or correct its name."),
             "missing_place": _("“%(option)s”: {%(place)s} is missing, and the prompt needs it."),
+            "blank": _("“%(option)s” holds white space only. Write a text, or leave it out: then ours is sent."),
         }.get(one.code, _("“%(option)s” cannot be used as it is (%(code)s)."))
         raise Refused(words % {"option": one.option, "place": one.place, "code": one.code})
 
@@ -92,13 +99,39 @@ def _priced(endpoint: Endpoint, model: str, at: datetime) -> None:
         raise Refused(words)
 
 
-def open_run(plan: Plan, actor: User, at: datetime) -> Run:
-    """Start asking. Raises Refused."""
+def no_input_reason(units: int, missing: Mapping[str, int]) -> str:
+    """Why a plan cannot start, where none of its units can be asked or a linking run has to be chosen; else empty.
+    `missing`: units that cannot be asked, by the code of what they lack."""
+    n = sum(missing.values())
+    if missing.get("no_links") and n >= units:
+        return _("No unit has an article or concepts of its own, and no linking run is chosen. Choose one in the plan.")
+    if n < units:
+        return ""
+    [(code, _n)] = Counter(missing).most_common(1)
+    text = ngettext(
+        "The %(n)s unit cannot be asked. %(reason)s", "None of the %(n)s units can be asked. %(reason)s", units
+    )
+    return text % {"n": f"{units:,}", "reason": reason_words(code)}
+
+
+def _check_input(plan: Plan, spots: Sequence[Spot], confirmed: int) -> None:
+    missing = plans.missing_input(plan, spots)
+    if reason := no_input_reason(len(spots), missing.counts):
+        raise Refused(reason)
+    if missing.n != confirmed:
+        text = _("%(n)s of %(units)s units cannot be asked. Confirm the number to ask the others, or change the plan.")
+        raise Unconfirmed(text % {"n": f"{missing.n:,}", "units": f"{len(spots):,}"})
+
+
+def open_run(plan: Plan, actor: User, at: datetime, confirmed: int = 0) -> Run:
+    """Start asking. `confirmed`: how many units cannot be asked, as the one who starts it was shown. Raises Refused;
+    Unconfirmed where that is another number."""
     _check(plan, at)
     benchmark = plan.campaign.stage.benchmark
     spots = spots_of(plan.campaign, plan.selection, plan.seed)
     if not spots:
         raise Refused(_("No item fits this selection. Choose less narrowly."))
+    _check_input(plan, spots, confirmed)
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
         run = _make(plan, _rater(plan), spots, actor, at)
@@ -238,13 +271,12 @@ def stop_rest(run: int, at: datetime) -> None:
 
 
 def retry_failed(run: Run, actor: User, at: datetime, states: Collection[str] = FAILED) -> int:
-    """Ask again what ended without a value, in these states; replies that were read are not taken again. Says how many.
-    Raises Refused."""
+    """Ask again what ended without a value, in these states, where a retry can change it (see `retries`); replies that
+    were read are not taken again. Returns how many. Raises Refused."""
     with transaction.atomic():
         held = _held(run)
         _may_ask(held)
-        rows = Call.objects.filter(in_states(RETRIED & set(states)), run=run)
-        n = _again(rows)
+        n = _again(retryable(held, states))
         if n:
             _event(held, actor, "run.retried", calls=n, states=sorted(states))
             _go_on(held, actor)

@@ -25,7 +25,8 @@ from predictions.services.budgets import Rates, tokens
 from predictions.services.outfits import EVER, scenes_of, who_of
 from predictions.services.selecting import Spot, drawn, seed_of, spots_of
 
-COUNTED = 200  # units; of more, so many are drawn
+COUNTED = 200  # units whose cost is reckoned; of more, so many are drawn
+LOOKED = 2000  # units of which it is known whether they can be asked
 MOST_SECONDS = 5.0  # for reading pictures, whose bytes are part of what is looked up
 
 
@@ -71,8 +72,10 @@ class Preview:
 @dataclass(frozen=True)
 class Estimate:
     """`tokens_in`, `tokens_out`, `dollars`: of what is to be asked, at least and at most. `dollars` None: nobody has
-    said what it costs. `exact`: every unit was looked at."""
+    said what it costs. `exact`: every unit was looked at. `lacking`: units that cannot be asked, by reason, of `units`;
+    scaled up from LOOKED of them where there are more."""
 
+    units: int
     calls: int
     cached: int
     to_ask: int
@@ -111,30 +114,53 @@ def place_of(plan: Plan, key: str, after: int) -> int | None:
 def estimate(plan: Plan) -> Estimate:
     """What the run would ask, take from what is kept, and cost."""
     spots = spots_of(plan.campaign, plan.selection, plan.seed)
-    chosen = spots if len(spots) <= COUNTED else drawn(spots, plan.seed)[:COUNTED]
-    found = _asked(plan, chosen)
+    looked = missing_input(plan, spots)
+    some = looked.found[:COUNTED]
+    askable = [(scene, asked) for _unit, scene, asked, _code in some if asked is not None]
     prices, row = endpoints.price_of(plan.endpoint, plan.model, timezone.now())
-    lacking = Counter(code for *_rest, code in found if code)
-    cached, looked = _cached(plan, [asked.requests for _unit, _scene, asked, _code in found if asked is not None])
-    sums = _sums(plan, [(scene, asked) for _unit, scene, asked, _code in found if asked is not None], Rates.of(row))
-    scale = len(spots) / len(chosen) if chosen else 0.0
-    sent = len(found) - sum(lacking.values())
-    share = 1.0 - (cached / (looked * plan.repeats) if looked else 0.0)
-    all_calls = len(spots) * plan.repeats
-    kept = round(sent * scale * plan.repeats * (1.0 - share))
-    missing = {code: round(n * scale * plan.repeats) for code, n in lacking.items()}
-    each = scale * plan.repeats * share
+    cached, read = _cached(plan, [asked.requests for _scene, asked in askable])
+    sums = _sums(plan, askable, Rates.of(row))
+    sent = len(spots) - looked.n
+    share = 1.0 - (cached / (read * plan.repeats) if read else 0.0)
+    kept = round(sent * plan.repeats * (1.0 - share))
+    each = sent / len(askable) * plan.repeats * share if askable else 0.0
     return Estimate(
-        calls=all_calls,
+        units=len(spots),
+        calls=len(spots) * plan.repeats,
         cached=kept,
-        to_ask=max(0, all_calls - kept - sum(missing.values())),
-        lacking=missing,
+        to_ask=max(0, sent * plan.repeats - kept),
+        lacking=looked.counts,
         tokens_in=(round(sums[0] * each), round(sums[1] * each)),
         tokens_out=(round(sums[2] * each), round(sums[3] * each)),
         dollars=_dollars(sums[4], sums[5], each) if Rates.of(row).known else None,
         prices=prices.number if prices and Rates.of(row).known else None,
-        exact=len(chosen) == len(spots) and looked == sent,
+        exact=len(some) == len(spots) and read == len(askable),
     )
+
+
+Look = tuple[Unit, Scene, Asked | None, str]  # a unit, its scene, what is asked, or the code of what it lacks
+
+
+@dataclass(frozen=True)
+class MissingInput:
+    """Units that cannot be asked, by reason. `found`: those that were looked at."""
+
+    counts: Mapping[str, int]
+    found: Sequence[Look]
+
+    @property
+    def n(self) -> int:
+        return sum(self.counts.values())
+
+
+def missing_input(plan: Plan, spots: Sequence[Spot]) -> MissingInput:
+    """Which of these units lack what the prompt needs; of more than LOOKED, scaled up from so many, drawn by the seed:
+    the same plan gives the same number."""
+    chosen = spots if len(spots) <= COUNTED else drawn(spots, plan.seed)[:LOOKED]
+    found = _asked(plan, chosen)
+    scale = len(spots) / len(chosen) if chosen else 0.0
+    counts = Counter(code for *_rest, code in found if code)
+    return MissingInput({code: max(1, round(n * scale)) for code, n in counts.items()}, found)
 
 
 def _dollars(low: Decimal, high: Decimal, each: float) -> tuple[Decimal, Decimal]:
@@ -146,13 +172,13 @@ def _who(plan: Plan) -> Any:
     return who_of(plan.endpoint, plan.model, plan.revision, plan.prompt, plan.options, plan.decoding)
 
 
-def _asked(plan: Plan, spots: Sequence[Spot]) -> list[tuple[Unit, Scene, Asked | None, str]]:
+def _asked(plan: Plan, spots: Sequence[Spot]) -> list[Look]:
     """Unit, scene, what is asked, or what it lacks."""
     ids = {spot.item for spot in spots}
     rows = Item.objects.filter(pk__in=ids).prefetch_related("images__image", "facts")
     items = {item.pk: item for item in rows}
     scenes, who = scenes_of(plan.campaign, plan.prompt, plan.options), _who(plan)
-    found: list[tuple[Unit, Scene, Asked | None, str]] = []
+    found: list[Look] = []
     for spot in spots:
         unit = Unit(item=items[spot.item], target=spot.target)
         scene, shown = scenes.of(unit)

@@ -1,13 +1,14 @@
 """From replies to answers: the prompt reads, the sheet parses. What is not readable has a code, and never a value."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.fields.contract import Shown
 from annotation.sheets import Parsed, Sheet
 from predictions.bodies import storable
+from predictions.models.calls import INCOMPLETE
 from predictions.prompts.contract import Asked, Prompt, Reply, Scene, Unread, got_by
 from predictions.prompts.reading import READING_VERSION
 
@@ -19,8 +20,9 @@ GATES = frozenset({"box_too_large", "box_too_small", "too_few_found"})
 
 @dataclass(frozen=True)
 class Reading:
-    """`state` is the call's; `parsed` only where it is answered. `how`: what the answer is named by. `notes` hold the
-    version of the rules that read it, as "reading"."""
+    """`state` is the call's; `parsed` only where it is answered. `reason` of an answer: INCOMPLETE where a question of
+    the sheet has no readable answer; `notes` then say why, by field ("incomplete"). `how`: what the answer is named by.
+    `notes` hold the version of the rules that read it, as "reading"."""
 
     state: str
     reason: str = ""
@@ -51,13 +53,31 @@ def _read(prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: Asked
         for key, many in parsed.errors.items()
     }
     problems = {key: codes for key, codes in problems.items() if codes}
+    incomplete = dict(notes.pop("incomplete", None) or {})
     if problems:
         notes = {**notes, "sheet": problems}
         codes = [code for many in problems.values() for code in many]
-        if all(code in OUTSIDE for code in codes):
-            return Reading("out_of_range", OUTSIDE[codes[0]], notes)
-        return Reading("unparseable", "sheet", notes)
+        parsed = _without(parsed, sheet, problems)
+        if not parsed.answers:
+            outside = all(code in OUTSIDE for code in codes)
+            return Reading(*("out_of_range", OUTSIDE[codes[0]]) if outside else ("unparseable", "sheet"), notes)
+        incomplete |= {key: OUTSIDE.get(many[0], many[0]) for key, many in problems.items()}
     said_none = any(value == [] for value in found.answers.values())  # "none of these" is an answer
     if not parsed.answers and not said_none:
         return Reading("no_response", "empty", notes)
+    if incomplete:
+        return Reading("answered", INCOMPLETE, {**notes, "incomplete": incomplete}, parsed)
     return Reading("answered", "", notes, parsed)
+
+
+def _without(parsed: Parsed, sheet: Sheet, problems: Collection[str]) -> Parsed:
+    """The readable fields alone: not those with problems, nor those asked because of one of them. Nothing, where the
+    problem is of the whole sheet."""
+    if not set(problems) <= {one.key for one in sheet.fields}:
+        return Parsed()
+    gone = set(problems)
+    for one in sheet.fields:
+        if one.show_if and one.show_if.field in gone:
+            gone.add(one.key)
+    answers = {key: answer for key, answer in parsed.answers.items() if key not in gone}
+    return Parsed(answers=answers, codes=[code for code in parsed.codes if code.field not in gone])

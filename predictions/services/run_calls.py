@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from annotation.services.sql import change, fetch
 from predictions.bodies import body_of, reply_of, storable
+from predictions.models import Call, Run
 from predictions.prompts.contract import Reply
 
 LEASE = timedelta(seconds=90)
@@ -258,3 +259,9 @@ def spend_all(run: int, holder: str) -> int:
            WHERE run_id = %(run)s AND (state = 'pending' OR (state = 'running' AND holder = %(holder)s))""",
         {"run": run, "holder": holder},
     )
+
+
+def ended_state(run: int) -> Run.State:
+    """Of a run whose calls have all ended: failed where none of them gave an answer."""
+    calls = Call.objects.filter(run=run)
+    return Run.State.DONE if calls.filter(state=Call.State.ANSWERED).exists() else Run.State.FAILED

@@ -99,7 +99,7 @@ def _end(found: Run, work: Work, driver: Driver, ending: str) -> None:
 
 
 def _finish(found: Run, work: Work) -> None:
-    """Done, unless there is more to ask by now."""
+    """Done, or failed where nothing was answered; unless there is more to ask by now."""
     now = timezone.now()
     with transaction.atomic():
         held = Run.objects.select_for_update(no_key=True).get(pk=found.pk)
@@ -107,8 +107,10 @@ def _finish(found: Run, work: Work) -> None:
             raise Cancelled
         if Call.objects.filter(run=held, state__in=("pending", "running")).exists():
             raise GiveBack
-        Run.objects.filter(pk=held.pk).update(state=State.DONE, finished_at=now, complete=True, stopped_because="")
-        record(work.job.created_by, "run.done", scope=found.benchmark.scope, target=f"run:{found.pk}", implied=True)
+        state = run_calls.ended_state(held.pk)
+        Run.objects.filter(pk=held.pk).update(state=state, finished_at=now, complete=True, stopped_because="")
+        verb = "run.done" if state == State.DONE else "run.failed"
+        record(work.job.created_by, verb, scope=found.benchmark.scope, target=f"run:{found.pk}", implied=True)
 
 
 def _pause(found: Run, work: Work, why: str) -> None:
@@ -151,6 +153,8 @@ def reread(work: Work) -> None:
                 raise Cancelled
             batch = list(calls.select_for_update(no_key=True).filter(pk__gt=last)[:STEP])
             if not batch:
+                ended = Run.objects.filter(pk=found.pk, state__in=(State.DONE, State.FAILED))
+                ended.update(state=run_calls.ended_state(found.pk))
                 return
             done, last = done + len(batch), batch[-1].pk
             work.step(done=done, cursor={"last": last})

@@ -22,7 +22,7 @@ from predictions import covered
 from predictions.access import answer_run_for
 from predictions.models import Run
 from predictions.progress import progress_of
-from predictions.run_pages import STATES, about_of, calls_page, in_its_place, standing
+from predictions.run_pages import STATES, about_of, calls_page, in_its_place, retry_shares, standing
 from predictions.services import answer_runs
 from predictions.services.selecting import came_since
 from predictions.views.pages import context_of
@@ -36,7 +36,11 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     found = answer_run_for(benchmark, run_id)
     state = request.GET.get("state", "")
     state = state if state in STATES else ""
-    context = standing(found, progress_of(found)) | {
+    progress = progress_of(found)
+    failed, same = retry_shares(found, progress.by_state)
+    context = standing(found, progress) | {
+        "failed": failed,
+        "same_again": same,
         "about": about_of(found),
         "came_since": came_since(found) if _may_grow(found) else 0,
         "covered": covered.sentence(covered.covered_of(found.calls.filter(repeat=0)).get(found.rater_id)),

@@ -25,11 +25,11 @@ from predictions.forms.answer_runs import OPTION, FirstForm, PlanForm, campaigns
 from predictions.models import Endpoint, Run
 from predictions.plan_pages import facts_of, run_in_the_way, told_of
 from predictions.services import answer_runs, plans
-from predictions.services.answer_runs import Plan
+from predictions.services.answer_runs import Estimate, Plan
 from predictions.views.pages import context_of
 
 CHECKED = ("look", "find", "cost", "start")
-OWN = ("csrfmiddlewaretoken", "do", "at", "show", "find")
+OWN = ("csrfmiddlewaretoken", "do", "at", "show", "find", "confirmed")
 
 
 @login_required
@@ -48,9 +48,12 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     plan, refused = _plan(form), ""
     try:
         if said.get("do") == "start":
-            run = answer_runs.open_run(plan, person(request), timezone.now())
+            confirmed = parse_id(said.get("confirmed"))
+            run = answer_runs.open_run(plan, person(request), timezone.now(), confirmed)
             return redirect("predictions:answer_run", benchmark.slug, run.pk)
         return _look_page(request, benchmark, plan)
+    except answer_runs.Unconfirmed as error:
+        return _look_page(request, benchmark, plan, unconfirmed=str(error))
     except answer_runs.Refused as error:
         refused = str(error)
     form.add_error(None, refused)
@@ -127,14 +130,15 @@ def _endpoint(form: FirstForm, benchmark: Benchmark) -> Endpoint | None:
     return Endpoint.objects.filter(team=benchmark.team, pk=form["endpoint"].value()).first()
 
 
-def _look_page(request: HttpRequest, benchmark: Benchmark, plan: Plan) -> HttpResponse:
-    """What is sent for one unit, and what all of it costs, if that was asked. Raises answer_runs.Refused."""
+def _look_page(request: HttpRequest, benchmark: Benchmark, plan: Plan, unconfirmed: str = "") -> HttpResponse:
+    """What is sent for one unit, and what all of it costs, if that was asked. `unconfirmed`: why the run did not start.
+    Raises answer_runs.Refused."""
     said = request.POST
     number, find = parse_id(said.get("show") or said.get("at")), said.get("find", "").strip()
     found = plans.place_of(plan, find, number) if said.get("do") == "find" else None
     view = answer_runs.preview(plan, number if found is None else found)
     number = min(number if found is None else found, view.total - 1)
-    estimate = answer_runs.estimate(plan) if said.get("do") == "cost" else None
+    estimate = answer_runs.estimate(plan) if unconfirmed or said.get("do") == "cost" else None
     asked = view.asked
     context = {
         "plan": plan,
@@ -154,9 +158,20 @@ def _look_page(request: HttpRequest, benchmark: Benchmark, plan: Plan) -> HttpRe
         "unlinked": "no_links" in (view.lacking, *(estimate.lacking if estimate else ())),
         "lacking": words.reason(view.lacking) if view.lacking else "",
         "estimate": estimate,
-        "lacking_words": [(words.reason(code), n) for code, n in estimate.lacking.items()] if estimate else [],
+        **(_missing(estimate) if estimate else {}),
+        "unconfirmed": unconfirmed,
     }
-    return render(request, "predictions/before_run.html", context_of(request, benchmark, **context))
+    page = context_of(request, benchmark, **context)
+    return render(request, "predictions/before_run.html", page, status=400 if unconfirmed else 200)
+
+
+def _missing(estimate: Estimate) -> dict[str, Any]:
+    """What the units lack: `missing` of them in all, and why nothing can start, where none can be asked."""
+    return {
+        "lacking_words": [(words.reason(code), n) for code, n in estimate.lacking.items()],
+        "missing": sum(estimate.lacking.values()),
+        "no_input": answer_runs.no_input_reason(estimate.units, estimate.lacking),
+    }
 
 
 def _unnamed(plan: Plan) -> bool:

@@ -91,7 +91,7 @@ def a_campaign(world: World, items: int = 3, *, images: bool = False) -> Campaig
 
 
 def an_endpoint(world: World, base_url: str, prices: Mapping[str, Any] | None = None, **more: Any) -> Endpoint:
-    fields = {"most_in_flight": 4, "timeout_seconds": 5, "name": "Scripted", "offers": []} | more
+    fields = {"most_in_flight": 4, "timeout_seconds": 5, "name": "Scripted", "offers": ["images"]} | more
     endpoint = Endpoint.objects.create(team=world.team, base_url=base_url, created_by=world.mara, **fields)
     if prices is not None:
         Prices.objects.create(endpoint=endpoint, number=1, table=prices)
@@ -104,7 +104,9 @@ def a_plan(campaign: Campaign, endpoint: Endpoint, prompt: Prompt, **more: Any) 
 
 
 def opened(world: World, plan: Plan) -> Run:
-    return answer_runs.open_run(plan, world.mara, timezone.now())
+    """Started by somebody who was shown how many units cannot be asked, and confirmed it."""
+    missing = sum(answer_runs.estimate(plan).lacking.values())
+    return answer_runs.open_run(plan, world.mara, timezone.now(), confirmed=missing)
 
 
 def driven(run: Run, *, most: int = 50) -> Run:

@@ -83,7 +83,7 @@ READABLE = [
 def test_a_reply_without_a_value_gives_none_and_is_kept(asked, scripted_server, act, state, reason):
     run = asked(1, Rule(act))
     [call] = run.calls.all()
-    assert (run.state, call.state, call.reason) == ("done", state, reason)
+    assert (run.state, call.state, call.reason) == ("failed", state, reason)
     assert call.annotation is None and not Annotation.objects.exists() and not Rating.objects.exists()
     assert Reply.objects.get(pk=call.replies[0]).body["text"] == (act.text or "")
     assert call.cost > 0, "it was paid for all the same"
@@ -211,7 +211,7 @@ def test_a_picture_that_is_not_there_is_a_failure_without_a_request(world, monke
     endpoint = an_endpoint(world, scripted_server.base_url, offers=["images"])
     run = driven(opened(world, a_plan(campaign, endpoint, prompt)))
     assert set(run.calls.values_list("state", "reason")) == {("failed", "no_image")}
-    assert scripted_server.counts()["total"] == 0 and run.state == "done"
+    assert scripted_server.counts()["total"] == 0 and run.state == "failed"
 
 
 def test_nobody_elses_replies_are_taken(world, plain, scripted_server, asked):

@@ -11,6 +11,7 @@ from predictions.models import Call, Run
 from predictions.prompts import registry
 from predictions.prompts.contract import Prompt
 from predictions.services import answer_runs
+from predictions.services.answer_runs import Refused
 from tests.personas import World
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened
 from tests.predictions.scripted import Server
@@ -30,9 +31,9 @@ def asked_with(world: World, server: Server, prompt: Prompt, *, pictures: bool) 
 
 
 def test_the_sheet_is_not_asked_where_its_display_has_no_picture(world: World, scripted_server: Server) -> None:
-    run = asked_with(world, scripted_server, registry.prompt("sheet"), pictures=False)
-    assert list(run.calls.values_list("state", "reason")) == [("failed", "no_image")] * 2
-    assert scripted_server.asked == []
+    with pytest.raises(Refused, match="None of the 2 units can be asked"):
+        asked_with(world, scripted_server, registry.prompt("sheet"), pictures=False)
+    assert scripted_server.asked == [] and not Call.objects.exists()
 
 
 def test_it_is_asked_where_the_picture_is_there(world: World) -> None:
@@ -65,4 +66,4 @@ def test_the_preview_and_the_cost_say_so_before_anything_is_sent(world: World) -
     plan = a_plan(campaign, an_endpoint(world, "http://127.0.0.1:9/v1"), registry.prompt("sheet"))
     assert answer_runs.preview(plan).asked is None
     estimate = answer_runs.estimate(replace(plan, repeats=2))
-    assert (estimate.to_ask, estimate.lacking) == (0, {"no_image": 6}) and not Call.objects.exists()
+    assert (estimate.to_ask, estimate.calls, estimate.lacking) == (0, 6, {"no_image": 3}) and not Call.objects.exists()

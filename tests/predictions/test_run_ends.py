@@ -103,9 +103,9 @@ class TestWhatCannotBeAsked:
         plan = a_plan(campaign, blind, shows)
         assert answer_runs.preview(plan).lacking == "no_pictures", "said before anything is sent"
         assert answer_runs.estimate(plan).lacking == {"no_pictures": 2}
-        run = driven(opened(world, plan))
-        assert set(Call.objects.filter(run=run).values_list("state", "reason")) == {("failed", "no_pictures")}
-        assert scripted_server.counts()["total"] == 0
+        with pytest.raises(Refused, match="None of the 2 units can be asked"):
+            opened(world, plan)
+        assert scripted_server.counts()["total"] == 0 and not Call.objects.exists()
         sees = an_endpoint(world, scripted_server.base_url, offers=["images"], name="Sees")
         assert answer_runs.preview(a_plan(campaign, sees, shows)).lacking == ""
 

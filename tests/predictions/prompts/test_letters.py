@@ -189,15 +189,39 @@ def test_the_rubric_asks_for_safety_only_where_it_is_wanted() -> None:
 
 
 @pytest.mark.parametrize(
+    ("reply", "answers", "incomplete"),
+    [
+        (
+            '{"match_a": 3, "match_b": 1, "pair_match": 2, "no_cue": 1}',
+            {"match_b": "1", "pair_match": "2", "no_cue": "1"},
+            {"match_a": "outside_scale"},
+        ),
+        (
+            '{"match_a": 2, "match_b": 1, "pair_match": 2}',
+            {"match_a": "2", "match_b": "1", "pair_match": "2"},
+            {"no_cue": "missing_answer"},
+        ),
+        ('{"match_a": 2, "match_b": 9, "pair_match": null, "no_cue": 2}', {"match_a": "2"}, None),
+    ],
+)
+def test_a_rubric_keeps_what_is_readable(
+    reply: str, answers: dict[str, str], incomplete: dict[str, str] | None
+) -> None:
+    found = case("valueground-rubric").read(said(reply))
+    assert isinstance(found, Read) and dict(found.answers) == answers
+    wanted = incomplete or {"match_b": "outside_scale", "pair_match": "missing_answer", "no_cue": "outside_scale"}
+    assert found.notes["incomplete"] == wanted
+
+
+@pytest.mark.parametrize(
     ("reply", "outcome"),
     [
-        ('{"match_a": 3, "match_b": 1, "pair_match": 2, "no_cue": 1}', "outside_scale"),
-        ('{"match_a": 2, "match_b": 1, "pair_match": 2, "no_cue": 2}', "outside_scale"),
-        ('{"match_a": 2, "match_b": 1, "pair_match": 2}', "missing_answer"),
+        ('{"match_a": 3, "match_b": 9, "pair_match": null, "no_cue": 7}', "outside_scale"),
+        ("{}", "missing_answer"),
         ("2, 1, 2, 1", "bad_json"),
     ],
 )
-def test_a_rubric_is_whole_or_unread(reply: str, outcome: str) -> None:
+def test_a_rubric_without_any_readable_answer_is_unread(reply: str, outcome: str) -> None:
     assert case("valueground-rubric").says(reply) == outcome
 
 

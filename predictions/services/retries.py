@@ -1,0 +1,69 @@
+"""Which calls of a run may end otherwise when they are asked again: only those are offered."""
+
+from collections.abc import Collection
+
+from django.db.models import Q, QuerySet
+
+from annotation.models import Campaign
+from predictions.models import Call, Endpoint, Run
+from predictions.progress import UNASKED, in_states
+from predictions.prompts.contract import Lacking
+from predictions.prompts.registry import UnknownPrompt
+from predictions.services.asking import can_be_asked
+from predictions.services.outfits import decoding_of, to_read, who_of
+from predictions.services.selecting import seed_of, units
+from predictions.words import MISSING_INPUT
+
+STATES = (Call.State.FAILED, UNASKED, "no_response", "refused", "unparseable", "out_of_range")
+SAME_ANSWER = (Endpoint.Kind.OPEN_CLIP, Endpoint.Kind.DETECTOR, Endpoint.Kind.GROUNDING)
+"""Endpoints that give the same reply to the same request."""
+BATCH = 200
+MISSING = Q(state=Call.State.FAILED, reason__in=list(MISSING_INPUT))
+
+
+def can_ask(run: Run) -> bool:
+    """Whether the run can ask anything any more."""
+    endpoint, campaign = run.endpoint, run.campaign
+    if run.withdrawn_at or endpoint is None or endpoint.retired_at or campaign is None:
+        return False
+    moved = run.options.get("address", endpoint.base_url) != endpoint.base_url
+    return not moved and campaign.state != Campaign.State.CLOSED
+
+
+def retryable(run: Run, states: Collection[str], most: int | None = None) -> "QuerySet[Call]":
+    """The calls in these states that a retry can change. What was not sent for want of an input is among them only if
+    the input is there now. `most`: look at so many of these at most."""
+    if not can_ask(run):
+        return Call.objects.none()
+    same = run.endpoint is not None and run.endpoint.kind in SAME_ANSWER
+    wanted = set(states) & ({Call.State.FAILED, UNASKED} if same else set(STATES))
+    rows = Call.objects.filter(in_states(wanted), run=run)
+    if Call.State.FAILED not in wanted or not rows.filter(MISSING).exists():
+        return rows
+    return rows.exclude(MISSING & ~Q(pk__in=_complete_now(run, most)))
+
+
+def _complete_now(run: Run, most: int | None) -> list[int]:
+    """Calls that lacked an input when their turn came, and lack nothing now."""
+    endpoint = run.endpoint
+    try:
+        outfit = to_read(run)
+    except UnknownPrompt:
+        return []
+    if endpoint is None:
+        return []
+    endpoint.offers = run.options.get("offers", endpoint.offers)
+    who = who_of(endpoint, run.model, run.revision, outfit.prompt, run.prompt_options, decoding_of(run.decoding))
+    pks = list(Call.objects.filter(MISSING, run=run).order_by("pk").values_list("pk", flat=True)[:most])
+    found = []
+    for start in range(0, len(pks), BATCH):
+        calls = Call.objects.filter(pk__in=pks[start : start + BATCH])
+        there = units([call.unit_id for call in calls if call.unit_id])
+        for call in (one for one in calls if one.unit_id in there):
+            scene, shown = outfit.scenes.of(there[call.unit_id])  # type: ignore[index]
+            try:
+                can_be_asked(outfit.scenes.ask(scene, shown, seed_of(run.seed, scene.item, scene.target)), who)
+            except Lacking:
+                continue
+            found.append(call.pk)
+    return found

@@ -1,0 +1,89 @@
+"""A run whose worker hangs is not called running: its page says since when nothing goes on, and recovers by itself."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from jobs import runner
+from jobs.models import Job
+from predictions.models import Call, Run
+from predictions.progress import progress_of
+from predictions.services import turns
+from tests.personas import World
+from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from tests.predictions.scripted import Server
+from tests.predictions.test_run_ends import see
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(world: World, scripted_server: Server, monkeypatch: Any) -> Run:
+    prompt = Plainly()
+    use(monkeypatch, prompt)
+    monkeypatch.setattr(turns, "BACKOFF", 0.02)
+    return opened(world, a_plan(a_campaign(world, 3), an_endpoint(world, scripted_server.base_url), prompt))
+
+
+def claimed(run: Run, sign_of_life: datetime) -> None:
+    """A worker took the job, and renewed its lease at that moment for the last time."""
+    job = Job.objects.filter(pk=run.job_id)
+    job.update(state="running", attempts=1, started_at=sign_of_life, lease_until=sign_of_life + runner.LEASE)
+
+
+def listed(world: World) -> str:
+    return world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/").content.decode()
+
+
+def test_a_worker_that_gives_signs_of_life_runs(world: World, run: Run) -> None:
+    claimed(run, timezone.now() - timedelta(seconds=20))
+    page = see(world, run)
+    assert "Running</span>" in page and "The run is asking" in page and "Running</span>" in listed(world)
+
+
+def test_a_frozen_worker_is_named_with_the_time_of_its_last_sign(world: World, run: Run) -> None:
+    since = timezone.now() - timedelta(seconds=58)
+    claimed(run, since)
+    page = see(world, run)
+    at = date_format(timezone.localtime(since), "TIME_FORMAT")
+    assert f"No progress since {at}: the worker does not respond" in page
+    assert "Running</span>" not in page and "The run is asking" not in page and "Waiting</span>" in listed(world)
+    assert "hx-get" in page, "it goes on asking, so that it recovers without a hand"
+
+
+def test_one_that_was_frozen_over_the_lease_waits_for_a_worker(world: World, run: Run) -> None:
+    long_ago = timezone.now() - timedelta(minutes=4)
+    claimed(run, long_ago)
+    Run.objects.filter(pk=run.pk).update(started_at=long_ago)
+    Job.objects.filter(pk=run.job_id).update(created_at=long_ago)
+    runner.requeue_stalled(timezone.now())
+    page = see(world, run)
+    assert "no worker has taken the run" in page and "Running</span>" not in page
+    assert driven(run).state == "done" and states(run) == {"answered": 3}
+    assert "3 of 3 calls answered" in see(world, run)
+
+
+def test_a_run_that_was_just_started_waits_for_nobody(world: World, run: Run) -> None:
+    assert progress_of(run).silence == "" and "The run is asking" in see(world, run)
+
+
+def test_a_server_that_asked_to_wait_is_not_a_frozen_worker(world: World, run: Run) -> None:
+    ago, later = timezone.now() - timedelta(minutes=2), timezone.now() + timedelta(minutes=3)
+    Run.objects.filter(pk=run.pk).update(started_at=ago)
+    Job.objects.filter(pk=run.job_id).update(created_at=ago, started_at=ago, lease_until=later, given_back=1)
+    Call.objects.filter(run=run).update(not_before=later)
+    at = date_format(timezone.localtime(later), "TIME_FORMAT")
+    assert f"The server asked us to wait. The run goes on at {at}." in see(world, run)
+
+
+def test_the_live_part_changes_when_the_worker_freezes(world: World, run: Run) -> None:
+    claimed(run, timezone.now())
+    client = world.client(world.mara)
+    base = f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/"
+    address = client.get(base).content.decode().split('hx-get="')[1].split('"')[0].replace("&amp;", "&")
+    assert client.get(address).status_code == 204
+    claimed(run, timezone.now() - timedelta(seconds=58))
+    assert "the worker does not respond" in client.get(address).content.decode()

@@ -1,0 +1,123 @@
+"""How a run ends: failed without any answer, else with how many answered; and what a retry can change."""
+
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from jobs import runner
+from predictions.models import Call, Endpoint, Run
+from predictions.services import answer_runs, turns
+from predictions.words import MISSING_INPUT
+from tests.personas import World, draw_image
+from tests.predictions import scripted
+from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from tests.predictions.scripted import Act, Rule, Server
+from tests.predictions.test_run_ends import press, see
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def plain(monkeypatch: Any) -> Plainly:
+    prompt = Plainly()
+    use(monkeypatch, prompt)
+    monkeypatch.setattr(turns, "BACKOFF", 0.02)
+    monkeypatch.setattr(turns, "TRIES", 2)
+    return prompt
+
+
+@pytest.fixture
+def asked(world: World, plain: Plainly, scripted_server: Server) -> Any:
+    def asked(items: int, *rules: Rule, **more: Any) -> Run:
+        scripted_server.rules(*rules)
+        endpoint = an_endpoint(world, scripted_server.base_url)
+        return driven(opened(world, a_plan(a_campaign(world, items), endpoint, plain, **more)))
+
+    return asked
+
+
+def listed(world: World) -> str:
+    return world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/").content.decode()
+
+
+def test_a_run_without_any_answer_has_failed(world: World, asked: Any) -> None:
+    run = asked(3, Rule(scripted.PROSE))
+    assert (run.state, run.complete, states(run)) == ("failed", True, {"unparseable": 3})
+    page = see(world, run)
+    assert '<span class="chip no">Failed</span>' in page and "ended without any answer" in page
+    assert "Done" not in listed(world) and "0 of 3" in listed(world)
+
+
+def test_a_run_with_some_answers_says_how_many(world: World, asked: Any) -> None:
+    run = asked(4, Rule(scripted.PROSE, numbers=(1,)))
+    assert run.state == "done" and "3 of 4 calls answered." in see(world, run)
+    assert "3 of 4" in listed(world)
+
+
+def test_a_retry_and_a_reading_mend_a_failed_run(world: World, asked: Any, scripted_server: Server) -> None:
+    run = asked(2, Rule(scripted.PROSE))
+    scripted_server.rules()
+    assert "2 calls are asked again" in press(world, run, do="retry", states=["unparseable"])
+    assert driven(run).state == "done"
+    Call.objects.filter(run=run).update(state="unparseable", reason="no_number")
+    Run.objects.filter(pk=run.pk).update(state="failed")
+    job = answer_runs.reread(run, world.mara, timezone.now())
+    runner.run(job.pk)
+    run.refresh_from_db()
+    assert (run.state, states(run)) == ("done", {"answered": 2})
+
+
+def test_what_broke_on_the_way_is_offered_for_a_retry(world: World, asked: Any) -> None:
+    run = asked(2, Rule(Act(status=500, error="Stumbled")))
+    assert run.state == "failed" and "Failed: 2" in see(world, run) and "Retry these" in see(world, run)
+
+
+def test_what_was_missing_is_offered_only_once_it_is_there(
+    world: World, monkeypatch: Any, scripted_server: Server
+) -> None:
+    prompt = Plainly(needs_images=True)
+    use(monkeypatch, prompt)
+    campaign = a_campaign(world, 3, images=True)
+    endpoint = an_endpoint(world, scripted_server.base_url, offers=["images"])
+    gone = [use for item in world.items[:2] for use in item.images.all()]
+    for one in gone:
+        one.delete()
+    run = driven(opened(world, a_plan(campaign, endpoint, prompt)))
+    assert states(run) == {"failed": 2, "answered": 1}
+    page = see(world, run)
+    assert "Retry these" not in page and "2 calls have no value, and asking again would not change that" in page
+    assert "There was no such call" in press(world, run, do="retry", states=["failed"])
+    draw_image(world.items[0])
+    page = see(world, run)
+    assert "Retry these" in page and "1 call has no value, and asking again" in page
+    assert "1 call is asked again" in press(world, run, do="retry", states=["failed"])
+    assert states(driven(run)) == {"failed": 1, "answered": 2}
+
+
+@pytest.mark.parametrize("gone", ["campaign", "endpoint", "address"])
+def test_nothing_is_offered_where_nothing_can_be_asked_any_more(world: World, asked: Any, gone: str) -> None:
+    run = asked(2, Rule(scripted.PROSE))
+    if gone == "campaign":
+        run.campaign.state, run.campaign.closed_at = "closed", timezone.now()
+        run.campaign.save()
+    else:
+        changed = {"retired_at": timezone.now()} if gone == "endpoint" else {"base_url": "http://127.0.0.1:9/v2"}
+        Endpoint.objects.filter(pk=run.endpoint.pk).update(**changed)
+    assert "Retry these" not in see(world, run)
+
+
+def test_an_encoder_is_not_asked_the_same_again(world: World, asked: Any) -> None:
+    run = asked(2, Rule(scripted.PROSE))
+    Endpoint.objects.filter(pk=run.endpoint.pk).update(kind=Endpoint.Kind.OPEN_CLIP)
+    assert "Retry these" not in see(world, run)
+
+
+def test_every_missing_input_has_its_sentence() -> None:
+    """What `Lacking` names is what a retry leaves out: a new code needs its sentence in MISSING_INPUT."""
+    import re
+    from pathlib import Path
+
+    folder = Path(answer_runs.__file__).resolve().parents[1]
+    codes = {code for path in folder.rglob("*.py") for code in re.findall(r'Lacking\("([a-z_]+)"\)', path.read_text())}
+    assert codes and codes <= set(MISSING_INPUT), codes - set(MISSING_INPUT)
