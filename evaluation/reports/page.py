@@ -110,17 +110,15 @@ def questions_context(report: AgreementReport, language: str) -> dict[str, Any]:
     """The table that the page opens with: each question of the sheet under its own heading, a row for each cohort."""
     entry = report.entry
     groups: list[dict[str, Any]] = []
+    axis = axis_for([e for row in report.questions for e in row.estimates])  # one for the whole column
     rest = [pair for pair in report.selection.to_params() if pair[0] not in ("field", "measure", "by")]
     for field in entry.sheet.fields:
         rows = [row for row in report.questions if row.field == field.key]
-        estimates = [e for row in rows for e in row.estimates]
-        axis = axis_for(estimates, from_zero=all(m.from_zero for row in rows for m in row.measures))
         groups.append(
             {
                 "key": field.key,
                 "title": say(field.label, language).replace("{target}", "…"),
                 "level": str(LEVEL_LABELS[rows[0].level]) if rows else "",
-                "axis": axis,
                 "measures": _ask_as(field.key, rows[0], entry.options_of(field.key)) if rows else [],
                 "conditional": field.show_if is not None,
                 "chosen": report.selection.by != "field" and report.selection.field == field.key,
@@ -130,6 +128,7 @@ def questions_context(report: AgreementReport, language: str) -> dict[str, Any]:
         )
     return {
         "questions": groups,
+        "questions_axis": axis,
         "benchmark": report.catalogue.benchmark,
         "query": urlencode(report.selection.to_params()),
     }
