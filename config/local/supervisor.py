@@ -6,6 +6,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
@@ -172,7 +173,8 @@ class Supervisor:
         while True:
             self.look()
             if time.monotonic() >= chore_at:
-                self.chore()
+                with suppress(OSError):  # a full disk: it is done again in a few seconds
+                    self.chore()
                 chore_at = time.monotonic() + CHORE_SECONDS
             time.sleep(0.2)
 

@@ -84,7 +84,7 @@ def wait_until_healthy(port: int, seconds: float = 30) -> None:
     while time.monotonic() < end:
         with contextlib.suppress(OSError, http.client.HTTPException):
             line = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
-            line.request("GET", "/healthz")
+            line.request("GET", "/readyz")
             if line.getresponse().status == 200:
                 return
         time.sleep(0.1)

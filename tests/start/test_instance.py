@@ -33,7 +33,7 @@ class Instance:
 
     def is_healthy(self) -> bool:
         try:
-            with urllib.request.urlopen(f"{self.address}/healthz", timeout=10) as answer:
+            with urllib.request.urlopen(f"{self.address}/readyz", timeout=10) as answer:
                 return bool(answer.status == 200)
         except OSError:
             return False
