@@ -55,6 +55,8 @@ class Sender:
 
     def send_due(self) -> int:
         """Letter by letter, until nothing is due or the server does not answer."""
+        if outgoing.is_busy(timezone.now()):
+            return 0
         while (letter := outgoing.claim(timezone.now())) is not None:
             if not has_mail_server():
                 outgoing.no_server(letter, timezone.now())

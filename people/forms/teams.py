@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from people import mail_status
 from people.countries import is_country
 from people.forms.base import Styled, zone_choices
 from people.languages import own_name, written
@@ -51,6 +52,11 @@ class InviteForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
         fields = ["email", "note"]
         labels = {"email": _("E-mail (optional)"), "note": _("Note for yourself (optional)")}
         help_texts = {"email": _("With it, the link is mailed there as well.")}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not mail_status.has_mail_server():
+            self.fields["email"].help_text = _("The person registers with it. Nothing is mailed to it.")
 
 
 class LinksForm(Styled, forms.Form):

@@ -10,12 +10,18 @@ from people.models import OutMail
 
 RETRY_AFTER = tuple(timedelta(minutes=m) for m in (1, 5, 30, 120, 360, 720, 1440))
 SENDING_LEASE = timedelta(minutes=5)
+BUSY = timedelta(seconds=30)  # longer than one letter takes, shorter than anybody waits
 BODY_DAYS, ROW_DAYS, NONE_DAYS = 30, 365, 1
 State = OutMail.State
 
 
 def due(at: datetime) -> Q:
     return Q(state__in=OutMail.PENDING, next_at__lte=at)
+
+
+def is_busy(at: datetime) -> bool:
+    """Whether another worker sends now: one is enough, and a silent mail server must not hold them all."""
+    return OutMail.objects.filter(state=State.SENDING, next_at__gt=at, changed_at__gt=at - BUSY).exists()
 
 
 @transaction.atomic

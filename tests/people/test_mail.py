@@ -144,6 +144,18 @@ def test_the_letter_of_a_worker_that_died_is_sent_by_another(world: World, mail_
     assert (again.pk, again.message_id, again.attempts) == (claimed.pk, claimed.message_id, 2)
 
 
+def test_a_silent_server_holds_one_worker_and_not_all(world: World, mail_server: MailServer) -> None:
+    invite(world, "a@example.org")
+    invite(world, "b@example.org")
+    now = timezone.now()
+    assert outgoing.claim(now), "one worker sends"
+    assert send_mail() == 0
+    assert not mail_server.letters
+    OutMail.objects.filter(state="sending").update(changed_at=now - timedelta(seconds=31))
+    assert send_mail() == 1, "that worker is gone, and the others go on without its letter"
+    assert mail_server.recipients == ["b@example.org"]
+
+
 def test_what_was_taken_back_is_not_sent(world: World, mail_server: MailServer) -> None:
     invite(world)
     revoke = reverse("people:invitation_revoke", args=[Invitation.objects.get().pk])
@@ -283,6 +295,7 @@ def test_without_a_mail_server_nothing_leaves_nothing_is_printed_and_every_page_
     settings.EMAIL_BACKEND = backend
     before = invitations_page(world)
     assert "No mail server is set up. Nothing is mailed" in before, "said before the form is sent"
+    assert "the link is mailed there" not in before
     page = invite(world).content.decode()
     assert "No mail server is set up. Pass the link on yourself." in page
     asked = world.client().post(FORGOTTEN, {"email": "nour@example.org"}, follow=True).content.decode()
