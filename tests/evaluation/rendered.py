@@ -21,7 +21,7 @@ def table_forms(client: Client, slug: str, key: str, query: str = "") -> dict[st
     found = {"page": _read(client, f"/b/{slug}/tables/{key}/", query)}
     found |= {form: _read(client, f"/b/{slug}/tables/{key}.{form}", query) for form in TABLE_FILES}
     assert 'id="latex"' in found["page"], f"{key}: the page has no table"
-    _clean(key, "page", " ".join(TAG.sub(" ", part) for part in re.findall(r"(?s)<tbody>.*?</tbody>", found["page"])))
+    check_rows(key, found["page"])
     _clean(key, "tex", CAPTION.sub("", found["tex"]))
     for row in csv.DictReader(io.StringIO(found["csv"])):
         for name, text in row.items():
@@ -32,6 +32,15 @@ def table_forms(client: Client, slug: str, key: str, query: str = "") -> dict[st
 
 def table_data(client: Client, slug: str, key: str, query: str = "") -> dict[str, Any]:
     return json.loads(_read(client, f"/b/{slug}/tables/{key}.json", query))  # type: ignore[no-any-return]
+
+
+def check_rows(key: str, text: str) -> None:
+    """The rows of a page's tables; of a file all of it but what a number may be called."""
+    rows = re.findall(r"(?s)<tbody>.*?</tbody>", text)
+    if rows or text.lstrip().startswith("<"):
+        _clean(key, "page", " ".join(TAG.sub(" ", row) for row in rows))
+    else:
+        assert not re.search(r"\b(None|NaN|nan)\b", text), key
 
 
 def check_cells(key: str, data: dict[str, Any]) -> None:
