@@ -12,7 +12,8 @@ from django.test import Client
 TABLE_FILES, FIGURE_FILES = ("json", "csv", "tex"), ("svg", "png", "csv")
 NO_VALUE = re.compile(r"\b(None|NaN|nan|inf|undefined)\b")
 CAPTION = re.compile(r"\\caption\{.*?\}\n", re.DOTALL)
-EXACT = ("count", "floor", "similarity")  # nothing was drawn: such a number has no interval
+# Such a number has no interval: a count, a bound, one score, and the p of a test.
+EXACT = ("count", "floor", "similarity", "chi-square", "sign-flip permutation")
 TAG = re.compile(r"<[^>]*>")
 
 

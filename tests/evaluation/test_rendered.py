@@ -73,8 +73,9 @@ def study(request: pytest.FixtureRequest, module_world: World, doors: dict[str, 
     recipe, times = request.param
     if recipe not in doors:
         doors[recipe] = STUDIES[recipe].fill(module_world)
-    if times == TWICE:
+    if times == TWICE and not doors[recipe].filled_twice:
         STUDIES[recipe].fill_again(doors[recipe])
+        doors[recipe].filled_twice = True
     return doors[recipe]
 
 

@@ -49,7 +49,7 @@ class PublicDoor:
     country that the recipe knows besides."""
 
     def __init__(self, world: World, recipe: str, country: str = "Egypt") -> None:
-        self.world, self.slug = world, recipe
+        self.world, self.slug, self.filled_twice = world, recipe, False
         self.first, self.second = cohort_of(world, country), world.brazil
         self.page = world.client(world.mara)
         form = {"recipe": recipe, "name": recipe, "slug": recipe, "team": world.team.pk, "question": ""}

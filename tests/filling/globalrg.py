@@ -47,10 +47,14 @@ def screening(door: PublicDoor) -> None:
             for n, country in enumerate(("Egypt", "Brazil", "Egypt", "Brazil"))]  # fmt: skip
     door.import_items("screening", rows, {f"{n}.png": draw.png(60, 40, seed=300 + n) for n in range(4)})
     campaign = door.open_campaign("screening", {door.first: 2, door.second: 2})
-    door.everybody_answers(campaign, lambda _item, _user: {"keep": "yes"})
+    door.everybody_answers(campaign, keep)
     items = Item.objects.filter(stage=campaign.stage)
     said = [{"item": one.key, "target": one.origin, "answers": {"keep": "yes"}} for one in items]
     door.model_answers(campaign, "CLIP", said, family="Dual encoder")
+
+
+def keep(item: Item, user: User) -> Mapping[str, str]:
+    return {"keep": "yes"} if (item.pk + user.pk) % 3 else {"keep": "no", "reason": "text"}
 
 
 def fill_grounding(world: World) -> PublicDoor:
