@@ -8,13 +8,15 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from annotation.composer.paths import steps
 from annotation.displays import Display
+from annotation.displays.contract import required
+from benchmarks.rules.displays import default_pictures
 
 DISPLAY_NAMES: dict[str, Any] = {
     "image": gettext_lazy("One picture"),
-    "pair": gettext_lazy("Two pictures side by side"),
-    "bare-pair": gettext_lazy("Two pictures side by side, without the options' words"),
-    "question": gettext_lazy("A picture and a question"),
-    "candidate": gettext_lazy("A picture, a question and an answer to judge"),
+    "pair": gettext_lazy("Two pictures or texts side by side"),
+    "bare-pair": gettext_lazy("Two pictures or texts side by side, without the words of pictures"),
+    "question": gettext_lazy("A question, with or without a picture"),
+    "candidate": gettext_lazy("A question and an answer to judge, with or without a picture"),
     "contact": gettext_lazy("Many pictures at once"),
     "words": gettext_lazy("Words without a picture"),
 }
@@ -26,9 +28,10 @@ def display_name(key: str) -> str:
 
 def needs(display: Display) -> str:
     """What an item must have to be shown so."""
-    parts = [_("pictures: %(roles)s") % {"roles": ", ".join(display.roles)}] if display.roles else []
-    parts += [_("text")] if display.needs_text else []
-    parts += [_("context: %(names)s") % {"names": ", ".join(display.texts)}] if display.texts else []
+    usual = required(display, default_pictures(display.key))
+    parts = [_("pictures: %(roles)s") % {"roles": ", ".join(usual.roles)}] if usual.roles else []
+    parts += [_("text")] if usual.text else []
+    parts += [_("context: %(names)s") % {"names": ", ".join(usual.context)}] if usual.context else []
     return _("needs %(what)s") % {"what": "; ".join(parts)} if parts else _("needs nothing")
 
 

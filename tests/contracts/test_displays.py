@@ -8,6 +8,7 @@ from django.template.loader import render_to_string
 from annotation.displays import DISPLAYS, Display, Shown, ShownImage, UnknownDisplay, display
 from annotation.displays.contract import lacks
 from annotation.displays.layout import PLAIN, Layout, said
+from benchmarks.rules.displays import PICTURES, context_columns, default_pictures
 
 ANY_NUMBER = {"contact": ("p001", "p002", "p003"), "words": ()}  # what they are tried with that need no picture
 each_display = pytest.mark.parametrize("one", DISPLAYS, ids=lambda one: one.key)
@@ -79,3 +80,33 @@ def test_what_is_missing_is_named(one: Display) -> None:
 def test_an_unknown_display_names_the_nearest() -> None:
     with pytest.raises(UnknownDisplay, match="did you mean 'image'"):
         display("imgae")
+
+
+@pytest.mark.parametrize("key", ["pair", "bare-pair"])
+def test_two_texts_stand_side_by_side_where_an_item_has_no_pictures(key: str) -> None:
+    one = display(key)
+    shown = replace(shown_for_display(display("pair")), images=(), text="")
+    html = drawn(one, shown)
+    assert "What option_a says" in html and "What option_b says" in html
+    assert "no picture" not in html and "Blink" not in html and "Swap sides" in html
+    parts = [part.text for part in one.to_messages(shown)]
+    assert parts == ["A: What option_a says", "B: What option_b says"]
+    assert lacks(one, shown, "none") == []
+    assert lacks(one, Shown(item_id=1), "none") == ["option_a", "option_b"]
+
+
+@pytest.mark.parametrize("key", ["image", "question", "candidate"])
+def test_the_text_stands_where_the_picture_would(key: str) -> None:
+    one = display(key)
+    shown = replace(shown_for_display(one), images=())
+    html = drawn(one, shown)
+    assert html.count("Some words") == 1 and "no picture" not in html
+    assert lacks(one, shown, "optional") == [] and lacks(one, shown, "one") == ["image"]
+
+
+@each_display
+def test_its_usual_number_of_pictures_shows_all_that_it_has_places_for(one: Display) -> None:
+    usual = default_pictures(one.key)
+    assert usual in PICTURES
+    assert len(one.roles) < 2 or usual == "named"
+    assert set(one.texts) <= set(context_columns(one.key, usual))
