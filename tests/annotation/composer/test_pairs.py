@@ -6,9 +6,9 @@ from annotation.services import deriving
 from benchmarks.models import Stage
 from tests.annotation.chain.factories import ANSWER, SKIPS, answer, hand, opened, settle
 from tests.annotation.composer.test_pages import sent
-from tests.annotation.queue.factories import a_person
 from tests.importing import upload
 from tests.personas import World
+from tests.samples import rater
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +23,7 @@ def texts(world: World) -> Stage:
     manifest = "key,text\n" + "".join(f"t{number},Proverb {number}\n" for number in range(8))
     upload(world.client(world.mara), stage, manifest.encode())
     campaign = opened(stage, world.egypt, target=2)
-    for person in (a_person(world.egypt), a_person(world.egypt)):
+    for person in (rater(world.nour), rater(world.tarek)):
         for _item in range(8):
             answer(hand(person, campaign, world.egypt), answer="It is about guests")
     settle()
