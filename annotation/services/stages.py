@@ -124,7 +124,8 @@ def publish(stage: Stage, seen: str, actor: User, at: datetime) -> StageVersion:
 
 
 def _too_many(stage: Stage, content: Mapping[str, Any]) -> Iterator[StageProblem]:
-    if content["derivation"] != stage.derivation and (count_derived(stage, content["derivation"]) or 0) > MOST_ITEMS:
+    derivation = content.get("derivation") or {}
+    if derivation != stage.derivation and (count_derived(stage, derivation) or 0) > MOST_ITEMS:
         words = _("More than %(most)s items would result. Set a limit.") % {"most": f"{MOST_ITEMS:,}"}
         yield StageProblem("derivation.params.most", words)
 
@@ -229,7 +230,8 @@ def problems(
     `conditions`: only items of these are looked at; empty means all.
     """
     content = content_of(stage) if content is None else content
-    return [*content_problems(content, earlier_of(stage)), *_unpictured(stage, content, conditions)]
+    found = content_problems(content, earlier_of(stage))
+    return [*found, *_too_many(stage, content), *_unpictured(stage, content, conditions)]
 
 
 def _unpictured(stage: Stage, content: Mapping[str, Any], conditions: Sequence[str]) -> list[StageProblem]:

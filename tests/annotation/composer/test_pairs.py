@@ -54,7 +54,7 @@ def test_the_form_says_how_many_pairs_result_and_offers_the_fields_of_both_sides
     nour = world.client(world.nour)
     campaign = opened(stage, world.egypt)
     sheet = nour.get(f"/work/{campaign.pk}/").content.decode()
-    assert sheet.count("<blockquote") == 2 and sheet.count("Proverb ") >= 2
+    assert sheet.count("<blockquote") >= 2 and sheet.count("Proverb ") >= 2
 
 
 def test_a_derivation_that_would_make_too_many_items_is_not_published(
