@@ -85,7 +85,7 @@ def test_a_dead_worker_and_a_dead_database_come_back(instance: Instance) -> None
     for name in ("PostgreSQL", "Worker", "Web server"):
         os.kill(before[name], signal.SIGKILL)
     assert eventually(lambda: len(set(instance.children().values()) & set(before.values())) == 1)
-    assert eventually(instance.is_healthy)
+    assert eventually(instance.is_healthy, 180)
 
 
 def test_backup_while_it_runs_then_restore_gives_back_rows_and_images(instance: Instance, tmp_path: Path) -> None:
