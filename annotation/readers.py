@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotation, Tally
-from annotation.services.inclusion import CONSENT_WITHDRAWN
+from annotation.models.answers import CONSENT_WITHDRAWN
 from benchmarks.models import Benchmark
 from benchmarks.services.imports import KIND
 from jobs.models import Job

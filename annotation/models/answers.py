@@ -2,6 +2,10 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+CONSENT_WITHDRAWN = (
+    "consent_withdrawn"  # a reason for which an answer does not count: see annotation.services.inclusion
+)
+
 
 class Draft(models.Model):
     """What a person has typed and not yet submitted. `version` grows with every save; an older one is refused."""

@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.models import CampaignCohort
+from annotation.models.answers import CONSENT_WITHDRAWN as CONSENT_WITHDRAWN
 from annotation.services import outbox, slots
 from annotation.services.leases import Freed
 from annotation.services.sql import fetch
 
-CONSENT_WITHDRAWN, SURPLUS = "consent_withdrawn", "surplus"
+SURPLUS = "surplus"
 NO_CONSENT = "no_consent"
 NEVER_SELECTED = (CONSENT_WITHDRAWN, NO_CONSENT)  # not even where all answers are asked for
 
