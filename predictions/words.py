@@ -1,8 +1,10 @@
 """What the codes of calls say to a researcher: what happened, then what to do."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.fields import messages
@@ -143,6 +145,23 @@ def incomplete(fields: Any) -> str:
         return reason("incomplete")
     parts = "; ".join(f"{field}: {field_reason(str(code)).rstrip('.')}" for field, code in fields.items())
     return str(_("Without a readable answer: %(fields)s. The others count.")) % {"fields": parts}
+
+
+def no_input_reason(units: int, missing: Mapping[str, int]) -> str:
+    """Why a plan cannot start, where none of its units can be asked or a linking run has to be chosen; else empty.
+    `missing`: units that cannot be asked, by the code of what they lack."""
+    n = sum(missing.values())
+    if missing.get("no_links") and n >= units:
+        return gettext(
+            "No unit has an article or concepts of its own, and no linking run is chosen. Choose one in the plan."
+        )
+    if n < units:
+        return ""
+    [(code, _n)] = Counter(missing).most_common(1)
+    text = ngettext(
+        "The %(n)s unit cannot be asked. %(reason)s", "None of the %(n)s units can be asked. %(reason)s", units
+    )
+    return text % {"n": f"{units:,}", "reason": reason(code)}
 
 
 def field_reason(code: str) -> str:

@@ -1,8 +1,7 @@
 """Runs of answers: a model asked about the units of a campaign. Opened, paused, gone on with, withdrawn. What asks is
 a job; see predictions.services.driving and docs/explanation/runs.md."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
@@ -11,7 +10,6 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from annotation.models import Campaign
 from annotation.services import machine_answers
@@ -28,7 +26,7 @@ from predictions.services.budgets import Rates
 from predictions.services.plans import Estimate, Plan, Preview
 from predictions.services.retries import retryable
 from predictions.services.selecting import Spot, later_spots, make_calls, sample_facts, spots_of
-from predictions.words import reason as reason_words
+from predictions.words import no_input_reason
 
 __all__ = ["Estimate", "Plan", "Preview", "Refused", "estimate", "open_run", "preview"]
 
@@ -97,21 +95,6 @@ def _priced(endpoint: Endpoint, model: str, at: datetime) -> None:
     if not Rates.of(row).known:
         words = _("Nobody has said what this model costs, so no budget can be kept. Add its price, or ask without one.")
         raise Refused(words)
-
-
-def no_input_reason(units: int, missing: Mapping[str, int]) -> str:
-    """Why a plan cannot start, where none of its units can be asked or a linking run has to be chosen; else empty.
-    `missing`: units that cannot be asked, by the code of what they lack."""
-    n = sum(missing.values())
-    if missing.get("no_links") and n >= units:
-        return _("No unit has an article or concepts of its own, and no linking run is chosen. Choose one in the plan.")
-    if n < units:
-        return ""
-    [(code, _n)] = Counter(missing).most_common(1)
-    text = ngettext(
-        "The %(n)s unit cannot be asked. %(reason)s", "None of the %(n)s units can be asked. %(reason)s", units
-    )
-    return text % {"n": f"{units:,}", "reason": reason_words(code)}
 
 
 def _check_input(plan: Plan, spots: Sequence[Spot], confirmed: int) -> None:

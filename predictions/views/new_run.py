@@ -170,7 +170,7 @@ def _missing(estimate: Estimate) -> dict[str, Any]:
     return {
         "lacking_words": [(words.reason(code), n) for code, n in estimate.lacking.items()],
         "missing": sum(estimate.lacking.values()),
-        "no_input": answer_runs.no_input_reason(estimate.units, estimate.lacking),
+        "no_input": words.no_input_reason(estimate.units, estimate.lacking),
     }
 
 
