@@ -2,9 +2,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-CONSENT_WITHDRAWN = (
-    "consent_withdrawn"  # a reason for which an answer does not count: see annotation.services.inclusion
-)
+# Why an answer does not count: see annotation.services.inclusion.
+CONSENT_WITHDRAWN = "consent_withdrawn"
 
 
 class Draft(models.Model):

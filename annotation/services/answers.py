@@ -200,15 +200,9 @@ def _take_place(assignment: Assignment, before: Before, barred: str, allowed: Ga
 
 
 def _write(
-    assignment: Assignment,
-    before: Before,
-    parsed: Parsed,
-    submission: Submission,
-    counted: bool,
-    barred: str,
-    at_submit: str,
-    at: datetime,
-) -> Annotation:
+    assignment: Assignment, before: Before, parsed: Parsed, submission: Submission, counted: bool, barred: str,
+    at_submit: str, at: datetime,
+) -> Annotation:  # fmt: skip
     if before.live is not None:
         take_back(before.live, "superseded")
     draft: Draft | None = getattr(assignment, "draft", None)
