@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.test import Client
@@ -17,18 +17,24 @@ EXACT = ("count", "floor", "similarity", "chi-square", "sign-flip permutation")
 TAG = re.compile(r"<[^>]*>")
 
 
-def table_forms(client: Client, slug: str, key: str, query: str = "") -> dict[str, str]:
+def table_forms(
+    client: Client, slug: str, key: str, query: str = "", files: Sequence[str] = TABLE_FILES
+) -> dict[str, str]:
     """The page and each file of a table that has numbers: each answers 200 and shows no missing value as a value."""
     found = {"page": _read(client, f"/b/{slug}/tables/{key}/", query)}
-    found |= {form: _read(client, f"/b/{slug}/tables/{key}.{form}", query) for form in TABLE_FILES}
+    found |= {form: _read(client, f"/b/{slug}/tables/{key}.{form}", query) for form in files}
     assert 'id="latex"' in found["page"], f"{key}: the page has no table"
     check_rows(key, found["page"])
-    _clean(key, "tex", CAPTION.sub("", found["tex"]))
-    for row in csv.DictReader(io.StringIO(found["csv"])):
-        for name, text in row.items():
-            _clean(key, f"csv, {name}", text)
+    check_files(key, found.get("csv", ""), found.get("tex", ""))
     check_cells(key, json.loads(found["json"], parse_constant=_refuse))
     return found
+
+
+def check_files(key: str, table: str, latex: str) -> None:
+    _clean(key, "tex", CAPTION.sub("", latex))
+    for row in csv.DictReader(io.StringIO(table)):
+        for name, text in row.items():
+            _clean(key, f"csv, {name}", text)
 
 
 def table_data(client: Client, slug: str, key: str, query: str = "") -> dict[str, Any]:

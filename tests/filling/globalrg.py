@@ -54,7 +54,9 @@ def screening(door: PublicDoor) -> None:
 
 
 def keep(item: Item, user: User) -> Mapping[str, str]:
-    return {"keep": "yes"} if (item.pk + user.pk) % 3 else {"keep": "no", "reason": "text"}
+    """Two pictures of four are judged alike by both people of the cohort."""
+    alike = item.key in ("Egypt-0", "Brazil-1") or user.name in ("Tarek", "Caio")
+    return {"keep": "yes"} if alike else {"keep": "no", "reason": "text"}
 
 
 def fill_grounding(world: World) -> PublicDoor:
@@ -88,7 +90,8 @@ def find(door: PublicDoor, campaign: Campaign, user: User, seed: int) -> None:
             return
         picture = {"file": file_of("found.png", draw.png(80, 60, seed=1000 * (seed + 1) + number))}
         sent = page.post(f"/work/{on_sheet[1]}/picture", picture, headers={"X-Requested-With": "emic"})
-        fields = {"a-picture": [sent.json()["sha"], "file", "", "own", ""], "a-prevalent": "yes"}
+        prevalent = "not_sure" if (seed, number) == (1, 0) else "yes"  # one word that the two do not agree about
+        fields = {"a-picture": [sent.json()["sha"], "file", "", "own", ""], "a-prevalent": prevalent}
         reply = page.post(f"/work/{on_sheet[1]}/submit", {**fields, "client_key": f"found-{on_sheet[1]}"})
         assert reply.status_code == 302 and Assignment.objects.get(pk=on_sheet[1]).state == "submitted"
 
