@@ -226,6 +226,7 @@ def test_a_site_whose_disk_is_full_to_the_last_byte_goes_on_and_recovers(tmp_pat
     """The worker is killed meanwhile: it is back within 35 s of the moment there is room."""
     with small_disk(tmp_path / "disk") as disk, running(disk) as instance:
         world = instance.world("make", "200", "2")
+        assert eventually((disk / "run" / ballast.NAME).exists), "there is plenty of room at first"
         filler = disk / "filler"
         fill(filler)
         instance.kill("Worker")
@@ -242,7 +243,7 @@ def test_a_site_whose_disk_is_full_to_the_last_byte_goes_on_and_recovers(tmp_pat
 @contextlib.contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600m,mode=711", "tmpfs", str(folder)], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1700m,mode=711", "tmpfs", str(folder)], check=True)
     try:
         yield folder
     finally:
