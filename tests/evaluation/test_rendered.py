@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client
 
 from evaluation.figures.general import GENERAL
@@ -79,6 +79,7 @@ def study(request: pytest.FixtureRequest, module_world: World, doors: dict[str, 
     if times == TWICE and not doors[recipe].filled_twice:
         STUDIES[recipe].fill_again(doors[recipe])
         doors[recipe].filled_twice = True
+    connection.check_constraints()  # now, and not again at the end of each test
     return doors[recipe]
 
 

@@ -25,8 +25,8 @@ def fill(world: World) -> PublicDoor:
 
 
 def fill_again(door: PublicDoor) -> None:
-    """A second campaign over the same pictures, and a second version of the knowledge base."""
-    rate_everything(door, "Second round")
+    """Models score the same pictures in a second campaign, and there is a second version of the knowledge base."""
+    score(door, open_rating(door, "Second round"))
     link(door, "2")
 
 
@@ -49,12 +49,21 @@ def places() -> Iterator[tuple[str, str, str]]:
 
 
 def rate_everything(door: PublicDoor, name: str) -> Campaign:
-    """Two people of each cohort rate everything; models score it for both cultures and a third."""
-    china = cohort_of(door.world, "China")
-    campaign = door.open_campaign("relevance", {door.first: 2, door.second: 2, china: 2}, name)
+    """Two people of each of three cohorts rate everything; models score it for all three."""
+    campaign = open_rating(door, name)
     door.everybody_answers(campaign, rate)
-    for user in User.objects.filter(cohort_memberships__cohort=china):
+    for user in User.objects.filter(cohort_memberships__cohort__label="China"):
         door.answer(campaign, user, rate)
+    score(door, campaign)
+    return campaign
+
+
+def open_rating(door: PublicDoor, name: str) -> Campaign:
+    wanted = {door.first: 2, door.second: 2, cohort_of(door.world, "China"): 2}
+    return door.open_campaign("relevance", wanted, name)
+
+
+def score(door: PublicDoor, campaign: Campaign) -> None:
     for model, setting in (("Keen", ""), ("Keen", "no_retrieval"), ("CLIP", "cosine")):
         scores = [
             {"item": item.key, "target": target, "answers": {"relevance": str(1 + (item.pk + len(target)) % 5)}}
@@ -62,7 +71,6 @@ def rate_everything(door: PublicDoor, name: str) -> Campaign:
             for target in CULTURES
         ]
         door.model_answers(campaign, model, scores, setting, family="Tests")
-    return campaign
 
 
 def rate(item: Item, user: User) -> Mapping[str, Any]:

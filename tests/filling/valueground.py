@@ -75,7 +75,8 @@ def items_of(campaign: Campaign) -> Sequence[Item]:
 
 def choices(door: PublicDoor, name: str, shift: int) -> None:
     campaign = door.open_campaign("choice", {door.first: 2, door.second: 2}, name)
-    door.everybody_answers(campaign, choose)
+    if not shift:  # the second campaign is answered by models alone
+        door.everybody_answers(campaign, choose)
     for place, model in enumerate(("Alpha", "Beta", "Gamma")):
         for setting in ("main", "text_only"):
             rows = [
