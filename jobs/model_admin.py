@@ -15,7 +15,7 @@ from jobs.models import record
 def record_by(request: HttpRequest, verb: str, target: str, **data: Any) -> None:
     """Write an event of whoever asks, with the address they ask from."""
     address = import_string(settings.AXES_CLIENT_IP_CALLABLE)(request) or None
-    record(request.user, verb, target=target, address=address, **data)
+    record(request.user, verb, target=target, client_address=address, **data)
 
 
 class Recorded(admin.ModelAdmin):  # type: ignore[type-arg]

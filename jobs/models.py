@@ -105,10 +105,10 @@ def record(
     scope: str = "",
     target: str = "",
     implied: bool = False,
-    address: Any = None,
+    client_address: Any = None,
     **data: Any,
 ) -> Event:
-    """Write one event. `actor` is a user or None for the system; `address` is where the request came from."""
+    """Write one event. `actor` is a user or None for the system; `client_address` is where the request came from."""
     return Event.objects.create(
-        actor=actor, verb=verb, scope=scope, target=target, implied=implied, address=address, data=data
+        actor=actor, verb=verb, scope=scope, target=target, implied=implied, address=client_address, data=data
     )

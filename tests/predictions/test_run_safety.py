@@ -127,7 +127,7 @@ class TestAddress:
         run = opening(2)
         endpoints.change(endpoint, world.mara, now(), offers=["logprobs", "images", "seed"], timeout_seconds=9)
         asked_with = outfits.outfit_of(Run.objects.get(pk=run.pk), now()).asker
-        assert asked_with.who.offers == () and asked_with.backend.wire.seconds == 9
+        assert asked_with.who.offers == ("images",) and asked_with.backend.wire.seconds == 9
         asked_with.backend.close()
         endpoint.refresh_from_db()
         assert endpoint.offers == ["images", "logprobs", "seed"], "what the page says of it now"
