@@ -1,7 +1,8 @@
 """Bounds on request bodies, so that slow senders cannot occupy every thread of the web server.
 
-Each web process has a few threads, and a thread that reads a body waits for its sender. Three bounds keep threads free:
-a deadline for each body, a limit on the threads that read bodies of visitors or long bodies at the same time, and a
+Each web process has a few threads, and a thread that reads a body waits for its sender. Four bounds keep threads free:
+a deadline for each body, a limit on the threads that read bodies of visitors or long bodies at the same time, one on
+those that read short bodies of signed-in people, of each person and of all, and a
 size limit for visitors (in `config.middleware.Bodies`, which also tells this module who is signed in).
 """
 
@@ -10,13 +11,16 @@ import os
 import socket
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 VISITOR_SECONDS = 10.0
 SIGNED_IN_SECONDS = 60.0
 SLOWEST_BYTES_PER_SECOND = 16 * 1024  # of somebody who is signed in, after the first minute
-SMALL_BYTES = 64 * 1024  # the most that a visitor may send; no limit on readers applies to signed-in people below it
+SMALL_BYTES = 64 * 1024  # the most that a visitor may send; signed-in people have readers of their own below it
+READERS_PER_PERSON = 2  # threads of a process that read short bodies of one signed-in person
+FREE_THREADS = 2  # threads of a process that never read short bodies of signed-in people
 DRAIN_SECONDS = 2.0
 DRAIN_BYTES = 1024 * 1024
 BLOCK_BYTES = 64 * 1024
@@ -74,29 +78,33 @@ class RequestBody:
         self.length = length
         self.left = length  # bytes that have not been read; None where the length is unknown
         self.refusal = ""
-        self._signed_in = False
+        self._person = ""  # who sends it; "" for a visitor
         self.is_over = False  # all of it was read
         self._reading = self._has_permit = False
 
     @property
     def seconds(self) -> float:
-        if not self._signed_in:
+        if not self._person:
             return VISITOR_SECONDS
         return SIGNED_IN_SECONDS + (self.length or 0) / SLOWEST_BYTES_PER_SECOND
 
     @property
-    def needs_permit(self) -> bool:
-        return not self._signed_in or self.length is None or self.length > SMALL_BYTES
+    def is_personal(self) -> bool:
+        """Whether it is a short body of a signed-in person."""
+        return bool(self._person) and self.length is not None and self.length <= SMALL_BYTES
 
-    def sent_by_signed_in(self) -> None:
-        """Call before the first read."""
-        self._signed_in = True
+    def sent_by_signed_in(self, person: str) -> None:
+        """Call before the first read. `person` tells signed-in people apart."""
+        self._person = person
 
     def admit(self) -> bool:
         """Whether this body may be read now; False while too many threads read bodies."""
-        if self.is_over or self._has_permit or not self.needs_permit:
+        if self.is_over or self._has_permit:
             return True
-        self._has_permit = self.bounds.readers.acquire(blocking=False)
+        if self.is_personal:
+            self._has_permit = self.bounds.personal.acquire(self._person)
+        else:
+            self._has_permit = self.bounds.readers.acquire(blocking=False)
         return self._has_permit
 
     def read(self, size: int | None = -1) -> bytes:
@@ -177,11 +185,36 @@ class RequestBody:
         self.bounds.watchdog.remove(self)
         if self._has_permit:
             self._has_permit = False
-            self.bounds.readers.release()
+            if self.is_personal:
+                self.bounds.personal.release(self._person)
+            else:
+                self.bounds.readers.release()
 
     def _end(self) -> None:
         self._stop_reading()
         self.is_over = True
+
+
+class PersonalReaders:
+    """How many threads read short bodies of signed-in people: at most `most`, and a few for one person."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._lock = threading.Lock()
+        self._by_person: Counter[str] = Counter()
+
+    def acquire(self, person: str) -> bool:
+        with self._lock:
+            if self._by_person.total() >= self.most or self._by_person[person] >= READERS_PER_PERSON:
+                return False
+            self._by_person[person] += 1
+            return True
+
+    def release(self, person: str) -> None:
+        with self._lock:
+            self._by_person[person] -= 1
+            if self._by_person[person] <= 0:
+                del self._by_person[person]
 
 
 class BodyBounds:
@@ -198,6 +231,7 @@ class BodyBounds:
         self.watchdog = Watchdog()
         threads = threads or int(os.environ.get("EMIC_WEB_THREADS", "8"))
         self.readers = threading.BoundedSemaphore(max(1, threads // 2))
+        self.personal = PersonalReaders(max(1, threads - FREE_THREADS))
 
     def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
         length = _length(environ)

@@ -73,7 +73,7 @@ def _busy(request: HttpRequest) -> HttpResponse | None:
     if not isinstance(body, RequestBody):
         return None
     if request.user.is_authenticated:
-        body.sent_by_signed_in()
+        body.sent_by_signed_in(str(request.user.pk))
     if body.admit():
         return None
     words = _("The site is receiving many uploads. Nothing of yours was read. Wait a few seconds, then send it again.")

@@ -109,8 +109,8 @@ def status_of(line: socket.socket) -> int:
 class SlowSenders:
     """Lines that each send a POST of 40,000 bytes at one byte a second; a line that is closed is opened again."""
 
-    def __init__(self, port: int, count: int, path: str = "/sign-in") -> None:
-        self.port, self.count, self.path = port, count, path
+    def __init__(self, port: int, count: int, path: str = "/sign-in", **headers: str) -> None:
+        self.port, self.count, self.path, self.headers = port, count, path, headers
         self._stop = threading.Event()
         self._lines: list[socket.socket | None] = [None] * count
         self.reopened = 0
@@ -147,7 +147,7 @@ class SlowSenders:
             old.close()
         try:
             line = socket.create_connection(("127.0.0.1", self.port), timeout=1)
-            line.sendall(request_head(self.path, 40_000))
+            line.sendall(request_head(self.path, 40_000, **self.headers))
         except OSError:
             return None
         return line

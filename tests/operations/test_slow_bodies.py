@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.contrib.sessions.models import Session
 
+from config.deadline import PersonalReaders
 from people.models import User
 from tests.load.server import session_of
 from tests.operations.servers import PROCESSES, THREADS, SlowSenders, free_port, get, gunicorn, posted
@@ -118,3 +119,16 @@ def test_small_bodies_of_signed_in_people_are_read_while_visitors_send_slowly(po
     with SlowSenders(port, SENDERS):
         for _ in range(8):
             assert posted(port, "/me", [b"a=1"], 3, Cookie=sessions[1]) == 403
+
+
+def test_one_person_who_sends_slowly_leaves_threads_for_the_others(port: int, sessions: list[str]) -> None:
+    with SlowSenders(port, SENDERS, "/me", Cookie=sessions[0]):
+        assert answered(port, 3, seconds=8) == 3
+        assert posted(port, "/me", [b"a=1"], 3, Cookie=sessions[1]) == 403  # another person's form is read
+
+
+def test_readers_are_counted_by_person_and_in_all() -> None:
+    readers = PersonalReaders(3)
+    assert [readers.acquire(person) for person in ("a", "a", "a", "b", "c")] == [True, True, False, True, False]
+    readers.release("a")
+    assert readers.acquire("c") and not readers.acquire("a")
