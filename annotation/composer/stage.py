@@ -257,7 +257,7 @@ def _items(content: Mapping[str, Any], around: Around) -> list[Control]:
     settings = (
         kind,
         Setting("from", "many", _("From"), choices=earlier, redraws=True),
-        Setting("of", "select", _("Of its items"), choices=OF, start="results"),
+        Setting("of", "select", _("Of its items"), choices=OF, start="results", redraws=True),
         Setting("params", "object", "", row=_params(chosen, derivation, around)),
     )
     if chosen == "pair" and not derivation.get("from"):

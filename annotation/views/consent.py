@@ -75,8 +75,9 @@ def withdraw(request: HttpRequest, team_id: int) -> HttpResponse:
     user = person(request)
     team = team_to_agree_with(user, team_id)
     if request.method == "POST":
+        answers = services.count_to_withdraw(user, team)
         if services.withdraw(user, team, timezone.now()) is not None:
-            messages.info(request, _done(services.count_withdrawn(user, team)))
+            messages.info(request, _done(answers))
         return redirect("people:me")
     if not consent.has_any(user, team):
         return redirect("people:me")

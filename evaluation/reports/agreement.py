@@ -180,7 +180,10 @@ def _estimates(given: Ratings | Partitions | AnswerTable, selection: Selection, 
 
 
 def _less_hidden(found: Estimate, hidden: Hidden) -> Estimate:
-    """Nothing is missing where the question was not shown."""
+    """Nothing is missing where the question was not shown. Without a value it is not known which items were compared,
+    so no share is missing."""
+    if found.value is None and hidden.n_all:
+        return replace(found, missing_share=None)
     places = found.n_units * found.n_raters - hidden.n_compared
     if not hidden.n_compared or found.value is None or places < found.n_ratings:
         return found

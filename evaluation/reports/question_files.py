@@ -106,7 +106,8 @@ def questions_to_latex(report: AgreementReport, language: str) -> str:
         missing = tex(shown_share(estimate.missing_share))
         lines.append(" & ".join([*(tex(str(one)) for one in named), _tex_cell(estimate), missing]) + r" \\")
     s = report.selection
-    caption = " ".join([s.who_words(report.catalogue, ""), s.counted_words(), s.interval_words()])
+    withdrawn = [report.catalogue.withdrawn.words] if report.catalogue.withdrawn.answers else []
+    caption = " ".join([s.who_words(report.catalogue, ""), s.counted_words(), *withdrawn, s.interval_words()])
     lines += [r"\bottomrule", r"\end{tabular}", r"\caption{" + tex(caption) + "}", r"\end{table}", ""]
     return "\n".join(lines)
 
