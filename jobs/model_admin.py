@@ -18,7 +18,7 @@ def record_by(request: HttpRequest, verb: str, target: str, **data: Any) -> None
     record(request.user, verb, target=target, client_address=address, **data)
 
 
-class Recorded(admin.ModelAdmin):  # type: ignore[type-arg]
+class RecordingModelAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     """The base of every registered ModelAdmin. Events hold names of fields and filters, no values."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -97,7 +97,7 @@ class ReadOnlyInline(admin.TabularInline):  # type: ignore[type-arg]
         return False
 
 
-class ReadOnly(Recorded):
+class ReadOnly(RecordingModelAdmin):
     """Looked at, never changed: the pages and services do that, and leave a trace."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:

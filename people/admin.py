@@ -9,7 +9,7 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from jobs.model_admin import ReadOnly, ReadOnlyInline, Recorded
+from jobs.model_admin import ReadOnly, ReadOnlyInline, RecordingModelAdmin
 from people.models import (
     Cohort,
     CohortManager,
@@ -30,7 +30,7 @@ admin.site.unregister(Group)
 
 
 @admin.register(User)
-class PersonAdmin(Recorded, UserAdmin):  # type: ignore[type-arg]
+class PersonAdmin(RecordingModelAdmin, UserAdmin):  # type: ignore[type-arg]
     """Only a superuser raises somebody, or touches the account of a site admin: staff cannot raise itself."""
 
     ordering = ("email",)
@@ -65,7 +65,7 @@ class MembersInline(ReadOnlyInline):
 
 
 @admin.register(Team)
-class TeamAdmin(Recorded):
+class TeamAdmin(RecordingModelAdmin):
     list_display = ("name", "slug", "created_at")
     search_fields = ("name", "slug")
     inlines = (MembersInline,)
@@ -76,7 +76,7 @@ class ManagersInline(ReadOnlyInline):
 
 
 @admin.register(Cohort)
-class CohortAdmin(Recorded):
+class CohortAdmin(RecordingModelAdmin):
     list_display = ("label", "team", "country", "direction", "time_zone")
     list_filter = ("team",)
     search_fields = ("label",)
