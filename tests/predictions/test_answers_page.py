@@ -103,7 +103,7 @@ def test_a_table_of_ratings_and_a_log_of_inspect_stand_beside_people(world: Worl
     assert read[0]["overall"]["value"] > 0.9 and read[1]["overall"]["value"] < -0.9
     both = json.loads(client.get(f"/b/{world.benchmark.slug}/agreement.json?raters=both").content)
     people = json.loads(client.get(f"/b/{world.benchmark.slug}/agreement.json").content)
-    counted = [[cell["n_ratings"] for row in one["rows"] for cell in row["cells"]] for one in (both, people)]
+    counted = [[cell["rated"]["n_ratings"] for row in one["rows"] for cell in row["cells"]] for one in (both, people)]
     assert sum(counted[0]) == 20 and sum(counted[1]) == 10, "two models beside two people"
     judge = client.get(f"/b/{world.benchmark.slug}/judge.json").content
     assert json.loads(judge)["judge"]["model"] == "gpt"
