@@ -235,7 +235,8 @@ def test_makers_at_the_same_time_leave_one_whole_file(world):
         names = set(pool.map(lambda _number: derivative(image.sha256, 480), range(12)))
     assert names == {derivative_name(image.sha256, 480)}
     folder = derivative_name(image.sha256, 480).rsplit("/", 1)[0]
-    assert default_storage.listdir(folder)[1] == [f"{image.sha256}-480.webp"]
+    made = [name for name in default_storage.listdir(folder)[1] if name.startswith(image.sha256)]
+    assert made == [f"{image.sha256}-480.webp"]  # another test's picture may share the folder
     assert default_storage.listdir("incoming")[1] == []
     assert opened(names.pop()).size == (480, 373)
 

@@ -36,7 +36,7 @@ def grounding(folder: Path) -> None:
         OwlViTVisionConfig,
     )
 
-    torch.manual_seed(5)
+    torch.manual_seed(2)  # its boxes have an area
     folder.mkdir(parents=True)
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = [*letters, *(f"{one}</w>" for one in letters), "<|startoftext|>", "<|endoftext|>"]

@@ -160,7 +160,7 @@ def compared(page: Page, stage: Stage, truths: list[Truth], shot: Callable[..., 
         both += len(bia & caio)
         theirs += len(bia) + len(caio)
     page.goto(f"/b/{stage.benchmark.slug}/agreement/?measure=pairwise_f1")
-    row = page.locator("#report tr", has_text="Brazil")
+    row = page.locator("#report tr", has_text="Brazil").filter(has_text="n = ")
     expect(row).to_contain_text(f"{2 * both / theirs:.2f}")
     expect(row).to_contain_text("n = 2 × 2")
     shot(page, "lookalikes-agreement-desktop", full_page=True)
