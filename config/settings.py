@@ -5,7 +5,7 @@ from pathlib import Path
 import environ
 from celery.schedules import crontab
 
-from config import endpoints, languages, proxies
+from config import catalogues, endpoints, languages, proxies
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -205,6 +205,7 @@ SPECTACULAR_SETTINGS = {
 
 LANGUAGE_CODE = "en"
 LOCALE_PATHS = [BASE_DIR / "locale"]
+catalogues.compile_at_start(LOCALE_PATHS[0])
 LANGUAGES, LANGUAGES_BIDI = languages.found(LOCALE_PATHS[0])
 FORMAT_MODULE_PATH = ["config.formats"]
 # For languages whose dates neither Django nor config/formats knows.

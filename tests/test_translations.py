@@ -1,6 +1,5 @@
 """Every text that people read is there in their language, with the same placeholders. It runs without gettext tools."""
 
-import gettext
 import re
 import subprocess
 from fnmatch import fnmatchcase
@@ -17,7 +16,7 @@ from config import borrowed, languages
 from tests.catalogues import Entry, Text, entries, plural_forms, texts_of
 
 ROOT = Path(settings.BASE_DIR)
-HOW = "Run ./emic manage makemessages -l {} --no-location, translate, run ./emic manage compilemessages."
+HOW = "Run ./emic manage makemessages -l {} --no-location and translate."
 CODES = [code for code, _ in settings.LANGUAGES if code != "en"]
 
 # Where the texts stand that annotators meet. A new file in one of these places is covered without a word here.
@@ -187,22 +186,6 @@ def test_catalogue_holds_the_texts_of_the_code_and_no_others(code: str) -> None:
         f"{HOW.format(to_locale(code))}\nnew: {sorted(text.source for text in now - then)}\n"
         f"gone: {sorted(text.source for text in then - now)}"
     )
-
-
-@pytest.mark.parametrize("code", CODES)
-def test_compiled_catalogue_is_fresh(code: str) -> None:
-    compiled = catalogue(code).with_suffix(".mo")
-    assert compiled.is_file(), f"{compiled.relative_to(ROOT)} is not there: run ./emic manage compilemessages"
-    with compiled.open("rb") as file:
-        have = {key: said for key, said in gettext.GNUTranslations(file)._catalog.items() if key}  # type: ignore[attr-defined]
-    wanted: dict[object, str] = {}
-    for entry in entries(catalogue(code)):
-        key = f"{entry.text.context}\x04{entry.text.source}" if entry.text.context else entry.text.source
-        if entry.done and entry.text.plural:
-            wanted.update({(key, form): said for form, said in enumerate(entry.translations)})
-        elif entry.done:
-            wanted[key] = entry.translations[0]
-    assert have == wanted, "run ./emic manage compilemessages"
 
 
 def test_a_hole_is_found() -> None:

@@ -77,6 +77,9 @@ def explain(said: str, command: str, data: Path, log: Path) -> str:
     if "SystemCheckError" in said and "ERRORS:" in lines:
         errors = [re.sub(r"^(\?|[\w.]+): |^\s*HINT: ", "", line) for line in section(lines, "ERRORS:")]
         return f"Emic refuses to start: {' '.join(errors)}"
+    broken = re.search(r"CatalogueError: (.*)", said)
+    if broken:
+        return f"Emic refuses to start, because a translation cannot be read. {broken[1]}"
     refused = re.search(r"OperationalError: (.*)", said)
     if refused:
         return f"The database does not answer: {refused[1].rsplit('failed: ', 1)[-1]} (more in {log})"

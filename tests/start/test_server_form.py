@@ -57,6 +57,11 @@ def test_the_image_runs_as_an_account_of_its_own_in_two_stages() -> None:
     assert sum(line.startswith("FROM ") for line in lines) == 2
     users = [line.split()[1] for line in lines if line.startswith("USER ")]
     assert users == ["emic"]
+    # The account cannot write into the code, so the translations are compiled before it takes over.
+    compiling = [number for number, line in enumerate(lines) if line.startswith("RUN ") and "config.catalogues" in line]
+    assert compiling and compiling[0] < lines.index("USER emic") < next(
+        number for number, line in enumerate(lines) if "collectstatic" in line
+    )
     assert not [line for line in lines if "SECRET" in line]
     for line in lines:
         if "pip install" in line:
