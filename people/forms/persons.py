@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from people import guessing
 from people.forms.base import AGREE, Styled, is_zone, language_choices, zone_choices
-from people.models import User
+from people.models import EmailConfirmation, User
 from people.services import sign_in_limit
 
 
@@ -73,14 +73,50 @@ class JoinForm(Styled, forms.Form):
             del self.fields["agree"]
 
 
-class RegisterForm(JoinForm):
+class PasswordForm(JoinForm):
+    """For a person whose account is made with the password that they choose here."""
+
+    password = forms.CharField(
+        label=_("Password"), strip=False, widget=forms.PasswordInput, help_text=_("At least 8 characters.")
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["password"].widget.attrs["autocomplete"] = "new-password"
+
+    def future_user(self, cleaned: dict[str, Any]) -> User:
+        """Whose password it will be, not saved: a password must not be the name or the address."""
+        raise NotImplementedError
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        password = cleaned.get("password")
+        if password:
+            try:
+                password_validation.validate_password(password, self.future_user(cleaned))
+            except forms.ValidationError as problem:
+                self.add_error("password", problem)
+        return cleaned
+
+
+class ConfirmForm(PasswordForm):
+    """For the owner of an address that somebody gave with an invitation to another one."""
+
+    field_order = ["password", "agree"]
+
+    def __init__(self, *args: Any, confirmation: EmailConfirmation, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.confirmation = confirmation
+
+    def future_user(self, cleaned: dict[str, Any]) -> User:
+        return User(email=self.confirmation.email, name=self.confirmation.name)
+
+
+class RegisterForm(PasswordForm):
     """For a person who has no account yet."""
 
     name = forms.CharField(label=_("Name"), max_length=120, help_text=_("As your team may call you."))
     email = forms.EmailField(label=_("E-mail"), help_text=_("You sign in with it."))
-    password = forms.CharField(
-        label=_("Password"), strip=False, widget=forms.PasswordInput, help_text=_("At least 8 characters.")
-    )
     time_zone = forms.CharField(required=False, widget=forms.HiddenInput(attrs={"data-zone": ""}))
     field_order = ["name", "email", "password", "agree"]
 
@@ -88,7 +124,6 @@ class RegisterForm(JoinForm):
         super().__init__(*args, **kwargs)
         self.fields["name"].widget.attrs["autocomplete"] = "name"
         self.fields["email"].widget.attrs["autocomplete"] = "email"
-        self.fields["password"].widget.attrs["autocomplete"] = "new-password"
 
     def clean_email(self) -> str:
         return str(self.cleaned_data["email"]).lower()
@@ -98,16 +133,8 @@ class RegisterForm(JoinForm):
         zone = str(self.cleaned_data["time_zone"])
         return zone if len(zone) <= 60 and is_zone(zone) else ""
 
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
-        password = cleaned.get("password")
-        if password:
-            person = User(email=cleaned.get("email", ""), name=cleaned.get("name", ""))
-            try:
-                password_validation.validate_password(password, person)
-            except forms.ValidationError as problem:
-                self.add_error("password", problem)
-        return cleaned
+    def future_user(self, cleaned: dict[str, Any]) -> User:
+        return User(email=cleaned.get("email", ""), name=cleaned.get("name", ""))
 
 
 def interface_language(code: str) -> str:

@@ -32,17 +32,14 @@ class Invitation(Link):
 
 class EmailConfirmation(Link):
     """Somebody who accepts an invitation gave another address than the one it was mailed to: the account is made when
-    the link that was mailed there is opened. `password` is hashed."""
+    the link that was mailed there is opened, with the password that its owner chooses then."""
 
     created_by = None  # type: ignore[assignment]  # whoever holds the invitation, and nobody known yet
     invitation = models.ForeignKey(Invitation, models.PROTECT, related_name="confirmations")
     email = models.EmailField()
     name = models.CharField(max_length=120)
-    password = models.CharField(max_length=128)
     language = models.CharField(max_length=12, blank=True)
     time_zone = models.CharField(max_length=60, blank=True)
-    consent_version = models.ForeignKey("people.ConsentVersion", models.PROTECT, null=True, related_name="+")
-    consent_language = models.CharField(max_length=12, blank=True)
 
     def __str__(self) -> str:
         return f"confirmation {self.pk} for {self.invitation_id}"

@@ -1,13 +1,16 @@
-"""An invitation that was mailed to one address, accepted with another: the other one is confirmed by a link first."""
+"""An invitation that was mailed to one address, accepted with another: the other one is confirmed by a link first.
+
+Until then nobody knows whose address it is. The owner chooses the password and agrees to the consent text when the
+account is made; neither is taken from whoever asked for the confirmation.
+"""
 
 import secrets
 from datetime import datetime, timedelta
 
-from django.contrib.auth.hashers import make_password
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
-from people.models import ConsentText, EmailConfirmation, Invitation, User
-from people.services import consent, links, mail
+from people.models import EmailConfirmation, Invitation, User
+from people.services import links, mail
 
 HOURS = 24
 MOST = 5  # addresses tried with one invitation: nobody mails strangers by it
@@ -23,12 +26,10 @@ def needs_confirmation(invitation: Invitation, email: str) -> bool:
 
 
 @transaction.atomic
-def ask(
-    invitation: Invitation, person: links.NewPerson, text: ConsentText | None, link: mail.Link, at: datetime
-) -> EmailConfirmation:
-    """Mail a link to the new address. No account is made, and the invitation stays open.
+def ask(invitation: Invitation, person: links.NewPerson, link: mail.Link, at: datetime) -> EmailConfirmation:
+    """Mail a link to the new address. No account is made, no password is stored, and the invitation stays open.
 
-    `text` is the consent text that the person agreed to. Raises LinkRefused("registered"), TooManyAddresses.
+    Raises LinkRefused("registered"), TooManyAddresses.
     """
     if User.objects.filter(email__iexact=person.email).exists():
         raise links.LinkRefused("registered")
@@ -42,11 +43,8 @@ def ask(
         expires_at=min(at + timedelta(hours=HOURS), invitation.expires_at),
         email=person.email,
         name=person.name,
-        password=make_password(person.password),
         language=person.language,
         time_zone=person.time_zone,
-        consent_version=text.version if text else None,
-        consent_language=text.language if text else "",
     )
     mail.mail_confirmation(confirmation, link(token), at)
     return confirmation
@@ -54,7 +52,7 @@ def ask(
 
 def find(token: str, at: datetime) -> EmailConfirmation:
     """The open confirmation of this token, or LinkRefused. Looking does not use it up."""
-    waiting = EmailConfirmation.objects.select_related("invitation__team", "invitation__cohort", "consent_version")
+    waiting = EmailConfirmation.objects.select_related("invitation__team", "invitation__cohort")
     confirmation = waiting.filter(token_hash=links.hash_of(token)).first()
     if confirmation is None:
         raise links.LinkRefused("unknown")
@@ -64,23 +62,13 @@ def find(token: str, at: datetime) -> EmailConfirmation:
 
 
 @transaction.atomic
-def confirm(confirmation: EmailConfirmation, at: datetime) -> User:
-    """Make the account, join, and agree to what was agreed to. The caller signs the person in. Raises LinkRefused."""
+def confirm(confirmation: EmailConfirmation, password: str, at: datetime) -> User:
+    """Make the account with the password that the owner of the address chose, and join. The caller signs them in.
+
+    Raises LinkRefused.
+    """
     links.take(confirmation, at)
-    try:
-        with transaction.atomic():
-            user = User.objects.create(
-                email=confirmation.email.lower(),
-                name=confirmation.name,
-                password=confirmation.password,
-                language=confirmation.language,
-                time_zone=confirmation.time_zone,
-                credentials_since=at,
-            )
-    except IntegrityError as error:
-        raise links.LinkRefused("registered") from error
-    links.accept(confirmation.invitation, user, at)
-    if confirmation.consent_version:
-        consent.agree(user, confirmation.consent_version, confirmation.consent_language)
-    EmailConfirmation.objects.filter(pk=confirmation.pk).update(password="")
-    return user
+    person = links.NewPerson(
+        confirmation.email, confirmation.name, password, confirmation.language, confirmation.time_zone
+    )
+    return links.register(confirmation.invitation, person, at)

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from people import mail_status
-from people.forms.persons import JoinForm, RegisterForm
+from people.forms.persons import ConfirmForm, JoinForm, RegisterForm
 from people.models import ConsentText, Invitation, User
 from people.services import confirming, consent, links
 from people.views.asking import person
@@ -85,7 +85,7 @@ def _register(request: HttpRequest, form: JoinForm, found: Invitation, text: Con
     new = links.NewPerson(data["email"], data["name"], data["password"], language, zone)
     try:
         if confirming.needs_confirmation(found, new.email):
-            return _ask_confirmation(request, form, found, new, text)
+            return _ask_confirmation(request, form, found, new)
         user = links.register(found, new, timezone.now())
     except links.LinkRefused as refused:
         if refused.reason != "registered":
@@ -103,20 +103,19 @@ def _register(request: HttpRequest, form: JoinForm, found: Invitation, text: Con
 
 
 def _ask_confirmation(
-    request: HttpRequest, form: JoinForm, found: Invitation, new: links.NewPerson, text: ConsentText | None
+    request: HttpRequest, form: JoinForm, found: Invitation, new: links.NewPerson
 ) -> HttpResponse | None:
     """Another address than the one that the invitation was mailed to: its owner has to open a link first."""
     if not mail_status.has_mail_server():
         words = _("This invitation is for %(email)s. No mail server is set up, so another address cannot be confirmed.")
         form.add_error("email", words % {"email": found.email})
         return None
-    agreed = text if text and request.POST.get("version") == str(text.version_id) else None
 
     def link(token: str) -> str:
         return request.build_absolute_uri(reverse("people:confirm", args=[token]))
 
     try:
-        confirmation = confirming.ask(found, new, agreed, link, timezone.now())
+        confirmation = confirming.ask(found, new, link, timezone.now())
     except confirming.TooManyAddresses:
         words = _("Too many addresses were tried with this invitation. Use %(email)s, or ask for a new invitation.")
         form.add_error("email", words % {"email": found.email})
@@ -128,14 +127,22 @@ def _ask_confirmation(
 @require_http_methods(["GET", "HEAD", "POST"])
 @explains_refusal
 def confirm(request: HttpRequest, token: str) -> HttpResponse:
-    """GET shows a button, POST makes the account: a messenger that looks at the link does not use it up."""
+    """GET shows a form, POST makes the account: a messenger that looks at the link does not use it up.
+
+    Whoever opens the link owns the address; whoever typed it may be somebody else. So password and consent are the
+    owner's, given here.
+    """
     at = timezone.now()
-    waiting = confirming.find(token, at)
-    if request.method != "POST":
-        place = waiting.invitation.cohort.name if waiting.invitation.cohort else waiting.invitation.team.name
-        return render(request, "people/confirm.html", {"confirmation": waiting, "place": place})
-    login(request, confirming.confirm(waiting, at), backend=BACKEND)
-    return redirect("home")
+    confirmation = confirming.find(token, at)
+    text = _text_to_agree(confirmation.invitation)
+    form = ConfirmForm(request.POST or None, asks_consent=text is not None, confirmation=confirmation)
+    if request.method == "POST" and form.is_valid():
+        user = confirming.confirm(confirmation, form.cleaned_data["password"], at)
+        login(request, user, backend=BACKEND)
+        return _welcome(request, user, text)
+    cohort, team = confirmation.invitation.cohort, confirmation.invitation.team
+    context = {"confirmation": confirmation, "place": cohort.name if cohort else team.name, "form": form, "text": text}
+    return render(request, "people/confirm.html", context)
 
 
 @never_cache

@@ -9,20 +9,26 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from people.models import EmailConfirmation, Invitation, OutMail, User
+from people.models import Consent, EmailConfirmation, Invitation, OutMail, User
 from people.services import confirming, consent, links, memberships
 from people.tasks import send_mail
 from tests.mailing import MailServer
-from tests.people.test_joining import invite_to_egypt, register, signed_in
-from tests.personas import World
+from tests.people.test_joining import NEW, invite_to_egypt, register, signed_in
+from tests.people.test_signing_in import try_password
+from tests.personas import World, make_consent_version
 
 INVITED, OTHER = "salma@example.org", "salma@other.example"
+OWN = "eleven calm storks"  # the password that the owner of the address chooses
 
 
 def mailed_path(server: MailServer) -> str:
     assert send_mail() == 1
     [path] = re.findall(r"http://testserver(/confirm/\S+)", server.text())
     return str(path)
+
+
+def confirm(client: Client, path: str, world: World, **changes: str) -> Any:
+    return client.post(path, {"password": OWN, "agree": "on", "version": str(world.consent_version.pk)} | changes)
 
 
 @pytest.fixture
@@ -48,24 +54,56 @@ def test_another_address_signs_in_when_its_owner_opened_the_link(
     assert "has to be confirmed first" in page.content.decode()
     assert not signed_in(client)
     assert not User.objects.filter(email=OTHER).exists()
-    waiting = EmailConfirmation.objects.get()
-    assert "nine quiet herons" not in waiting.password
     path = mailed_path(mail_server)
     assert mail_server.recipients[-1] == OTHER
     assert OutMail.objects.get(to=OTHER).body == ""
     elsewhere = world.client()
     assert "Confirm and join" in elsewhere.get(path).content.decode()
     assert not User.objects.filter(email=OTHER).exists(), "looking does not use it up"
-    assert elsewhere.post(path).url == reverse("home")
+    assert confirm(elsewhere, path, world).url == reverse("home")
     assert signed_in(elsewhere)
     salma = User.objects.get(email=OTHER)
     assert list(memberships.active_cohorts(salma)) == [world.egypt]
     assert consent.has_consented(salma, world.team)
     assert Invitation.objects.get().used_by == salma
-    assert salma.check_password("nine quiet herons")
-    assert EmailConfirmation.objects.get().password == ""
-    assert world.client().post(path).status_code == 410, "it works once"
+    assert confirm(world.client(), path, world).status_code == 410, "it works once"
     assert register(world.client(), link, world).status_code == 410
+
+
+def test_the_password_typed_by_somebody_else_opens_nothing_after_the_owner_confirmed(
+    world: World, link: str, mail_server: MailServer
+) -> None:
+    attacker = world.client()
+    register(attacker, link, world, email=OTHER)
+    path = mailed_path(mail_server)
+    assert confirm(world.client(), path, world).status_code == 302
+    assert not signed_in(attacker), "no session of the person who typed the address"
+    assert try_password(world.client(), OTHER, NEW["password"]).status_code == 200
+    assert try_password(world.client(), OTHER, OWN).status_code == 302
+
+
+@pytest.mark.parametrize("password", ["", "short", OTHER])
+def test_nobody_confirms_without_a_good_password(
+    world: World, link: str, mail_server: MailServer, password: str
+) -> None:
+    register(world.client(), link, world, email=OTHER)
+    path = mailed_path(mail_server)
+    client = world.client()
+    assert confirm(client, path, world, password=password).status_code == 200
+    assert not signed_in(client)
+    assert not User.objects.filter(email=OTHER).exists()
+    assert confirm(client, path, world).status_code == 302
+
+
+def test_the_owner_agrees_and_not_whoever_typed_the_address(world: World, link: str, mail_server: MailServer) -> None:
+    register(world.client(), link, world, email=OTHER)
+    path = mailed_path(mail_server)
+    client = world.client()
+    assert "We keep your answers. Version 1." in client.get(path).content.decode()
+    assert "To join, agree to the text above." in client.post(path, {"password": OWN}).content.decode()
+    newer = make_consent_version(world.team, number=2)
+    assert confirm(client, path, world, version=str(newer.pk)).status_code == 302
+    assert Consent.objects.get(user__email=OTHER).version == newer
 
 
 def test_a_link_passed_on_by_hand_names_no_address(world: World, mail_server: MailServer) -> None:
@@ -112,7 +150,7 @@ def test_a_confirmation_ends_with_its_time_its_invitation_or_an_account(
     else:
         User.objects.create_user(OTHER, "Somebody", "another long quiet one")
     client = world.client()
-    assert client.post(path).status_code == 410
+    assert confirm(client, path, world).status_code == 410
     assert not signed_in(client)
     assert not world.egypt.members.filter(user__email=OTHER).exists()
 
