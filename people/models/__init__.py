@@ -3,7 +3,7 @@ from people.models.consent import Consent, ConsentText, ConsentVersion
 from people.models.links import EmailConfirmation, Invitation, SignInLink
 from people.models.mail import OutMail
 from people.models.messages import Message, MessageRead
-from people.models.sign_in import FailedSignIn
+from people.models.sign_in import FailedSignIn, PasswordRequest
 from people.models.teams import Team, TeamMember
 from people.models.tokens import ApiToken
 from people.models.users import Rater, User
@@ -22,6 +22,7 @@ __all__ = [
     "Message",
     "MessageRead",
     "OutMail",
+    "PasswordRequest",
     "Rater",
     "SignInLink",
     "Team",

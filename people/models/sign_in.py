@@ -1,4 +1,4 @@
-"""Failed sign-ins of the last hours, by address: the store that every web process shares, broker or not."""
+"""Failed sign-ins and requests for password mails of the last hours, by sender: every web process shares them."""
 
 from django.db import models
 
@@ -21,3 +21,21 @@ class FailedSignIn(models.Model):
 
     def __str__(self) -> str:
         return f"failed sign-in {self.pk}"
+
+
+class PasswordRequest(models.Model):
+    """One request for a mail with which a new password is set, whatever address it names. `network` as above."""
+
+    at = models.DateTimeField()
+    address = models.CharField(max_length=45)
+    network = models.CharField(max_length=49)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["address", "-at"], name="password_request_address"),
+            models.Index(fields=["network", "-at"], name="password_request_network"),
+            models.Index(fields=["at"], name="password_request_at"),
+        ]
+
+    def __str__(self) -> str:
+        return f"password request {self.pk}"

@@ -6,7 +6,7 @@ from axes.models import AccessAttempt
 from django.contrib.sessions.models import Session
 
 from people.models import EmailConfirmation
-from people.services import outgoing, sign_in_limit
+from people.services import outgoing, password_limit, sign_in_limit
 
 LOCK_DAYS = 30  # of failed sign-ins as axes counts them
 
@@ -21,5 +21,6 @@ def clean_up(at: datetime) -> dict[str, int]:
         "attempts": attempts,
         "confirmations": confirmations,
         "failed_sign_ins": sign_in_limit.delete_old(at),
+        "password_requests": password_limit.delete_old(at),
         "letters": outgoing.delete_old(at),
     }

@@ -16,13 +16,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 from django.views.generic import FormView
 
-from people import mail_status
+from people import guessing, mail_status
 from people.forms.persons import ChangePasswordForm, ForgottenForm, NewPasswordForm, SignInForm, interface_language
 from people.models import User
-from people.services import keys, mail, profiles, tokens
+from people.services import keys, mail, password_limit, profiles, tokens
 from people.tabs import tabs_for
 from people.views.asking import next_url, person
-from people.views.sign_in_limit import limit_failures
+from people.views.sign_in_limit import limit_failures, refuse_password_mail
 
 
 @method_decorator(limit_failures, "dispatch")
@@ -67,8 +67,12 @@ class Forgotten(FormView):  # type: ignore[type-arg]
 
     def form_valid(self, form: ForgottenForm) -> HttpResponse:
         """Nothing here depends on whether the address has an account."""
+        at = timezone.now()
+        seconds = password_limit.note_request(guessing.address_of(self.request), at)
+        if seconds:
+            return refuse_password_mail(self.request, seconds)
         site = self.request.build_absolute_uri("/")
-        mail.ask_password(form.cleaned_data["email"], site, timezone.now())
+        mail.ask_password(form.cleaned_data["email"], site, at)
         return super().form_valid(form)
 
 

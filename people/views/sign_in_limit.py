@@ -1,4 +1,4 @@
-"""Refuses a sign-in from an address that failed too often, before the password is looked at."""
+"""Refuses a sign-in from an address that failed too often, before the password is looked at; and password mails."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -37,10 +37,24 @@ def refuse(request: HttpRequest, seconds: int) -> HttpResponse:
         "Too many sign-ins with a wrong password came from your network. Try again in %(n)s minutes.",
         minutes,
     ) % {"n": minutes}
+    return _refusal(request, seconds, words, "people/too_many_failures.html")
+
+
+def refuse_password_mail(request: HttpRequest, seconds: int) -> HttpResponse:
+    minutes = ceil(seconds / 60)
+    words = ngettext(
+        "Too many password mails were requested from your network. Try again in %(n)s minute.",
+        "Too many password mails were requested from your network. Try again in %(n)s minutes.",
+        minutes,
+    ) % {"n": minutes}
+    return _refusal(request, seconds, words, "people/too_many_requests.html")
+
+
+def _refusal(request: HttpRequest, seconds: int, words: str, template: str) -> HttpResponse:
     response: HttpResponse
     if request.headers.get("X-Requested-With") == "emic":
         response = JsonResponse({"words": words}, status=429)
     else:
-        response = render(request, "people/too_many_failures.html", {"words": words}, status=429)
+        response = render(request, template, {"words": words}, status=429)
     response.headers["Retry-After"] = str(seconds)
     return response

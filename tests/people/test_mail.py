@@ -248,10 +248,10 @@ def test_a_request_for_a_known_and_an_unknown_address_is_the_same_to_the_last_qu
             connection,
         ) as queries:
             reply = client.post(FORGOTTEN, {"email": email})
-        shapes = [re.sub(r"'[^']*'", "?", query["sql"].replace(email, "?")) for query in queries]
+        shapes = [re.sub(r"'[^']*'|\"s\d+_x\d+\"", "?", query["sql"].replace(email, "?")) for query in queries]
         asked.append((reply.status_code, reply.url, shapes))
     assert asked[0] == asked[1]
-    assert sum("INSERT" in shape for shape in asked[0][2]) == 1
+    assert sum('INSERT INTO "people_outmail"' in shape for shape in asked[0][2]) == 1
     send_mail()
     assert mail_server.recipients == ["nour@example.org"]
     assert set(OutMail.objects.values_list("to", "kind", "state")) == {
