@@ -31,6 +31,7 @@ def begin_a_change(page: Page, campaign: Campaign, nour: User) -> None:
     page.get_by_role("button", name=re.compile("^Change")).click()
     expect(page.locator("#main [value='2']")).to_be_checked()
     expect(page.locator("#main")).to_contain_text("You are changing your answer of")
+    page.wait_for_load_state()  # from here on the script hears keys
 
 
 def test_a_change_from_the_history_ends_there(open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot) -> None:
