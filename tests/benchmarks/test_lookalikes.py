@@ -1,4 +1,4 @@
-"""Look-alikes: drawn scenes cropped, zoomed, shifted and at night lie together; other scenes do not."""
+"""Look-alikes: scenes cropped, zoomed, shifted and at night lie together; other scenes do not."""
 
 import io
 from functools import lru_cache
@@ -9,10 +9,10 @@ import pytest
 from PIL import Image, ImageEnhance
 
 from benchmarks import lookalikes as looks
-from benchmarks.demo.lookalikes import lookalikes
 from benchmarks.lookalikes import Print, TooMany, fingerprint
 from benchmarks.models import Stage
 from benchmarks.services.lookalikes import arrange
+from tests.lookalikes import lookalikes
 from tests.personas import World
 
 SCENES = 5
@@ -21,7 +21,7 @@ SCENES = 5
 @lru_cache(maxsize=1)
 def drawn() -> tuple[list[int], list[str], list[Image.Image], list[Print]]:
     made = list(lookalikes(SCENES, seed=11, size=(320, 240)))
-    return [one.scene for one in made], [one.how for one in made], [one.picture for one in made], [
+    return [one.scene for one in made], [one.variant for one in made], [one.picture for one in made], [
         fingerprint(one.picture) for one in made
     ]  # fmt: skip
 
