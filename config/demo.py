@@ -6,10 +6,8 @@ Everything goes through the same services as real work, in one transaction: an i
 import os
 import secrets
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from multiprocessing import get_context
 from random import Random
 
 from django.conf import settings
@@ -21,15 +19,13 @@ import annotation.services.answers as answers
 import annotation.services.campaigns as campaigns
 from annotation.models import Campaign, CampaignCohort, Participation
 from annotation.services.leases import release
-from benchmarks.demo import CONCEPTS, describe
-from benchmarks.demo.jpeg import draw_jpeg
-from benchmarks.demo.scene import Condition
 from benchmarks.models import Benchmark, Image, Item, ItemImage, Role
 from benchmarks.services.benchmarks import create_from_recipe
 from benchmarks.services.images import store_image
 from config import demo_models as models
 from config import demo_practice as practice
 from config import demo_workflows as workflows
+from demo import pictures
 from people.models import (
     Cohort,
     CohortManager,
@@ -45,10 +41,9 @@ from people.models import (
 from people.services.raters import rater_of
 
 Say = Callable[[str], None]
-Picture = tuple[str, str, Condition]
 SEED = 20261120
 TARGET = 8
-CONDITIONS: dict[Condition, str] = {
+CONDITIONS: dict[str, str] = {
     "natural": "Relevance, natural photos",
     "generated": "Relevance, generated pictures",
 }
@@ -90,7 +85,6 @@ def exists() -> bool:
 def load(say: Say, *, now: datetime | None = None) -> str:
     """Make the demo and return the text that lists its accounts. The password is random, one for each data folder."""
     now = now or timezone.now()
-    pictures = draw_all(say)
     password = f"{secrets.choice(('brass', 'enamel', 'needle', 'ruler', 'tick'))}-{secrets.randbelow(900000) + 100000}"
     with transaction.atomic():
         demo = make_people(password)
@@ -100,7 +94,7 @@ def load(say: Say, *, now: datetime | None = None) -> str:
         Role.objects.get_or_create(
             benchmark=benchmark, user=demo.users["admin"], defaults={"name": Role.Name.RESEARCHER}
         )
-        images = make_items(benchmark, demo.team, pictures)
+        images = make_items(benchmark, demo.team)
         raters = make_simulated(demo, now)
         for condition, name in CONDITIONS.items():
             campaign = open_campaign(benchmark, demo, condition, name, now)
@@ -114,22 +108,6 @@ def load(say: Say, *, now: datetime | None = None) -> str:
         go_home(now)
     lines = [f"  {user}@demo.emic   {what}" for user, _, _, what, _ in ACCOUNTS]
     return "\n".join([f"Demo accounts, all with the password  {password}", *lines]) + "\n"
-
-
-def draw_all(say: Say) -> dict[Picture, bytes]:
-    """(concept, culture, condition) -> JPEG bytes, drawn on all cores."""
-    wanted: list[Picture] = [
-        (concept, label, condition) for concept in CONCEPTS for label, *_ in COHORTS for condition in CONDITIONS
-    ]
-    drawn: dict[Picture, bytes] = {}
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        for name, data in zip(
-            wanted, pool.map(draw_jpeg, wanted, range(SEED, SEED + len(wanted)), chunksize=4), strict=True
-        ):
-            drawn[name] = data
-            if len(drawn) % 24 == 0:
-                say(f"Drew {len(drawn)} of {len(wanted)} pictures")
-    return drawn
 
 
 def make_people(password: str) -> Demo:
@@ -164,18 +142,15 @@ def make_people(password: str) -> Demo:
     return Demo(team, cohorts, users)
 
 
-def make_items(benchmark: Benchmark, team: Team, pictures: dict[Picture, bytes]) -> dict[Picture, Image]:
+def make_items(benchmark: Benchmark, team: Team) -> dict[tuple[str, str, str], Image]:
     stage, images = benchmark.stages.get(key="relevance"), {}
-    for (concept, label, condition), data in pictures.items():
-        image, _ = store_image(team, data, name=f"{concept}-{label}-{condition}.jpg")
-        images[concept, label, condition] = image
+    for scene in pictures.of_kind("scene"):
+        image, _ = store_image(team, scene.path.read_bytes(), name=scene.file)
+        images[scene.concept, scene.country, scene.condition] = image
         item = Item.objects.create(
-            stage=stage, key=f"{condition}/{label}/{concept}", concept=concept, origin=label, condition=condition
+            stage=stage, key=scene.key, concept=scene.concept, origin=scene.country, condition=scene.condition
         )
-        ItemImage.objects.create(
-            item=item, image=image, alt=describe(concept, label, condition)[:300],
-            source="Drawn by Emic for its demo", licence="Apache-2.0",
-        )  # fmt: skip
+        ItemImage.objects.create(item=item, image=image, alt=scene.alt, source=scene.source, licence=scene.licence)
     return images
 
 

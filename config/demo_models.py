@@ -16,9 +16,9 @@ from annotation.services.campaigns import create
 from annotation.services.file_campaigns import open_for_imports
 from annotation.services.file_rows import Place
 from annotation.services.sheet_versions import sheet_of
-from benchmarks.demo import CONCEPTS
 from benchmarks.models import Benchmark, Item, Stage
 from config.demo_workflows import FACETS, NAMES, SEED, SHOWN, Stuff
+from demo import pictures
 from people.services.raters import describe, models_of
 from predictions.models import Collection, Entry, Query, Ranking, Run
 
@@ -29,6 +29,7 @@ MODELS: tuple[tuple[str, dict[str, Any], float], ...] = (
     ("Simulated Sparrow", {"family": "Simulated, small", "open": True, "released": "2025-09-01"}, 2.0),
 )
 REGION = {"Egypt": "Africa", "Brazil": "Latin America", "China": "East Asia"}
+CONCEPTS = pictures.concepts()
 LANGUAGE = {"Egypt": "ar", "Brazil": "pt", "China": "zh"}
 
 

@@ -3,12 +3,10 @@
 Questions, words and scenes are made up for the demo; simulated people are named so, as in the rest of it.
 """
 
-import io
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from random import Random
 from typing import Any
 
 from django.db import transaction
@@ -19,17 +17,15 @@ import annotation.services.campaigns as campaigns
 import annotation.services.deriving as deriving
 import annotation.services.reviews as reviews
 from annotation.models import Annotation, Assignment, Campaign, Upload
-from benchmarks.demo import describe
-from benchmarks.demo.lookalikes import LookAlike, lookalikes, varied
-from benchmarks.demo.scene import Condition
 from benchmarks.models import Benchmark, Image, Item, ItemFact, ItemImage, Stage
 from benchmarks.services.benchmarks import create_from_recipe
 from benchmarks.services.images import store_image
 from benchmarks.services.lookalikes import arrange
+from demo import pictures
+from demo.pictures import Picture
 from people.models import Cohort, Rater, Team, User
 
 SEED = 31
-DRAWN = {"source": "Drawn by Emic for its demo", "licence": "Apache-2.0"}
 SHOWN = ("dance", "drinks", "festival", "clothing")
 FACETS = {"dance": "traditions", "drinks": "drink", "festival": "rituals", "clothing": "clothing"}
 # How the demo's cohorts call what its pictures show; used as words to find, as questions and as answers.
@@ -39,7 +35,7 @@ NAMES = {
     "China": {"dance": "Yangge", "drinks": "Gongfu tea", "festival": "Lantern Festival", "clothing": "Hanfu"},
 }
 GENERIC = {"festival": "A party", "clothing": "Clothes"}  # correct, and neither precise nor specific
-# Of the first scenes that `lookalikes` draws, in their order.
+# Of the pairs of pictures, in their order.
 HOURS = (
     ("When should a family eat together?", "By day", "After dark"),
     ("When do people like to dress up?", "By day", "After dark"),
@@ -56,7 +52,7 @@ class Stuff:
     actor: User
     cohorts: Mapping[str, Cohort]
     raters: Mapping[str, list[Rater]]
-    pictures: Mapping[tuple[str, str, Condition], Image]
+    pictures: Mapping[tuple[str, str, str], Image]
     now: datetime
 
     def picture(self, concept: str, label: str) -> Image:
@@ -137,16 +133,14 @@ def grounding(stuff: Stuff) -> None:
 def pairs(stuff: Stuff) -> None:
     """ValueGround: one scene by day and by night."""
     stage = _benchmark(stuff, "valueground", "ValueGround, demo").stages.get(key="pair-review")
-    scenes = {one.scene: one.picture for one in lookalikes(len(HOURS), SEED) if not one.how}
     for number, (question, day, night) in enumerate(HOURS):
         item = Item.objects.create(
             stage=stage, key=f"demo-{number + 1}", text=question, condition="drawn",
             context={"option_a": day, "option_b": night},
         )  # fmt: skip
-        for role, how in (("a", ""), ("b", "night")):
-            image = _stored(stuff, varied(scenes[number], how, Random(number), (640, 480)))
-            alt = f"Drawing: {day if role == 'a' else night}"
-            ItemImage.objects.create(item=item, image=image, role=role, alt=alt, **DRAWN)
+        for picture in pictures.of_kind("pair"):
+            if picture.key == item.key:
+                _attach(stuff, item, picture)
     _campaign(stuff, stage, "Pairs of pictures", "Say whether two pictures differ only in what they should.")
 
 
@@ -162,7 +156,7 @@ def concepts(stuff: Stuff) -> None:
         for first, second, alike in MERGES
     )  # fmt: skip
     for number in (1, 2):
-        _contact_sheet(stuff, sorting, f"scenes-{number}", [*lookalikes(2, SEED + number)])
+        _contact_sheet(stuff, sorting, f"scenes-{number}")
     for label in stuff.cohorts:
         for concept in ("transport", "farming"):
             _item(stuff, labelling, concept, label, context={"labels": [concept, "street", "tree", "people"]})
@@ -171,11 +165,11 @@ def concepts(stuff: Stuff) -> None:
     _campaign(stuff, labelling, "What does it show?", "Correct what a model found in a picture.")
 
 
-def _contact_sheet(stuff: Stuff, stage: Stage, key: str, found: list[LookAlike]) -> None:
+def _contact_sheet(stuff: Stuff, stage: Stage, key: str) -> None:
     item = Item.objects.create(stage=stage, key=key, concept="street scenes")
-    for number, one in enumerate(found, start=1):
-        image = _stored(stuff, one.picture)
-        ItemImage.objects.create(item=item, image=image, role=f"p{number:03}", alt=f"Drawing {number}", **DRAWN)
+    for picture in pictures.of_kind("look-alike"):
+        if picture.key == key:
+            _attach(stuff, item, picture)
     arrange(item)
 
 
@@ -186,15 +180,17 @@ def _benchmark(stuff: Stuff, recipe: str, name: str) -> Benchmark:
 def _item(stuff: Stuff, stage: Stage, concept: str, label: str, condition: str = "", **more: Any) -> Item:
     told = {"concept": concept, "origin": label, "condition": condition, **more}
     item = Item.objects.create(stage=stage, key=f"{label}/{concept}", **told)
-    alt = describe(concept, label, "natural")[:300]
-    ItemImage.objects.create(item=item, image=stuff.picture(concept, label), alt=alt, **DRAWN)
+    scene = pictures.scene(concept, label)
+    image = stuff.picture(concept, label)
+    ItemImage.objects.create(item=item, image=image, alt=scene.alt, source=scene.source, licence=scene.licence)
     return item
 
 
-def _stored(stuff: Stuff, picture: Any) -> Image:
-    buffer = io.BytesIO()
-    picture.convert("RGB").save(buffer, "JPEG", quality=88)
-    return store_image(stuff.team, buffer.getvalue(), name="drawn.jpg")[0]
+def _attach(stuff: Stuff, item: Item, picture: Picture) -> None:
+    image, _new = store_image(stuff.team, picture.path.read_bytes(), name=picture.file)
+    ItemImage.objects.create(
+        item=item, image=image, role=picture.role, alt=picture.alt, source=picture.source, licence=picture.licence
+    )
 
 
 def _campaign(stuff: Stuff, stage: Stage, name: str, summary: str) -> Campaign:

@@ -149,7 +149,7 @@ def load_demo(home: Home, env: dict[str, str]) -> None:
         say.line("  There is no demo in this version.")
         return
     port = free_port("127.0.0.1", 0)
-    with say.step("Loading the demo and drawing its pictures"):
+    with say.step("Loading the demo"):
         practice = f"http://127.0.0.1:{port}/v1"
         manage(home, {**env, "EMIC_DEMO": "1", "EMIC_PRACTICE": practice}, "load_demo")
     home.remember(demo="loaded", practice=port)

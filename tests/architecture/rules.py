@@ -13,7 +13,7 @@ PURE = (
     "evaluation/figures/drawing/",
     "benchmarks/rules/",
     "benchmarks/recipes/",
-    "benchmarks/demo/",
+    "demo/pictures.py",
     "predictions/prompts/",
     "annotation/fields/contract.py",
 )

@@ -6,7 +6,7 @@ from config import demo
 
 
 class Command(BaseCommand):
-    help = "Loads the demo: a team, three cohorts, drawn pictures, simulated raters. Does nothing when it is there."
+    help = "Loads the demo: a team, three cohorts, pictures, simulated raters. Does nothing if it exists."
 
     def handle(self, *args: Any, **options: Any) -> None:
         if demo.exists():
