@@ -207,6 +207,8 @@ LANGUAGE_CODE = "en"
 LOCALE_PATHS = [BASE_DIR / "locale"]
 catalogues.compile_at_start(LOCALE_PATHS[0])
 LANGUAGES, LANGUAGES_BIDI = languages.found(LOCALE_PATHS[0])
+# Languages that are kept complete for annotators. Each other catalogue is a draft: see docs/how-to/add-a-language.md
+CONFIRMED_LANGUAGES = ["am", "ar", "pt-br"]
 FORMAT_MODULE_PATH = ["config.formats"]
 # For languages whose dates neither Django nor config/formats knows.
 DATE_FORMAT = SHORT_DATE_FORMAT = "j F Y"

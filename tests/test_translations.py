@@ -1,200 +1,165 @@
-"""Every text that people read is there in their language, with the same placeholders. It runs without gettext tools."""
+"""Translations never block a change: a missing text appears in English and is listed. A wrong one fails the tests."""
 
 import re
 import subprocess
-from fnmatch import fnmatchcase
-from functools import cache
+import sys
 from pathlib import Path
 
 import django
 import pytest
 from django.conf import settings
 from django.test import Client
-from django.utils.translation import to_locale
 
-from config import borrowed, languages
-from tests.catalogues import Entry, Text, entries, plural_forms, texts_of
-
-ROOT = Path(settings.BASE_DIR)
-HOW = "Run ./emic manage makemessages -l {} --no-location and translate."
-CODES = [code for code, _ in settings.LANGUAGES if code != "en"]
-
-# Where the texts stand that annotators meet. A new file in one of these places is covered without a word here.
-ANNOTATORS = (
-    "templates/*.html",
-    "templates/parts/**",
-    "templates/people/**",
-    "templates/annotation/**",
-    "annotation/*.py",
-    "annotation/displays/**",
-    "annotation/fields/**",
-    "annotation/models/**",
-    "annotation/services/**",
-    "annotation/views/**",
-    "benchmarks/templatetags/**",
-    "config/**",
-    "people/*.py",
-    "people/forms/**",
-    "people/models/**",
-    "people/services/**",
-    "people/templatetags/**",
-    "people/views/**",
-)
-# And what of it only those see who run a team, a benchmark or a campaign.
-MANAGERS = (
-    "templates/annotation/campaigns/**",
-    "templates/annotation/cohort/**",
-    "templates/annotation/composer/**",
-    "templates/annotation/coverage/**",
-    "templates/annotation/verdict.html",
-    "templates/annotation/brought.html",
-    "templates/annotation/overview.html",
-    "templates/parts/elsewhere.html",
-    "templates/parts/mail_banner.html",
-    "templates/annotation/chain.html",
-    "templates/annotation/protocol/form.html",
-    "templates/annotation/protocol/write.html",
-    "templates/annotation/reviews/[!w]*",  # not why.html, which authors read
-    "templates/annotation/fields/*/compare.html",
-    "templates/people/cohort*",
-    "templates/people/fresh_link.html",
-    "templates/people/consent_*",
-    "templates/people/invitations.html",
-    "templates/people/invite*.html",
-    "templates/people/listed.html",
-    "templates/people/mail.html",
-    "templates/people/messages.html",
-    "templates/people/sign_in_link.html",
-    "templates/people/team*",
-    "templates/people/tokens.html",
-    "annotation/campaign*.py",
-    "annotation/composer*.py",
-    "annotation/holes.py",
-    "annotation/verdicts.py",
-    "annotation/protocol_pages.py",
-    "annotation/roster.py",
-    "annotation/fields/registry.py",
-    "annotation/fields/settings.py",
-    "annotation/fields/*/settings.py",
-    "annotation/models/campaigns.py",
-    "annotation/services/answer_files.py",
-    "annotation/services/file_items.py",
-    "annotation/services/file_rows.py",
-    "annotation/services/file_writing.py",
-    "annotation/services/campaigns.py",
-    "annotation/services/stages.py",
-    "annotation/views/answer_files.py",
-    "annotation/views/campaigns.py",
-    "annotation/views/cohorts.py",
-    "annotation/views/composer*.py",
-    "annotation/views/coverage.py",
-    "annotation/views/instructions.py",
-    "annotation/views/reviews.py",
-    "people/tabs.py",
-    "people/mail_status.py",
-    "people/forms/teams.py",
-    "people/models/mail.py",
-    "people/models/teams.py",
-    "people/services/inviting.py",
-    "people/services/teams.py",
-    "people/views/cohorts.py",
-    "people/views/fresh.py",
-    "people/views/inviting.py",
-    "people/views/messages.py",
-    "people/views/teams.py",
-    "people/views/tokens.py",
+from config import borrowed, catalogues, languages
+from config.catalogues import compile_changed, read
+from config.local import testing
+from config.local.errors import EmicError
+from tests.test_catalogues import HEADER, catalogue_in, translations
+from tests.translations import (
+    ANNOTATORS,
+    MANAGERS,
+    ROOT,
+    Text,
+    Use,
+    audience,
+    check,
+    fault,
+    lies_in,
+    source_files,
+    texts_of,
+    uses,
 )
 
+TEXTS = {
+    Text("Save %(name)s"): Use("templates/people/form.html", "annotators"),
+    Text("%(n)s picture", "%(n)s pictures"): Use("annotation/words.py", "annotators"),
+    Text("Create the campaign"): Use("annotation/campaign_forms.py", "managers"),
+    Text("Run the model"): Use("templates/predictions/run.html", "researchers"),
+}
+COMPLETE = (
+    HEADER
+    + r"""
+msgid "Save %(name)s"
+msgstr "Shrani %(name)s"
 
-@cache
-def source_files() -> list[str]:
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-    wanted = (name for name in listed if name.endswith((".py", ".html", ".txt")) and not name.startswith("tests/"))
-    return [name for name in wanted if (ROOT / name).is_file()]
+msgid "%(n)s picture"
+msgid_plural "%(n)s pictures"
+msgstr[0] "ena slika"
+msgstr[1] "%(n)s sliki"
+msgstr[2] "%(n)s slike"
+msgstr[3] "%(n)s slik"
+
+msgid "Create the campaign"
+msgstr "Ustvari"
+
+msgid "Run the model"
+msgstr "Zaženi"
+"""
+)
+NOT_TRANSLATED = {
+    "a new text of the code": COMPLETE.replace('msgid "Save %(name)s"', 'msgid "Save the old %(name)s"'),
+    "an empty translation": COMPLETE.replace('"Shrani %(name)s"', '""'),
+    "a fuzzy translation": COMPLETE.replace('msgid "Save', '#, fuzzy\nmsgid "Save'),
+    "a fuzzy translation with another placeholder": COMPLETE.replace('msgid "Save', '#, fuzzy\nmsgid "Save').replace(
+        "Shrani %(name)s", "Shrani %(title)s"
+    ),
+}
+WRONG = {
+    "another placeholder": (COMPLETE.replace("Shrani %(name)s", "Shrani %(ime)s"), 8, "%(ime)s"),
+    "a placeholder that is left out": (COMPLETE.replace("Shrani %(name)s", "Shrani"), 8, "%(name)s"),
+    "another placeholder in one plural form": (COMPLETE.replace('%(n)s slik"', '%(m)s slik"'), 11, "%(m)s"),
+    "a plural form too few": (COMPLETE.replace('msgstr[3] "%(n)s slik"\n', ""), 11, "3 plural forms"),
+    "a plural form too many": (COMPLETE.replace('slik"\n', 'slik"\nmsgstr[4] "slik"\n'), 11, "5 plural forms"),
+    "an empty plural form": (COMPLETE.replace('"%(n)s slike"', '""'), 11, "some plural forms are empty"),
+    "a wrong placeholder that only researchers see": (COMPLETE.replace("Zaženi", "Zaženi %s"), 21, "%s"),
+    "a file that cannot be read": (COMPLETE.replace('"Zaženi"', '"Zaženi'), 22, "no comment"),
+}
 
 
-def lies_in(name: str, places: tuple[str, ...]) -> bool:
-    """`folder/**` is all below it; else `*` stands for a part of one name."""
-    return any(
-        name.startswith(place[:-2])
-        if place.endswith("/**")
-        else fnmatchcase(name, place) and name.count("/") == place.count("/")
-        for place in places
+@pytest.fixture(params=["confirmed", "draft"])
+def confirmed(request: pytest.FixtureRequest) -> list[str]:
+    return ["sl"] if request.param == "confirmed" else []
+
+
+def test_a_complete_language_passes_both_checks(tmp_path: Path, confirmed: list[str]) -> None:
+    catalogue_in(tmp_path, COMPLETE)
+    assert check(tmp_path, TEXTS, confirmed, release=False) == 0
+    assert check(tmp_path, TEXTS, confirmed, release=True) == 0
+
+
+@pytest.mark.parametrize("name", NOT_TRANSLATED)
+def test_a_missing_text_of_annotators_is_listed_and_fails_only_a_release(
+    name: str, tmp_path: Path, confirmed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = catalogue_in(tmp_path, NOT_TRANSLATED[name])
+    assert check(tmp_path, TEXTS, confirmed, release=False) == 0
+    output = capsys.readouterr().out
+    assert "annotators 1 of 2, managers 1 of 1, researchers 1 of 1" in output
+    missing = "appears in English: templates/people/form.html: 'Save %(name)s'"
+    assert (missing if confirmed else "appear in English: 1 texts for annotators") in output
+    assert check(tmp_path, TEXTS, confirmed, release=True) == 1
+    assert missing in capsys.readouterr().out
+    compile_changed(tmp_path)
+    assert translations(source).gettext("Save %(name)s") == "Save %(name)s"
+
+
+def test_a_missing_text_of_managers_or_researchers_is_counted_and_fails_nothing(
+    tmp_path: Path, confirmed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    catalogue_in(tmp_path, COMPLETE.replace("Ustvari", "").replace("Zaženi", ""))
+    assert check(tmp_path, TEXTS, confirmed, release=True) == 0
+    output = capsys.readouterr().out
+    assert "annotators 2 of 2, managers 0 of 1, researchers 0 of 1" in output and "in English" not in output
+
+
+@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("release", [False, True])
+def test_a_wrong_translation_fails_both_checks_and_names_its_line(
+    name: str, release: bool, tmp_path: Path, confirmed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, line, problem = WRONG[name]
+    source = catalogue_in(tmp_path, text)
+    assert check(tmp_path, TEXTS, confirmed, release=release) == 1
+    output = capsys.readouterr().out
+    assert f"{source}, line {line}: " in output and problem in output
+
+
+def test_a_confirmed_language_without_a_catalogue_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    catalogue_in(tmp_path, COMPLETE)
+    assert check(tmp_path, TEXTS, ["sl", "sw"], release=False) == 1
+    assert "sw is in CONFIRMED_LANGUAGES" in capsys.readouterr().out
+
+
+def test_emic_test_runs_the_check_and_shows_what_it_lists(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without `--release` as well as with it; a release is never checked in parts."""
+    listing = [sys.executable, "-c", "import sys; print('listed', *sys.argv[1:]); sys.exit('--release' in sys.argv)"]
+    assert testing.CHECKS[testing.TRANSLATIONS][1:] == ["-m", "tests.translations"]
+    monkeypatch.setattr(testing, "CHECKS", {testing.TRANSLATIONS: listing})
+    assert testing.run_checks(release=False) == (1, []) and "listed\n" in capsys.readouterr().out
+    assert testing.run_checks(release=True) == (0, [testing.TRANSLATIONS])
+    assert "listed --release\n" in capsys.readouterr().out
+    with pytest.raises(EmicError, match="without paths"):
+        testing.test(["--release", "tests/people"])
+
+
+@pytest.mark.parametrize(
+    "source", sorted(catalogues.FOLDER.glob("*/LC_MESSAGES/django.po")), ids=lambda path: path.parts[-3]
+)
+def test_no_translation_of_ours_is_wrong(source: Path) -> None:
+    content = read(source)
+    wrong = [(message.line, fault(message, content.n_plurals)) for message in content.messages]
+    assert not [(line, problem) for line, problem in wrong if problem]
+
+
+def test_the_check_reads_the_catalogues_and_the_code_of_this_repository() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.translations"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-
-
-def of_annotators(names: list[str]) -> list[str]:
-    return [name for name in names if lies_in(name, ANNOTATORS) and not lies_in(name, MANAGERS)]
-
-
-def texts_in(names: list[str]) -> dict[Text, str]:
-    """Each text, and one file it stands in."""
-    return {text: name for name in names for text in texts_of(ROOT / name)}
-
-
-def catalogue(code: str) -> Path:
-    return ROOT / "locale" / to_locale(code) / "LC_MESSAGES" / "django.po"
-
-
-def covers_all(code: str) -> bool:
-    """A catalogue is held to the pages of annotators, and to all pages if its head says so."""
-    return languages.head(catalogue(code)).get("X-Covers") == "all pages"
-
-
-def lacking(wanted: dict[Text, str], there: list[Entry]) -> list[str]:
-    done = {entry.text for entry in there if entry.done}
-    return sorted(f"{name}: {text.source!r}" for text, name in wanted.items() if text not in done)
-
-
-def faults(there: list[Entry], forms: int) -> list[str]:
-    """Placeholders that differ, and counted texts with too few or too many forms."""
-    wrong = [
-        f"placeholders differ: {one.text.source!r} -> {one.translations}" for one in there if one.placeholders_differ
-    ]
-    for one in there:
-        expected = forms if one.text.plural else 1
-        if len(one.translations) != expected:
-            wrong.append(f"{len(one.translations)} forms, not {expected}: {one.text.source!r}")
-        if 0 < len([said for said in one.translations if said]) < expected:
-            wrong.append(f"some forms are empty: {one.text.source!r}")
-    return wrong
-
-
-@pytest.mark.parametrize("code", CODES)
-def test_every_text_is_translated(code: str) -> None:
-    names = source_files()
-    wanted = texts_in(names if covers_all(code) else of_annotators(names))
-    missing = lacking(wanted, entries(catalogue(code)))
-    assert not missing, (
-        f"{len(missing)} texts lack a translation in {catalogue(code).relative_to(ROOT)}.\n"
-        f"{HOW.format(to_locale(code))}\n" + "\n".join(missing)
-    )
-
-
-@pytest.mark.parametrize("code", CODES)
-def test_placeholders_and_plural_forms_are_those_of_the_source(code: str) -> None:
-    wrong = faults(entries(catalogue(code)), plural_forms(catalogue(code)))
-    assert not wrong, "\n".join(wrong)
-
-
-@pytest.mark.parametrize("code", CODES)
-def test_catalogue_holds_the_texts_of_the_code_and_no_others(code: str) -> None:
-    now, then = set(texts_in(source_files())), {entry.text for entry in entries(catalogue(code))}
-    assert now == then, (
-        f"{HOW.format(to_locale(code))}\nnew: {sorted(text.source for text in now - then)}\n"
-        f"gone: {sorted(text.source for text in then - now)}"
-    )
-
-
-def test_a_hole_is_found() -> None:
-    """The sample that must fail: missing, fuzzy, another placeholder, a form too few."""
-    text, counted = Text("{n} left of %(all)s"), Text("%(n)s picture", "%(n)s pictures")
-    assert lacking({text: "a.py"}, []) == lacking({text: "a.py"}, [Entry(text, ("x",), True)])
-    assert faults([Entry(text, ("{n} von %(alle)s",), False)], 2) and faults([Entry(text, ("{n}",), False)], 2)
-    assert faults([Entry(counted, ("%(n)s", ""), False)], 2) and faults([Entry(counted, ("a", "%(n)s"), False)], 6)
-    assert not faults([Entry(counted, ("one", "%(n)s"), False), Entry(text, ("%(all)s: {n}",), False)], 2)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for code in settings.CONFIRMED_LANGUAGES:
+        assert re.search(rf"^{code} \(confirmed\): annotators [5-9]\d\d of [5-9]\d\d, managers", done.stdout, re.M)
 
 
 def test_texts_are_found_in_code_and_in_templates(tmp_path: Path) -> None:
@@ -212,21 +177,29 @@ def test_texts_are_found_in_code_and_in_templates(tmp_path: Path) -> None:
     assert texts_of(page) == {Text("It's", context="short"), Text("word"), Text("%(n)s left", "%(n)s are left")}
 
 
-def test_pages_of_annotators_are_told_from_those_of_managers() -> None:
+def test_each_file_has_one_audience_and_each_place_has_files() -> None:
     names = ["templates/annotation/fields/new/input.html", "annotation/campaign_forms.py", "evaluation/words.py"]
-    assert of_annotators(names) == names[:1]
-    nobody = [place for place in ANNOTATORS + MANAGERS if not any(lies_in(name, (place,)) for name in source_files())]
-    assert not nobody, f"no file lies there any more: {nobody}"
+    assert [audience(name) for name in names] == ["annotators", "managers", "researchers"]
+    empty = [place for place in ANNOTATORS + MANAGERS if not any(lies_in(name, (place,)) for name in source_files())]
+    assert not empty, f"no file lies in these places any more: {empty}"
+
+
+def test_a_text_that_annotators_read_anywhere_is_theirs() -> None:
+    """`Name` stands in the forms of managers, too."""
+    both = uses(["annotation/campaign_forms.py", "people/forms/persons.py"])
+    assert {use.audience for use in both.values()} == {"annotators", "managers"}
+    only = uses(["people/forms/persons.py"])
+    assert all(both[text].audience == "annotators" for text in only)
 
 
 def test_borrowed_texts_are_djangos_own() -> None:
     folder = Path(django.__file__).parent
-    own = {
-        text.source
+    django_texts = {
+        message.source
         for place in ("conf", "contrib/auth")
-        for text in (entry.text for entry in entries(folder / place / "locale/en/LC_MESSAGES/django.po"))
+        for message in read(folder / place / "locale/en/LC_MESSAGES/django.po").messages
     }
-    assert {text.source for text in texts_of(Path(borrowed.__file__))} <= own
+    assert {text.source for text in texts_of(Path(borrowed.__file__))} <= django_texts
 
 
 def test_a_catalogue_is_all_a_new_language_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,6 +61,9 @@ def parser() -> ArgumentParser:
     add_run(commands.add_parser("run", help="start Emic here and say where it is; Ctrl-C stops it"))
     tests = commands.add_parser("test", help="lint, types and all tests; with arguments for pytest, only those tests")
     tests.add_argument("--slow", action="store_true", help="also load, kill, scale, performance and coverage")
+    tests.add_argument(
+        "--release", action="store_true", help="also refuse missing translations; before a version is tagged"
+    )
     tests.add_argument("pytest", nargs="*", help="a folder or file of tests, or options of pytest")
     tests.set_defaults(command=lambda options: testing.test(sys.argv[2:]))
     local = commands.add_parser("models", help="install what models on this machine need (torch); once, and optional")

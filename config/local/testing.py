@@ -17,11 +17,13 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 # A bare Debian lacks libatomic1, which the browser's driver needs.
 PACKAGES = ("chromium", "libatomic1", "fonts-noto-core", "fonts-noto-cjk", "fonts-noto-color-emoji")
 BIN = setup.VENV / "bin"
+TRANSLATIONS = "Translations"
 CHECKS = {
     "Lint": [BIN / "ruff", "check", "--quiet", "."],
     "Format": [BIN / "ruff", "format", "--check", "--quiet", "."],
     "Types": [BIN / "mypy", "--no-error-summary", "."],
     "Migrations are complete": [setup.PYTHON, "manage.py", "makemigrations", "--check", "--dry-run"],
+    TRANSLATIONS: [setup.PYTHON, "-m", "tests.translations"],
 }
 GOLDEN = "EMIC_GOLDEN"  # tests of wordings write down a new version where it says "write"
 # Tests that wait for a browser, a server or a worker. A failure is run once more, alone: what passes then is listed as
@@ -33,13 +35,15 @@ PERFORMANCE = ROOT / "tests" / "performance"  # every script in it is run by --s
 
 def test(arguments: list[str]) -> int:
     """Without arguments everything; with a path or other options of pytest only those tests."""
-    slow = "--slow" in arguments
-    chosen = [argument for argument in arguments if argument != "--slow"]
+    slow, release = "--slow" in arguments, "--release" in arguments
+    chosen = [argument for argument in arguments if argument not in ("--slow", "--release")]
+    if release and chosen:
+        raise EmicError("A release is tested as a whole. Run ./emic test --release without paths and other options.")
     setup.ensure(setup.DEV)
     ensure_browser()
     if slow and not models.works():
         raise EmicError("The slow tests need local models. Run ./emic models, then ./emic test --slow again.")
-    passed, failed = (0, []) if chosen else run_checks()
+    passed, failed = (0, []) if chosen else run_checks(release=release)
     counts = run_pytest(chosen, slow)
     if slow and not chosen:
         more_passed, more_failed = run_performance()
@@ -53,13 +57,15 @@ def test(arguments: list[str]) -> int:
     return 1 if all_failed or counts["status"] else 0
 
 
-def run_checks() -> tuple[int, list[str]]:
+def run_checks(*, release: bool) -> tuple[int, list[str]]:
     """Each check on its own, so that one run shows everything that is wrong."""
     failed = []
     for name, command in CHECKS.items():
+        command = [*command, "--release"] if release and name == TRANSLATIONS else command
         done = timed(name, [str(part) for part in command], test_environment())
         if done.returncode:
             failed.append(name)
+        if done.returncode or name == TRANSLATIONS:  # it lists what is missing, too
             say.line((done.stdout + done.stderr).rstrip())
     return len(CHECKS) - len(failed), failed
 
