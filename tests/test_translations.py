@@ -1,13 +1,16 @@
 """Translations never block a change: a missing text appears in English and is listed. A wrong one fails the tests."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import django
 import pytest
 from django.conf import settings
+from django.core.management import call_command
 from django.test import Client
 
 from config import borrowed, catalogues, languages
@@ -160,6 +163,26 @@ def test_the_check_reads_the_catalogues_and_the_code_of_this_repository() -> Non
     assert done.returncode == 0, done.stdout + done.stderr
     for code in settings.CONFIRMED_LANGUAGES:
         assert re.search(rf"^{code} \(confirmed\): annotators [5-9]\d\d of [5-9]\d\d, managers", done.stdout, re.M)
+
+
+@pytest.mark.skipif(not shutil.which("xgettext"), reason="gettext is not installed, and only makemessages needs it")
+def test_makemessages_changes_only_the_lines_of_the_texts_that_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    settings.LOCALE_PATHS = [tmp_path / "locale"]
+    monkeypatch.chdir(tmp_path)
+    long = "This sentence is longer than the eighty characters of a line that gettext would leave in one piece. " * 2
+    code = tmp_path / "code.py"
+    code.write_text(f'from django.utils.translation import gettext as _\n_("Save")\n_("Old")\n_("{long}")\n')
+    before = HEADER + f'\nmsgid "Save"\nmsgstr "Shrani"\n\nmsgid "Old"\nmsgstr "Staro"\n\nmsgid "{long}"\nmsgstr ""\n'
+    source = catalogue_in(tmp_path / "locale", before)
+    call_command("makemessages", locale=["sl"], verbosity=0)
+    assert source.read_text(encoding="utf-8") == before
+    code.write_text(code.read_text().replace("Old", "Another thing"))
+    call_command("makemessages", locale=["sl"], verbosity=0)
+    after = before.replace('msgid "Old"\nmsgstr "Staro"', 'msgid "Another thing"\nmsgstr ""')
+    assert source.read_text(encoding="utf-8") == after
+    assert [path.name for path in (tmp_path / "locale").iterdir()] == ["sl"]
 
 
 def test_texts_are_found_in_code_and_in_templates(tmp_path: Path) -> None:
