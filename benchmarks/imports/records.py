@@ -70,11 +70,17 @@ class Row:
 def from_manifest(number: int, found: Mapping[str, Any] | RowProblem, words: Vocabulary, defaults: Defaults) -> Row:
     if isinstance(found, RowProblem):
         return Row(number, _("row %(number)s") % {"number": number}, found)
-    name = (clean(found.get("file")) or clean(found.get("key")))[:300] or _("row %(number)s") % {"number": number}
+    name = _name(found) or _("row %(number)s") % {"number": number}
     try:
         return Row(number, name, _record(found, words, defaults))
     except RowProblem as problem:
         return Row(number, name, problem)
+
+
+def _name(found: Mapping[str, Any]) -> str:
+    """How the report names a row: by the item's key with the file after it, or by what there is of them."""
+    key, file = clean(found.get("key")), clean(found.get("file"))
+    return (f"{key} ({file})" if key and file and key != file else key or file)[:300]
 
 
 def from_path(number: int, path: str, words: Vocabulary, defaults: Defaults) -> Row:

@@ -40,6 +40,15 @@ def test_two_rows_with_one_picture_and_two_keys_are_two_items(stage: Stage, mara
     assert set(outcomes(again).values()) == {("unchanged", "")} and stage.items.count() == 3
 
 
+def test_the_report_names_a_row_by_its_key_with_the_file(stage: Stage, mara: Client) -> None:
+    rows = lines({"key": "q/m1", "file": "away.png"}, {"key": "q/m2", "file": "a.png"}, {"file": "away.png"})
+    job = upload(mara, stage, rows, TWO)
+    names = dict(job.rows.values_list("number", "name"))
+    assert names == {1: "q/m1 (away.png)", 2: "q/m2 (a.png)", 3: "away.png"}
+    page = mara.get(f"/jobs/{job.pk}/").content.decode()
+    assert "q/m1 (away.png)" in page and "There is no file “away.png”." in page
+
+
 def test_a_picture_of_an_earlier_import_is_noted_too(stage: Stage, mara: Client) -> None:
     upload(mara, stage, lines({"key": "one", "file": "a.png"}), TWO)
     job = upload(mara, stage, lines({"key": "two", "file": "a.png"}), TWO)
