@@ -8,6 +8,7 @@ from itertools import groupby
 import numpy as np
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.text import get_text_list
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
@@ -24,6 +25,7 @@ from evaluation.observations import Observed
 from evaluation.readers import Read, weekly
 from evaluation.tables.spec import Missing
 
+MOST_TIED = 3  # answers of a tie that are named
 WEEKS = 8  # points of a line; of more weeks, these many evenly spread, the last one among them
 
 
@@ -182,10 +184,16 @@ def _stacks(counts: list[tuple[str, str, list[int]]]) -> list[bars.Stack]:
 
 
 def _often(count: list[int], labels: list[str]) -> str:
-    n = sum(count)
-    most = max(range(len(count)), key=lambda place: count[place])
-    said = {"label": isolated(labels[most]), "percent": f"{100 * count[most] / n:.0f}", "n": f"{n:,}"}
-    return _("%(label)s (%(percent)s %% of %(n)s)") % said
+    """The answer given most often with its share; of a tie all of its answers, or how many they are."""
+    n, most = sum(count), max(count)
+    tied = [isolated(label) for label, number in zip(labels, count, strict=True) if number == most]
+    said = {"percent": f"{100 * most / n:.0f}", "n": f"{n:,}", "count": len(tied), "label": tied[0]}
+    if len(tied) == 1:
+        return _("%(label)s (%(percent)s %% of %(n)s)") % said
+    if len(tied) > MOST_TIED:
+        return _("a tie of %(count)s answers (%(percent)s %% of %(n)s each)") % said
+    said["labels"] = get_text_list(tied, _("and"))
+    return _("%(labels)s (a tie, %(percent)s %% of %(n)s each)") % said
 
 
 def _rows(name: str, count: list[int], labels: dict[str, str]) -> list[tuple[Datum, ...]]:

@@ -124,6 +124,22 @@ def test_shares_are_counts_of_what_was_answered(world: World) -> None:
     assert "(50 % of 6)" in alt(root)
 
 
+@pytest.mark.parametrize(
+    "answers, words",
+    [
+        ("11123", "Not relevant (60 % of 5)"),
+        ("11223", "Not relevant and Slightly relevant (a tie, 40 % of 5 each)"),
+        ("12345", "a tie of 5 answers (20 % of 5 each)"),
+    ],
+)
+def test_the_answer_given_most_often_is_named_with_all_that_tie(world: World, answers: str, words: str) -> None:
+    world.add_items(20)
+    natural = of_condition(world.items, "natural")
+    table(an_open_campaign(world), world.egypt, natural[:5], {world.nour: answers})
+    root, _svg = svg_of(world, "distribution")
+    assert words in re.sub("[\u2068\u2069]", "", alt(root))
+
+
 def test_a_png_is_the_same_drawing_at_two_pixels_for_one(world: World) -> None:
     study(world)
     root, _svg = svg_of(world, "distribution")
