@@ -8,7 +8,10 @@ from typing import Any
 # The wide forms are typed in East Asian text, and some spreadsheets read them as the plain ones.
 FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001
 NEW_CELL = ("\t", "\r", "\n")  # what follows them may be read as a cell of its own
-INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp"}  # categories of Unicode that a spreadsheet may pass over
+# What a spreadsheet may pass over: categories of Unicode, and letters and symbols that are drawn as nothing (fillers
+# of Hangul, the blank pattern of Braille).
+INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Me", "Mn", "Zl", "Zp", "Zs"}
+BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 def neutral(value: Any) -> str:
@@ -26,7 +29,7 @@ def _is_risky(text: str) -> bool:
     for letter in text:
         if letter in NEW_CELL or letter in FORMULA_STARTS:
             return True
-        if unicodedata.category(letter) not in INVISIBLE:
+        if letter not in BLANK and unicodedata.category(letter) not in INVISIBLE:
             return False
     return False
 

@@ -268,6 +268,7 @@ class TestPages:
 
 
 INVISIBLE = [chr(n) for n in range(0x110000) if unicodedata.category(chr(n)) in ("Cc", "Cf", "Zs", "Zl", "Zp")]
+FILLERS = "\u3164\u115f\u1160\uffa0\u2800\u034f\u17b4\u17b5\u180b\ufe0f\U000e0100\u0301\ue000\ufff0"
 
 
 def test_cells_that_a_spreadsheet_would_run_are_made_text():
@@ -289,12 +290,14 @@ def test_cells_that_a_spreadsheet_would_run_are_made_text():
         assert neutral(f"\u3000{wide}1") == f"'\u3000{wide}1"
         assert neutral(f"a{wide}1") == f"a{wide}1"
     for start in ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"):
-        for letter in INVISIBLE:
+        for letter in [*INVISIBLE, *FILLERS]:
             text = f"{letter}{start}1"
             assert neutral(text) == f"'{text}", (hex(ord(letter)), start)
             assert as_written(neutral(text)) == text
     assert neutral("\u2060\u200e\u202e\u2003\x0b\x1f=1") == "'\u2060\u200e\u202e\u2003\x0b\x1f=1"
-    assert neutral("\u2003a=1") == "\u2003a=1"
+    assert neutral(f"{FILLERS}=1") == f"'{FILLERS}=1"
+    for visible in ("\u2003a", "\uac00", "e\u0301", "\u1780"):
+        assert neutral(f"{visible}=1") == f"{visible}=1"
     assert list(csv_lines(["a"], [['x"y']]))[1] == '"x""y"\r\n'
 
 
