@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.defaults import server_error as ordinary_server_error
 from psycopg.errors import DiskFull
 
+from config.database_guard import is_database_away, unavailable
 from config.middleware import refusal
 
 LITTLE_BYTES = 100 * 1024 * 1024  # less than this free is nearly full
@@ -30,9 +31,13 @@ class FullDisk:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """The project's `handler500`: an upload can also fill the disk before its view is called."""
-    if is_disk_full(sys.exc_info()[1]):
+    """The project's `handler500`: an upload can also fill the disk before its view is called, and the session of a
+    request is read before it."""
+    error = sys.exc_info()[1]
+    if is_disk_full(error):
         return insufficient_storage(request)
+    if is_database_away(error):
+        return unavailable(request)
     return ordinary_server_error(request)
 
 

@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -15,12 +14,13 @@ from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
+from config.database_guard import connection_fault
 from config.full_disk import LITTLE_BYTES
 from jobs import broker
 from jobs.waiting import call_within
 
 SECONDS = 2.0
-WORKER_LATE = timedelta(seconds=60)
+CONNECT_SECONDS = 2
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
@@ -36,16 +36,25 @@ def readyz(request: HttpRequest) -> HttpResponse:
     others = {name: PARTS[name].state() for name in ("broker", "worker", "disk")}
     ready = all(state == "ok" for state in needed.values())
     degraded = sorted(name for name, state in others.items() if state != "ok")
-    body = {"ready": ready, "degraded": degraded, "parts": needed | others}
+    parts = needed | others
+    body = {
+        "ready": ready,
+        "degraded": degraded,
+        "parts": parts,
+        "reasons": {name: REASONS[state] for name, state in parts.items() if state in REASONS},
+        "worker_late_after_seconds": LATE_SECONDS,
+    }
     return JsonResponse(body, status=200 if ready else 503, headers={"Cache-Control": "no-store"})
 
 
 @dataclass
 class Part:
-    """One part of the site. Its state is asked for at most every `seconds`, whoever wants to know."""
+    """One part of the site. Its state is asked for at most every `seconds`, whoever wants to know, and waited for
+    `patience` seconds."""
 
     ask: Callable[[], str]
     seconds: float
+    patience: float = SECONDS
     _state: str = "unknown"
     _asked: float = float("-inf")
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -53,7 +62,7 @@ class Part:
     def state(self) -> str:
         with self._lock:
             if time.monotonic() - self._asked >= self.seconds:
-                self._state = call_within(SECONDS, self.ask, "down")
+                self._state = call_within(self.patience, self.ask, "down")
                 self._asked = time.monotonic()
             return self._state
 
@@ -62,10 +71,11 @@ class Part:
 
 
 def _database() -> str:
-    """Asked in a thread of its own, whose connection goes back at once."""
+    """Asked by a connection of its own: those of the pool may be in use, and one that hangs would stop this thread."""
+    fault = connection_fault(CONNECT_SECONDS)
+    if fault:
+        return fault
     try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
         return "ok" if _is_migrated() else "migrations are due"
     finally:
         connection.close()
@@ -104,11 +114,21 @@ def _worker() -> str:
     seen: Any = broker.ask(lambda client: (broker.worker_seen(client),))
     if seen is None:
         return "unknown"
-    return "ok" if seen[0] and timezone.now() - seen[0] <= WORKER_LATE else "late"
+    return "ok" if seen[0] and timezone.now() - seen[0] <= broker.WORKER_LATE else "late"
 
 
+LATE_SECONDS = round(broker.WORKER_LATE.total_seconds())
+REASONS = {
+    "down": "It failed, or did not answer in time.",
+    "refuses connections": "PostgreSQL refuses new connections: it starts, stops, or has too many.",
+    "cannot be reached": "Nothing listens at the address of DATABASE_URL.",
+    f"does not answer within {CONNECT_SECONDS} s": "PostgreSQL accepts no new connection: it hangs or is overloaded.",
+    "migrations are due": "Run ./emic manage migrate, or start Emic again.",
+    "late": f"The worker gave no sign of life for more than {LATE_SECONDS} s; it gives one every 5 s.",
+    "nearly full": f"Less than {LITTLE_BYTES // 1024**2} MB are free.",
+}
 PARTS = {
-    "database": Part(_database, 1.0),
+    "database": Part(_database, 1.0, CONNECT_SECONDS + 1.0),
     "storage": Part(_storage, 30.0),
     "broker": Part(_broker, 5.0),
     "worker": Part(_worker, 5.0),

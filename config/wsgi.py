@@ -5,10 +5,12 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django_application = get_wsgi_application()
 
-from config.checks import refuse_mistakes  # noqa: E402  (needs settings)
+from config import database_guard  # noqa: E402  (needs settings)
+from config.checks import refuse_mistakes  # noqa: E402
 from config.deadline import BodyBounds  # noqa: E402
 from config.middleware import Request  # noqa: E402
 
+database_guard.install()
 django_application.request_class = Request
 application = BodyBounds(django_application)
 refuse_mistakes()

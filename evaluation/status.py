@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Assignment
-from jobs.broker import ask, worker_seen
+from jobs.broker import WORKER_LATE, ask, worker_seen
 from jobs.models import Job
 from jobs.readers import site_failures
 from people import mail_status
@@ -28,7 +28,6 @@ NO_SPACE = 100 * 1024**2
 MANY_WAITING = 1_000
 BEAT_LATE = timedelta(minutes=5)
 MAIL_LATE = timedelta(minutes=10)
-WORKER_LATE = timedelta(seconds=60)
 BEAT_KEY = "emic:beat"
 SETTLING = timedelta(minutes=3)  # it beats every minute, and the worker starts after the pages
 STARTED = timezone.now()  # of this process

@@ -9,7 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -27,6 +27,7 @@ ASK_SECONDS = 2.0
 REST_SECONDS = 10.0  # after a failure nothing is sent for so long, so that few requests wait for a broker that hangs
 WORKER_KEY = "emic:worker"
 WORKER_KEEP = 86_400
+WORKER_LATE = timedelta(seconds=30)  # it gives a sign of life every five
 
 _lock = threading.Lock()
 _silent_until = 0.0

@@ -38,13 +38,13 @@ def database_url() -> str:
 
 
 @contextlib.contextmanager
-def gunicorn(**more: str) -> Iterator[int]:
-    """Start gunicorn as `./emic run` does, on the database of this test; yields its port."""
+def gunicorn(database: str = "", **more: str) -> Iterator[int]:
+    """Start gunicorn as `./emic run` does, on the database of this test or another address; yields its port."""
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="emic-web-") as folder:
         env = own_environment(
             Path(folder),
-            DATABASE_URL=database_url(),
+            DATABASE_URL=database or database_url(),
             CELERY_BROKER_URL=os.environ["EMIC_LIMITS_URL"],
             DJANGO_SETTINGS_MODULE="tests.operations.settings",
             EMIC_SECRET_KEY=settings.SECRET_KEY,
@@ -68,11 +68,11 @@ def gunicorn(**more: str) -> Iterator[int]:
             print(log.read_text()[-3000:])
 
 
-def get(port: int, path: str, seconds: float = 10.0) -> int:
+def get(port: int, path: str, seconds: float = 10.0, **headers: str) -> int:
     """The status of one GET; 0 where no answer came within the time."""
     line = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
     try:
-        line.request("GET", path, headers={"Host": "localhost"})
+        line.request("GET", path, headers={"Host": "localhost", **headers})
         return line.getresponse().status
     except (OSError, http.client.HTTPException):
         return 0
