@@ -11,7 +11,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.reports.agreement import AgreementReport, QuestionRow
 from evaluation.reports.latex import tex
 from evaluation.reports.numbers import MINUS, shown, shown_interval, shown_share
-from evaluation.words import not_counted_sentence, reason_title
+from evaluation.words import interval_sentence, not_counted_sentence, reason_title
 from jobs.spreadsheets import csv_lines
 
 
@@ -30,12 +30,14 @@ def shown_value(estimate: Estimate) -> str:
 
 
 def tex_estimate(estimate: Estimate) -> str:
+    """Value, interval and n, or the reason why there is none."""
     if estimate.value is None:
-        return r"\emph{" + tex((estimate.reason or "").replace("_", " ")) + "}"
+        return r"\emph{" + tex(reason_title(estimate) or (estimate.reason or "").replace("_", " ")) + "}"
     interval = shown_interval(estimate).replace(MINUS, "-")
     number = shown(estimate.value).replace(MINUS, "-")
     size = rf"$n = {estimate.n_units} \times {estimate.n_raters}$"
-    return f"${number}$" + (rf" {{\scriptsize ${interval}$}}" if interval else "") + rf" {{\scriptsize {size}}}"
+    beside = f"${interval}$" if interval else tex(interval_sentence(estimate))
+    return f"${number}$" + (rf" {{\scriptsize {beside}}}" if beside else "") + rf" {{\scriptsize {size}}}"
 
 
 def questions_in_json(report: AgreementReport, language: str) -> list[dict[str, Any]]:
@@ -104,13 +106,9 @@ def questions_to_latex(report: AgreementReport, language: str) -> str:
     for row, measure, estimate in _each(report):
         named = [question_label(report, row, language), LEVEL_LABELS[row.level], measure.label, row.cohort.label]
         missing = tex(shown_share(estimate.missing_share))
-        lines.append(" & ".join([*(tex(str(one)) for one in named), _tex_cell(estimate), missing]) + r" \\")
+        lines.append(" & ".join([*(tex(str(one)) for one in named), tex_estimate(estimate), missing]) + r" \\")
     s = report.selection
     withdrawn = [report.catalogue.withdrawn.words] if report.catalogue.withdrawn.answers else []
     caption = " ".join([s.who_words(report.catalogue, ""), s.counted_words(), *withdrawn, s.interval_words()])
     lines += [r"\bottomrule", r"\end{tabular}", r"\caption{" + tex(caption) + "}", r"\end{table}", ""]
     return "\n".join(lines)
-
-
-def _tex_cell(estimate: Estimate) -> str:
-    return tex_estimate(estimate) if estimate.value is not None else r"\emph{" + tex(reason_title(estimate)) + "}"

@@ -77,7 +77,7 @@ def build_linking(given: Given) -> Table:
     columns: list[Words] = [f"{_set(one)}@{k}" for one in sets for k in AT]
     words: list[Words] = [
         _("In percent of images. The right entry is among the first k that the run ranked, by its exact id."),
-        _("Intervals leave out each entry in turn, with all its images."),
+        _("Intervals leave out each entry in turn, with all its images. With one image per entry they are Wilson's."),
         _("An image without a link counts as not found."),
     ]
     if any(run.options.get("method") == NAMED for run, _ranks in found):

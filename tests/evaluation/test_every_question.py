@@ -12,6 +12,7 @@ import pytest
 from annotation.models import Annotation, Campaign
 from evaluation.metrics.boxes import overlap
 from evaluation.metrics.sets import jaccard_distance, masi_distance
+from evaluation.words import NO_INTERVAL
 from tests.evaluation.mixed import mixed_sheet, rows_of
 from tests.evaluation.test_api import program
 from tests.personas import World
@@ -140,6 +141,9 @@ def test_page_files_and_rest_say_the_same_of_every_question(world: World, campai
         assert re.search(rf'<b><bdi dir="ltr">{shown}</bdi></b>', table)
         assert rf"$n = {estimate['n_units']} \times {estimate['n_raters']}$" in latex
         assert f'<bdi dir="ltr">{estimate["n_units"]}</bdi>' in table
+        if estimate["interval_reason"] not in (None, "not_asked"):
+            assert str(NO_INTERVAL[estimate["interval_reason"]]) in latex
+    assert any(only(row)["interval_reason"] for row in report), "the case of no interval occurs"
 
 
 def test_every_question_can_be_looked_at_by_condition_and_on_the_people_page(world: World, campaign: Campaign) -> None:

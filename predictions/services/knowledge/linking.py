@@ -151,6 +151,9 @@ def _check(
         _check_answers(benchmark, stage, answers)
     else:
         _check_index(index, method)
+    if not ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).exists():
+        text = _("“%(stage)s” has no images to link. Import images there, or choose another stage.")
+        raise Refused(text % {"stage": stage.name})
 
 
 def _check_index(index: KnowledgeIndex, method: Method) -> None:

@@ -130,6 +130,7 @@ def test_an_item_without_a_picture_has_a_reason_and_no_article(world: World) -> 
     from benchmarks.models import Item
 
     item = Item.objects.create(stage=world.stage, key="bare")
+    items_of(world, {"red": RGB["red"]})
     run = linked(world)
     assert link_of(run, "bare").reason == "no_image" and article_for(run, item) is None
 
@@ -174,6 +175,7 @@ def test_a_stopped_run_goes_on_and_links_nothing_twice(
 
 def test_what_cannot_be_linked_is_refused_with_what_to_do(world: World) -> None:
     brought(world)
+    items_of(world, {"red": RGB["red"]})
     index = built(world)
     how: dict[str, Any] = {"stage": world.stage, "index": index}
     with pytest.raises(Refused, match="index over Names"):

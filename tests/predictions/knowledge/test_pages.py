@@ -112,6 +112,16 @@ def test_images_are_linked_and_looked_at(world: World) -> None:
     assert "The item has no picture." in bare and "a model that needs one is not asked" in bare
 
 
+def test_a_stage_without_images_is_refused_and_no_run_is_listed(world: World) -> None:
+    """It was listed as done, 0 of 0 images."""
+    brought(world)
+    Item.objects.create(stage=world.stage, key="bare")
+    asked = {"stage": world.stage.pk, "index": built(world).pk, "method": "lemma_vt", "nearest": 3}
+    sent = world.client(world.mara).post(of(world, "linking"), asked)
+    assert sent.status_code == 400 and "has no images to link" in sent.content.decode()
+    assert not Run.objects.filter(task="linking").exists()
+
+
 def test_a_run_by_frequency_shows_how_many_pictures_have_the_entry(world: World) -> None:
     brought(world)
     items_of(world, {"red": RGB["red"]})
