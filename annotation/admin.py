@@ -3,11 +3,11 @@
 from django.contrib import admin
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Exclusion, ProblemReport
-from jobs.model_admin import ReadOnly
+from jobs.model_admin import ReadOnlyAdmin
 
 
 @admin.register(Campaign)
-class CampaignAdmin(ReadOnly):
+class CampaignAdmin(ReadOnlyAdmin):
     list_display = ["id", "name", "stage", "state", "opens_on", "closes_on", "opened_at", "closed_at"]
     list_filter = ["state"]
     list_select_related = ["stage"]
@@ -15,13 +15,13 @@ class CampaignAdmin(ReadOnly):
 
 
 @admin.register(CampaignCohort)
-class CampaignCohortAdmin(ReadOnly):
+class CampaignCohortAdmin(ReadOnlyAdmin):
     list_display = ["id", "campaign", "cohort", "target_answers", "paused"]
     list_select_related = ["campaign", "cohort"]
 
 
 @admin.register(Assignment)
-class AssignmentAdmin(ReadOnly):
+class AssignmentAdmin(ReadOnlyAdmin):
     list_display = ["id", "campaign", "unit_id", "rater_id", "state", "in_hand", "lease_until", "changed_at"]
     list_filter = ["state"]
     list_select_related = ["campaign"]
@@ -29,18 +29,18 @@ class AssignmentAdmin(ReadOnly):
 
 
 @admin.register(Annotation)
-class AnnotationAdmin(ReadOnly):
+class AnnotationAdmin(ReadOnlyAdmin):
     list_display = ["id", "assignment_id", "rater_id", "version", "live", "counted", "submitted_at"]
     list_filter = ["live", "counted"]
     show_full_result_count = False
 
 
 @admin.register(Exclusion)
-class ExclusionAdmin(ReadOnly):
+class ExclusionAdmin(ReadOnlyAdmin):
     list_display = ["id", "benchmark", "rater_id", "reason", "by", "at", "lifted_at", "lifted_by"]
     list_select_related = ["benchmark", "by", "lifted_by"]
 
 
 @admin.register(ProblemReport)
-class ProblemReportAdmin(ReadOnly):
+class ProblemReportAdmin(ReadOnlyAdmin):
     list_display = ["id", "assignment_id", "rater_id", "text", "at", "answered_at"]

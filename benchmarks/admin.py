@@ -1,7 +1,7 @@
 from django.contrib import admin
 
 from benchmarks.models import Benchmark, Image, Item, Role, Stage
-from jobs.model_admin import ReadOnly, ReadOnlyInline
+from jobs.model_admin import ReadOnlyAdmin, ReadOnlyInline
 
 
 class RoleInline(ReadOnlyInline):
@@ -9,7 +9,7 @@ class RoleInline(ReadOnlyInline):
 
 
 @admin.register(Benchmark)
-class BenchmarkAdmin(ReadOnly):
+class BenchmarkAdmin(ReadOnlyAdmin):
     list_display = ["name", "slug", "team", "recipe", "created_at"]
     list_filter = ["team", "recipe"]
     search_fields = ["name", "slug"]
@@ -18,13 +18,13 @@ class BenchmarkAdmin(ReadOnly):
 
 
 @admin.register(Stage)
-class StageAdmin(ReadOnly):
+class StageAdmin(ReadOnlyAdmin):
     list_display = ["name", "key", "benchmark", "display", "target_answers"]
     list_select_related = ["benchmark"]
 
 
 @admin.register(Item)
-class ItemAdmin(ReadOnly):
+class ItemAdmin(ReadOnlyAdmin):
     list_display = ["key", "stage", "concept", "origin", "condition", "withdrawn_at"]
     list_filter = ["condition"]
     search_fields = ["key"]
@@ -33,7 +33,7 @@ class ItemAdmin(ReadOnly):
 
 
 @admin.register(Image)
-class ImageAdmin(ReadOnly):
+class ImageAdmin(ReadOnlyAdmin):
     list_display = ["sha256", "team", "format", "width", "height", "bytes"]
     list_filter = ["format"]
     search_fields = ["sha256"]

@@ -6,11 +6,11 @@ from django.urls import reverse
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
-from jobs.access import Place
+from jobs.access import JobScope
 from people.models import User
 
 
-def place(user: User, ident: str) -> Place | None:
+def place(user: User, ident: str) -> JobScope | None:
     slug = Benchmark.objects.filter(pk=int(ident)).values_list("slug", flat=True).first() if ident.isdigit() else None
     if slug is None:
         return None
@@ -18,7 +18,7 @@ def place(user: User, ident: str) -> Place | None:
         benchmark = benchmark_for(user, slug)
     except Http404:
         return None
-    return Place(
+    return JobScope(
         name=benchmark.name,
         url=reverse("benchmarks:detail", args=[slug]),
         nav=tabs_for(user, benchmark, ""),

@@ -1,7 +1,7 @@
 """The only way from a job's number to a job, for a person.
 
 This app is the lowest and knows no benchmarks. The app that owns a scope ("benchmark:12") says who may see it:
-it registers a function from (user, "12") to a Place, or None for strangers.
+it registers a function from (user, "12") to a JobScope, or None for strangers.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from jobs.models import Job
 
 
 @dataclass(frozen=True)
-class Place:
+class JobScope:
     """Where a job lives: what its page shows above it, and whether this person may stop it."""
 
     name: str
@@ -23,7 +23,7 @@ class Place:
     may_change: bool
 
 
-Opener = Callable[[Any, str], Place | None]
+Opener = Callable[[Any, str], JobScope | None]
 _OPENERS: dict[str, Opener] = {}
 
 
@@ -31,7 +31,7 @@ def register_scope(prefix: str, opener: Opener) -> None:
     _OPENERS[prefix] = opener
 
 
-def job_for(user: Any, job_id: int, *, change: bool = False) -> tuple[Job, Place]:
+def job_for(user: Any, job_id: int, *, change: bool = False) -> tuple[Job, JobScope]:
     """The job and its place; 404 for strangers, and for those who may look but not touch when `change` is asked."""
     job = Job.objects.filter(pk=job_id).first()
     if job is None:

@@ -1,18 +1,18 @@
 from django.contrib import admin
 
-from jobs.model_admin import ReadOnly
+from jobs.model_admin import ReadOnlyAdmin
 from jobs.models import Event, Job
 
 
 @admin.register(Job)
-class JobAdmin(ReadOnly):
+class JobAdmin(ReadOnlyAdmin):
     list_display = ["id", "kind", "title", "scope", "state", "done", "total", "attempts", "created_at"]
     list_filter = ["state", "kind"]
     date_hierarchy = "created_at"
 
 
 @admin.register(Event)
-class EventAdmin(ReadOnly):
+class EventAdmin(ReadOnlyAdmin):
     list_display = ["at", "actor", "address", "verb", "scope", "target", "implied"]
     list_filter = ["implied"]
     search_fields = ["verb", "scope", "target"]

@@ -8,7 +8,7 @@ from jobs.models import Job
 SHOWN = 20
 
 
-def import_here(command: BaseCommand, job: Job) -> None:
+def run_import(command: BaseCommand, job: Job) -> None:
     """Do an import that was started with `here`, and say what became of its rows. Raises CommandError."""
     try:
         runner.run(job.pk)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jobs.models import Job
-    from jobs.runner import Work
+    from jobs.runner import JobContext
 
 
 @dataclass(frozen=True)
-class Next:
+class NextLink:
     """Where a person goes from a finished job."""
 
     label: str
@@ -20,26 +20,26 @@ class Next:
 
 
 @dataclass(frozen=True)
-class Kind:
-    """`run` does the work in steps and can be called again after a stop; `after` says what to offer when it is done.
+class JobKind:
+    """`run` does the work in steps and can be called again after a stop; `next_link` says what to offer at its end.
 
     `remarks`: reasons of rows that were taken all the same, with the label of their count.
     """
 
     key: str
-    run: Callable[[Work], None]
-    after: Callable[[Job], Next | None] = lambda job: None
+    run: Callable[[JobContext], None]
+    next_link: Callable[[Job], NextLink | None] = lambda job: None
     remarks: Mapping[str, Any] = field(default_factory=dict)
 
 
-_KINDS: dict[str, Kind] = {}
+_KINDS: dict[str, JobKind] = {}
 
 
-def register(kind: Kind) -> None:
+def register(kind: JobKind) -> None:
     if _KINDS.get(kind.key, kind) != kind:
         raise ValueError(f"two kinds of job are called {kind.key!r}")
     _KINDS[kind.key] = kind
 
 
-def find(key: str) -> Kind | None:
+def find_kind(key: str) -> JobKind | None:
     return _KINDS.get(key)

@@ -97,7 +97,7 @@ class ReadOnlyInline(admin.TabularInline):  # type: ignore[type-arg]
         return False
 
 
-class ReadOnly(RecordingModelAdmin):
+class ReadOnlyAdmin(RecordingModelAdmin):
     """Looked at, never changed: the pages and services do that, and leave a trace."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -24,7 +24,7 @@ from django.utils.translation import gettext as _
 from jobs import kinds
 from jobs.bulk import insert_rows
 from jobs.models import Job, JobRow
-from jobs.services import send
+from jobs.services import notify_workers
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ ROW_TYPES = {"number": "int", "name": "text", "outcome": "text", "reason": "text
 REFUSED = "refused"  # in the result of a job
 
 
-class Cancelled(Exception):
+class JobCancelled(Exception):
     """Somebody asked to stop. What is committed stays."""
 
 
@@ -45,7 +45,7 @@ class LeaseLost(Exception):
     """Another worker has the job now. Nothing more may be written."""
 
 
-class GiveBack(Exception):
+class Requeue(Exception):
     """The slice is over, and the work is not: it is queued again, behind what waits by now. With `wait` not before
     that time has gone by, as far as the beat is exact."""
 
@@ -64,7 +64,7 @@ class SiteFailure(JobFailed):
 
 
 @dataclass
-class Work:
+class JobContext:
     """What a kind's `run` gets. Call `step` inside the transaction that holds the step's own rows."""
 
     job: Job
@@ -105,16 +105,16 @@ class Work:
         self.check_due = 0.0
 
     def check(self) -> None:
-        """Between rows: raises Cancelled if somebody asked to stop. Looks twice a second, and after each step."""
+        """Between rows: raises JobCancelled if somebody asked to stop. Looks twice a second, and after each step."""
         now = time.monotonic()
         if now < self.check_due:
             return
         self.check_due = now + CHECK_SECONDS
         if Job.objects.filter(pk=self.job.pk, cancel_asked=True).exists():
-            raise Cancelled
+            raise JobCancelled
 
     def beat(self) -> None:
-        """In long stretches without a step: keeps the lease. Raises Cancelled, LeaseLost."""
+        """In long stretches without a step: keeps the lease. Raises JobCancelled, LeaseLost."""
         self.check()
         self._write()
 
@@ -131,16 +131,16 @@ class Work:
             setattr(self.job, name, value)
 
 
-class Turn:
+class TimeSlice:
     """A slice of long work: when it is over, and others wait, the worker is given back."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: JobContext) -> None:
         self._work, self._until = work, time.monotonic() + SLICE_SECONDS
 
-    def over(self) -> None:
-        """Between two steps. Raises GiveBack."""
+    def is_over(self) -> None:
+        """Between two steps. Raises Requeue."""
         if time.monotonic() >= self._until and self._work.others_wait():
-            raise GiveBack
+            raise Requeue
 
 
 def claim(job_id: int, at: datetime) -> Job | None:
@@ -164,18 +164,18 @@ def run(job_id: int) -> None:
     job = claim(job_id, timezone.now())
     if job is None:
         return
-    work = Work(job, Counter(job.result.get("counts", {})))
+    work = JobContext(job, Counter(job.result.get("counts", {})))
     with translation.override(getattr(job.created_by, "language", "") or "en"):
         try:
-            kind = kinds.find(job.kind)
+            kind = kinds.find_kind(job.kind)
             if kind is None:
                 raise SiteFailure(_("This version of Emic does not know how to do this work."))
             work.check()
             kind.run(work)
-        except Cancelled:
+        except JobCancelled:
             _close(job, Job.State.CANCELLED)
-        except GiveBack as given:
-            _give_back(job, given.wait, timezone.now())
+        except Requeue as given:
+            _requeue(job, given.wait, timezone.now())
         except JobFailed as problem:
             _close(job, Job.State.FAILED, str(problem), refused=not isinstance(problem, SiteFailure))
         except LeaseLost:
@@ -207,14 +207,14 @@ def requeue_stalled(at: datetime) -> int:
     for job_id in Job.objects.filter(lost | unheard).order_by("pk").values_list("pk", flat=True)[:500]:
         with transaction.atomic():
             mine = Job.objects.filter(lost | unheard, pk=job_id).update(state=Job.State.QUEUED, lease_until=at + RESEND)
-        if mine and send(job_id):
+        if mine and notify_workers(job_id):
             sent += 1
         elif mine:  # no broker: the next look tries again, not the one in five minutes
             Job.objects.filter(pk=job_id, state=Job.State.QUEUED).update(lease_until=None)
     return sent
 
 
-def _give_back(job: Job, wait: timedelta | None, at: datetime) -> None:
+def _requeue(job: Job, wait: timedelta | None, at: datetime) -> None:
     """What asked to stop meanwhile is stopped here, for nobody else would look."""
     held = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
     with transaction.atomic():
@@ -222,7 +222,7 @@ def _give_back(job: Job, wait: timedelta | None, at: datetime) -> None:
             state=Job.State.QUEUED, lease_until=at + (RESEND if wait is None else wait), given_back=F("given_back") + 1
         )
         if again and wait is None:
-            transaction.on_commit(lambda: send(job.pk))
+            transaction.on_commit(lambda: notify_workers(job.pk))
     if not again:
         _close(job, Job.State.CANCELLED)
 

@@ -20,11 +20,11 @@ def start(
     job = Job.objects.create(kind=kind, title=title[:200], scope=scope, created_by=actor, params=params or {})
     record(actor, "job.started", scope=scope, target=f"job:{job.pk}", kind=kind)
     if not here:
-        transaction.on_commit(lambda: send(job.pk))
+        transaction.on_commit(lambda: notify_workers(job.pk))
     return job
 
 
-def ask_cancel(job: Job, actor: Any) -> None:
+def request_cancel(job: Job, actor: Any) -> None:
     """A waiting job is cancelled at once, a running one between two steps. A finished one is left alone."""
     with transaction.atomic():
         current = Job.objects.select_for_update().get(pk=job.pk)
@@ -47,9 +47,9 @@ def resume(job: Job, actor: Any) -> None:
         if not changed:
             raise CannotResume
         record(actor, "job.resumed", scope=job.scope, target=f"job:{job.pk}")
-        transaction.on_commit(lambda: send(job.pk))
+        transaction.on_commit(lambda: notify_workers(job.pk))
 
 
-def send(job_id: int) -> bool:
+def notify_workers(job_id: int) -> bool:
     """Tell the workers. Without a broker the row stays queued and the beat sends it again."""
     return dispatch("jobs.run", job_id)

@@ -7,12 +7,12 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from jobs import kinds, readers
-from jobs.access import Place, job_for
+from jobs import kinds, readers, services
+from jobs.access import JobScope, job_for
+from jobs.csv_safety import csv_lines
 from jobs.models import Job
 from jobs.numbers import parse_int
-from jobs.services import CannotResume, ask_cancel, resume
-from jobs.spreadsheets import csv_lines
+from jobs.services import CannotResume, request_cancel
 
 CHIPS = {
     Job.State.QUEUED: "hollow",
@@ -56,16 +56,16 @@ def progress(request: HttpRequest, job_id: int) -> HttpResponse:
 @require_POST
 def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
     found, _place = job_for(request.user, job_id, change=True)
-    ask_cancel(found, request.user)
+    request_cancel(found, request.user)
     return redirect("jobs:job", found.pk)
 
 
 @login_required
 @require_POST
-def go_on(request: HttpRequest, job_id: int) -> HttpResponse:
+def resume(request: HttpRequest, job_id: int) -> HttpResponse:
     found, _place = job_for(request.user, job_id, change=True)
     try:
-        resume(found, request.user)
+        services.resume(found, request.user)
     except CannotResume:
         messages.info(request, _("There is nothing to go on with: the work is under way, or done."))
     return redirect("jobs:job", found.pk)
@@ -82,8 +82,8 @@ def rows_csv(request: HttpRequest, job_id: int) -> HttpResponseBase:
     return response
 
 
-def _progress(found: Job, place: Place) -> dict[str, Any]:
-    kind = kinds.find(found.kind)
+def _progress(found: Job, place: JobScope) -> dict[str, Any]:
+    kind = kinds.find_kind(found.kind)
     return {
         "job": found,
         "place": place,
@@ -93,5 +93,5 @@ def _progress(found: Job, place: Place) -> dict[str, Any]:
         "percent": min(100.0, 100 * found.done / found.total) if found.total else None,
         "counts": readers.counts(found),
         "remarks": readers.remarks(found, kind.remarks) if kind else [],
-        "next": kind.after(found) if kind and found.state == Job.State.DONE else None,
+        "next": kind.next_link(found) if kind and found.state == Job.State.DONE else None,
     }

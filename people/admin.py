@@ -9,7 +9,7 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from jobs.model_admin import ReadOnly, ReadOnlyInline, RecordingModelAdmin
+from jobs.model_admin import ReadOnlyAdmin, ReadOnlyInline, RecordingModelAdmin
 from people.models import (
     Cohort,
     CohortManager,
@@ -84,7 +84,7 @@ class CohortAdmin(RecordingModelAdmin):
 
 
 @admin.register(CohortMember)
-class CohortMemberAdmin(ReadOnly):
+class CohortMemberAdmin(ReadOnlyAdmin):
     list_display = ("user", "cohort", "joined_at", "left_at")
     list_filter = ("cohort",)
     search_fields = ("user__email", "user__name")
@@ -95,30 +95,30 @@ class TextsInline(ReadOnlyInline):
 
 
 @admin.register(ConsentVersion)
-class ConsentVersionAdmin(ReadOnly):
+class ConsentVersionAdmin(ReadOnlyAdmin):
     list_display = ("team", "number", "published_at")
     inlines = (TextsInline,)
 
 
 @admin.register(Consent)
-class ConsentAdmin(ReadOnly):
+class ConsentAdmin(ReadOnlyAdmin):
     list_display = ("user", "version", "language", "given_at", "withdrawn_at")
     search_fields = ("user__email", "user__name")
 
 
 @admin.register(Invitation)
-class InvitationAdmin(ReadOnly):
+class InvitationAdmin(ReadOnlyAdmin):
     list_display = ("team", "cohort", "team_role", "created_by", "created_at", "expires_at", "used_at", "revoked_at")
     exclude = ("token_hash",)
 
 
 @admin.register(SignInLink)
-class SignInLinkAdmin(ReadOnly):
+class SignInLinkAdmin(ReadOnlyAdmin):
     list_display = ("user", "created_by", "created_at", "expires_at", "used_at", "revoked_at")
     exclude = ("token_hash",)
 
 
 @admin.register(Rater)
-class RaterAdmin(ReadOnly):
+class RaterAdmin(ReadOnlyAdmin):
     list_display = ("pk", "kind", "user", "team", "name")
     list_filter = ("kind",)

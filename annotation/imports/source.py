@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from benchmarks.imports.archive import Archive
 from benchmarks.imports.problems import RowProblem, SourceProblem
-from jobs.spreadsheets import as_written
+from jobs.csv_safety import unescape_formula
 
 LONGEST_LINE = 1024**2
 NAMES = ("ratings.jsonl", "ratings.csv")
@@ -126,4 +126,4 @@ def _row(head: list[str], cells: list[str]) -> Mapping[str, Any] | RowProblem:
         return RowProblem("wrong_cells", text % {"n": len(cells), "most": len(head)})
     if any("\ud800" <= letter <= "\udfff" for cell in cells for letter in cell):
         return RowProblem("not_utf8", _("This row is not in UTF-8. Save the file as UTF-8."))
-    return {name: as_written(cell) for name, cell in zip(head, cells, strict=True)}
+    return {name: unescape_formula(cell) for name, cell in zip(head, cells, strict=True)}

@@ -26,9 +26,9 @@ from annotation.services.sheet_versions import sheet_of
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from jobs import services as jobs
-from jobs.kinds import Kind, Next
+from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
-from jobs.runner import JobFailed, SiteFailure, Work
+from jobs.runner import JobContext, JobFailed, SiteFailure
 from people.models import Team, User
 
 KIND = "import_answers"
@@ -48,7 +48,7 @@ def start(campaign: Campaign, actor: User, upload: File, *, makes_items: bool = 
     return jobs.start(KIND, title, scope=campaign.stage.benchmark.scope, actor=actor, params=params)
 
 
-def run(work: Work) -> None:
+def run(work: JobContext) -> None:
     _not_withdrawn(work)
     place = _place(work)
     try:
@@ -73,7 +73,7 @@ def run(work: Work) -> None:
     default_storage.delete(work.params["file"])
 
 
-def _note(work: Work, place: Place) -> None:
+def _note(work: JobContext, place: Place) -> None:
     """What stands of the file now, for who looks at rows only."""
     rows = Annotation.objects.filter(
         assignment__campaign=place.campaign, live=True, client_key__startswith=place.key("")
@@ -88,13 +88,13 @@ def _note(work: Work, place: Place) -> None:
         work.note(text % found)
 
 
-def _not_withdrawn(work: Work) -> None:
+def _not_withdrawn(work: JobContext) -> None:
     """What was withdrawn half-way would stay so, and the rest would count."""
     if Job.objects.filter(pk=work.job.pk, params__withdrawn=True).exists():
         raise JobFailed(_("What came in so far was withdrawn meanwhile. Send the file again: then all of it comes in."))
 
 
-def _place(work: Work) -> Place:
+def _place(work: JobContext) -> Place:
     campaign = Campaign.objects.select_related("stage__benchmark__team", "sheet_version", "rule_version").get(
         pk=work.params["campaign"]
     )
@@ -106,34 +106,34 @@ def _place(work: Work) -> Place:
     return Place(campaign, sheet, cohorts, digest, makes_items, work.job.created_by)
 
 
-def after(job: Job) -> Next | None:
+def after(job: Job) -> NextLink | None:
     campaign = Campaign.objects.select_related("stage__benchmark").filter(pk=job.params.get("campaign")).first()
     if campaign is None:
         return None
     if job.state == Job.State.DONE and {Outcome.CREATED, Outcome.UPDATED} & set(job.result.get("counts", {})):
-        return Next(_("See the numbers"), reverse("evaluation:agreement", args=[campaign.stage.benchmark.slug]))
+        return NextLink(_("See the numbers"), reverse("evaluation:agreement", args=[campaign.stage.benchmark.slug]))
     to = reverse("annotation:answers_import", args=[campaign.stage.benchmark.slug, campaign.pk])
-    return Next(_("Back to the campaign's imports"), to)
+    return NextLink(_("Back to the campaign's imports"), to)
 
 
-IMPORT = Kind(KIND, run, after)
+IMPORT = JobKind(KIND, run, after)
 
 
 @contextmanager
-def _rows(work: Work) -> Iterator[Iterator[source.Row]]:
+def _rows(work: JobContext) -> Iterator[Iterator[source.Row]]:
     file: BinaryIO
     with storage.open_binary(work.params["file"]) as file, source.opened(file, settings.IMPORT_MAX_BYTES) as found:
         yield source.rows(found)
 
 
-def _beating(work: Work, rows: Iterator[source.Row]) -> Iterator[source.Row]:
+def _beating(work: JobContext, rows: Iterator[source.Row]) -> Iterator[source.Row]:
     for count, row in enumerate(rows):
         if count % 5000 == 0:
             work.beat()
         yield row
 
 
-def _take(work: Work, place: Place, found: Iterator[Gathered]) -> None:
+def _take(work: JobContext, place: Place, found: Iterator[Gathered]) -> None:
     """Steps end where an answer ends."""
     done, passed, batch, size = work.cursor.get("rows", 0), 0, list[Gathered](), 0
     for count, one in enumerate(found):
@@ -151,7 +151,7 @@ def _take(work: Work, place: Place, found: Iterator[Gathered]) -> None:
         _step(work, place, batch, passed)
 
 
-def _step(work: Work, place: Place, batch: Sequence[Gathered], done: int) -> None:
+def _step(work: JobContext, place: Place, batch: Sequence[Gathered], done: int) -> None:
     work.check()
     with transaction.atomic():
         # Imports into one campaign take turns, and so do those that make raters of one team.

@@ -24,8 +24,8 @@ from annotation.services.sheet_versions import sheet_of
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
+from jobs.csv_safety import csv_lines
 from jobs.models import Job
-from jobs.spreadsheets import csv_lines
 from people.views.asking import person
 
 SHOWN = 20

@@ -33,9 +33,9 @@ from benchmarks.services.images import ImageRefused, store_image
 from benchmarks.services.lookalikes import arrange
 from benchmarks.services.settling import Prepared, settle
 from jobs import services as jobs
-from jobs.kinds import Kind, Next
+from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, record
-from jobs.runner import JobFailed, SiteFailure, Work
+from jobs.runner import JobContext, JobFailed, SiteFailure
 from people.models import Team, User
 
 log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ def start_path(
     return _start(stage, actor, _("Import of %(file)s") % {"file": path.name}, params, here=True)
 
 
-def run(work: Work) -> None:
+def run(work: JobContext) -> None:
     stage = Stage.objects.select_related("benchmark__team").get(pk=work.params["stage"])
     try:
         if work.job.total is None or work.job.done < work.job.total:
@@ -103,12 +103,12 @@ def run(work: Work) -> None:
     _forget(work.job)
 
 
-def after(job: Job) -> Next | None:
+def after(job: Job) -> NextLink | None:
     stage = Stage.objects.select_related("benchmark").filter(pk=job.params.get("stage")).first()
-    return Next(_("See the items"), reverse("benchmarks:items", args=[stage.benchmark.slug])) if stage else None
+    return NextLink(_("See the items"), reverse("benchmarks:items", args=[stage.benchmark.slug])) if stage else None
 
 
-IMPORT = Kind(
+IMPORT = JobKind(
     KIND,
     run,
     after,
@@ -135,7 +135,7 @@ def _forget(job: Job) -> None:
 
 
 @contextmanager
-def _source(work: Work, stage: Stage) -> Iterator[Source]:
+def _source(work: JobContext, stage: Stage) -> Iterator[Source]:
     params = work.params
     with ExitStack() as stack:
         files: ZipFiles | FolderFiles | NoFiles
@@ -157,7 +157,7 @@ def _source(work: Work, stage: Stage) -> Iterator[Source]:
         yield Source(files, vocabulary_of(stage), Defaults(**params["defaults"]), manifest, _pulse(work))
 
 
-def _pulse(work: Work) -> Callable[[], None]:
+def _pulse(work: JobContext) -> Callable[[], None]:
     """While lines are only counted or passed by: keep the work, and hear if it is to stop."""
     last = time.monotonic()
 
@@ -170,7 +170,7 @@ def _pulse(work: Work) -> Callable[[], None]:
     return beat
 
 
-def _measure(work: Work, source: Source) -> None:
+def _measure(work: JobContext, source: Source) -> None:
     work.expect(source.count())
     others = source.passed_over()
     if others:
@@ -180,7 +180,7 @@ def _measure(work: Work, source: Source) -> None:
         work.note(text % {"n": others})
 
 
-def _take(work: Work, stage: Stage, source: Source) -> None:
+def _take(work: JobContext, stage: Stage, source: Source) -> None:
     """Pictures are stored row by row, items written step by step: a kill loses at most one step's items."""
     done = work.cursor.get("rows", 0)
     batch: list[Prepared] = []
@@ -195,7 +195,7 @@ def _take(work: Work, stage: Stage, source: Source) -> None:
     _write(work, stage, batch, done)
 
 
-def _lay_out(work: Work, stage: Stage) -> None:
+def _lay_out(work: JobContext, stage: Stage) -> None:
     """Look-alikes side by side, in items whose pictures are not those that were laid out last."""
     for item in stage.items.filter(withdrawn_at=None).annotate(pictures=Count("images")).iterator(200):
         laid = sum(len(group) for group in item.context.get("groups", []))
@@ -228,7 +228,7 @@ def _prepare(team: Team, source: Source, row: Row) -> Prepared:
     return Prepared(row, image)
 
 
-def _write(work: Work, stage: Stage, batch: list[Prepared], done: int) -> int:
+def _write(work: JobContext, stage: Stage, batch: list[Prepared], done: int) -> int:
     with transaction.atomic():
         work.step(
             done=done + len(batch),

@@ -12,7 +12,7 @@ from benchmarks.models import Stage
 from benchmarks.services import imports
 from benchmarks.tabs import tabs_for
 from jobs import readers
-from jobs.spreadsheets import csv_lines
+from jobs.csv_safety import csv_lines
 from people.views.asking import person
 
 

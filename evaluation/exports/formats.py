@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from evaluation.exports.rows import Row
-from jobs import spreadsheets
+from jobs import csv_safety
 
 _BLOCK = 64 * 1024
 
@@ -41,7 +41,7 @@ def csv_lines(
             yield [_plain(value) for value in (*(row[n] for n in names), *(cells.get(n) for n in answer_columns))]
 
     header = [*names, *(f"answer.{name}" for name in answer_columns)]
-    return (line.encode() for line in spreadsheets.csv_lines(header, values()))
+    return (line.encode() for line in csv_safety.csv_lines(header, values()))
 
 
 def _plain(value: Any) -> Any:

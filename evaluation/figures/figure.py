@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 
 from evaluation.figures.drawing.scene import Scene
 from evaluation.reports.numbers import shown
-from jobs.spreadsheets import csv_lines
+from jobs.csv_safety import csv_lines
 
 Words = str | Promise
 Datum = str | int | float | None

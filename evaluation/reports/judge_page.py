@@ -14,7 +14,7 @@ from evaluation.reports.judge_report import JudgeLine, JudgeReport, Standing
 from evaluation.reports.models_page import beside_people, brief
 from evaluation.reports.numbers import shown
 from evaluation.reports.page import SHARE, Axis, axis_for, line
-from jobs.spreadsheets import csv_lines
+from jobs.csv_safety import csv_lines
 from predictions import covered
 
 MAJORITY = ("agreement", "base_rate", "kappa")

@@ -16,7 +16,7 @@ from evaluation.reports.models_report import ModelLine, ModelsReport
 from evaluation.reports.numbers import shown, shown_interval, shown_share
 from evaluation.reports.page import SHARE, Axis, axis_for, line
 from evaluation.words import interval_sentence, left_out_sentence, reason_sentence, reason_title
-from jobs.spreadsheets import csv_lines
+from jobs.csv_safety import csv_lines
 from predictions import covered
 
 Words = str | Promise

@@ -12,7 +12,7 @@ from evaluation.reports.agreement import AgreementReport, QuestionRow
 from evaluation.reports.latex import tex
 from evaluation.reports.numbers import MINUS, shown, shown_interval, shown_share
 from evaluation.words import interval_sentence, not_counted_sentence, reason_title
-from jobs.spreadsheets import csv_lines
+from jobs.csv_safety import csv_lines
 
 
 def in_json(estimate: Estimate) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from evaluation.reports.numbers import shown_interval
 from evaluation.reports.question_files import in_json, questions_in_json, shown_value, tex_estimate
 from evaluation.selection import BY_LABELS
 from evaluation.words import not_counted_sentence
-from jobs.spreadsheets import csv_lines
+from jobs.csv_safety import csv_lines
 
 
 def to_json(report: AgreementReport, language: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from evaluation.reports.latex import tex
 from evaluation.tables.counted import counted_words
 from evaluation.tables.spec import Cell, Rounding, Row, Table
 from evaluation.words import interval_sentence, left_out_sentence, reason_sentence, reason_title, resampled_words
-from jobs.spreadsheets import csv_lines
+from jobs.csv_safety import csv_lines
 from predictions.models import Run
 
 Data = Mapping[str, Any]

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from jobs.spreadsheets import neutral
+from jobs.csv_safety import escape_formula
 from people import access, mail_status
 from people.forms.teams import InviteForm, LinksForm, ListForm
 from people.models import Cohort
@@ -132,5 +132,5 @@ def _as_file(rows: Sequence[tuple[str, str, str]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["email", "note", "link"])
-    writer.writerows([neutral(email), neutral(note), url] for email, note, url in rows)
+    writer.writerows([escape_formula(email), escape_formula(note), url] for email, note, url in rows)
     return "data:text/csv;charset=utf-8;base64," + base64.b64encode(out.getvalue().encode("utf-8-sig")).decode()

@@ -30,9 +30,9 @@ from annotation.services.sheet_versions import sheet_of
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem
 from jobs import services as jobs
-from jobs.kinds import Kind, Next
+from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
-from jobs.runner import JobFailed, Work
+from jobs.runner import JobContext, JobFailed
 from people.models import Team, User
 from people.services.raters import clash, describe, models_of
 from predictions.bodies import storable
@@ -116,7 +116,7 @@ def _make_room(run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(withdrawn_at=timezone.now())
 
 
-def run(work: Work) -> None:
+def run(work: JobContext) -> None:
     held = Run.objects.select_related("campaign__stage__benchmark__team", "campaign__sheet_version", "rater").get(
         pk=work.params["run"]
     )
@@ -144,7 +144,7 @@ def _place(held: Run, actor: User | None) -> Place:
     return Place(campaign, sheet_of(campaign.sheet_version), by_label, _key(held), actor=actor)
 
 
-def _take(work: Work, held: Run, place: Place, file: File, told: Told, found: Iterator[Any]) -> None:
+def _take(work: JobContext, held: Run, place: Place, file: File, told: Told, found: Iterator[Any]) -> None:
     done, batch, passed = work.cursor.get("answers", 0), list[Any](), 0
     for count, one in enumerate(found):
         if count % 5000 == 0:
@@ -160,7 +160,7 @@ def _take(work: Work, held: Run, place: Place, file: File, told: Told, found: It
         _step(work, held, place, file, told, batch, passed)
 
 
-def _step(work: Work, held: Run, place: Place, file: File, told: Told, batch: Sequence[Any], passed: int) -> None:
+def _step(work: JobContext, held: Run, place: Place, file: File, told: Told, batch: Sequence[Any], passed: int) -> None:
     work.check()
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=place.team.pk)
@@ -292,7 +292,7 @@ class _Calls:
         return Reply(team=self.place.team, key=key, request=request, body=body, created_at=self.now)
 
 
-def _finish(work: Work, held: Run) -> None:
+def _finish(work: JobContext, held: Run) -> None:
     counts = work.job.result.get("counts", {})
     answered = Call.objects.filter(run=held, state=Call.State.ANSWERED).count()
     failed = Call.objects.filter(run=held).exclude(state=Call.State.ANSWERED).count()
@@ -315,18 +315,18 @@ def _finish(work: Work, held: Run) -> None:
     work.note(text % {"n": answered, "failed": failed})
 
 
-def after(job: Job) -> Next | None:
+def after(job: Job) -> NextLink | None:
     held = Run.objects.select_related("benchmark", "campaign__stage").filter(pk=job.params.get("run")).first()
     if held is None:
         return None
     if held.complete:
         stage = urlencode({"stage": held.campaign.stage.key}) if held.campaign else ""
         models = reverse("evaluation:models", args=[held.benchmark.slug])
-        return Next(_("See the model beside people"), f"{models}?{stage}")
-    return Next(_("Back to the predictions"), reverse("predictions:index", args=[held.benchmark.slug]))
+        return NextLink(_("See the model beside people"), f"{models}?{stage}")
+    return NextLink(_("Back to the predictions"), reverse("predictions:index", args=[held.benchmark.slug]))
 
 
-IMPORT = Kind(KIND, run, after)
+IMPORT = JobKind(KIND, run, after)
 
 
 def uploaded(upload: Upload[Any], names: Upload[Any] | None) -> File:

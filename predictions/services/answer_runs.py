@@ -213,7 +213,7 @@ def pause(run: Run, actor: User, at: datetime) -> None:
 
 def _cancel(run: Run, actor: User) -> None:
     if run.job is not None and run.job.state in Job.LIVE:
-        jobs.ask_cancel(run.job, actor)
+        jobs.request_cancel(run.job, actor)
 
 
 def resume(run: Run, actor: User, at: datetime) -> None:

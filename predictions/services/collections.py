@@ -15,9 +15,9 @@ from annotation.imports.rows import clean
 from benchmarks.imports.problems import RowProblem
 from benchmarks.models import Benchmark
 from jobs import services as jobs
-from jobs.kinds import Kind, Next
+from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
-from jobs.runner import Work
+from jobs.runner import JobContext
 from people.models import User
 from predictions.imports.collections import TRIAL, Asked, Thing, read
 from predictions.models import Collection, Entry, Query, Run
@@ -46,7 +46,7 @@ def start(
         return jobs.start(KIND, title, scope=benchmark.scope, actor=actor, params=params)
 
 
-def run(work: Work) -> None:
+def run(work: JobContext) -> None:
     collection = Collection.objects.select_related("benchmark").get(pk=work.params["collection"])
     with files.told():
         if work.job.total is None:
@@ -62,17 +62,17 @@ def run(work: Work) -> None:
     files.forget(work.params["file"])
 
 
-def after(job: Job) -> Next | None:
+def after(job: Job) -> NextLink | None:
     collection = Collection.objects.select_related("benchmark").filter(pk=job.params.get("collection")).first()
     if collection is None:
         return None
-    return Next(_("See the predictions"), reverse("predictions:index", args=[collection.benchmark.slug]))
+    return NextLink(_("See the predictions"), reverse("predictions:index", args=[collection.benchmark.slug]))
 
 
-IMPORT = Kind(KIND, run, after)
+IMPORT = JobKind(KIND, run, after)
 
 
-def _take(work: Work, collection: Collection, turn: str, found: Iterator[source.Row]) -> None:
+def _take(work: JobContext, collection: Collection, turn: str, found: Iterator[source.Row]) -> None:
     """One way through the file. A row is told of in the turn in which it says something."""
     passed = work.cursor.get("rows", 0) if work.cursor.get("turn") == turn else 0
     batch: list[Read] = []
@@ -97,7 +97,7 @@ def _read(row: Mapping[str, Any] | RowProblem) -> tuple[list[Thing], Asked | Non
         return problem
 
 
-def _step(work: Work, collection: Collection, turn: str, batch: Sequence[Read], at: int) -> list[Read]:
+def _step(work: JobContext, collection: Collection, turn: str, batch: Sequence[Read], at: int) -> list[Read]:
     work.check()
     with transaction.atomic():
         Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)

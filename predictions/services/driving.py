@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotation.models import Unit
 from annotation.services.machine_answers import Answer, Mixed
 from annotation.services.machine_answers import write as write_answers
-from jobs.runner import LEASE, Work
+from jobs.runner import LEASE, JobContext
 from predictions.bodies import pictures_of
 from predictions.models import Call, Run
 from predictions.prompts.contract import Lacking
@@ -51,7 +51,7 @@ class Driver:
     """One slice. `out`: calls in hand; `asking`: those asked now, or whose reply is not kept yet; `held`: those that
     wait for a thread, or for room in the budget; `parked`: those whose very request is asked for another call."""
 
-    def __init__(self, work: Work, run: Run, outfit: Outfit) -> None:
+    def __init__(self, work: JobContext, run: Run, outfit: Outfit) -> None:
         self.work, self.run, self.outfit = work, run, outfit
         self.holder = f"{work.job.pk}:{work.job.attempts}"
         self.ledger = Ledger(run.budget, Decimal(0))

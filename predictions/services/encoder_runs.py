@@ -18,9 +18,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from jobs import services as jobs
-from jobs.kinds import Kind, Next
+from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
-from jobs.runner import JobFailed, Turn, Work
+from jobs.runner import JobContext, JobFailed, TimeSlice
 from people.models import Team, User
 from people.services.raters import describe, models_of
 from predictions import scoring
@@ -104,12 +104,12 @@ def _make_room(standing: Any, at: datetime) -> None:
         Run.objects.filter(pk=run.pk).update(withdrawn_at=at)
 
 
-def drive(work: Work) -> None:
+def drive(work: JobContext) -> None:
     by_local_model(work, Run.objects.select_related("benchmark__team", "collection", "rater"), _driven)
 
 
-def _driven(work: Work, run: Run) -> None:
-    encoder, turn = clip.load(run.model), Turn(work)
+def _driven(work: JobContext, run: Run) -> None:
+    encoder, turn = clip.load(run.model), TimeSlice(work)
     entries = _things(Entry.objects.filter(collection=run.pool))
     queries = [] if run.task == Run.Task.EMBEDDING else _queries(run)
     work.expect(len(entries) + len(queries))
@@ -123,15 +123,15 @@ def _driven(work: Work, run: Run) -> None:
             at = done if part is held else len(entries)  # a query is done when it has its list
             work.step(done=at, cursor={"part": part.what, "done": done}, rows=rows)
             _still_wanted(run)
-            turn.over()
+            turn.is_over()
     if run.task != Run.Task.EMBEDDING:
         for done in _ranked(work, run, held, asked):
             work.step(done=len(entries) + done, cursor={"part": "rankings", "done": done})
-            turn.over()
+            turn.is_over()
     _finish(work, run, encoder, held, asked)
 
 
-def _tell_before(work: Work, held: Encoding, asked: Encoding) -> None:
+def _tell_before(work: JobContext, held: Encoding, asked: Encoding) -> None:
     """What an earlier run of the model left done is no work of this one."""
     before, queries = held.made_before(), asked.made_before()
     if before or queries:
@@ -170,7 +170,7 @@ def _unread(thing: Thing, words: str) -> JobRow:
     )
 
 
-def _ranked(work: Work, run: Run, held: Encoding, asked: Encoding) -> Iterator[int]:
+def _ranked(work: JobContext, run: Run, held: Encoding, asked: Encoding) -> Iterator[int]:
     """In steps: how many queries have their lists. Those that have one keep it."""
     entries, keys = held.units(), [thing.key for thing in held.things]
     seen = np.flatnonzero(np.any(entries != 0, axis=1))
@@ -205,7 +205,7 @@ def _choices(
             yield thing.pk, *scoring.best(scores, keys, len(keys))
 
 
-def _finish(work: Work, run: Run, encoder: clip.Clip, held: Encoding, asked: Encoding) -> None:
+def _finish(work: JobContext, run: Run, encoder: clip.Clip, held: Encoding, asked: Encoding) -> None:
     """A run with a picture that could not be read, or without a query of its set, counts only where that was said."""
     unread = held.unread() + asked.unread()
     rows = Ranking.objects.filter(run=run).count() if asked.things else len(held.things) - held.unread()
@@ -231,13 +231,13 @@ def _finish(work: Work, run: Run, encoder: clip.Clip, held: Encoding, asked: Enc
         work.note(text % {"n": unread})
 
 
-def after(job: Job) -> Next | None:
+def after(job: Job) -> NextLink | None:
     run = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if run is None:
         return None
     if run.complete and run.task != Run.Task.EMBEDDING:
-        return Next(_("See the tables"), reverse("evaluation:tables", args=[run.benchmark.slug]))
-    return Next(_("See the runs of encoders"), reverse("predictions:encode", args=[run.benchmark.slug]))
+        return NextLink(_("See the tables"), reverse("evaluation:tables", args=[run.benchmark.slug]))
+    return NextLink(_("See the runs of encoders"), reverse("predictions:encode", args=[run.benchmark.slug]))
 
 
-DRIVE = Kind(KIND, drive, after)
+DRIVE = JobKind(KIND, drive, after)

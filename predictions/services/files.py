@@ -17,7 +17,7 @@ from annotation.imports import source
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from jobs.models import JobRow
-from jobs.runner import JobFailed, SiteFailure, Work
+from jobs.runner import JobContext, JobFailed, SiteFailure
 
 Outcome = JobRow.Outcome
 
@@ -55,7 +55,7 @@ def forget(name: str) -> None:
 
 
 @contextmanager
-def rows(work: Work, needs: Sequence[str]) -> Iterator[Iterator[source.Row]]:
+def rows(work: JobContext, needs: Sequence[str]) -> Iterator[Iterator[source.Row]]:
     with storage.open_binary(work.params["file"]) as file:
         if file.read(4) == b"PK\x03\x04":
             raise SourceProblem(_("This is a zip. Unpack it first, and send the file that is in it."))
@@ -76,7 +76,7 @@ def told() -> Iterator[None]:
         raise SiteFailure(_("The disk is full. Make room, then go on.")) from error
 
 
-def beating(work: Work, found: Iterator[source.Row]) -> Iterator[source.Row]:
+def beating(work: JobContext, found: Iterator[source.Row]) -> Iterator[source.Row]:
     for count, row in enumerate(found):
         if count % 5000 == 0:
             work.beat()

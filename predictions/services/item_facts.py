@@ -17,9 +17,9 @@ from django.utils.translation import gettext as _
 from annotation.services.outcomes import judge_items
 from benchmarks.models import Item, ItemFact, ItemImage, Stage
 from jobs import services as jobs
-from jobs.kinds import Kind, Next
+from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
-from jobs.runner import Turn, Work
+from jobs.runner import JobContext, TimeSlice
 from people.models import Team, User
 from people.services.raters import models_of
 from predictions.backends import clip, detector
@@ -100,14 +100,14 @@ def words_of(item: Item, where: str) -> str:
     return str(value or "").strip()
 
 
-def drive(work: Work) -> None:
+def drive(work: JobContext) -> None:
     by_local_model(work, Run.objects.select_related("benchmark__team", "rater"), _driven)
 
 
-def _driven(work: Work, run: Run) -> None:
+def _driven(work: JobContext, run: Run) -> None:
     stage = Stage.objects.get(benchmark=run.benchmark, key=run.selection["stage"])
     things = seen_of(stage, run.selection["what"], run.options.get("words", ""))
-    facts, turn = ItemFact.objects.filter(source=run.model[:120], version=f"run {run.pk}"), Turn(work)
+    facts, turn = ItemFact.objects.filter(source=run.model[:120], version=f"run {run.pk}"), TimeSlice(work)
     there = set(facts.values_list("item_id", flat=True))
     left = [one for one in things if one.item not in there]
     work.expect(len(things))
@@ -125,7 +125,7 @@ def _driven(work: Work, run: Run) -> None:
             done = work.job.done + len(found) + len(failures)
             work.step(done=min(done, len(things)), cursor={"done": done}, rows=rows)
         work.check()
-        turn.over()
+        turn.is_over()
     found_in_all = facts.values("item").distinct().count()
     told = {"rows": found_in_all, "unread": len(things) - found_in_all}
     Run.objects.filter(pk=run.pk).update(
@@ -170,11 +170,11 @@ def _detected(run: Run, things: Sequence[Seen]) -> Iterator[Some]:
             yield {one.item: {OBJECTS: len(objects), LABELS: detector.counted(objects)}}, []
 
 
-def after(job: Job) -> Next | None:
+def after(job: Job) -> NextLink | None:
     run = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if run is None:
         return None
-    return Next(_("See the facts"), reverse("predictions:facts", args=[run.benchmark.slug]))
+    return NextLink(_("See the facts"), reverse("predictions:facts", args=[run.benchmark.slug]))
 
 
-DRIVE = Kind(KIND, drive, after)
+DRIVE = JobKind(KIND, drive, after)

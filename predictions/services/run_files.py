@@ -13,9 +13,9 @@ from annotation.imports.rows import clean
 from annotation.imports.source import Row
 from annotation.imports.staging import together
 from benchmarks.imports.problems import RowProblem
-from jobs.kinds import Kind, Next
+from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
-from jobs.runner import JobFailed, Work
+from jobs.runner import JobContext, JobFailed
 from people.services.raters import describe
 from predictions.imports import results
 from predictions.imports.results import Found
@@ -31,7 +31,7 @@ Rows = list[Row]
 """What is one result: a row, or those of one query."""
 
 
-def run(work: Work) -> None:
+def run(work: JobContext) -> None:
     found = Run.objects.select_related("benchmark__team", "collection").get(pk=work.params["run"])
     with files.told():
         if work.job.total is None:
@@ -45,14 +45,14 @@ def run(work: Work) -> None:
     files.forget(work.params["file"])
 
 
-def after(job: Job) -> Next | None:
+def after(job: Job) -> NextLink | None:
     found = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if found is None:
         return None
-    return Next(_("See the predictions"), reverse("predictions:index", args=[found.benchmark.slug]))
+    return NextLink(_("See the predictions"), reverse("predictions:index", args=[found.benchmark.slug]))
 
 
-IMPORT = Kind(KIND, run, after)
+IMPORT = JobKind(KIND, run, after)
 
 
 def _is_long(rows: Iterator[Row]) -> bool:
@@ -64,7 +64,7 @@ def _query(row: Mapping[str, Any]) -> list[Any]:
     return [row.get("query") or ""]
 
 
-def _each(work: Work, rows: Iterator[Row]) -> Iterator[Rows]:
+def _each(work: JobContext, rows: Iterator[Row]) -> Iterator[Rows]:
     for number, row in files.beating(work, rows):
         try:
             yield [(number, row if isinstance(row, RowProblem) else dict(clean(row)))]
@@ -72,7 +72,7 @@ def _each(work: Work, rows: Iterator[Row]) -> Iterator[Rows]:
             yield [(number, problem)]
 
 
-def _take(work: Work, found: Run, parts: Iterator[Rows]) -> None:
+def _take(work: JobContext, found: Run, parts: Iterator[Rows]) -> None:
     done, passed, batch, size = work.cursor.get("rows", 0), 0, list[Rows](), 0
     for rows in parts:
         passed += len(rows)
@@ -87,7 +87,7 @@ def _take(work: Work, found: Run, parts: Iterator[Rows]) -> None:
         _step(work, found, batch, passed)
 
 
-def _step(work: Work, found: Run, batch: Sequence[Rows], done: int) -> None:
+def _step(work: JobContext, found: Run, batch: Sequence[Rows], done: int) -> None:
     work.check()
     with transaction.atomic():
         held = Run.objects.select_for_update(no_key=True).get(pk=found.pk)
@@ -195,7 +195,7 @@ def _vector(row: Mapping[str, Any] | RowProblem) -> tuple[str, bytes] | RowProbl
         return problem
 
 
-def _finish(work: Work, found: Run) -> None:
+def _finish(work: JobContext, found: Run) -> None:
     """All or nothing: a run with a row that was not taken, or without a query of its set, is not counted."""
     counts = work.job.result.get("counts", {})
     with transaction.atomic():

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from annotation.models import Campaign
 from annotation.services import machine_answers
 from annotation.services.machine_answers import Answer
-from jobs.kinds import Kind, Next
+from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, record
-from jobs.runner import Cancelled, GiveBack, JobFailed, Work
+from jobs.runner import JobCancelled, JobContext, JobFailed, Requeue
 from predictions.bodies import reply_of
 from predictions.models import Call, Reply, Run
 from predictions.prompts.contract import Lacking
@@ -32,8 +32,8 @@ State = Run.State
 READ = ("answered", "no_response", "refused", "unparseable", "out_of_range")
 
 
-def run(work: Work) -> None:
-    """A slice of a run; see jobs.runner.GiveBack."""
+def run(work: JobContext) -> None:
+    """A slice of a run; see jobs.runner.Requeue."""
     found = _taken_up(work)
     if found.endpoint and found.options.get("address", found.endpoint.base_url) != found.endpoint.base_url:
         _halt(found, work, "moved")
@@ -58,16 +58,16 @@ def run(work: Work) -> None:
     _end(found, work, driver, ending)
 
 
-def _taken_up(work: Work) -> Run:
+def _taken_up(work: JobContext) -> Run:
     rows = Run.objects.select_related("benchmark__team", "campaign__stage__benchmark", "campaign__sheet_version",
                                       "campaign__rule_version", "rater", "endpoint")  # fmt: skip
     found = rows.get(pk=work.params["run"])
     if found.job_id != work.job.pk or found.withdrawn_at or found.campaign is None:
-        raise Cancelled
+        raise JobCancelled
     if found.state == State.PAUSED:  # somebody goes on at the job's own page
         Run.objects.filter(pk=found.pk, state=State.PAUSED).update(state=State.RUNNING, stopped_because="")
     elif found.state != State.RUNNING:
-        raise Cancelled
+        raise JobCancelled
     if found.campaign.state == Campaign.State.CLOSED:
         _halt(found, work, "closed")
     if machine_answers.by_files(found.campaign, found.rater):
@@ -75,18 +75,18 @@ def _taken_up(work: Work) -> Run:
     return found
 
 
-def _end(found: Run, work: Work, driver: Driver, ending: str) -> None:
+def _end(found: Run, work: JobContext, driver: Driver, ending: str) -> None:
     if ending == "slice":
-        raise GiveBack
+        raise Requeue
     if ending == "wait":
-        raise GiveBack(timedelta(seconds=driver.wait))
+        raise Requeue(timedelta(seconds=driver.wait))
     if ending == "left":
         if Run.objects.filter(pk=found.pk, state=State.CANCELLED).exists():
             stop_rest(found.pk, timezone.now())
-        raise Cancelled
+        raise JobCancelled
     if ending == "person":
         _pause(found, work, "person")
-        raise Cancelled
+        raise JobCancelled
     if ending == "done" and Call.objects.filter(run=found, state=Call.State.OVER_BUDGET).exists():
         ending = "budget"
     if ending == "done":
@@ -98,22 +98,22 @@ def _end(found: Run, work: Work, driver: Driver, ending: str) -> None:
     _halt(found, work, ending)
 
 
-def _finish(found: Run, work: Work) -> None:
+def _finish(found: Run, work: JobContext) -> None:
     """Done, or failed where nothing was answered; unless there is more to ask by now."""
     now = timezone.now()
     with transaction.atomic():
         held = Run.objects.select_for_update(no_key=True).get(pk=found.pk)
         if held.state != State.RUNNING or held.job_id != work.job.pk:
-            raise Cancelled
+            raise JobCancelled
         if Call.objects.filter(run=held, state__in=("pending", "running")).exists():
-            raise GiveBack
+            raise Requeue
         state = run_calls.ended_state(held.pk)
         Run.objects.filter(pk=held.pk).update(state=state, finished_at=now, complete=True, stopped_because="")
         verb = "run.done" if state == State.DONE else "run.failed"
         record(work.job.created_by, verb, scope=found.benchmark.scope, target=f"run:{found.pk}", implied=True)
 
 
-def _pause(found: Run, work: Work, why: str) -> None:
+def _pause(found: Run, work: JobContext, why: str) -> None:
     own = Run.objects.filter(pk=found.pk, state=State.RUNNING, job=work.job)
     with transaction.atomic():
         if own.update(state=State.PAUSED, stopped_because=why):
@@ -121,19 +121,19 @@ def _pause(found: Run, work: Work, why: str) -> None:
             record(work.job.created_by, "run.paused", scope=scope, target=target, implied=True, because=why)
 
 
-def _halt(found: Run, work: Work, why: str) -> NoReturn:
+def _halt(found: Run, work: JobContext, why: str) -> NoReturn:
     _pause(found, work, why)
     raise JobFailed(stopped(why))
 
 
-def after(job: Job) -> Next | None:
+def after(job: Job) -> NextLink | None:
     found = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if found is None:
         return None
-    return Next(_("See the run"), reverse("predictions:answer_run", args=[found.benchmark.slug, found.pk]))
+    return NextLink(_("See the run"), reverse("predictions:answer_run", args=[found.benchmark.slug, found.pk]))
 
 
-def reread(work: Work) -> None:
+def reread(work: JobContext) -> None:
     """Step by step over the calls that have replies. Nobody is asked, so the endpoint may be gone. Ends where the run
     is withdrawn."""
     rows = Run.objects.select_related("benchmark__team", "campaign__stage__benchmark", "campaign__sheet_version",
@@ -150,7 +150,7 @@ def reread(work: Work) -> None:
         work.check()
         with transaction.atomic():  # the run's row first: nobody withdraws it, or asks again, in the midst
             if Run.objects.select_for_update(no_key=True).get(pk=found.pk).withdrawn_at:
-                raise Cancelled
+                raise JobCancelled
             batch = list(calls.select_for_update(no_key=True).filter(pk__gt=last)[:STEP])
             if not batch:
                 ended = Run.objects.filter(pk=found.pk, state__in=(State.DONE, State.FAILED))
@@ -197,5 +197,5 @@ def _key(call: Call) -> str:
     return f"{machine_answers.OF_RUNS}{call.run_id}:{call.pk}:"
 
 
-ASK = Kind(KIND, run, after)
-READ_AGAIN = Kind(REREAD, reread, after)
+ASK = JobKind(KIND, run, after)
+READ_AGAIN = JobKind(REREAD, reread, after)

@@ -16,7 +16,7 @@ from annotation.imports.rows import known_otherwise
 from benchmarks.models import Benchmark
 from jobs import services as jobs
 from jobs.models import Job, record
-from jobs.runner import Cancelled, JobFailed, Work
+from jobs.runner import JobCancelled, JobContext, JobFailed
 from people.models import Rater, Team, User
 from people.services.raters import clash, describe, models_of
 from predictions.backends.contract import CallError
@@ -99,8 +99,8 @@ def _is_there(runs: list[Run], digest: str) -> bool:
     return False
 
 
-def by_local_model(work: Work, runs: QuerySet[Run], do: Callable[[Work, Run], None]) -> None:
-    """What a job of a model on this machine does to its run, whatever it finds out. Raises JobFailed, Cancelled."""
+def by_local_model(work: JobContext, runs: QuerySet[Run], do: Callable[[JobContext, Run], None]) -> None:
+    """What a job of a model on this machine does to its run, whatever it finds out. Raises JobFailed, JobCancelled."""
     run = runs.get(pk=work.params["run"])
     if run.withdrawn_at or run.complete:
         raise JobFailed(_("This run was withdrawn meanwhile. Start a new one."))
@@ -110,7 +110,7 @@ def by_local_model(work: Work, runs: QuerySet[Run], do: Callable[[Work, Run], No
     except CallError as error:
         Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, stopped_because="model")
         raise JobFailed(error.words) from error
-    except Cancelled:
+    except JobCancelled:
         Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, stopped_because="person")
         raise
 

@@ -118,7 +118,7 @@ def test_counting_can_be_stopped_and_keeps_its_lease(blank, world, monkeypatch):
     monkeypatch.setattr(runner, "CHECK_SECONDS", 0.0)
     data = packed({"manifest.csv": b"file\n" + b"\n" * 5000 + b"a.png\n", "a.png": draw.png()})
     beats: list[int] = []
-    real = runner.Work.beat
+    real = runner.JobContext.beat
 
     def beating(work):
         beats.append(1)
@@ -126,12 +126,12 @@ def test_counting_can_be_stopped_and_keeps_its_lease(blank, world, monkeypatch):
         real(work)
         assert Job.objects.get(pk=work.job.pk).lease_until > before
         if len(beats) == 3:
-            services.ask_cancel(work.job, world.mara)
+            services.request_cancel(work.job, world.mara)
 
-    monkeypatch.setattr(runner.Work, "beat", beating)
+    monkeypatch.setattr(runner.JobContext, "beat", beating)
     job = bring(blank, data)
     assert (job.state, job.total, len(beats)) == ("cancelled", None, 4)
-    monkeypatch.setattr(runner.Work, "beat", real)
+    monkeypatch.setattr(runner.JobContext, "beat", real)
     services.resume(job, world.mara)
     runner.run(job.pk)
     job.refresh_from_db()

@@ -75,7 +75,7 @@ def test_a_cancellation_is_obeyed_within_a_step(words: Stage, world: World, monk
 
     def preparing(team: Any, source: Any, row: Any) -> Any:
         if row.number == 70:
-            services.ask_cancel(job, world.mara)
+            services.request_cancel(job, world.mara)
         if row.number > 70:
             after.append(row.number)
         return real(team, source, row)

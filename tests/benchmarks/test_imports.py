@@ -145,7 +145,7 @@ def test_stopping_keeps_what_is_there_and_going_on_ends_it(stage, monkeypatch, w
     real = settling.settle
 
     def stopping(target, batch, **how):
-        services.ask_cancel(Job.objects.latest("pk"), world.mara)
+        services.request_cancel(Job.objects.latest("pk"), world.mara)
         return real(target, batch, **how)
 
     monkeypatch.setattr(imports, "settle", stopping)

@@ -147,12 +147,12 @@ def test_a_file_that_was_refused_is_no_failure_of_the_site(world: World, broker:
 
 
 def test_a_full_disk_is_a_failure_of_the_site(world: World, broker: FakeBroker) -> None:
-    def full(work: runner.Work) -> None:
+    def full(work: runner.JobContext) -> None:
         raise runner.SiteFailure("The disk is full.")
 
     job = Job.objects.create(kind="k", title="Stamps", scope=world.benchmark.scope)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runner.kinds, "find", lambda key: kinds.Kind("k", full))
+        patch.setattr(runner.kinds, "find_kind", lambda key: kinds.JobKind("k", full))
         runner.run(job.pk)
     assert "1 job failed in the last seven days." in page(world)
 

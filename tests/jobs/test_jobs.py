@@ -9,10 +9,10 @@ from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from jobs import access, broker, kinds, runner, services, tasks
-from jobs.access import Place
+from jobs.access import JobScope
+from jobs.csv_safety import csv_lines, escape_formula, unescape_formula
 from jobs.models import Event, Job, JobRow
-from jobs.runner import GiveBack, JobFailed, LeaseLost, Work
-from jobs.spreadsheets import as_written, csv_lines, neutral
+from jobs.runner import JobContext, JobFailed, LeaseLost, Requeue
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +24,7 @@ class Counting:
         self.done: list[int] = []
         self.at: dict[int, BaseException | object] = {}
 
-    def __call__(self, work: Work) -> None:
+    def __call__(self, work: JobContext) -> None:
         work.expect(10)
         for number in range(work.cursor.get("next", 1), 11):
             work.check()
@@ -44,15 +44,15 @@ class Counting:
 def counting(monkeypatch):
     monkeypatch.setattr(kinds, "_KINDS", dict(kinds._KINDS))
     work = Counting()
-    kinds.register(kinds.Kind("counting", work))
+    kinds.register(kinds.JobKind("counting", work))
     return work
 
 
 @pytest.fixture
 def sent(monkeypatch):
     numbers: list[int] = []
-    monkeypatch.setattr(services, "send", lambda number: numbers.append(number) or True)
-    monkeypatch.setattr(runner, "send", lambda number: numbers.append(number) or True)
+    monkeypatch.setattr(services, "notify_workers", lambda number: numbers.append(number) or True)
+    monkeypatch.setattr(runner, "notify_workers", lambda number: numbers.append(number) or True)
     return numbers
 
 
@@ -126,12 +126,12 @@ def test_a_worker_that_was_thought_dead_writes_nothing(counting):
     assert state(job) == "running" and (job.done, job.attempts) == (3, 2)
     assert job.rows.count() == 3
     with pytest.raises(LeaseLost):
-        Work(Job(pk=job.pk, attempts=1)).expect(3)
+        JobContext(Job(pk=job.pk, attempts=1)).expect(3)
 
 
 def test_stop_and_go_on(counting, sent, world, django_capture_on_commit_callbacks):
     job = start()
-    counting.at[3] = lambda: services.ask_cancel(job, world.mara)
+    counting.at[3] = lambda: services.request_cancel(job, world.mara)
     runner.run(job.pk)
     assert state(job) == "cancelled" and job.done == 3
     runner.run(job.pk)
@@ -149,7 +149,7 @@ def test_stop_and_go_on(counting, sent, world, django_capture_on_commit_callback
 
 def test_waiting_work_is_stopped_at_once(counting, world):
     job = start()
-    services.ask_cancel(job, world.mara)
+    services.request_cancel(job, world.mara)
     assert state(job) == "cancelled"
     runner.run(job.pk)
     assert counting.done == []
@@ -158,7 +158,7 @@ def test_waiting_work_is_stopped_at_once(counting, world):
 def test_a_lost_worker_that_was_asked_to_stop_is_not_sent_again(counting, world, sent):
     job = start()
     runner.claim(job.pk, timezone.now())
-    services.ask_cancel(job, world.mara)
+    services.request_cancel(job, world.mara)
     assert state(job) == "running"
     runner.requeue_stalled(timezone.now() + timedelta(minutes=2))
     assert state(job) == "cancelled" and sent == []
@@ -224,7 +224,7 @@ class TestPages:
         def opener(user, ident):
             if user not in (world.mara, world.reviewer):
                 return None
-            return Place(name="Garden", url="/garden/", nav=[], may_change=user == world.mara)
+            return JobScope(name="Garden", url="/garden/", nav=[], may_change=user == world.mara)
 
         access.register_scope("garden", opener)
         return start(world.mara, scope="garden:7")
@@ -252,7 +252,7 @@ class TestPages:
 
     def test_who_may_look_and_who_may_stop(self, world, job):
         pages = [f"/jobs/{job.pk}/", f"/jobs/{job.pk}/progress/", f"/jobs/{job.pk}/rows.csv"]
-        acts = [f"/jobs/{job.pk}/cancel/", f"/jobs/{job.pk}/go-on/"]
+        acts = [f"/jobs/{job.pk}/cancel/", f"/jobs/{job.pk}/resume/"]
         expected = {world.mara: (200, 302), world.reviewer: (200, 404), world.stranger: (404, 404)}
         for user, (look, act) in expected.items():
             client = world.client(user)
@@ -272,7 +272,7 @@ FILLERS = "\u3164\u115f\u1160\uffa0\u2800\u034f\u17b4\u17b5\u180b\ufe0f\U000e010
 
 
 def test_cells_that_a_spreadsheet_would_run_are_made_text():
-    assert [neutral(value) for value in ("=a", "+a", "-a", "@a", "\ta", " =a", "a=", "", None, -3, 2.5)] == [
+    assert [escape_formula(value) for value in ("=a", "+a", "-a", "@a", "\ta", " =a", "a=", "", None, -3, 2.5)] == [
         "'=a",
         "'+a",
         "'-a",
@@ -286,18 +286,18 @@ def test_cells_that_a_spreadsheet_would_run_are_made_text():
         "2.5",
     ]
     for wide in "＝＋－＠":
-        assert neutral(f"{wide}1+1") == f"'{wide}1+1"
-        assert neutral(f"\u3000{wide}1") == f"'\u3000{wide}1"
-        assert neutral(f"a{wide}1") == f"a{wide}1"
+        assert escape_formula(f"{wide}1+1") == f"'{wide}1+1"
+        assert escape_formula(f"\u3000{wide}1") == f"'\u3000{wide}1"
+        assert escape_formula(f"a{wide}1") == f"a{wide}1"
     for start in ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"):
         for letter in [*INVISIBLE, *FILLERS]:
             text = f"{letter}{start}1"
-            assert neutral(text) == f"'{text}", (hex(ord(letter)), start)
-            assert as_written(neutral(text)) == text
-    assert neutral("\u2060\u200e\u202e\u2003\x0b\x1f=1") == "'\u2060\u200e\u202e\u2003\x0b\x1f=1"
-    assert neutral(f"{FILLERS}=1") == f"'{FILLERS}=1"
+            assert escape_formula(text) == f"'{text}", (hex(ord(letter)), start)
+            assert unescape_formula(escape_formula(text)) == text
+    assert escape_formula("\u2060\u200e\u202e\u2003\x0b\x1f=1") == "'\u2060\u200e\u202e\u2003\x0b\x1f=1"
+    assert escape_formula(f"{FILLERS}=1") == f"'{FILLERS}=1"
     for visible in ("\u2003a", "\uac00", "e\u0301", "\u1780"):
-        assert neutral(f"{visible}=1") == f"{visible}=1"
+        assert escape_formula(f"{visible}=1") == f"{visible}=1"
     assert list(csv_lines(["a"], [['x"y']]))[1] == '"x""y"\r\n'
 
 
@@ -309,14 +309,14 @@ class Slices:
         self.wait: timedelta | None = None
         self.before = lambda: None
 
-    def __call__(self, work: Work) -> None:
+    def __call__(self, work: JobContext) -> None:
         number = work.cursor.get("next", 1)
         with transaction.atomic():
             self.done.append(number)
             work.step(done=number, cursor={"next": number + 1})
         self.before()
         if number < 3:
-            raise GiveBack(self.wait)
+            raise Requeue(self.wait)
 
 
 class TestSlices:
@@ -324,7 +324,7 @@ class TestSlices:
     def slices(self, monkeypatch):
         monkeypatch.setattr(kinds, "_KINDS", dict(kinds._KINDS))
         work = Slices()
-        kinds.register(kinds.Kind("slices", work))
+        kinds.register(kinds.JobKind("slices", work))
         return work
 
     def test_long_work_goes_behind_what_waits_and_is_sent_when_that_is_committed(
@@ -353,12 +353,12 @@ class TestSlices:
     def test_it_stops_between_two_slices_and_within_one(self, slices, sent, world):
         job = start(kind="slices")
         runner.run(job.pk)
-        services.ask_cancel(job, world.mara)
+        services.request_cancel(job, world.mara)
         assert state(job) == "cancelled"
         runner.run(job.pk)
         assert slices.done == [1]
         other = start(kind="slices")
-        slices.before = lambda: services.ask_cancel(other, world.mara)
+        slices.before = lambda: services.request_cancel(other, world.mara)
         runner.run(other.pk)
         assert state(other) == "cancelled" and other.finished_at is not None
 
@@ -383,7 +383,7 @@ class TestSlices:
 
     def test_it_sees_whether_others_wait(self, slices):
         job = start(kind="slices")
-        work = Work(runner.claim(job.pk, timezone.now()))
+        work = JobContext(runner.claim(job.pk, timezone.now()))
         assert not work.others_wait()
         other = start(kind="slices")
         assert work.others_wait()

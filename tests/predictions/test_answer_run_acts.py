@@ -84,7 +84,7 @@ class TestPause:
 
     def test_who_stops_its_job_pauses_it_and_going_on_there_goes_on(self, world, plan, monkeypatch):
         run = opened(world, plan(40))
-        between(monkeypatch, lambda: jobs.ask_cancel(run.job, world.mara))
+        between(monkeypatch, lambda: jobs.request_cancel(run.job, world.mara))
         driven(run)
         assert (run.state, run.stopped_because, run.job.state) == ("paused", "person", "cancelled")
         jobs.resume(run.job, world.mara)

@@ -206,7 +206,7 @@ def test_stopped_by_a_person_it_goes_on_and_ends_the_same(world: World, models_r
         write(self, number, vectors)
         written.append(number)
         if len(written) == 2:
-            services.ask_cancel(job, world.mara)
+            services.request_cancel(job, world.mara)
 
     monkeypatch.setattr(encoding.Store, "write", stopping)
     runner.run(job.pk)

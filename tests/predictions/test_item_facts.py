@@ -98,7 +98,7 @@ def test_what_was_found_is_not_looked_for_again_after_a_stop(world: World, model
         for number, found in enumerate(scored(held, things)):
             steps.append(len(found[0]))
             if number == 1 and len(steps) == 2:
-                services.ask_cancel(held.job, world.mara)
+                services.request_cancel(held.job, world.mara)
             yield found
 
     monkeypatch.setattr(item_facts, "_scored", stopping)

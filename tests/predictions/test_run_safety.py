@@ -160,14 +160,14 @@ class TestWithdrawn:
         scripted_server.rules(Rule(scripted.PROSE))
         run = driven(opening(2))
         job = answer_runs.reread(run, world.mara, now())
-        check, looks = runner.Work.check, []
+        check, looks = runner.JobContext.check, []
 
         def checking(work):
             looks.append(check(work))
             if len(looks) == 2:  # the first is before the job begins
                 assert answer_runs.retry_failed(run, world.mara, now(), ["unparseable"]) == 2
 
-        monkeypatch.setattr(runner.Work, "check", checking)
+        monkeypatch.setattr(runner.JobContext, "check", checking)
         runner.run(job.pk)
         assert states(run) == {"pending": 2}
 

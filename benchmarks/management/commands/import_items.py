@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.imports.records import Defaults
 from benchmarks.models import Stage
 from benchmarks.services import imports
-from jobs.console import import_here
+from jobs.console import run_import
 
 MANIFESTS = (".csv", ".tsv", ".jsonl", ".ndjson")
 
@@ -39,4 +39,4 @@ class Command(BaseCommand):
         job = imports.start_path(
             stage, None, path=where, manifest=listed, defaults=defaults, complete=options["complete"]
         )
-        import_here(self, job)
+        run_import(self, job)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from jobs.console import import_here
+from jobs.console import run_import
 from people.models import Team
 from predictions.services.knowledge import bases
 
@@ -33,4 +33,4 @@ class Command(BaseCommand):
         told = {"key": options["key"], "version": options["version_name"], "licence": options["licence"]}
         base, _made = bases.make(team, None, name=options["name"] or options["key"], **told)
         job = bases.start_path(base, None, options["entries"], options["pictures"])
-        import_here(self, job)
+        run_import(self, job)

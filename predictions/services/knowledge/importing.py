@@ -24,9 +24,9 @@ from benchmarks.imports.problems import RowProblem
 from benchmarks.imports.sources import FolderFiles, NoFiles, ZipFiles
 from benchmarks.models import Image
 from benchmarks.services.images import ImageRefused, store_image
-from jobs.kinds import Kind, Next
+from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
-from jobs.runner import SiteFailure, Turn, Work
+from jobs.runner import JobContext, SiteFailure, TimeSlice
 from people.models import Team
 from predictions.imports.knowledge import Thing, read
 from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeImage
@@ -51,7 +51,7 @@ class Prepared:
     name: str = ""  # the entry's key, as far as it could be read
 
 
-def run(work: Work) -> None:
+def run(work: JobContext) -> None:
     base = KnowledgeBase.objects.select_related("team").get(pk=work.params["base"])
     try:
         with files.told():
@@ -71,18 +71,18 @@ def run(work: Work) -> None:
             files.forget(work.params[name])
 
 
-def after(job: Job) -> Next | None:
+def after(job: Job) -> NextLink | None:
     base = KnowledgeBase.objects.select_related("team").filter(pk=job.params.get("base")).first()
     if base is None:
         return None
-    return Next(_("See the knowledge base"), reverse("predictions:knowledge_base", args=[base.team.slug, base.pk]))
+    return NextLink(_("See the knowledge base"), reverse("predictions:knowledge_base", args=[base.team.slug, base.pk]))
 
 
-IMPORT = Kind(KIND, run, after)
+IMPORT = JobKind(KIND, run, after)
 
 
 @contextmanager
-def _rows(work: Work) -> Iterator[Iterator[source.Row]]:
+def _rows(work: JobContext) -> Iterator[Iterator[source.Row]]:
     if work.params.get("path"):
         with Path(work.params["path"]).open("rb") as file:
             yield source.rows(file, HEADS)
@@ -92,7 +92,7 @@ def _rows(work: Work) -> Iterator[Iterator[source.Row]]:
 
 
 @contextmanager
-def _pictures(work: Work) -> Iterator[Pictures]:
+def _pictures(work: JobContext) -> Iterator[Pictures]:
     path = Path(work.params["pictures_path"]) if work.params.get("pictures_path") else None
     with ExitStack() as stack:
         if path and path.is_dir():
@@ -104,12 +104,12 @@ def _pictures(work: Work) -> Iterator[Pictures]:
             yield NoFiles()
 
 
-def _take(work: Work, base: KnowledgeBase, rows: Iterator[source.Row], pictures: Pictures) -> None:
+def _take(work: JobContext, base: KnowledgeBase, rows: Iterator[source.Row], pictures: Pictures) -> None:
     store = _storing(base.team, pictures)
     passed = work.cursor.get("rows", 0)
     batch: list[Prepared] = []
     count = shown = 0
-    turn = Turn(work)
+    turn = TimeSlice(work)
     for count, (number, row) in enumerate(rows, start=1):
         if count <= passed:
             continue
@@ -118,7 +118,7 @@ def _take(work: Work, base: KnowledgeBase, rows: Iterator[source.Row], pictures:
         if len(batch) >= STEP or shown >= MOST_PICTURES:
             _step(work, base, batch, count)
             batch, shown = [], 0
-            turn.over()
+            turn.is_over()
     if batch:
         _step(work, base, batch, count)
 
@@ -160,7 +160,7 @@ def _of_picture(name: str, problem: RowProblem) -> RowProblem:
     return RowProblem(problem.code, f"{name}: {problem.message}") if name else problem
 
 
-def _step(work: Work, base: KnowledgeBase, batch: Sequence[Prepared], done: int) -> None:
+def _step(work: JobContext, base: KnowledgeBase, batch: Sequence[Prepared], done: int) -> None:
     work.check()
     with transaction.atomic():
         KnowledgeBase.objects.select_for_update(no_key=True).get(pk=base.pk)

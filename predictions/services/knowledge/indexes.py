@@ -18,9 +18,9 @@ from django.utils.translation import gettext as _
 
 from benchmarks import storage
 from jobs import services as jobs
-from jobs.kinds import Kind, Next
+from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, record
-from jobs.runner import JobFailed, Turn, Work
+from jobs.runner import JobContext, JobFailed, TimeSlice
 from people.models import User
 from predictions.backends.contract import CallError, Encoder, Vectors
 from predictions.models import Endpoint, KnowledgeBase, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Run
@@ -107,7 +107,7 @@ def remove(index: KnowledgeIndex, actor: User) -> None:
     shutil.rmtree(folder_of(index.base_id, index.pk), ignore_errors=True)
 
 
-def run(work: Work) -> None:
+def run(work: JobContext) -> None:
     """Plan, encode, build. What is on disk is not done again."""
     index = KnowledgeIndex.objects.select_related("base", "endpoint").filter(pk=work.params["index"]).first()
     if index is None:
@@ -133,15 +133,15 @@ def run(work: Work) -> None:
             files.forget(work.params[name])
 
 
-def after(job: Job) -> Next | None:
+def after(job: Job) -> NextLink | None:
     index = KnowledgeIndex.objects.select_related("base__team").filter(pk=job.params.get("index")).first()
     if index is None:
         return None
     address = reverse("predictions:knowledge_base", args=[index.base.team.slug, index.base_id])
-    return Next(_("See the knowledge base"), address)
+    return NextLink(_("See the knowledge base"), address)
 
 
-BUILD = Kind(KIND, run, after)
+BUILD = JobKind(KIND, run, after)
 
 
 def planned_rows(base: KnowledgeBase, over: str) -> Iterator[tuple[int, int]]:
@@ -159,7 +159,7 @@ def planned_rows(base: KnowledgeBase, over: str) -> Iterator[tuple[int, int]]:
         yield from ((pk, 0) for pk in entries.exclude(**{field: ""}).values_list("pk", flat=True).iterator(5000))
 
 
-def _plan(work: Work, index: KnowledgeIndex, store: Store) -> None:
+def _plan(work: JobContext, index: KnowledgeIndex, store: Store) -> None:
     if work.params.get("vectors"):
         rows: Iterator[tuple[int, int]] = _named(work, index)
     else:
@@ -174,19 +174,19 @@ def _nothing(over: str) -> str:
     return _("No entry has such a text. Import it with the entries.")
 
 
-def _beating(work: Work, rows: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def _beating(work: JobContext, rows: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     for count, row in enumerate(rows):
         if count % 20_000 == 0:
             work.beat()
         yield row
 
 
-def _encode(work: Work, index: KnowledgeIndex, store: Store) -> None:
+def _encode(work: JobContext, index: KnowledgeIndex, store: Store) -> None:
     encoder = encoder_of(index) if next(store.missing(), None) is not None else None
-    turn, size = Turn(work), LEAST_BATCH
+    turn, size = TimeSlice(work), LEAST_BATCH
     for number in store.missing():
         assert encoder is not None
-        turn.over()
+        turn.is_over()
         began = time.monotonic()
         parts = []
         rows, at = store.rows_of(number), 0
@@ -202,7 +202,7 @@ def _encode(work: Work, index: KnowledgeIndex, store: Store) -> None:
         _told(work, number, len(rows), time.monotonic() - began, getattr(encoder, "digest", ""))
 
 
-def _told(work: Work, number: int, rows: int, seconds: float, digest: str = "") -> None:
+def _told(work: JobContext, number: int, rows: int, seconds: float, digest: str = "") -> None:
     cursor = {"begun": True, "seconds": work.cursor.get("seconds", 0.0) + seconds, "digest": digest}
     work.step(done=number * SHARD + rows, cursor=cursor)
 
@@ -244,7 +244,7 @@ def text_of(entry: KnowledgeEntry, over: str, part: int) -> str:
     return f"{entry.title}. {entry.text[:LONGEST_ARTICLE]}" if entry.title else entry.text[:LONGEST_ARTICLE]
 
 
-def _named(work: Work, index: KnowledgeIndex) -> Iterator[tuple[int, int]]:
+def _named(work: JobContext, index: KnowledgeIndex) -> Iterator[tuple[int, int]]:
     """Rows by the names that came with the vectors: a picture's file, or an entry's key. Raises JobFailed."""
     with storage.open_binary(work.params["names"]) as file:
         block: list[str] = []
@@ -271,7 +271,7 @@ def _of_names(index: KnowledgeIndex, names: Sequence[str], last: int) -> Iterato
         yield known[name], 0
 
 
-def _copy(work: Work, index: KnowledgeIndex, store: Store) -> None:
+def _copy(work: JobContext, index: KnowledgeIndex, store: Store) -> None:
     with storage.open_binary(work.params["vectors"]) as file:
         try:
             held = np.load(getattr(file, "name", file), mmap_mode="r", allow_pickle=False)
@@ -283,16 +283,16 @@ def _copy(work: Work, index: KnowledgeIndex, store: Store) -> None:
                 "The vectors have the shape %(shape)s of %(type)s; needed are %(n)s rows of floats, as many as names."
             )
             raise JobFailed(text % {"shape": "×".join(map(str, held.shape)), "type": held.dtype, "n": planned})
-        turn = Turn(work)
+        turn = TimeSlice(work)
         for number in store.missing():
             work.check()
-            turn.over()
+            turn.is_over()
             part = np.asarray(held[number * SHARD : (number + 1) * SHARD], np.float32)
             store.write(number, part)
             _told(work, number, len(part), 0.0)
 
 
-def _build(work: Work, index: KnowledgeIndex, store: Store) -> None:
+def _build(work: JobContext, index: KnowledgeIndex, store: Store) -> None:
     total = len(store.plan())
     chosen = work.params.get("kind") or ""
     kind: faiss_index.Kind = next((one for one in faiss_index.KINDS if one == chosen), faiss_index.kind_for(total))

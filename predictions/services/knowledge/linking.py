@@ -16,9 +16,9 @@ from django.utils.translation import gettext_lazy
 from benchmarks import storage
 from benchmarks.models import Benchmark, Image, Item, ItemImage, Stage
 from jobs import services as jobs
-from jobs.kinds import Kind, Next
+from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, record
-from jobs.runner import Cancelled, JobFailed, Turn, Work
+from jobs.runner import JobCancelled, JobContext, JobFailed, TimeSlice
 from people.models import Team, User
 from people.services.raters import models_of
 from predictions.backends.contract import Encoder
@@ -175,7 +175,7 @@ def _check_answers(benchmark: Benchmark, stage: Stage, answers: Run | None) -> N
         raise Refused(text % {"stage": answers.campaign.stage.name})
 
 
-def run(work: Work) -> None:
+def run(work: JobContext) -> None:
     found = Run.objects.select_related("benchmark__team", "knowledge_index__base", "knowledge_index__endpoint").get(
         pk=work.params["run"]
     )
@@ -190,7 +190,7 @@ def run(work: Work) -> None:
             encoder = indexes.encoder_of(index)
             searcher = Searcher(index, found.options["method"], encoder)
             _link_all(work, found, lambda batch: _links(found, batch, searcher, encoder))
-    except Cancelled:
+    except JobCancelled:
         Run.objects.filter(pk=found.pk).update(state=Run.State.CANCELLED, stopped_because="person")
         raise
     except (NoFaiss, Refused) as problem:
@@ -200,14 +200,14 @@ def run(work: Work) -> None:
     _finish(work, found)
 
 
-def after(job: Job) -> Next | None:
+def after(job: Job) -> NextLink | None:
     found = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if found is None:
         return None
-    return Next(_("See the links"), reverse("predictions:links", args=[found.benchmark.slug, found.pk]))
+    return NextLink(_("See the links"), reverse("predictions:links", args=[found.benchmark.slug, found.pk]))
 
 
-LINK = Kind(KIND, run, after)
+LINK = JobKind(KIND, run, after)
 
 
 def items_of(found: Run) -> Any:
@@ -216,12 +216,12 @@ def items_of(found: Run) -> Any:
     return items.filter(withdrawn_at=None)
 
 
-def _link_all(work: Work, found: Run, links: Callable[[Sequence[Item]], list[Link]]) -> None:
+def _link_all(work: JobContext, found: Run, links: Callable[[Sequence[Item]], list[Link]]) -> None:
     items = items_of(found)
     work.expect(items.count())
-    turn = Turn(work)
+    turn = TimeSlice(work)
     while True:
-        turn.over()
+        turn.is_over()
         linked = Link.objects.filter(run=found).values("item")
         batch = list(items.exclude(pk__in=linked).order_by("pk")[:BATCH])
         if not batch:
@@ -297,7 +297,7 @@ def _bytes(image: Image) -> bytes | None:
         return None
 
 
-def _finish(work: Work, found: Run) -> None:
+def _finish(work: JobContext, found: Run) -> None:
     with transaction.atomic():
         rows = Link.objects.filter(run=found)
         facts = {"rows": rows.count(), "unlinked": rows.filter(keys=[]).count()}

@@ -212,7 +212,7 @@ def test_what_was_withdrawn_half_way_does_not_go_on(
     job = answer_files.start(campaign, world.owner, SimpleUploadedFile("a.csv", table(study(world), ",")))
 
     def stops(*args: Any) -> Any:
-        jobs.ask_cancel(job, world.owner)
+        jobs.request_cancel(job, world.owner)
         return real(*args)
 
     monkeypatch.setattr(answer_files, "settle", stops)

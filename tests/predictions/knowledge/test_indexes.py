@@ -109,7 +109,7 @@ def test_a_build_that_stopped_goes_on_with_what_is_missing(
 
     def stop() -> None:
         if encoder.seen == 6:  # in the middle of the third of four shards
-            services.ask_cancel(Job.objects.get(pk=job.pk), world.mara)
+            services.request_cancel(Job.objects.get(pk=job.pk), world.mara)
             raise KeyboardInterrupt
 
     encoder.after = stop

@@ -161,7 +161,7 @@ def test_a_stopped_run_goes_on_and_links_nothing_twice(
 
     def stop() -> None:
         if encoder.seen == 2:
-            services.ask_cancel(job, world.mara)
+            services.request_cancel(job, world.mara)
 
     encoder.after = stop
     runner.run(job.pk)

@@ -14,14 +14,14 @@ INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Me", "Mn", "Zl", "Zp", "Zs"}
 BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
-def neutral(value: Any) -> str:
+def escape_formula(value: Any) -> str:
     """Text that a spreadsheet would run gets an apostrophe before it; numbers stay numbers."""
     text = "" if value is None else str(value)
     return f"'{text}" if isinstance(value, str) and _is_risky(text) else text
 
 
-def as_written(cell: str) -> str:
-    """A cell that `neutral` has made harmless, as it was before."""
+def unescape_formula(cell: str) -> str:
+    """A cell that `escape_formula` has made harmless, as it was before."""
     return cell[1:] if cell.startswith("'") and _is_risky(cell[1:]) else cell
 
 
@@ -39,7 +39,7 @@ def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[
     writer = csv.writer(_Echo())
     yield "\ufeff" + writer.writerow(header)
     for row in rows:
-        yield writer.writerow([neutral(value) for value in row])
+        yield writer.writerow([escape_formula(value) for value in row])
 
 
 class _Echo:
