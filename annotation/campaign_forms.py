@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.conditions import condition_name, in_order
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Item, Stage
-from people.languages import own_name, written
+from people.languages import native_name, text_languages
 from people.models import Cohort
 
 LARGEST_TARGET = 1_000
@@ -19,7 +19,7 @@ LARGEST_LIMIT = 100_000
 
 def languages_of(cohorts: Iterable[Cohort]) -> dict[str, str]:
     """The languages instructions may be written in: those of the interface, then those of the cohorts."""
-    return written() | {code: own_name(code) for cohort in cohorts for code in cohort.languages}
+    return text_languages() | {code: native_name(code) for cohort in cohorts for code in cohort.languages}
 
 
 class InstructionsForm(forms.Form):
@@ -44,7 +44,7 @@ class InstructionsForm(forms.Form):
         return [field for field in self.text_fields() if not self._comes_first(field)]
 
     def _comes_first(self, field: forms.BoundField) -> bool:
-        return field.name.removeprefix("text_") in written() or bool(field.value()) or bool(field.errors)
+        return field.name.removeprefix("text_") in text_languages() or bool(field.value()) or bool(field.errors)
 
     def texts(self) -> dict[str, str]:
         return {

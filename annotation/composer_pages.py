@@ -22,7 +22,7 @@ from annotation.services.derived_counts import MOST_ITEMS, context_names, count_
 from annotation.words import moment_of, zone_of
 from benchmarks.models import Benchmark, Stage
 from benchmarks.recipes.registry import RECIPES
-from people.languages import own_name
+from people.languages import native_name
 from people.models import Cohort, User
 
 REWORDED = gettext_lazy(
@@ -121,7 +121,7 @@ def languages_of(stage: Stage) -> dict[str, str]:
     spoken = [code for code, _name in settings.LANGUAGES]
     cohorts = Cohort.objects.filter(team=stage.benchmark.team_id)
     codes = ["en", *spoken, *(code for cohort in cohorts for code in cohort.languages)]
-    return {code: own_name(code) for code in dict.fromkeys(code.split("-")[0] for code in codes)}
+    return {code: native_name(code) for code in dict.fromkeys(code.split("-")[0] for code in codes)}
 
 
 def saved_words(draft: StageDraft | None, user: User) -> str:

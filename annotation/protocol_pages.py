@@ -17,7 +17,7 @@ from annotation.models import Campaign
 from annotation.protocol import Parts
 from annotation.protocol import problems as part_problems
 from annotation.services.instructions import Written, newest, texts_of
-from people.languages import own_name
+from people.languages import native_name
 from people.models import Cohort
 
 KINDS = (
@@ -133,7 +133,7 @@ def drawn(
     tabs = [Tab(at + 1, f"texts[{at}]", _name(one, names), at == shown) for at, one in enumerate(texts)]
     path, one = f"texts[{shown}]", texts[shown] if texts else {}
     plain = Languages({})
-    spoken = list({**languages, one.get("language", "en"): own_name(one.get("language", "en"))}.items())
+    spoken = list({**languages, one.get("language", "en"): native_name(one.get("language", "en"))}.items())
     head = (
         Setting("language", "select", _("Language"), choices=spoken),
         Setting("cohort", "select", _("For"), choices=[("", _("all cohorts")), *names.items()], start=""),
@@ -157,7 +157,7 @@ def _part(one: Setting, parts: Mapping[str, Any], path: str, plain: Languages) -
 
 
 def _name(text: Mapping[str, Any], cohorts: Mapping[str, str]) -> str:
-    language = own_name(str(text.get("language", "en")))
+    language = native_name(str(text.get("language", "en")))
     cohort = cohorts.get(str(text.get("cohort") or ""))
     return f"{language} · {cohort}" if cohort else language
 

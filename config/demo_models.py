@@ -19,7 +19,7 @@ from annotation.services.sheet_versions import sheet_of
 from benchmarks.models import Benchmark, Item, Stage
 from config.demo_workflows import FACETS, NAMES, SEED, SHOWN, Stuff
 from demo import pictures
-from people.services.raters import describe, models_of
+from people.services.raters import add_model_info, models_of
 from predictions.models import Collection, Entry, Query, Ranking, Run
 
 # Name, what is known of it, and how far it strays from what people say.
@@ -211,7 +211,7 @@ def _entries(collection: Collection, keys: Mapping[str, Mapping[str, Any]]) -> N
 def _runs(stuff: Stuff, collection: Collection, task: str, query_set: str = "") -> Iterator[tuple[Run, float]]:
     raters = models_of(stuff.team, [(name, "") for name, _about, _noise in MODELS])
     for name, about, _noise in MODELS:
-        describe(raters[name, ""], about, stuff.actor, collection.benchmark.scope)
+        add_model_info(raters[name, ""], about, stuff.actor, collection.benchmark.scope)
     for name, _about, noise in MODELS:
         run = Run.objects.create(
             benchmark=collection.benchmark, rater=raters[name, ""], collection=collection, task=task,

@@ -2,13 +2,13 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from people.views.asking import person
+from people.views.request_helpers import current_user
 
 
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
     """Researchers land on their benchmarks, managers who do not rate on their cohorts, everybody else on their work."""
-    user = person(request)
+    user = current_user(request)
     if user.is_staff or user.team_memberships.exists():
         return redirect("benchmarks:list")
     if user.managed_cohorts.exists() and not user.cohort_memberships.filter(left_at__isnull=True).exists():

@@ -10,7 +10,7 @@ from people.models import ApiToken, Cohort, CohortMember, Invitation, Message, T
 Person = User | AnonymousUser
 
 
-def looks_as_site_admin(user: Person, scope: str) -> bool:
+def is_site_admin_access(user: Person, scope: str) -> bool:
     """Site admins see what others own; each such look is an event."""
     if not (user.is_active and user.is_staff):
         return False
@@ -44,7 +44,7 @@ def team_for(user: Person, slug: str, *, admin: bool = False) -> Team:
     member = TeamMember.objects.filter(team=team, user=user).first()
     if member and (not admin or member.role == TeamMember.Role.ADMIN):
         return team
-    if looks_as_site_admin(user, f"team:{team.pk}"):
+    if is_site_admin_access(user, f"team:{team.pk}"):
         return team
     raise Http404
 
@@ -61,7 +61,7 @@ def cohort_for(user: Person, cohort_id: int, *, manage: bool = False) -> Cohort:
     if cohort is not None:
         return cohort
     cohort = cohorts.filter(pk=cohort_id).first()
-    if cohort is not None and looks_as_site_admin(user, f"team:{cohort.team_id}"):
+    if cohort is not None and is_site_admin_access(user, f"team:{cohort.team_id}"):
         return cohort
     raise Http404
 
@@ -97,7 +97,7 @@ def message_for(user: Person, message_id: int) -> Message:
     return message
 
 
-def message_to(user: Person, message_id: int) -> Message:
+def received_message(user: Person, message_id: int) -> Message:
     """A message for those it is said to: members of its cohort now."""
     to = Q(cohort__members__user_id=user.pk, cohort__members__left_at=None)
     message = Message.objects.filter(to, pk=message_id, withdrawn_at=None).first() if user.is_active else None
@@ -118,7 +118,7 @@ def invitation_for(user: Person, invitation_id: int) -> Invitation:
     return invitation
 
 
-def team_to_agree_with(user: Person, team_id: int) -> Team:
+def team_for_consent(user: Person, team_id: int) -> Team:
     """A team whose consent text concerns this person: a member of one of its cohorts, now or before, or of the team."""
     concerned = (
         Q(cohorts__members__user_id=user.pk)

@@ -4,7 +4,7 @@ from django.utils.translation import get_language_info
 NARROWER = {"zh": "zh-hans"}  # Django knows the scripts, people say the language
 
 
-def own_name(code: str) -> str:
+def native_name(code: str) -> str:
     """What a language calls itself; its code where nobody knows."""
     try:
         return str(get_language_info(NARROWER.get(code, code))["name_local"])
@@ -12,7 +12,7 @@ def own_name(code: str) -> str:
         return code
 
 
-def written() -> dict[str, str]:
+def text_languages() -> dict[str, str]:
     """What texts of a team are written in at least: the languages of the interface, without their countries."""
     codes = dict.fromkeys(code.split("-")[0] for code, _name in settings.LANGUAGES)
-    return {code: own_name(code) for code in codes}
+    return {code: native_name(code) for code in codes}

@@ -1,23 +1,23 @@
 from django.urls import path
 
-from people.views import cohorts, inviting, joining, mail, me, messages, session, sign_in, teams, tokens
+from people.views import accept_links, cohorts, invitations, mail, me, messages, session, sign_in, teams, tokens
 
 app_name = "people"
 urlpatterns = [
     path("sign-in", sign_in.SignIn.as_view(), name="sign_in"),
-    path("sign-in/here", session.here, name="sign_in_here"),
+    path("sign-in/here", session.sign_in_on_page, name="sign_in_here"),
     path("sign-out", sign_in.SignOut.as_view(), name="sign_out"),
     path("language/", sign_in.language, name="language"),
-    path("password/forgotten", sign_in.Forgotten.as_view(), name="password_forgotten"),
-    path("password/sent", sign_in.ForgottenSent.as_view(), name="password_sent"),
-    path("password/new/<uidb64>/<token>/", sign_in.NewPassword.as_view(), name="password_new"),
+    path("password/forgotten", sign_in.PasswordResetRequest.as_view(), name="password_forgotten"),
+    path("password/sent", sign_in.PasswordResetSent.as_view(), name="password_sent"),
+    path("password/new/<uidb64>/<token>/", sign_in.PasswordSet.as_view(), name="password_new"),
     path("me", me.me, name="me"),
     path("me/password", sign_in.ChangePassword.as_view(), name="password_change"),
     path("me/tokens", tokens.tokens, name="tokens"),
     path("me/tokens/<int:token_id>/revoke", tokens.revoke, name="token_revoke"),
-    path("invitation/<str:token>", joining.invitation, name="invitation"),
-    path("confirm/<str:token>", joining.confirm, name="confirm"),
-    path("link/<str:token>", joining.sign_in_link, name="link"),
+    path("invitation/<str:token>", accept_links.invitation, name="invitation"),
+    path("confirm/<str:token>", accept_links.confirm, name="confirm"),
+    path("link/<str:token>", accept_links.sign_in_link, name="link"),
     path("teams/", teams.team_list, name="teams"),
     path("teams/new", teams.team_new, name="team_new"),
     path("teams/<slug:slug>/", teams.team, name="team"),
@@ -29,9 +29,9 @@ urlpatterns = [
     path("teams/<slug:slug>/cohorts/new", cohorts.cohort_new, name="cohort_new"),
     path("invitations/<int:invitation_id>/revoke", teams.invitation_revoke, name="invitation_revoke"),
     path("cohorts/<int:cohort_id>/edit", cohorts.cohort_edit, name="cohort_edit"),
-    path("cohorts/<int:cohort_id>/invite", inviting.cohort_invite, name="cohort_invite"),
-    path("cohorts/<int:cohort_id>/invite/links", inviting.invite_links, name="invite_links"),
-    path("cohorts/<int:cohort_id>/invite/list", inviting.invite_list, name="invite_list"),
+    path("cohorts/<int:cohort_id>/invite", invitations.cohort_invite, name="cohort_invite"),
+    path("cohorts/<int:cohort_id>/invite/links", invitations.invite_links, name="invite_links"),
+    path("cohorts/<int:cohort_id>/invite/list", invitations.invite_list, name="invite_list"),
     path("cohorts/<int:cohort_id>/pause", cohorts.cohort_pause, name="cohort_pause"),
     path("cohorts/<int:cohort_id>/messages", messages.messages, name="messages"),
     path("mail/", mail.mail, name="mail"),

@@ -200,7 +200,7 @@ def build(world: World) -> Mapping[str, Any]:
         "member_id": world.nour.cohort_memberships.get().pk,
         "invitation_id": invitation.pk,
         "message_id": message.pk,
-        "token_id": tokens.make(world.mara, "Notebook", timezone.now())[0].pk,
+        "token_id": tokens.create_token(world.mara, "Notebook", timezone.now())[0].pk,
         "number": world.consent_version.number,
         "people:manager_remove user_id": world.manager.pk,
         "endpoint_id": call.run.endpoint_id,

@@ -42,7 +42,7 @@ def test_an_answer_to_a_token_is_kept_by_nobody(world: World) -> None:
 
     from people.services import tokens
 
-    _token, text = tokens.make(world.mara, "x", timezone.now())
+    _token, text = tokens.create_token(world.mara, "x", timezone.now())
     response = world.client(headers={"authorization": f"Bearer {text}"}).get("/api/v1/benchmarks/")
     assert response.status_code == 200
     assert kept_by_nobody(response.headers["Cache-Control"])

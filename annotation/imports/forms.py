@@ -6,10 +6,10 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.forms.imports import bounded
-from people.forms.base import Styled
+from people.forms.base import StyledFormMixin
 
 
-class AnswersForm(Styled, forms.Form):
+class AnswersForm(StyledFormMixin, forms.Form):
     """A file of answers, as an export makes it, or of ratings made elsewhere."""
 
     file = forms.FileField(

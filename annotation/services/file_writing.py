@@ -27,7 +27,7 @@ from annotation.services.reviews import BECOMES, REJECTED, Decision
 from annotation.services.sql import fetch
 from jobs.models import JobRow
 from people.models import Rater
-from people.services.raters import clash, describe
+from people.services.raters import add_model_info, model_conflict
 
 Outcome = JobRow.Outcome
 CLOSED = "closed"
@@ -69,7 +69,7 @@ def write(place: Place, ready: Sequence[Ready], now: datetime) -> list[Judged]:
     told = [refused.get(one.number) or next(judged) for one in ready]
     for name, about in known.items():
         if any(_name(one) == name and how[0] != Outcome.ERROR for one, how in zip(ready, told, strict=True)):
-            describe(raters[name], about, place.actor, place.campaign.stage.benchmark.scope)
+            add_model_info(raters[name], about, place.actor, place.campaign.stage.benchmark.scope)
     return told
 
 
@@ -87,7 +87,7 @@ def _told(ready: Sequence[Ready], raters: Mapping[Name, Rater]) -> tuple[dict[Na
             refused[one.number] = (Outcome.ERROR, "is_a_person", model_as_person(one.said.rater))
             continue
         so_far = known.get(name, dict(raters[name].about))
-        if at := clash(so_far, one.said.about):
+        if at := model_conflict(so_far, one.said.about):
             words = known_otherwise(one.said.rater, at, so_far[at], one.said.about[at])
             refused[one.number] = (Outcome.ERROR, "known_otherwise", words)
         elif one.said.about:

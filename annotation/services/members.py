@@ -15,7 +15,7 @@ def end(member: CohortMember, actor: User, at: datetime) -> int | None:
 
     Ended first: a claim that began before is waited for by the lock, one that begins after finds no member.
     """
-    if not memberships.end(member, actor, at):
+    if not memberships.end_membership(member, actor, at):
         return None
     theirs = Participation.objects.filter(rater__user_id=member.user_id, cohort__cohort_id=member.cohort_id)
     return sum(_release(pk, at) for pk in theirs.order_by("pk").values_list("pk", flat=True))

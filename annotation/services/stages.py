@@ -23,7 +23,7 @@ from benchmarks.access import worked_on
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.rules.displays import default_pictures
 from jobs.models import record
-from people.languages import own_name
+from people.languages import native_name
 from people.models import User
 
 COLUMNS = (
@@ -278,7 +278,7 @@ def opening_problems(campaign: Campaign) -> list[StageProblem]:
         has = {language.split("-")[0] for language, cohort in texts if cohort in (None, row.cohort_id)}
         missing = [code for code in row.cohort.languages if code.split("-")[0] not in has]
         if missing and len(missing) == len(row.cohort.languages):
-            names = ", ".join(own_name(code) for code in missing)
+            names = ", ".join(native_name(code) for code in missing)
             words = _("%(cohort)s has no instructions in %(languages)s; its people see another language.")
             found.append(StageProblem("instructions", words % {"cohort": row.cohort.name, "languages": names}, False))
     return found

@@ -26,7 +26,7 @@ from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
 from jobs.csv_safety import csv_lines
 from jobs.models import Job
-from people.views.asking import person
+from people.views.request_helpers import current_user
 
 SHOWN = 20
 
@@ -46,7 +46,7 @@ def bring(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
     takes = campaign.opened_at is not None
     if request.method == "POST" and takes and _fits(form, campaign):
         said = form.cleaned_data
-        job = answer_files.start(campaign, person(request), said["file"], makes_items=said["makes_items"])
+        job = answer_files.start(campaign, current_user(request), said["file"], makes_items=said["makes_items"])
         return redirect("jobs:job", job.pk)
     context: dict[str, Any] = {
         "benchmark": benchmark,
@@ -80,7 +80,7 @@ def _fits(form: AnswersForm, campaign: Campaign) -> bool:
 
 def _opened(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     try:
-        open_for_imports(campaign, person(request), timezone.now())
+        open_for_imports(campaign, current_user(request), timezone.now())
     except Refused as refused:
         for reason in refused.reasons:
             messages.error(request, str(REFUSALS.get(reason, reason)))
@@ -105,7 +105,7 @@ def withdraw(request: HttpRequest, slug: str, campaign_id: int, job_id: int) -> 
     if job.state in Job.LIVE:
         messages.info(request, _("This import is under way. Stop it first, then withdraw its answers."))
     else:
-        n = file_withdrawals.withdraw(job, person(request), timezone.now())
+        n = file_withdrawals.withdraw(job, current_user(request), timezone.now())
         text = ngettext("%(n)s answer was withdrawn. It is kept, and does not count.",
                         "%(n)s answers were withdrawn. They are kept, and do not count.", n)  # fmt: skip
         messages.info(request, text % {"n": n})

@@ -15,12 +15,12 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.roster import CONSENTS, consent_filters, roster, work_of
 from annotation.services import members
 from people import access
-from people.forms.teams import PersonForm
+from people.forms.teams import TeamPersonForm
 from people.models import Cohort, User
 from people.services import memberships
 from people.tabs import tabs_for
-from people.views.asking import person
-from people.views.fresh import forget, shown_now
+from people.views.one_time_link import clear_link, one_time_context
+from people.views.request_helpers import current_user
 
 
 @login_required
@@ -29,8 +29,8 @@ from people.views.fresh import forget, shown_now
 def cohort(request: HttpRequest, cohort_id: int) -> HttpResponse:
     """Researchers of the team look; managers and team admins also see addresses, and change."""
     found = access.cohort_for(request.user, cohort_id)
-    context = _context(found, person(request), request.GET.get("consent", "")) | shown_now(request)
-    return forget(request, render(request, "annotation/cohort/page.html", context))
+    context = _context(found, current_user(request), request.GET.get("consent", "")) | one_time_context(request)
+    return clear_link(request, render(request, "annotation/cohort/page.html", context))
 
 
 def _context(cohort: Cohort, user: User, consent: str) -> dict[str, Any]:
@@ -56,8 +56,8 @@ def _context(cohort: Cohort, user: User, consent: str) -> dict[str, Any]:
     }
 
 
-def _manager_form(cohort: Cohort) -> PersonForm:
-    return PersonForm(people=memberships.eligible_managers(cohort), team=cohort.team)
+def _manager_form(cohort: Cohort) -> TeamPersonForm:
+    return TeamPersonForm(people=memberships.eligible_managers(cohort), team=cohort.team)
 
 
 def _waiting(cohort: Cohort) -> int:
@@ -70,7 +70,7 @@ def _waiting(cohort: Cohort) -> int:
 def member_end(request: HttpRequest, member_id: int) -> HttpResponse:
     """The person works here no longer; what they hold goes back, what they wrote stays."""
     member = access.membership_for(request.user, member_id)
-    released = members.end(member, person(request), timezone.now())
+    released = members.end(member, current_user(request), timezone.now())
     if released is not None:
         said = _("%(name)s is no longer a member. The answers and drafts stay.") % {"name": member.user}
         places = ngettext("%(n)s place went back.", "%(n)s places went back.", released) % {"n": released}
@@ -83,7 +83,7 @@ def member_end(request: HttpRequest, member_id: int) -> HttpResponse:
 def member_back(request: HttpRequest, member_id: int) -> HttpResponse:
     """Undo it. Who left by themselves is invited anew."""
     member = access.membership_for(request.user, member_id)
-    if memberships.take_up_again(member, person(request)):
+    if memberships.reactivate(member, current_user(request)):
         messages.info(request, _("%(name)s is a member again, with what they had begun.") % {"name": member.user})
     else:
         messages.warning(request, _("This person left by themselves. Invite them, and they decide."))

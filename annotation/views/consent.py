@@ -12,11 +12,11 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.services import consent as services
 from annotation.services.consent import Agreement
-from people.access import team_to_agree_with
+from people.access import team_for_consent
 from people.models import ConsentText, ConsentVersion, Team, User
 from people.services import consent
 from people.tabs import tabs_for
-from people.views.asking import next_url, person
+from people.views.request_helpers import current_user, next_url
 
 
 @login_required
@@ -24,8 +24,8 @@ from people.views.asking import next_url, person
 @require_http_methods(["GET", "HEAD", "POST"])
 def agree(request: HttpRequest, team_id: int) -> HttpResponse:
     """What the team asks its people to agree to, before they work."""
-    user = person(request)
-    team = team_to_agree_with(user, team_id)
+    user = current_user(request)
+    team = team_for_consent(user, team_id)
     version = consent.current_version(team)
     wanted = request.POST.get("language") or request.GET.get("language") or translation.get_language() or "en"
     text = consent.text_for(version, wanted) if version else None
@@ -72,8 +72,8 @@ def _report(request: HttpRequest, agreement: Agreement) -> None:
 @require_http_methods(["GET", "HEAD", "POST"])
 def withdraw(request: HttpRequest, team_id: int) -> HttpResponse:
     """Withdraw the consent to a team. The answers stay stored and are left out of figures and files."""
-    user = person(request)
-    team = team_to_agree_with(user, team_id)
+    user = current_user(request)
+    team = team_for_consent(user, team_id)
     if request.method == "POST":
         answers = services.count_to_withdraw(user, team)
         if services.withdraw(user, team, timezone.now()) is not None:

@@ -19,7 +19,7 @@ from annotation.services.sheet_versions import sheet_of
 from benchmarks.image_urls import image_url
 from benchmarks.models import Image
 from jobs.numbers import parse_int
-from people.views.asking import person
+from people.views.request_helpers import current_user
 
 PREVIEW = 480
 
@@ -29,7 +29,7 @@ PREVIEW = 480
 @require_http_methods(["GET", "HEAD", "POST"])
 def picture(request: HttpRequest, assignment_id: int) -> HttpResponse:
     """POST one picture, as `file` or as `url`; GET those that were brought for this sheet."""
-    assignment = assignment_for(person(request), assignment_id)
+    assignment = assignment_for(current_user(request), assignment_id)
     if request.method != "POST":
         return JsonResponse({"pictures": [said(one.image) for one in uploads.uploads_of(assignment)]})
     try:

@@ -7,14 +7,14 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.models import Benchmark
 from benchmarks.recipes.registry import RECIPES
-from people.forms.base import Styled
+from people.forms.base import StyledFormMixin
 from people.models import Team
 
 BLANK = "blank"
 TAKEN = _("This address cannot be used. Choose another.")
 
 
-class CreateForm(Styled, forms.Form):
+class CreateForm(StyledFormMixin, forms.Form):
     """A recipe, or a question of one's own."""
 
     recipe = forms.ChoiceField(label=_("What it is made of"), widget=forms.RadioSelect)

@@ -12,10 +12,10 @@ from benchmarks.imports.records import Defaults
 from benchmarks.models import Stage
 from benchmarks.recipes.registry import find
 from benchmarks.templatetags.texts import say
-from people.forms.base import Styled
+from people.forms.base import StyledFormMixin
 
 
-class ImportForm(Styled, forms.Form):
+class ImportForm(StyledFormMixin, forms.Form):
     """A zip, perhaps a manifest beside it, and what to assume where rows say nothing."""
 
     archive = forms.FileField(

@@ -2,7 +2,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.models import Benchmark, Role
-from people.forms.base import Styled
+from people.forms.base import StyledFormMixin
 from people.models import User
 
 
@@ -11,7 +11,7 @@ class PersonChoice(forms.ModelChoiceField):  # type: ignore[type-arg]
         return f"{obj.name} ({obj.email})"
 
 
-class AddRoleForm(Styled, forms.Form):
+class AddRoleForm(StyledFormMixin, forms.Form):
     """A member of the team who has no role here yet."""
 
     user = PersonChoice(label=_("Team member"), queryset=User.objects.none(), empty_label=None)

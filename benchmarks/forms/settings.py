@@ -1,12 +1,12 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from people.forms.base import Styled
+from people.forms.base import StyledFormMixin
 
 LONGEST = 2000
 
 
-class SettingsForm(Styled, forms.Form):
+class SettingsForm(StyledFormMixin, forms.Form):
     """What a benchmark says of itself. Its address stays."""
 
     name = forms.CharField(label=_("Name"), max_length=120)

@@ -13,7 +13,7 @@ from benchmarks.services import imports
 from benchmarks.tabs import tabs_for
 from jobs import readers
 from jobs.csv_safety import csv_lines
-from people.views.asking import person
+from people.views.request_helpers import current_user
 
 
 @login_required
@@ -28,7 +28,7 @@ def bring(request: HttpRequest, slug: str) -> HttpResponse:
         said = form.cleaned_data
         job = imports.start_upload(
             stage,
-            person(request),
+            current_user(request),
             archive=said.get("archive"),
             manifest=said["manifest"],
             defaults=form.defaults(),

@@ -13,13 +13,13 @@ from benchmarks.tabs import tabs_for
 from people import tabs as people_tabs
 from people.access import visible_teams
 from people.models import User
-from people.views.asking import person
+from people.views.request_helpers import current_user
 
 
 @login_required
 @require_safe
 def benchmarks(request: HttpRequest) -> HttpResponse:
-    user = person(request)
+    user = current_user(request)
     context = {
         "benchmarks": readers.listed(visible_benchmarks(user), user),
         "may_create": visible_teams(user).exists(),
@@ -32,7 +32,7 @@ def benchmarks(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def create(request: HttpRequest) -> HttpResponse:
     """Any member of a team may make a benchmark there, and becomes its owner."""
-    user = person(request)
+    user = current_user(request)
     teams = visible_teams(user)
     if not teams:
         raise Http404

@@ -11,7 +11,7 @@ from benchmarks.forms.roles import AddRoleForm
 from benchmarks.models import Role
 from benchmarks.services.roles import LastOwner, NotATeamMember, remove_role, set_role
 from benchmarks.tabs import tabs_for
-from people.views.asking import person
+from people.views.request_helpers import current_user
 
 
 @login_required
@@ -21,7 +21,7 @@ def roles(request: HttpRequest, slug: str) -> HttpResponse:
     form = AddRoleForm(request.POST or None, benchmark=benchmark)
     if request.method == "POST" and form.is_valid():
         said = form.cleaned_data
-        set_role(benchmark, said["user"], Role.Name(said["name"]), person(request))
+        set_role(benchmark, said["user"], Role.Name(said["name"]), current_user(request))
         return redirect("benchmarks:roles", slug)
     context = {
         "benchmark": benchmark,
@@ -46,9 +46,9 @@ def role(request: HttpRequest, slug: str, role_id: int) -> HttpResponse:
         raise Http404
     try:
         if wanted == "none":
-            remove_role(benchmark, found.user, person(request))
+            remove_role(benchmark, found.user, current_user(request))
         elif wanted in Role.Name.values:
-            set_role(benchmark, found.user, Role.Name(wanted), person(request))
+            set_role(benchmark, found.user, Role.Name(wanted), current_user(request))
     except LastOwner:
         messages.error(request, _("A benchmark always has an owner. Make someone else owner first."))
     except NotATeamMember:

@@ -9,7 +9,7 @@ from benchmarks.access import benchmark_for
 from benchmarks.forms.settings import SettingsForm
 from benchmarks.services.settings import SAID, change
 from benchmarks.tabs import tabs_for
-from people.views.asking import person
+from people.views.request_helpers import current_user
 
 
 @login_required
@@ -19,7 +19,7 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     form = SettingsForm(request.POST or None, initial={name: getattr(benchmark, name) for name in SAID})
     if request.method == "POST" and form.is_valid():
-        if change(benchmark, form.cleaned_data, person(request)):
+        if change(benchmark, form.cleaned_data, current_user(request)):
             messages.success(request, _("The settings are saved."))
         return redirect("benchmarks:detail", slug)
     context = {

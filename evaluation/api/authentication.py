@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import UserRateThrottle
 
 from people.models import ApiToken, User
-from people.services.tokens import bearer_of
+from people.services.tokens import find_token
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -21,7 +21,7 @@ class TokenAuthentication(BaseAuthentication):
         kind, *rest = get_authorization_header(request).split() or [b""]
         if kind.lower() != b"bearer":
             return None
-        token = bearer_of(rest[0].decode("latin-1"), timezone.now()) if len(rest) == 1 else None
+        token = find_token(rest[0].decode("latin-1"), timezone.now()) if len(rest) == 1 else None
         if token is None:
             raise AuthenticationFailed(
                 _("This token opens nothing: it is mistyped, expired or revoked, or a new password was set.")

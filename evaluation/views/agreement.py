@@ -31,7 +31,7 @@ from evaluation.selection import Selection, SelectionError, select
 from evaluation.snapshots import Look, may_ask
 from evaluation.views.downloads import as_table, download
 from people.access import may_manage
-from people.views.asking import person
+from people.views.request_helpers import current_user
 
 
 def _language() -> str:
@@ -130,7 +130,7 @@ def anew(request: HttpRequest, slug: str) -> HttpResponse:
         selection = selected(catalogue, request)
     except SelectionError as error:
         return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
-    if not may_ask(person(request).pk):
+    if not may_ask(current_user(request).pk):
         messages.error(request, _("You have asked for this often. Wait ten minutes, then ask again."))
     elif renew(benchmark, selection, timezone.now()):
         messages.info(request, _("It is being made anew. The page shows it as soon as it is there."))

@@ -8,14 +8,14 @@ from django.shortcuts import render
 from annotation.words import zone_of
 from evaluation.catalogue import Catalogue
 from evaluation.reports.boxes_page import box_selection, boxes_context
-from people.views.asking import person
+from people.views.request_helpers import current_user
 
 
 def of_boxes(
     request: HttpRequest, catalogue: Catalogue, params: QueryDict, context: dict[str, Any]
 ) -> HttpResponse | None:
     """None where the stage's questions have codes. Raises SelectionError. `context`: with `here`, the page's name."""
-    selection = box_selection(catalogue, params, zone_of(person(request)))
+    selection = box_selection(catalogue, params, zone_of(current_user(request)))
     if selection is None:
         return None
     return render(request, "evaluation/boxes.html", context | boxes_context(catalogue, selection))

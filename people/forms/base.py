@@ -10,7 +10,7 @@ AREAS = {"Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Austr
 UNSTYLED = (forms.CheckboxInput, forms.RadioSelect, forms.HiddenInput)
 
 
-class Styled(forms.BaseForm):
+class StyledFormMixin(forms.BaseForm):
     """Give every control the class of the design system."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:

@@ -7,8 +7,8 @@ from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, Se
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from people import guessing
-from people.forms.base import AGREE, Styled, is_zone, language_choices, zone_choices
+from people import login_throttle_keys
+from people.forms.base import AGREE, StyledFormMixin, is_zone, language_choices, zone_choices
 from people.models import EmailConfirmation, User
 from people.services import sign_in_limit
 
@@ -22,32 +22,32 @@ class CountingForm(AuthenticationForm):
         except forms.ValidationError:
             if self.request is not None:
                 name = str(self.cleaned_data.get("username", ""))
-                sign_in_limit.note_failure(guessing.address_of(self.request), name, timezone.now())
+                sign_in_limit.note_failure(login_throttle_keys.client_address(self.request), name, timezone.now())
             raise
 
 
-class SignInForm(Styled, CountingForm):
+class SignInForm(StyledFormMixin, CountingForm):
     error_messages = {
         "invalid_login": _("E-mail and password do not fit together. Check both; capitals count in the password."),
         "inactive": _("This account is switched off. Ask whoever invited you."),
     }
 
 
-class ForgottenForm(Styled, forms.Form):
+class PasswordResetRequestForm(StyledFormMixin, forms.Form):
     email = forms.EmailField(
         label=_("E-mail"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
     )
 
 
-class NewPasswordForm(Styled, SetPasswordForm):  # type: ignore[type-arg]
+class PasswordSetForm(StyledFormMixin, SetPasswordForm):  # type: ignore[type-arg]
     pass
 
 
-class ChangePasswordForm(Styled, PasswordChangeForm):
+class ChangePasswordForm(StyledFormMixin, PasswordChangeForm):
     pass
 
 
-class ProfileForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
+class ProfileForm(StyledFormMixin, forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = User
         fields = ["name", "language", "time_zone"]
@@ -62,7 +62,7 @@ class ProfileForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
             self.fields[name].widget.attrs["class"] = "in"
 
 
-class JoinForm(Styled, forms.Form):
+class JoinForm(StyledFormMixin, forms.Form):
     """For a person who is signed in. With a consent text in force, agreeing is part of joining."""
 
     agree = forms.BooleanField(label=AGREE, error_messages={"required": _("To join, agree to the text above.")})

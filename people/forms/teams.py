@@ -8,25 +8,25 @@ from django.utils.translation import gettext_lazy as _
 
 from people import mail_status
 from people.countries import is_country
-from people.forms.base import Styled, zone_choices
-from people.languages import own_name, written
+from people.forms.base import StyledFormMixin, zone_choices
+from people.languages import native_name, text_languages
 from people.models import Cohort, Invitation, Message, Team, TeamMember, User
 from people.services.cohorts import CohortData
-from people.services.inviting import MOST, text_of
-from people.services.memberships import belonged
+from people.services.invite_lists import MOST, decode_upload
+from people.services.memberships import ever_belonged
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 LANGUAGE_LENGTH, LANGUAGES = 12, 20  # of a code, as consent texts keep it; and of a cohort
 
 
-def one_line(text: str) -> str:
+def validate_single_line(text: str) -> str:
     """A name as it is put into the subject of a mail. Refuses line ends and other control characters."""
     if any(unicodedata.category(sign) in ("Cc", "Zl", "Zp") for sign in text):
         raise forms.ValidationError(_("Write it in one line, without control characters."))
     return text
 
 
-class TeamForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
+class TeamForm(StyledFormMixin, forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Team
         fields = ["name", "slug"]
@@ -34,7 +34,7 @@ class TeamForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
         help_texts = {"slug": _("Letters, digits and hyphens. It stays as it is.")}
 
     def clean_name(self) -> str:
-        return one_line(str(self.cleaned_data["name"]))
+        return validate_single_line(str(self.cleaned_data["name"]))
 
     def clean_slug(self) -> str:
         """`new` is the address of this very form."""
@@ -44,7 +44,7 @@ class TeamForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
         return slug
 
 
-class InviteForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
+class InviteForm(StyledFormMixin, forms.ModelForm):  # type: ignore[type-arg]
     """To a cohort. The e-mail may stay empty: the link is shown once and passed on by hand."""
 
     class Meta:
@@ -59,7 +59,7 @@ class InviteForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
             self.fields["email"].help_text = _("The person registers with it. Nothing is mailed to it.")
 
 
-class LinksForm(Styled, forms.Form):
+class InviteLinksForm(StyledFormMixin, forms.Form):
     """So many links at once, to pass on by hand."""
 
     count = forms.IntegerField(label=_("How many links"), min_value=1, max_value=MOST, initial=10)
@@ -74,7 +74,7 @@ class LinksForm(Styled, forms.Form):
         return [("", f"{label} {number}") for number in range(1, count + 1)]
 
 
-class ListForm(Styled, forms.Form):
+class InviteListForm(StyledFormMixin, forms.Form):
     """Addresses, typed or as a file; what was read is shown before anything is sent."""
 
     text = forms.CharField(
@@ -97,7 +97,7 @@ class ListForm(Styled, forms.Form):
         if file.size > 200_000:
             raise forms.ValidationError(_("This file is larger than 200 KB. Take fewer people at once."))
         try:
-            cleaned["text"] = text_of(file.read())
+            cleaned["text"] = decode_upload(file.read())
         except UnicodeDecodeError as error:
             raise forms.ValidationError(
                 _("This file is no text in UTF-8. Save it as “CSV UTF-8”, or paste the rows.")
@@ -105,7 +105,7 @@ class ListForm(Styled, forms.Form):
         return cleaned
 
 
-class MessageForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
+class MessageForm(StyledFormMixin, forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Message
         fields = ["body"]
@@ -122,7 +122,7 @@ class InviteToTeamForm(InviteForm):
     field_order = ["team_role", "email", "note"]
 
 
-class PersonForm(Styled, forms.Form):
+class TeamPersonForm(StyledFormMixin, forms.Form):
     """One of the team's people, for instance as a manager: chosen, or named by e-mail if they left."""
 
     user = forms.ModelChoiceField(User.objects.none(), label=_("Person"), required=False)
@@ -145,13 +145,13 @@ class PersonForm(Styled, forms.Form):
         somebody = chosen if chosen and not email else None
         if email and not chosen:
             somebody = User.objects.filter(email__iexact=email, is_active=True).first()
-            somebody = somebody if somebody and belonged(somebody, self.team) else None
+            somebody = somebody if somebody and ever_belonged(somebody, self.team) else None
         if somebody is None:
             raise forms.ValidationError("", code="nobody")
         return cleaned | {"somebody": somebody}
 
 
-class CohortForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
+class CohortForm(StyledFormMixin, forms.ModelForm):  # type: ignore[type-arg]
     """Names in other languages are typed one per line: `ar: مصر`.
 
     Without `naming` the names stay as they are: people are asked by them, in the middle of campaigns too.
@@ -186,7 +186,7 @@ class CohortForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
         self.initial["languages"] = " ".join(self.instance.languages)
 
     def clean_label(self) -> str:
-        label = one_line(str(self.cleaned_data["label"]).strip())
+        label = validate_single_line(str(self.cleaned_data["label"]).strip())
         if Cohort.objects.filter(team=self.team, label=label).exclude(pk=self.instance.pk).exists():
             raise forms.ValidationError(_("The team has a cohort with this label. Choose another."))
         return label
@@ -205,7 +205,7 @@ class CohortForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
             code, colon, name = line.partition(":")
             if not colon or not LANGUAGE.fullmatch(code.strip()) or not name.strip():
                 raise forms.ValidationError(_("“%(line)s” is not “code: name”."), params={"line": line})
-            names[code.strip()] = one_line(name.strip())
+            names[code.strip()] = validate_single_line(name.strip())
         return names
 
     def clean_languages(self) -> list[str]:
@@ -232,15 +232,15 @@ class CohortForm(Styled, forms.ModelForm):  # type: ignore[type-arg]
         )
 
 
-class ConsentTextsForm(Styled, forms.Form):
+class ConsentTextsForm(StyledFormMixin, forms.Form):
     """One text per language of the interface, and one more language of the team's choice."""
 
     def __init__(self, *args: Any, texts: dict[str, str], languages: Iterable[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        own = written()
+        own = text_languages()
         codes = [code for code in dict.fromkeys([*own, *languages, *texts]) if len(code) <= LANGUAGE_LENGTH]
         for code in codes:
-            name = own_name(code)
+            name = native_name(code)
             self.fields[f"text_{code}"] = forms.CharField(
                 label=code if name == code else f"{name} ({code})",
                 required=False,

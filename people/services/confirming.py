@@ -67,7 +67,7 @@ def confirm(confirmation: EmailConfirmation, password: str, at: datetime) -> Use
 
     Raises LinkRefused.
     """
-    links.take(confirmation, at)
+    links.consume(confirmation, at)
     person = links.NewPerson(
         confirmation.email, confirmation.name, password, confirmation.language, confirmation.time_zone
     )

@@ -126,7 +126,7 @@ def publish(version: ConsentVersion, actor: User, at: datetime) -> None:
 
 
 @transaction.atomic
-def put_in_force(team: Team, texts: Mapping[str, str], actor: User, at: datetime) -> ConsentVersion:
+def publish_text(team: Team, texts: Mapping[str, str], actor: User, at: datetime) -> ConsentVersion:
     """Draft and publish as one: what comes into force is what this person wrote, whoever else drafts just now."""
     version = draft(team, texts, actor)
     publish(version, actor, at)

@@ -14,7 +14,7 @@ from django.db.models import Q
 
 from jobs.models import record
 from people.models import Cohort, EmailConfirmation, Invitation, Rater, SignInLink, Team, TeamMember, User
-from people.services import keys, memberships, outgoing, teams
+from people.services import link_revocation, memberships, outgoing, teams
 
 INVITATION_DAYS = 14
 SIGN_IN_HOURS = 24
@@ -46,7 +46,7 @@ def hash_of(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def state_of(link: AnyLink, at: datetime) -> Literal["used", "revoked", "expired", "open"]:
+def link_state(link: AnyLink, at: datetime) -> Literal["used", "revoked", "expired", "open"]:
     if link.used_at:
         return "used"
     if link.revoked_at:
@@ -56,17 +56,17 @@ def state_of(link: AnyLink, at: datetime) -> Literal["used", "revoked", "expired
 
 def require_open(link: AnyLink, at: datetime) -> None:
     """Raises LinkRefused with the reason."""
-    state = state_of(link, at)
+    state = link_state(link, at)
     if state != "open":
         raise LinkRefused(state)
 
 
-def take(link: AnyLink, at: datetime) -> None:
+def consume(link: AnyLink, at: datetime) -> None:
     """Use the link up, or raise. Must run inside the transaction that does what the link is for."""
     unused = Q(pk=link.pk, used_at=None, revoked_at=None, expires_at__gt=at)
     if not type(link).objects.filter(unused).update(used_at=at):
         link.refresh_from_db()
-        state = state_of(link, at)
+        state = link_state(link, at)
         raise LinkRefused("used" if state == "open" else state)
 
 
@@ -114,7 +114,7 @@ def find_invitation(token: str, at: datetime) -> Invitation:
 @transaction.atomic
 def accept(invitation: Invitation, user: User, at: datetime) -> None:
     """A person who is signed in joins what the invitation is to."""
-    take(invitation, at)
+    consume(invitation, at)
     Invitation.objects.filter(pk=invitation.pk).update(used_by=user)
     outgoing.suppress_target(f"invitation:{invitation.pk}", at)
     if invitation.cohort is not None:
@@ -174,16 +174,16 @@ def _known_elsewhere(user: User, team: Team) -> bool:
     return rater is not None and rater.assignments.exclude(campaign__stage__benchmark__team=team).exists()
 
 
-def _fits(user: User, cohort: Cohort) -> bool:
+def _matches_person(user: User, cohort: Cohort) -> bool:
     return may_sign_in_by_link(user, cohort.team) and memberships.active_members(cohort).filter(user=user).exists()
 
 
 @transaction.atomic
 def make_sign_in_link(user: User, cohort: Cohort, actor: User, at: datetime) -> tuple[SignInLink, str]:
     """A link with which a member of the cohort signs in once. Earlier unused ones stop working."""
-    if not _fits(user, cohort):
+    if not _matches_person(user, cohort):
         raise LinkRefused("not_for_links")
-    keys.sign_in_links_of(user, at)
+    link_revocation.revoke_sign_in_links(user, at)
     token = secrets.token_urlsafe(32)
     link = SignInLink.objects.create(
         user=user,
@@ -206,7 +206,7 @@ def find_sign_in_link(token: str, at: datetime) -> SignInLink:
         raise LinkRefused("revoked")
     if link.user.credentials_since and link.created_at < link.user.credentials_since:
         raise LinkRefused("revoked")
-    if not _fits(link.user, link.cohort):
+    if not _matches_person(link.user, link.cohort):
         raise LinkRefused("not_for_links")
     return link
 
@@ -214,6 +214,6 @@ def find_sign_in_link(token: str, at: datetime) -> SignInLink:
 @transaction.atomic
 def use_sign_in_link(link: SignInLink, at: datetime) -> User:
     """The person the link is for; the caller signs them in."""
-    take(link, at)
+    consume(link, at)
     record(link.user, "sign_in_link.used", target=f"user:{link.user_id}", link=link.pk, made_by=link.created_by_id)
     return link.user

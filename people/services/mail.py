@@ -141,7 +141,7 @@ def _prepare_password(mail: OutMail, at: datetime) -> bool:
     if user is None or not user.has_usable_password():
         return False
     if mail.user_id != user.pk:
-        if not profiles.may_be_mailed(user, at):
+        if not profiles.claim_mail_turn(user, at):
             return False
         OutMail.objects.filter(pk=mail.pk).update(user=user)
         earlier = OutMail.objects.filter(user=user, kind=Kind.PASSWORD, state__in=(State.QUEUED, State.RETRY))

@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 
 from jobs.models import Event, record
 from people.models import Cohort, CohortManager, CohortMember, Team, User
-from people.services import keys
+from people.services import link_revocation
 
 
 def active_cohorts(user: User) -> QuerySet[Cohort]:
@@ -19,7 +19,7 @@ def active_cohorts(user: User) -> QuerySet[Cohort]:
     )
 
 
-def belonged(user: User, team: Team) -> bool:
+def ever_belonged(user: User, team: Team) -> bool:
     """Whether the person is or was of this team: as its member, in one of its cohorts, or managing one."""
     cohorts = Q(members__user=user) | Q(managers__user=user)
     if team.members.filter(user=user).exists() or team.cohorts.filter(cohorts).exists():
@@ -45,27 +45,27 @@ def join(cohort: Cohort, user: User, actor: User) -> CohortMember:
     if made or member.left_at is not None:
         member.left_at = member.ended_by = None
         member.save(update_fields=["left_at", "ended_by"])
-        keys.end_sessions_by_link(user, cohort.team)
+        link_revocation.end_sessions_by_link(user, cohort.team)
         record(actor, "cohort.joined", scope=f"team:{cohort.team_id}", target=f"user:{user.pk}", cohort=cohort.pk)
     return member
 
 
 @transaction.atomic
-def end(member: CohortMember, actor: User, at: datetime) -> bool:
+def end_membership(member: CohortMember, actor: User, at: datetime) -> bool:
     """End a membership; answers keep their cohort, open links end. False when it had ended before."""
     by = None if actor == member.user else actor
     ended = CohortMember.objects.filter(pk=member.pk, left_at__isnull=True).update(left_at=at, ended_by=by)
     if not ended:
         return False
     cohort = member.cohort
-    keys.sign_in_links_of(member.user, at)
-    keys.take_back(member.user, cohort.team, actor, at, waiting=Q(cohort=cohort))
+    link_revocation.revoke_sign_in_links(member.user, at)
+    link_revocation.revoke_links_by(member.user, cohort.team, actor, at, waiting=Q(cohort=cohort))
     record(actor, "cohort.left", scope=f"team:{cohort.team_id}", target=f"user:{member.user_id}", cohort=cohort.pk)
     return True
 
 
 @transaction.atomic
-def take_up_again(member: CohortMember, actor: User) -> bool:
+def reactivate(member: CohortMember, actor: User) -> bool:
     """Undo that a manager ended a membership. False for who left by themselves: they are asked by an invitation."""
     ended = CohortMember.objects.filter(pk=member.pk, left_at__isnull=False, ended_by__isnull=False)
     if not ended.exists():
@@ -78,7 +78,7 @@ def take_up_again(member: CohortMember, actor: User) -> bool:
 def add_manager(cohort: Cohort, user: User, actor: User) -> CohortManager:
     manager, made = CohortManager.objects.get_or_create(cohort=cohort, user=user)
     if made:
-        keys.end_sessions_by_link(user)
+        link_revocation.end_sessions_by_link(user)
         target = f"user:{user.pk}"
         record(actor, "cohort.manager_added", scope=f"team:{cohort.team_id}", target=target, cohort=cohort.pk)
     return manager
@@ -89,7 +89,7 @@ def remove_manager(cohort: Cohort, user: User, actor: User, at: datetime) -> boo
     """The person manages the cohort no longer, and the open links they made for it end."""
     removed, _by_model = CohortManager.objects.filter(cohort=cohort, user=user).delete()
     if removed:
-        keys.take_back(user, cohort.team, actor, at)
+        link_revocation.revoke_links_by(user, cohort.team, actor, at)
         target = f"user:{user.pk}"
         record(actor, "cohort.manager_removed", scope=f"team:{cohort.team_id}", target=target, cohort=cohort.pk)
     return bool(removed)

@@ -46,7 +46,7 @@ def mark_read(message: Message, user: User, at: datetime) -> None:
     MessageRead.objects.get_or_create(message=message, user=user, defaults={"read_at": at})
 
 
-def sent_to(cohort: Cohort) -> list[Message]:
+def messages_of_cohort(cohort: Cohort) -> list[Message]:
     """The newest first, each with how many have read it, and in `mail` what became of its letters."""
     messages: list[Message] = list(
         cohort.messages.select_related("author").annotate(read=Count("reads")).order_by("-sent_at", "-pk")[:50]

@@ -22,14 +22,14 @@ def change(user: User, *, name: str, language: str, time_zone: str) -> None:
         record(user, "person.changed", target=f"user:{user.pk}", fields=changed)
 
 
-def may_be_mailed(user: User, at: datetime) -> bool:
+def claim_mail_turn(user: User, at: datetime) -> bool:
     """Take the turn for a password mail: one in five minutes, however many ask at once."""
     waited = Q(password_mailed_at=None) | Q(password_mailed_at__lte=at - timedelta(minutes=PASSWORD_MAIL_MINUTES))
     return bool(User.objects.filter(waited, pk=user.pk).update(password_mailed_at=at))
 
 
 @transaction.atomic
-def speak(user: User, language: str) -> None:
+def set_language(user: User, language: str) -> None:
     """The language of the interface."""
     User.objects.filter(pk=user.pk).update(language=language)
     record(user, "person.changed", target=f"user:{user.pk}", fields=["language"])

@@ -26,13 +26,13 @@ def models_of(team: Team, wanted: Collection[Configuration]) -> dict[Configurati
     return found
 
 
-def clash(known: Mapping[str, Any], told: Mapping[str, Any]) -> str:
+def model_conflict(known: Mapping[str, Any], told: Mapping[str, Any]) -> str:
     """The first thing that is known otherwise than it is told; empty for none. All benchmarks of a team share what is
     known of a model, so a file adds to it and changes nothing."""
     return next((name for name, value in told.items() if name in known and known[name] != value), "")
 
 
-def describe(rater: Rater, told: Mapping[str, Any], actor: User | None, scope: str) -> bool:
+def add_model_info(rater: Rater, told: Mapping[str, Any], actor: User | None, scope: str) -> bool:
     """Add what was unknown of a model, and say who told it; whether there was any. Needs a transaction."""
     held = Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)
     new = {name: value for name, value in told.items() if name not in held.about}

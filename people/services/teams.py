@@ -5,7 +5,7 @@ from django.db.models import Q
 
 from jobs.models import record
 from people.models import CohortManager, Team, TeamMember, User
-from people.services import keys
+from people.services import link_revocation
 
 
 class LastAdmin(Exception):
@@ -38,7 +38,7 @@ def add_member(team: Team, user: User, role: TeamMember.Role, actor: User) -> Te
         member.role = role
         member.save(update_fields=["role"])
     if made or raised:
-        keys.end_sessions_by_link(user)
+        link_revocation.end_sessions_by_link(user)
         record(actor, "team.member_added", scope=f"team:{team.pk}", target=f"user:{user.pk}", role=str(role))
     return member
 
@@ -70,9 +70,9 @@ def change_role(member: TeamMember, role: TeamMember.Role, actor: User, at: date
         _keep_an_admin(team, member)
     TeamMember.objects.filter(pk=member.pk).update(role=role)
     if role == TeamMember.Role.ADMIN:
-        keys.end_sessions_by_link(member.user)
+        link_revocation.end_sessions_by_link(member.user)
     else:
-        keys.take_back(member.user, team, actor, at, waiting=Q(team_role=TeamMember.Role.ADMIN))
+        link_revocation.revoke_links_by(member.user, team, actor, at, waiting=Q(team_role=TeamMember.Role.ADMIN))
     target = f"user:{member.user_id}"
     record(actor, "team.role_changed", scope=f"team:{team.pk}", target=target, role=str(role))
 
@@ -90,6 +90,6 @@ def remove_member(member: TeamMember, actor: User, at: datetime) -> None:
     managed, _by_model = CohortManager.objects.filter(user=member.user, cohort__team=team).delete()
     target = f"user:{member.user_id}"
     member.delete()
-    keys.sign_in_links_of(member.user, at)
-    keys.take_back(member.user, team, actor, at, waiting=~Q(team_role=""))
+    link_revocation.revoke_sign_in_links(member.user, at)
+    link_revocation.revoke_links_by(member.user, team, actor, at, waiting=~Q(team_role=""))
     record(actor, "team.member_removed", scope=f"team:{team.pk}", target=target, roles=roles, managed=managed)

@@ -20,11 +20,11 @@ class TooManyTokens(Exception):
     """MOST are in force already."""
 
 
-def make(user: User, name: str, at: datetime, days: int = DEFAULT_DAYS) -> tuple[ApiToken, str]:
+def create_token(user: User, name: str, at: datetime, days: int = DEFAULT_DAYS) -> tuple[ApiToken, str]:
     """A token for so many days, and its text, which nobody can read again. Raises TooManyTokens."""
     if not 1 <= days <= MAX_DAYS:
         raise ValueError(f"A token is for 1 to {MAX_DAYS} days.")
-    if in_force(user, at).count() >= MOST:
+    if active_tokens(user, at).count() >= MOST:
         raise TooManyTokens
     text = START + secrets.token_urlsafe(32)
     expires_at = at + timedelta(days=days)
@@ -41,7 +41,7 @@ def _valid(at: datetime) -> Q:
     return Q(revoked_at=None, expires_at__gt=at) & unchanged
 
 
-def in_force(user: User, at: datetime) -> QuerySet[ApiToken]:
+def active_tokens(user: User, at: datetime) -> QuerySet[ApiToken]:
     return ApiToken.objects.filter(_valid(at), user=user).order_by("-pk")
 
 
@@ -66,7 +66,7 @@ def revoke_all(user: User, at: datetime) -> int:
     return found
 
 
-def bearer_of(text: str, at: datetime) -> ApiToken | None:
+def find_token(text: str, at: datetime) -> ApiToken | None:
     """The token this is, with its user; None if it is none, is no longer valid, or the account is switched off."""
     token = ApiToken.objects.filter(_valid(at), digest=_digest(text), user__is_active=True)
     found = token.select_related("user").first()

@@ -1,6 +1,6 @@
 from django import template
 
-from people.languages import own_name
+from people.languages import native_name
 
 register = template.Library()
-register.filter("own_name", own_name)
+register.filter("own_name", native_name)

@@ -9,12 +9,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from people import access
-from people.forms.teams import CohortForm, PersonForm
+from people.forms.teams import CohortForm, TeamPersonForm
 from people.models import Cohort
 from people.services import cohorts, links, memberships
 from people.tabs import tabs_for
-from people.views.asking import person
-from people.views.fresh import Fresh, show_once
+from people.views.one_time_link import OneTimeLink, show_once
+from people.views.request_helpers import current_user
 
 
 def _page(cohort: Cohort) -> str:
@@ -28,9 +28,9 @@ def cohort_new(request: HttpRequest, slug: str) -> HttpResponse:
     team = access.team_for(request.user, slug, admin=True)
     form = CohortForm(request.POST or None, team=team, naming=True)
     if request.method == "POST" and form.is_valid():
-        made = cohorts.create_cohort(team, form.data_for_service, person(request))
+        made = cohorts.create_cohort(team, form.data_for_service, current_user(request))
         return redirect(_page(made))
-    context = {"form": form, "team": team, "nav": tabs_for(person(request), "teams")}
+    context = {"form": form, "team": team, "nav": tabs_for(current_user(request), "teams")}
     return render(request, "people/cohort_edit.html", context)
 
 
@@ -38,12 +38,12 @@ def cohort_new(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def cohort_edit(request: HttpRequest, cohort_id: int) -> HttpResponse:
     found = access.cohort_for(request.user, cohort_id, manage=True)
-    naming = access.may_name_managers(person(request), found.team)
+    naming = access.may_name_managers(current_user(request), found.team)
     form = CohortForm(request.POST or None, instance=found, team=found.team, naming=naming)
     if request.method == "POST" and form.is_valid():
-        cohorts.update_cohort(found, form.data_for_service, person(request))
+        cohorts.update_cohort(found, form.data_for_service, current_user(request))
         return redirect(_page(found))
-    context = {"form": form, "team": found.team, "cohort": found, "nav": tabs_for(person(request), "teams")}
+    context = {"form": form, "team": found.team, "cohort": found, "nav": tabs_for(current_user(request), "teams")}
     return render(request, "people/cohort_edit.html", context)
 
 
@@ -56,7 +56,7 @@ def sign_in_link(request: HttpRequest, member_id: int) -> HttpResponse:
     if request.method != "POST":
         return redirect(_page(member.cohort))
     try:
-        _link, token = links.make_sign_in_link(member.user, member.cohort, person(request), timezone.now())
+        _link, token = links.make_sign_in_link(member.user, member.cohort, current_user(request), timezone.now())
     except links.LinkRefused:
         messages.warning(
             request,
@@ -64,7 +64,7 @@ def sign_in_link(request: HttpRequest, member_id: int) -> HttpResponse:
         )
         return redirect(_page(member.cohort))
     url = request.build_absolute_uri(reverse("people:link", args=[token]))
-    return show_once(request, _page(member.cohort), Fresh(url=url, kind="member", pk=member.pk))
+    return show_once(request, _page(member.cohort), OneTimeLink(url=url, kind="member", pk=member.pk))
 
 
 @login_required
@@ -73,10 +73,10 @@ def cohort_pause(request: HttpRequest, cohort_id: int) -> HttpResponse:
     """A rest for everybody of the cohort, in every campaign."""
     found = access.cohort_for(request.user, cohort_id, manage=True)
     if request.POST.get("do") == "pause":
-        cohorts.pause(found, person(request), timezone.now())
+        cohorts.pause(found, current_user(request), timezone.now())
         messages.info(request, _("Nobody of the cohort is given new work. What people have in hand they may finish."))
     elif request.POST.get("do") == "resume":
-        cohorts.resume(found, person(request))
+        cohorts.resume(found, current_user(request))
         messages.info(request, _("The cohort goes on."))
     return redirect(_page(found))
 
@@ -84,7 +84,7 @@ def cohort_pause(request: HttpRequest, cohort_id: int) -> HttpResponse:
 def _cohort_to_staff(request: HttpRequest, cohort_id: int) -> Cohort:
     """Managers are named by the team's admins; a manager cannot name another."""
     found = access.cohort_for(request.user, cohort_id, manage=True)
-    if not access.may_name_managers(person(request), found.team):
+    if not access.may_name_managers(current_user(request), found.team):
         raise Http404
     return found
 
@@ -93,9 +93,9 @@ def _cohort_to_staff(request: HttpRequest, cohort_id: int) -> Cohort:
 @require_POST
 def manager_add(request: HttpRequest, cohort_id: int) -> HttpResponse:
     found = _cohort_to_staff(request, cohort_id)
-    form = PersonForm(request.POST, people=memberships.eligible_managers(found), team=found.team)
+    form = TeamPersonForm(request.POST, people=memberships.eligible_managers(found), team=found.team)
     if form.is_valid():
-        memberships.add_manager(found, form.cleaned_data["somebody"], person(request))
+        memberships.add_manager(found, form.cleaned_data["somebody"], current_user(request))
     else:
         messages.warning(
             request, _("Choose one person, or write the e-mail of somebody who belongs or belonged to this team.")
@@ -110,5 +110,5 @@ def manager_remove(request: HttpRequest, cohort_id: int, user_id: int) -> HttpRe
     manager = found.managers.select_related("user").filter(user_id=user_id).first()
     if manager is None:
         raise Http404
-    memberships.remove_manager(found, manager.user, person(request), timezone.now())
+    memberships.remove_manager(found, manager.user, current_user(request), timezone.now())
     return redirect(_page(found))

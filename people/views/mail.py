@@ -11,7 +11,7 @@ from people import access, mail_status
 from people.models import OutMail
 from people.services import mail as service
 from people.tabs import tabs_for
-from people.views.asking import person
+from people.views.request_helpers import current_user
 
 SHOWN = 100  # of the latest letters
 
@@ -20,13 +20,13 @@ SHOWN = 100  # of the latest letters
 @login_required
 @require_safe
 def mail(request: HttpRequest) -> HttpResponse:
-    if not access.looks_as_site_admin(request.user, "mail"):
+    if not access.is_site_admin_access(request.user, "mail"):
         raise Http404
     letters = OutMail.objects.exclude(kind=OutMail.Kind.NONE).order_by("-pk")[:SHOWN]
     context = {
         "letters": letters,
         "overview": mail_status.overview(),
-        "nav": tabs_for(person(request), "status"),
+        "nav": tabs_for(current_user(request), "status"),
     }
     return render(request, "people/mail.html", context)
 
@@ -35,7 +35,7 @@ def mail(request: HttpRequest) -> HttpResponse:
 @require_POST
 def mail_test(request: HttpRequest) -> HttpResponse:
     """To the admin's own address. The page that follows shows what the mail server answers."""
-    if not person(request).is_staff:
+    if not current_user(request).is_staff:
         raise Http404
-    service.mail_test(person(request), timezone.now())
+    service.mail_test(current_user(request), timezone.now())
     return redirect("people:mail")

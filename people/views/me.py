@@ -10,14 +10,14 @@ from people.forms.persons import ProfileForm
 from people.models import Consent
 from people.services import consent, memberships, profiles
 from people.tabs import tabs_for
-from people.views.asking import person
+from people.views.request_helpers import current_user
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def me(request: HttpRequest) -> HttpResponse:
     """My name, language and time zone; my cohorts; what I agreed to."""
-    user = person(request)
+    user = current_user(request)
     form = ProfileForm(request.POST or None, instance=user)
     if request.method == "POST" and form.is_valid():
         profiles.change(user, **{key: form.cleaned_data[key] for key in ("name", "language", "time_zone")})

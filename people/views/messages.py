@@ -16,7 +16,7 @@ from people.forms.teams import MessageForm
 from people.services import memberships
 from people.services import messages as services
 from people.tabs import tabs_for
-from people.views.asking import person
+from people.views.request_helpers import current_user
 from people.zones import zone_named
 
 
@@ -28,18 +28,18 @@ def messages(request: HttpRequest, cohort_id: int) -> HttpResponse:
     found = access.cohort_for(request.user, cohort_id, manage=True)
     form = MessageForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        services.send(found, person(request), form.cleaned_data["body"], timezone.now())
+        services.send(found, current_user(request), form.cleaned_data["body"], timezone.now())
         notices.success(request, _("The message is on the members' pages."))
         return redirect("people:messages", found.pk)
     context = {
         "cohort": found,
         "part": "messages",
-        "zone": zone_named(person(request).time_zone or found.time_zone) or UTC,
+        "zone": zone_named(current_user(request).time_zone or found.time_zone) or UTC,
         "form": form,
-        "sent": services.sent_to(found),
+        "sent": services.messages_of_cohort(found),
         "no_mail_server": not mail_status.has_mail_server(),
         "active": memberships.active_members(found).count(),
-        "nav": tabs_for(person(request), "teams"),
+        "nav": tabs_for(current_user(request), "teams"),
         "who_place": found.team.name,
     }
     return render(request, "people/messages.html", context)
@@ -49,7 +49,7 @@ def messages(request: HttpRequest, cohort_id: int) -> HttpResponse:
 @require_POST
 def withdraw(request: HttpRequest, message_id: int) -> HttpResponse:
     message = access.message_for(request.user, message_id)
-    if services.withdraw(message, person(request), timezone.now()):
+    if services.withdraw(message, current_user(request), timezone.now()):
         notices.info(request, _("It is on nobody's page any more. What was mailed stays mailed."))
     return redirect("people:messages", message.cohort_id)
 
@@ -58,5 +58,5 @@ def withdraw(request: HttpRequest, message_id: int) -> HttpResponse:
 @require_POST
 def read(request: HttpRequest, message_id: int) -> HttpResponse:
     """A member has read it: it is not shown again."""
-    services.mark_read(access.message_to(request.user, message_id), person(request), timezone.now())
+    services.mark_read(access.received_message(request.user, message_id), current_user(request), timezone.now())
     return redirect("annotation:work")

@@ -17,7 +17,7 @@ from people.views.sign_in_limit import limit_failures
 @never_cache
 @ensure_csrf_cookie
 @require_http_methods(["GET", "HEAD", "POST"])
-def here(request: HttpRequest) -> JsonResponse:
+def sign_in_on_page(request: HttpRequest) -> JsonResponse:
     """Who is signed in, by number; by POST, sign in. The answer brings a token that fits the session.
 
     `person` in the form says whose page it is: nobody else is signed in on it. A lock-out answers 429 (AxesMiddleware).

@@ -16,12 +16,18 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 from django.views.generic import FormView
 
-from people import guessing, mail_status
-from people.forms.persons import ChangePasswordForm, ForgottenForm, NewPasswordForm, SignInForm, interface_language
+from people import login_throttle_keys, mail_status
+from people.forms.persons import (
+    ChangePasswordForm,
+    PasswordResetRequestForm,
+    PasswordSetForm,
+    SignInForm,
+    interface_language,
+)
 from people.models import User
-from people.services import keys, mail, password_limit, profiles, tokens
+from people.services import link_revocation, mail, password_limit, profiles, tokens
 from people.tabs import tabs_for
-from people.views.asking import next_url, person
+from people.views.request_helpers import current_user, next_url
 from people.views.sign_in_limit import limit_failures, refuse_password_mail
 
 
@@ -55,20 +61,20 @@ def language(request: HttpRequest) -> HttpResponse:
     code = interface_language(request.POST.get("language", ""))
     if code:
         if request.user.is_authenticated:
-            profiles.speak(person(request), code)
+            profiles.set_language(current_user(request), code)
         response.set_cookie(settings.LANGUAGE_COOKIE_NAME, code, max_age=365 * 86400, samesite="Lax", httponly=True)
     return response
 
 
-class Forgotten(FormView):  # type: ignore[type-arg]
+class PasswordResetRequest(FormView):  # type: ignore[type-arg]
     template_name = "people/password_forgotten.html"
-    form_class = ForgottenForm
+    form_class = PasswordResetRequestForm
     success_url = reverse_lazy("people:password_sent")
 
-    def form_valid(self, form: ForgottenForm) -> HttpResponse:
+    def form_valid(self, form: PasswordResetRequestForm) -> HttpResponse:
         """Nothing here depends on whether the address has an account."""
         at = timezone.now()
-        seconds = password_limit.note_request(guessing.address_of(self.request), at)
+        seconds = password_limit.note_request(login_throttle_keys.client_address(self.request), at)
         if seconds:
             return refuse_password_mail(self.request, seconds)
         site = self.request.build_absolute_uri("/")
@@ -76,7 +82,7 @@ class Forgotten(FormView):  # type: ignore[type-arg]
         return super().form_valid(form)
 
 
-class ForgottenSent(views.PasswordResetDoneView):
+class PasswordResetSent(views.PasswordResetDoneView):
     template_name = "people/password_sent.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -90,9 +96,9 @@ class ForgottenSent(views.PasswordResetDoneView):
         )
 
 
-class NewPassword(views.PasswordResetConfirmView):
+class PasswordSet(views.PasswordResetConfirmView):
     template_name = "people/password_new.html"
-    form_class = NewPasswordForm
+    form_class = PasswordSetForm
     success_url = reverse_lazy("people:sign_in")
 
     def form_valid(self, form: Form) -> HttpResponse:
@@ -101,7 +107,7 @@ class NewPassword(views.PasswordResetConfirmView):
         user = self.user
         assert isinstance(user, User)  # a form of somebody unknown is never valid
         reset(username=user.email.lower())
-        keys.sign_in_links_of(user, timezone.now())
+        link_revocation.revoke_sign_in_links(user, timezone.now())
         tokens.revoke_all(user, timezone.now())
         messages.info(self.request, _("The new password is set. Sign in with it."))
         return response
@@ -114,10 +120,10 @@ class ChangePassword(views.PasswordChangeView):
 
     def form_valid(self, form: Form) -> HttpResponse:
         response = super().form_valid(form)  # type: ignore[arg-type]
-        keys.sign_in_links_of(person(self.request), timezone.now())
-        tokens.revoke_all(person(self.request), timezone.now())
+        link_revocation.revoke_sign_in_links(current_user(self.request), timezone.now())
+        tokens.revoke_all(current_user(self.request), timezone.now())
         messages.info(self.request, _("The new password is set. Other devices have to sign in again."))
         return response
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return super().get_context_data(nav=tabs_for(person(self.request), "me"), **kwargs)
+        return super().get_context_data(nav=tabs_for(current_user(self.request), "me"), **kwargs)

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import ngettext
 
-from people import guessing
+from people import login_throttle_keys
 from people.services import sign_in_limit
 
 View = Callable[..., HttpResponseBase]
@@ -22,7 +22,7 @@ def limit_failures(view: View) -> View:
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method == "POST":
-            seconds = sign_in_limit.seconds_to_wait(guessing.address_of(request), timezone.now())
+            seconds = sign_in_limit.seconds_to_wait(login_throttle_keys.client_address(request), timezone.now())
             if seconds:
                 return refuse(request, seconds)
         return view(request, *args, **kwargs)

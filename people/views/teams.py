@@ -14,10 +14,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from people import access, mail_status
 from people.forms.teams import ConsentTextsForm, InviteToTeamForm, TeamForm
 from people.models import Team, TeamMember, User
-from people.services import consent, inviting, links, teams
+from people.services import consent, invite_lists, links, teams
 from people.tabs import tabs_for
-from people.views.asking import link_maker, listed_invitations, person
-from people.views.fresh import Fresh, forget, show_once, shown_now
+from people.views.one_time_link import OneTimeLink, clear_link, one_time_context, show_once
+from people.views.request_helpers import current_user, link_maker, listed_invitations
 
 SHOWN = 100  # of the latest invitations
 
@@ -26,8 +26,8 @@ SHOWN = 100  # of the latest invitations
 @require_safe
 def team_list(request: HttpRequest) -> HttpResponse:
     """My teams, and the cohorts I manage. Site admins find every team."""
-    user = person(request)
-    every = user.is_staff and access.looks_as_site_admin(user, "teams")
+    user = current_user(request)
+    every = user.is_staff and access.is_site_admin_access(user, "teams")
     context = {
         "teams": Team.objects.order_by("name") if every else access.visible_teams(user),
         "cohorts": access.visible_cohorts(user),
@@ -41,7 +41,7 @@ def team_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def team_new(request: HttpRequest) -> HttpResponse:
     """Only site admins make teams."""
-    user = person(request)
+    user = current_user(request)
     if not user.is_staff:
         raise Http404
     form = TeamForm(request.POST or None)
@@ -52,7 +52,7 @@ def team_new(request: HttpRequest) -> HttpResponse:
 
 
 def _team_page(request: HttpRequest, team: Team, form: InviteToTeamForm, **extra: Any) -> HttpResponse:
-    user, at = person(request), timezone.now()
+    user, at = current_user(request), timezone.now()
     manages = user.is_staff or access.is_team_admin(user, team)
     invitations = team.invitations.select_related("cohort", "created_by", "used_by").order_by("-pk")[:SHOWN]
     context = {
@@ -76,7 +76,7 @@ def _team_page(request: HttpRequest, team: Team, form: InviteToTeamForm, **extra
 @require_safe
 def team(request: HttpRequest, slug: str) -> HttpResponse:
     found = access.team_for(request.user, slug)
-    return forget(request, _team_page(request, found, InviteToTeamForm(), **shown_now(request)))
+    return clear_link(request, _team_page(request, found, InviteToTeamForm(), **one_time_context(request)))
 
 
 @never_cache
@@ -91,10 +91,10 @@ def team_invite(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _team_page(request, found, form)
     who, role = (form.cleaned_data["email"], form.cleaned_data["note"]), form.cleaned_data["team_role"]
-    actor, at = person(request), timezone.now()
-    invitation, url = inviting.invite_to_team(found, actor, role, who, link_maker(request), at)
+    actor, at = current_user(request), timezone.now()
+    invitation, url = invite_lists.invite_to_team(found, actor, role, who, link_maker(request), at)
     page = reverse("people:team", args=[found.slug])
-    return show_once(request, page, Fresh(url=url, kind="invitation", pk=invitation.pk))
+    return show_once(request, page, OneTimeLink(url=url, kind="invitation", pk=invitation.pk))
 
 
 def _member(team: Team, user_id: int) -> TeamMember:
@@ -109,7 +109,7 @@ def member_role(request: HttpRequest, slug: str, user_id: int) -> HttpResponse:
     if role not in TeamMember.Role.values:
         raise BadRequest
     try:
-        teams.change_role(_member(team, user_id), TeamMember.Role(role), person(request), timezone.now())
+        teams.change_role(_member(team, user_id), TeamMember.Role(role), current_user(request), timezone.now())
     except teams.LastAdmin:
         messages.warning(request, _("A team needs an admin. Make somebody else admin first."))
     return redirect("people:team", team.slug)
@@ -121,7 +121,7 @@ def member_remove(request: HttpRequest, slug: str, user_id: int) -> HttpResponse
     team = access.team_for(request.user, slug, admin=True)
     member = _member(team, user_id)
     try:
-        teams.remove_member(member, person(request), timezone.now())
+        teams.remove_member(member, current_user(request), timezone.now())
     except teams.LastAdmin:
         messages.warning(request, _("A team needs an admin. Make somebody else admin first."))
     except teams.LastOwner as refused:
@@ -137,7 +137,7 @@ def member_remove(request: HttpRequest, slug: str, user_id: int) -> HttpResponse
 @login_required
 @require_POST
 def invitation_revoke(request: HttpRequest, invitation_id: int) -> HttpResponse:
-    user = person(request)
+    user = current_user(request)
     invitation = access.invitation_for(user, invitation_id)
     links.revoke(invitation, user, timezone.now())
     if invitation.cohort and not TeamMember.objects.filter(team=invitation.team, user=user).exists():
@@ -150,7 +150,7 @@ def invitation_revoke(request: HttpRequest, invitation_id: int) -> HttpResponse:
 def consent_texts(request: HttpRequest, slug: str) -> HttpResponse:
     """Write the next version. With the button that publishes, it comes into force and everybody is asked again."""
     team = access.team_for(request.user, slug, admin=True)
-    user = person(request)
+    user = current_user(request)
     version = team.consent_versions.order_by("-number").first()
     texts = {text.language: text.body for text in version.texts.all()} if version else {}
     spoken = {code for cohort in team.cohorts.all() for code in cohort.languages}
@@ -169,7 +169,7 @@ def consent_texts(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _put_in_force(request: HttpRequest, team: Team, texts: dict[str, str], user: User) -> bool:
     try:
-        consent.put_in_force(team, texts, user, timezone.now())
+        consent.publish_text(team, texts, user, timezone.now())
     except consent.ConsentRefused:
         messages.warning(request, _("There is no text yet. Write it in one language at least."))
         return False
@@ -184,4 +184,4 @@ def consent_version(request: HttpRequest, slug: str, number: int) -> HttpRespons
     team = access.team_for(request.user, slug)
     version = get_object_or_404(team.consent_versions, number=number)
     context = {"team": team, "version": version, "texts": version.texts.order_by("language")}
-    return render(request, "people/consent_version.html", context | {"nav": tabs_for(person(request), "teams")})
+    return render(request, "people/consent_version.html", context | {"nav": tabs_for(current_user(request), "teams")})

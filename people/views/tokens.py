@@ -12,14 +12,14 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from people.access import token_for
-from people.forms.base import Styled
+from people.forms.base import StyledFormMixin
 from people.services import tokens as service
 from people.tabs import tabs_for
-from people.views.asking import person
-from people.views.fresh import Fresh, forget, show_once, shown_now
+from people.views.one_time_link import OneTimeLink, clear_link, one_time_context, show_once
+from people.views.request_helpers import current_user
 
 
-class TokenForm(Styled, forms.Form):
+class TokenForm(StyledFormMixin, forms.Form):
     name = forms.CharField(
         label=gettext_lazy("What is it for?"),
         max_length=80,
@@ -38,24 +38,30 @@ class TokenForm(Styled, forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 def tokens(request: HttpRequest) -> HttpResponse:
     """Make one, see which there are. A new one's text is shown once, after a redirect."""
-    user, page, at = person(request), reverse("people:tokens"), timezone.now()
+    user, page, at = current_user(request), reverse("people:tokens"), timezone.now()
     form = TokenForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            token, text = service.make(user, form.cleaned_data["name"], at, form.cleaned_data["days"])
-            return show_once(request, page, Fresh(url=text, kind="token", pk=token.pk))
+            token, text = service.create_token(user, form.cleaned_data["name"], at, form.cleaned_data["days"])
+            return show_once(request, page, OneTimeLink(url=text, kind="token", pk=token.pk))
         except service.TooManyTokens:
             form.add_error(None, _("You have %(n)s tokens. Revoke one that you no longer need.") % {"n": service.MOST})
-    valid, expired = service.in_force(user, at), service.expired(user, at)
-    context = {"form": form, "tokens": valid, "expired": expired, "nav": tabs_for(user, "me"), **shown_now(request)}
+    valid, expired = service.active_tokens(user, at), service.expired(user, at)
+    context = {
+        "form": form,
+        "tokens": valid,
+        "expired": expired,
+        "nav": tabs_for(user, "me"),
+        **one_time_context(request),
+    }
     status = 400 if form.errors else 200
-    return forget(request, render(request, "people/tokens.html", context, status=status))
+    return clear_link(request, render(request, "people/tokens.html", context, status=status))
 
 
 @login_required
 @require_POST
 def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
-    user = person(request)
+    user = current_user(request)
     token = token_for(user, token_id)
     if service.revoke(token, user, timezone.now()):
         messages.info(request, _("“%(name)s” no longer opens anything.") % {"name": token.name})

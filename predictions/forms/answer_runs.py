@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Item
-from people.forms.base import Styled
-from people.forms.teams import one_line
+from people.forms.base import StyledFormMixin
+from people.forms.teams import validate_single_line
 from predictions.example_items import by_rule
 from predictions.models import Endpoint, Run
 from predictions.preprocessing import LONGEST, MOST
@@ -34,7 +34,7 @@ def ident(prompt: Prompt) -> str:
     return f"{prompt.key}@{prompt.version}"
 
 
-class FirstForm(Styled, forms.Form):
+class FirstForm(StyledFormMixin, forms.Form):
     """What is asked about, and who is asked. The rest depends on both."""
 
     campaign = forms.ModelChoiceField(Campaign.objects.none(), label=_("Campaign"), empty_label=_("Choose"))
@@ -159,7 +159,7 @@ class PlanForm(FirstForm):
         self.fields[name].choices = choices  # type: ignore[attr-defined]
 
     def clean_model(self) -> str:
-        return one_line(str(self.cleaned_data["model"]).strip())
+        return validate_single_line(str(self.cleaned_data["model"]).strip())
 
     def clean(self) -> dict[str, Any]:
         """What keeps the prompt's options from being used stands beside each."""

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign
 from benchmarks.forms.imports import bounded
-from people.forms.base import Styled
+from people.forms.base import StyledFormMixin
 from predictions.forms.about import about_in
 from predictions.imports import coco, inspect
 from predictions.imports.samples import ALL, WHOLE, Told
@@ -22,7 +22,7 @@ UNSAID = "?"
 FILES = {"accept": ".json,.jsonl,.ndjson,.csv,.tsv", "class": "in"}
 
 
-class SendForm(Styled, forms.Form):
+class SendForm(StyledFormMixin, forms.Form):
     """Which campaign, and the file."""
 
     campaign = forms.ChoiceField(label=_("Campaign whose sheet was answered"))
@@ -57,7 +57,7 @@ class SendForm(Styled, forms.Form):
         return self.campaigns[self.cleaned_data["campaign"]]
 
 
-class AboutForm(Styled, forms.Form):
+class AboutForm(StyledFormMixin, forms.Form):
     """What the file does not say itself. Questions with one possible answer are not asked."""
 
     model = forms.CharField(label=_("Model"), max_length=200)

@@ -6,7 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.models import Benchmark, Stage
-from people.forms.base import Styled
+from people.forms.base import StyledFormMixin
 from predictions.backends.detector import THRESHOLD
 from predictions.models import Collection, Endpoint, Query, Run
 from predictions.services import encoder_runs, item_facts, made_collections
@@ -15,7 +15,7 @@ MODEL_HELP = _("As ViT-B-32/laion2b_s34b_b79k, hf-hub:owner/name, or local-dir:n
 LINES = {"rows": 4, "dir": "auto", "spellcheck": "false"}
 
 
-class EncoderRunForm(Styled, forms.Form):
+class EncoderRunForm(StyledFormMixin, forms.Form):
     """A dual encoder over a collection."""
 
     collection = forms.ModelChoiceField(label=_("Collection"), queryset=Collection.objects.none(), empty_label=None)
@@ -71,7 +71,7 @@ class EncoderRunForm(Styled, forms.Form):
         return encoder_runs.Plan(name=said["name"].strip() or names["model"], **names, **rest)
 
 
-class MakeForm(Styled, forms.Form):
+class MakeForm(StyledFormMixin, forms.Form):
     """A collection out of a stage's items."""
 
     stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
@@ -143,7 +143,7 @@ def _lines(text: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
 
 
-class FactsForm(Styled, forms.Form):
+class FactsForm(StyledFormMixin, forms.Form):
     """What a local model is to find about a stage's items."""
 
     stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
@@ -182,7 +182,7 @@ def endpoints(benchmark: Benchmark, *kinds: str) -> Any:
     return Endpoint.objects.filter(team=benchmark.team_id, kind__in=kinds, retired_at=None).order_by("name")
 
 
-class CalibrationForm(Styled, forms.Form):
+class CalibrationForm(StyledFormMixin, forms.Form):
     """Which score is held against which answers of people."""
 
     fact = forms.ChoiceField(label=_("Score"))

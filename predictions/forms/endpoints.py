@@ -7,15 +7,15 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from people.forms.base import Styled
-from people.forms.teams import one_line
+from people.forms.base import StyledFormMixin
+from people.forms.teams import validate_single_line
 from predictions.models import Endpoint, Prices
 from predictions.words import OFFERS
 
 LONGEST_KEY = 4000
 
 
-class EndpointForm(Styled, forms.Form):
+class EndpointForm(StyledFormMixin, forms.Form):
     """What is known of an endpoint, except its key."""
 
     kind = forms.ChoiceField(label=_("Kind"), choices=Endpoint.Kind.choices)
@@ -58,7 +58,7 @@ class EndpointForm(Styled, forms.Form):
                 del self.fields[name]
 
     def clean_name(self) -> str:
-        return one_line(str(self.cleaned_data["name"]))
+        return validate_single_line(str(self.cleaned_data["name"]))
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
@@ -84,7 +84,7 @@ FIELDS = ("kind", "name", "base_url", "offers", "most_in_flight", "per_minute", 
 OF_SERVERS, LIMITS = ("base_url", "offers", "per_minute", "timeout_seconds"), FIELDS[4:]
 
 
-class SecretForm(Styled, forms.Form):
+class SecretForm(StyledFormMixin, forms.Form):
     """A key goes in and is never shown. What was typed is not sent back, not even after an error."""
 
     secret = forms.CharField(
@@ -95,14 +95,14 @@ class SecretForm(Styled, forms.Form):
     )
 
     def clean_secret(self) -> str:
-        return one_line(str(self.cleaned_data["secret"]).strip())
+        return validate_single_line(str(self.cleaned_data["secret"]).strip())
 
 
 def _dollars(label: Any) -> forms.DecimalField:
     return forms.DecimalField(label=label, min_value=Decimal(0), max_digits=14, decimal_places=8, required=False)
 
 
-class PriceForm(Styled, forms.Form):
+class PriceForm(StyledFormMixin, forms.Form):
     """What one model costs."""
 
     model = forms.CharField(label=_("Model"), max_length=200, required=False, help_text=_("* stands for all others"))

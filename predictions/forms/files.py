@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.forms.imports import bounded
 from benchmarks.models import Benchmark
-from people.forms.base import Styled
+from people.forms.base import StyledFormMixin
 from predictions.forms.about import about_in
 from predictions.models import Collection, Query, Run
 from predictions.services.runs import Told
@@ -17,7 +17,7 @@ TASKS = [(one.value, one.label) for one in (Run.Task.RETRIEVAL, Run.Task.FORCED_
 FILES = {"accept": ".csv,.tsv,.jsonl,.ndjson", "class": "in"}
 
 
-class CollectionForm(Styled, forms.Form):
+class CollectionForm(StyledFormMixin, forms.Form):
     """What models search, and what they are asked."""
 
     name = forms.CharField(label=_("Name"), max_length=120)
@@ -45,7 +45,7 @@ class CollectionForm(Styled, forms.Form):
         return {**names, "key": slugify(said["name"])[:60]}
 
 
-class RunForm(Styled, forms.Form):
+class RunForm(StyledFormMixin, forms.Form):
     """What one model found."""
 
     collection = forms.ModelChoiceField(label=_("Collection"), queryset=Collection.objects.none(), empty_label=None)

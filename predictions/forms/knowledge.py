@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.forms.imports import bounded
 from benchmarks.models import Benchmark, Stage
-from people.forms.base import Styled
-from people.forms.teams import one_line
+from people.forms.base import StyledFormMixin
+from people.forms.teams import validate_single_line
 from people.models import Team
 from predictions.backends import torch_setup
 from predictions.knowledge_readers import indexes_of
@@ -33,7 +33,7 @@ KIND_NAMES = {
 }
 
 
-class BaseForm(Styled, forms.Form):
+class BaseForm(StyledFormMixin, forms.Form):
     """A knowledge base of its own, empty at first."""
 
     name = forms.CharField(label=_("Name"), max_length=120)
@@ -47,7 +47,7 @@ class BaseForm(Styled, forms.Form):
         self.team = team
 
     def clean_name(self) -> str:
-        name = one_line(str(self.cleaned_data["name"]))
+        name = validate_single_line(str(self.cleaned_data["name"]))
         if not slugify(name):
             raise forms.ValidationError(_("Use some Latin letters or digits, so that the name can be a key."))
         return name
@@ -64,7 +64,7 @@ class BaseForm(Styled, forms.Form):
         return {**said, "key": slugify(said["name"])[:60]}
 
 
-class EntriesForm(Styled, forms.Form):
+class EntriesForm(StyledFormMixin, forms.Form):
     """Entries, and their pictures."""
 
     entries = forms.FileField(
@@ -87,7 +87,7 @@ class EntriesForm(Styled, forms.Form):
         return bounded(given, settings.IMPORT_MAX_BYTES) if given else None
 
 
-class IndexForm(Styled, forms.Form):
+class IndexForm(StyledFormMixin, forms.Form):
     """By which encoder, over what."""
 
     endpoint = forms.ModelChoiceField(label=_("Encoder"), queryset=Endpoint.objects.none(), empty_label=None)
@@ -121,7 +121,7 @@ class IndexForm(Styled, forms.Form):
 
     def clean_model(self) -> str:
         """A folder that is not here is said now, not by the job."""
-        name = one_line(str(self.cleaned_data["model"]))
+        name = validate_single_line(str(self.cleaned_data["model"]))
         try:
             torch_setup.folder_of(name)
         except torch_setup.Unavailable as problem:
@@ -143,7 +143,7 @@ class IndexForm(Styled, forms.Form):
         return {name: self.cleaned_data[name] for name in ("endpoint", "model", "over", "kind")}
 
 
-class LinkingForm(Styled, forms.Form):
+class LinkingForm(StyledFormMixin, forms.Form):
     """Which images, by which index, ranked how."""
 
     stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)

@@ -34,7 +34,7 @@ from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
 from jobs.runner import JobContext, JobFailed
 from people.models import Team, User
-from people.services.raters import clash, describe, models_of
+from people.services.raters import add_model_info, model_conflict, models_of
 from predictions.bodies import storable
 from predictions.imports import coco
 from predictions.imports.samples import Told
@@ -71,7 +71,7 @@ def start(campaign: Campaign, actor: User, file: File, told: Told, model: Model,
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
         rater = models_of(benchmark.team, [(model.name, model.setting)])[model.name, model.setting]
-        if name := clash(rater.about, model.about):
+        if name := model_conflict(rater.about, model.about):
             raise Refused(known_otherwise(model.name, name, rater.about[name], model.about[name]))
         for run in Run.objects.filter(campaign=campaign, rater=rater, task=Run.Task.ANSWERS, withdrawn_at=None):
             if run.complete and run.digest == digest:
@@ -303,7 +303,7 @@ def _finish(work: JobContext, held: Run) -> None:
         Run.objects.filter(pk=held.pk).update(options=options, complete=bool(answered), finished_at=now, **gone)
         Run.objects.filter(pk=held.pk).update(state=run_calls.ended_state(held.pk))
         if answered:
-            describe(held.rater, held.options.get("about", {}), work.job.created_by, held.benchmark.scope)
+            add_model_info(held.rater, held.options.get("about", {}), work.job.created_by, held.benchmark.scope)
         record(
             work.job.created_by, "run.imported", scope=held.benchmark.scope, target=f"run:{held.pk}", implied=True,
             counts=counts, complete=bool(answered), at=now.isoformat(),

@@ -22,7 +22,7 @@ from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
 from jobs.runner import JobContext, JobFailed, TimeSlice
 from people.models import Team, User
-from people.services.raters import describe, models_of
+from people.services.raters import add_model_info, models_of
 from predictions import scoring
 from predictions.backends import clip
 from predictions.models import Collection, Endpoint, Entry, Query, Ranking, Run
@@ -221,7 +221,7 @@ def _finish(work: JobContext, run: Run, encoder: clip.Clip, held: Encoding, aske
         kept.state, kept.finished_at, kept.stopped_because = Run.State.DONE, timezone.now(), ""
         kept.save(update_fields=["options", "revision", "complete", "state", "finished_at", "stopped_because"])
         if kept.complete:
-            describe(kept.rater, kept.options.get("about", {}), work.job.created_by, run.benchmark.scope)
+            add_model_info(kept.rater, kept.options.get("about", {}), work.job.created_by, run.benchmark.scope)
         scope, target = run.benchmark.scope, f"run:{run.pk}"
         record(work.job.created_by, "run.finished", scope=scope, target=target, implied=True, **facts)
     if unread and not kept.complete:

@@ -16,7 +16,7 @@ from benchmarks.imports.problems import RowProblem
 from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
 from jobs.runner import JobContext, JobFailed
-from people.services.raters import describe
+from people.services.raters import add_model_info
 from predictions.imports import results
 from predictions.imports.results import Found
 from predictions.models import Embedding, Entry, Query, Ranking, Run
@@ -207,7 +207,7 @@ def _finish(work: JobContext, found: Run) -> None:
         held.options, held.complete = {**held.options, **facts}, complete
         held.save(update_fields=["options", "complete"])
         if complete:
-            describe(held.rater, held.options.get("about", {}), work.job.created_by, held.benchmark.scope)
+            add_model_info(held.rater, held.options.get("about", {}), work.job.created_by, held.benchmark.scope)
         record(
             work.job.created_by, "run.imported", scope=held.benchmark.scope, target=f"run:{held.pk}", implied=True,
             counts=counts, complete=complete, at=timezone.now().isoformat(),

@@ -18,7 +18,7 @@ from jobs import services as jobs
 from jobs.models import Job, record
 from jobs.runner import JobCancelled, JobContext, JobFailed
 from people.models import Rater, Team, User
-from people.services.raters import clash, describe, models_of
+from people.services.raters import add_model_info, model_conflict, models_of
 from predictions.backends.contract import CallError
 from predictions.models import Collection, Run
 from predictions.services import files
@@ -53,10 +53,10 @@ def start(benchmark: Benchmark, actor: User, upload: File[Any], told: Told) -> J
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
         model = (told.model, told.setting)
         rater = models_of(benchmark.team, [model])[model]
-        if name := clash(rater.about, told.about):
+        if name := model_conflict(rater.about, told.about):
             raise Refused(known_otherwise(told.model, name, rater.about[name], told.about[name]))
         if _is_there(_same(told, rater), digest):
-            describe(rater, told.about, actor, benchmark.scope)
+            add_model_info(rater, told.about, actor, benchmark.scope)
             return None
         run = Run.objects.create(
             benchmark=benchmark,

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.models import Campaign
 from benchmarks.access import benchmark_for
 from jobs.numbers import parse_id
-from people.views.asking import person
+from people.views.request_helpers import current_user
 from predictions import covered
 from predictions.access import answer_run_for
 from predictions.models import Run
@@ -90,17 +90,17 @@ def do(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
 
 
 def _pause(request: HttpRequest, run: Run) -> str:
-    answer_runs.pause(run, person(request), timezone.now())
+    answer_runs.pause(run, current_user(request), timezone.now())
     return _("The run is pausing: what is being asked now is still kept, and nothing new is asked.")
 
 
 def _resume(request: HttpRequest, run: Run) -> str:
-    answer_runs.resume(run, person(request), timezone.now())
+    answer_runs.resume(run, current_user(request), timezone.now())
     return _("The run goes on where it stood.")
 
 
 def _stop(request: HttpRequest, run: Run) -> str:
-    answer_runs.stop(run, person(request), timezone.now())
+    answer_runs.stop(run, current_user(request), timezone.now())
     return _("The run was stopped. What was answered stays and counts.")
 
 
@@ -108,7 +108,7 @@ def _retry(request: HttpRequest, run: Run) -> str:
     states = [state for state in request.POST.getlist("states") if state in STATES]
     if not states:
         raise answer_runs.Refused(_("Choose which calls to ask again."))
-    n = answer_runs.retry_failed(run, person(request), timezone.now(), states)
+    n = answer_runs.retry_failed(run, current_user(request), timezone.now(), states)
     if not n:
         return _("There was no such call.")
     return ngettext("%(n)s call is asked again.", "%(n)s calls are asked again.", n) % {"n": n}
@@ -122,29 +122,29 @@ def _raise_budget(request: HttpRequest, run: Run) -> str:
         raise answer_runs.Refused(_("Give the new budget in dollars, as a number.")) from None
     if not budget.is_finite() or not 0 < budget < 10**8:
         raise answer_runs.Refused(_("Give the new budget in dollars, as a number."))
-    answer_runs.raise_budget(run, budget, person(request), timezone.now())
+    answer_runs.raise_budget(run, budget, current_user(request), timezone.now())
     return _("The budget is $%(budget)s now. What waited for it is asked.") % {"budget": f"{budget:f}"}
 
 
 def _extend(request: HttpRequest, run: Run) -> str:
-    n = answer_runs.extend(run, person(request), timezone.now())
+    n = answer_runs.extend(run, current_user(request), timezone.now())
     if not n:
         return _("No unit has come since.")
     return ngettext("%(n)s call was added.", "%(n)s calls were added.", n) % {"n": n}
 
 
 def _withdraw(request: HttpRequest, run: Run) -> str:
-    answer_runs.withdraw(run, person(request), timezone.now())
+    answer_runs.withdraw(run, current_user(request), timezone.now())
     return _("The run was withdrawn. It is kept, and does not count.")
 
 
 def _back(request: HttpRequest, run: Run) -> str:
-    answer_runs.bring_back(run, person(request), timezone.now())
+    answer_runs.bring_back(run, current_user(request), timezone.now())
     return _("The run is back, and counts.")
 
 
 def _reread(request: HttpRequest, run: Run) -> str:
-    answer_runs.reread(run, person(request), timezone.now())
+    answer_runs.reread(run, current_user(request), timezone.now())
     return _("The replies are read again with the prompt as it is now. No model is asked.")
 
 

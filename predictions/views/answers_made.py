@@ -18,7 +18,7 @@ from annotation.services.sheet_versions import sheet_of
 from benchmarks.access import benchmark_for
 from benchmarks.imports.problems import SourceProblem
 from benchmarks.models import Benchmark
-from people.views.asking import person
+from people.views.request_helpers import current_user
 from predictions.forms.answers_made import AboutForm, SendForm
 from predictions.services import answer_file_runs, answer_looks
 from predictions.services.answer_samples import File
@@ -61,7 +61,7 @@ def _campaigns(benchmark: Benchmark) -> list[Campaign]:
 
 def _token(request: HttpRequest, form: SendForm, file: File) -> str:
     title = str(form.cleaned_data["file"].name)[:150]
-    held = [person(request).pk, form.campaign_of().pk, file.name, file.format, file.names, title]
+    held = [current_user(request).pk, form.campaign_of().pk, file.name, file.format, file.names, title]
     return signing.dumps(held, salt=SALT)
 
 
@@ -69,7 +69,7 @@ def _second(request: HttpRequest, benchmark: Benchmark, campaigns: list[Campaign
     """What was sent is known by a signed word: nobody begins with another's file."""
     try:
         user, campaign_id, name, kind, names, title = signing.loads(request.POST["sent"], salt=SALT, max_age=LONGEST)
-        campaign = next(one for one in campaigns if one.pk == campaign_id and user == person(request).pk)
+        campaign = next(one for one in campaigns if one.pk == campaign_id and user == current_user(request).pk)
         return _looked(request, benchmark, campaign, File(name, kind, names), request.POST["sent"], title)
     except (signing.BadSignature, StopIteration, ValueError, FileNotFoundError):
         messages.error(request, _("The file is no longer there. Send it again."))
@@ -86,7 +86,7 @@ def _looked(
     told = form.told()  # cleans the form anew, so before anything is said against it
     if title and request.POST.get("do") == "begin" and form.is_valid():
         try:
-            job = answer_file_runs.start(campaign, person(request), file, told, form.model_of(), title=title)
+            job = answer_file_runs.start(campaign, current_user(request), file, told, form.model_of(), title=title)
         except Refused as refused:
             form.add_error(None, str(refused))
             stands = answer_file_runs.standing(campaign, form.model_of())

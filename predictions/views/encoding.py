@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import benchmark_for
-from people.views.asking import person
+from people.views.request_helpers import current_user
 from predictions import words
 from predictions.access import run_for
 from predictions.backends import torch_setup
@@ -35,7 +35,7 @@ def encode(request: HttpRequest, slug: str) -> HttpResponse:
     form = EncoderRunForm(*posted, benchmark=benchmark)
     if posted and form.is_valid():
         try:
-            run = encoder_runs.open_run(form.plan(), person(request), timezone.now())
+            run = encoder_runs.open_run(form.plan(), current_user(request), timezone.now())
             return redirect("jobs:job", run.job_id)
         except Refused as refused:
             form.add_error(None, str(refused))
@@ -59,7 +59,7 @@ def make(request: HttpRequest, slug: str) -> HttpResponse:
     form = MakeForm(*posted, benchmark=benchmark)
     if posted and form.is_valid():
         try:
-            made = made_collections.make(form.plan(), person(request))
+            made = made_collections.make(form.plan(), current_user(request))
         except Refused as refused:
             form.add_error(None, str(refused))
         else:

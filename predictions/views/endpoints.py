@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from people.access import is_team_admin, team_for
 from people.models import Team
 from people.tabs import tabs_for
-from people.views.asking import person
+from people.views.request_helpers import current_user
 from predictions.access import endpoint_for
 from predictions.endpoint_readers import OFFERED, endpoints_of, last_check, prices_of
 from predictions.forms.endpoints import EndpointForm, SecretForm, price_rows, table_of
@@ -43,9 +43,9 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     if posted is not None and form.is_bound and form.is_valid() and key.is_valid():
         try:
             with transaction.atomic():
-                made = endpoints.create(team, person(request), timezone.now(), **form.told())
+                made = endpoints.create(team, current_user(request), timezone.now(), **form.told())
                 if key.cleaned_data["secret"]:
-                    endpoints.set_secret(made, key.cleaned_data["secret"], person(request), timezone.now())
+                    endpoints.set_secret(made, key.cleaned_data["secret"], current_user(request), timezone.now())
         except endpoints.Refused as refused:
             form.add_error(None, str(refused))
         else:
@@ -78,7 +78,7 @@ def endpoint(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
     form = EndpointForm(request.POST, endpoint=found)
     if form.is_valid():
         try:
-            endpoints.change(found, person(request), timezone.now(), **form.told())
+            endpoints.change(found, current_user(request), timezone.now(), **form.told())
         except endpoints.Refused as refused:
             form.add_error(None, str(refused))
         else:
@@ -98,7 +98,7 @@ def prices(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
     if not rows.is_valid():
         return _page(request, found, prices=rows)
     try:
-        made = endpoints.set_prices(found, table_of(rows), person(request), timezone.now())
+        made = endpoints.set_prices(found, table_of(rows), current_user(request), timezone.now())
     except endpoints.Refused as refused:
         messages.error(request, str(refused))
         return _page(request, found, prices=rows)
@@ -112,7 +112,7 @@ def prices(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
 def do(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
     """Check the connection, offer what worked, set or take away the key, retire."""
     team = team_for(request.user, slug, admin=True)
-    found, who, at = endpoint_for(team, endpoint_id), person(request), timezone.now()
+    found, who, at = endpoint_for(team, endpoint_id), current_user(request), timezone.now()
     key = SecretForm(request.POST)
     try:
         if request.POST.get("do") == "check":
@@ -156,6 +156,6 @@ def _page(request: HttpRequest, found: Endpoint, **typed: Any) -> HttpResponse:
 
 
 def _context(request: HttpRequest, team: Team, **more: Any) -> dict[str, Any]:
-    user = person(request)
+    user = current_user(request)
     manages = user.is_staff or is_team_admin(user, team)
     return {"team": team, "manages": manages, "nav": tabs_for(user, "teams"), "who_place": team.name, **more}

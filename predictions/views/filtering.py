@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.models import Rating
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, ItemFact, Stage
-from people.views.asking import person
+from people.views.request_helpers import current_user
 from predictions import calibration
 from predictions.backends import torch_setup
 from predictions.forms.encoding import CalibrationForm, FactsForm, endpoints
@@ -37,7 +37,7 @@ def facts(request: HttpRequest, slug: str) -> HttpResponse:
     form = FactsForm(*posted, benchmark=benchmark)
     if posted and form.is_valid():
         try:
-            run = item_facts.open_run(form.plan(), person(request), timezone.now())
+            run = item_facts.open_run(form.plan(), current_user(request), timezone.now())
             return redirect("jobs:job", run.job_id)
         except Refused as refused:
             form.add_error(None, str(refused))
@@ -71,7 +71,7 @@ def calibrate(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     told = filtering.sample(stage, asked["fact"], asked["field"], asked["codes"]) if asked else None
     threshold = _number(said.get("threshold", ""))
     if request.method == "POST" and asked and threshold is not None:
-        fit, drop = filtering.choose(stage, asked["fact"], threshold, person(request), timezone.now(), told)
+        fit, drop = filtering.choose(stage, asked["fact"], threshold, current_user(request), timezone.now(), told)
         text = _(
             "Kept: %(fit)s items score at least %(t)s, %(drop)s score less. Rules and draws can name it as facts.fits."
         )

@@ -17,7 +17,7 @@ from jobs.numbers import parse_id
 from people.access import team_for
 from people.models import Team
 from people.tabs import tabs_for
-from people.views.asking import person
+from people.views.request_helpers import current_user
 from predictions import knowledge_readers as readers
 from predictions.forms.knowledge import BaseForm, EntriesForm, IndexForm
 from predictions.knowledge_access import base_for, entry_for, index_for
@@ -40,7 +40,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     team = team_for(request.user, slug)
     form = BaseForm(request.POST, team=team) if request.method == "POST" else BaseForm(team=team)
     if request.method == "POST" and form.is_valid():
-        made, _new = bases.make(team, person(request), **form.told())
+        made, _new = bases.make(team, current_user(request), **form.told())
         return redirect("predictions:knowledge_import", team.slug, made.pk)
     context = _context(request, team, form=form, bases=readers.bases_of(team))
     return render(request, "predictions/knowledge/index.html", context, status=400 if form.errors else 200)
@@ -86,7 +86,7 @@ def entries_new(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
     form = EntriesForm(request.POST, request.FILES) if request.method == "POST" else EntriesForm()
     if request.method == "POST" and form.is_valid():
         said = form.cleaned_data
-        job = bases.start_import(found, person(request), said["entries"], said["pictures"])
+        job = bases.start_import(found, current_user(request), said["entries"], said["pictures"])
         return redirect("jobs:job", job.pk)
     context = _context(request, team, base=found, form=form, closed=bases.closed(found))
     return render(request, "predictions/knowledge/import.html", context, status=400 if form.errors else 200)
@@ -101,7 +101,7 @@ def index_new(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
     posted = (request.POST, request.FILES) if request.method == "POST" else ()
     form = IndexForm(*posted, team=team)
     if posted and form.is_valid():
-        said, who = form.cleaned_data, person(request)
+        said, who = form.cleaned_data, current_user(request)
         try:
             if said["vectors"]:
                 job = indexes.start_vectors(found, who, said["vectors"], said["names"], **form.told())
@@ -125,7 +125,7 @@ def index_do(request: HttpRequest, slug: str, base_id: int, index_id: int) -> Ht
     if request.POST.get("do") != "remove":
         raise BadRequest
     try:
-        indexes.remove(found, person(request))
+        indexes.remove(found, current_user(request))
         messages.info(request, _("The index was removed. It had never been built."))
     except indexes.Refused as refused:
         messages.error(request, str(refused))
@@ -133,4 +133,4 @@ def index_do(request: HttpRequest, slug: str, base_id: int, index_id: int) -> Ht
 
 
 def _context(request: HttpRequest, team: Team, **more: Any) -> dict[str, Any]:
-    return {"team": team, "nav": tabs_for(person(request), "teams"), "who_place": team.name, **more}
+    return {"team": team, "nav": tabs_for(current_user(request), "teams"), "who_place": team.name, **more}

@@ -17,7 +17,7 @@ from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Stage
 from benchmarks.tabs import tabs_for
 from jobs.numbers import parse_id
-from people.views.asking import person
+from people.views.request_helpers import current_user
 from predictions import knowledge_readers as readers
 from predictions.forms.knowledge import LinkingForm
 from predictions.knowledge_access import link_for, linking_for
@@ -40,7 +40,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     form = LinkingForm(*posted, benchmark=benchmark)
     if posted and form.is_valid():
         try:
-            run = linking.open_run(benchmark, person(request), **form.cleaned_data)
+            run = linking.open_run(benchmark, current_user(request), **form.cleaned_data)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
@@ -108,13 +108,13 @@ def _done(request: HttpRequest, found: Run) -> str:
         stage = Stage.objects.filter(benchmark=found.benchmark, key=CHECKS).first()
         if stage is None:
             raise Refused(_("This benchmark has no stage “link-check”. Add it under Stages, or begin with CAIRE."))
-        made = link_checks.make(found, stage, person(request))
+        made = link_checks.make(found, stage, current_user(request))
         text = ngettext("%(n)s item was added to the stage.", "%(n)s items were added to the stage.", made.made)
         return text % {"n": made.made}
     if act == "back":
-        linking.bring_back(found, person(request))
+        linking.bring_back(found, current_user(request))
         return _("The run is back, and counts.")
-    runs.withdraw(found, person(request), timezone.now())
+    runs.withdraw(found, current_user(request), timezone.now())
     return _("The run was withdrawn. It is kept, and does not count.")
 
 

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from jobs.numbers import parse_id
-from people.views.asking import person
+from people.views.request_helpers import current_user
 from predictions import words
 from predictions.access import answer_run_for
 from predictions.backends.contract import Decoding
@@ -49,7 +49,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         if said.get("do") == "start":
             confirmed = parse_id(said.get("confirmed"))
-            run = answer_runs.open_run(plan, person(request), timezone.now(), confirmed)
+            run = answer_runs.open_run(plan, current_user(request), timezone.now(), confirmed)
             return redirect("predictions:answer_run", benchmark.slug, run.pk)
         return _look_page(request, benchmark, plan)
     except answer_runs.Unconfirmed as error:
@@ -148,7 +148,7 @@ def _look_page(request: HttpRequest, benchmark: Benchmark, plan: Plan, unconfirm
         "position": number + 1,
         "find": find,
         "not_found": said.get("do") == "find" and found is None,
-        "facts": facts_of(plan, person(request)),
+        "facts": facts_of(plan, current_user(request)),
         "in_the_way": run_in_the_way(plan),
         "unnamed": _unnamed(plan),
         "requests": drawn(asked.requests, benchmark.team, view.way) if asked else [],

@@ -16,7 +16,7 @@ from benchmarks.models import Benchmark, Item
 from benchmarks.tabs import tabs_for
 from jobs.models import Job
 from jobs.numbers import parse_id
-from people.views.asking import person
+from people.views.request_helpers import current_user
 from predictions.access import run_for
 from predictions.forms.files import CollectionForm, RunForm
 from predictions.models import Query, Run
@@ -53,7 +53,7 @@ def collection_new(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     form = CollectionForm(request.POST, request.FILES) if request.method == "POST" else CollectionForm()
     if request.method == "POST" and form.is_valid():
-        job = collections.start(benchmark, person(request), form.cleaned_data["file"], **form.told())
+        job = collections.start(benchmark, current_user(request), form.cleaned_data["file"], **form.told())
         return redirect("jobs:job", job.pk)
     status = 400 if form.errors else 200
     items = Item.objects.filter(stage__benchmark=benchmark, withdrawn_at=None).exists()
@@ -70,7 +70,7 @@ def run_new(request: HttpRequest, slug: str) -> HttpResponse:
     form = RunForm(*posted, benchmark=benchmark)
     if request.method == "POST" and form.is_valid():
         try:
-            job = runs.start(benchmark, person(request), form.cleaned_data["file"], form.told())
+            job = runs.start(benchmark, current_user(request), form.cleaned_data["file"], form.told())
         except runs.Refused as refused:
             form.add_error(None, str(refused))
         else:
@@ -104,9 +104,9 @@ def run_do(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
 
 def _done(request: HttpRequest, run: Run) -> str:
     if request.POST.get("do") == "back":
-        runs.bring_back(run, person(request))
+        runs.bring_back(run, current_user(request))
         return _("The run is back, and counts.")
-    runs.withdraw(run, person(request), timezone.now())
+    runs.withdraw(run, current_user(request), timezone.now())
     return _("The run was withdrawn. It is kept, and does not count.")
 
 

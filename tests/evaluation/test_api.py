@@ -51,7 +51,7 @@ def tables(world: World, campaign: Campaign) -> Iterator[World]:
 
 def program(user: User) -> Client:
     """A client that shows a token and has no session."""
-    _token, text = tokens.make(user, "test", timezone.now())
+    _token, text = tokens.create_token(user, "test", timezone.now())
     return Client(headers={"authorization": f"Bearer {text}"})
 
 
@@ -144,7 +144,7 @@ def test_without_a_token_or_with_one_that_was_revoked_it_is_401(tables: World) -
         assert reply.status_code == 401, header
         assert reply["WWW-Authenticate"] == "Bearer"
         problem(reply)
-    token, text = tokens.make(tables.mara, "x", timezone.now())
+    token, text = tokens.create_token(tables.mara, "x", timezone.now())
     client = Client(headers={"authorization": f"bearer {text}"})
     assert client.get(API).status_code == 200
     tokens.revoke(token, tables.mara, timezone.now())

@@ -10,7 +10,7 @@ from django.conf import settings as real
 from django.test import RequestFactory
 
 from config import checks, proxies
-from people import guessing
+from people import login_throttle_keys
 from tests.people.test_signing_in import SIGN_IN, try_password
 from tests.personas import World
 from tests.start.helpers import ROOT, own_environment
@@ -76,7 +76,10 @@ def test_behind_two_proxies_the_second_entry_from_the_right_counts(
     settings: Any, count: int, header: str, address: str
 ) -> None:
     settings.PROXY = count
-    assert guessing.address_of(RequestFactory().post(SIGN_IN, headers={"x-forwarded-for": header})) == address
+    assert (
+        login_throttle_keys.client_address(RequestFactory().post(SIGN_IN, headers={"x-forwarded-for": header}))
+        == address
+    )
 
 
 @pytest.mark.parametrize("count", [1, 2])

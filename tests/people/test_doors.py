@@ -10,7 +10,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 
-from people import guessing
+from people import login_throttle_keys
 from people.forms.teams import ConsentTextsForm
 from people.models import Cohort, CohortManager, Invitation, OutMail, SignInLink, User
 from people.services import memberships
@@ -50,7 +50,9 @@ def test_the_forwarded_address_is_believed_only_behind_a_proxy(
     settings: Any, proxy: bool, said: str, address: str
 ) -> None:
     settings.PROXY = proxy
-    assert guessing.address_of(RequestFactory().post(SIGN_IN, headers={"x-forwarded-for": said})) == address
+    assert (
+        login_throttle_keys.client_address(RequestFactory().post(SIGN_IN, headers={"x-forwarded-for": said})) == address
+    )
 
 
 # Requests that no page of ours makes
@@ -297,7 +299,7 @@ def test_a_former_manager_is_named_again_by_e_mail_and_a_stranger_is_not(world: 
 
 
 def test_a_former_member_of_another_cohort_of_the_team_may_manage(world: World) -> None:
-    memberships.end(world.bia.cohort_memberships.get(), world.team_admin, timezone.now())
+    memberships.end_membership(world.bia.cohort_memberships.get(), world.team_admin, timezone.now())
     client, url = world.client(world.team_admin), reverse("people:manager_add", args=[world.egypt.pk])
     client.post(url, {"email": "bia@example.org"})
     assert world.egypt.managers.filter(user=world.bia).exists()

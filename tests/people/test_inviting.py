@@ -11,15 +11,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from people.models import Cohort, Invitation, OutMail, User
-from people.services import inviting
+from people.services import invite_lists
 from people.tasks import send_mail
 from tests.mailing import SMTP, MailServer, closed_port
 from tests.personas import World
 
 
 def addresses(world: World, text: str) -> list[tuple[int, str, str]]:
-    listed = inviting.read(text, world.egypt, timezone.now())
-    return [(line.number, line.value, line.problem) for line in listed.bad]
+    listed = invite_lists.parse_list(text, world.egypt, timezone.now())
+    return [(line.number, line.value, line.problem) for line in listed.invalid_rows]
 
 
 def sends(client: Client, world: World, text: str, **more: Any) -> Any:
@@ -38,12 +38,12 @@ def sends(client: Client, world: World, text: str, **more: Any) -> Any:
     ],
 )
 def test_lists_are_read_as_spreadsheets_write_them(world: World, text: str) -> None:
-    listed = inviting.read(text, world.egypt, timezone.now())
-    assert [(line.email, line.note) for line in listed.good] == [
+    listed = invite_lists.parse_list(text, world.egypt, timezone.now())
+    assert [(line.email, line.note) for line in listed.valid_rows] == [
         ("amina@example.org", "Amina"),
         ("bayo@example.org", "Bayo"),
     ]
-    assert not listed.bad
+    assert not listed.invalid_rows
 
 
 def test_each_wrong_row_names_its_line_its_value_and_why(world: World) -> None:
@@ -117,7 +117,7 @@ def test_files_are_read_in_the_ways_spreadsheets_save_them(world: World) -> None
     broken = sends(client, world, "", file=SimpleUploadedFile("x.csv", b"\xe9\xff\xe9,x"), do="look").content.decode()
     assert "This file is no text in UTF-8." in broken
     assert "There is no row in it." in sends(client, world, " \n", do="look").content.decode()
-    many = "\n".join(f"p{n}@example.org" for n in range(inviting.MOST + 1))
+    many = "\n".join(f"p{n}@example.org" for n in range(invite_lists.MOST + 1))
     assert "At most 300 people at once; these are 301." in sends(client, world, many).content.decode()
 
 

@@ -111,7 +111,7 @@ def test_a_taken_email_must_sign_in_first(world: World) -> None:
     page = register(world.client(), link, world, email="BIA@example.org")
     said = page.content.decode()
     assert "This address cannot be used with this invitation." in said and "There is an account" not in said
-    assert links.state_of(Invitation.objects.get(), timezone.now()) == "open"
+    assert links.link_state(Invitation.objects.get(), timezone.now()) == "open"
 
 
 @pytest.mark.parametrize("password", ["short", "password123", "salma@example.org"])

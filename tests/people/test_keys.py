@@ -159,9 +159,9 @@ def test_putting_in_force_is_one_step_and_locks_the_team(world: World) -> None:
     """A refusal leaves no draft behind; publishing what was published meanwhile changes nothing."""
     at = timezone.now()
     with pytest.raises(consent.ConsentRefused, match="empty"):
-        consent.put_in_force(world.team, {"en": " "}, world.team_admin, at)
+        consent.publish_text(world.team, {"en": " "}, world.team_admin, at)
     assert not world.team.consent_versions.filter(published_at=None).exists()
-    version = consent.put_in_force(world.team, {"en": "Second"}, world.team_admin, at)
+    version = consent.publish_text(world.team, {"en": "Second"}, world.team_admin, at)
     assert consent.current_version(world.team) == version
     stale = ConsentVersion(pk=version.pk, team=world.team, number=version.number)
     with pytest.raises(consent.ConsentRefused, match="published"):
@@ -263,7 +263,7 @@ def test_an_ended_member_does_not_come_back_by_an_earlier_invitation(world: Worl
     at = timezone.now()
     _i, for_nour = links.invite(world.team, world.manager, at, cohort=world.egypt, email="nour@example.org")
     _i, for_tarek = links.invite(world.team, world.manager, at, cohort=world.egypt, email="tarek@example.org")
-    memberships.end(CohortMember.objects.get(user=world.nour), world.manager, at)
+    memberships.end_membership(CohortMember.objects.get(user=world.nour), world.manager, at)
     assert (state(for_nour), state(for_tarek)) == ("revoked", "open")
 
 

@@ -75,8 +75,8 @@ def test_the_filter_says_what_has_consented_says(world: World) -> None:
 def test_ended_members_and_people_switched_off_have_no_active_cohort(world: World) -> None:
     assert list(memberships.active_cohorts(world.nour)) == [world.egypt]
     member = CohortMember.objects.get(user=world.nour)
-    assert memberships.end(member, world.manager, timezone.now())
-    assert not memberships.end(member, world.manager, timezone.now())
+    assert memberships.end_membership(member, world.manager, timezone.now())
+    assert not memberships.end_membership(member, world.manager, timezone.now())
     assert not memberships.active_cohorts(world.nour)
     memberships.join(world.egypt, world.nour, world.nour)
     assert list(memberships.active_cohorts(world.nour)) == [world.egypt]

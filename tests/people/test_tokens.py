@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from people.models import ApiToken, SignInLink
-from people.services import keys, links, tokens
+from people.services import link_revocation, links, tokens
 from people.tasks import send_mail
 from tests.mailing import MailServer
 from tests.personas import PASSWORD, World
@@ -45,7 +45,7 @@ def test_a_token_is_shown_once_and_only_its_digest_is_kept(world: World) -> None
     assert text not in again
     assert token.prefix in again
     assert "not used yet" in again
-    found = tokens.bearer_of(text, timezone.now())
+    found = tokens.find_token(text, timezone.now())
     assert found == token
     assert found
     assert found.user == world.mara
@@ -59,28 +59,28 @@ def test_each_person_sees_and_revokes_their_own(world: World) -> None:
     assert "My notebook" not in owner.get(PAGE).content.decode()
     assert owner.post(f"{PAGE}/{token.pk}/revoke").status_code == 404
     assert mara.get(f"{PAGE}/{token.pk}/revoke").status_code == 405
-    assert tokens.bearer_of(text, timezone.now())
+    assert tokens.find_token(text, timezone.now())
     assert mara.post(f"{PAGE}/{token.pk}/revoke").status_code == 302
-    assert tokens.bearer_of(text, timezone.now()) is None
+    assert tokens.find_token(text, timezone.now()) is None
     assert "no longer opens anything" in mara.get(PAGE).content.decode()
     assert ApiToken.objects.get().revoked_at  # the row stays
 
 
 def test_a_wrong_text_is_nobody_and_an_account_that_is_switched_off_neither(world: World) -> None:
-    _token, text = tokens.make(world.mara, "x", timezone.now())
-    assert tokens.bearer_of(text + "x", timezone.now()) is None
-    assert tokens.bearer_of("", timezone.now()) is None
+    _token, text = tokens.create_token(world.mara, "x", timezone.now())
+    assert tokens.find_token(text + "x", timezone.now()) is None
+    assert tokens.find_token("", timezone.now()) is None
     world.mara.is_active = False
     world.mara.save()
-    assert tokens.bearer_of(text, timezone.now()) is None
+    assert tokens.find_token(text, timezone.now()) is None
 
 
 def test_the_last_use_is_written_once_a_minute(world: World) -> None:
-    _token, text = tokens.make(world.mara, "x", timezone.now())
+    _token, text = tokens.create_token(world.mara, "x", timezone.now())
     noon = timezone.now()
 
     def used(at: Any) -> Any:
-        tokens.bearer_of(text, at)
+        tokens.find_token(text, at)
         return ApiToken.objects.get().last_used_at
 
     assert used(noon) == noon
@@ -90,29 +90,29 @@ def test_the_last_use_is_written_once_a_minute(world: World) -> None:
 
 @pytest.mark.parametrize("changed", [True, False])
 def test_a_new_password_revokes_them(world: World, changed: bool) -> None:
-    _token, text = tokens.make(world.mara, "x", timezone.now())
+    _token, text = tokens.create_token(world.mara, "x", timezone.now())
     new = "another long quiet one" if changed else "no"
     sent = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
     world.client(world.mara).post("/me/password", sent)
-    assert (tokens.bearer_of(text, timezone.now()) is None) == changed
+    assert (tokens.find_token(text, timezone.now()) is None) == changed
 
 
 def test_who_was_let_in_by_anothers_link_leaves_no_token_behind(world: World) -> None:
     """A manager who signed in as somebody could keep reading what that person may see later."""
-    _token, text = tokens.make(world.nour, "x", timezone.now())
-    keys.end_sessions_by_link(world.nour)
-    assert tokens.bearer_of(text, timezone.now())  # nobody ever came by a link
+    _token, text = tokens.create_token(world.nour, "x", timezone.now())
+    link_revocation.end_sessions_by_link(world.nour)
+    assert tokens.find_token(text, timezone.now())  # nobody ever came by a link
     SignInLink.objects.create(
         user=world.nour, cohort=world.egypt, created_by=world.manager, token_hash="x" * 64,
         expires_at=timezone.now(), used_at=timezone.now(),
     )  # fmt: skip
-    keys.end_sessions_by_link(world.nour)
-    assert tokens.bearer_of(text, timezone.now()) is None
+    link_revocation.end_sessions_by_link(world.nour)
+    assert tokens.find_token(text, timezone.now()) is None
 
 
 def test_there_are_not_more_than_one_can_look_after(world: World) -> None:
     for number in range(tokens.MOST):
-        tokens.make(world.mara, f"{number}", timezone.now())
+        tokens.create_token(world.mara, f"{number}", timezone.now())
     reply = world.client(world.mara).post(PAGE, {"name": "One more", "days": "90"})
     assert reply.status_code == 400
     assert "Revoke one that you no longer need" in reply.content.decode()
@@ -161,20 +161,20 @@ def set_by_command(world: World, mail_server: MailServer) -> None:
 
 @pytest.mark.parametrize("way", [set_by_own_page, set_by_mail, set_by_admin, taken_by_admin, set_by_command])
 def test_a_token_dies_with_the_password_whoever_sets_it(world: World, mail_server: MailServer, way: Any) -> None:
-    token, text = tokens.make(world.mara, "My notebook", timezone.now())
+    token, text = tokens.create_token(world.mara, "My notebook", timezone.now())
     client = world.client(headers={"authorization": f"Bearer {text}"})
     assert client.get("/api/v1/benchmarks/").status_code == 200
     way(world, mail_server)
-    assert tokens.bearer_of(text, timezone.now()) is None
+    assert tokens.find_token(text, timezone.now()) is None
     assert client.get("/api/v1/benchmarks/").status_code == 401
     world.mara.refresh_from_db()
     assert token.name not in world.client(world.mara).get(PAGE).content.decode(), "the page does not call it valid"
-    _new, text = tokens.make(world.mara, "Another", timezone.now())
-    assert tokens.bearer_of(text, timezone.now()), "one made afterwards works"
+    _new, text = tokens.create_token(world.mara, "Another", timezone.now())
+    assert tokens.find_token(text, timezone.now()), "one made afterwards works"
 
 
 def test_the_same_password_under_a_newer_hash_keeps_the_token(world: World, settings: Any) -> None:
-    _token, text = tokens.make(world.mara, "My notebook", timezone.now())
+    _token, text = tokens.create_token(world.mara, "My notebook", timezone.now())
     settings.PASSWORD_HASHERS = [
         "django.contrib.auth.hashers.PBKDF2PasswordHasher", "django.contrib.auth.hashers.MD5PasswordHasher",
     ]  # fmt: skip
@@ -183,7 +183,7 @@ def test_the_same_password_under_a_newer_hash_keeps_the_token(world: World, sett
     assert world.client().post(reverse("people:sign_in"), sign_in).status_code == 302
     world.mara.refresh_from_db()
     assert world.mara.password != before
-    assert tokens.bearer_of(text, timezone.now())
+    assert tokens.find_token(text, timezone.now())
 
 
 @pytest.mark.parametrize(("days", "taken"), [("1", True), ("366", True), ("367", False), ("0", False), ("", False)])
@@ -200,8 +200,8 @@ def test_a_token_ends_on_its_day_and_the_page_shows_which(world: World) -> None:
     token = ApiToken.objects.get()
     assert timedelta(days=89, hours=23) < token.expires_at - timezone.now() <= timedelta(days=90)
     assert f"valid until {token.expires_at:%-d %b %Y}" in client.get(PAGE).content.decode()
-    assert tokens.bearer_of(text, token.expires_at - timedelta(seconds=1))
-    assert tokens.bearer_of(text, token.expires_at) is None
+    assert tokens.find_token(text, token.expires_at - timedelta(seconds=1))
+    assert tokens.find_token(text, token.expires_at) is None
     ApiToken.objects.update(expires_at=timezone.now() - timedelta(days=1))
     page = client.get(PAGE).content.decode()
     assert "expired on" in page
@@ -209,7 +209,7 @@ def test_a_token_ends_on_its_day_and_the_page_shows_which(world: World) -> None:
 
 
 def test_tokens_from_before_are_valid_for_ninety_days_from_the_update(world: World) -> None:
-    tokens.make(world.mara, "old", timezone.now())
+    tokens.create_token(world.mara, "old", timezone.now())
     migration = import_module("people.migrations.0009_tokens_expire")
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")

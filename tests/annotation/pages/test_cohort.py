@@ -103,7 +103,7 @@ def test_who_is_ended_gives_places_back_keeps_drafts_and_can_come_again(world: W
 
 def test_who_left_by_themselves_is_not_fetched_back(world: World, campaign: Campaign) -> None:
     member = CohortMember.objects.get(user=world.nour)
-    memberships.end(member, world.nour, timezone.now())
+    memberships.end_membership(member, world.nour, timezone.now())
     assert of(world, world.nour).state == "left"
     back = reverse("annotation:member_back", args=[member.pk])
     assert "Invite them" in world.client(world.manager).post(back, follow=True).content.decode()

@@ -19,12 +19,12 @@ from django.views.decorators.http import require_http_methods
 
 from jobs.csv_safety import escape_formula
 from people import access, mail_status
-from people.forms.teams import InviteForm, LinksForm, ListForm
+from people.forms.teams import InviteForm, InviteLinksForm, InviteListForm
 from people.models import Cohort
-from people.services import inviting, memberships
+from people.services import invite_lists, memberships
 from people.tabs import tabs_for
-from people.views.asking import link_maker, listed_invitations, person
-from people.views.fresh import Fresh, forget, show_once, shown_now
+from people.views.one_time_link import OneTimeLink, clear_link, one_time_context, show_once
+from people.views.request_helpers import current_user, link_maker, listed_invitations
 
 SHOWN = 100  # of the latest invitations
 KEPT = 20  # keys of lists that were sent, in the session
@@ -37,13 +37,13 @@ def _page(request: HttpRequest, cohort: Cohort, **more: Any) -> HttpResponse:
         "cohort": cohort,
         "part": "invite",
         "form": InviteForm(),
-        "links_form": LinksForm(auto_id="links_%s"),
-        "list_form": ListForm(auto_id="list_%s"),
+        "links_form": InviteLinksForm(auto_id="links_%s"),
+        "list_form": InviteListForm(auto_id="list_%s"),
         "key": secrets.token_urlsafe(12),
         "active": memberships.active_members(cohort).count(),
         "invitations": listed_invitations(rows, at),
         "no_mail_server": not mail_status.has_mail_server(),
-        "nav": tabs_for(person(request), "teams"),
+        "nav": tabs_for(current_user(request), "teams"),
         "who_place": cohort.team.name,
     }
     return render(request, "people/invite.html", context | more)
@@ -56,14 +56,16 @@ def cohort_invite(request: HttpRequest, cohort_id: int) -> HttpResponse:
     """One person. The link is on the page that follows, once, and nowhere else."""
     found = access.cohort_for(request.user, cohort_id, manage=True)
     if request.method != "POST":
-        return forget(request, _page(request, found, **shown_now(request)))
+        return clear_link(request, _page(request, found, **one_time_context(request)))
     form = InviteForm(request.POST)
     if not form.is_valid():
         return _page(request, found, form=form)
     who = (form.cleaned_data["email"], form.cleaned_data["note"])
-    [(invitation, url)] = inviting.invite_all(found, person(request), [who], link_maker(request), timezone.now())
+    [(invitation, url)] = invite_lists.invite_all(
+        found, current_user(request), [who], link_maker(request), timezone.now()
+    )
     page = reverse("people:cohort_invite", args=[found.pk])
-    return show_once(request, page, Fresh(url=url, kind="invitation", pk=invitation.pk))
+    return show_once(request, page, OneTimeLink(url=url, kind="invitation", pk=invitation.pk))
 
 
 @never_cache
@@ -74,10 +76,10 @@ def invite_links(request: HttpRequest, cohort_id: int) -> HttpResponse:
     found = access.cohort_for(request.user, cohort_id, manage=True)
     if request.method != "POST":
         return redirect("people:cohort_invite", found.pk)
-    form = LinksForm(request.POST, auto_id="links_%s")
+    form = InviteLinksForm(request.POST, auto_id="links_%s")
     if not form.is_valid():
         return _page(request, found, links_form=form)
-    return _invited(request, found, form.people())
+    return _create_and_show(request, found, form.people())
 
 
 @never_cache
@@ -88,22 +90,27 @@ def invite_list(request: HttpRequest, cohort_id: int) -> HttpResponse:
     found = access.cohort_for(request.user, cohort_id, manage=True)
     if request.method != "POST":
         return redirect("people:cohort_invite", found.pk)
-    form = ListForm(request.POST, request.FILES, auto_id="list_%s")
+    form = InviteListForm(request.POST, request.FILES, auto_id="list_%s")
     if not form.is_valid():
         return _page(request, found, list_form=form)
     text = form.cleaned_data["text"]
-    listed = inviting.read(text, found, timezone.now())
+    listed = invite_lists.parse_list(text, found, timezone.now())
     if listed.problem:
         form.add_error(None, listed.problem)
         return _page(request, found, list_form=form)
-    if request.POST.get("do") != "send" or not listed.good:
-        again = ListForm(initial={"text": text}, auto_id="list_%s")
+    if request.POST.get("do") != "send" or not listed.valid_rows:
+        again = InviteListForm(initial={"text": text}, auto_id="list_%s")
         return _page(request, found, listed=listed, list_form=again)
-    return _invited(request, found, [(line.email, line.note) for line in listed.good], left_out=listed.bad)
+    return _create_and_show(
+        request, found, [(line.email, line.note) for line in listed.valid_rows], left_out=listed.invalid_rows
+    )
 
 
-def _invited(
-    request: HttpRequest, cohort: Cohort, people: Sequence[tuple[str, str]], left_out: Sequence[inviting.Line] = ()
+def _create_and_show(
+    request: HttpRequest,
+    cohort: Cohort,
+    people: Sequence[tuple[str, str]],
+    left_out: Sequence[invite_lists.InviteRow] = (),
 ) -> HttpResponse:
     """Make them and show the links: the only time. The same form sent again makes no others."""
     key, used = request.POST.get("key", ""), request.session.get("invited", [])
@@ -111,7 +118,7 @@ def _invited(
         messages.warning(request, _("These links were made already. They were shown once; take back what is lost."))
         return redirect("people:cohort_invite", cohort.pk)
     request.session["invited"] = [*used, key][-KEPT:]
-    made = inviting.invite_all(cohort, person(request), people, link_maker(request), timezone.now())
+    made = invite_lists.invite_all(cohort, current_user(request), people, link_maker(request), timezone.now())
     letters = mail_status.letters_of(f"invitation:{invitation.pk}" for invitation, _url in made)
     context = {
         "cohort": cohort,
@@ -119,15 +126,15 @@ def _invited(
         "rows": [(invitation, url, letters.get(f"invitation:{invitation.pk}")) for invitation, url in made],
         "letters": sum(letter.state == letter.State.QUEUED for letter in letters.values()),
         "no_mail_server": not mail_status.has_mail_server(),
-        "download": _as_file([(one.email, one.note, url) for one, url in made]),
+        "download": _download([(one.email, one.note, url) for one, url in made]),
         "left_out": left_out,
-        "nav": tabs_for(person(request), "teams"),
+        "nav": tabs_for(current_user(request), "teams"),
         "who_place": cohort.team.name,
     }
     return render(request, "people/invited.html", context)
 
 
-def _as_file(rows: Sequence[tuple[str, str, str]]) -> str:
+def _download(rows: Sequence[tuple[str, str, str]]) -> str:
     """The list as an address of its own, so that no request has to carry the links again."""
     out = io.StringIO()
     writer = csv.writer(out)

@@ -14,37 +14,37 @@ from django.utils.cache import add_never_cache_headers
 
 from people import mail_status
 from people.models import ApiToken, CohortMember, Invitation, OutMail
-from people.views.asking import person
+from people.views.request_helpers import current_user
 
 COOKIE = "fresh_link"
 SECONDS = 60
 MADE_FOR: dict[str, Any] = {"invitation": Invitation, "member": CohortMember, "token": ApiToken}
 
 
-class Fresh(TypedDict):
+class OneTimeLink(TypedDict):
     url: str
     kind: str  # of MADE_FOR
     pk: int
 
 
-def show_once(request: HttpRequest, page: str, link: Fresh) -> HttpResponse:
+def show_once(request: HttpRequest, page: str, link: OneTimeLink) -> HttpResponse:
     """Go to `page`, which shows the link to this person."""
     response = redirect(page)
-    value = signing.dumps([link, person(request).pk], salt=page)
+    value = signing.dumps([link, current_user(request).pk], salt=page)
     response.set_cookie(
         COOKIE, value, SECONDS, path=page, secure=settings.SESSION_COOKIE_SECURE, httponly=True, samesite="Strict"
     )
     return response
 
 
-def shown_now(request: HttpRequest) -> dict[str, Any]:
+def one_time_context(request: HttpRequest) -> dict[str, Any]:
     """What the page's template needs to show the link; nothing where there is none."""
     try:
         value = request.COOKIES.get(COOKIE, "")
         link, reader = signing.loads(value, salt=request.path, max_age=SECONDS)
     except signing.BadSignature:
         return {}
-    if reader != person(request).pk:
+    if reader != current_user(request).pk:
         return {}
     found = MADE_FOR[link["kind"]].objects.filter(pk=link["pk"]).first()
     if found is None:
@@ -52,12 +52,12 @@ def shown_now(request: HttpRequest) -> dict[str, Any]:
     return {"fresh": link["url"], "fresh_for": found, "letter": _letter(link)}
 
 
-def _letter(link: Fresh) -> OutMail | None:
+def _letter(link: OneTimeLink) -> OutMail | None:
     target = f"{link['kind']}:{link['pk']}"
     return mail_status.letters_of([target]).get(target)
 
 
-def forget(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+def clear_link(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     """The page was shown: the browser forgets the link."""
     if COOKIE in request.COOKIES:
         response.delete_cookie(COOKIE, path=request.path, samesite="Strict")

@@ -16,7 +16,7 @@ from people import mail_status
 from people.forms.persons import ConfirmForm, JoinForm, RegisterForm
 from people.models import ConsentText, Invitation, User
 from people.services import confirming, consent, links
-from people.views.asking import person
+from people.views.request_helpers import current_user
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -39,13 +39,13 @@ def explains_refusal(view: TokenView) -> TokenView:
     return wrapped
 
 
-def _text_to_agree(invitation: Invitation) -> ConsentText | None:
+def _consent_text(invitation: Invitation) -> ConsentText | None:
     """People who join a cohort agree to the team's text; researchers are not asked."""
     version = consent.current_version(invitation.team) if invitation.cohort else None
     return consent.text_for(version, translation.get_language() or "en") if version else None
 
 
-def _welcome(request: HttpRequest, user: User, text: ConsentText | None) -> HttpResponse:
+def _complete_joining(request: HttpRequest, user: User, text: ConsentText | None) -> HttpResponse:
     """Agreement is to the text that was shown; if another came into force meanwhile, work will ask for that one."""
     if text and request.POST.get("version") == str(text.version_id):
         consent.agree(user, text.version, text.language)
@@ -59,17 +59,17 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Who is signed in joins; anybody else makes an account. Either way the link is then used up."""
     at = timezone.now()
     found = links.find_invitation(token, at)
-    text = _text_to_agree(found)
+    text = _consent_text(found)
     known = request.user.is_authenticated
     form_class = JoinForm if known else RegisterForm
     initial = {"email": found.email}
     form = form_class(request.POST or None, asks_consent=text is not None, initial=initial)
     if request.method == "POST" and form.is_valid():
         if known:
-            links.accept(found, person(request), at)
-            person(request).refresh_from_db(fields=["sessions_ended"])
-            update_session_auth_hash(request, person(request))  # whoever accepts stays signed in
-            return _welcome(request, person(request), text)
+            links.accept(found, current_user(request), at)
+            current_user(request).refresh_from_db(fields=["sessions_ended"])
+            update_session_auth_hash(request, current_user(request))  # whoever accepts stays signed in
+            return _complete_joining(request, current_user(request), text)
         response = _register(request, form, found, text)
         if response is not None:
             return response
@@ -99,7 +99,7 @@ def _register(request: HttpRequest, form: JoinForm, found: Invitation, text: Con
         )
         return None
     login(request, user, backend=BACKEND)
-    return _welcome(request, user, text)
+    return _complete_joining(request, user, text)
 
 
 def _ask_confirmation(
@@ -134,12 +134,12 @@ def confirm(request: HttpRequest, token: str) -> HttpResponse:
     """
     at = timezone.now()
     confirmation = confirming.find(token, at)
-    text = _text_to_agree(confirmation.invitation)
+    text = _consent_text(confirmation.invitation)
     form = ConfirmForm(request.POST or None, asks_consent=text is not None, confirmation=confirmation)
     if request.method == "POST" and form.is_valid():
         user = confirming.confirm(confirmation, form.cleaned_data["password"], at)
         login(request, user, backend=BACKEND)
-        return _welcome(request, user, text)
+        return _complete_joining(request, user, text)
     cohort, team = confirmation.invitation.cohort, confirmation.invitation.team
     context = {"confirmation": confirmation, "place": cohort.name if cohort else team.name, "form": form, "text": text}
     return render(request, "people/confirm.html", context)

@@ -8,13 +8,13 @@ from django.conf import settings
 from django.http import HttpRequest
 
 
-def name_of(request: HttpRequest, credentials: Mapping[str, Any] | None) -> str | None:
+def throttle_name(request: HttpRequest, credentials: Mapping[str, Any] | None) -> str | None:
     """The e-mail in small letters: guesses spelled differently are guesses at one account, at every door."""
     typed = (credentials or {}).get("username") or request.POST.get("username") or ""
     return str(typed).strip().lower() or None
 
 
-def address_of(request: HttpRequest) -> str:
+def client_address(request: HttpRequest) -> str:
     """Where the request comes from. Each proxy (EMIC_PROXY says how many) adds at the right what it saw itself;
 
     entries further left, and the whole header without a proxy, are whatever the sender likes.

@@ -12,12 +12,12 @@ from people.services import outgoing, tokens
 NOBODY = Q(pk__in=[])
 
 
-def take_back(user: User, team: Team, actor: User, at: datetime, *, waiting: Q = NOBODY) -> None:
+def revoke_links_by(user: User, team: Team, actor: User, at: datetime, *, waiting: Q = NOBODY) -> None:
     """Revoke the open links of this team that the person made and could not make any more.
 
     With `waiting`, also the invitations to their e-mail that fit it: else an earlier one would bring the role back.
     """
-    mine = Q(created_by=user) & ~_still(user, team)
+    mine = Q(created_by=user) & ~_allowed_links(user, team)
     to_them = Q(email__iexact=user.email) & waiting
     opened = Invitation.objects.filter(team=team, used_at=None, revoked_at=None).filter(mine | to_them)
     for invitation in opened.select_for_update(of=("self",)):
@@ -28,7 +28,7 @@ def take_back(user: User, team: Team, actor: User, at: datetime, *, waiting: Q =
     links.filter(mine, cohort__team=team).update(revoked_at=at)
 
 
-def _still(user: User, team: Team) -> Q:
+def _allowed_links(user: User, team: Team) -> Q:
     """The links this person may make: all of the team's as its admin, else those of the cohorts they manage."""
     if TeamMember.objects.filter(team=team, user=user, role=TeamMember.Role.ADMIN).exists():
         return ~NOBODY
@@ -48,6 +48,6 @@ def end_sessions_by_link(user: User, team: Team | None = None) -> None:
         tokens.revoke_all(user, timezone.now())
 
 
-def sign_in_links_of(user: User, at: datetime) -> int:
+def revoke_sign_in_links(user: User, at: datetime) -> int:
     """Revoke the open links with which this person could be signed in. Says how many there were."""
     return SignInLink.objects.filter(user=user, used_at=None, revoked_at=None).update(revoked_at=at)

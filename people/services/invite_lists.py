@@ -25,7 +25,7 @@ HEADS = {
 
 
 @dataclass(frozen=True)
-class Line:
+class InviteRow:
     """One row of a list. `number` counts the lines of the list as its author sees them, a heading included."""
 
     number: int
@@ -36,41 +36,41 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Listed:
+class InviteList:
     """`problem`: why nothing at all can be read."""
 
-    lines: list[Line]
+    lines: list[InviteRow]
     problem: str = ""
 
     @property
-    def good(self) -> list[Line]:
+    def valid_rows(self) -> list[InviteRow]:
         return [line for line in self.lines if not line.problem]
 
     @property
-    def bad(self) -> list[Line]:
+    def invalid_rows(self) -> list[InviteRow]:
         return [line for line in self.lines if line.problem]
 
 
-def text_of(content: bytes) -> str:
+def decode_upload(content: bytes) -> str:
     """A file as spreadsheets write it: UTF-8, or UTF-16 with its mark. Raises UnicodeDecodeError."""
     return content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
 
 
-def read(text: str, cohort: Cohort, at: datetime) -> Listed:
+def parse_list(text: str, cohort: Cohort, at: datetime) -> InviteList:
     """The rows of a list: e-mail, then a note; a heading may say otherwise. Each wrong row says why."""
     rows = _rows(text)
-    heads = _heads(rows[0][1]) if rows else None
+    heads = _header_columns(rows[0][1]) if rows else None
     if heads is not None:
         rows = rows[1:]
     if not rows:
-        return Listed([], _("There is no row in it. Write an e-mail in each line."))
+        return InviteList([], _("There is no row in it. Write an e-mail in each line."))
     if len(rows) > MOST:
-        return Listed([], _("At most %(most)s people at once; these are %(n)s.") % {"most": MOST, "n": len(rows)})
+        return InviteList([], _("At most %(most)s people at once; these are %(n)s.") % {"most": MOST, "n": len(rows)})
     columns = heads or {"email": 0, "note": 1}
-    known = _known(cohort, at)
+    known = _existing_people(cohort, at)
     seen: dict[str, int] = {}
     lines = [_line(number, row, columns, known, seen) for number, row in rows]
-    return Listed(lines)
+    return InviteList(lines)
 
 
 def _rows(text: str) -> list[tuple[int, list[str]]]:
@@ -89,7 +89,7 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
     return found
 
 
-def _heads(row: Sequence[str]) -> dict[str, int] | None:
+def _header_columns(row: Sequence[str]) -> dict[str, int] | None:
     """Where the columns are, if the first row says so."""
     found: dict[str, int] = {}
     for place, cell in enumerate(row):
@@ -99,7 +99,7 @@ def _heads(row: Sequence[str]) -> dict[str, int] | None:
     return found or None
 
 
-def _known(cohort: Cohort, at: datetime) -> dict[str, str]:
+def _existing_people(cohort: Cohort, at: datetime) -> dict[str, str]:
     """Addresses that need no invitation, and why."""
     waiting = Invitation.objects.filter(cohort=cohort, used_at=None, revoked_at=None, expires_at__gt=at)
     asked = waiting.exclude(email="").values_list("email", flat=True)
@@ -110,11 +110,11 @@ def _known(cohort: Cohort, at: datetime) -> dict[str, str]:
 
 def _line(
     number: int, row: Sequence[str], columns: dict[str, int], known: dict[str, str], seen: dict[str, int]
-) -> Line:
+) -> InviteRow:
     email, note = (_cell(row, columns.get(name)) for name in ("email", "note"))
     value, problem = _problem(email, note, known, seen)
     seen.setdefault(email.casefold(), number)
-    return Line(number, email, note, problem, value)
+    return InviteRow(number, email, note, problem, value)
 
 
 def _cell(row: Sequence[str], place: int | None) -> str:

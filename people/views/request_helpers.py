@@ -12,7 +12,7 @@ from people.models import Invitation, OutMail, User
 from people.services import links
 
 
-def person(request: HttpRequest) -> User:
+def current_user(request: HttpRequest) -> User:
     """Who is asking. Only behind `login_required`."""
     assert isinstance(request.user, User)
     return request.user
@@ -37,4 +37,4 @@ def listed_invitations(rows: Iterable[Invitation], at: datetime) -> list[tuple[I
     """Each invitation with its state and its letter, if it has one."""
     listed = list(rows)
     letters = mail_status.letters_of(f"invitation:{row.pk}" for row in listed)
-    return [(row, links.state_of(row, at), letters.get(f"invitation:{row.pk}")) for row in listed]
+    return [(row, links.link_state(row, at), letters.get(f"invitation:{row.pk}")) for row in listed]
