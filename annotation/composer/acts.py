@@ -6,10 +6,12 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from annotation.composer.key_references import follow_keys
+from annotation.composer.near_pairs import near_rows
 from annotation.composer.paths import find, join, row_of, steps
 from annotation.composer.reading import MAP, free, named, rows_of
 from annotation.fields.registry import KINDS, UnknownKind, kind
-from benchmarks.rules.displays import default_pictures
+from benchmarks.rules.displays import PAIRED_DISPLAYS, default_pictures
 from jobs.numbers import parse_int
 
 DROPPED = "dropped"
@@ -176,11 +178,31 @@ def _shape(owner: Any, shapes: Iterable[tuple[str, type]]) -> None:
             del inner[last]
 
 
-def follow_display(content: Content, before: Mapping[str, Any]) -> Content:
-    """Another display brings its own number of pictures, unless that was changed with it."""
-    if content.get("display") != before.get("display") and content.get("pictures") == before.get("pictures"):
+def follow_display(content: Content, before: Mapping[str, Any], pictures: Mapping[str, str]) -> Content:
+    """Another display brings its own number of pictures, and pairs of texts bring none; a choice in this form stays.
+
+    `pictures`: those of the earlier stages, by key.
+    """
+    if content.get("pictures") != before.get("pictures"):
+        return content
+    chosen, known = _sources(content), _sources(before)
+    if content.get("display") != before.get("display"):
         content["pictures"] = default_pictures(str(content.get("display")))
+    if (content.get("display"), *chosen) != (before.get("display"), *known) and _pairs_texts(content, pictures):
+        content["pictures"] = "none"
     return content
+
+
+def _sources(content: Mapping[str, Any]) -> tuple[Any, Any]:
+    derivation = content.get("derivation") or {}
+    return derivation.get("kind"), derivation.get("from") or []
+
+
+def _pairs_texts(content: Mapping[str, Any], pictures: Mapping[str, str]) -> bool:
+    """Whether two texts stand side by side: what is paired, or might be, comes from stages without pictures."""
+    kind, keys = _sources(content)
+    sources = [pictures[key] for key in keys if key in pictures] or list(pictures.values())
+    return kind == "pair" and str(content.get("display")) in PAIRED_DISPLAYS and set(sources) == {"none"}
 
 
 def tidy(content: Content) -> Content:
@@ -211,6 +233,8 @@ def tidy(content: Content) -> Content:
         content["derivation"] = {}
     params = find(content, "derivation.params")
     if isinstance(params, dict):
+        if content["derivation"].get("kind") == "pair" and isinstance(params.get("near"), list):
+            params["near"] = near_rows(params["near"])
         content["derivation"]["params"] = {key: value for key, value in params.items() if value not in ("", {}, [])}
     if isinstance(content.get("layout"), dict):
         for key in ("show", "fold"):
@@ -219,6 +243,7 @@ def tidy(content: Content) -> Content:
         layout = content["layout"].items()
         content["layout"] = {key: value for key, value in layout if value not in ("", [], {}, None, False)}
     content.setdefault("retire_after_skips", None)
+    follow_keys(content)
     return content
 
 

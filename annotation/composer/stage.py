@@ -8,6 +8,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.composer.controls import Control, Languages, control, draw, hidden
+from annotation.composer.key_references import DRAWN
+from annotation.composer.near_pairs import near_lines
 from annotation.composer.paths import find
 from annotation.composer.words import display_name, needs
 from annotation.displays import DISPLAYS
@@ -262,11 +264,23 @@ def _items(content: Mapping[str, Any], around: Around) -> list[Control]:
     )
     if chosen == "pair" and not derivation.get("from"):
         derivation = {**derivation, "params": {**PAIRED, **(derivation.get("params") or {})}}
+    if chosen == "pair" and find(derivation, "params.near"):
+        derivation = {
+            **derivation,
+            "params": {**derivation["params"], "near": near_lines(derivation["params"]["near"])},
+        }
     return draw(settings, derivation, "derivation", around.languages)
 
 
 PAIRED = {"text": "none", "context": {"option_a": "a.item.text", "option_b": "b.item.text"}}
 """What a new pair begins with: the texts of both items, side by side."""
+NEAR = Setting(
+    "near",
+    "lines",
+    gettext_lazy("Only these pairs"),
+    gettext_lazy("One in each line: the keys of two items, and a similarity if known, separated by | or a tab."),
+    optional=True,
+)
 PER = (
     ("item", gettext_lazy("each item: two items are one pair, whatever was answered")),
     ("answer", gettext_lazy("each answer: answers to two items are one pair")),
@@ -289,6 +303,7 @@ def _paired(derivation: Mapping[str, Any], around: Around) -> tuple[Setting, ...
         BY,
         _line("sides", gettext_lazy("What must differ between the sides"), WHERE),
         Setting("most", "int", gettext_lazy("Most pairs of each group"), optional=True),
+        NEAR,
         Setting("text", "select", _("Text above the two"), choices=text, start=""),
         Setting("context", "map", _("Information it brings along"), row=(name, value), add=_("Add information")),
     )
@@ -360,6 +375,7 @@ def question(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> Q
         asked_if=next((called(row) for row in rows if row.get("key") == after), after),
         controls=[
             hidden_text(f"{path}.kind", str(one.get("kind", ""))),
+            hidden_text(f"{path}.{DRAWN}", str(one.get("key", ""))),
             *draw(main, _part(one, main), path, languages),
         ],
         config=drawn.controls if drawn.input == "object" else [drawn],

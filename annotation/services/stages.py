@@ -218,8 +218,16 @@ def remove(stage: Stage, actor: User) -> bool:
 
 def earlier_of(stage: Stage) -> dict[str, tuple[str, list[Any]]]:
     """Name and fields of the stages before this one, by key."""
-    before = Q(position__lt=stage.position) | Q(position=stage.position, pk__lt=stage.pk)
-    return {one.key: (one.name, one.sheet.get("fields", [])) for one in stage.benchmark.stages.filter(before)}
+    return {one.key: (one.name, one.sheet.get("fields", [])) for one in stage.benchmark.stages.filter(_before(stage))}
+
+
+def earlier_pictures(stage: Stage) -> dict[str, str]:
+    """How many pictures items have in the stages before this one, by key."""
+    return dict(stage.benchmark.stages.filter(_before(stage)).values_list("key", "pictures"))
+
+
+def _before(stage: Stage) -> Q:
+    return Q(position__lt=stage.position) | Q(position=stage.position, pk__lt=stage.pk)
 
 
 def problems(

@@ -90,7 +90,9 @@ def compose(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     said, seen = request.POST.get("act", "save"), request.POST.get("seen", "")
     if "beside" in request.POST:
         request.session[BESIDE] = request.POST["beside"][:12]
-    content = follow_display(tidy(content_posted(request.POST)), _kept(request, stage))
+    content = follow_display(
+        tidy(content_posted(request.POST)), _kept(request, stage), services.earlier_pictures(stage)
+    )
     try:
         opened = "" if said in PLAIN else act(content, said)
     except NoSuchAct:

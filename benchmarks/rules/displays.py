@@ -16,6 +16,7 @@ DEFAULT_PICTURES: Mapping[str, str] = {
 }
 # What each display reads of an item's context: columns of a manifest.
 CONTEXT: Mapping[str, tuple[str, ...]] = {"pair": ("option_a", "option_b"), "candidate": ("candidate",)}
+PAIRED_DISPLAYS = ("pair", "bare-pair")
 TEXT_ON_SHEET = frozenset({"words", "candidate", "question", "pair", "bare-pair"})
 
 

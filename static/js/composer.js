@@ -258,8 +258,20 @@ document.addEventListener("click", (event) => {
 function retitle(input) {
   const older = input.lang === "en" && input.closest(".said")?.querySelector("[data-was]");
   if (older) older.hidden = input.value === older.dataset.was; // its translations said the same as the English before
+  reword(input.closest(".q"));
   const bold = /fields\[\d+\]\.label\.en$/.test(input.name) && input.closest(".q")?.querySelector("summary b");
   if (bold && input.value.trim()) bold.textContent = input.value;
+}
+
+/** Lists to choose a question from name it as it is called now. Its value stays the key with which the page was drawn. */
+function reword(question) {
+  const path = question?.dataset.path;
+  const input = (name) => form().elements[name];
+  const key = path && input(`s:${path}.drawn_key`)?.value;
+  if (!key) return;
+  const words = input(`w:${path}.label.en`)?.value.trim() || input(`s:${path}.key`)?.value.trim() || key;
+  for (const list of swap.querySelectorAll("select[name$='.show_if.field'], select[name='s:layout.gate']"))
+    for (const option of list.options) if (option.value === key) option.textContent = words;
 }
 
 /** The telephone shows the question one is at. (scrollIntoView would move this page, too.) */

@@ -317,3 +317,34 @@ def test_what_was_deleted_comes_back_from_the_bar_and_what_is_mended_is_no_longe
     page.get_by_role("button", name="Choice", exact=True).click()
     expect(page.locator(".q")).to_have_count(2)
     expect(page.get_by_text("It is deleted.")).to_have_count(0)
+
+
+def test_the_list_of_questions_to_ask_after_is_never_stale(
+    open_as: Callable[..., Page], world: World, live_server: Any
+) -> None:
+    fields = [world.stage.sheet["fields"][0] | {"key": key, "label": {"en": key}} for key in ("one", "two")]
+    Stage.objects.filter(pk=world.stage.pk).update(sheet={"fields": fields})
+    page = open_as(world.mara)
+    page.set_default_timeout(60_000)
+    page.goto(f"/b/{world.benchmark.slug}/stages/{world.stage.pk}/")
+    page.get_by_role("button", name="Text", exact=True).click()
+    expect(page.locator(".q")).to_have_count(3)
+    page.locator("[name='w:sheet.fields[2].label.en']").fill("Why?")
+    page.get_by_role("button", name="Text", exact=True).click()
+    expect(page.locator(".q")).to_have_count(4)
+    asked = page.locator("[name='s:sheet.fields[3].show_if.field'] option")
+    expect(asked).to_have_text(["Always", "one", "two", "Why?"])
+    page.locator(".q summary").first.click()
+    page.locator(".q").first.locator(".fold > summary").click()
+    page.locator("[name='w:sheet.fields[0].label.en']").fill("How much?")
+    expect(asked).to_have_text(["Always", "How much?", "two", "Why?"])
+    page.locator("[name='s:sheet.fields[3].show_if.field']").select_option(label="How much?", force=True)
+    page.locator("[name='s:sheet.fields[0].key']").fill("amount")
+    page.locator("[name='w:sheet.fields[0].label.en']").fill("")
+    expect(asked).to_have_text(["Always", "amount", "two", "Why?"])
+
+    def follows() -> bool:
+        rows = StageDraft.objects.get().content["sheet"]["fields"]
+        return bool(rows[0]["key"] == "amount" and rows[3].get("show_if", {}).get("field") == "amount")
+
+    soon(page, follows)

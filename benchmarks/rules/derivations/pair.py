@@ -55,6 +55,7 @@ def check(params: Mapping[str, Any]) -> None:
             need_where(params[key], f"params.{key}")
     if not isinstance(params.get("most", 1), int) or params.get("most", 1) < 1:
         raise DerivationError("params.most", "must be a number from 1")
+    _check_near(params.get("near", []))
     members = {key: params[key] for key in promote.MEMBERS if key in params}
     context = params.get("context", {})
     if not isinstance(context, Mapping):
@@ -67,6 +68,15 @@ def check(params: Mapping[str, Any]) -> None:
             raise DerivationError(f"params.{key}", 'must begin with "a." or "b."')
         need_where(rest, f"params.{key}")
     promote.check({key: params[key] for key in params if key not in {*members, "context"}}, OWN)
+
+
+def _check_near(near: Any) -> None:
+    rows = near if isinstance(near, (list, tuple)) else [near]
+    for number, row in enumerate(rows, start=1):
+        is_pair = isinstance(row, (list, tuple)) and len(row) in (2, 3) and all(isinstance(key, str) for key in row[:2])
+        numeric = is_pair and all(isinstance(value, (int, float)) or value is None for value in row[2:])
+        if not numeric or row[0] == row[1]:
+            raise DerivationError("params.near", f"line {number} must name two items, and may give a similarity")
 
 
 def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[Draft]:

@@ -1,7 +1,9 @@
 """A stage of pairs, composed through its form: which fields it offers, and how many items result."""
 
 import pytest
+from django.test import Client
 
+from annotation.models import StageDraft
 from annotation.services import deriving
 from benchmarks.models import Stage
 from tests.annotation.chain.factories import ANSWER, SKIPS, answer, hand, opened, settle
@@ -37,7 +39,7 @@ def test_the_form_says_how_many_pairs_result_and_offers_the_fields_of_both_sides
     url = f"{start}{stage.pk}/"
     sent(client, url, "field:text")
     sent(client, url, "save", change={"s:display": "pair", "w:sheet.fields[0].label.en": "Do they mean the same?"})
-    sent(client, url, "save", change={"s:pictures": "none", "s:derivation.kind": "pair"})
+    sent(client, url, "save", change={"s:derivation.kind": "pair"})
     sent(client, url, "save", change={"m:derivation.from": "texts"})
     page = client.get(url).content.decode()
     assert "28 items result from what is accepted now." in page
@@ -71,3 +73,71 @@ def test_a_derivation_that_would_make_too_many_items_is_not_published(
     sent(client, url, "save", change={"m:derivation.from": "texts"})
     reply = sent(client, url, "publish")
     assert reply.status_code == 422 and "More than 20 items would result" in reply.content.decode()
+
+
+def pair_stage(world: World, client: Client) -> tuple[Stage, str]:
+    """A stage of pairs of the texts, ready to be published, and its address."""
+    start = f"/b/{world.benchmark.slug}/stages/"
+    client.post(start, {"name": "Same meaning", "like": ""})
+    stage = Stage.objects.get(name="Same meaning")
+    url = f"{start}{stage.pk}/"
+    sent(client, url, "field:text")
+    sent(client, url, "save", change={"s:display": "pair", "w:sheet.fields[0].label.en": "Same?"})
+    sent(client, url, "save", change={"s:derivation.kind": "pair"})
+    sent(client, url, "save", change={"m:derivation.from": "texts"})
+    return stage, url
+
+
+def pictures_of(stage: Stage) -> str:
+    return str(StageDraft.objects.get(stage=stage).content["pictures"])
+
+
+def test_pairs_of_texts_propose_no_pictures_and_a_choice_stays(world: World, texts: Stage) -> None:
+    client = world.client(world.mara)
+    stage, url = pair_stage(world, client)
+    assert pictures_of(stage) == "none"
+    sent(client, url, "save", change={"s:pictures": "named"})
+    sent(client, url, "save", change={"s:name": "Renamed"})
+    assert pictures_of(stage) == "named", "what was chosen is not proposed away"
+
+
+def test_pairs_of_pictures_keep_their_pictures(world: World, texts: Stage) -> None:
+    source = world.benchmark.stages.get(pictures="one")
+    client, start = world.client(world.mara), f"/b/{world.benchmark.slug}/stages/"
+    client.post(start, {"name": "Two pictures", "like": ""})
+    stage = Stage.objects.get(name="Two pictures")
+    url = f"{start}{stage.pk}/"
+    sent(client, url, "save", change={"s:display": "pair"})
+    sent(client, url, "save", change={"s:derivation.kind": "pair"})
+    sent(client, url, "save", change={"m:derivation.from": source.key})
+    assert pictures_of(stage) == "named"
+
+
+def test_a_stage_of_pairs_is_bound_to_listed_pairs_by_its_form(world: World, texts: Stage) -> None:
+    client = world.client(world.mara)
+    stage, url = pair_stage(world, client)
+    lines = "t0 | t1 | 0.5\nt2\tt3\n\nt4 | t5 | 0,25"
+    sent(client, url, "save", change={"l:derivation.params.near": lines})
+    page = client.get(url).content.decode()
+    assert "3 items result from what is accepted now." in page
+    assert "t0 | t1 | 0.5\nt2 | t3\nt4 | t5 | 0.25</textarea>" in page
+    assert sent(client, url, "publish").status_code == 302
+    stage.refresh_from_db()
+    assert stage.derivation["params"]["near"] == [["t0", "t1", 0.5], ["t2", "t3"], ["t4", "t5", 0.25]]
+    settle()
+    assert {item.key: item.context.get("similarity") for item in stage.items.all()} == {
+        "t0+t1": 0.5, "t2+t3": None, "t4+t5": 0.25,
+    }  # fmt: skip
+    sent(client, url, "save", change={"l:derivation.params.near": ""})
+    assert "28 items result from what is accepted now." in client.get(url).content.decode()
+
+
+@pytest.mark.parametrize("line", ["t0", "t0 | ", "t0 | t1 | alike", "t0 | t0", "a | b | 1 | 2"])
+def test_a_line_that_names_no_pair_is_kept_and_named(world: World, texts: Stage, line: str) -> None:
+    client = world.client(world.mara)
+    _stage, url = pair_stage(world, client)
+    sent(client, url, "save", change={"l:derivation.params.near": f"t1 | t2\n{line}"})
+    reply = sent(client, url, "publish")
+    html = reply.content.decode()
+    assert reply.status_code == 422
+    assert line.strip() in html and 'data-to="derivation.params.near"' in html and "2" in html
