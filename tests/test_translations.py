@@ -17,6 +17,7 @@ from config import borrowed, catalogues, languages
 from config.catalogues import compile_changed, read
 from config.local import testing
 from config.local.errors import EmicError
+from tests import translations as check_of_translations
 from tests.test_catalogues import HEADER, catalogue_in, translations
 from tests.translations import (
     ANNOTATORS,
@@ -207,12 +208,19 @@ def test_each_file_has_one_audience_and_each_place_has_files() -> None:
     assert not empty, f"no file lies in these places any more: {empty}"
 
 
-def test_a_text_that_annotators_read_anywhere_is_theirs() -> None:
-    """`Name` stands in the forms of managers, too."""
-    both = uses(["annotation/campaign_forms.py", "people/forms/persons.py"])
-    assert {use.audience for use in both.values()} == {"annotators", "managers"}
-    only = uses(["people/forms/persons.py"])
-    assert all(both[text].audience == "annotators" for text in only)
+def test_a_text_that_annotators_read_anywhere_is_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_of_translations, "ROOT", tmp_path)
+    for name, texts in {"evaluation": "Name Run", "people/teams": "Name Create", "people": "Name"}.items():
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
+        calls = "".join(f'_("{text}")\n' for text in texts.split())
+        (tmp_path / name / "a.py").write_text("from django.utils.translation import gettext as _\n" + calls)
+    monkeypatch.setattr(check_of_translations, "MANAGERS", ("people/teams/**",))
+    result = uses(["evaluation/a.py", "people/teams/a.py", "people/a.py"])
+    assert result == {
+        Text("Name"): Use("people/a.py", "annotators"),
+        Text("Create"): Use("people/teams/a.py", "managers"),
+        Text("Run"): Use("evaluation/a.py", "researchers"),
+    }
 
 
 def test_borrowed_texts_are_djangos_own() -> None:
