@@ -15,7 +15,7 @@ from evaluation.metrics.distance_alpha import AnswerTable
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval
 from evaluation.metrics.kappa import cohen_kappa
-from evaluation.metrics.leave_one_out import each_against_the_rest
+from evaluation.metrics.leave_one_out import mean_rater_against_others
 from evaluation.metrics.partitions import adjusted_rand, keep_alpha, pairwise_f1
 from evaluation.metrics.sets import option_alpha, set_alpha
 from evaluation.metrics.texts import exact_match, text_alpha
@@ -132,7 +132,7 @@ MEASURES: tuple[Measure, ...] = (
             "least and the largest of them. It has no interval."
         ),
         ORDERED,
-        lambda ratings, _interval: each_against_the_rest(ratings),
+        lambda ratings, _interval: mean_rater_against_others(ratings),
     ),
     Measure(
         "percent",
@@ -309,7 +309,7 @@ def measure_of(key: str) -> Measure:
     )
 
 
-def chosen(key: str, level: str, options: Sequence[str] = ()) -> tuple[Measure, ...]:
+def select_measures(key: str, level: str, options: Sequence[str] = ()) -> tuple[Measure, ...]:
     """The measures behind a choice on the page. The table has alpha at the field's level and both correlations.
 
     ``options``: codes of a several-choice question, for the alpha of each.

@@ -14,14 +14,14 @@ import numpy as np
 
 from benchmarks.models import Benchmark, Item
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
-from evaluation.readers import counted_annotations, numbered, once
-from evaluation.rows import coded_rows
+from evaluation.rating_rows import coded_rows
+from evaluation.readers import counted_annotations, renumber, select_repeats
 from evaluation.selection import Selection
 from people.models import Cohort, Rater
 
 
 @dataclass(frozen=True)
-class Thing:
+class ObservedItem:
     """An item, as reports cut by it."""
 
     pk: int
@@ -34,7 +34,7 @@ class Thing:
 
 
 @dataclass(frozen=True)
-class Who:
+class ObservedRater:
     """A rater: a person by the name they bear in this benchmark, a model by its own and by how it was asked."""
 
     pk: int
@@ -52,7 +52,7 @@ _ROWS = ("item", "target", "rater", "cohort", "code", "value", "unit_pk")
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
+class Observations:
     """n codes. `item`, `target`, `rater`, `cohort` and `code` (n,) are places in the tuples of the same name; `cohort`
     is -1 where the answer belongs to none. `value` (n,) is the code as a number, NaN where it has none.
 
@@ -67,9 +67,9 @@ class Observed:
     cohort: Ints
     code: Ints
     value: Floats
-    items: tuple[Thing, ...]
+    items: tuple[ObservedItem, ...]
     targets: tuple[str, ...]
-    raters: tuple[Who, ...]
+    raters: tuple[ObservedRater, ...]
     cohorts: tuple[str, ...]
     codes: tuple[str, ...]
     unit_pk: Ints  # (n,)
@@ -83,7 +83,7 @@ class Observed:
         """(n,) one number for each item and target: what everything is paired by."""
         return self.item * max(len(self.targets), 1) + self.target
 
-    def where(self, mask: Bools) -> Observed:
+    def where(self, mask: Bools) -> Observations:
         """Only these rows; the tuples stay whole, so that places mean the same in every part."""
         rows = {name: getattr(self, name)[mask] for name in _ROWS}
         return replace(self, **rows)
@@ -95,22 +95,22 @@ class Observed:
         return kinds[self.rater] if self.n else np.zeros(0, bool)
 
     @property
-    def people(self) -> Observed:
+    def people(self) -> Observations:
         return self.where(~self.by_model)
 
-    def of_rater(self, place: int) -> Observed:
+    def of_rater(self, place: int) -> Observations:
         return self.where(self.rater == place)
 
     def of_item(self, wanted: Mapping[str, Any]) -> Bools:
-        """(n,) rows whose item has these properties: attributes of Thing, else keys of its context."""
+        """(n,) rows whose item has these properties: attributes of ObservedItem, else keys of its context."""
         fits = np.array([all(_property(one, k) == v for k, v in wanted.items()) for one in self.items], bool)
         return fits[self.item] if self.n else np.zeros(0, bool)
 
     def item_values(self, name: str) -> list[Any]:
-        """A property of every item of `items`: an attribute of Thing, else a key of its context (None without)."""
+        """A property of every item of `items`: an ObservedItem attribute, else a key of its context (None without)."""
         return [_property(one, name) for one in self.items]
 
-    def models(self, setting: str | None = None) -> list[tuple[int, Who]]:
+    def models(self, setting: str | None = None) -> list[tuple[int, ObservedRater]]:
         """Model raters that said something here, with their places; by name, then by setting."""
         there = set(np.unique(self.rater).tolist()) if self.n else set()
         found = [(n, who) for n, who in enumerate(self.raters) if who.is_model and n in there]
@@ -123,27 +123,27 @@ class Observed:
         are no number (none on an ordered scale) are left out."""
         if self.level != "nominal" and np.isnan(self.value).any():
             return self.where(~np.isnan(self.value)).ratings
-        units, unit = numbered(self.unit_pk)
-        raters, rater = numbered(np.array([who.pk for who in self.raters], np.int64)[self.rater])
+        units, unit = renumber(self.unit_pk)
+        raters, rater = renumber(np.array([who.pk for who in self.raters], np.int64)[self.rater])
         value = self.code.astype(np.float64) if self.level == "nominal" else self.value
         return Ratings(unit, rater, value, units, raters)
 
 
-def _property(thing: Thing, name: str) -> Any:
-    return getattr(thing, name) if name in Thing.__dataclass_fields__ else thing.context.get(name)
+def _property(thing: ObservedItem, name: str) -> Any:
+    return getattr(thing, name) if name in ObservedItem.__dataclass_fields__ else thing.context.get(name)
 
 
-def observe(selection: Selection) -> Observed:
+def observe(selection: Selection) -> Observations:
     """Everything the selection counts, in one streamed query; names are read once for each thing, not for each row."""
     coded = coded_rows(selection)
-    once_each = _once(coded.rows, selection.repeats)
+    once_each = _select_one_per_pair(coded.rows, selection.repeats)
     rows, place = coded.rows[once_each], coded.place[once_each]
-    items = things(set(np.unique(coded.units.item[place]).tolist()))
-    raters = whos(Benchmark.objects.get(pk=selection.benchmark_id), np.unique(rows["rater"]).tolist())
+    items = observed_items(set(np.unique(coded.units.item[place]).tolist()))
+    raters = observed_raters(Benchmark.objects.get(pk=selection.benchmark_id), np.unique(rows["rater"]).tolist())
     present, target = np.unique(coded.units.target[place], return_inverse=True)
     cohort_ids = [int(c) for c in np.unique(rows["cohort"]) if c >= 0]
     labels = Cohort.objects.in_bulk(cohort_ids)
-    return Observed(
+    return Observations(
         level=selection.level,
         item=_mapped(coded.units.item[place], {one.pk: place for place, one in enumerate(items)}),
         target=target,
@@ -161,17 +161,17 @@ def observe(selection: Selection) -> Observed:
 
 
 @dataclass(frozen=True)
-class Said:
+class RawAnswer:
     """One whole answer of a field that has no single code: a text, boxes, a grouping."""
 
-    thing: Thing
+    thing: ObservedItem
     target: str
-    who: Who
+    who: ObservedRater
     cohort: str
     answer: Any
 
 
-def answers(selection: Selection) -> Iterator[Said]:
+def answers(selection: Selection) -> Iterator[RawAnswer]:
     """Answers as they were given, of the same rows that `observe` would count; one per unit and rater, by item key."""
     rows = counted_annotations(selection).filter(answers__has_key=selection.field)
     names = ("assignment__unit__item_id", "assignment__unit__target", "rater_id", "cohort__label", "answers")
@@ -179,27 +179,27 @@ def answers(selection: Selection) -> Iterator[Said]:
     for item, target, rater, cohort, said in rows.values_list(*names).iterator(chunk_size=2000):
         if selection.repeats == "latest" or (item, target, rater) not in kept:
             kept[item, target, rater] = (cohort or "", said[selection.field])
-    found = {one.pk: one for one in things({item for item, _target, _rater in kept})}
+    found = {one.pk: one for one in observed_items({item for item, _target, _rater in kept})}
     benchmark = Benchmark.objects.get(pk=selection.benchmark_id)
-    known = {one.pk: one for one in whos(benchmark, [rater for _item, _target, rater in kept])}
+    known = {one.pk: one for one in observed_raters(benchmark, [rater for _item, _target, rater in kept])}
     for (item, target, rater), (cohort, answer) in sorted(kept.items(), key=lambda pair: found[pair[0][0]].key):
-        yield Said(found[item], target, known[rater], cohort, answer)
+        yield RawAnswer(found[item], target, known[rater], cohort, answer)
 
 
-def things(pks: set[int]) -> list[Thing]:
+def observed_items(pks: set[int]) -> list[ObservedItem]:
     """By key."""
     names = ("pk", "key", "concept", "origin", "condition", "text", "context")
-    found = [Thing(*row) for row in _chunked(Item, np.array(sorted(pks), np.int64), names)]
+    found = [ObservedItem(*row) for row in _chunked(Item, np.array(sorted(pks), np.int64), names)]
     return sorted(found, key=lambda one: one.key)
 
 
-def whos(benchmark: Benchmark, pks: list[int]) -> list[Who]:
+def observed_raters(benchmark: Benchmark, pks: list[int]) -> list[ObservedRater]:
     """People first, then models, each by name."""
     found = Rater.objects.in_bulk(list(set(pks)))
     made = [
-        Who(r.pk, r.kind, r.name, r.setting, r.about)
+        ObservedRater(r.pk, r.kind, r.name, r.setting, r.about)
         if r.kind == Rater.Kind.MODEL
-        else Who(r.pk, r.kind, benchmark.pseudonym(r.pk))
+        else ObservedRater(r.pk, r.kind, benchmark.pseudonym(r.pk))
         for r in found.values()
     ]
     return sorted(made, key=lambda who: (who.is_model, who.name, who.setting, who.pk))
@@ -220,7 +220,7 @@ def _mapped(values: Any, to: Mapping[int, int]) -> Ints:
     return places
 
 
-def _once(rows: Any, repeats: str) -> Ints:
+def _select_one_per_pair(rows: Any, repeats: str) -> Ints:
     """The place of one row for each unit and rater, by both: the latest or the first answer."""
-    raters, rater = numbered(rows["rater"])
-    return once(rows["unit"] * max(raters, 1) + rater, rows, repeats)
+    raters, rater = renumber(rows["rater"])
+    return select_repeats(rows["unit"] * max(raters, 1) + rater, rows, repeats)

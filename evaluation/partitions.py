@@ -13,30 +13,30 @@ import numpy as np
 from evaluation.hidden import hidden_places
 from evaluation.metrics.distance_alpha import AnswerTable
 from evaluation.metrics.partitions import Partition, Partitions
-from evaluation.readers import WEEKS, Cell, Read, counted_annotations, sunday, until_week, weeks_of
-from evaluation.rows import asked_by_cohort, units_of
+from evaluation.rating_rows import asked_by_cohort, units_of
+from evaluation.readers import WEEKS, Cell, RatingTables, counted_annotations, until_week, week_end, weeks_of
 from evaluation.selection import Selection
 from people.models import Rater
 
 Row = tuple[int, str, int, int, datetime, Any]  # cohort, condition, unit, rater, submitted, answer
 
 
-def answer_tables(selection: Selection) -> Read:
+def answer_tables(selection: Selection) -> RatingTables:
     """As `readers.ratings`: a table for every cohort and condition selected, also those without answers yet."""
     return _read(answer_rows(selection), selection)
 
 
-def weekly_answer_tables(selection: Selection) -> list[tuple[date, Read]]:
+def weekly_answer_tables(selection: Selection) -> list[tuple[date, RatingTables]]:
     """As `readers.weekly`."""
     rows = answer_rows(selection)
     weeks = weeks_of(np.array([int(row[4].timestamp() * 1e6) for row in rows], np.int64), selection.zone)
     return [
         (day, _read([row for row, at in zip(rows, weeks, strict=True) if at <= week], until_week(selection, day)))
-        for week, day in ((week, sunday(int(week))) for week in np.unique(weeks)[-WEEKS:])
+        for week, day in ((week, week_end(int(week))) for week in np.unique(weeks)[-WEEKS:])
     ]
 
 
-def _read(rows: list[Row], selection: Selection) -> Read:
+def _read(rows: list[Row], selection: Selection) -> RatingTables:
     cells: dict[Cell, list[Row]] = defaultdict(list)
     for row in rows:
         cells[row[0], row[1]].append(row)
@@ -44,16 +44,16 @@ def _read(rows: list[Row], selection: Selection) -> Read:
     raters = {cohort: len({row[3] for row in rows if row[0] == cohort}) for cohort in selection.cohorts}
     hidden = hidden_places(selection, counted_annotations(selection))
     tables = {cell: _table(cells[cell], selection) for cell in every}
-    return Read(tables, raters, {cell: hidden.within(*cell, partial(_places, cells[cell])) for cell in every})
+    return RatingTables(tables, raters, {cell: hidden.within(*cell, partial(_places, cells[cell])) for cell in every})
 
 
-def cohort_answer_tables(selection: Selection) -> Read:
+def cohort_answer_tables(selection: Selection) -> RatingTables:
     """Each cohort's answers under all conditions together, by (cohort, "")."""
     rows: dict[int, list[Row]] = defaultdict(list)
     for row in answer_rows(selection):
         rows[row[0]].append(row)
     hidden = hidden_places(selection, counted_annotations(selection))
-    return Read(
+    return RatingTables(
         {(cohort, ""): _table(rows[cohort], selection) for cohort in selection.cohorts},
         {cohort: len({row[3] for row in rows[cohort]}) for cohort in selection.cohorts},
         {(cohort, ""): hidden.within(cohort, None, partial(_places, rows[cohort])) for cohort in selection.cohorts},
@@ -93,7 +93,7 @@ def field_answers(selection: Selection) -> list[Row]:
     return [row for row in rows.iterator() if row[5] is not None]
 
 
-def one_each(rows: Iterable[Row], repeats: str) -> dict[tuple[int, int], Row]:
+def one_per_rater(rows: Iterable[Row], repeats: str) -> dict[tuple[int, int], Row]:
     """By unit and rater, one answer where somebody gave several in different campaigns."""
     kept: dict[tuple[int, int], Row] = {}
     for row in rows:
@@ -103,7 +103,7 @@ def one_each(rows: Iterable[Row], repeats: str) -> dict[tuple[int, int], Row]:
 
 
 def _table(rows: list[Row], selection: Selection) -> Partitions | AnswerTable:
-    kept = sorted(one_each(rows, selection.repeats).items(), key=itemgetter(0))
+    kept = sorted(one_per_rater(rows, selection.repeats).items(), key=itemgetter(0))
     if selection.level == "partition":
         return Partitions.from_rows((unit, rater, Partition.of(row[5])) for (unit, rater), row in kept)
     return AnswerTable.from_rows((unit, rater, _comparable(row[5], selection.level)) for (unit, rater), row in kept)

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from annotation.models import Annotation, Assignment, Campaign, Exclusion, Participation
 from annotation.services.inclusion import CONSENT_WITHDRAWN
 from benchmarks.models import Benchmark
-from evaluation.reports.numbers import shown_share
+from evaluation.reports.number_format import format_percent
 from jobs.models import Event
 from people.models import Cohort, CohortMember, Rater
 
@@ -21,7 +21,7 @@ IDLE = timedelta(days=3)
 
 
 @dataclass(frozen=True)
-class RaterLine:
+class RaterRow:
     """One rater in one cohort, over all campaigns of the benchmark. Who came in a file may be of no cohort, and was
     never seen here."""
 
@@ -31,7 +31,7 @@ class RaterLine:
     done: int
     counted: int
     skipped: int
-    pace: float | None
+    median_seconds: float | None
     seen_at: datetime | None
     exclusion: Exclusion | None
     idle: bool
@@ -56,7 +56,7 @@ class RaterLine:
 
     @property
     def skipped_percent(self) -> str:
-        return "" if self.from_file else shown_share(self.skipped_share)
+        return "" if self.from_file else format_percent(self.skipped_share)
 
 
 # Done, counted and the median of active seconds, per person and cohort.
@@ -77,7 +77,7 @@ def cohorts_of(benchmark: Benchmark) -> list[Cohort]:
 
 def raters_of(
     benchmark: Benchmark, at: datetime, cohort: int | None = None, rater: int | None = None
-) -> list[RaterLine]:
+) -> list[RaterRow]:
     """By cohort, then by name here, models last: never by how much or how well."""
     campaigns = list(Campaign.objects.filter(stage__benchmark=benchmark).values_list("pk", flat=True))
     taking_part = Participation.objects.filter(cohort__campaign__in=campaigns)
@@ -100,7 +100,7 @@ def raters_of(
     excluded = {e.rater_id: e for e in Exclusion.objects.filter(benchmark=benchmark, lifted_at__isnull=True)}
     members = _members(ids, cohorts)
     lines = [
-        RaterLine(
+        RaterRow(
             rater=raters[r],
             cohort=cohorts[c] if c is not None else None,
             pseudonym=benchmark.pseudonym(r),
@@ -131,13 +131,13 @@ def _from_files(
     return set(rows.values_list("rater", "cohort").distinct())
 
 
-class Done(NamedTuple):
+class AnswerCounts(NamedTuple):
     done: int
     counted: int
-    pace: float | None
+    median_seconds: float | None
 
 
-NOTHING = Done(0, 0, None)
+NOTHING = AnswerCounts(0, 0, None)
 
 
 def _members(raters: Iterable[int], cohorts: Iterable[int]) -> set[tuple[int, int | None]]:
@@ -146,10 +146,10 @@ def _members(raters: Iterable[int], cohorts: Iterable[int]) -> set[tuple[int, in
     return set(rows.values_list("user__rater", "cohort"))
 
 
-def _done(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, int | None], Done]:
+def _done(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, int | None], AnswerCounts]:
     with connection.cursor() as cursor:
         cursor.execute(_DONE, [list(raters), list(campaigns)])
-        return {(rater, cohort): Done(*rest) for rater, cohort, *rest in cursor.fetchall()}
+        return {(rater, cohort): AnswerCounts(*rest) for rater, cohort, *rest in cursor.fetchall()}
 
 
 def _withdrawn(raters: Sequence[int], campaigns: Sequence[int]) -> set[tuple[int, int | None]]:
@@ -176,7 +176,7 @@ def exclusions_of(benchmark: Benchmark, rater: Rater) -> list[Exclusion]:
     return list(rows.order_by("-pk"))
 
 
-def effect_words(benchmark: Benchmark, rater: Rater) -> str:
+def exclusion_effect_text(benchmark: Benchmark, rater: Rater) -> str:
     """What the last exclusion of this rater did, as the event of it says."""
     events = Event.objects.filter(scope=benchmark.scope, verb="rater.excluded", target=f"rater:{rater.pk}")
     event = events.order_by("-pk").first()

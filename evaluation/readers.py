@@ -14,7 +14,7 @@ from annotation.models import Annotation
 from annotation.services.inclusion import NEVER_SELECTED
 from evaluation.hidden import Hidden, hidden_places
 from evaluation.metrics.counts import Floats, Ints, Ratings
-from evaluation.rows import Rows, params_of, rating_rows
+from evaluation.rating_rows import Rows, params_of, rating_rows
 from evaluation.selection import Selection
 from people.models import Rater
 
@@ -37,7 +37,7 @@ _ASKED = """
 
 
 @dataclass(frozen=True)
-class Read:
+class RatingTables:
     """`cells`: Ratings, Partitions or an AnswerTable of every (cohort, condition) selected, also those without any yet;
     `raters`: how many, by cohort. `hidden`: of the same cells, where the question was not shown."""
 
@@ -46,18 +46,20 @@ class Read:
     hidden: dict[Cell, Hidden]
 
 
-def ratings(selection: Selection, rows: Rows | None = None) -> Read:
+def ratings(selection: Selection, rows: Rows | None = None) -> RatingTables:
     """`rows`: those of the selection, where they have been read already."""
     return _read(rating_rows(selection) if rows is None else rows, selection)
 
 
-def weekly(selection: Selection) -> list[tuple[date, Read]]:
+def weekly(selection: Selection) -> list[tuple[date, RatingTables]]:
     """What had been said by the end of each week in which answers came: the week's Sunday, and all up to it. Of many
     weeks the latest; the first of them holds what was before."""
     rows = rating_rows(selection, dated=True)
     weeks = weeks_of(rows["at"], selection.zone)
     last = np.unique(weeks)[-WEEKS:]
-    return [(sunday(int(week)), _read(rows[weeks <= week], until_week(selection, sunday(int(week))))) for week in last]
+    return [
+        (week_end(int(week)), _read(rows[weeks <= week], until_week(selection, week_end(int(week))))) for week in last
+    ]
 
 
 def until_week(selection: Selection, day: date) -> Selection:
@@ -74,14 +76,14 @@ def weeks_of(micros: Ints, zone: str) -> Ints:
     return numbers[place] if micros.size else np.zeros(0, np.int64)
 
 
-def sunday(week: int) -> date:
+def week_end(week: int) -> date:
     return date.fromordinal(MONDAY + 7 * week + 6)
 
 
-def by_cohort(selection: Selection, rows: Rows | None = None) -> Read:
+def by_cohort(selection: Selection, rows: Rows | None = None) -> RatingTables:
     """Each cohort's ratings under all conditions together, by (cohort, "")."""
     rows = rating_rows(selection) if rows is None else rows
-    read = Read({}, {}, {})
+    read = RatingTables({}, {}, {})
     hidden = hidden_places(selection, counted_annotations(selection))
     for cohort in selection.cohorts:
         of_cohort = rows[rows["cohort"] == cohort]
@@ -91,8 +93,8 @@ def by_cohort(selection: Selection, rows: Rows | None = None) -> Read:
     return read
 
 
-def _read(rows: Rows, selection: Selection) -> Read:
-    read = Read({}, {}, {})
+def _read(rows: Rows, selection: Selection) -> RatingTables:
+    read = RatingTables({}, {}, {})
     hidden = hidden_places(selection, counted_annotations(selection))
     for cohort in selection.cohorts:
         of_cohort = rows[rows["cohort"] == cohort]
@@ -109,7 +111,7 @@ def _places(rows: Rows) -> set[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class OfCohort:
+class CohortRatings:
     """One cohort's ratings under all conditions together. `raters`: ids, in the order of their numbers; `at` (n,): when
     each rating was given, in microseconds."""
 
@@ -118,11 +120,11 @@ class OfCohort:
     at: Ints
 
 
-def cohort_ratings(selection: Selection, cohort: int) -> OfCohort:
+def cohort_ratings(selection: Selection, cohort: int) -> CohortRatings:
     rows = rating_rows(selection, dated=True)
     of_cohort = rows[rows["cohort"] == cohort]
-    settled, order = _settled(of_cohort, selection.repeats)
-    return OfCohort(settled, [int(r) for r in np.unique(of_cohort["rater"])], of_cohort["at"][order])
+    settled, order = _sort_ratings(of_cohort, selection.repeats)
+    return CohortRatings(settled, [int(r) for r in np.unique(of_cohort["rater"])], of_cohort["at"][order])
 
 
 def all_together(selection: Selection) -> tuple[Ratings, list[int]]:
@@ -141,7 +143,7 @@ def asked_units(selection: Selection) -> dict[Cell, int]:
 def counted_annotations(selection: Selection) -> QuerySet[Annotation]:
     """Whole answers, of the same rows that the ratings of the selection are read from, in the order they were given."""
     found = Annotation.objects.filter(
-        counts(selection),
+        inclusion_filter(selection),
         assignment__campaign_id__in=selection.campaigns,
         assignment__unit__item__condition__in=selection.conditions,
     )
@@ -150,7 +152,7 @@ def counted_annotations(selection: Selection) -> QuerySet[Annotation]:
     return found.order_by("submitted_at", "pk")
 
 
-def counts(selection: Selection, annotation: str = "") -> Q:
+def inclusion_filter(selection: Selection, annotation: str = "") -> Q:
     """Whose answers count, whether they do, and when and to which sheet they were given: of rows of annotations, or of
     others (ratings) that have these columns themselves and the rest behind the path `annotation`."""
     wanted = Q(cohort_id__in=selection.cohorts) | Q(rater__kind=Rater.Kind.MODEL)
@@ -170,16 +172,16 @@ def counts(selection: Selection, annotation: str = "") -> Q:
 
 def _numbered(rows: Rows, repeats: str) -> Ratings:
     """Units and raters renumbered from 0, with one answer of each person to each unit."""
-    return _settled(rows, repeats)[0]
+    return _sort_ratings(rows, repeats)[0]
 
 
-def _settled(rows: Rows, repeats: str) -> tuple[Ratings, Ints]:
+def _sort_ratings(rows: Rows, repeats: str) -> tuple[Ratings, Ints]:
     """The ratings by unit, then by rater, so that every sum over them is made in one order; and each one's row.
 
     Of several answers of a person to a unit, in different campaigns, the one that was given first or last.
     """
-    units, unit = numbered(rows["unit"])
-    raters, rater = numbered(rows["rater"])
+    units, unit = renumber(rows["unit"])
+    raters, rater = renumber(rows["rater"])
     order = _once(unit * max(raters, 1) + rater, units * raters, rows, repeats)
     value: Floats = rows["value"]
     return Ratings(unit[order], rater[order], value[order], units, raters), order
@@ -194,10 +196,10 @@ def _once(pair: Ints, places: int, rows: Rows, repeats: str) -> Ints:
         found: Ints = row_of[row_of >= 0]
         if found.size == pair.size:  # nobody answered twice
             return found
-    return once(pair, rows, repeats)
+    return select_repeats(pair, rows, repeats)
 
 
-def once(pair: Ints, rows: Rows, repeats: str) -> Ints:
+def select_repeats(pair: Ints, rows: Rows, repeats: str) -> Ints:
     """The places of `rows` that count, in the order of their pair (of unit and rater): of several answers the one given
     last, or first, by their moment (`at`) and then by the order they were stored in (`annotation`)."""
     order: Ints = np.argsort(pair)
@@ -210,7 +212,7 @@ def once(pair: Ints, rows: Rows, repeats: str) -> Ints:
     return order[differs[1:] if repeats == "latest" else differs[:-1]]
 
 
-def numbered(ids: Ints) -> tuple[int, Ints]:
+def renumber(ids: Ints) -> tuple[int, Ints]:
     """How many different ids there are, and (n,) the place of each among them; by a lookup where they lie close."""
     if not ids.size:
         return 0, np.zeros(0, np.int64)

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from annotation.sheet_rules import ShowIf
 from annotation.sheets import say
 from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry
-from evaluation.measures import BY_KEY, Labels, Measure, chosen, default_measure, measure_labels
+from evaluation.measures import BY_KEY, Labels, Measure, default_measure, measure_labels, select_measures
 from evaluation.metrics.intervals import Interval, Over
 
 INTERVALS: dict[str, Over] = {
@@ -88,10 +88,10 @@ class Selection:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        return chosen(self.measure, self.level, self.options)
+        return select_measures(self.measure, self.level, self.options)
 
     @property
-    def wanted_interval(self) -> Interval:
+    def interval_spec(self) -> Interval:
         return Interval(over=INTERVALS[self.interval])
 
     def to_params(self) -> list[tuple[str, str]]:
@@ -109,7 +109,7 @@ class Selection:
             | {"ask_as": dict(self.ask_as)}
         )
 
-    def counted_words(self) -> str:
+    def inclusion_text(self) -> str:
         if self.counted == "counted":
             return _(
                 "Only answers that count: none over the wanted number, of excluded raters, or rejected by a reviewer."
@@ -119,16 +119,16 @@ class Selection:
             "those without the person's consent."
         )
 
-    def words(self, catalogue: Catalogue, language: str) -> list[str]:
+    def description(self, catalogue: Catalogue, language: str) -> list[str]:
         """The sentences that stand beside the numbers."""
         stage = next(s for s in catalogue.stages if s.key == self.stage)
         said = [self.who_words(catalogue, "" if self.by == "field" else language)]
         if "model" in self.raters:
             said.append(_("A model is one rater more in every cohort that was asked for the same unit."))
-        said.append(self.counted_words())
+        said.append(self.inclusion_text())
         said += [catalogue.withdrawn.words] if catalogue.withdrawn.answers else []
         if self.may_repeat:
-            said.append(self.repeats_words())
+            said.append(self.repeats_text())
         said.extend(self._narrowed(stage))
         if self.concepts:
             said.append(_("Only the concepts: %(concepts)s.") % {"concepts": ", ".join(self.concepts)})
@@ -161,7 +161,7 @@ class Selection:
     def _asked_again(self) -> bool:
         return self.counted == "all" and "model" in self.raters
 
-    def repeats_words(self) -> str:
+    def repeats_text(self) -> str:
         """Which of several answers counts."""
         latest = self.repeats == "latest"
         if self._asked_again:
@@ -176,7 +176,7 @@ class Selection:
             else _("Where somebody answered twice, the first answer.")
         )
 
-    def days_words(self) -> Iterator[str]:
+    def dates_text(self) -> Iterator[str]:
         """Dates as they were asked for, with whose days they are."""
         days = {name: value for name, value in self.asked if name in ("since", "until")}
         if days:
@@ -185,7 +185,7 @@ class Selection:
             yield str(words) % (given | {"zone": self.zone})
 
     def _narrowed(self, stage: StageEntry) -> Iterator[str]:
-        yield from self.days_words()
+        yield from self.dates_text()
         if self.versions:
             known = {pk: name for name, pk in stage.versions_of(self.campaigns).items()}
             named = ", ".join(known.get(pk, str(pk)) for pk in self.versions)
@@ -229,7 +229,7 @@ def select(
     if not fields and not field:
         raise SelectionError("field", _("No question of this stage has a measure of agreement."))
     first = entry.first_compared if every_question else next(iter(fields), "")
-    field_key = field or _one(params, "field", fields, first)
+    field_key = field or _single(params, "field", fields, first)
     level: str = entry.sheet.agreement_level(field_key) if every_question else entry.sheet.level(field_key)
     options = entry.options_of(field_key) if every_question else ()
     measures = measure_labels(level, options)
@@ -237,7 +237,7 @@ def select(
     cohorts = {str(c): c for c in catalogue.cohorts if c in in_campaigns}
     wanted = {c for campaign in campaigns for c in (campaign.conditions or stage.conditions)}
     conditions = {c: c for c in stage.conditions if c in wanted}
-    picked = _many(params, "cohort", cohorts) or list(cohorts)
+    picked = _multiple(params, "cohort", cohorts) or list(cohorts)
     versions = stage.versions_of([c.id for c in campaigns])
     since, until = _period(params, zone)
     by = _by(params, campaigns[0], versions)
@@ -247,23 +247,23 @@ def select(
         campaigns=tuple(sorted(c.id for c in campaigns)),
         field=field_key,
         level=level,
-        measure=_one(params, "measure", measures, default_measure(level)),
+        measure=_single(params, "measure", measures, default_measure(level)),
         cohorts=tuple(cohorts[c] for c in picked),
-        conditions=tuple(_many(params, "condition", conditions) or conditions),
-        concepts=tuple(_many(params, "concept", {c: c for c in stage.concepts})),
-        raters=RATERS[_one(params, "raters", rater_labels(stage, level), "people")],
-        counted=_one(params, "counted", COUNTED_LABELS, "counted"),
-        repeats=_one(params, "repeats", REPEATS_LABELS, "latest"),
+        conditions=tuple(_multiple(params, "condition", conditions) or conditions),
+        concepts=tuple(_multiple(params, "concept", {c: c for c in stage.concepts})),
+        raters=RATERS[_single(params, "raters", rater_labels(stage, level), "people")],
+        counted=_single(params, "counted", COUNTED_LABELS, "counted"),
+        repeats=_single(params, "repeats", REPEATS_LABELS, "latest"),
         since=since,
         until=until,
-        versions=tuple(versions[v] for v in _many(params, "version", versions)),
-        interval=_one(params, "interval", INTERVAL_LABELS, "units-and-raters"),
+        versions=tuple(versions[v] for v in _multiple(params, "version", versions)),
+        interval=_single(params, "interval", INTERVAL_LABELS, "units-and-raters"),
         by=by,
         zone=str(zone),
         options=options,
         ask_as=_ask_as(params, entry) if every_question else (),
         show_if=entry.sheet.field(field_key).show_if,
-        asked=_asked(params),
+        asked=_request_params(params),
     )
 
 
@@ -274,7 +274,7 @@ def _ask_as(params: Params, entry: CampaignEntry) -> tuple[tuple[str, str], ...]
         for one in entry.sheet.fields
         for measure in measure_labels(entry.sheet.agreement_level(one.key), entry.options_of(one.key))
     }
-    found = [known[value] for value in _many(params, "as", known)]
+    found = [known[value] for value in _multiple(params, "as", known)]
     if len(dict(found)) < len(found):
         raise SelectionError("as", _("Choose one measure for each question, not several."))
     return tuple(found)
@@ -295,7 +295,7 @@ def by_labels(entry: CampaignEntry, versions: Mapping[str, int]) -> Labels:
 
 
 def _by(params: Params, entry: CampaignEntry, versions: Mapping[str, int]) -> str:
-    by = _one(params, "by", by_labels(entry, versions), "cohort")
+    by = _single(params, "by", by_labels(entry, versions), "cohort")
     for name in ("field", "measure") if by == "field" else ():
         if any(params.getlist(name)):
             raise SelectionError(
@@ -337,18 +337,18 @@ NAMES = (
 )  # fmt: skip
 
 
-def _asked(params: Params) -> tuple[tuple[str, str], ...]:
+def _request_params(params: Params) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name in NAMES for value in params.getlist(name) if value)
 
 
 def _stage(catalogue: Catalogue, params: Params) -> StageEntry:
     stages = {stage.key: stage for stage in catalogue.stages}
-    return stages[_one(params, "stage", stages, catalogue.stages[0].key)]
+    return stages[_single(params, "stage", stages, catalogue.stages[0].key)]
 
 
 def _campaigns(stage: StageEntry, params: Params) -> list[CampaignEntry]:
     known = {str(c.id): c for c in stage.campaigns}
-    campaigns = [known[c] for c in _many(params, "campaign", known)] or list(stage.current)
+    campaigns = [known[c] for c in _multiple(params, "campaign", known)] or list(stage.current)
     if len({c.major for c in campaigns}) > 1:
         raise SelectionError(
             "campaign", _("These campaigns asked with different codes. Look at one of them at a time.")
@@ -356,7 +356,7 @@ def _campaigns(stage: StageEntry, params: Params) -> list[CampaignEntry]:
     return campaigns
 
 
-def _many(params: Params, name: str, known: Mapping[str, Any]) -> list[str]:
+def _multiple(params: Params, name: str, known: Mapping[str, Any]) -> list[str]:
     given = [value for value in params.getlist(name) if value]
     for value in given:
         if value not in known:
@@ -364,8 +364,8 @@ def _many(params: Params, name: str, known: Mapping[str, Any]) -> list[str]:
     return [value for value in known if value in given]
 
 
-def _one(params: Params, name: str, known: Mapping[str, Any], default: str) -> str:
-    given = _many(params, name, known)
+def _single(params: Params, name: str, known: Mapping[str, Any], default: str) -> str:
+    given = _multiple(params, name, known)
     if len(given) > 1:
         raise SelectionError(name, _("Choose one value of “%(name)s”, not several.") % {"name": name})
     return given[0] if given else default

@@ -39,7 +39,7 @@ Compute = Callable[[], Any]
 
 
 @dataclass(frozen=True)
-class Look:
+class ReportState:
     """`data` is what `compute` gave; `seconds`: what it took, where it is kept. `newer`: answers submitted since, and
     `changed`: whether anything has changed, a withdrawal too. A live look is never either."""
 
@@ -68,33 +68,33 @@ def size_of(benchmark: Benchmark) -> int:
 
 def get_or_compute(
     benchmark: Benchmark, report: str, key: str, compute: Compute, at: datetime, *, threshold: int = THRESHOLD
-) -> Look:
+) -> ReportState:
     """Live below the threshold; else what is kept, however old. Only where nothing is kept yet, it is waited for."""
     if size_of(benchmark) < threshold:
         mark = watermark(benchmark)
-        return Look(compute(), mark, at, now=mark)
+        return ReportState(compute(), mark, at, now=mark)
     found = Snapshot.objects.filter(benchmark=benchmark, report=report, key=key).first()
-    return look_at(found or make(benchmark, report, key, compute, at))
+    return report_state(found or compute_and_store(benchmark, report, key, compute, at))
 
 
-def look_at(found: Snapshot) -> Look:
+def report_state(found: Snapshot) -> ReportState:
     """What is kept, and how far it is behind."""
     now = watermark(found.benchmark)
     changed = now != found.watermark
-    return Look(
+    return ReportState(
         data=found.data["report"],
         watermark=found.watermark,
         computed_at=found.computed_at,
         stored=True,
         changed=changed,
-        newer=newer_than(found) if changed else 0,
+        newer=count_newer(found) if changed else 0,
         now=now,
         snapshot=found.pk,
         seconds=found.seconds,
     )
 
 
-def newer_than(found: Snapshot) -> int:
+def count_newer(found: Snapshot) -> int:
     """Answers given after the reading began, MOST at most. An answer that was changed is a new one."""
     rows = Annotation.objects.filter(
         pk__gt=found.data["last"], assignment__campaign__stage__benchmark=found.benchmark_id, live=True
@@ -102,14 +102,14 @@ def newer_than(found: Snapshot) -> int:
     return rows.values("pk")[:MOST].count()
 
 
-def make(benchmark: Benchmark, report: str, key: str, compute: Compute, at: datetime) -> Snapshot:
+def compute_and_store(benchmark: Benchmark, report: str, key: str, compute: Compute, at: datetime) -> Snapshot:
     """Compute and keep. Who comes while another computes waits for it, and computes nothing."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_number(key)])
         return _made(benchmark, report, key, compute, at)
 
 
-def make_if_free(benchmark: Benchmark, report: str, key: str, compute: Compute, at: datetime) -> Snapshot | None:
+def compute_if_unlocked(benchmark: Benchmark, report: str, key: str, compute: Compute, at: datetime) -> Snapshot | None:
     """None while another is at it."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_number(key)])
@@ -122,7 +122,7 @@ def _made(benchmark: Benchmark, report: str, key: str, compute: Compute, at: dat
     mark = watermark(benchmark)
     found = Snapshot.objects.filter(benchmark=benchmark, report=report, key=key).first()
     if found and found.watermark == mark:
-        _mark(found, None)
+        _mark_requested(found, None)
         return found
     last = Annotation.objects.aggregate(last=Max("pk"))["last"] or 0
     answers = size_of(benchmark)
@@ -140,18 +140,20 @@ def _prune(benchmark: Benchmark) -> None:
     Snapshot.objects.filter(pk__in=list(rows[KEPT : 2 * KEPT])).delete()
 
 
-def due(look: Look, at: datetime) -> bool:
+def needs_recompute(look: ReportState, at: datetime) -> bool:
     return look.stored and look.changed and at - look.computed_at > REST
 
 
-def may_ask(person: int) -> bool:
+def may_request(person: int) -> bool:
     """Whether this person has not asked too often. Counted in each process of the site on its own."""
     key = f"renew:asked:{person}"
     cache.add(key, 0, WHILE)
     return cache.incr(key) <= MOST_ASKED
 
 
-def ask_for(benchmark: Benchmark, report: str, key: str, query: str, zone: str, at: datetime, *language: str) -> bool:
+def request_recompute(
+    benchmark: Benchmark, report: str, key: str, query: str, zone: str, at: datetime, *language: str
+) -> bool:
     """Let a worker make anew what is kept under this key, a table in this language; False where nothing is. It is on
     its way once, whoever asks. Without a broker the page still shows what is kept, and says how old it is."""
     kept = Snapshot.objects.filter(benchmark=benchmark, report=report, key=key)
@@ -164,13 +166,13 @@ def ask_for(benchmark: Benchmark, report: str, key: str, query: str, zone: str, 
         asked = found.data.get("asked")
         if asked and at - datetime.fromisoformat(asked) < QUEUED:
             return True
-        _mark(found, at)
+        _mark_requested(found, at)
     if not dispatch(TASK, benchmark.pk, report, query, zone, *language):
-        _mark(found, None)
+        _mark_requested(found, None)
     return True
 
 
-def _mark(found: Snapshot, at: datetime | None) -> None:
+def _mark_requested(found: Snapshot, at: datetime | None) -> None:
     """That a worker was asked; every process reads it. What is made anew has no mark."""
     data = {name: value for name, value in found.data.items() if name != "asked"}
     data |= {"asked": at.isoformat()} if at else {}

@@ -72,7 +72,7 @@ def broker(do: Callable[[Any], Any]) -> Any:
     return ask(do)
 
 
-def mark_beat(at: datetime) -> None:
+def record_heartbeat(at: datetime) -> None:
     """Written by the task of that name: that it is fresh shows that beat and worker both live."""
     broker(lambda client: client.set(BEAT_KEY, at.isoformat(), ex=86_400))
 
@@ -99,7 +99,7 @@ def _queue(found: Status) -> None:
             Problem(_("Many messages wait in the broker."), _("See that a worker runs; start a second one if it does."))
         )
     _worker(found, worker)
-    _beat(found, datetime.fromisoformat(beat.decode()) if beat else None)
+    _scheduler(found, datetime.fromisoformat(beat.decode()) if beat else None)
 
 
 def _worker(found: Status, seen: datetime | None) -> None:
@@ -118,7 +118,7 @@ def _worker(found: Status, seen: datetime | None) -> None:
         )
 
 
-def _beat(found: Status, last: datetime | None) -> None:
+def _scheduler(found: Status, last: datetime | None) -> None:
     ago = found.at - last if last else None
     fresh = ago is not None and ago <= BEAT_LATE
     if not fresh and found.at - STARTED < SETTLING:
@@ -221,7 +221,7 @@ def _disk(found: Status) -> None:
         cursor.execute("SELECT pg_database_size(current_database())")
         database = int(cursor.fetchone()[0])
     found.figures.append((_("Database"), _size(database)))
-    found.figures.append((_("Data folder"), f"{folder} ({_size(used_by(folder))})"))
+    found.figures.append((_("Data folder"), f"{folder} ({_size(folder_size(folder))})"))
     found.figures.append(
         (_("Free on its disk"), _("%(free)s of %(all)s") % {"free": _size(disk.free), "all": _size(disk.total)})
     )
@@ -241,7 +241,7 @@ def _disk(found: Status) -> None:
         )
 
 
-def used_by(folder: Path, most: int = 200_000) -> int:
+def folder_size(folder: Path, most: int = 200_000) -> int:
     """Bytes of the files in a folder; stops counting after `most` files, so that the page always answers."""
     total = 0
     for number, path in enumerate(folder.rglob("*")):

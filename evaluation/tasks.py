@@ -5,31 +5,31 @@ from django.http import QueryDict
 from django.utils import timezone, translation
 
 from benchmarks.models import Benchmark
+from evaluation import status
 from evaluation.catalogue import catalogue_of
-from evaluation.reports import stored
+from evaluation.reports import stored_agreement
 from evaluation.reports.agreement import agreement
 from evaluation.selection import SelectionError, select
-from evaluation.snapshots import key_of, make_if_free
-from evaluation.status import mark_beat
-from evaluation.tables import making
+from evaluation.snapshots import compute_if_unlocked, key_of
+from evaluation.tables import table_builder
 
 
 @shared_task(name="evaluation.beat")
-def beat() -> None:
+def record_heartbeat() -> None:
     """Shows on the status page that beat and worker live."""
-    mark_beat(timezone.now())
+    status.record_heartbeat(timezone.now())
 
 
 @shared_task(name="evaluation.renew")
-def renew(benchmark_id: int, report: str, query: str, zone: str, language: str = "en") -> bool:
+def recompute_report(benchmark_id: int, report: str, query: str, zone: str, language: str = "en") -> bool:
     """Make a kept report anew, from the address it was asked for by. False where another is at it, or where the
     address no longer holds; one that nothing has changed for is left as it is."""
     benchmark = Benchmark.objects.select_related("team").get(pk=benchmark_id)
     if report.startswith("table "):
         with translation.override(language):
-            return making.renew(benchmark, report, QueryDict(query), timezone.now(), ZoneInfo(zone))
+            return table_builder.recompute(benchmark, report, QueryDict(query), timezone.now(), ZoneInfo(zone))
     catalogue = catalogue_of(benchmark)
-    if report != stored.REPORT or not catalogue.stages:
+    if report != stored_agreement.REPORT or not catalogue.stages:
         return False
     try:
         selection = select(catalogue, QueryDict(query), zone=ZoneInfo(zone), every_question=True)
@@ -37,7 +37,7 @@ def renew(benchmark_id: int, report: str, query: str, zone: str, language: str =
         return False
     at = timezone.now()
     key = key_of(catalogue.benchmark, report, selection)
-    done = make_if_free(
-        catalogue.benchmark, report, key, lambda: stored.to_data(agreement(catalogue, selection, at)), at
+    done = compute_if_unlocked(
+        catalogue.benchmark, report, key, lambda: stored_agreement.to_data(agreement(catalogue, selection, at)), at
     )
     return done is not None

@@ -1,12 +1,23 @@
 from django.urls import path, re_path
 
-from evaluation.views import agreement, export, figures, items, judge, models_page, own, people, status, tables
+from evaluation.views import (
+    agreement,
+    export,
+    figures,
+    items,
+    judge,
+    models_page,
+    my_statistics,
+    people,
+    status,
+    tables,
+)
 
 app_name = "evaluation"
 urlpatterns = [
     path("b/<slug:slug>/agreement/", agreement.page, name="agreement"),
     path("b/<slug:slug>/agreement/live/", agreement.live, name="agreement_live"),
-    path("b/<slug:slug>/agreement/anew/", agreement.anew, name="agreement_anew"),
+    path("b/<slug:slug>/agreement/anew/", agreement.recompute, name="agreement_anew"),
     path("b/<slug:slug>/agreement/questions.csv", agreement.questions_csv, name="questions_csv"),
     path("b/<slug:slug>/agreement/questions.tex", agreement.questions_tex, name="questions_tex"),
     path("b/<slug:slug>/agreement.json", agreement.as_json, name="agreement_json"),
@@ -25,9 +36,11 @@ urlpatterns = [
     path("b/<slug:slug>/people/<int:rater_id>/", people.person, name="person"),
     path("b/<slug:slug>/tables/", tables.index, name="tables"),
     path("b/<slug:slug>/tables/<slug:key>/", tables.page, name="table"),
-    re_path(r"^b/(?P<slug>[-\w]+)/tables/(?P<key>[-\w]+)\.(?P<form>csv|json|tex)$", tables.file, name="table_file"),
+    re_path(r"^b/(?P<slug>[-\w]+)/tables/(?P<key>[-\w]+)\.(?P<form>csv|json|tex)$", tables.download, name="table_file"),
     path("b/<slug:slug>/figures/", figures.page, name="figures"),
-    re_path(r"^b/(?P<slug>[-\w]+)/figures/(?P<key>[-\w]+)\.(?P<form>svg|png|csv)$", figures.file, name="figure_file"),
-    path("me/figures/", own.page, name="own"),
+    re_path(
+        r"^b/(?P<slug>[-\w]+)/figures/(?P<key>[-\w]+)\.(?P<form>svg|png|csv)$", figures.download, name="figure_file"
+    ),
+    path("me/figures/", my_statistics.page, name="own"),
     path("status/", status.page, name="status"),
 ]

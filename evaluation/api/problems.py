@@ -9,13 +9,13 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from evaluation.selection import SelectionError
-from evaluation.tables.given import BadOption
-from evaluation.tables.spec import Missing
+from evaluation.tables.spec import MissingData
+from evaluation.tables.table_inputs import InvalidOption
 
 KIND = "application/problem+json"
 
 
-class NothingYet(Exception):
+class NoData(Exception):
     """There is nothing to compute from; `message` says what to bring."""
 
     def __init__(self, message: str) -> None:
@@ -25,12 +25,12 @@ class NothingYet(Exception):
 
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     """What the pages answer with: 400 names the parameter, 404 is all a stranger learns, 409 says what to bring."""
-    if isinstance(error, SelectionError | BadOption):
+    if isinstance(error, SelectionError | InvalidOption):
         return _problem(400, _("This cannot be shown"), error.message, parameter=error.name)
-    if isinstance(error, Missing | NothingYet):
+    if isinstance(error, MissingData | NoData):
         return _problem(409, _("Nothing to compute from"), str(error.message))
     if isinstance(error, Http404):
-        return _problem(404, *nothing_here())
+        return _problem(404, *not_found_response())
     response = exception_handler(error, context)
     if response is None:
         return None  # a mistake of ours: the site's own page and log
@@ -39,7 +39,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     return _problem(response.status_code, _title(response.status_code), detail, headers)
 
 
-def nothing_here() -> tuple[str, str]:
+def not_found_response() -> tuple[str, str]:
     return _("No such thing"), _("There is nothing here, or nothing for you.")
 
 

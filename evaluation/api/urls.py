@@ -10,5 +10,5 @@ urlpatterns = [
     path("v1/benchmarks/<slug:slug>/agreement/", views.Agreement.as_view(), name="agreement"),
     path("v1/benchmarks/<slug:slug>/tables/", views.TableList.as_view(), name="tables"),
     path("v1/benchmarks/<slug:slug>/tables/<slug:key>/", views.Table.as_view(), name="table"),
-    re_path(r"^v1/", views.nothing, name="nothing"),
+    re_path(r"^v1/", views.not_found, name="nothing"),
 ]

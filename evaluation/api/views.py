@@ -16,19 +16,19 @@ from rest_framework.views import APIView
 from annotation.words import zone_of
 from benchmarks.access import benchmark_for, visible_benchmarks
 from benchmarks.models import Benchmark
-from evaluation.api import shapes
-from evaluation.api.problems import KIND, NothingYet, document, nothing_here
+from evaluation.alpha_check import requested_check
+from evaluation.api import schemas
+from evaluation.api.problems import KIND, NoData, document, not_found_response
 from evaluation.catalogue import Catalogue, catalogue_of
-from evaluation.reports.renderings import to_json
-from evaluation.reports.stored import look
-from evaluation.second_opinion import asked_for
+from evaluation.reports.agreement_formats import to_json
+from evaluation.reports.stored_agreement import load_report
 from evaluation.selection import select
-from evaluation.tables.making import lacking, make
 from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.spec import TableSpec
+from evaluation.tables.table_builder import build_or_load, missing_data
 
-PROBLEMS = {(status, KIND): shapes.Problem for status in (401, 404, 429)}
-REFUSED = {(status, KIND): shapes.Problem for status in (400, 409)}
+PROBLEMS = {(status, KIND): schemas.Problem for status in (401, 404, 429)}
+REFUSED = {(status, KIND): schemas.Problem for status in (400, 409)}
 SLUG = OpenApiParameter("slug", OpenApiTypes.STR, OpenApiParameter.PATH, description="As in /b/<slug>/.")
 
 
@@ -51,19 +51,21 @@ NARROWING = [
 FRESH = _asked("fresh", "1 makes a table of large data anew, where answers came since.")
 
 
-class Door(APIView):
+class ReadOnlyView(APIView):
     """Reads only; OPTIONS is answered by the schema, not here."""
 
     http_method_names = ["get", "head"]
 
 
-def nothing(request: HttpRequest) -> JsonResponse:
+def not_found(request: HttpRequest) -> JsonResponse:
     """Every other address: a program gets a problem document there, too."""
-    return JsonResponse(document(404, *nothing_here()), status=404, content_type=KIND)
+    return JsonResponse(document(404, *not_found_response()), status=404, content_type=KIND)
 
 
-class BenchmarkList(Door):
-    @extend_schema(operation_id="benchmarks", summary="Your benchmarks", responses={200: shapes.Benchmarks, **PROBLEMS})
+class BenchmarkList(ReadOnlyView):
+    @extend_schema(
+        operation_id="benchmarks", summary="Your benchmarks", responses={200: schemas.Benchmarks, **PROBLEMS}
+    )
     def get(self, request: Request) -> Response:
         found = visible_benchmarks(request.user).order_by("slug")
         return Response({"benchmarks": [_line(one) for one in found]})
@@ -74,7 +76,7 @@ def _line(one: Benchmark) -> dict[str, str]:
     return {"slug": one.slug, "name": one.name, "recipe": one.recipe, **addresses}
 
 
-class Agreement(Door):
+class Agreement(ReadOnlyView):
     @extend_schema(
         operation_id="agreement",
         summary="Agreement within each cohort, as the page's JSON",
@@ -88,23 +90,23 @@ class Agreement(Door):
             _asked("measure", "alpha_ordinal, spearman, table, ..."),
             _asked("second", "1 adds second_opinion: each alpha once more, by the package krippendorff."),
         ],
-        responses={200: shapes.Agreement, **REFUSED, **PROBLEMS},
+        responses={200: schemas.Agreement, **REFUSED, **PROBLEMS},
     )
     def get(self, request: Request, slug: str) -> Response:
         catalogue = catalogue_of(benchmark_for(request.user, slug))
         if not catalogue.stages:
-            raise NothingYet(_("No campaign has been opened yet."))
+            raise NoData(_("No campaign has been opened yet."))
         selection = select(catalogue, request.query_params, zone=zone_of(request.user), every_question=True)
-        report, _found = look(catalogue, selection, timezone.now())
-        return Response(to_json(report, get_language() or "en") | asked_for(report, request.query_params))
+        report, _found = load_report(catalogue, selection, timezone.now())
+        return Response(to_json(report, get_language() or "en") | requested_check(report, request.query_params))
 
 
-class TableList(Door):
+class TableList(ReadOnlyView):
     @extend_schema(
         operation_id="tables",
         summary="The benchmark's tables, and what each lacks",
         parameters=[SLUG],
-        responses={200: shapes.Tables, **PROBLEMS},
+        responses={200: schemas.Tables, **PROBLEMS},
     )
     def get(self, request: Request, slug: str) -> Response:
         benchmark = benchmark_for(request.user, slug)
@@ -114,7 +116,7 @@ class TableList(Door):
 
 
 def _table_line(catalogue: Catalogue, spec: TableSpec) -> dict[str, Any]:
-    lack = lacking(catalogue, spec, QueryDict(), timezone.now())
+    lack = missing_data(catalogue, spec, QueryDict(), timezone.now())
     options = [
         {"key": o.key, "label": str(o.label), "values": {value: str(words) for value, words in o.values.items()}}
         for o in spec.within(catalogue.benchmark).options
@@ -130,17 +132,17 @@ def _table_line(catalogue: Catalogue, spec: TableSpec) -> dict[str, Any]:
     }
 
 
-class Table(Door):
+class Table(ReadOnlyView):
     @extend_schema(
         operation_id="table",
         summary="One table, as the page's JSON",
         description="Its options (see the list of tables) go into the address, too.",
         parameters=[SLUG, OpenApiParameter("key", OpenApiTypes.STR, OpenApiParameter.PATH), *NARROWING, FRESH],
-        responses={200: shapes.Table, **REFUSED, **PROBLEMS},
+        responses={200: schemas.Table, **REFUSED, **PROBLEMS},
     )
     def get(self, request: Request, slug: str, key: str) -> Response:
         benchmark = benchmark_for(request.user, slug)
         spec = table_of(benchmark, key)
         if spec is None:
             raise Http404
-        return Response(make(benchmark, spec, request.query_params, timezone.now(), zone_of(request.user)))
+        return Response(build_or_load(benchmark, spec, request.query_params, timezone.now(), zone_of(request.user)))

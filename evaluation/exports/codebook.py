@@ -23,7 +23,7 @@ from annotation.readers import withdrawn_of
 from annotation.review_words import DEFAULTS
 from annotation.sheets import Sheet
 from benchmarks.models import Benchmark, Stage
-from evaluation.exports.members import Member
+from evaluation.exports.archive_files import ArchiveFile
 from evaluation.exports.rows import RATERS
 
 UNCOUNTED = {
@@ -52,8 +52,10 @@ _STAGE = (
 )
 
 
-def codebook(stage: Stage, campaigns: Sequence[Campaign], members: Sequence[Member], at: datetime) -> dict[str, Any]:
-    """All but what is known only when the rows have been written; `finished` adds that. The ratings come first."""
+def codebook(
+    stage: Stage, campaigns: Sequence[Campaign], members: Sequence[ArchiveFile], at: datetime
+) -> dict[str, Any]:
+    """All but what is known only when the rows have been written; `complete_codebook` adds that. Ratings come first."""
     benchmark, ratings = stage.benchmark, members[0]
     return {
         "made_by": f"Emic {settings.VERSION}",
@@ -77,11 +79,11 @@ def codebook(stage: Stage, campaigns: Sequence[Campaign], members: Sequence[Memb
         "sheets": _sheets(campaigns),
         "instructions": _instructions(campaigns),
         "rules": _rules(stage),
-        "further": {one.key: _further(stage, one) for one in members[1:]},
+        "further": {one.key: _file_description(stage, one) for one in members[1:]},
     }
 
 
-def finished(book: dict[str, Any], members: Mapping[str, Member]) -> dict[str, Any]:
+def complete_codebook(book: dict[str, Any], members: Mapping[str, ArchiveFile]) -> dict[str, Any]:
     """With name, rows and checksum of every file. `members`: by the name of their file, the ratings first."""
     first, *others = [
         {"name": name, "rows": one.written.rows, "sha256": one.written.sha.hexdigest()} for name, one in members.items()
@@ -108,7 +110,7 @@ def _items(stage: Stage) -> dict[str, Any]:
     return {"derived": True, "meaning": meaning, **stage.derivation, "from": sources}
 
 
-def _columns(member: Member) -> list[dict[str, str]]:
+def _columns(member: ArchiveFile) -> list[dict[str, str]]:
     return [
         {"name": name, "type": "text" if name in RATERS else kind, "meaning": meaning}
         for name, _sql, kind, meaning in member.columns
@@ -121,8 +123,8 @@ def _words(choices: type[models.TextChoices]) -> dict[str, str]:
         return {str(value): str(label) for value, label in choices.choices}
 
 
-def _further(stage: Stage, member: Member) -> dict[str, Any]:
-    """What the codebook says of a file beside the ratings; `finished` adds which file it is."""
+def _file_description(stage: Stage, member: ArchiveFile) -> dict[str, Any]:
+    """What the codebook says of a file beside the ratings; `complete_codebook` adds which file it is."""
     said: dict[str, Any] = {"rows": member.meaning, "columns": _columns(member)}
     if member.key == "outcomes":
         said["values"] = _words(Outcome.State)
@@ -171,12 +173,12 @@ def _cohorts(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
 def _sheets(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
     """Every version that was in use, with codes, labels in all languages, level and columns of each question."""
     return [
-        {"version": str(version), "fields": [_field(sheet, one.key) for one in sheet.fields], **_between(sheet)}
+        {"version": str(version), "fields": [_field(sheet, one.key) for one in sheet.fields], **_sheet_rules(sheet)}
         for version, sheet in sheets_of(campaigns).values()
     ]
 
 
-def _between(sheet: Sheet) -> dict[str, Any]:
+def _sheet_rules(sheet: Sheet) -> dict[str, Any]:
     """What a sheet says of several fields at once; nothing where it says nothing."""
     between = {key: value for key, value in sheet.to_json().items() if key != "fields"}
     if sheet.score:

@@ -16,21 +16,21 @@ _BLOCK = 64 * 1024
 
 
 @dataclass
-class Written:
+class FileSummary:
     """What the codebook says about a file of rows; filled while it is written."""
 
     rows: int = 0
     sha: Any = field(default_factory=hashlib.sha256)
 
 
-def json_lines(rows: Iterable[Row], names: Sequence[str], written: Written) -> Iterator[bytes]:
+def json_lines(rows: Iterable[Row], names: Sequence[str], written: FileSummary) -> Iterator[bytes]:
     for row in rows:
         written.rows += 1
         yield json.dumps({name: row[name] for name in names}, ensure_ascii=False).encode() + b"\n"
 
 
 def csv_lines(
-    rows: Iterable[Row], names: Sequence[str], answer_columns: Sequence[str], written: Written
+    rows: Iterable[Row], names: Sequence[str], answer_columns: Sequence[str], written: FileSummary
 ) -> Iterator[bytes]:
     """The sheet's columns follow the fixed ones, as `answer.<name>`; nested values are JSON."""
 
@@ -50,7 +50,7 @@ def _plain(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
 
 
-class _Pipe(io.RawIOBase):
+class _ZipStream(io.RawIOBase):
     """What was written since it was last asked. Cannot seek, so the archive is written straight on."""
 
     def __init__(self) -> None:
@@ -69,13 +69,13 @@ class _Pipe(io.RawIOBase):
         return taken
 
 
-def archive(members: Iterable[tuple[str, Iterable[bytes], Written]], at: datetime) -> Iterator[bytes]:
+def archive(members: Iterable[tuple[str, Iterable[bytes], FileSummary]], at: datetime) -> Iterator[bytes]:
     """A zip archive in pieces. One that broke off has no directory at its end: it does not open, so nobody takes it for
     whole.
 
     Each member's checksum stands in its `written` when it is through.
     """
-    pipe = _Pipe()
+    pipe = _ZipStream()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as made:
         for name, chunks, written in members:
             info = zipfile.ZipInfo(name, at.timetuple()[:6])

@@ -138,9 +138,9 @@ def rows(
 ) -> Iterator[Row]:
     """Rows as plain values; `columns` of the sheet stand under "cells". Not `live`: superseded or taken back. Answers
     of people who withdrew are in neither. `consents`: the state of consent by the rater's id."""
-    named = remembered(pseudonym)
+    named = cached_pseudonyms(pseudonym)
     columns = COLUMNS if live else (*COLUMNS, WITHDRAWN_AT)
-    for row in copied(columns, _FROM, [list(campaigns), list(campaigns), live], _JSON):
+    for row in stream_query(columns, _FROM, [list(campaigns), list(campaigns), live], _JSON):
         if row["consent"] == "":
             row["consent"] = consents.get(row["rater"], "")
         row["rater"] = row.pop("_model") or named(row["rater"])
@@ -148,7 +148,9 @@ def rows(
         yield row
 
 
-def copied(columns: Sequence[Column], source: str, params: Sequence[Any], as_json: Sequence[str]) -> Iterator[Row]:
+def stream_query(
+    columns: Sequence[Column], source: str, params: Sequence[Any], as_json: Sequence[str]
+) -> Iterator[Row]:
     """What a query finds, streamed. `source`: it from FROM on. `as_json`: columns of text that are read as JSON."""
     names = [name for name, *_ in columns]
     select = ", ".join(_utc(sql) for _name, sql, _kind, _meaning in columns)
@@ -163,7 +165,7 @@ def copied(columns: Sequence[Column], source: str, params: Sequence[Any], as_jso
                 yield row
 
 
-def remembered(pseudonym: Named) -> Named:
+def cached_pseudonyms(pseudonym: Named) -> Named:
     """A pseudonym is made once for each rater."""
     names: dict[int, str] = {}
 

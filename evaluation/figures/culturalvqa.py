@@ -14,15 +14,15 @@ from evaluation.figures.drawing.axis import ticks
 from evaluation.figures.drawing.colours import INDIGO, MADDER
 from evaluation.figures.drawing.scatter import correlation_words
 from evaluation.figures.drawing.shapes import Sign, sign
+from evaluation.figures.estimate_text import estimate_text, list_text, number_columns, numbers, value_of
 from evaluation.figures.figure import Figure
-from evaluation.figures.of_tables import ACCURACY, option_words, spec_of, table_of
-from evaluation.figures.said import in_words, listed, number_columns, numbers, value_of
-from evaluation.figures.spec import FigureSpec, Ground
+from evaluation.figures.spec import FigureData, FigureSpec
+from evaluation.figures.table_figures import ACCURACY, option_words, spec_of, table_of
 from evaluation.metrics.estimate import Estimate
 from evaluation.tables.culturalvqa import TABLES
 from evaluation.tables.culturalvqa_data import Profile, counted_questions
-from evaluation.tables.culturalvqa_judged import WESTERN, asked_as, judged
-from evaluation.tables.spec import Missing
+from evaluation.tables.culturalvqa_judged import WESTERN, asked_as, judged_answers
+from evaluation.tables.spec import MissingData
 from people.models import Rater
 
 RELEASES = spec_of(TABLES["culturalvqa"], "releases")
@@ -61,7 +61,7 @@ def day_of(said: str) -> date | None:
         return None
 
 
-def by_release(ground: Ground) -> Figure:
+def by_release(ground: FigureData) -> Figure:
     """The numbers of the table of releases: plain means over the Western and over the other countries."""
     table = table_of(ground, RELEASES)
     opened = _opened(ground)
@@ -74,7 +74,9 @@ def by_release(ground: Ground) -> Figure:
     ]
     dated = [one for one in found if one.day]
     if not dated:
-        raise Missing(_("No release date can be read. Write it as YYYY-MM-DD in what is known of each (“released”)."))
+        raise MissingData(
+            _("No release date can be read. Write it as YYYY-MM-DD in what is known of each (“released”).")
+        )
     kinds = [_kind(one.is_open) for one in dated]
     drawing = points.Points(
         (points.Panel(_("Accuracy by release date"), _series_words(), tuple(_series(dated))),),
@@ -87,7 +89,7 @@ def by_release(ground: Ground) -> Figure:
     return Figure(
         key="by-release",
         title=_("Accuracy by release date"),
-        alt=listed(pairs, _("Accuracy, Western and other countries:")),
+        alt=list_text(pairs, _("Accuracy, Western and other countries:")),
         columns=(_("model"), _("released"), _("open"), _("countries"), *number_columns()),
         rows=tuple(
             (one.name, one.said, _open_words(one.is_open), side, *numbers(estimate))
@@ -99,7 +101,7 @@ def by_release(ground: Ground) -> Figure:
     )
 
 
-def _opened(ground: Ground) -> dict[str, bool]:
+def _opened(ground: FigureData) -> dict[str, bool]:
     rows = Rater.objects.filter(kind=Rater.Kind.MODEL, team=ground.benchmark.team_id, about__has_key="open")
     return {
         name: is_open
@@ -117,7 +119,7 @@ def _series(dated: Sequence[Released]) -> list[points.Series]:
     for kind in range(len(SIGNS)):
         some = [one for one in dated if _kind(one.is_open) == kind % 3]
         spots = tuple(
-            points.Spot(one.name, float(one.day.toordinal()), value_of(one.western if kind < 3 else one.other))
+            points.PlotPoint(one.name, float(one.day.toordinal()), value_of(one.western if kind < 3 else one.other))
             for one in some
             if one.day
         )
@@ -143,10 +145,10 @@ def _open_words(is_open: bool | None) -> str:
 
 
 def _pair_words(one: Released) -> str:
-    return f"{in_words(one.western)}, {in_words(one.other)}"
+    return f"{estimate_text(one.western)}, {estimate_text(one.other)}"
 
 
-def _release_words(ground: Ground, found: Sequence[Released]) -> list[str]:
+def _release_words(ground: FigureData, found: Sequence[Released]) -> list[str]:
     said = [
         _("Plain means over countries, however many questions each has. Western: %(countries)s.")
         % {"countries": ", ".join(WESTERN)},
@@ -173,15 +175,17 @@ def _months(days: Sequence[date]) -> tuple[points.Tick, ...]:
     return tuple(made)
 
 
-def against(key: str, title: str, x: str, of: Callable[[Profile], float | None], column: int, ground: Ground) -> Figure:
+def against(
+    key: str, title: str, x: str, of: Callable[[Profile], float | None], column: int, ground: FigureData
+) -> Figure:
     """Each country a point; `of` says where it stands across, `column` of the table of correlations has the rho."""
     table = table_of(ground, CORRELATIONS)
     rho = {str(row.label): row.cells[column].estimate for row in table.rows}
-    here, profiles = judged(ground), {one.country: one for one in counted_questions(ground)}
+    here, profiles = judged_answers(ground), {one.country: one for one in counted_questions(ground)}
     at = {c: of(profiles[c]) for c in here.countries if c in profiles}
     where = {country: value for country, value in at.items() if value is not None}
     if not where:
-        raise Missing(_("There are no questions yet. Accept some, or import them into the stage “answers”."))
+        raise MissingData(_("There are no questions yet. Accept some, or import them into the stage “answers”."))
     panels, rows, said = [], [], []
     for place, (name, some) in enumerate(asked_as(here, "vlm")):
         by_country = {country: some.of(country=country).accuracy for country in where}
@@ -190,9 +194,9 @@ def against(key: str, title: str, x: str, of: Callable[[Profile], float | None],
             for country, estimate in by_country.items()
         ]
         found = rho[name] or Estimate.undefined(reason="too_few_points", method="spearman", n_units=len(where))
-        said.append((name, in_words(found)))
+        said.append((name, estimate_text(found)))
         if place < PANELS:
-            spots = tuple(points.Spot(c, where[c], value_of(e)) for c, e in by_country.items())
+            spots = tuple(points.PlotPoint(c, where[c], value_of(e)) for c, e in by_country.items())
             panels.append(points.Panel(name, correlation_words("rho", value_of(found)), (points.Series(0, spots),)))
     across = points.number_ticks(ticks(min(where.values()), max(where.values()), 4))
     drawing = points.Points(tuple(panels), x, str(ACCURACY), across, UPWARDS, signs=(sign(0),), columns=2)
@@ -200,7 +204,7 @@ def against(key: str, title: str, x: str, of: Callable[[Profile], float | None],
     return Figure(
         key=key,
         title=title,
-        alt=listed(said, _("Spearman's rho over %(n)s countries:") % {"n": len(where)}),
+        alt=list_text(said, _("Spearman's rho over %(n)s countries:") % {"n": len(where)}),
         columns=(_("model"), _("country"), x, _("questions"), *number_columns()),
         rows=tuple(rows),
         draw=lambda width: points.draw(drawing, width),
@@ -209,14 +213,14 @@ def against(key: str, title: str, x: str, of: Callable[[Profile], float | None],
     )  # fmt: skip
 
 
-def against_length(ground: Ground) -> Figure:
+def against_length(ground: FigureData) -> Figure:
     x = _("Words in a question, mean")
     return against(
         "length", _("Accuracy against the length of questions"), x, lambda one: one.question_words, 1, ground
     )
 
 
-def against_answers(ground: Ground) -> Figure:
+def against_answers(ground: FigureData) -> Figure:
     x = _("Answers per question, mean")
     return against(
         "answers-each", _("Accuracy against answers per question"), x, lambda one: one.answers_each, 2, ground

@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.functional import Promise
 
 from evaluation.figures.drawing.scene import Scene
-from evaluation.reports.numbers import shown
+from evaluation.reports.number_format import format_number
 from jobs.csv_safety import csv_lines
 
 Words = str | Promise
@@ -53,5 +53,5 @@ def _written(value: Datum) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return shown(value)
+        return format_number(value)
     return f"{value:,}" if isinstance(value, int) else value

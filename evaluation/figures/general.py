@@ -15,29 +15,38 @@ from django.utils.translation import gettext as _
 from annotation.conditions import condition_name
 from evaluation.figures.drawing import bars, lines, strip
 from evaluation.figures.drawing.colours import kind, steps
-from evaluation.figures.drawing.text import isolated
+from evaluation.figures.drawing.text import isolate_direction
+from evaluation.figures.estimate_text import (
+    codes_of,
+    estimate_text,
+    list_text,
+    missing_reasons,
+    model_name,
+    number_columns,
+    numbers,
+    value_of,
+)
 from evaluation.figures.figure import Datum, Figure
-from evaluation.figures.said import codes_of, in_words, listed, model_name, number_columns, numbers, undrawn, value_of
-from evaluation.figures.spec import FigureSpec, Ground
+from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.leave_one_out import with_the_rest
-from evaluation.observations import Observed
-from evaluation.readers import Read, weekly
-from evaluation.tables.spec import Missing
+from evaluation.metrics.leave_one_out import rater_against_others
+from evaluation.observations import Observations
+from evaluation.readers import RatingTables, weekly
+from evaluation.tables.spec import MissingData
 
 MOST_TIED = 3  # answers of a tie that are named
 WEEKS = 8  # points of a line; of more weeks, these many evenly spread, the last one among them
 
 
-def over_time(ground: Ground) -> Figure:
+def over_time(ground: FigureData) -> Figure:
     """Cumulative: everything said by the end of each week."""
     selection = ground.asked
-    ground.used.append(selection)
+    ground.used_selections.append(selection)
     if selection.level == "partition":
-        raise Missing(_("Agreement of groupings is shown under Agreement; there is no course of it yet."))
+        raise MissingData(_("Agreement of groupings is shown under Agreement; there is no course of it yet."))
     read = _thinned(weekly(selection))
     if not read:
-        raise Missing(_("There are no ratings in the stage “%(stage)s” yet.") % {"stage": selection.stage})
+        raise MissingData(_("There are no ratings in the stage “%(stage)s” yet.") % {"stage": selection.stage})
     measure = selection.measures[0]
     courses: dict[str, list[tuple[date, Estimate]]] = {}
     for cohort in selection.cohorts:
@@ -46,22 +55,22 @@ def over_time(ground: Ground) -> Figure:
                 (day, part.cells[cohort, condition]) for day, part in read if part.cells[cohort, condition].n_ratings
             ]
             if course:
-                found = [(day, measure.compute(ratings, selection.wanted_interval)) for day, ratings in course]
+                found = [(day, measure.compute(ratings, selection.interval_spec)) for day, ratings in course]
                 courses[_panel(ground, cohort, condition)] = found
     if not courses:
-        raise Missing(_("There are no ratings in the stage “%(stage)s” yet.") % {"stage": selection.stage})
+        raise MissingData(_("There are no ratings in the stage “%(stage)s” yet.") % {"stage": selection.stage})
     if all(e.value is None for course in courses.values() for _day, e in course):
-        raise undrawn([course[-1][1] for course in courses.values()])
+        raise missing_reasons([course[-1][1] for course in courses.values()])
     panels = tuple(lines.Panel(name, tuple(_point(day, e) for day, e in course)) for name, course in courses.items())
     marks = (0.0, 0.25, 0.5, 0.75, 1.0) if measure.from_zero else ()
-    drawing = lines.Course(panels, "n", marks)
-    last = [(name, in_words(course[-1][1])) for name, course in courses.items()]
+    drawing = lines.LineChart(panels, "n", marks)
+    last = [(name, estimate_text(course[-1][1])) for name, course in courses.items()]
     until = min(read[-1][0], timezone.localdate(ground.at, ground.zone))  # the last week may still be under way
     head = _("%(measure)s after %(day)s:") % {"measure": measure.label, "day": date_format(until)}
     return Figure(
         key="over-time",
         title=_("Agreement over time: %(measure)s") % {"measure": measure.label},
-        alt=listed(last, head),
+        alt=list_text(last, head),
         columns=(_("cohort"), _("until"), *number_columns()),
         rows=tuple((name, day.isoformat(), *numbers(e)) for name, course in courses.items() for day, e in course),
         draw=lambda width: lines.draw(drawing, width),
@@ -69,13 +78,13 @@ def over_time(ground: Ground) -> Figure:
     )
 
 
-def _thinned(read: list[tuple[date, Read]]) -> list[tuple[date, Read]]:
+def _thinned(read: list[tuple[date, RatingTables]]) -> list[tuple[date, RatingTables]]:
     last, count = len(read) - 1, min(len(read), WEEKS)
     places = sorted({round(last * step / max(count - 1, 1)) for step in range(count)} | {last}) if read else []
     return [read[place] for place in places]
 
 
-def _panel(ground: Ground, cohort: int, condition: str) -> str:
+def _panel(ground: FigureData, cohort: int, condition: str) -> str:
     name = ground.catalogue.cohorts[cohort].name
     if len(ground.asked.conditions) < 2:
         return name
@@ -86,16 +95,18 @@ def _point(day: date, estimate: Estimate) -> lines.Point:
     return lines.Point(float(day.toordinal()), date_format(day, "j M"), value_of(estimate, estimate.n_ratings))
 
 
-def annotators(ground: Ground) -> Figure:
+def annotators(ground: FigureData) -> Figure:
     """Each person against the mean of the others of their cohort."""
     seen = ground.everybody.people
     if seen.level == "nominal":
-        raise Missing(_("One person against the mean of the others needs codes with an order; this question has none."))
+        raise MissingData(
+            _("One person against the mean of the others needs codes with an order; this question has none.")
+        )
     groups = [(name, _against_the_rest(part)) for name, part in _by_cohort(ground, seen)]
     if not groups:
-        raise Missing(_("No person of a cohort has answered yet."))
+        raise MissingData(_("No person of a cohort has answered yet."))
     if all(e.value is None for _name, group in groups for _who, e in group):
-        raise undrawn([e for _name, group in groups for _who, e in group])
+        raise missing_reasons([e for _name, group in groups for _who, e in group])
     drawing = strip.Strip(
         tuple((name, tuple(strip.Rater(who, value_of(e)) for who, e in group)) for name, group in groups), "n"
     )
@@ -104,7 +115,7 @@ def annotators(ground: Ground) -> Figure:
     return Figure(
         key="annotators",
         title=_("Each annotator against the rest of the cohort"),
-        alt=listed(ranges, head),
+        alt=list_text(ranges, head),
         columns=(_("cohort"), _("annotator"), *number_columns()),
         rows=tuple((name, who, *numbers(e)) for name, group in groups for who, e in group),
         draw=lambda width: strip.draw(drawing, width),
@@ -115,10 +126,10 @@ def annotators(ground: Ground) -> Figure:
     )
 
 
-def _against_the_rest(part: Observed) -> list[tuple[str, Estimate]]:
+def _against_the_rest(part: Observations) -> list[tuple[str, Estimate]]:
     ratings, there = part.ratings, [part.raters[place] for place in np.unique(part.rater)]  # by name
     pks = sorted(who.pk for who in there)  # as ratings number them
-    return [(who.name, with_the_rest(ratings, pks.index(who.pk))) for who in there]
+    return [(who.name, rater_against_others(ratings, pks.index(who.pk))) for who in there]
 
 
 def _range(estimates: list[Estimate]) -> str:
@@ -130,21 +141,21 @@ def _range(estimates: list[Estimate]) -> str:
     return _("%(people)s, median %(mid)s, from %(low)s to %(high)s") % said
 
 
-def _by_cohort(ground: Ground, seen: Observed) -> list[tuple[str, Observed]]:
+def _by_cohort(ground: FigureData, seen: Observations) -> list[tuple[str, Observations]]:
     """Each cohort's part under its name, by name; answers that belong to none are left out."""
     names = {cohort.label: cohort.name for cohort in ground.catalogue.cohorts.values()}
     parts = [(names.get(one, one), seen.where(seen.cohort == place)) for place, one in enumerate(seen.cohorts)]
     return sorted([(name, part) for name, part in parts if part.n], key=lambda pair: pair[0])
 
 
-def distribution(ground: Ground) -> Figure:
+def distribution(ground: FigureData) -> Figure:
     """Shares of the codes, by cohort, and below them of each model."""
     seen = ground.everybody
     entry = next(stage for stage in ground.catalogue.stages if stage.key == ground.asked.stage)
     campaign = next(c for c in entry.campaigns if c.id in ground.asked.campaigns)
     labels = codes_of(campaign.sheet, ground.asked.field, seen.codes)
     if not labels or len(labels) > 20:
-        raise Missing(_("This question has no codes to count."))
+        raise MissingData(_("This question has no codes to count."))
     people = [(_("People"), name, part) for name, part in _by_cohort(ground, seen.people)]
     models = [(_("Models"), model_name(who), seen.of_rater(place)) for place, who in seen.models()]
     counts = [(head, name, _counts(part, list(labels))) for head, name, part in people + models]
@@ -155,7 +166,7 @@ def distribution(ground: Ground) -> Figure:
     return Figure(
         key="distribution",
         title=_("How answers are distributed"),
-        alt=listed(often, _("Most often:")),
+        alt=list_text(often, _("Most often:")),
         columns=(_("who"), _("code"), _("answer"), _("count"), _("share")),
         rows=tuple(row for _head, name, count in counts for row in _rows(name, count, labels)),
         draw=lambda width: bars.draw_stacks(drawing, width),
@@ -163,7 +174,7 @@ def distribution(ground: Ground) -> Figure:
     )
 
 
-def _counts(part: Observed, codes: list[str]) -> list[int]:
+def _counts(part: Observations, codes: list[str]) -> list[int]:
     place = {code: number for number, code in enumerate(codes)}
     by_code = np.bincount(part.code, minlength=len(part.codes))
     counts = [0] * len(codes)
@@ -186,7 +197,7 @@ def _stacks(counts: list[tuple[str, str, list[int]]]) -> list[bars.Stack]:
 def _often(count: list[int], labels: list[str]) -> str:
     """The answer given most often with its share; of a tie all of its answers, or how many they are."""
     n, most = sum(count), max(count)
-    tied = [isolated(label) for label, number in zip(labels, count, strict=True) if number == most]
+    tied = [isolate_direction(label) for label, number in zip(labels, count, strict=True) if number == most]
     said = {"percent": f"{100 * most / n:.0f}", "n": f"{n:,}", "count": len(tied), "label": tied[0]}
     if len(tied) == 1:
         return _("%(label)s (%(percent)s %% of %(n)s)") % said

@@ -11,39 +11,41 @@ from django.utils.translation import gettext_lazy
 
 from benchmarks.models import Item
 from benchmarks.rules.regions import RETRIEVAL, country_code
-from evaluation.figures.drawing import boxes, lists
+from evaluation.figures.drawing import boxes, picture_strips
 from evaluation.figures.drawing.colours import UNKNOWN, Look, kind
-from evaluation.figures.drawing.text import isolated
+from evaluation.figures.drawing.text import isolate_direction
+from evaluation.figures.estimate_text import list_text, model_name
 from evaluation.figures.figure import Datum, Figure
-from evaluation.figures.of_tables import ACCURACY, bars_spec, heat_spec, spec_of
-from evaluation.figures.pictures import of_items
-from evaluation.figures.said import listed, model_name
-from evaluation.figures.spec import FigureSpec, Ground
+from evaluation.figures.pictures import first_images
+from evaluation.figures.spec import FigureData, FigureSpec
+from evaluation.figures.table_figures import ACCURACY, bars_spec, heat_spec, spec_of
 from evaluation.metrics import retrieval
 from evaluation.metrics.boxes import overlap
-from evaluation.observations import Said, Thing
-from evaluation.reports.numbers import shown
+from evaluation.observations import ObservedItem, RawAnswer
+from evaluation.reports.number_format import format_number
 from evaluation.tables.globalrg_boxes import GROUNDING_TABLES, read_boxes
-from evaluation.tables.lists import Searched, precisions, relevant_of, searched
-from evaluation.tables.spec import Missing
+from evaluation.tables.ranked_lists import RankedLists, precisions, ranked_lists, relevant_of
+from evaluation.tables.spec import MissingData
 
 CARDS = 9
 K = 5
 Drawn = tuple[str, list[float]]  # who, box
 
 
-def overlays(ground: Ground) -> Figure:
+def overlays(ground: FigureData) -> Figure:
     """Every picture with a first box and another one; the pairs that agree least come first."""
     seen = _boxes_of(ground)
     if not seen:
-        raise Missing(_("There is no picture yet with a person's box and another one, of a verifier or of a model."))
-    images = of_items(thing.pk for thing, _gold, _others in seen[:CARDS])
+        raise MissingData(
+            _("There is no picture yet with a person's box and another one, of a verifier or of a model.")
+        )
+    images = first_images(thing.pk for thing, _gold, _others in seen[:CARDS])
     cards = []
     for thing, gold, others in seen[:CARDS]:
         image = images.get(thing.pk)
         size = (image.width, image.height) if image else (4, 3)
-        drawn = [boxes.Drawn(_("first: %(who)s") % {"who": gold[0]}, _corners(gold[1]))]
-        drawn += [boxes.Drawn(who, _corners(box), iou) for who, box, iou in others]
+        drawn = [boxes.LabelledBox(_("first: %(who)s") % {"who": gold[0]}, _corners(gold[1]))]
+        drawn += [boxes.LabelledBox(who, _corners(box), iou) for who, box, iou in others]
         cards.append(boxes.Card(_name(thing), image.sha256 if image else "", *size, tuple(drawn)))
     drawing = boxes.Overlays(tuple(cards), _("IoU"))
     rows: list[tuple[Datum, ...]] = [
@@ -52,11 +54,14 @@ def overlays(ground: Ground) -> Figure:
         for who, box, iou in others
     ]
     corners = ("x0", "y0", "x1", "y1")
-    worst = [(_name(t), ", ".join(f"{who} {shown(iou)}" for who, _b, iou in others)) for t, _g, others in seen[:CARDS]]
+    worst = [
+        (_name(t), ", ".join(f"{who} {format_number(iou)}" for who, _b, iou in others))
+        for t, _g, others in seen[:CARDS]
+    ]
     return Figure(
         key="overlays",
         title=_("Boxes on their pictures, least overlap first"),
-        alt=listed(worst, _("Overlap (IoU) with the first box:")),
+        alt=list_text(worst, _("Overlap (IoU) with the first box:")),
         columns=(
             _("item"), _("concept"), _("country"), _("first box by"), _("other box by"), _("IoU"),
             *(_("first %(side)s") % {"side": side} for side in corners), *corners,
@@ -70,9 +75,9 @@ def overlays(ground: Ground) -> Figure:
     )  # fmt: skip
 
 
-def _boxes_of(ground: Ground) -> list[tuple[Thing, Drawn, list[tuple[str, list[float], float]]]]:
+def _boxes_of(ground: FigureData) -> list[tuple[ObservedItem, Drawn, list[tuple[str, list[float], float]]]]:
     """By the least overlap with the first box. A verifier's answer is of another item, with the same key."""
-    first: dict[str, tuple[Thing, Drawn]] = {}
+    first: dict[str, tuple[ObservedItem, Drawn]] = {}
     others: dict[str, list[Drawn]] = defaultdict(list)
     for said in ground.answers("boxes", "box"):
         _sort_in(said, first, others)
@@ -80,7 +85,7 @@ def _boxes_of(ground: Ground) -> list[tuple[Thing, Drawn, list[tuple[str, list[f
         for said in ground.answers("verification", "box"):
             if drawn := read_boxes(said.answer):
                 others[said.thing.key].append((model_name(said.who), drawn[0]))
-    except Missing:
+    except MissingData:
         pass  # verification is not asked everywhere
     found = []
     for key, (thing, gold) in first.items():
@@ -90,7 +95,7 @@ def _boxes_of(ground: Ground) -> list[tuple[Thing, Drawn, list[tuple[str, list[f
     return sorted(found, key=lambda one: (one[2][0][2], one[0].key))
 
 
-def _sort_in(said: Said, first: dict[str, tuple[Thing, Drawn]], others: dict[str, list[Drawn]]) -> None:
+def _sort_in(said: RawAnswer, first: dict[str, tuple[ObservedItem, Drawn]], others: dict[str, list[Drawn]]) -> None:
     drawn = read_boxes(said.answer)
     if not drawn:
         return
@@ -104,56 +109,56 @@ def _corners(box: list[float]) -> tuple[float, float, float, float]:
     return box[0], box[1], box[2], box[3]
 
 
-def _name(thing: Thing) -> str:
+def _name(thing: ObservedItem) -> str:
     return ", ".join(filter(None, [thing.concept or thing.key, thing.origin]))
 
 
-def strips(ground: Ground) -> Figure:
+def strips(ground: FigureData) -> Figure:
     """The first five of one query for every model; which query, the address says (`universal`)."""
-    runs = searched(ground.runs("retrieval"))
+    runs = ranked_lists(ground.runs("retrieval"))
     names = _universals(runs)
     asked = next(
         (str(one) for one in ground.params.getlist("universal") if str(one) in names), names[0] if names else ""
     )
     parts = [one.only(place) for one in runs for place in range(len(one.queries)) if _universal(one, place) == asked]
     if not parts:
-        raise Missing(_("The runs hold no lists."))
+        raise MissingData(_("The runs hold no lists."))
     shas = _pictures(ground, parts)
     regions = list(RETRIEVAL.countries)
     drawn = [_strip(part, regions, shas) for part in parts]
     used = [region for region in regions if any(one.region == region for _strip_, found in drawn for one in found)]
     legend = tuple((f"{regions.index(region) + 1}: {region}", _look(region, regions)) for region in used)
-    drawing = lists.Strips(tuple(strip for strip, _found in drawn), legend)
+    drawing = picture_strips.Strips(tuple(strip for strip, _found in drawn), legend)
     rows = tuple((strip.title, asked, *one.row) for strip, found in drawn for one in found)
     first = [(strip.title, ", ".join(one.country for one in found)) for strip, found in drawn]
     return Figure(
         key="strips",
         title=_("What was found for “%(query)s”") % {"query": asked},
-        alt=listed(first, _("Countries of the first %(k)s:") % {"k": K}),
+        alt=list_text(first, _("Countries of the first %(k)s:") % {"k": K}),
         columns=(_("model"), _("query"), _("rank"), _("picture"), _("country"), _("region"), _("score"), _("right")),
         rows=rows,
-        draw=lambda width: lists.draw(drawing, width),
+        draw=lambda width: picture_strips.draw(drawing, width),
         words=(
             _("The chip has the country, and number and colour of its region."),
             _("Scores of two models are not comparable."),
-            *_elsewhere(one for _strip_, found in drawn for one in found),
+            *_region_conflicts(one for _strip_, found in drawn for one in found),
             *ground.words(),
         ),
         links_head=_("Queries:"),
-        links=tuple((name, ground.with_choice("universal", name), name == asked) for name in names),
+        links=tuple((name, ground.with_options("universal", name), name == asked) for name in names),
     )
 
 
-def universals(ground: Ground) -> list[str]:
-    """What `universal` may be in the address. Raises Missing."""
-    return _universals(searched(ground.runs("retrieval")))
+def universals(ground: FigureData) -> list[str]:
+    """What `universal` may be in the address. Raises MissingData."""
+    return _universals(ranked_lists(ground.runs("retrieval")))
 
 
-def _universals(runs: list[Searched]) -> list[str]:
+def _universals(runs: list[RankedLists]) -> list[str]:
     return sorted({_universal(one, place) for one in runs for place in range(len(one.queries))})
 
 
-class _One:
+class _FoundPicture:
     """A found picture with what is known of it."""
 
     def __init__(self, place: int, key: str, about: Any, score: float, right: bool | None) -> None:
@@ -168,48 +173,54 @@ class _One:
         return self.place, self.key, self.country, self.region, self.score, right
 
 
-def _elsewhere(found: Iterable[_One]) -> list[str]:
+def _region_conflicts(found: Iterable[_FoundPicture]) -> list[str]:
     """Regions are the paper's, whatever the collection says; where it says otherwise, both are named."""
     words = [_("Regions of countries are those of the paper's list; countries beyond it have the collection's own.")]
     other = {one.country: one for one in found if one.stored and one.stored.casefold() != one.region.casefold()}
     words += [
         _("%(country)s: %(region)s here, %(stored)s in the collection.")
-        % {"country": isolated(country), "region": isolated(one.region), "stored": isolated(one.stored)}
+        % {
+            "country": isolate_direction(country),
+            "region": isolate_direction(one.region),
+            "stored": isolate_direction(one.stored),
+        }
         for country, one in sorted(other.items())
     ]
     return words
 
 
-def _universal(of: Searched, place: int) -> str:
+def _universal(of: RankedLists, place: int) -> str:
     query = of.queries[place]
     return str(query.about.get("universal") or query.text or query.key)
 
 
-def _strip(of: Searched, regions: list[str], shas: dict[str, str]) -> tuple[lists.Strip, list[_One]]:
+def _strip(
+    of: RankedLists, regions: list[str], shas: dict[str, str]
+) -> tuple[picture_strips.Strip, list[_FoundPicture]]:
     scores = dict(_scores(of))
     relevant = relevant_of(of, "universal")
     keys = of.keys[0][:K]
     known = relevant[0] or None
     found = [
-        _One(rank, key, of.about.get(key, {}), scores.get(key, 0.0), None if known is None else key in known)
+        _FoundPicture(rank, key, of.about.get(key, {}), scores.get(key, 0.0), None if known is None else key in known)
         for rank, key in enumerate(keys, start=1)
     ]
     tiles = tuple(
-        lists.Found(
+        picture_strips.StripPicture(
             _chip(one, regions), one.score, _look(one.region, regions), shas.get(one.key, ""), one.key, one.right
         )
         for one in found
     )
-    return lists.Strip(of.label, _diversities(of, found, relevant), tiles), found
+    return picture_strips.Strip(of.label, _diversities(of, found, relevant), tiles), found
 
 
-def _scores(of: Searched) -> list[tuple[str, float]]:
-    """Of the list that is shown; the order is `Searched`'s, the scores are read again."""
+def _scores(of: RankedLists) -> list[tuple[str, float]]:
+    """Of the list that is shown; the order is `RankedLists`'s, the scores are read again."""
     row = of.run.rankings.get(query=of.queries[0])
     return list(zip(row.keys, row.scores, strict=True))
 
 
-def _diversities(of: Searched, found: list[_One], relevant: list[frozenset[str]]) -> str:
+def _diversities(of: RankedLists, found: list[_FoundPicture], relevant: list[frozenset[str]]) -> str:
     """Both diversities of the first five and how many are right, in percent."""
     if len(found) < K:
         return _("%(n)s found; the numbers need %(k)s") % {"n": len(found), "k": K}
@@ -234,16 +245,16 @@ def _look(region: str, regions: list[str]) -> Look:
     return kind(regions.index(region)) if region in regions else UNKNOWN
 
 
-def _chip(one: _One, regions: list[str]) -> str:
+def _chip(one: _FoundPicture, regions: list[str]) -> str:
     """The country, and the number of its region in the legend: colours alone tell too little."""
     return f"{regions.index(one.region) + 1}: {one.country}" if one.region in regions else one.country
 
 
-def _pictures(ground: Ground, parts: list[Searched]) -> dict[str, str]:
+def _pictures(ground: FigureData, parts: list[RankedLists]) -> dict[str, str]:
     """Checksums of the found pictures, where an item of this benchmark has the entry's key."""
     keys = {key for part in parts for key in part.keys[0][:K]}
     items = dict(Item.objects.filter(stage__benchmark=ground.benchmark, key__in=keys).values_list("key", "pk"))
-    images = of_items(items.values())
+    images = first_images(items.values())
     return {key: images[pk].sha256 for key, pk in items.items() if pk in images}
 
 

@@ -15,13 +15,13 @@ from benchmarks.services.derivatives import derivative
 WIDTH = 480  # enough for a card at two pixels for one
 
 
-def of_items(pks: Iterable[int]) -> dict[int, Image]:
+def first_images(pks: Iterable[int]) -> dict[int, Image]:
     """The first picture of each item that has one."""
     rows = ItemImage.objects.filter(item__in=set(pks)).select_related("image").order_by("-pk")
     return {row.item_id: row.image for row in rows}
 
 
-def addressed(benchmark: Benchmark) -> Callable[[str], str]:
+def signed_address(benchmark: Benchmark) -> Callable[[str], str]:
     """From a checksum to the address of a small derivative; "" for what the team does not have."""
 
     def href(sha: str) -> str:
@@ -31,7 +31,7 @@ def addressed(benchmark: Benchmark) -> Callable[[str], str]:
     return href
 
 
-def embedded(benchmark: Benchmark) -> Callable[[str], str]:
+def data_address(benchmark: Benchmark) -> Callable[[str], str]:
     """The same picture inside the file itself."""
 
     def href(sha: str) -> str:

@@ -12,16 +12,16 @@ from django.utils.translation import gettext_lazy
 
 from benchmarks.rules.regions import country_code
 from evaluation.figures.drawing import plane
+from evaluation.figures.estimate_text import estimate_text, list_text
 from evaluation.figures.figure import Datum, Figure
-from evaluation.figures.said import in_words, listed
-from evaluation.figures.spec import FigureSpec, Ground
+from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.metrics.counts import Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.projection import Plane, principal_plane
 from evaluation.metrics.silhouette import mean_silhouettes
-from evaluation.reports.numbers import shown
-from evaluation.tables.lists import labels_of
-from evaluation.tables.spec import Missing
+from evaluation.reports.number_format import format_number
+from evaluation.tables.ranked_lists import labels_of
+from evaluation.tables.spec import MissingData
 from evaluation.tables.xcm_association import concept_of
 from predictions.models import Run
 from predictions.readers import embedded, vectors_by
@@ -50,7 +50,7 @@ def thinned(count: int, most: int = MOST, seed: int = SEED) -> Ints:
     return np.sort(np.random.default_rng(seed).choice(count, most, replace=False))
 
 
-def in_the_plane(ground: Ground) -> Figure:
+def in_the_plane(ground: FigureData) -> Figure:
     """Of the run that the address names (`run`), else the first."""
     runs = ground.runs("embedding")
     labels = [labels_of(runs)[run.pk] for run in runs]
@@ -59,7 +59,9 @@ def in_the_plane(ground: Ground) -> Figure:
     ground.used_runs = {run.pk: run}
     parts, unknown = _parts(run)
     if not parts:
-        raise Missing(_("The entries say neither their language nor their country. Import the collection with these."))
+        raise MissingData(
+            _("The entries say neither their language nor their country. Import the collection with these.")
+        )
     drawing = plane.Plane(tuple(_panel(one, asked) for one in parts), _("n"), _("silhouette"))
     return Figure(
         key="plane",
@@ -114,7 +116,7 @@ def _panel(of: Part, run: str) -> plane.Panel:
     others = tuple(point for name in rest for point in where[name])
     return plane.Panel(
         f"{run}. {of.title}",
-        _("Silhouette %(mean)s") % {"mean": in_words(of.mean)},
+        _("Silhouette %(mean)s") % {"mean": estimate_text(of.mean)},
         _("First component, %(share)s of the variance") % {"share": _percent(of.at.explained[0])},
         _("Second component, %(share)s") % {"share": _percent(of.at.explained[1])},
         tuple(plane.Cluster(name, tuple(where[name]), of.counts[name], _beside(of.own.get(name))) for name in named),
@@ -129,16 +131,16 @@ def _percent(share: float) -> str:
 
 
 def _beside(found: Estimate | None) -> str:
-    return "" if found is None or found.value is None else shown(found.value)
+    return "" if found is None or found.value is None else format_number(found.value)
 
 
 def _alt(of: Part, run: str) -> str:
     head = _("%(run)s. %(what)s: the first two principal components hold %(first)s and %(second)s of the variance") % {
         "run": run, "what": of.title, "first": _percent(of.at.explained[0]), "second": _percent(of.at.explained[1]),
     }  # fmt: skip
-    head += "; " + _("mean silhouette %(mean)s. By group:") % {"mean": in_words(of.mean)}
+    head += "; " + _("mean silhouette %(mean)s. By group:") % {"mean": estimate_text(of.mean)}
     by_size = sorted(of.own, key=lambda name: (-of.counts[name], name))
-    return listed([(name, f"{_beside(of.own[name]) or '–'}, n = {of.counts[name]:,}") for name in by_size], head)
+    return list_text([(name, f"{_beside(of.own[name]) or '–'}, n = {of.counts[name]:,}") for name in by_size], head)
 
 
 def _rows(of: Part, run: str) -> list[tuple[Datum, ...]]:

@@ -3,9 +3,9 @@
 from benchmarks.models import Benchmark
 from evaluation.figures import culturalvqa, globalrg, projection, tiers, valueground, xcm
 from evaluation.figures.general import GENERAL
-from evaluation.figures.of_tables import ACCURACY, CORRELATION, heat_spec, spec_of
+from evaluation.figures.model_figures import MODELS
 from evaluation.figures.spec import FigureSpec
-from evaluation.figures.with_models import MODELS
+from evaluation.figures.table_figures import ACCURACY, CORRELATION, heat_spec, spec_of
 from evaluation.tables.caire import TABLES as CAIRE
 from evaluation.tables.culturalvqa import TABLES as CULTURALVQA
 from evaluation.tables.valueground import TABLES as VALUEGROUND

@@ -10,13 +10,13 @@ from urllib.parse import urlencode
 from django.utils.translation import gettext as _
 
 from evaluation.figures.figure import Figure, Words
-from evaluation.observations import Observed, observe
+from evaluation.observations import Observations, observe
 from evaluation.selection import NAMES, Selection, select
-from evaluation.tables.counted import counted_words
-from evaluation.tables.given import EVERYBODY, Given
-from evaluation.tables.lists import labels_of
+from evaluation.tables.inclusion_text import counted_words
+from evaluation.tables.ranked_lists import labels_of
 from evaluation.tables.sources import CAMPAIGNS, COLLECTION, name_of
-from evaluation.tables.spec import Missing, Table, TableSpec
+from evaluation.tables.spec import MissingData, Table, TableSpec
+from evaluation.tables.table_inputs import EVERYBODY, TableInputs
 from predictions.models import Collection, Run
 
 
@@ -28,16 +28,16 @@ class FigureSpec:
     number: str
     title: Words
     needs: Words
-    build: Callable[[Ground], Figure] = field(repr=False)
+    build: Callable[[FigureData], Figure] = field(repr=False)
 
 
 @dataclass
-class Ground(Given):
+class FigureData(TableInputs):
     """What all figures of a page are made from: each question is read once. `begin` before each figure."""
 
     def begin(self, spec: FigureSpec) -> None:
         self.spec = TableSpec(spec.key, spec.number, spec.title, spec.needs, no_table)
-        self.used, self.used_runs, self.choices = [], {}, {}
+        self.used_selections, self.used_runs, self.choices = [], {}, {}
 
     @property
     def has_questions(self) -> bool:
@@ -46,30 +46,30 @@ class Ground(Given):
 
     @cached_property
     def asked(self) -> Selection:
-        """What the address asks for, else the first stage's first question. Raises Missing and SelectionError."""
+        """What the address asks for, else the first stage's first question. Raises MissingData and SelectionError."""
         if not self.has_questions:
-            raise Missing(_("No campaign has been opened yet whose questions have a measure of agreement."))
+            raise MissingData(_("No campaign has been opened yet whose questions have a measure of agreement."))
         return select(self.catalogue, self.params, zone=self.zone)
 
-    def observed(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Observed:
+    def observed(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Observations:
         found = super().observed(stage, field_key, raters)
-        self.used.append(self.selection(stage, field_key, raters))
+        self.used_selections.append(self.selection(stage, field_key, raters))
         return found
 
     @property
-    def everybody(self) -> Observed:
-        """All that people and models said to the question asked for. Raises Missing without any of it."""
-        self.used.append(self._everybody[0])
+    def everybody(self) -> Observations:
+        """All that people and models said to the question asked for. Raises MissingData without any of it."""
+        self.used_selections.append(self._everybody[0])
         if not self._everybody[1].n:
             raise self.no_ratings(self.asked.stage)
         return self._everybody[1]
 
     @cached_property
-    def _everybody(self) -> tuple[Selection, Observed]:
+    def _everybody(self) -> tuple[Selection, Observations]:
         selection = replace(self.asked, raters=EVERYBODY)
         return selection, observe(selection)
 
-    def with_choice(self, name: str, value: str) -> str:
+    def with_options(self, name: str, value: str) -> str:
         """The address's query with another choice of the figure's own; every other choice stays."""
         kept = [
             (one, str(v))
@@ -94,10 +94,10 @@ class Ground(Given):
 
     def words(self) -> tuple[str, ...]:
         """The sentences that stand under the figure."""
-        used = list(dict.fromkeys(self.used))
+        used = list(dict.fromkeys(self.used_selections))
         runs = list(self.used_runs.values())
         return (*self.source_words(), *counted_words(used, runs, self.catalogue))
 
 
-def no_table(_given: Given) -> Table:
+def no_table(_given: TableInputs) -> Table:
     raise AssertionError("a figure is not built as a table")

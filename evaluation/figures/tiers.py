@@ -7,19 +7,19 @@ from django.utils.translation import gettext_lazy
 
 from evaluation.figures.drawing import bars
 from evaluation.figures.drawing.colours import KINDS
+from evaluation.figures.estimate_text import estimate_text, list_text, number_columns, numbers
 from evaluation.figures.figure import Figure
-from evaluation.figures.of_tables import spec_of, table_of
-from evaluation.figures.said import in_words, listed, number_columns, numbers
-from evaluation.figures.spec import FigureSpec, Ground
+from evaluation.figures.spec import FigureData, FigureSpec
+from evaluation.figures.table_figures import spec_of, table_of
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.spec import Missing
+from evaluation.tables.spec import MissingData
 from evaluation.tables.xcm import TABLES
 from evaluation.tables.xcm_prevalence import TIERS
 
 TABLE = spec_of(TABLES["3xcm"], "languages-tiers")
 
 
-def found_by_tier(ground: Ground) -> Figure:
+def found_by_tier(ground: FigureData) -> Figure:
     """The table's last column, the first ten places together, a bar for each run."""
     table = table_of(ground, TABLE)
     runs: dict[str, dict[str, Estimate]] = {}
@@ -28,14 +28,14 @@ def found_by_tier(ground: Ground) -> Figure:
             runs.setdefault(str(row.group), {})[str(row.label)] = row.cells[-1].estimate
     tiers = [str(words) for words in TIERS.values()]
     if not runs:
-        raise Missing(TABLE.needs)
+        raise MissingData(TABLE.needs)
     stacks = tuple(bars.Stack(run, _shares(of, tiers), _counted(of), _("no tier is known")) for run, of in runs.items())
     drawing = bars.Stacks(tuple(tiers), KINDS[: len(tiers)], stacks, tuple("" for _tier in tiers))
-    said = [(run, ", ".join(f"{tier} {in_words(of[tier])}" for tier in tiers)) for run, of in runs.items()]
+    said = [(run, ", ".join(f"{tier} {estimate_text(of[tier])}" for tier in tiers)) for run, of in runs.items()]
     return Figure(
         key="tiers-found",
         title=_("Tiers of languages among the first ten"),
-        alt=listed(said, _("Share of the captions found that are of the tier:")),
+        alt=list_text(said, _("Share of the captions found that are of the tier:")),
         columns=(_("run"), _("tier"), *number_columns()),
         rows=tuple((run, tier, *numbers(of[tier])) for run, of in runs.items() for tier in tiers),
         draw=lambda width: bars.draw_stacks(drawing, width),

@@ -7,19 +7,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluation.figures.drawing import scatter
+from evaluation.figures.estimate_text import estimate_text, list_text, value_of
 from evaluation.figures.figure import Figure
-from evaluation.figures.said import in_words, listed, value_of
-from evaluation.figures.spec import FigureSpec, Ground
+from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.metrics.association import pearson_of
-from evaluation.tables.spec import Missing
-from evaluation.tables.valueground_answers import asked, known_answers
+from evaluation.tables.spec import MissingData
+from evaluation.tables.valueground_answers import known_answers, load_instances
 
 MOST = 12
 
 
-def main_against_text(ground: Ground) -> Figure:
+def main_against_text(ground: FigureData) -> Figure:
     """Each country a point, on the same instances: accuracy of text only across, of the main setting upwards."""
-    of = asked(ground)
+    of = load_instances(ground)
     clouds, rows, found = [], [], []
     for model in of.models:
         known = known_answers(of, model)
@@ -36,16 +36,18 @@ def main_against_text(ground: Ground) -> Figure:
         r = pearson_of(np.array([d.x for d in dots]), np.array([d.y for d in dots]))
         said = scatter.correlation_words("r", value_of(r))
         clouds.append(scatter.Cloud(model, tuple(dots), said, scatter.fitted(tuple(dots))))
-        found.append((model, in_words(r)))
+        found.append((model, estimate_text(r)))
     if not clouds:
-        raise Missing(_("No model has answered both with pictures and without. Import its answers of both settings."))
+        raise MissingData(
+            _("No model has answered both with pictures and without. Import its answers of both settings.")
+        )
     drawing = scatter.Scatter(
         tuple(clouds[:MOST]), _("Accuracy, text only"), _("Accuracy, main"), 0.0, 1.0, diagonal=True
     )
     return Figure(
         key="main-text",
         title=_("Accuracy with pictures against text only, by country"),
-        alt=listed(found, _("Pearson's r over countries:")),
+        alt=list_text(found, _("Pearson's r over countries:")),
         columns=(_("model"), _("country"), _("text only"), _("main"), _("instances")),
         rows=tuple(rows),
         draw=lambda width: scatter.draw(drawing, width),

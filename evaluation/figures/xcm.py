@@ -11,14 +11,14 @@ from django.utils.translation import gettext_lazy
 
 from evaluation.figures.drawing import bars, ranks
 from evaluation.figures.drawing.colours import BRASS_DEEP, KINDS, Look
+from evaluation.figures.estimate_text import list_text
 from evaluation.figures.figure import Datum, Figure
-from evaluation.figures.said import listed
-from evaluation.figures.spec import FigureSpec, Ground
+from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.forced_choice import winners
-from evaluation.tables.lists import Searched, labels_at, searched
-from evaluation.tables.spec import Missing
-from evaluation.tables.trials import SIX, THREE, Choices, choices_of, countries_of, with_trials
+from evaluation.tables.ranked_lists import RankedLists, labels_at, ranked_lists
+from evaluation.tables.spec import MissingData
+from evaluation.tables.trials import SIX, THREE, TrialScores, choices_of, countries_of, with_trials
 from evaluation.tables.xcm_prevalence import TIERS, tier
 
 DEPTH = 100  # ranks at most
@@ -40,19 +40,19 @@ LOOKS: Mapping[str, Look] = {
 }
 
 
-def wins_of_three(ground: Ground) -> Figure:
+def wins_of_three(ground: FigureData) -> Figure:
     return _wins(ground, "wins", THREE, _("Who wins, of three candidates"))
 
 
-def wins_of_six(ground: Ground) -> Figure:
+def wins_of_six(ground: FigureData) -> Figure:
     return _wins(ground, "wins-six", SIX, _("Who wins, of six candidates"))
 
 
-def _wins(ground: Ground, key: str, roles: tuple[str, ...], title: str) -> Figure:
+def _wins(ground: FigureData, key: str, roles: tuple[str, ...], title: str) -> Figure:
     """Pooled for every run; by country of the query for the run that the address names (`run`), else the first."""
     found = choices_of(ground.runs("forced_choice", with_trials(len(roles))), roles)
     if not found:
-        raise Missing(_("No run has answered trials with these candidates."))
+        raise MissingData(_("No run has answered trials with these candidates."))
     labels = [one.label for one in found]
     asked = next((str(x) for x in ground.params.getlist("run") if str(x) in labels), labels[0])
     shown = found[labels.index(asked)]
@@ -76,7 +76,7 @@ def _wins(ground: Ground, key: str, roles: tuple[str, ...], title: str) -> Figur
     return Figure(
         key=key,
         title=title,
-        alt=listed(pooled, _("Shares of trials won, all countries:")),
+        alt=list_text(pooled, _("Shares of trials won, all countries:")),
         columns=(_("run"), _("country of the query"), _("candidate"), _("wins"), _("share")),
         rows=tuple(rows),
         draw=lambda width: bars.draw_stacks(drawing, width),
@@ -86,11 +86,11 @@ def _wins(ground: Ground, key: str, roles: tuple[str, ...], title: str) -> Figur
             *ground.words(),
         ),
         links_head=_("By country, of the run:"),
-        links=tuple((name, ground.with_choice("run", name), name == asked) for name in labels),
+        links=tuple((name, ground.with_options("run", name), name == asked) for name in labels),
     )
 
 
-def _counts(of: Choices) -> list[int]:
+def _counts(of: TrialScores) -> list[int]:
     return [int(wins) for wins in np.nansum(winners(of.similarity), axis=0)] if of.trials else [0] * len(of.roles)
 
 
@@ -115,13 +115,13 @@ def _in_words(roles: tuple[str, ...], every: list[int]) -> str:
     return ", ".join(f"{ROLES[role][1]} {100 * wins / n:.1f} %" for role, wins in zip(roles, every, strict=True))
 
 
-def frequency_by_rank(ground: Ground) -> Figure:
+def frequency_by_rank(ground: FigureData) -> Figure:
     """For every run: of all lists, how large a part has a caption of the tier at this rank."""
-    parts = searched(ground.runs("retrieval"))
+    parts = ranked_lists(ground.runs("retrieval"))
     found = [(one.label, _by_tier(one)) for one in parts]
     drawn = [(name, table) for name, table in found if table is not None and table.size]
     if not drawn:
-        raise Missing(_("No list has captions whose language is known. Give each entry its language."))
+        raise MissingData(_("No list has captions whose language is known. Give each entry its language."))
     panels = tuple(
         (
             name,
@@ -136,7 +136,7 @@ def frequency_by_rank(ground: Ground) -> Figure:
     return Figure(
         key="ranks",
         title=_("Languages by rank"),
-        alt=listed(first, _("At the first rank:")),
+        alt=list_text(first, _("At the first rank:")),
         columns=(_("run"), _("rank"), *(str(words) for words in TIERS.values())),
         rows=tuple(
             (name, rank, *(float(share) for share in row)) for name, table in drawn for rank, row in enumerate(table, 1)
@@ -154,7 +154,7 @@ def _tiers_in_words(row: Floats) -> str:
     return ", ".join(f"{words} {100 * share:.0f} %" for words, share in zip(TIERS.values(), row, strict=True))
 
 
-def _by_tier(of: Searched) -> Floats | None:
+def _by_tier(of: RankedLists) -> Floats | None:
     """(k, 3) shares by rank, of the captions whose language is in a tier; None where a rank has no such caption."""
     k = min([DEPTH, *(len(keys) for keys in of.keys)])
     if not k:

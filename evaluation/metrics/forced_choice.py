@@ -17,9 +17,9 @@ from scipy import stats
 
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate, Extra
+from evaluation.metrics.paired_tests import permutation_p
 from evaluation.metrics.proportions import share_of_sums
 from evaluation.metrics.resampling import LEVEL, RATIO, SHARES_APART, cluster_sums, estimate_by_clusters, ratio
-from evaluation.metrics.tests_between import permutation_p
 
 Test = Literal["by clusters", "by trials"]
 Ties = Literal["first", "every"]

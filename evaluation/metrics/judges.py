@@ -18,20 +18,20 @@ from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval
 from evaluation.metrics.kappa import cohen_kappa
-from evaluation.metrics.leave_one_out import OTHER_UNITS, with_the_rest
+from evaluation.metrics.leave_one_out import OTHER_UNITS, rater_against_others
 from evaluation.metrics.proportions import share_of
 
 TWO_WAY = Interval()
 
 
-def among(ratings: Ratings, keep: Bools) -> Ratings:
+def select_ratings(ratings: Ratings, keep: Bools) -> Ratings:
     """The ratings where ``keep`` (n,); units and raters are renumbered, so that nobody counts as missing."""
     units, unit = np.unique(ratings.unit[keep], return_inverse=True)
     raters, rater = np.unique(ratings.rater[keep], return_inverse=True)
     return Ratings(unit, rater, ratings.value[keep], int(units.size), int(raters.size))
 
 
-def on_units_of(ratings: Ratings, judge: int) -> Ratings:
+def units_rated_by(ratings: Ratings, judge: int) -> Ratings:
     """All ratings of the units that the judge rated, units and raters numbered as before."""
     _known(ratings, judge)
     rated = np.zeros(ratings.n_units, bool)
@@ -53,13 +53,16 @@ def alpha_with_judge(ratings: Ratings, judge: int, level: Level, *, interval: In
 
     Units: those the judge rated. Undefined as alpha is, each side for itself.
     """
-    there = on_units_of(ratings, judge)
-    people, everybody = among(there, there.rater != judge), among(there, np.ones(there.n_ratings, bool))
+    there = units_rated_by(ratings, judge)
+    people, everybody = (
+        select_ratings(there, there.rater != judge),
+        select_ratings(there, np.ones(there.n_ratings, bool)),
+    )
     return WithJudge(alpha(people, level, interval=interval), alpha(everybody, level, interval=interval))
 
 
 @dataclass(frozen=True)
-class Placed:
+class JudgePosition:
     """The judge's correlation with the mean of all people; each person's with the mean of the other people; and the
     share of the people that the judge does at least as well as, against the very same others."""
 
@@ -68,7 +71,7 @@ class Placed:
     at_least_as_good: Estimate
 
 
-def placed(ratings: Ratings, judge: int, *, interval: Interval = OTHER_UNITS) -> Placed:
+def judge_position(ratings: Ratings, judge: int, *, interval: Interval = OTHER_UNITS) -> JudgePosition:
     """Where a judge stands among the people: Spearman with the rest, over the units the judge rated.
 
     For ``at_least_as_good``, person j is taken out, and both j and the judge are correlated with the mean of those who
@@ -76,12 +79,12 @@ def placed(ratings: Ratings, judge: int, *, interval: Interval = OTHER_UNITS) ->
     one of the two is undefined are left out ("n_left_out"). Undefined: nobody can be compared ("no_pairs"). Its
     interval is Wilson's over the people: other people, the same units.
     """
-    there = on_units_of(ratings, judge)
+    there = units_rated_by(ratings, judge)
     humans = there.rater != judge
     people = Ratings(there.unit[humans], there.rater[humans], there.value[humans], there.n_units, there.n_raters)
     numbers = np.unique(people.rater)
     n_people, n_units = int(numbers.size), int(np.unique(there.unit).size)
-    found = [(int(j), with_the_rest(people, int(j), interval=interval)) for j in numbers]
+    found = [(int(j), rater_against_others(people, int(j), interval=interval)) for j in numbers]
     each = [(j, replace(one, n_raters=n_people)) for j, one in found]
     wins, compared = 0, 0
     for person, own in each:
@@ -99,8 +102,8 @@ def placed(ratings: Ratings, judge: int, *, interval: Interval = OTHER_UNITS) ->
             reason="no_pairs" if each else "too_few_raters", method=method, n_units=n_units,
             n_raters=len(each), n_ratings=there.n_ratings, resampled="raters", extras={"n_left_out": n_left_out},
         )  # fmt: skip
-    own = with_the_rest(there, judge, interval=interval)
-    return Placed(replace(own, n_raters=n_people + 1), tuple(each), best)
+    own = rater_against_others(there, judge, interval=interval)
+    return JudgePosition(replace(own, n_raters=n_people + 1), tuple(each), best)
 
 
 def _instead_of(there: Ratings, judge: int, person: int) -> float | None:
@@ -109,7 +112,7 @@ def _instead_of(there: Ratings, judge: int, person: int) -> float | None:
     theirs[there.unit[there.rater == person]] = True
     keep = theirs[there.unit] & (there.rater != person)
     some = Ratings(there.unit[keep], there.rater[keep], there.value[keep], there.n_units, there.n_raters)
-    return with_the_rest(some, judge, interval=Interval(over="none")).value
+    return rater_against_others(some, judge, interval=Interval(over="none")).value
 
 
 def majority(ratings: Ratings) -> tuple[Floats, Ints]:
@@ -145,7 +148,7 @@ def against_majority(ratings: Ratings, judge: int, *, codes: Sequence[float] | N
     first place) are left out ("n_tied"). Intervals: Wilson's, units taken for independent.
     Undefined: no unit that both the judge and a majority speak about.
     """
-    there = on_units_of(ratings, judge)
+    there = units_rated_by(ratings, judge)
     humans = there.rater != judge
     people = Ratings(there.unit[humans], there.rater[humans], there.value[humans], there.n_units, there.n_raters)
     truth, raters = majority(people)

@@ -25,11 +25,11 @@ OTHER_UNITS = Interval(over="units")
 METHOD = "Spearman with the mean of the others"
 
 
-def with_the_rest(ratings: Ratings, rater: int, *, interval: Interval = OTHER_UNITS) -> Estimate:
+def rater_against_others(ratings: Ratings, rater: int, *, interval: Interval = OTHER_UNITS) -> Estimate:
     """How one rater, numbered as in ``ratings``, agrees with the mean of the others. ``n_units`` are shared ones.
 
     >>> ratings = Ratings.from_matrix([[1, 1, 2], [2, 2, 2], [3, 4, 4], [4, 5, 5]])
-    >>> round(with_the_rest(ratings, 0).value, 3)
+    >>> round(rater_against_others(ratings, 0).value, 3)
     1.0
     """
     if not 0 <= rater < ratings.n_raters:
@@ -48,15 +48,15 @@ def with_the_rest(ratings: Ratings, rater: int, *, interval: Interval = OTHER_UN
     return replace(found, method=METHOD, n_raters=ratings.n_raters, n_ratings=int(own.size), missing_share=None)
 
 
-def each_against_the_rest(ratings: Ratings) -> Estimate:
-    """The mean over raters of ``with_the_rest``. ``extras``: "least", "median", "most" and "sd" of the raters' own, and
-    "n_annotators" that could be compared. Without an interval: `human_ceiling.py` has one, and takes its time.
+def mean_rater_against_others(ratings: Ratings) -> Estimate:
+    """The mean over raters of ``rater_against_others``. ``extras``: "least", "median", "most" and "sd" of the raters'
+    own, and "n_annotators" that could be compared. Without an interval: `human_ceiling.py` has one, and takes its time.
 
     >>> ratings = Ratings.from_matrix([[1, 1, 2], [2, 2, 2], [3, 4, 4], [4, 5, 5]])
-    >>> round(each_against_the_rest(ratings).value, 3)  # 1, 1 and 0.949
+    >>> round(mean_rater_against_others(ratings).value, 3)  # 1, 1 and 0.949
     0.983
     """
-    each = [with_the_rest(ratings, rater, interval=Interval(over="none")) for rater in range(ratings.n_raters)]
+    each = [rater_against_others(ratings, rater, interval=Interval(over="none")) for rater in range(ratings.n_raters)]
     values = np.array([one.value for one in each if one.value is not None])
     counted: dict[str, Any] = {
         "method": METHOD + ", averaged over raters", "n_units": ratings.n_units, "n_raters": ratings.n_raters,

@@ -7,7 +7,7 @@ For right and wrong, one thing a cluster, the test is McNemar's exact one, drawn
 More than MOST models are not tested: of that many pairs the least p that the draws can give is above 0.05 once Holm
 has corrected it, whatever the models did. Nor are more than MOST_SUMS numbers, clusters times pairs, drawn for.
 Undefined: a pair of models that have no thing in common is not tested; neither was shown to be better.
-Source: ``tests_between.py``, whose p values, Holm correction and bands these are.
+Source: ``paired_tests.py``, whose p values, Holm correction and bands these are.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy.typing as npt
 from scipy import stats
 
 from evaluation.metrics.counts import Floats
+from evaluation.metrics.paired_tests import PERMUTATIONS, adjusted, rank_bands
 from evaluation.metrics.resampling import number_clusters
-from evaluation.metrics.tests_between import PERMUTATIONS, adjusted, rank_bands
 
 MOST = 32  # 32 x 31 / 2 / 10,001 = 0.0496
 MOST_SUMS = 6_000_000
@@ -29,7 +29,7 @@ _SAME = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class ModelRanking:
     """``bands``: each model's best and worst place; ``p`` (k, k) corrected by Holm's method, NaN where not tested;
     ``n_permutations`` is 0 where too many were given, and all places are open."""
 
@@ -57,20 +57,20 @@ def closeness(scores: npt.ArrayLike, means: npt.ArrayLike, *, ranks: bool) -> Fl
     return found
 
 
-def ranked(
+def rank_models(
     contributions: npt.ArrayLike, clusters: npt.ArrayLike, *, seed: int = 0, permutations: int = PERMUTATIONS,
     level: float = 0.95,
-) -> Ranked:  # fmt: skip
+) -> ModelRanking:  # fmt: skip
     """``clusters`` (n,) labels: signs flip for whole clusters. NaN where a model said nothing of a thing.
 
-    >>> ranked(np.column_stack([np.ones(40), np.zeros(40)]), np.arange(40)).bands
+    >>> rank_models(np.column_stack([np.ones(40), np.zeros(40)]), np.arange(40)).bands
     [(1, 1), (2, 2)]
     """
     table = np.asarray(contributions, np.float64)
     k = table.shape[1]
     count, number = number_clusters(clusters)
     if k > MOST or count * k * (k - 1) // 2 > MOST_SUMS:
-        return Ranked([(1, k)] * k, np.full((k, k), np.nan), 0, 0)
+        return ModelRanking([(1, k)] * k, np.full((k, k), np.nan), 0, 0)
     pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
     sums, compared = np.zeros((count, len(pairs))), np.zeros(len(pairs), np.int64)
     for place, (i, j) in enumerate(pairs):
@@ -85,7 +85,7 @@ def ranked(
         matrix[i, j] = matrix[j, i] = corrected[place]
         if corrected[place] <= 1 - level:
             better[(i, j) if sums[:, place].sum() > 0 else (j, i)] = True
-    return Ranked(rank_bands(better), matrix, int(np.isfinite(p).sum()), permutations)
+    return ModelRanking(rank_bands(better), matrix, int(np.isfinite(p).sum()), permutations)
 
 
 def _p_values(sums: Floats, seed: int, permutations: int) -> Floats:

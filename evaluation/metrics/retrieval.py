@@ -23,10 +23,10 @@ Normaliser = Literal["ln_k", "ln_m"]
 T = TypeVar("T")
 
 
-def best_first(scores: npt.ArrayLike, keys: Sequence[str]) -> Ints:
+def rank_order(scores: npt.ArrayLike, keys: Sequence[str]) -> Ints:
     """(n,) places in the order of their scores, the largest first; ties by key, so that nothing hangs on the file.
 
-    >>> best_first([0.2, 0.9, 0.2], ["b", "c", "a"])
+    >>> rank_order([0.2, 0.9, 0.2], ["b", "c", "a"])
     array([1, 2, 0])
     """
     given = np.asarray(scores, np.float64)

@@ -22,9 +22,9 @@ import numpy.typing as npt
 from evaluation.metrics.classification import MISSING
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.paired_tests import mcnemar
 from evaluation.metrics.proportions import share
 from evaluation.metrics.resampling import LEVEL, SHARES_APART, mean
-from evaluation.metrics.tests_between import mcnemar
 
 
 @dataclass(frozen=True)

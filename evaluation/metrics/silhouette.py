@@ -31,7 +31,7 @@ MAX_GROUPS, MIN_GROUPS = 300, 30  # of concepts that are deleted together, where
 _ZERO = 1e-12  # nearer than this, relative to the vectors' squares, is no distance
 
 
-class TooMuch(ValueError):
+class TooLarge(ValueError):
     """So many vectors, of so many numbers or clusters, that nobody should wait for it."""
 
 
@@ -40,7 +40,7 @@ def silhouettes(vectors: npt.ArrayLike, cluster: npt.ArrayLike, *, distance: Dis
 
     NaN: all of them with fewer than two clusters; a vector alone in its cluster (others set it to 0, which would pull
     a mean towards "overlaps"); a = b = 0; for cosine a vector of zeros, which is left out of every cluster.
-    Works off blocks of rows, so it takes little more than the vectors. Raises TooMuch beyond MOST products.
+    Works off blocks of rows, so it takes little more than the vectors. Raises TooLarge beyond MOST products.
     """
     x = np.asarray(vectors, np.float64)
     labels = np.asarray(cluster)
@@ -52,7 +52,7 @@ def silhouettes(vectors: npt.ArrayLike, cluster: npt.ArrayLike, *, distance: Dis
     keep = np.linalg.norm(x, axis=1) > 0 if distance == "cosine" else np.ones(len(x), bool)
     names, own = np.unique(labels[keep], return_inverse=True)
     if _cost(len(own), x.shape[1], names.size, distance) > MOST:
-        raise TooMuch(f"{len(own)} vectors of {x.shape[1]} numbers in {names.size} clusters are too many")
+        raise TooLarge(f"{len(own)} vectors of {x.shape[1]} numbers in {names.size} clusters are too many")
     if names.size >= 2:
         made[keep] = _of(x[keep], own.reshape(-1), int(names.size), distance)
     return made
@@ -86,7 +86,7 @@ def mean_silhouettes(
     concepts are deleted in MAX_GROUPS groups (fewer, down to MIN_GROUPS, where the work exceeds MOST products).
     V = (G - 1) / G sum (f_g - mean f)^2; t on Fisher's z, with as many degrees of freedom as the cluster has concepts
     (or groups), less 1. Undefined: no vector has an s. No interval: fewer than three concepts; no mean without one of
-    them; too many vectors. Raises TooMuch as ``silhouettes`` does.
+    them; too many vectors. Raises TooLarge as ``silhouettes`` does.
     """
     x, labels, concepts = np.asarray(vectors, np.float64), np.asarray(cluster), np.asarray(concept)
     if concepts.shape != labels.shape:

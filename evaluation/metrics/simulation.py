@@ -6,8 +6,9 @@ they promise, and to try a page or an import at its real size.
     correlation with the signal (own + a + t) is ``skills[m]`` before both are cut
 
 a image effect, t what an image means to a cohort, b a rater's bias, s a rater's care (log-normal), e noise; all normal,
-with the spreads of ``Recipe``. Both are cut at ``cuts`` into the codes 1 to 5. Each rating is missing with probability
-``missing``. Images and raters are drawn anew for every study: they are what intervals speak of; cohorts are fixed.
+with the spreads of ``StudyDesign``. Both are cut at ``cuts`` into the codes 1 to 5. Each rating is missing with
+probability ``missing``. Images and raters are drawn anew for every study: they are what intervals speak of; cohorts
+are fixed.
 
 There is no closed form for cut scores, so true values are those of large draws (``truth``): means over many studies of
 the same number of raters, since a mean of few raters goes together with a score less well than that of many.
@@ -25,14 +26,14 @@ from evaluation.metrics.correlation import mean_pairwise_pearson, mean_pairwise_
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval
-from evaluation.metrics.model_people import Scored, image_wise, per_annotator, per_cohort
+from evaluation.metrics.model_human import RatedScores, image_wise, per_annotator, per_cohort
 
 NONE = Interval("none")
 TWO_WAY = Interval()
 
 
 @dataclass(frozen=True)
-class Recipe:
+class StudyDesign:
     """What is drawn: spreads in units of the noise of a middling rater."""
 
     images: int = 400
@@ -53,7 +54,7 @@ class Study:
     """n ratings: ``image``, ``cohort``, ``rater`` (numbered through all cohorts), ``value`` (n,); ``origin`` (images,)
     is each image's cohort; ``scores`` (models, images, cohorts)."""
 
-    recipe: Recipe
+    recipe: StudyDesign
     image: Ints
     cohort: Ints
     rater: Ints
@@ -66,13 +67,13 @@ class Study:
         rater = self.rater[mine] - cohort * self.recipe.raters
         return Ratings(self.image[mine], rater, self.value[mine], self.recipe.images, self.recipe.raters)
 
-    def scored(self, model: int, cohort: int | None = None) -> Scored:
+    def scored(self, model: int, cohort: int | None = None) -> RatedScores:
         rows = slice(None) if cohort is None else self.cohort == cohort
         image, of = self.image[rows], self.cohort[rows]
-        return Scored(image, of, self.rater[rows], self.value[rows], self.scores[model][image, of])
+        return RatedScores(image, of, self.rater[rows], self.value[rows], self.scores[model][image, of])
 
 
-def draw(recipe: Recipe, rng: np.random.Generator) -> Study:
+def draw(recipe: StudyDesign, rng: np.random.Generator) -> Study:
     """One study; the same ``rng`` state gives the same."""
     images, cohorts, raters = recipe.images, recipe.cohorts, recipe.raters
     origin = np.arange(images) % cohorts
@@ -92,7 +93,7 @@ def draw(recipe: Recipe, rng: np.random.Generator) -> Study:
     return Study(recipe, image, cohort, cohort * raters + seat, value, origin, np.array(scores))
 
 
-def cut(opinion: Floats, recipe: Recipe) -> Floats:
+def cut(opinion: Floats, recipe: StudyDesign) -> Floats:
     """Codes 1 to 5."""
     return np.asarray(np.digitize(opinion, recipe.cuts) + 1, np.float64)
 
@@ -109,7 +110,7 @@ MEASURED: dict[str, Measured] = {
 }
 
 
-def truth(recipe: Recipe, draws: int, rng: np.random.Generator) -> dict[str, float]:
+def truth(recipe: StudyDesign, draws: int, rng: np.random.Generator) -> dict[str, float]:
     """True values: means over many drawn studies with as many raters. An estimate without a value is left out."""
     found: dict[str, list[float]] = {name: [] for name in MEASURED}
     for _ in range(draws):
@@ -121,7 +122,7 @@ def truth(recipe: Recipe, draws: int, rng: np.random.Generator) -> dict[str, flo
     return {name: float(np.mean(values)) for name, values in found.items()}
 
 
-def covers(recipe: Recipe, true: dict[str, float], rng: np.random.Generator) -> dict[str, tuple[float, float]]:
+def covers(recipe: StudyDesign, true: dict[str, float], rng: np.random.Generator) -> dict[str, tuple[float, float]]:
     """One study: for each number whether its interval holds the truth (1 or 0), and the interval's width; NaN where
     there is no interval."""
     study, found = draw(recipe, rng), {}

@@ -60,7 +60,7 @@ class Label:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class OptionProposal:
     """The two options a person is asked to confirm: codes after adjustment, and what makes the choice doubtful."""
 
     a: int
@@ -163,7 +163,7 @@ def label(counts: Mapping[int, float] | None, pair: Pair | None, adjustment: Adj
     )
 
 
-def propose(options: Mapping[int, str], adjustment: Adjustment | None = None) -> Proposal | None:
+def propose(options: Mapping[int, str], adjustment: Adjustment | None = None) -> OptionProposal | None:
     """The pair to be confirmed, from a question's options by code: the two there are, else the first and the last by
     their adjusted codes; only positive ones. None with fewer than two.
 
@@ -179,4 +179,4 @@ def propose(options: Mapping[int, str], adjustment: Adjustment | None = None) ->
         return None
     first, last = min(words), max(words)
     doubts = tuple(words[code] for code in (first, last) if _DOUBTFUL.search(words[code]))
-    return Proposal(first, last, "the two options" if len(words) == 2 else "first and last", doubts)
+    return OptionProposal(first, last, "the two options" if len(words) == 2 else "first and last", doubts)

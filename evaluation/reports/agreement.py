@@ -19,8 +19,8 @@ from evaluation.metrics.partitions import Partitions
 from evaluation.metrics.texts import LONG
 from evaluation.partitions import answer_tables, cohort_answer_tables, weekly_answer_tables
 from evaluation.questions import of_question
-from evaluation.readers import Read, asked_units, by_cohort, ratings, weekly
-from evaluation.rows import Rows, rating_rows
+from evaluation.rating_rows import Rows, rating_rows
+from evaluation.readers import RatingTables, asked_units, by_cohort, ratings, weekly
 from evaluation.selection import Selection
 from people.models import Cohort
 
@@ -65,7 +65,7 @@ class Row:
     part: str = ""
 
     @property
-    def missing_of_asked(self) -> float | None:
+    def not_answered_share(self) -> float | None:
         """1 - ratings / (units asked x raters of the cohort), over the row's conditions together."""
         places = sum(max(cell.n_asked, cell.n_units) for cell in self.cells) * self.n_raters
         places -= sum(cell.n_hidden for cell in self.cells)
@@ -140,7 +140,7 @@ def agreement(catalogue: Catalogue, selection: Selection, at: datetime) -> Agree
     mark = watermark(catalogue.benchmark)
     asked = asked_units(selection)
     read = rating_rows(selection) if selection.by == "cohort" and selection.level in CODED else None
-    parts = parts_of(catalogue, selection, read)
+    parts = row_groups(catalogue, selection, read)
     rows = [_row(catalogue, part, cohort, asked) for part in parts for cohort in selection.cohorts]
     if selection.by in ("version", "time"):  # one cohort's are compared with each other
         rows.sort(key=lambda row: selection.cohorts.index(row.cohort.pk))
@@ -175,7 +175,7 @@ def question_rows(
 
 
 def _estimates(given: Ratings | Partitions | AnswerTable, selection: Selection, hidden: Hidden) -> tuple[Estimate, ...]:
-    interval = selection.wanted_interval
+    interval = selection.interval_spec
     return tuple(_less_hidden(measure.compute(given, interval), hidden) for measure in selection.measures)
 
 
@@ -191,26 +191,26 @@ def _less_hidden(found: Estimate, hidden: Hidden) -> Estimate:
 
 
 @dataclass(frozen=True)
-class Part:
+class RowGroup:
     """What one row of each cohort is made from."""
 
     key: str
     selection: Selection
-    read: Read
+    read: RatingTables
 
 
-def parts_of(catalogue: Catalogue, selection: Selection, rows: Rows | None = None) -> list[Part]:
+def row_groups(catalogue: Catalogue, selection: Selection, rows: Rows | None = None) -> list[RowGroup]:
     """The whole as one part, of `rows` where they have been read; or each question of the stage, each version, each
     week up to its end."""
     if rows is not None:
-        return [Part("", selection, ratings(selection, rows))]
+        return [RowGroup("", selection, ratings(selection, rows))]
     if selection.by == "time":
         read = weekly if selection.level in CODED else weekly_answer_tables
-        return [Part(day.isoformat(), selection, found) for day, found in read(selection)]
-    return [Part(key, one, _read(one)) for key, one in _cut(catalogue, selection)]
+        return [RowGroup(day.isoformat(), selection, found) for day, found in read(selection)]
+    return [RowGroup(key, one, _read(one)) for key, one in _split(catalogue, selection)]
 
 
-def _cut(catalogue: Catalogue, selection: Selection) -> list[tuple[str, Selection]]:
+def _split(catalogue: Catalogue, selection: Selection) -> list[tuple[str, Selection]]:
     stage = next(one for one in catalogue.stages if one.key == selection.stage)
     if selection.by == "field":
         entry = entry_of(catalogue, selection)
@@ -222,11 +222,11 @@ def _cut(catalogue: Catalogue, selection: Selection) -> list[tuple[str, Selectio
     return [("", selection)]
 
 
-def _read(selection: Selection) -> Read:
+def _read(selection: Selection) -> RatingTables:
     return ratings(selection) if selection.level in CODED else answer_tables(selection)
 
 
-def _row(catalogue: Catalogue, part: Part, cohort: int, asked: dict[tuple[int, str], int]) -> Row:
+def _row(catalogue: Catalogue, part: RowGroup, cohort: int, asked: dict[tuple[int, str], int]) -> Row:
     one, read = part.selection, part.read
     keys = [(cohort, condition) for condition in one.conditions]
     cells = tuple(_cell(key[1], read.cells[key], asked.get(key, 0), one, read.hidden[key]) for key in keys)

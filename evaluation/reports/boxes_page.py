@@ -8,13 +8,13 @@ from typing import Any
 
 from django.http import QueryDict
 
-from evaluation.asking import asked
+from evaluation.call_statistics import call_statistics
 from evaluation.catalogue import Catalogue
 from evaluation.metrics.box_agreement import mean_overlap_with_people, mean_pairwise_overlap
 from evaluation.metrics.estimate import Estimate
-from evaluation.partitions import field_answers, one_each
-from evaluation.reports.beside import EVERYBODY
-from evaluation.reports.models_page import brief
+from evaluation.partitions import field_answers, one_per_rater
+from evaluation.reports.comparison_filters import EVERYBODY
+from evaluation.reports.models_page import short_estimate
 from evaluation.selection import Selection, select
 from people.models import Rater
 
@@ -50,23 +50,23 @@ def box_selection(catalogue: Catalogue, params: QueryDict, zone: tzinfo) -> Sele
 
 def boxes_context(catalogue: Catalogue, selection: Selection) -> dict[str, Any]:
     """For templates/evaluation/boxes.html: people among themselves by cohort, and each model beside people."""
-    cohorts, models = _drawn(selection)
+    cohorts, models = _boxes_by_rater(selection)
     people: dict[int, dict[int, Boxes]] = defaultdict(dict)
     for drawn in cohorts.values():
         for unit, answers in drawn.items():
             people[unit] |= answers
     raters = Rater.objects.in_bulk(list(models))
-    of_calls = asked(selection)
+    of_calls = call_statistics(selection)
     return {
         "stage": next(one for one in catalogue.stages if one.key == selection.stage),
         "stages": catalogue.stages,
         "people": [
-            BoxRow(catalogue.cohorts[pk].name, "", brief(among(cohorts.get(pk, {}).values())))
+            BoxRow(catalogue.cohorts[pk].name, "", short_estimate(people_overlap(cohorts.get(pk, {}).values())))
             for pk in selection.cohorts
         ],
         "models": [
             BoxRow(
-                raters[pk].name, raters[pk].setting, brief(beside(drawn, people)),
+                raters[pk].name, raters[pk].setting, short_estimate(model_overlap(drawn, people)),
                 len(set(of_calls[pk].failed) & set(people)) if pk in of_calls else 0,
             )
             for pk, drawn in sorted(models.items(), key=lambda one: (raters[one[0]].name, one[0]))
@@ -74,20 +74,20 @@ def boxes_context(catalogue: Catalogue, selection: Selection) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def among(units: Iterable[Mapping[int, Boxes]]) -> Estimate:
+def people_overlap(units: Iterable[Mapping[int, Boxes]]) -> Estimate:
     """Mean over units of the IoU between two people, averaged over their pairs; units with fewer than two are out."""
     return mean_pairwise_overlap(list(units))
 
 
-def beside(drawn: Mapping[int, Boxes], people: Mapping[int, Mapping[int, Boxes]]) -> Estimate:
+def model_overlap(drawn: Mapping[int, Boxes], people: Mapping[int, Mapping[int, Boxes]]) -> Estimate:
     """Mean over units of a model's IoU with each person's box; units that nobody drew for are out."""
     units = [unit for unit in drawn if people.get(unit)]
     return mean_overlap_with_people([drawn[unit] for unit in units], [people[unit] for unit in units])
 
 
-def _drawn(selection: Selection) -> tuple[dict[int, dict[int, dict[int, Boxes]]], dict[int, dict[int, Boxes]]]:
+def _boxes_by_rater(selection: Selection) -> tuple[dict[int, dict[int, dict[int, Boxes]]], dict[int, dict[int, Boxes]]]:
     """Of people by cohort, unit and rater; of models by rater and unit."""
-    kept = one_each(field_answers(selection), selection.repeats)
+    kept = one_per_rater(field_answers(selection), selection.repeats)
     seen = {rater for _unit, rater in kept}
     machines = set(Rater.objects.filter(pk__in=seen, kind=Rater.Kind.MODEL).values_list("pk", flat=True))
     cohorts: dict[int, dict[int, dict[int, Boxes]]] = defaultdict(lambda: defaultdict(dict))

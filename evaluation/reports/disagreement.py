@@ -19,8 +19,8 @@ from evaluation.catalogue import CampaignEntry, Catalogue
 from evaluation.measures import CODED
 from evaluation.metrics.disagreement import between_boxes, between_groupings, between_texts, disagreement
 from evaluation.metrics.partitions import Partition
-from evaluation.partitions import field_answers, one_each
-from evaluation.readers import all_together, counts
+from evaluation.partitions import field_answers, one_per_rater
+from evaluation.readers import all_together, inclusion_filter
 from evaluation.selection import Params, Selection, SelectionError, select
 
 PAGE = 50
@@ -37,7 +37,7 @@ EXPLAINED: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Place:
+class UnitDisagreement:
     """One unit in the order: `value` is its disagreement, `n` its raters."""
 
     unit: int
@@ -46,12 +46,12 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Order:
-    """`few`: units with fewer raters than asked for; `untold`: with enough, of which nothing can be told."""
+class DisagreementOrder:
+    """`n_too_few_raters`: units with fewer raters than asked for; `n_undefined`: units with enough, without a value."""
 
-    places: list[Place]
-    few: int
-    untold: int
+    places: list[UnitDisagreement]
+    n_too_few_raters: int
+    n_undefined: int
 
     def around(self, unit: int) -> tuple[int, int | None, int | None]:
         """Where a unit stands, counted from 1 (0: nowhere), and its neighbours."""
@@ -67,7 +67,7 @@ def comparable(entry: CampaignEntry) -> list[Field]:
     return [one for one in entry.sheet.fields if not one.spec.takes_uploads]
 
 
-def chosen(catalogue: Catalogue, params: Params, zone: Any) -> tuple[Selection, int]:
+def disagreement_selection(catalogue: Catalogue, params: Params, zone: Any) -> tuple[Selection, int]:
     """The selection, of any question, and the least number of raters. Raises SelectionError."""
     stage = {one.key: one for one in catalogue.stages}.get((params.getlist("stage") or [""])[0], catalogue.stages[0])
     asked = [value for value in params.getlist("field") if value]
@@ -87,13 +87,13 @@ def chosen(catalogue: Catalogue, params: Params, zone: Any) -> tuple[Selection, 
     return select(catalogue, params, field=asked[0] if asked else known[0], zone=zone), int(least[0])
 
 
-def ordered(selection: Selection, least: int) -> Order:
+def order_units(selection: Selection, least: int) -> DisagreementOrder:
     """Ties by the number of raters, then by unit, so that the order is the same each time."""
     found = list(_coded(selection) if selection.level in CODED else _whole(selection))
     enough = [(unit, value, n) for unit, value, n in found if n >= least]
-    places = [Place(unit, value, n) for unit, value, n in enough if value is not None]
+    places = [UnitDisagreement(unit, value, n) for unit, value, n in enough if value is not None]
     places.sort(key=lambda one: (-one.value, -one.n, one.unit))
-    return Order(places, len(found) - len(enough), len(enough) - len(places))
+    return DisagreementOrder(places, len(found) - len(enough), len(enough) - len(places))
 
 
 def _coded(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
@@ -106,7 +106,7 @@ def _coded(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
 def _whole(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
     """Boxes, groupings and texts have no code; each answer is compared with each other one."""
     said: dict[int, dict[int, Any]] = defaultdict(dict)
-    for (unit, rater), row in one_each(field_answers(selection), selection.repeats).items():
+    for (unit, rater), row in one_per_rater(field_answers(selection), selection.repeats).items():
         said[unit][rater] = row[5]
     for unit, answers in said.items():
         yield unit, _between(selection.level, list(answers.values())), len(answers)
@@ -128,7 +128,10 @@ def units_of(pks: list[int]) -> dict[int, Unit]:
 def codes_of(selection: Selection, units: list[int]) -> dict[int, list[tuple[str, int]]]:
     """How often each code was given to each unit, by the same selection; codes in their own order."""
     rows = Rating.objects.filter(
-        counts(selection, "annotation__"), unit__in=units, campaign__in=selection.campaigns, field=selection.field
+        inclusion_filter(selection, "annotation__"),
+        unit__in=units,
+        campaign__in=selection.campaigns,
+        field=selection.field,
     )
     kept: dict[tuple[int, int], str] = {}
     given = rows.order_by("annotation__submitted_at", "annotation_id").values_list("unit_id", "rater_id", "code")
@@ -141,6 +144,6 @@ def codes_of(selection: Selection, units: list[int]) -> dict[int, list[tuple[str
     return {unit: sorted(found.items()) for unit, found in numbers.items()}
 
 
-def in_words(field: Field, answer: Any, language: str) -> Answered:
+def answer_text(field: Field, answer: Any, language: str) -> Answered:
     """One answer as its kind draws it."""
     return answered([field], Speech(language), {field.key: answer})[0]

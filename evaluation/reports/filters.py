@@ -34,40 +34,40 @@ def filters(catalogue: Catalogue, selection: Selection, language: str) -> dict[s
     """`selects`, `dates` with what they hold, and `carried`: what the address asks for and no select shows."""
     stage = next(s for s in catalogue.stages if s.key == selection.stage)
     campaigns = [c for c in stage.campaigns if c.id in selection.campaigns]
-    selects = [*_of_measure(stage, campaigns, selection), *what_is_asked(catalogue, stage, selection)]
+    selects = [*_of_measure(stage, campaigns, selection), *task_selects(catalogue, stage, selection)]
     fields = campaigns[0].sheet.fields
     if len(fields) > 1 and selection.by != "field":
         questions = {f.key: say(f.label, language).replace("{target}", "…") for f in fields}
-        selects.append(select("field", _("Question"), questions, selection.field))
-    selects += who_is_counted(catalogue, stage, campaigns, selection, language)
-    rest = [(name, value) for name, value in carried(selection, selects) if name != "as"]  # chosen in the table
+        selects.append(build_select("field", _("Question"), questions, selection.field))
+    selects += rater_selects(catalogue, stage, campaigns, selection, language)
+    rest = [(name, value) for name, value in other_params(selection, selects) if name != "as"]  # chosen in the table
     return {"selects": selects, **dates(selection), "carried": rest}
 
 
 def _of_measure(stage: StageEntry, campaigns: list[CampaignEntry], selection: Selection) -> list[dict[str, Any]]:
     selects = []
     ways = by_labels(campaigns[0], stage.versions_of(selection.campaigns))
-    selects.append(select("by", pgettext("what the rows of a table are", "By"), ways, selection.by))
+    selects.append(build_select("by", pgettext("what the rows of a table are", "By"), ways, selection.by))
     if selection.by != "field":
         selects.append(
-            select("measure", _("Measure"), measure_labels(selection.level, selection.options), selection.measure)
+            build_select("measure", _("Measure"), measure_labels(selection.level, selection.options), selection.measure)
         )
-    selects.append(select("interval", _("Interval"), INTERVAL_LABELS, selection.interval))
-    selects.append(select("counted", _("Counted"), COUNTED_LABELS, selection.counted))
+    selects.append(build_select("interval", _("Interval"), INTERVAL_LABELS, selection.interval))
+    selects.append(build_select("counted", _("Counted"), COUNTED_LABELS, selection.counted))
     return selects
 
 
-def what_is_asked(catalogue: Catalogue, stage: StageEntry, selection: Selection) -> list[dict[str, Any]]:
+def task_selects(catalogue: Catalogue, stage: StageEntry, selection: Selection) -> list[dict[str, Any]]:
     """Stage and campaign."""
     selects = []
     if len(catalogue.stages) > 1:
-        selects.append(select("stage", _("Stage"), {s.key: s.called for s in catalogue.stages}, selection.stage))
+        selects.append(build_select("stage", _("Stage"), {s.key: s.called for s in catalogue.stages}, selection.stage))
     if len(stage.campaigns) > 1:
-        selects += some(selection, "campaign", _("Campaign"), {str(c.id): c.name for c in stage.campaigns})
+        selects += all_or_one(selection, "campaign", _("Campaign"), {str(c.id): c.name for c in stage.campaigns})
     return selects
 
 
-def who_is_counted(
+def rater_selects(
     catalogue: Catalogue, stage: StageEntry, campaigns: list[CampaignEntry], selection: Selection, language: str
 ) -> list[dict[str, Any]]:
     """Raters, cohorts, conditions, repeats, concepts and versions, each where there are several."""
@@ -75,18 +75,18 @@ def who_is_counted(
     kinds = rater_labels(stage, selection.level)
     if len(kinds) > 1:
         chosen = next(key for key, raters in RATERS.items() if raters == selection.raters)
-        selects.append(select("raters", _("Raters"), kinds, chosen))
+        selects.append(build_select("raters", _("Raters"), kinds, chosen))
     in_campaigns = {one for c in campaigns for one in c.cohorts}
     asked = {one for c in campaigns for one in (c.conditions or stage.conditions)}
     cohorts = {str(pk): cohort.name for pk, cohort in catalogue.cohorts.items() if pk in in_campaigns}
     conditions = {c: condition_name(catalogue.benchmark, c, language) for c in stage.conditions if c and c in asked}
-    selects += some(selection, "cohort", _("Cohort"), cohorts)
-    selects += some(selection, "condition", _("Condition"), conditions)
+    selects += all_or_one(selection, "cohort", _("Cohort"), cohorts)
+    selects += all_or_one(selection, "condition", _("Condition"), conditions)
     if len(selection.campaigns) > 1:
-        selects.append(select("repeats", _("Answered twice"), REPEATS_LABELS, selection.repeats))
-    selects += some(selection, "concept", _("Concepts"), {c: capfirst(c) for c in stage.concepts})
+        selects.append(build_select("repeats", _("Answered twice"), REPEATS_LABELS, selection.repeats))
+    selects += all_or_one(selection, "concept", _("Concepts"), {c: capfirst(c) for c in stage.concepts})
     versions = {name: name for name in stage.versions_of(selection.campaigns)}
-    return selects + some(selection, "version", _("Version of the sheet"), versions)
+    return selects + all_or_one(selection, "version", _("Version of the sheet"), versions)
 
 
 def dates(selection: Selection) -> dict[str, Any]:
@@ -94,21 +94,23 @@ def dates(selection: Selection) -> dict[str, Any]:
     return {"dates": {name: asked.get(name, "") for name in DATES}, "dated": any(name in asked for name in DATES)}
 
 
-def carried(selection: Selection, selects: list[dict[str, Any]]) -> list[tuple[str, str]]:
+def other_params(selection: Selection, selects: list[dict[str, Any]]) -> list[tuple[str, str]]:
     names = {one["name"] for one in selects} | set(DATES)
     return [(name, value) for name, value in selection.asked if name not in names]
 
 
-def some(selection: Selection, name: str, label: str, labels: dict[str, Any]) -> list[dict[str, Any]]:
+def all_or_one(selection: Selection, name: str, label: str, labels: dict[str, Any]) -> list[dict[str, Any]]:
     """All or one of them; nothing where there is no choice, or where the address asks for several."""
     asked = [value for one, value in selection.asked if one == name]
     if len(labels) < 2 or len(asked) > 1:
         return []
     every = {"": _("All %(n)s") % {"n": len(labels)}, **labels}
-    return [select(name, label, every, asked[0] if asked else "")]
+    return [build_select(name, label, every, asked[0] if asked else "")]
 
 
-def select(name: str, label: str, labels: dict[str, Any], chosen: str, clears: str | None = None) -> dict[str, Any]:
+def build_select(
+    name: str, label: str, labels: dict[str, Any], chosen: str, clears: str | None = None
+) -> dict[str, Any]:
     """`clears`: what a change of it makes void, where that is not the usual."""
     return {
         "name": name,

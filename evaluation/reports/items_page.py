@@ -24,14 +24,14 @@ from evaluation.reports.disagreement import (
     EXPLAINED,
     LEAST,
     PAGE,
-    Order,
+    DisagreementOrder,
+    answer_text,
     codes_of,
     comparable,
-    in_words,
     units_of,
 )
-from evaluation.reports.filters import carried, dates, select, what_is_asked, who_is_counted
-from evaluation.reports.numbers import shown
+from evaluation.reports.filters import build_select, dates, other_params, rater_selects, task_selects
+from evaluation.reports.number_format import format_number
 from evaluation.selection import COUNTED_LABELS, Selection
 
 WHY: dict[str, Any] = {
@@ -45,7 +45,9 @@ WHY: dict[str, Any] = {
 }
 
 
-def list_context(catalogue: Catalogue, selection: Selection, order: Order, page: int, language: str) -> dict[str, Any]:
+def list_context(
+    catalogue: Catalogue, selection: Selection, order: DisagreementOrder, page: int, language: str
+) -> dict[str, Any]:
     """What templates/evaluation/items.html takes: one page of the order."""
     start = (page - 1) * PAGE
     places = order.places[start : start + PAGE]
@@ -58,14 +60,14 @@ def list_context(catalogue: Catalogue, selection: Selection, order: Order, page:
             "unit": units[one.unit],
             "picture": next(iter(shown_for(units[one.unit], None).images), None),
             "condition": names.get(units[one.unit].item.condition, ""),
-            "value": shown(one.value),
+            "value": format_number(one.value),
             "n": one.n,
             "codes": codes.get(one.unit, []),
         }
         for one in places
     ]
     of_measure = {str(measure.explained) for measure in selection.measures}
-    said = [words for words in selection.words(catalogue, language)[:-1] if words not in of_measure]
+    said = [words for words in selection.description(catalogue, language)[:-1] if words not in of_measure]
     said.append(str(EXPLAINED.get(selection.level, EXPLAINED["coded"])))
     return {
         "rows": rows,
@@ -75,34 +77,34 @@ def list_context(catalogue: Catalogue, selection: Selection, order: Order, page:
         "earlier": page - 1,
         "later": page + 1 if start + PAGE < len(order.places) else 0,
         "total": len(order.places),
-        "apart": _apart(order),
+        "apart": _unranked(order),
         "counted": said,
         "has_codes": bool(codes),
     }
 
 
-def _apart(order: Order) -> list[str]:
+def _unranked(order: DisagreementOrder) -> list[str]:
     """What stands in no order, and why."""
     said = []
     if order.places and order.places[0].value == 0:
         said.append(_("In none of these units do two raters differ, so the order says nothing."))
-    if order.few:
+    if order.n_too_few_raters:
         said.append(
             ngettext(
                 "%(n)s unit has fewer raters than asked for, and is left out.",
                 "%(n)s units have fewer raters than asked for, and are left out.",
-                order.few,
+                order.n_too_few_raters,
             )
-            % {"n": f"{order.few:,}"}
+            % {"n": f"{order.n_too_few_raters:,}"}
         )
-    if order.untold:
+    if order.n_undefined:
         said.append(
             ngettext(
                 "Of %(n)s unit nothing can be told: chance alone would give the same.",
                 "Of %(n)s units nothing can be told: chance alone would give the same.",
-                order.untold,
+                order.n_undefined,
             )
-            % {"n": f"{order.untold:,}"}
+            % {"n": f"{order.n_undefined:,}"}
         )
     return said
 
@@ -110,18 +112,18 @@ def _apart(order: Order) -> list[str]:
 def list_filters(catalogue: Catalogue, selection: Selection, least: int, language: str) -> dict[str, Any]:
     stage = next(one for one in catalogue.stages if one.key == selection.stage)
     campaigns = [one for one in stage.campaigns if one.id in selection.campaigns]
-    selects = what_is_asked(catalogue, stage, selection)
+    selects = task_selects(catalogue, stage, selection)
     questions = {f.key: say(f.label, language).replace("{target}", "…") for f in comparable(campaigns[0])}
     if len(questions) > 1:
-        selects.append(select("field", _("Question"), questions, selection.field))
-    selects.append(select("least", _("Raters, at least"), {one: one for one in LEAST}, str(least)))
-    selects.append(select("counted", _("Counted"), COUNTED_LABELS, selection.counted))
-    selects += who_is_counted(catalogue, stage, campaigns, selection, language)
-    return {"selects": selects, **dates(selection), "carried": carried(selection, selects)}
+        selects.append(build_select("field", _("Question"), questions, selection.field))
+    selects.append(build_select("least", _("Raters, at least"), {one: one for one in LEAST}, str(least)))
+    selects.append(build_select("counted", _("Counted"), COUNTED_LABELS, selection.counted))
+    selects += rater_selects(catalogue, stage, campaigns, selection, language)
+    return {"selects": selects, **dates(selection), "carried": other_params(selection, selects)}
 
 
 @dataclass(frozen=True)
-class Row:
+class UnitAnswerRow:
     """One person's or model's whole answer to the unit."""
 
     annotation: Annotation
@@ -130,7 +132,7 @@ class Row:
     note: str
 
 
-def answers_to(benchmark: Benchmark, unit: Unit, selection: Selection) -> list[Row]:
+def answers_to(benchmark: Benchmark, unit: Unit, selection: Selection) -> list[UnitAnswerRow]:
     """All that stands in the selection's campaigns, counted or not: people by cohort and name here, then models."""
     found = Annotation.objects.filter(assignment__unit=unit, assignment__campaign__in=selection.campaigns, live=True)
     found = found.exclude(uncounted_because__in=NEVER_SELECTED)
@@ -143,7 +145,7 @@ def answers_to(benchmark: Benchmark, unit: Unit, selection: Selection) -> list[R
         group = _("Models") if model else one.cohort.name if one.cohort else _("no cohort")
         why = WHY.get(one.uncounted_because, one.uncounted_because)
         note = "" if one.counted else _("not counted: %(why)s") % {"why": why}
-        rows.append(Row(one, name, group, note))
+        rows.append(UnitAnswerRow(one, name, group, note))
     return sorted(rows, key=lambda row: (row.annotation.rater.kind == "model", bool(row.note), row.group, row.who))
 
 
@@ -157,7 +159,7 @@ def unit_context(catalogue: Catalogue, stage: Stage, unit: Unit, selection: Sele
     for row in rows:
         for field in sheet_of(row.annotation.sheet_version).fields:
             if row.annotation.answers.get(field.key) is not None:
-                data = in_words(field, row.annotation.answers[field.key], language).data
+                data = answer_text(field, row.annotation.answers[field.key], language).data
                 fields.setdefault(field.key, (field, []))[1].append({"who": _signed(row), "data": data})
     return {
         "display": display(stage.display),
@@ -176,11 +178,11 @@ def unit_context(catalogue: Catalogue, stage: Stage, unit: Unit, selection: Sele
     }
 
 
-def _signed(row: Row) -> str:
+def _signed(row: UnitAnswerRow) -> str:
     return f"{row.who}, {row.group} ({row.note})" if row.note else f"{row.who}, {row.group}"
 
 
-def _distribution(rows: list[Row], selection: Selection, language: str) -> dict[str, Any]:
+def _distribution(rows: list[UnitAnswerRow], selection: Selection, language: str) -> dict[str, Any]:
     """How often each code was given in each cohort, of answers that count."""
     if selection.level not in CODED:
         return {}

@@ -7,13 +7,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from evaluation.metrics.estimate import Estimate
-from evaluation.observations import Who
-from evaluation.reports.asked_words import left_out_sentence, ways_sentence
-from evaluation.reports.beside import counted_words
-from evaluation.reports.judge_report import JudgeLine, JudgeReport, Standing
-from evaluation.reports.models_page import beside_people, brief
-from evaluation.reports.numbers import shown
-from evaluation.reports.page import SHARE, Axis, axis_for, line
+from evaluation.observations import ObservedRater
+from evaluation.reports.agreement_page import SHARE, Axis, axis_for, estimate_bar
+from evaluation.reports.call_text import methods_text, missing_answers_text
+from evaluation.reports.comparison_filters import inclusion_text
+from evaluation.reports.judge_report import JudgeReport, JudgeRow, Standing
+from evaluation.reports.models_page import comparison_text, short_estimate
+from evaluation.reports.number_format import format_number
 from jobs.csv_safety import csv_lines
 from predictions import covered
 
@@ -41,16 +41,16 @@ def _may_average(report: JudgeReport) -> bool:
     return len(report.judges) > 1 and report.selection.level != "nominal"
 
 
-def _key(judges: Sequence[Who]) -> str:
+def _key(judges: Sequence[ObservedRater]) -> str:
     """The same for the same judges, whatever they are called."""
     return "+".join(str(pk) for pk in sorted(who.pk for who in judges))
 
 
-def _named(who: Who) -> str:
+def _named(who: ObservedRater) -> str:
     return f"{who.name}, {who.setting}" if who.setting else who.name
 
 
-def _several(report: JudgeReport) -> list[dict[str, Any]]:
+def _multi_select(report: JudgeReport) -> list[dict[str, Any]]:
     """To tick whose mean is looked at; of two there is but one mean, and the select has it."""
     if not _may_average(report) or len(report.judges) < 3:
         return []
@@ -69,27 +69,27 @@ def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
         "strip_axis": strip_axis,
         "nominal": nominal,
         "averaged": bool(report.mean_of),
-        "several": _several(report),
+        "several": _multi_select(report),
         "asked": report.selection.to_params(),
-        "ways": " ".join(words for words in (ways_sentence(report.ways), covered.sentence(report.covered)) if words),
+        "ways": " ".join(words for words in (methods_text(report.ways), covered.sentence(report.covered)) if words),
         "rows": [_row(one, alpha_axis, strip_axis) for one in report.lines],
         "panel": _panel(report),
         "words": words(report, language),
     }
 
 
-def _row(one: JudgeLine, alpha_axis: Axis, strip_axis: Axis) -> dict[str, Any]:
+def _row(one: JudgeRow, alpha_axis: Axis, strip_axis: Axis) -> dict[str, Any]:
     return {
         "cohort": one.cohort.name,
-        "alone": beside_people(line(one.alpha.people, alpha_axis), one.alpha.people),
-        "with_judge": beside_people(line(one.alpha.everybody, alpha_axis), one.alpha.everybody),
-        "standing": beside_people(line(one.standing.judge, strip_axis), one.standing.judge),
+        "alone": comparison_text(estimate_bar(one.alpha.people, alpha_axis), one.alpha.people),
+        "with_judge": comparison_text(estimate_bar(one.alpha.everybody, alpha_axis), one.alpha.everybody),
+        "standing": comparison_text(estimate_bar(one.standing.judge, strip_axis), one.standing.judge),
         "people_at": [strip_axis.at(e.value) for e in one.standing.people if e.value is not None],
         "ceiling_at": strip_axis.at(one.standing.ceiling.value) if one.standing.ceiling.value is not None else "",
         "sentences": list(_sentences(one.standing)),
-        "ceiling": brief(one.standing.ceiling),
-        **({name: brief(getattr(one.majority, name)) for name in MAJORITY} if one.majority else {}),
-        "left_out": [words for words in (_tied(one), " ".join(_unanswered(one))) if words],
+        "ceiling": short_estimate(one.standing.ceiling),
+        **({name: short_estimate(getattr(one.majority, name)) for name in MAJORITY} if one.majority else {}),
+        "left_out": [words for words in (_ties_text(one), " ".join(_unanswered(one))) if words],
     }
 
 
@@ -100,14 +100,14 @@ def _sentences(standing: Standing) -> Iterator[str]:
         yield _("No person can be compared with the others yet.")
         return
     text = ngettext("%(n)s person: %(low)s.", "%(n)s people: %(low)s to %(high)s.", len(values))
-    yield text % {"n": len(values), "low": shown(values[0]), "high": shown(values[-1])}
+    yield text % {"n": len(values), "low": format_number(values[0]), "high": format_number(values[-1])}
     best = standing.at_least_as_good
     if best is not None and best.value is not None:
         given = {"count": best.extras["count"], "n": best.n_raters}
         yield _("Measured against the very same others, it is at least as close as %(count)s of %(n)s.") % given
 
 
-def _tied(one: JudgeLine) -> str:
+def _ties_text(one: JudgeRow) -> str:
     """Why fewer units have a majority than the judge rated."""
     n = one.majority.n_tied if one.majority else 0
     text = ngettext(
@@ -116,7 +116,7 @@ def _tied(one: JudgeLine) -> str:
     return text % {"n": n} if n else ""
 
 
-def _unanswered(one: JudgeLine) -> Iterator[str]:
+def _unanswered(one: JudgeRow) -> Iterator[str]:
     """Of what people rated, what the judge has no answer for: not asked, or no value came of it. A sum of the two."""
     n = one.n_unanswered
     if not n:
@@ -132,7 +132,7 @@ def _unanswered(one: JudgeLine) -> Iterator[str]:
     elif one.n_unasked:
         text = ngettext("Not asked about %(n)s.", "Not asked about %(n)s.", one.n_unasked)
         yield text % {"n": one.n_unasked}
-    if said := left_out_sentence(one.left_out):
+    if said := missing_answers_text(one.left_out):
         yield said
 
 
@@ -146,13 +146,13 @@ def _panel(report: JudgeReport) -> dict[str, Any] | None:
     return {
         "count": count, "errors": _corrected(errors), "worth": _corrected(worth), "cancel": cancel,
         "bounds": report.selection.level == "nominal",
-        "uncorrected": shown(uncorrected) if isinstance(uncorrected, float) else "",
+        "uncorrected": format_number(uncorrected) if isinstance(uncorrected, float) else "",
     }  # fmt: skip
 
 
 def _corrected(estimate: Estimate) -> dict[str, Any]:
     """Without two people of a unit, their noise is not known: the uncorrected number must not stand there."""
-    drawn = brief(estimate)
+    drawn = short_estimate(estimate)
     if estimate.reason == "no_pairable_units":
         drawn |= {"title": _("cannot be corrected."), "reason": _("No unit has been rated by two people.")}
     return drawn
@@ -162,7 +162,7 @@ def words(report: JudgeReport, language: str = "en") -> list[str]:
     """What was counted and by which rule."""
     if report.judge is None:
         return []
-    *said, interval = counted_words(report.selection, report.catalogue, language)
+    *said, interval = inclusion_text(report.selection, report.catalogue, language)
     if report.mean_of:
         text = _("Judge: the mean of %(names)s, computed here; a unit without an answer of one of them is left out.")
         said.append(text % {"names": report.judge.name})
@@ -231,7 +231,7 @@ def to_json(report: JudgeReport) -> dict[str, Any]:
     }
 
 
-def _numbers(one: JudgeLine) -> Iterator[tuple[str, Estimate]]:
+def _numbers(one: JudgeRow) -> Iterator[tuple[str, Estimate]]:
     yield "alpha_people", one.alpha.people
     yield "alpha_with_judge", one.alpha.everybody
     yield "judge_with_the_rest", one.standing.judge

@@ -12,8 +12,8 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from annotation.readers import watermark
-from evaluation.asking import Asked, LeftOut, left_out
-from evaluation.asking import asked as asked_of
+from evaluation.call_statistics import CallStatistics, MissingAnswers, missing_answers
+from evaluation.call_statistics import call_statistics as asked_of
 from evaluation.catalogue import Catalogue
 from evaluation.metrics.agreement import Level
 from evaluation.metrics.association import FISHER
@@ -21,10 +21,17 @@ from evaluation.metrics.counts import Floats, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval
 from evaluation.metrics.judge_errors import effective_panel, error_correlation, least_panel, mistake_correlation
-from evaluation.metrics.judges import AgainstMajority, WithJudge, against_majority, alpha_with_judge, among, placed
+from evaluation.metrics.judges import (
+    AgainstMajority,
+    WithJudge,
+    against_majority,
+    alpha_with_judge,
+    judge_position,
+    select_ratings,
+)
 from evaluation.metrics.resampling import LOGIT, mean
-from evaluation.observations import Observed, Who, observe
-from evaluation.reports.against import MAJORITY, Against
+from evaluation.observations import Observations, ObservedRater, observe
+from evaluation.reports.model_comparison import MAJORITY, ModelComparison
 from evaluation.selection import Selection, SelectionError, refuse_unknown
 from people.models import Cohort
 from predictions.covered import Covered
@@ -44,7 +51,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class JudgeLine:
+class JudgeRow:
     """`n_unanswered`: units that people rated and the judge did not. `left_out`: those of them whose call ended without
     a value, and what the agreement with the majority would be were all of them wrong or right; `n_unasked`: those it
     was not asked about, None where nobody knows."""
@@ -55,7 +62,7 @@ class JudgeLine:
     majority: AgainstMajority | None
     n_unanswered: int
     n_unasked: int | None
-    left_out: LeftOut
+    left_out: MissingAnswers
 
 
 @dataclass(frozen=True)
@@ -65,10 +72,10 @@ class JudgeReport:
 
     catalogue: Catalogue = field(repr=False)
     selection: Selection
-    judges: tuple[tuple[int, Who], ...]  # by the id of the rater
-    judge: Who | None
-    mean_of: tuple[Who, ...]
-    lines: tuple[JudgeLine, ...]
+    judges: tuple[tuple[int, ObservedRater], ...]  # by the id of the rater
+    judge: ObservedRater | None
+    mean_of: tuple[ObservedRater, ...]
+    lines: tuple[JudgeRow, ...]
     n_things: int  # that people rated
     panel: tuple[Estimate, Estimate] | None
     ways: Mapping[str, int]
@@ -84,15 +91,15 @@ def judge_report(catalogue: Catalogue, selection: Selection, asked: Sequence[str
     observed = observe(selection)
     models = observed.models()
     judges = tuple((who.pk, who) for _place, who in models)
-    against, calls = Against.of(observed), asked_of(selection)
-    seat = _seat(against, asked, models, selection, calls)
-    lines: tuple[JudgeLine, ...] = ()
+    against, calls = ModelComparison.of(observed), asked_of(selection)
+    seat = _judge_scores(against, asked, models, selection, calls)
+    lines: tuple[JudgeRow, ...] = ()
     if seat is not None:
         places = {label: place for place, label in enumerate(observed.cohorts)}
         cohorts = [catalogue.cohorts[pk] for pk in selection.cohorts]
         lines = tuple(_line(against, seat, one, places.get(one.label, -1), selection) for one in cohorts)
     panel = _panel(against, observed, selection) if len(models) > 1 else None
-    who, of, calls_of = (seat.who, seat.of, seat.calls) if seat else (None, (), Asked())
+    who, of, calls_of = (seat.who, seat.of, seat.calls) if seat else (None, (), CallStatistics())
     return JudgeReport(
         catalogue, selection, judges, who, of, lines, against.n_things, panel, calls_of.ways, calls_of.covered,
         mark, at,
@@ -100,24 +107,24 @@ def judge_report(catalogue: Catalogue, selection: Selection, asked: Sequence[str
 
 
 @dataclass(frozen=True)
-class _Seat:
+class _JudgeScores:
     """Who judges: one model rater, or the mean `of` several, computed here: there is no such rater. `number`: in the
     ratings; `scores`: of every thing."""
 
-    who: Who
-    of: tuple[Who, ...]
+    who: ObservedRater
+    of: tuple[ObservedRater, ...]
     number: int
     scores: Floats
-    calls: Asked
+    calls: CallStatistics
 
 
-def _seat(
-    against: Against,
+def _judge_scores(
+    against: ModelComparison,
     asked: Sequence[str],
-    models: Sequence[tuple[int, Who]],
+    models: Sequence[tuple[int, ObservedRater]],
     selection: Selection,
-    calls: Mapping[int, Asked],
-) -> _Seat | None:
+    calls: Mapping[int, CallStatistics],
+) -> _JudgeScores | None:
     for one in asked:
         refuse_unknown("judge", one, [str(who.pk) for _place, who in models])
     chosen = [pair for pair in models if str(pair[1].pk) in asked] or list(models[:1])
@@ -125,36 +132,36 @@ def _seat(
         return None
     if len(chosen) == 1:
         [(place, who)] = chosen
-        return _Seat(who, (), place, against.scores(place), calls.get(who.pk, Asked()))
+        return _JudgeScores(who, (), place, against.scores(place), calls.get(who.pk, CallStatistics()))
     if selection.level == "nominal":
         raise SelectionError("judge", _("Codes without an order have no mean. Choose one judge."))
     several = tuple(who for _place, who in chosen)
     name = " + ".join(f"{who.name}, {who.setting}" if who.setting else who.name for who in several)
-    mean_of = Who(0, several[0].kind, name)
+    mean_of = ObservedRater(0, several[0].kind, name)
     scores = against.mean_scores([place for place, _who in chosen])
-    return _Seat(mean_of, several, len(against.observed.raters), scores, _of_all(several, calls))
+    return _JudgeScores(mean_of, several, len(against.observed.raters), scores, _of_all(several, calls))
 
 
-def _of_all(several: Sequence[Who], calls: Mapping[int, Asked]) -> Asked:
+def _of_all(several: Sequence[ObservedRater], calls: Mapping[int, CallStatistics]) -> CallStatistics:
     """A unit that one of them failed at has no mean."""
-    parts = [calls.get(who.pk, Asked()) for who in several]
+    parts = [calls.get(who.pk, CallStatistics()) for who in several]
     ways: Counter[str] = Counter()
     for part in parts:
         ways.update(part.ways)
     failed = {unit: state for part in parts for unit, state in part.failed.items()}
-    return Asked(dict(ways), failed, known=all(part.known for part in parts))
+    return CallStatistics(dict(ways), failed, known=all(part.known for part in parts))
 
 
-def _line(against: Against, seat: _Seat, cohort: Cohort, place: int, selection: Selection) -> JudgeLine:
+def _line(against: ModelComparison, seat: _JudgeScores, cohort: Cohort, place: int, selection: Selection) -> JudgeRow:
     everybody, model = _numbered(against.with_scores([(seat.number, seat.scores)], place), seat.number)
     majority = None if seat.of else against_majority(everybody, model)
     here = against.cohort_of == place
     right = None if seat.of else against.truth(MAJORITY)[here]
-    gone = left_out(seat.calls, against.unit_pks[here], seat.scores[here], right)
+    gone = missing_answers(seat.calls, against.unit_pks[here], seat.scores[here], right)
     n_unanswered = int(np.isnan(seat.scores[here]).sum())
-    return JudgeLine(
+    return JudgeRow(
         cohort,
-        alpha_with_judge(everybody, model, _level(selection), interval=selection.wanted_interval),
+        alpha_with_judge(everybody, model, _level(selection), interval=selection.interval_spec),
         _standing(everybody, model, majority, selection),
         majority,
         n_unanswered,
@@ -180,10 +187,12 @@ def _level(selection: Selection) -> Level:
 def _standing(everybody: Ratings, model: int, majority: AgainstMajority | None, selection: Selection) -> Standing:
     """By order where the codes have one, else by how often the majority of the others says the same."""
     if majority is not None and selection.level == "nominal":
-        people = among(everybody, everybody.rater != model)
+        people = select_ratings(everybody, everybody.rater != model)
         each = tuple(against_majority(people, person).agreement for person in range(people.n_raters))
         return Standing(majority.agreement, each, _mean_of(each, nominal=True), None)
-    found = placed(everybody, model, interval=NO_INTERVAL if selection.interval == "none" else Interval(over="units"))
+    found = judge_position(
+        everybody, model, interval=NO_INTERVAL if selection.interval == "none" else Interval(over="units")
+    )
     each = tuple(estimate for _number, estimate in found.people)
     return Standing(found.judge, each, _mean_of(each, nominal=False), found.at_least_as_good)
 
@@ -203,10 +212,10 @@ def _mean_of(people: tuple[Estimate, ...], nominal: bool) -> Estimate:
     return replace(found, interval_reason="too_few_raters_for_interval") if few else found
 
 
-def _panel(against: Against, observed: Observed, selection: Selection) -> tuple[Estimate, Estimate]:
+def _panel(against: ModelComparison, observed: Observations, selection: Selection) -> tuple[Estimate, Estimate]:
     """Over the things of all chosen cohorts. An error is the score less the people's mean, corrected for its noise; for
     codes without an order being wrong, where both numbers are bounds."""
-    nominal, wanted = selection.level == "nominal", selection.wanted_interval
+    nominal, wanted = selection.level == "nominal", selection.interval_spec
     truth = against.truth("people") if nominal else against.means
     things, judges, values = [], [], []
     models = observed.models()

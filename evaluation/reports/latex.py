@@ -2,7 +2,7 @@
 
 import re
 
-from evaluation.reports.numbers import MINUS
+from evaluation.reports.number_format import MINUS
 
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",

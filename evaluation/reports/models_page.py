@@ -8,14 +8,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from evaluation.metrics.estimate import Estimate
-from evaluation.observations import Who
-from evaluation.reports import asked_words
-from evaluation.reports.against import GOLD, MAJORITY
-from evaluation.reports.beside import counted_words
-from evaluation.reports.models_report import ModelLine, ModelsReport
-from evaluation.reports.numbers import shown, shown_interval, shown_share
-from evaluation.reports.page import SHARE, Axis, axis_for, line
-from evaluation.words import interval_sentence, left_out_sentence, reason_sentence, reason_title
+from evaluation.observations import ObservedRater
+from evaluation.reason_text import interval_sentence, left_out_sentence, reason_sentence, reason_title
+from evaluation.reports import call_text
+from evaluation.reports.agreement_page import SHARE, Axis, axis_for, estimate_bar
+from evaluation.reports.comparison_filters import inclusion_text
+from evaluation.reports.model_comparison import GOLD, MAJORITY
+from evaluation.reports.models_report import ModelRow, ModelsReport
+from evaluation.reports.number_format import format_interval, format_number, format_percent
 from jobs.csv_safety import csv_lines
 from predictions import covered
 
@@ -48,25 +48,28 @@ def models_context(report: ModelsReport, language: str) -> dict[str, Any]:
     }
 
 
-def _row(one: ModelLine, report: ModelsReport, axis: Axis) -> dict[str, Any]:
+def _row(one: ModelRow, report: ModelsReport, axis: Axis) -> dict[str, Any]:
     return {
         "who": one.who,
         "about": about(one.who),
-        "answered": shown_share(one.answered.value),
+        "answered": format_percent(one.answered.value),
         "n": _asked(one, report.n_things),
-        "overall": beside_people(line(one.overall, axis), one.overall),
-        "image_wise": beside_people(line(one.image_wise, axis), one.image_wise) if one.image_wise is not None else None,
+        "overall": comparison_text(estimate_bar(one.overall, axis), one.overall),
+        "image_wise": comparison_text(estimate_bar(one.image_wise, axis), one.image_wise)
+        if one.image_wise is not None
+        else None,
         "left_out": left_out_sentence(one.image_wise) if one.image_wise is not None else "",
         "asked": [words for words in _said_of_asking(one) if words],
         "again": _again(one),
-        "band": band(one.band, sum(other.band is not None for other in report.lines)),
+        "band": rank_band(one.band, sum(other.band is not None for other in report.lines)),
         "by_cohort": [
-            (cohort.name, brief(estimate)) for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True)
+            (cohort.name, short_estimate(estimate))
+            for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True)
         ],
     }
 
 
-def _asked(one: ModelLine, n_things: int) -> list[str]:
+def _asked(one: ModelRow, n_things: int) -> list[str]:
     """What the share answered is of, and how much of what people rated that is."""
     n = {"n": f"{one.answered.extras['count']:,}", "of": f"{one.answered.n_units:,}", "things": f"{n_things:,}"}
     if one.asked is None:
@@ -78,22 +81,22 @@ def _asked(one: ModelLine, n_things: int) -> list[str]:
     return said
 
 
-def _said_of_asking(one: ModelLine) -> tuple[str, ...]:
-    samples = asked_words.sample_sentences(one.samples)
-    incomplete = asked_words.incomplete_sentence(one.incomplete)
-    ways = asked_words.ways_sentence(one.ways)
+def _said_of_asking(one: ModelRow) -> tuple[str, ...]:
+    samples = call_text.sample_sentences(one.samples)
+    incomplete = call_text.incomplete_sentence(one.incomplete)
+    ways = call_text.methods_text(one.ways)
     return _without_value(one), incomplete, ways, covered.sentence(one.covered), *samples
 
 
-def _without_value(one: ModelLine) -> str:
-    return asked_words.left_out_sentence(one.left_out)
+def _without_value(one: ModelRow) -> str:
+    return call_text.missing_answers_text(one.left_out)
 
 
-def _again(one: ModelLine) -> dict[str, Any] | None:
+def _again(one: ModelRow) -> dict[str, Any] | None:
     """What it said when it was asked more than once."""
     if one.again is None:
         return None
-    same, extras = brief(one.again.same), one.again.same.extras
+    same, extras = short_estimate(one.again.same), one.again.same.extras
     if one.again.same.value is not None:
         same["n"] = f"n = {one.again.same.n_units:,}"
     lost = ""
@@ -103,19 +106,19 @@ def _again(one: ModelLine) -> dict[str, Any] | None:
             int(extras["n_unreadable"]),
         )  # fmt: skip
         lost = text % {"n": f"{extras['n_unreadable']:,}"}
-        ends = {end: shown(float(extras[end] or 0)) for end in ("worst", "best")}
+        ends = {end: format_number(float(extras[end] or 0)) for end in ("worst", "best")}
         if one.again.same.value is not None:
             lost += " " + _("All others, or all the same: between %(worst)s and %(best)s.") % ends
-    return {"same": same, "alpha": brief(one.again.alpha), "repeats": one.again.repeats, "lost": lost}
+    return {"same": same, "alpha": short_estimate(one.again.alpha), "repeats": one.again.repeats, "lost": lost}
 
 
-def about(who: Who) -> str:
+def about(who: ObservedRater) -> str:
     """What is known of a model, in a line."""
     names = ("family", "parameters", "released")
     return " · ".join(str(who.about[name]) for name in names if who.about.get(name))
 
 
-def band(places: tuple[int, int] | None, count: int) -> str:
+def rank_band(places: tuple[int, int] | None, count: int) -> str:
     """`count` models have a place."""
     if count < 2:
         return ""
@@ -127,24 +130,28 @@ def band(places: tuple[int, int] | None, count: int) -> str:
     return _("%(first)s to %(last)s of %(count)s") % {"first": first, "last": last, "count": count}
 
 
-def beside_people(drawn: dict[str, Any], estimate: Estimate) -> dict[str, Any]:
+def comparison_text(drawn: dict[str, Any], estimate: Estimate) -> dict[str, Any]:
     """Without a unit that both rated, it is not that there are no ratings."""
     if estimate.reason != "no_ratings":
         return drawn
     return drawn | {"title": _("nothing shared."), "reason": _("People and the model have rated no unit in common.")}
 
 
-def brief(estimate: Estimate) -> dict[str, Any]:
+def short_estimate(estimate: Estimate) -> dict[str, Any]:
     """One estimate in a narrow cell, without a ruler."""
     if estimate.value is None:
-        return beside_people({"title": reason_title(estimate), "reason": reason_sentence(estimate)}, estimate)
-    interval = shown_interval(estimate) or interval_sentence(estimate)
-    return {"value": shown(estimate.value), "interval": interval, "n": f"n = {estimate.n_units} × {estimate.n_raters}"}
+        return comparison_text({"title": reason_title(estimate), "reason": reason_sentence(estimate)}, estimate)
+    interval = format_interval(estimate) or interval_sentence(estimate)
+    return {
+        "value": format_number(estimate.value),
+        "interval": interval,
+        "n": f"n = {estimate.n_units} × {estimate.n_raters}",
+    }
 
 
 def words(report: ModelsReport, language: str = "en") -> list[str]:
     """What was counted and by which rule."""
-    said = counted_words(report.selection, report.catalogue, language)
+    said = inclusion_text(report.selection, report.catalogue, language)
     n = report.n_things
     text = ngettext(
         "%(n)s unit that people rated, each as one cohort saw it.",
@@ -218,7 +225,7 @@ def to_json(report: ModelsReport) -> dict[str, Any]:
     }
 
 
-def _json(one: ModelLine, report: ModelsReport) -> dict[str, Any]:
+def _json(one: ModelRow, report: ModelsReport) -> dict[str, Any]:
     return {
         "model": one.who.name,
         "setting": one.who.setting,
@@ -270,11 +277,11 @@ def _csv_rows(report: ModelsReport) -> Iterator[list[Any]]:
                 *_left_out_cells(one, number, e, report),
                 ", ".join(f"{how or 'unknown'} {n}" for how, n in sorted(one.ways.items())),
                 *((one.covered.least, one.covered.median, one.covered.low) if one.covered else ("", "", "")),
-                " ".join(asked_words.sample_sentences(one.samples)), one.incomplete or "",
+                " ".join(call_text.sample_sentences(one.samples)), one.incomplete or "",
             ]  # fmt: skip
 
 
-def _left_out_cells(one: ModelLine, number: str, e: Estimate, report: ModelsReport) -> tuple[Any, ...]:
+def _left_out_cells(one: ModelRow, number: str, e: Estimate, report: ModelsReport) -> tuple[Any, ...]:
     if number == "same_in_all_repeats":
         return e.extras["n_unreadable"], e.extras["worst"], e.extras["best"]
     if number != report.statistic or e is not one.overall:
@@ -282,7 +289,7 @@ def _left_out_cells(one: ModelLine, number: str, e: Estimate, report: ModelsRepo
     return one.left_out.n, one.left_out.worst, one.left_out.best
 
 
-def _numbers(one: ModelLine, report: ModelsReport) -> Iterator[tuple[str, str, Estimate]]:
+def _numbers(one: ModelRow, report: ModelsReport) -> Iterator[tuple[str, str, Estimate]]:
     yield "answered", "", one.answered
     if one.asked is not None:
         yield "asked", "", one.asked

@@ -11,37 +11,37 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from annotation.readers import watermark
-from evaluation.asking import Asked, LeftOut, left_out, repeated
-from evaluation.asking import asked as asked_of
+from evaluation.call_statistics import CallStatistics, MissingAnswers, missing_answers, repeated_answers
+from evaluation.call_statistics import call_statistics as asked_of
 from evaluation.catalogue import Catalogue
 from evaluation.metrics.agreement import Level
 from evaluation.metrics.association import Kind
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.model_people import image_wise
-from evaluation.metrics.model_ranks import Ranked, closeness, ranked
+from evaluation.metrics.model_human import image_wise
+from evaluation.metrics.model_ranks import ModelRanking, closeness, rank_models
 from evaluation.metrics.proportions import share, share_of
 from evaluation.metrics.rater_means import with_rater_means
 from evaluation.metrics.self_agreement import SelfAgreement, self_agreement
-from evaluation.observations import Observed, Who, observe, whos
-from evaluation.reports.against import GOLD, MAJORITY, Against, has_gold
+from evaluation.observations import Observations, ObservedRater, observe, observed_raters
+from evaluation.reports.model_comparison import GOLD, MAJORITY, ModelComparison, has_gold
 from evaluation.selection import Selection, SelectionError
 from people.models import Cohort
 from predictions.covered import Covered
 
-NOWHERE, NOTHING = -1, Asked()
+NOWHERE, NOTHING = -1, CallStatistics()
 FEW_COHORTS = 3  # an image has a correlation over cohorts from here on
 # Models times people's ratings. A look takes some ten seconds at most: see docs/reference/measurements.md
 MOST_WITH_INTERVALS, MOST = 4_000_000, 40_000_000
 
 
 @dataclass(frozen=True)
-class ModelLine:
+class ModelRow:
     """`answered`: of the things it was asked about, and `asked` how many of all these are; None where nobody knows, and
     `answered` is of all. `overall` over the things of all cohorts together; `image_wise` only where there are enough
     cohorts. `left_out`: calls without a value; `again`: of one that was asked more than once."""
 
-    who: Who
+    who: ObservedRater
     answered: Estimate
     asked: Estimate | None
     overall: Estimate
@@ -50,7 +50,7 @@ class ModelLine:
     band: tuple[int, int] | None  # best and worst place; None without a value
     ways: Mapping[str, int]
     covered: Covered | None
-    left_out: LeftOut
+    left_out: MissingAnswers
     again: SelfAgreement | None
     samples: tuple[Mapping[str, Any], ...] = ()  # the stored selections of runs that asked a sample only
     incomplete: int = 0  # replies with readable answers to some questions only
@@ -65,7 +65,7 @@ class ModelsReport:
     truth: str
     truths: tuple[str, ...]
     cohorts: tuple[Cohort, ...]
-    lines: tuple[ModelLine, ...]
+    lines: tuple[ModelRow, ...]
     n_things: int
     n_tied: int
     n_tests: int
@@ -88,7 +88,7 @@ def models_report(catalogue: Catalogue, selection: Selection, asked: dict[str, s
     truth = asked["truth"] if asked.get("truth") in truths else truths[0]
     cohorts = tuple(catalogue.cohorts[pk] for pk in selection.cohorts)
     calls = asked_of(selection)
-    made = _Making(Against.of(observed), selection, statistic, truth, cohorts)
+    made = _ReportBuilder(ModelComparison.of(observed), selection, statistic, truth, cohorts)
     lines = made.lines([*observed.models(), *_without_an_answer(catalogue, observed, calls)], calls)
     return ModelsReport(
         catalogue, selection, statistic, statistics, truth, truths, cohorts, lines, made.against.n_things,
@@ -96,10 +96,12 @@ def models_report(catalogue: Catalogue, selection: Selection, asked: dict[str, s
     )  # fmt: skip
 
 
-def _without_an_answer(catalogue: Catalogue, observed: Observed, calls: Mapping[int, Asked]) -> list[tuple[int, Who]]:
+def _without_an_answer(
+    catalogue: Catalogue, observed: Observations, calls: Mapping[int, CallStatistics]
+) -> list[tuple[int, ObservedRater]]:
     """Models that were asked and gave nothing readable: to leave them out would be to say that all is well."""
     there = {who.pk for _place, who in observed.models()}
-    return [(NOWHERE, who) for who in whos(catalogue.benchmark, sorted(set(calls) - there))]
+    return [(NOWHERE, who) for who in observed_raters(catalogue.benchmark, sorted(set(calls) - there))]
 
 
 def statistics_for(level: str) -> tuple[str, ...]:
@@ -108,11 +110,11 @@ def statistics_for(level: str) -> tuple[str, ...]:
     return ("spearman", "pearson") if level == "ordinal" else ("pearson", "spearman")
 
 
-class _Making:
+class _ReportBuilder:
     def __init__(
-        self, against: Against, selection: Selection, statistic: str, truth: str, cohorts: tuple[Cohort, ...]
+        self, against: ModelComparison, selection: Selection, statistic: str, truth: str, cohorts: tuple[Cohort, ...]
     ) -> None:
-        self.against, self.wanted, self.statistic = against, selection.wanted_interval, statistic
+        self.against, self.wanted, self.statistic = against, selection.interval_spec, statistic
         self.selection = selection
         work = len(against.observed.models()) * against.value.size
         if work > MOST:
@@ -127,22 +129,24 @@ class _Making:
         self.places = [labels.get(cohort.label, -1) for cohort in cohorts]
         self.right = against.truth(truth) if statistic == "accuracy" else against.means
         self.n_tied = int(np.isnan(self.right).sum())
-        self.ranks = Ranked([], np.zeros((0, 0)), 0, 0)
+        self.ranks = ModelRanking([], np.zeros((0, 0)), 0, 0)
         self.n_untested = 0
 
-    def lines(self, models: Sequence[tuple[int, Who]], calls: Mapping[int, Asked]) -> tuple[ModelLine, ...]:
-        again = repeated(self.selection)
+    def lines(
+        self, models: Sequence[tuple[int, ObservedRater]], calls: Mapping[int, CallStatistics]
+    ) -> tuple[ModelRow, ...]:
+        again = repeated_answers(self.selection)
         said = [self.against.scores(place) for place, _who in models]
         columns = [self._contribution(scores) for scores in said]
         placed = [number for number, column in enumerate(columns) if np.isfinite(column).any()]
         table = np.column_stack([columns[number] for number in placed]) if placed else np.zeros((0, 0))
-        self.ranks = ranked(table, self.against.item_of if placed else [])
+        self.ranks = rank_models(table, self.against.item_of if placed else [])
         if self.ranks.n_permutations:
             bands = dict(zip(placed, self.ranks.bands, strict=True))
         else:
             bands, self.n_untested = {}, len(placed)
         return tuple(
-            ModelLine(
+            ModelRow(
                 who,
                 *self._answered(calls.get(who.pk, NOTHING), scores),
                 self._overall(scores),
@@ -164,17 +168,17 @@ class _Making:
         level: Level = self.selection.level  # type: ignore[assignment]  # the page offers no other question
         return level
 
-    def _answered(self, calls: Asked, scores: Floats) -> tuple[Estimate, Estimate | None]:
+    def _answered(self, calls: CallStatistics, scores: Floats) -> tuple[Estimate, Estimate | None]:
         n, n_things = int(np.isfinite(scores).sum()), self.against.n_things
         if not calls.known:
             return share_of(n, n_things, method="share answered"), None
-        n_asked = n + int(calls.lost(self.against.unit_pks, scores).sum())
+        n_asked = n + int(calls.failed_mask(self.against.unit_pks, scores).sum())
         answered = share_of(n, n_asked, method="share answered of those asked")
         return answered, share_of(n_asked, n_things, method="share asked")
 
-    def _left_out(self, calls: Asked, scores: Floats) -> LeftOut:
+    def _left_out(self, calls: CallStatistics, scores: Floats) -> MissingAnswers:
         right = self.right if self.statistic == "accuracy" else None
-        return left_out(calls, self.against.unit_pks, scores, right)
+        return missing_answers(calls, self.against.unit_pks, scores, right)
 
     def _contribution(self, scores: Floats) -> Floats:
         if self.statistic != "accuracy":
@@ -190,7 +194,7 @@ class _Making:
     def _of_cohort(self, scores: Floats, cohort: int) -> Estimate:
         if self.statistic == "accuracy":
             return self._accuracy(scores, self.against.cohort_of == cohort, clustered=False)
-        return with_rater_means(scores, self.against.of_cohort(cohort), self.kind, interval=self.wanted)
+        return with_rater_means(scores, self.against.for_cohort(cohort), self.kind, interval=self.wanted)
 
     @property
     def kind(self) -> Kind:

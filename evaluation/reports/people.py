@@ -11,17 +11,17 @@ from django.utils.translation import gettext as _
 from annotation.sheets import say
 from evaluation.catalogue import Catalogue
 from evaluation.measures import CODED
-from evaluation.metrics.drift_of_raters import drift, same_as_the_rest, significant_drifts
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.leave_one_out import with_the_rest
+from evaluation.metrics.leave_one_out import rater_against_others
+from evaluation.metrics.rater_drift import drift, share_agreeing_with_others, significant_drifts
 from evaluation.partitions import cohort_answer_tables
-from evaluation.raters import RaterLine
+from evaluation.raters import RaterRow
 from evaluation.readers import cohort_ratings
-from evaluation.reports.filters import select as a_select
-from evaluation.reports.numbers import shown, shown_interval, shown_share
-from evaluation.reports.page import Axis, axis_for, line
+from evaluation.reason_text import interval_sentence, reason_sentence, reason_title
+from evaluation.reports.agreement_page import Axis, axis_for, estimate_bar
+from evaluation.reports.filters import build_select as a_select
+from evaluation.reports.number_format import format_interval, format_number, format_percent
 from evaluation.selection import Selection, SelectionError, select
-from evaluation.words import interval_sentence, reason_sentence, reason_title
 from people.models import Cohort
 
 
@@ -53,28 +53,28 @@ def numbers(
     [measure] = selection.measures
     if selection.level not in CODED:
         given = cohort_answer_tables(selection).cells[cohort.pk, ""]
-        return CohortNumbers(selection, measure.compute(given, selection.wanted_interval), {}, {})
+        return CohortNumbers(selection, measure.compute(given, selection.interval_spec), {}, {})
     read = cohort_ratings(selection, cohort.pk)
     nominal = selection.level == "nominal"
     places = {rater: number for number, rater in enumerate(read.raters) if of is None or rater in of}
-    against = same_as_the_rest if nominal else with_the_rest
+    against = share_agreeing_with_others if nominal else rater_against_others
     return CohortNumbers(
         selection,
-        measure.compute(read.ratings, selection.wanted_interval),
+        measure.compute(read.ratings, selection.interval_spec),
         {rater: against(read.ratings, place) for rater, place in places.items()},
         {rater: drift(read.ratings, read.at, place, nominal=nominal) for rater, place in places.items()},
     )
 
 
-def people_context(found: CohortNumbers | None, lines: list[RaterLine], here: list[RaterLine]) -> dict[str, Any]:
+def people_context(found: CohortNumbers | None, lines: list[RaterRow], here: list[RaterRow]) -> dict[str, Any]:
     """What templates/evaluation/people.html takes when a cohort was picked. `here`: the lines of this page."""
-    paces = [one.pace for one in lines if one.pace is not None]
+    paces = [one.median_seconds for one in lines if one.median_seconds is not None]
     shown = sum(one.done + one.skipped for one in lines)
     context: dict[str, Any] = {
         "count": len(lines),
         "active": sum(one.at_work for one in lines),
         "pace": median(paces) if paces else None,
-        "skipped": shown_share(sum(one.skipped for one in lines) / shown) if shown else "",
+        "skipped": format_percent(sum(one.skipped for one in lines) / shown) if shown else "",
         "shown": shown,
     }
     if found is None:
@@ -84,7 +84,7 @@ def people_context(found: CohortNumbers | None, lines: list[RaterLine], here: li
     drawn = {rater: _drawn(estimate, axis) for rater, estimate in found.rest.items()}
     marked, tested = significant_drifts(found.drift)
     drifts = {rater: _drift(estimate) | {"marked": rater in marked} for rater, estimate in found.drift.items()}
-    together = line(found.together, axis_for([found.together]))
+    together = estimate_bar(found.together, axis_for([found.together]))
     return context | {
         "axis": axis if found.rest else None,
         "nominal": nominal,
@@ -97,18 +97,18 @@ def people_context(found: CohortNumbers | None, lines: list[RaterLine], here: li
 
 def _drawn(estimate: Estimate, axis: Axis) -> dict[str, Any]:
     """Here n is the number of units shared with somebody; the others are always all."""
-    return {**line(estimate, axis), "n": f"n = {estimate.n_units}"}
+    return {**estimate_bar(estimate, axis), "n": f"n = {estimate.n_units}"}
 
 
 def _drift(estimate: Estimate) -> dict[str, Any]:
     """With its sign, and the size of both halves."""
     if estimate.value is None:
         return {"title": reason_title(estimate), "reason": reason_sentence(estimate)}
-    value = shown(estimate.value)
+    value = format_number(estimate.value)
     sign = "+" if estimate.value > 0 and value != "0.00" else ""
     return {
         "value": sign + value,
-        "interval": shown_interval(estimate) or interval_sentence(estimate),
+        "interval": format_interval(estimate) or interval_sentence(estimate),
         "n": f"n = {estimate.extras['n_first']} + {estimate.extras['n_second']}",
     }
 

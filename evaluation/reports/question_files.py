@@ -8,10 +8,10 @@ from django.utils.translation import gettext as _
 from annotation.sheets import say
 from evaluation.measures import LEVEL_LABELS, Measure
 from evaluation.metrics.estimate import Estimate
+from evaluation.reason_text import interval_sentence, not_counted_sentence, reason_title
 from evaluation.reports.agreement import AgreementReport, QuestionRow
 from evaluation.reports.latex import tex
-from evaluation.reports.numbers import MINUS, shown, shown_interval, shown_share
-from evaluation.words import interval_sentence, not_counted_sentence, reason_title
+from evaluation.reports.number_format import MINUS, format_interval, format_number, format_percent
 from jobs.csv_safety import csv_lines
 
 
@@ -20,21 +20,21 @@ def in_json(estimate: Estimate) -> dict[str, Any]:
     return {
         **estimate.to_json(),
         "shown": shown_value(estimate),
-        "shown_interval": shown_interval(estimate),
+        "shown_interval": format_interval(estimate),
         "left_out": not_counted_sentence(estimate),
     }
 
 
 def shown_value(estimate: Estimate) -> str:
-    return "" if estimate.value is None else shown(estimate.value)
+    return "" if estimate.value is None else format_number(estimate.value)
 
 
 def tex_estimate(estimate: Estimate) -> str:
     """Value, interval and n, or the reason why there is none."""
     if estimate.value is None:
         return r"\emph{" + tex(reason_title(estimate) or (estimate.reason or "").replace("_", " ")) + "}"
-    interval = shown_interval(estimate).replace(MINUS, "-")
-    number = shown(estimate.value).replace(MINUS, "-")
+    interval = format_interval(estimate).replace(MINUS, "-")
+    number = format_number(estimate.value).replace(MINUS, "-")
     size = rf"$n = {estimate.n_units} \times {estimate.n_raters}$"
     beside = f"${interval}$" if interval else tex(interval_sentence(estimate))
     return f"${number}$" + (rf" {{\scriptsize {beside}}}" if beside else "") + rf" {{\scriptsize {size}}}"
@@ -85,7 +85,7 @@ def _csv_rows(report: AgreementReport) -> Iterator[list[Any]]:
     for row, measure, e in _each(report):
         yield [
             row.field, row.level, measure.key, row.cohort.label, e.value, e.low, e.high, shown_value(e),
-            shown_interval(e), e.n_units, e.n_raters, e.n_ratings, e.missing_share, not_counted_sentence(e),
+            format_interval(e), e.n_units, e.n_raters, e.n_ratings, e.missing_share, not_counted_sentence(e),
             row.n_hidden_units, e.level, e.resampled, e.method, e.reason, e.interval_reason, s.stage, s.counted,
             report.watermark, report.computed_at.isoformat(),
         ]  # fmt: skip
@@ -105,10 +105,10 @@ def questions_to_latex(report: AgreementReport, language: str) -> str:
     ]
     for row, measure, estimate in _each(report):
         named = [question_label(report, row, language), LEVEL_LABELS[row.level], measure.label, row.cohort.label]
-        missing = tex(shown_share(estimate.missing_share))
+        missing = tex(format_percent(estimate.missing_share))
         lines.append(" & ".join([*(tex(str(one)) for one in named), tex_estimate(estimate), missing]) + r" \\")
     s = report.selection
     withdrawn = [report.catalogue.withdrawn.words] if report.catalogue.withdrawn.answers else []
-    caption = " ".join([s.who_words(report.catalogue, ""), s.counted_words(), *withdrawn, s.interval_words()])
+    caption = " ".join([s.who_words(report.catalogue, ""), s.inclusion_text(), *withdrawn, s.interval_words()])
     lines += [r"\bottomrule", r"\end{tabular}", r"\caption{" + tex(caption) + "}", r"\end{table}", ""]
     return "\n".join(lines)

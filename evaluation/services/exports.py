@@ -9,9 +9,9 @@ from django.utils.text import slugify
 
 from annotation.models import Campaign
 from benchmarks.models import Stage
-from evaluation.exports.codebook import codebook, finished, sheets_of
-from evaluation.exports.formats import Written, archive
-from evaluation.exports.members import Member, members_of
+from evaluation.exports.archive_files import ArchiveFile, archive_files
+from evaluation.exports.codebook import codebook, complete_codebook, sheets_of
+from evaluation.exports.formats import FileSummary, archive
 from jobs.models import record
 from people.models import User
 
@@ -34,7 +34,7 @@ def export(
     record(actor, "ratings.exported", scope=benchmark.scope, target=stage.key, campaigns=ids, form=form, **more)
     name = f"{benchmark.slug}-{_called(stage)}-{at:%Y%m%d-%H%M}"
     sheets = {pk: sheet for pk, (_version, sheet) in sheets_of(campaigns).items()}
-    members = members_of(stage, campaigns, sheets, versions=versions)
+    members = archive_files(stage, campaigns, sheets, versions=versions)
     files = {f"{name}/{one.key}.{form}": one for one in members}
     return f"{name}.zip", _pieces(codebook(stage, campaigns, members, at), files, form, f"{name}/codebook.json", at)
 
@@ -44,9 +44,9 @@ def _called(stage: Stage) -> str:
     return slugify(stage.name)[:60].strip("-") or stage.key
 
 
-def _pieces(book: dict[str, Any], files: dict[str, Member], form: str, name: str, at: datetime) -> Iterator[bytes]:
+def _pieces(book: dict[str, Any], files: dict[str, ArchiveFile], form: str, name: str, at: datetime) -> Iterator[bytes]:
     def book_lines() -> Iterator[bytes]:
-        yield json.dumps(finished(book, files), ensure_ascii=False, indent=2).encode() + b"\n"
+        yield json.dumps(complete_codebook(book, files), ensure_ascii=False, indent=2).encode() + b"\n"
 
     rows = [(path, one.lines(form), one.written) for path, one in files.items()]
-    yield from archive([*rows, (name, book_lines(), Written())], at)
+    yield from archive([*rows, (name, book_lines(), FileSummary())], at)

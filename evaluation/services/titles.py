@@ -11,7 +11,7 @@ from django.utils.text import Truncator
 
 from annotation.models import Annotation
 from benchmarks.models import Benchmark, Item
-from evaluation.tables.culturalvqa_lists import TITLES, answer_words, words_of
+from evaluation.tables.culturalvqa_word_lists import TITLES, answer_words, words_of
 from jobs.models import record
 from predictions.models import Collection, Entry
 
@@ -20,7 +20,7 @@ HEAD = "page_title"  # the first line of Wikimedia's list
 
 
 @contextmanager
-def lines_of(path: Path) -> Iterator[Iterator[str]]:
+def read_lines(path: Path) -> Iterator[Iterator[str]]:
     """The lines of a file of text, packed with gzip or not, one after the other."""
     with (
         gzip.open(path, "rt", encoding="utf-8", errors="replace")
@@ -30,7 +30,7 @@ def lines_of(path: Path) -> Iterator[Iterator[str]]:
         yield (line.strip() for line in file)
 
 
-def bring(benchmark: Benchmark, titles: Iterable[str], at: datetime) -> tuple[Collection, int, int]:
+def import_titles(benchmark: Benchmark, titles: Iterable[str], at: datetime) -> tuple[Collection, int, int]:
     """A new version of the benchmark's list of titles; how many were read, and how many of them kept.
 
     A title is kept for each word of the answers that no title before it has, so that the list stays short and says the

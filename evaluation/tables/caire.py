@@ -19,21 +19,28 @@ from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.metrics.distributions import coverage, pairwise_distance
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval, Scale
-from evaluation.metrics.model_people import (
-    EachRater,
+from evaluation.metrics.model_human import (
+    RaterCorrelations,
     concept_averaged,
     global_averaged,
     image_wise,
     per_annotator,
     per_cohort,
 )
-from evaluation.observations import Observed, Who
+from evaluation.observations import Observations, ObservedRater
 from evaluation.tables.caire_specific import SPECIFIC_TABLES
-from evaluation.tables.given import Given
 from evaluation.tables.known_models import about_models
-from evaluation.tables.model_scores import Beside, beside, by_condition, called, conditions_of, places
-from evaluation.tables.printed import printed
-from evaluation.tables.spec import Cell, Missing, Option, Printed, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.model_scores import (
+    RatedAndScored,
+    by_condition,
+    conditions_of,
+    join_ratings_and_scores,
+    model_label,
+    target_positions,
+)
+from evaluation.tables.printed_values import printed
+from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 
 STAGE = FIELD = "relevance"
 NEEDS = gettext_lazy("Ratings by people of several countries, and scores of a model for the same pictures.")
@@ -82,31 +89,31 @@ LEFT_OUT = gettext_lazy(
 ALPHAS, CORRELATIONS = Scale("log(1 - x)"), Scale("Fisher z")
 
 
-def block_of(who: Who) -> str:
+def block_of(who: ObservedRater) -> str:
     return who.setting if who.setting in BLOCKS else "caire"
 
 
-def _models(seen: Observed) -> list[tuple[int, Who, str]]:
-    """Place, model and block, in the paper's order of blocks. Raises Missing without any."""
+def _models(seen: Observations) -> list[tuple[int, ObservedRater, str]]:
+    """Place, model and block, in the paper's order of blocks. Raises MissingData without any."""
     order = list(BLOCKS)
     found = [(place, who, block_of(who)) for place, who in seen.models()]
     if not found:
-        raise Missing(NO_MODELS)
+        raise MissingData(NO_MODELS)
     return sorted(found, key=lambda one: order.index(one[2]))
 
 
-def _name(who: Who) -> str:
-    return called(who, silent=("cosine", "no_retrieval"))
+def _name(who: ObservedRater) -> str:
+    return model_label(who, silent=("cosine", "no_retrieval"))
 
 
-def _everybody(given: Given) -> Observed:
+def _all_observations(given: TableInputs) -> Observations:
     seen = given.observed(STAGE, FIELD)
     if not seen.people.n:
-        raise Missing(NO_PEOPLE, by_people=True)
+        raise MissingData(NO_PEOPLE, by_people=True)
     return seen
 
 
-def build_agreement(given: Given) -> Table:
+def build_agreement(given: TableInputs) -> Table:
     """Table 14: agreement within each country."""
     seen = given.observed(STAGE, FIELD, ("person",))
     first, second = given.chosen["alpha"], given.chosen["weighted"]
@@ -117,7 +124,7 @@ def build_agreement(given: Given) -> Table:
         ("Avg Pearson", _("Mean pairwise Pearson"), lambda r, i: mean_pairwise_pearson(r, interval=i)),
     ]
     parts = list(by_condition(given, seen))
-    there = places(seen)
+    there = target_positions(seen)
     tables = {(at, key): part.where(part.target == at).ratings for at, _label in there for key, _title, part in parts}
     rows = []
     for theirs, label, measure in measures:
@@ -132,7 +139,7 @@ def build_agreement(given: Given) -> Table:
                 _cell(one, "caire_table_14", key, 100, metric=theirs, country=country)
                 for one, (_at, country) in zip(found, there, strict=True)
             ])  # fmt: skip
-        rows.append(Row(label, (*_woven(cells), *means)))
+        rows.append(Row(label, (*_interleave(cells), *means)))
     words: list[Words] = [
         _("Times 100."),
         _("The paper prints two alphas without naming their distances."),
@@ -146,33 +153,39 @@ def _alpha(distance: str) -> Callable[[Ratings, Interval], Estimate]:
     return lambda ratings, interval: alpha(ratings, level, interval=interval)
 
 
-def _woven(by_condition: Sequence[Sequence[Cell]]) -> list[Cell]:
+def _interleave(by_condition: Sequence[Sequence[Cell]]) -> list[Cell]:
     """Country by country, each with its conditions."""
     return [cell for country in zip(*by_condition, strict=True) for cell in country]
 
 
-def _columns(given: Given, seen: Observed) -> list[Words]:
+def _columns(given: TableInputs, seen: Observations) -> list[Words]:
     names = [name for _key, name in conditions_of(given, seen)]
-    return [f"{one}, {name}" for one in (*(label for _place, label in places(seen)), _("Average")) for name in names]
+    return [
+        f"{one}, {name}"
+        for one in (*(label for _place, label in target_positions(seen)), _("Average"))
+        for name in names
+    ]
 
 
 def _cell(
     estimate: Estimate, table: str, column: str, scale: float = 1, decimals: int = 0, known: Words = "", **where: str
 ) -> Cell:
-    theirs: Printed | None = printed(table, column, known or OTHER_PEOPLE, **where)
+    theirs: PrintedValue | None = printed(table, column, known or OTHER_PEOPLE, **where)
     return Cell(estimate, rounding=Rounding(decimals, scale), printed=theirs)
 
 
-def build_by_country(given: Given) -> Table:
+def build_by_country(given: TableInputs) -> Table:
     """Table 2: a model and people, by the country a picture was made for."""
-    seen = _everybody(given)
+    seen = _all_observations(given)
     parts = list(by_condition(given, seen))
-    there = places(seen)
+    there = target_positions(seen)
     rows = []
     for place, who, block in _models(seen):
         cells, means = [], []
         for key, _title, part in parts:
-            found = _by_place(given, beside(part.people, part.of_rater(place)), [label for _place, label in there])
+            found = _by_place(
+                given, join_ratings_and_scores(part.people, part.of_rater(place)), [label for _place, label in there]
+            )
             where = {"block": block, "model": who.name}
             cells.append([
                 _cell(one, "caire_table_2", key, 1, 2, country=label, **where)
@@ -192,13 +205,13 @@ def build_by_country(given: Given) -> Table:
                     **where,
                 )
             )
-        rows.append(Row(_name(who), (*_woven(cells), *means), str(BLOCKS[block])))
+        rows.append(Row(_name(who), (*_interleave(cells), *means), str(BLOCKS[block])))
     return given.table(
         corner=_("Model"), columns=_columns(given, seen), rows=rows, words=[LEFT_OUT, ONLY_THESE, OF_COHORTS]
     )
 
 
-def _by_place(given: Given, here: Beside, labels: Sequence[str]) -> list[Estimate]:
+def _by_place(given: TableInputs, here: RatedAndScored, labels: Sequence[str]) -> list[Estimate]:
     """For each country: over the pictures made for it, or over all pictures as its people see them."""
     if given.chosen["reading"] == "country":
         by_target = per_cohort(here.scored, interval=given.interval)
@@ -209,7 +222,7 @@ def _by_place(given: Given, here: Beside, labels: Sequence[str]) -> list[Estimat
     return [named.get(label) or _nothing("Pearson") for label in labels]
 
 
-def _of_blocks(here: Beside, number: Ints, names: Sequence[str], interval: Interval) -> dict[str, Estimate]:
+def _of_blocks(here: RatedAndScored, number: Ints, names: Sequence[str], interval: Interval) -> dict[str, Estimate]:
     found = image_wise(here.scored, number, interval=interval) if here.scored.image.size else []
     return dict(zip(names, found, strict=False))
 
@@ -218,15 +231,15 @@ def _nothing(method: str) -> Estimate:
     return Estimate.undefined(reason="no_ratings", method=method)
 
 
-def build_by_concept(given: Given) -> Table:
+def build_by_concept(given: TableInputs) -> Table:
     """Table 15: image-wise, by concept."""
-    seen = _everybody(given)
+    seen = _all_observations(given)
     models, parts = _models(seen), list(by_condition(given, seen))
     concepts = sorted({one.concept for one in seen.items})
     found: dict[tuple[int, str], dict[str, Estimate]] = {}
     for place, _who, _block in models:
         for key, _title, part in parts:
-            here = beside(part.people, part.of_rater(place))
+            here = join_ratings_and_scores(part.people, part.of_rater(place))
             found[place, key] = _of_blocks(here, *here.of("concept"), given.interval)
     rows = []
     for concept in concepts:
@@ -245,16 +258,16 @@ def build_by_concept(given: Given) -> Table:
     return given.table(corner=_("Concept"), columns=columns, rows=rows, words=[_("Times 100."), LEFT_OUT, ONLY_THESE])
 
 
-def build_averaged(given: Given) -> Table:
+def build_averaged(given: TableInputs) -> Table:
     """Table 16: averaged first, correlated then."""
-    seen = _everybody(given)
+    seen = _all_observations(given)
     parts = list(by_condition(given, seen))
     rows = []
     for place, who, block in _models(seen):
         cells = []
         for name in ("concept", "global"):
             for key, _title, part in parts:
-                here = beside(part.people, part.of_rater(place))
+                here = join_ratings_and_scores(part.people, part.of_rater(place))
                 one = (
                     concept_averaged(here.scored, here.of("concept")[0], interval=given.interval)
                     if name == "concept"
@@ -282,20 +295,20 @@ STATISTICS: dict[str, Words] = {
 }
 
 
-def build_by_annotator(given: Given) -> Table:
+def build_by_annotator(given: TableInputs) -> Table:
     """Table 17: a model with each annotator of a country, and with their average; over pictures."""
-    seen = _everybody(given)
+    seen = _all_observations(given)
     parts = list(by_condition(given, seen))
     rows = []
     for place, who, block in _models(seen):
-        each: dict[str, dict[int, EachRater]] = {}
+        each: dict[str, dict[int, RaterCorrelations]] = {}
         average: dict[str, dict[int, Estimate]] = {}
         for key, _title, part in parts:
-            scored = beside(part.people, part.of_rater(place)).scored
+            scored = join_ratings_and_scores(part.people, part.of_rater(place)).scored
             each[key] = per_annotator(scored, interval=given.interval)
             average[key] = per_cohort(scored, interval=given.interval)
         theirs = "caire_table_17" if (who.name, block) == ("Qwen2.5-VL-7B-Ins.", "caire") else "caire_table_16"
-        for target, label in places(seen):
+        for target, label in target_positions(seen):
             cells = [
                 _cell(_statistic(name, each[key], average[key], target), theirs, f"{name}_{key}", 100, country=label)
                 for name in STATISTICS
@@ -310,16 +323,16 @@ def build_by_annotator(given: Given) -> Table:
     return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
 
-def _statistic(name: str, each: dict[int, EachRater], average: dict[int, Estimate], target: int) -> Estimate:
+def _statistic(name: str, each: dict[int, RaterCorrelations], average: dict[int, Estimate], target: int) -> Estimate:
     if name == "average":
         return average.get(target) or _nothing("Pearson")
     found: Estimate = getattr(each[target], name) if target in each else _nothing("Pearson")
     return found
 
 
-def build_spread(given: Given) -> Table:
+def build_spread(given: TableInputs) -> Table:
     """Not in the paper: how varied a set of pictures is, by its scores over the countries."""
-    seen = _everybody(given)
+    seen = _all_observations(given)
     parts = list(by_condition(given, seen))
     threshold = float(given.chosen["threshold"])
     raters = [(_("People, mean"), seen.people)] + [
@@ -340,7 +353,7 @@ def build_spread(given: Given) -> Table:
     return given.table(corner=_("Rated by"), columns=columns, rows=rows, words=words)
 
 
-def _grid(seen: Observed) -> Floats:
+def _grid(seen: Observations) -> Floats:
     """(items, targets) means, NaN where there is no rating; items and targets without any are left out."""
     keep = np.isfinite(seen.value)
     items, item = np.unique(seen.item[keep], return_inverse=True)

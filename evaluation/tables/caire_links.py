@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy, ngettext
 from benchmarks.models import Item
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share
-from evaluation.tables.given import Given
-from evaluation.tables.printed import printed
+from evaluation.tables.printed_values import printed
 from evaluation.tables.sources import STAGE
-from evaluation.tables.spec import Cell, Door, Missing, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.spec import ActionLink, Cell, MissingData, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 from predictions.knowledge_readers import gold_of
 from predictions.models import Link, Run
 from predictions.readers import runs_of
@@ -28,7 +28,7 @@ AT = (1, 5, 10, 20)
 MOST_SETS = 8
 NEEDS = gettext_lazy("A linking run over images whose right entries are known.")
 OTHER_IMAGES = gettext_lazy("The knowledge base and the images are others than the paper's.")
-DOOR = Door("predictions:linking", gettext_lazy("To the linked entities"))
+DOOR = ActionLink("predictions:linking", gettext_lazy("To the linked entities"))
 LEFT_OUT = "in_knowledge_base"
 
 
@@ -65,12 +65,12 @@ def ranks_of(run: Run) -> Ranks:
     return Ranks(np.array(place, np.int64), entity, dataset, left_out)
 
 
-def build_linking(given: Given) -> Table:
+def build_linking(given: TableInputs) -> Table:
     runs = _runs(given)
     found = [(run, ranks_of(run)) for run in runs]
     if not any(ranks.entity for _run, ranks in found):
         text = _("No linked image has a right entry to compare with. Import the images with a column “gold_entity”.")
-        raise Missing(text, DOOR)
+        raise MissingData(text, DOOR)
     names = sorted({name for _run, ranks in found for name in ranks.dataset})
     sets: list[str | None] = [*names] if any(names) and len(names) <= MOST_SETS else [None]
     rows = [_row(run, ranks, sets) for run, ranks in found if ranks.entity]
@@ -92,13 +92,13 @@ def build_linking(given: Given) -> Table:
     return given.table(corner=_("Way of linking"), columns=columns, rows=rows, words=words)
 
 
-def _runs(given: Given) -> list[Run]:
+def _runs(given: TableInputs) -> list[Run]:
     """Those that linked the pictures of one stage, in the order of the paper's rows: the stage that the address asks
     for, else the one that was linked last."""
     order = list(METHODS)
     every = [run for run in runs_of(given.benchmark, Run.Task.LINKING) if run.options.get("method") in order]
     if not every:
-        raise Missing(_("No image has been linked to a knowledge base yet."), DOOR)
+        raise MissingData(_("No image has been linked to a knowledge base yet."), DOOR)
     names = dict(given.benchmark.stages.values_list("key", "name"))
     newest = dict.fromkeys(_stage(run) for run in sorted(every, key=lambda run: -run.pk))
     known = with_gold(given, newest)
@@ -108,7 +108,7 @@ def _runs(given: Given) -> list[Run]:
     return sorted(found, key=lambda run: (_base(run), run.model, order.index(run.options["method"])))
 
 
-def with_gold(given: Given, stages: Iterable[str]) -> list[str]:
+def with_gold(given: TableInputs, stages: Iterable[str]) -> list[str]:
     """Stages of which some picture says its right entry."""
     items = Item.objects.filter(stage__benchmark=given.benchmark, withdrawn_at=None, context__has_key="gold_entity")
     there = set(items.exclude(context__gold_entity="").values_list("stage__key", flat=True).distinct())

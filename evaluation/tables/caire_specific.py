@@ -16,12 +16,12 @@ from django.utils.translation import gettext_lazy
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.multilabel import Average, Pairs, f1, f1_difference, f1_ratio
-from evaluation.observations import Observed, Thing, Who
+from evaluation.observations import Observations, ObservedItem, ObservedRater
 from evaluation.tables.caire_links import LINK_TABLES
-from evaluation.tables.given import Given
-from evaluation.tables.model_scores import PLAIN, called
-from evaluation.tables.printed import printed
-from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.model_scores import PLAIN, model_label
+from evaluation.tables.printed_values import printed
+from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 
 STAGE, FIELD = "specific", "relevance"
 NEEDS = gettext_lazy("Pictures with gold labels, and scores of a model for each picture and label.")
@@ -60,10 +60,10 @@ COMMON = Option(
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelPairs:
     """One model as it was asked, with its pairs."""
 
-    who: Who
+    who: ObservedRater
     pairs: Pairs
 
     @property
@@ -75,13 +75,13 @@ NO_GOLD = gettext_lazy("No picture has gold labels. Import them with the picture
 NO_ARTICLE = gettext_lazy("No model was asked with the right article: a setting “gold_context”.")
 
 
-def _asked(given: Given) -> list[Asked]:
+def _asked(given: TableInputs) -> list[ModelPairs]:
     """Every pair of a picture with gold labels that any model scored or that is gold; NaN where this model gave
     nothing. Of a picture without gold labels nobody knows what is right."""
     seen = given.observed(STAGE, FIELD, ("model",))
     known = np.array([bool(_gold(one)) for one in seen.items], bool)
     if not known.any():
-        raise Missing(NO_GOLD)
+        raise MissingData(NO_GOLD)
     seen = seen.where(known[seen.item])
     scored = {(int(i), seen.targets[t].casefold()) for i, t in zip(seen.item, seen.target, strict=True)}
     gold = {(place, label) for place, one in enumerate(seen.items) for label in _gold(one)}
@@ -90,41 +90,41 @@ def _asked(given: Given) -> list[Asked]:
     item = np.array([pair[0] for pair in every], np.int64)
     label = np.array([pair[1] for pair in every])
     truth = np.array([pair in gold for pair in every], bool)
-    return [Asked(who, Pairs(item, label, truth, _scores(seen.of_rater(p), at))) for p, who in seen.models()]
+    return [ModelPairs(who, Pairs(item, label, truth, _scores(seen.of_rater(p), at))) for p, who in seen.models()]
 
 
-def _gold(item: Thing) -> list[str]:
+def _gold(item: ObservedItem) -> list[str]:
     """A list, or a text in which "|" stands between labels; upper and lower case are the same."""
     given = item.context.get("gold") or ()
     parts = given.split("|") if isinstance(given, str) else given
     return [str(one).strip().casefold() for one in parts if str(one).strip()]
 
 
-def _scores(rows: Observed, at: dict[tuple[int, str], int]) -> Floats:
+def _scores(rows: Observations, at: dict[tuple[int, str], int]) -> Floats:
     scores = np.full(len(at), np.nan)
     for item, target, value in zip(rows.item, rows.target, rows.value, strict=True):
         scores[at[int(item), rows.targets[target].casefold()]] = value
     return scores
 
 
-def _average(given: Given) -> tuple[Average, float]:
+def _average(given: TableInputs) -> tuple[Average, float]:
     key = given.chosen["average"]
     average: Average = "macro" if key == "macro" else "samples" if key == "samples" else "micro"
     return average, float(given.chosen["threshold"])
 
 
-def _of(asked: Sequence[Asked], name: str, setting: str) -> Asked | None:
+def _of(asked: Sequence[ModelPairs], name: str, setting: str) -> ModelPairs | None:
     return next((one for one in asked if (one.who.name, one.setting) == (name, setting)), None)
 
 
-def _common(asked: Sequence[Asked]) -> list[Asked]:
+def _common(asked: Sequence[ModelPairs]) -> list[ModelPairs]:
     """The same models over the pairs that all of them scored; the other scores become NaN."""
     shared = np.all([np.isfinite(model.pairs.score) for model in asked], axis=0)
     return [replace(model, pairs=replace(model.pairs, score=np.where(shared, model.pairs.score, np.nan)))
             for model in asked]  # fmt: skip
 
 
-def build_f1(given: Given) -> Table:
+def build_f1(given: TableInputs) -> Table:
     """Tables 1 and 8: F1, and how much more it is than the same model's without retrieval."""
     asked = [one for one in _asked(given) if not one.setting.startswith(GOLD)]
     if given.chosen["answers"] == "common" and asked:
@@ -145,7 +145,7 @@ def build_f1(given: Given) -> Table:
             else:
                 gains.append(f1_difference(one.pairs, other.pairs, average, threshold=threshold))
                 cells.append(_cell(gains[-1], column, known=SAME_MODEL if "log" in one.setting else "", **where))
-        rows.append(Row(called(one.who), tuple(cells), _block(one.setting)))
+        rows.append(Row(model_label(one.who), tuple(cells), _block(one.setting)))
     columns: list[Words] = [
         _("F1"), _("More than the same model without retrieval"), _("More than the strongest baseline"),
     ]  # fmt: skip
@@ -166,14 +166,14 @@ def _f1_words(scores: Sequence[Estimate], gains: Sequence[Estimate]) -> list[Wor
     return words
 
 
-def _baseline_words(best: Asked | None) -> list[Words]:
+def _baseline_words(best: ModelPairs | None) -> list[Words]:
     if best is None:
         return []
     text = _(
         "Strongest baseline: %(model)s. The strongest baseline was chosen on these data: the gain tends to be too "
         "small, and its interval does not include the choice."
     )
-    return [text % {"model": called(best.who)}]
+    return [text % {"model": model_label(best.who)}]
 
 
 def _range(counts: Sequence[int]) -> str:
@@ -202,7 +202,7 @@ def _cell(estimate: Estimate, column: str, known: Words = "", table: str = "cair
     return Cell(estimate, rounding=Rounding(1, 100), printed=theirs)
 
 
-def build_gold(given: Given) -> Table:
+def build_gold(given: TableInputs) -> Table:
     """Tables 10 and 11: with the right article given, and how near to that retrieval comes."""
     asked = _asked(given)
     average, threshold = _average(given)
@@ -219,9 +219,9 @@ def build_gold(given: Given) -> Table:
         else:
             share = f1_ratio(other.pairs, one.pairs, average, threshold=threshold)
             cells.append(_cell(share, "ratio", table="caire_tables_10_11", **where))
-        rows.append(Row(called(one.who), tuple(cells)))
+        rows.append(Row(model_label(one.who), tuple(cells)))
     if not rows:
-        raise Missing(NO_ARTICLE)
+        raise MissingData(NO_ARTICLE)
     columns: list[Words] = [_("F1 with the right article"), _("Retrieval reaches, in percent of it")]
     words: list[Words] = [_("Times 100."), _left_out_words()]
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)

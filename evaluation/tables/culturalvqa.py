@@ -24,20 +24,20 @@ from evaluation.tables.culturalvqa_judged import (
     SCALE,
     SUB_CATEGORIES_FROM,
     WESTERN,
-    Judged,
+    JudgedAnswers,
     about_judge,
     asked_as,
     difference,
-    judged,
+    judged_answers,
 )
 from evaluation.tables.culturalvqa_labels import STEREOTYPE_TABLE
-from evaluation.tables.culturalvqa_lists import LIST_TABLES
 from evaluation.tables.culturalvqa_verdicts import VERDICT_TABLES
-from evaluation.tables.given import Given
+from evaluation.tables.culturalvqa_word_lists import LIST_TABLES
 from evaluation.tables.known_models import about_models
-from evaluation.tables.printed import printed
-from evaluation.tables.printed import rows as printed_rows
-from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.printed_values import printed
+from evaluation.tables.printed_values import rows as printed_rows
+from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 from people.models import Rater
 
 NEEDS = gettext_lazy("Answers of models (and of people), each judged in the stage “lave”.")
@@ -96,9 +96,9 @@ def _theirs(country: str, model: str) -> Any:
     return printed("culturalvqa_tables_2_4", "accuracy", wrong, country=country, model=model)
 
 
-def build_countries(given: Given) -> Table:
+def build_countries(given: TableInputs) -> Table:
     """Tables 2 and 4: accuracy by country and model."""
-    here = judged(given)
+    here = judged_answers(given)
     models = asked_as(here, given.chosen["setting"])
     compare = given.chosen["setting"] == "vlm"
     rows, by_model = [], {name: [some.of(country=c).accuracy for c in here.countries] for name, some in models}
@@ -122,9 +122,9 @@ def build_countries(given: Given) -> Table:
     )
 
 
-def build_conditions(given: Given) -> Table:
+def build_conditions(given: TableInputs) -> Table:
     """Figure 5: how far one gets without the picture."""
-    here = judged(given)
+    here = judged_answers(given)
     ways = [
         (name, setting, here.of(by=name, setting=setting))
         for name in here.models
@@ -133,22 +133,22 @@ def build_conditions(given: Given) -> Table:
         and any(here.of(by=name, setting=s).score.size for s in BASELINES[:3])
     ]
     if not ways:
-        raise Missing(NOT_WITHOUT)
+        raise MissingData(NOT_WITHOUT)
     columns: list[Words] = [f"{name}, {SETTING.values[setting]}" for name, setting, _some in ways]
     return _by_country(given, here, columns, [partial(_accuracy, some) for *_names, some in ways], SHARES)
 
 
-def _accuracy(some: Judged, country: str) -> Estimate:
+def _accuracy(some: JudgedAnswers, country: str) -> Estimate:
     return some.of(country=country).accuracy
 
 
-def _gain(few: Judged, none: Judged, country: str) -> Estimate:
+def _gain(few: JudgedAnswers, none: JudgedAnswers, country: str) -> Estimate:
     return difference(few.of(country=country), none.of(country=country))
 
 
 def _by_country(
-    given: Given,
-    here: Judged,
+    given: TableInputs,
+    here: JudgedAnswers,
     columns: list[Words],
     of: list[Callable[[str], Estimate]],
     scale: Scale,
@@ -165,39 +165,39 @@ def _by_country(
     return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
 
-def build_few_shot(given: Given) -> Table:
+def build_few_shot(given: TableInputs) -> Table:
     """Figure 9: with examples, less without."""
-    here = judged(given)
+    here = judged_answers(given)
     both = [
         (name, here.of(by=name, setting="vlm_few_shot"), here.of(by=name, setting="vlm"))
         for name in here.models
         if all(here.of(by=name, setting=one).score.size for one in ("vlm_few_shot", "vlm"))
     ]
     if not both:
-        raise Missing(NOT_BOTH)
+        raise MissingData(NOT_BOTH)
     of: list[Callable[[str], Estimate]] = [partial(_gain, few, none) for _name, few, none in both]
     names: list[Words] = [name for name, *_rest in both]
     return _by_country(given, here, names, of, DIFFERENCES, _("In points: with examples, less without."))
 
 
-def _about(given: Given) -> dict[str, Mapping[str, Any]]:
+def _about(given: TableInputs) -> dict[str, Mapping[str, Any]]:
     """What is known of each model, by name."""
     rows = Rater.objects.filter(kind=Rater.Kind.MODEL, team=given.benchmark.team_id).exclude(about={})
     return dict(rows.order_by("pk").values_list("name", "about"))
 
 
-def build_gaps(given: Given) -> Table:
+def build_gaps(given: TableInputs) -> Table:
     """Figure 6: the best open and the best closed model of each country, less people."""
-    here = judged(given)
+    here = judged_answers(given)
     about, models = _about(given), asked_as(here, "vlm")
     sides = [
         (title, [one for one in models if about.get(one[0], {}).get("open") is is_open])
         for is_open, title in ((True, _("Best open model")), (False, _("Best closed model")))
     ]
     if not any(side for _title, side in sides):
-        raise Missing(NOT_OPEN)
+        raise MissingData(NOT_OPEN)
     if not here.people.score.size:
-        raise Missing(_("No answers of people were judged: items whose answer is by “human”."))
+        raise MissingData(_("No answers of people were judged: items whose answer is by “human”."))
     rows = []
     for country in here.countries:
         ceiling = here.people.of(country=country).ceiling
@@ -225,22 +225,22 @@ def build_gaps(given: Given) -> Table:
     return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
 
-def _best(side: list[tuple[str, Judged]]) -> list[tuple[str, Judged]]:
+def _best(side: list[tuple[str, JudgedAnswers]]) -> list[tuple[str, JudgedAnswers]]:
     """Those with the highest accuracy: several, where they tie; none, where none has been judged here."""
     known = [(one, some.accuracy.value) for one, some in side]
     most = max((value for _one, value in known if value is not None), default=None)
     return [one for one, (_name, value) in zip(side, known, strict=True) if value is not None and value == most]
 
 
-def _ceiling_part(people: Judged) -> Judged:
+def _ceiling_part(people: JudgedAnswers) -> JudgedAnswers:
     """Answers to questions with three or more: what the people's own accuracy is over."""
     names, count = np.unique(people.question, return_counts=True)
     return people.where(np.isin(people.question, names[count >= 3]))
 
 
-def build_facets(given: Given) -> Table:
+def build_facets(given: TableInputs) -> Table:
     """Figure 7, with people's own accuracy by facet beside it."""
-    here = judged(given)
+    here = judged_answers(given)
     models = asked_as(here, given.chosen["setting"])
     theirs = {one["facet"]: one["accuracy"] for one in printed_rows("culturalvqa_human_facets")}
     rows = []
@@ -253,9 +253,9 @@ def build_facets(given: Given) -> Table:
     return given.table(corner=_("Facet"), columns=columns, rows=rows, words=about_judge(here))
 
 
-def build_sub_categories(number: str, given: Given) -> Table:
+def build_sub_categories(number: str, given: TableInputs) -> Table:
     """Tables 6 and 7: a row's average is over the cells that exist."""
-    here = judged(given)
+    here = judged_answers(given)
     models = asked_as(here, given.chosen["setting"])
     paper = SUB_CATEGORIES[number]
     facets = [
@@ -264,7 +264,7 @@ def build_sub_categories(number: str, given: Given) -> Table:
     inside = here.where(np.isin(here.facet, facets))
     there = sorted(set(inside.sub_category.tolist()) - {""} - set(paper))
     if not set(inside.sub_category.tolist()) - {""}:
-        raise Missing(NO_SUB_CATEGORIES)
+        raise MissingData(NO_SUB_CATEGORIES)
     rows = []
     for name in (*paper, *there):
         cells, found = [], []
@@ -292,13 +292,13 @@ def build_sub_categories(number: str, given: Given) -> Table:
     return given.table(corner=_("Sub-category"), columns=[*columns, _("Average")], rows=rows, words=words)
 
 
-def build_releases(given: Given) -> Table:
+def build_releases(given: TableInputs) -> Table:
     """Figure 1: by release date, Western and other countries apart."""
-    here = judged(given)
+    here = judged_answers(given)
     about = _about(given)
     dated = [(str(about.get(name, {}).get("released") or ""), name, some) for name, some in asked_as(here, "vlm")]
     if not any(date for date, *_rest in dated):
-        raise Missing(NOT_DATED)
+        raise MissingData(NOT_DATED)
     rows = []
     for date, name, some in sorted(dated, key=lambda one: (one[0] or "9", one[1])):
         cells = [Cell(text=date or "–")]
@@ -311,10 +311,10 @@ def build_releases(given: Given) -> Table:
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
-def build_correlations(given: Given) -> Table:
+def build_correlations(given: TableInputs) -> Table:
     """Over countries: a model's accuracy with people's, with how long questions are (which Figure 12 plots), and with
     how many answers they have."""
-    here = judged(given)
+    here = judged_answers(given)
     profile = {one.country: one for one in counted_questions(given)}
     people = [here.people.of(country=c).ceiling.value for c in here.countries]
     length = [profile[c].question_words if c in profile else None for c in here.countries]

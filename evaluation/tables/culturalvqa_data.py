@@ -21,10 +21,10 @@ from benchmarks.models import Item, ItemImage
 from evaluation.metrics import resampling
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share_of
-from evaluation.tables.culturalvqa_judged import CEILING, FACETS, JUDGE, SCALE, judged, of_origins
-from evaluation.tables.given import Given
-from evaluation.tables.printed import printed
-from evaluation.tables.spec import Cell, Missing, Option, Printed, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.culturalvqa_judged import CEILING, FACETS, JUDGE, SCALE, judged_answers, select_origins
+from evaluation.tables.printed_values import printed
+from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 from predictions.prompts.lave import filtered
 from predictions.prompts.writing import several
 
@@ -76,39 +76,39 @@ def _words(text: str) -> int:
     return len(text.split())
 
 
-def questions_of(given: Given) -> tuple[dict[int, Question], dict[str, set[int]]]:
-    """Questions by the item's key, and the people of each country. Raises Missing."""
+def questions_of(given: TableInputs) -> tuple[dict[int, Question], dict[str, set[int]]]:
+    """Questions by the item's key, and the people of each country. Raises MissingData."""
     people: dict[str, set[int]] = {}
     said = list(given.answers("answers", "answer", ("person",)))
-    selection = given.used[-1]
+    selection = given.used_selections[-1]
     every = Item.objects.filter(
         stage__benchmark=given.benchmark, stage__key="answers", condition__in=selection.conditions
     )
-    rows = of_origins(given, every)
+    rows = select_origins(given, every)
     found: dict[int, Question] = {}
     for pk, origin, text, context in rows.order_by("key").values_list("pk", "origin", "text", "context"):
         found[pk] = Question(origin, str(context.get("facet") or ""), text)
         if given.chosen.get("asker", "counts") == "counts" and context.get("asker_answer"):
             found[pk].answers.append(str(context["asker_answer"]))
     if not found:
-        raise Missing(_("There are no questions yet. Accept some, or import them into the stage “answers”."))
+        raise MissingData(_("There are no questions yet. Accept some, or import them into the stage “answers”."))
     for item, image in ItemImage.objects.filter(item__in=rows).values_list("item_id", "image_id"):
         found[item].images.add(image)
     for one in said:
         if one.thing.pk in found:
             found[one.thing.pk].answers.append(str(one.answer))
             people.setdefault(found[one.thing.pk].country, set()).add(one.who.pk)
-    with suppress(Missing):
+    with suppress(MissingData):
         for one in given.answers("questions", "question", ("person",)):
             people.setdefault(one.thing.origin, set()).add(one.who.pk)
     return found, people
 
 
-def counted_questions(given: Given) -> list[Profile]:
+def counted_questions(given: TableInputs) -> list[Profile]:
     """One for each country with a question, by name; none without any."""
     try:
         found, people = questions_of(given)
-    except Missing:
+    except MissingData:
         return []
     return _profiles(found, people)
 
@@ -120,12 +120,12 @@ def _profiles(found: dict[int, Question], people: dict[str, set[int]]) -> list[P
     ]
 
 
-def build_profile(given: Given) -> Table:
+def build_profile(given: TableInputs) -> Table:
     """Table 3 and Figure 3: what there is of each country."""
     profiles = _profiles(*questions_of(given))
     ceilings: dict[str, Estimate] = {}
-    with suppress(Missing):
-        here = judged(given).people
+    with suppress(MissingData):
+        here = judged_answers(given).people
         ceilings = {country: here.of(country=country).ceiling for country in here.countries}
         ceilings[""] = here.ceiling
     whole = Profile(
@@ -154,7 +154,7 @@ def _profile_cells(one: Profile, ceilings: dict[str, Estimate]) -> tuple[Cell, .
         "questions": len(one.questions),
         "answers": len(answers),
     }
-    totals = {name: Printed(text, OTHER_QUESTIONS) for name, text in TOTALS.items()} if not one.country else {}
+    totals = {name: PrintedValue(text, OTHER_QUESTIONS) for name, text in TOTALS.items()} if not one.country else {}
     each = range(len(one.questions))
     means = {
         "question_words": _of_questions([_words(question.text) for question in one.questions], each),
@@ -178,7 +178,7 @@ def _of_questions(values: Sequence[float], questions: Iterable[int]) -> Estimate
     )
 
 
-def build_openers(given: Given) -> Table:
+def build_openers(given: TableInputs) -> Table:
     """The first word of questions, the commonest first."""
     found, _people = questions_of(given)
     first = Counter(_opener(one.text) for one in found.values() if one.text.strip())
@@ -191,7 +191,7 @@ def build_openers(given: Given) -> Table:
                 Cell(
                     share_of(count, n, method="share of questions"),
                     rounding=SHARE,
-                    printed=Printed(OPENERS[word], OTHER_QUESTIONS) if word in OPENERS else None,
+                    printed=PrintedValue(OPENERS[word], OTHER_QUESTIONS) if word in OPENERS else None,
                 ),
             ),
         )
@@ -204,7 +204,7 @@ def _opener(text: str) -> str:
     return text.split()[0].strip("\"',.:;?!()\u201c\u201d\u2018\u2019\u00bf\u00a1").capitalize()
 
 
-def build_facets(given: Given) -> Table:
+def build_facets(given: TableInputs) -> Table:
     """Figure 4: shares of facets, and the answers people gave most often in each."""
     found, _people = questions_of(given)
     there = {one.facet for one in found.values()}
@@ -213,7 +213,7 @@ def build_facets(given: Given) -> Table:
         some = [one for one in found.values() if one.facet == facet]
         said = Counter(" ".join(text.casefold().split()) for one in some for text in one.answers)
         often = [f"{text} ({count})" for text, count in sorted(said.items(), key=lambda pair: (-pair[1], pair[0]))[:10]]
-        theirs = Printed(FACET_SHARES[facet], OTHER_QUESTIONS) if facet in FACET_SHARES else None
+        theirs = PrintedValue(FACET_SHARES[facet], OTHER_QUESTIONS) if facet in FACET_SHARES else None
         decimals = 0 if facet == "rituals" else 1
         share = share_of(len(some), len(found), method="share of questions")
         rows.append(
@@ -234,13 +234,13 @@ def build_facets(given: Given) -> Table:
     return given.table(corner=_("Facet"), columns=columns, rows=rows)
 
 
-def build_sub_categories(given: Given) -> Table:
+def build_sub_categories(given: TableInputs) -> Table:
     """Figure 10: how a facet's questions are spread over sub-categories."""
-    here = judged(given)
+    here = judged_answers(given)
     first = np.unique(here.question, return_index=True)[1]
     facets, names = here.facet[first], here.sub_category[first]
     if not set(names.tolist()) - {""}:
-        raise Missing(_("The questions of these facets have no sub-categories. Import them with the items."))
+        raise MissingData(_("The questions of these facets have no sub-categories. Import them with the items."))
     shown = here.facets()
     rows = []
     for name in sorted(set(names.tolist()) - {""}):
@@ -252,7 +252,7 @@ def build_sub_categories(given: Given) -> Table:
             share = share_of(count, int(inside.sum()), method="share of the facet's questions")
             cells += [
                 Cell(text=str(count)),
-                Cell(share, rounding=SHARE, printed=Printed(text, OTHER_QUESTIONS) if text else None),
+                Cell(share, rounding=SHARE, printed=PrintedValue(text, OTHER_QUESTIONS) if text else None),
             ]
         rows.append(Row(name, tuple(cells)))
     columns: list[Words] = []
@@ -261,10 +261,10 @@ def build_sub_categories(given: Given) -> Table:
     return given.table(corner=_("Sub-category"), columns=columns, rows=rows)
 
 
-def build_skips(given: Given) -> Table:
+def build_skips(given: TableInputs) -> Table:
     """How many of the pictures shown were skipped when questions were written."""
     selection = given.selection("questions", "question", ("person",))
-    given.used.append(selection)
+    given.used_selections.append(selection)
     done = Assignment.objects.filter(
         campaign__in=selection.campaigns, participation__cohort__cohort__in=selection.cohorts,
         state__in=["skipped", "submitted", "returned", "accepted", "rejected"],
@@ -275,15 +275,15 @@ def build_skips(given: Given) -> Table:
     )
     counts = list(found)
     if not counts:
-        raise Missing(_("Nobody has been shown a picture to write a question about yet."))
+        raise MissingData(_("Nobody has been shown a picture to write a question about yet."))
     rows = [Row(label, _skip_cells(n, skipped, None)) for label, n, skipped in counts]
-    theirs = Printed("19.64", OTHER_QUESTIONS)
+    theirs = PrintedValue("19.64", OTHER_QUESTIONS)
     rows.append(Row(_("All"), _skip_cells(sum(n for _l, n, _s in counts), sum(s for _l, _n, s in counts), theirs)))
     columns: list[Words] = [_("Shown"), _("Skipped"), _("Skipped in percent")]
     return given.table(corner=_("Country"), columns=columns, rows=rows)
 
 
-def _skip_cells(n: int, skipped: int, theirs: Printed | None) -> tuple[Cell, ...]:
+def _skip_cells(n: int, skipped: int, theirs: PrintedValue | None) -> tuple[Cell, ...]:
     share = share_of(skipped, n, method="share of pictures skipped")
     return (Cell(text=str(n)), Cell(text=str(skipped)), Cell(share, rounding=Rounding(2, 100), printed=theirs))
 

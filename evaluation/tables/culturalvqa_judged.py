@@ -19,19 +19,19 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Rating, Unit
 from benchmarks.models import Benchmark, Item
-from evaluation.asking import Asked
-from evaluation.asking import asked as calls_of
+from evaluation.call_statistics import CallStatistics
+from evaluation.call_statistics import call_statistics as calls_of
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.lave import Scale, human_ceiling, lave_accuracy, scores_of
 from evaluation.metrics.resampling import SHARES_APART, difference_of_means
-from evaluation.observations import Observed, Who
-from evaluation.reports.asked_words import ways_sentence
+from evaluation.observations import Observations, ObservedRater
+from evaluation.reports.call_text import methods_text
 from evaluation.selection import Selection
-from evaluation.tables.culturalvqa_labels import said_of
-from evaluation.tables.given import Given
+from evaluation.tables.culturalvqa_labels import sub_categories
 from evaluation.tables.sources import CAMPAIGNS
-from evaluation.tables.spec import Missing, Option, Words
+from evaluation.tables.spec import MissingData, Option, Words
+from evaluation.tables.table_inputs import TableInputs
 from people.models import Rater
 from predictions.models import Call
 
@@ -58,12 +58,12 @@ def _judges(benchmark: Benchmark) -> list[Rater]:
     return sorted(Rater.objects.filter(pk__in=order), key=lambda one: order.index(one.pk))
 
 
-def named(one: Rater | Who) -> str:
+def rater_label(one: Rater | ObservedRater) -> str:
     return f"{one.name} ({one.setting})" if one.setting else one.name
 
 
 def _each(benchmark: Benchmark) -> dict[str, Words]:
-    return {str(one.pk): named(one) for one in _judges(benchmark)}
+    return {str(one.pk): rater_label(one) for one in _judges(benchmark)}
 
 
 JUDGE = Option(
@@ -87,7 +87,7 @@ UNREADABLE = gettext_lazy(
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedAnswers:
     """n judged answers. `score` (n,) 0 to 1, NaN where unreadable; the others are (n,) texts."""
 
     score: Floats
@@ -102,18 +102,18 @@ class Judged:
     partly: int = 0  # answers that some of several judges said something readable about, and others not
     average: str = "answers"
 
-    def where(self, keep: Bools) -> Judged:
+    def where(self, keep: Bools) -> JudgedAnswers:
         names = ("score", "question", "by", "setting", "country", "facet", "sub_category")
         return replace(self, **{name: getattr(self, name)[keep] for name in names})
 
-    def of(self, **wanted: str) -> Judged:
+    def of(self, **wanted: str) -> JudgedAnswers:
         keep = np.ones(self.score.size, bool)
         for name, value in wanted.items():
             keep &= getattr(self, name) == value
         return self.where(keep)
 
     @property
-    def people(self) -> Judged:
+    def people(self) -> JudgedAnswers:
         return self.of(by=HUMAN)
 
     @cached_property
@@ -139,10 +139,10 @@ class Judged:
         )
 
 
-def judged(given: Given) -> Judged:
-    """Everything that was judged, in the countries selected. Raises Missing."""
+def judged_answers(given: TableInputs) -> JudgedAnswers:
+    """Everything that was judged, in the countries selected. Raises MissingData."""
     seen = given.observed(STAGE, FIELD, ("model",))
-    selection, judges = given.used[-1], chosen_judges(given, seen)
+    selection, judges = given.used_selections[-1], chosen_judges(given, seen)
     score, partly = _scores(seen, judges, scale_of(given))
     rows = Item.objects.filter(
         stage__benchmark=given.benchmark, stage__key=STAGE, condition__in=selection.conditions, withdrawn_at=None
@@ -151,18 +151,18 @@ def judged(given: Given) -> Judged:
         rows = rows.filter(concept__in=selection.concepts)
     rows = _of_campaigns(given, rows, selection)
     calls = calls_of(selection)
-    put = _put_to(calls, seen, judges)
-    named_rows = of_origins(given, rows).values_list("pk", "origin", "context")
+    put = _items_asked_of_all(calls, seen, judges)
+    named_rows = select_origins(given, rows).values_list("pk", "origin", "context")
     found = [row for row in named_rows if put is None or row[0] in put]
     if not found:
-        raise Missing(_("There are no judged answers for the countries chosen."))
+        raise MissingData(_("There are no judged answers for the countries chosen."))
 
     def texts(name: str) -> npt.NDArray[Any]:
         return np.array([str(context.get(name) or "") for _pk, _origin, context in found])
 
-    by_people, by_models = said_of(given)
+    by_people, by_models = sub_categories(given)
     questions, imported = texts("question"), texts("sub_category")
-    return Judged(
+    return JudgedAnswers(
         score=np.array([score.get(pk, np.nan) for pk, _origin, _context in found], np.float64),
         question=questions,
         by=texts("candidate_by"),
@@ -172,14 +172,14 @@ def judged(given: Given) -> Judged:
         sub_category=np.array(
             [by_people.get(key) or own or by_models.get(key, "") for key, own in zip(questions, imported, strict=True)]
         ),
-        judge=", ".join(named(seen.raters[place]) for place in judges),
+        judge=", ".join(rater_label(seen.raters[place]) for place in judges),
         ways=_ways(calls, [seen.raters[place] for place in judges]),
         partly=partly,
         average=given.chosen.get("ceiling", "answers"),
     )
 
 
-def _of_campaigns(given: Given, rows: QuerySet[Item], selection: Selection) -> QuerySet[Item]:
+def _of_campaigns(given: TableInputs, rows: QuerySet[Item], selection: Selection) -> QuerySet[Item]:
     """Only items that the campaigns asked about, where the address names campaigns; else all."""
     if not given.params.getlist(CAMPAIGNS):
         return rows
@@ -188,25 +188,27 @@ def _of_campaigns(given: Given, rows: QuerySet[Item], selection: Selection) -> Q
     return rows.filter(Q(pk__in=answered) | Q(pk__in=called))
 
 
-def of_origins(given: Given, rows: QuerySet[Item]) -> QuerySet[Item]:
+def select_origins(given: TableInputs, rows: QuerySet[Item]) -> QuerySet[Item]:
     """Only items of the cohorts the address names; all, where it names none: a judge needs no cohort to be asked."""
     if not given.params.getlist("cohort"):
         return rows
-    return rows.filter(origin__in=[given.catalogue.cohorts[pk].label for pk in given.used[-1].cohorts])
+    return rows.filter(origin__in=[given.catalogue.cohorts[pk].label for pk in given.used_selections[-1].cohorts])
 
 
-def scale_of(given: Given) -> Scale:
-    """The scale of the sheet. Raises Missing where another was chosen: its codes would mean something else."""
+def scale_of(given: TableInputs) -> Scale:
+    """The scale of the sheet. Raises MissingData where another was chosen: its codes would mean something else."""
     entry = next(one for one in given.catalogue.stages if one.key == STAGE)
     config = next(one.config for one in given.campaigns_of(entry)[0].sheet.fields if one.key == FIELD)
     sheet: Scale = "1-3" if any(one.code == "3" for one in getattr(config, "options", ())) else "1-2"
     if given.chosen.get("scale", "sheet") not in ("sheet", sheet):
         text = _("The sheet of this stage has the scale “%(scale)s”. Choose it, or “as the sheet has it”.")
-        raise Missing(text % {"scale": SCALE.values[sheet]})
+        raise MissingData(text % {"scale": SCALE.values[sheet]})
     return sheet
 
 
-def _put_to(calls: Mapping[int, Asked], seen: Observed, judges: Sequence[int]) -> set[int] | None:
+def _items_asked_of_all(
+    calls: Mapping[int, CallStatistics], seen: Observations, judges: Sequence[int]
+) -> set[int] | None:
     """Items that every one of the judges was asked about, as far as their calls tell; None where one has no calls, as
     one whose ratings came in a file: then all answers count as put to it."""
     if not all(seen.raters[place].pk in calls for place in judges):
@@ -218,13 +220,13 @@ def _put_to(calls: Mapping[int, Asked], seen: Observed, judges: Sequence[int]) -
     return set.intersection(*(answered[place] | {item_of[unit] for unit in failed[place]} for place in judges))
 
 
-def _ways(calls: Mapping[int, Asked], judges: Sequence[Who]) -> tuple[str, ...]:
-    told = [(named(one), ways_sentence(calls[one.pk].ways)) for one in judges if one.pk in calls]
+def _ways(calls: Mapping[int, CallStatistics], judges: Sequence[ObservedRater]) -> tuple[str, ...]:
+    told = [(rater_label(one), methods_text(calls[one.pk].ways)) for one in judges if one.pk in calls]
     return tuple(f"{name}: {words}" if len(judges) > 1 else words for name, words in told if words)
 
 
-def chosen_judges(given: Given, seen: Observed) -> list[int]:
-    """Places of the judges whose scores count. Raises Missing."""
+def chosen_judges(given: TableInputs, seen: Observations) -> list[int]:
+    """Places of the judges whose scores count. Raises MissingData."""
     place_of = {who.pk: place for place, who in seen.models()}
     wanted = given.chosen.get("judge", "first")
     if wanted == "mean":
@@ -232,11 +234,11 @@ def chosen_judges(given: Given, seen: Observed) -> list[int]:
     began = [one.pk for one in _judges(given.benchmark) if one.pk in place_of]
     here = [int(wanted)] if wanted != "first" else began[:1]
     if not here or here[0] not in place_of:
-        raise Missing(_("This judge said nothing about the answers chosen. Choose another judge, or all cohorts."))
+        raise MissingData(_("This judge said nothing about the answers chosen. Choose another judge, or all cohorts."))
     return [place_of[here[0]]]
 
 
-def _scores(seen: Observed, judges: Sequence[int], scale: Scale) -> tuple[dict[int, float], int]:
+def _scores(seen: Observations, judges: Sequence[int], scale: Scale) -> tuple[dict[int, float], int]:
     """By item's key: the mean over the judges, where all of them could be read; and how many answers had but some."""
     of_code = scores_of(seen.codes, scale)
     score = of_code[seen.code]
@@ -247,8 +249,8 @@ def _scores(seen: Observed, judges: Sequence[int], scale: Scale) -> tuple[dict[i
     return scores, int(((count > 0) & (count < len(judges))).sum())
 
 
-def asked_as(here: Judged, setting: str) -> list[tuple[str, Judged]]:
-    """The models asked in one way, by name. Raises Missing without any."""
+def asked_as(here: JudgedAnswers, setting: str) -> list[tuple[str, JudgedAnswers]]:
+    """The models asked in one way, by name. Raises MissingData without any."""
     some = here.of(setting=setting)
     found = [(name, some.of(by=name)) for name in some.models]
     if not found:
@@ -256,11 +258,11 @@ def asked_as(here: Judged, setting: str) -> list[tuple[str, Judged]]:
     return found
 
 
-def no_setting(setting: str) -> Missing:
-    return Missing(_("No answer of a model was judged with the setting “%(setting)s”.") % {"setting": setting})
+def no_setting(setting: str) -> MissingData:
+    return MissingData(_("No answer of a model was judged with the setting “%(setting)s”.") % {"setting": setting})
 
 
-def difference(first: Judged, second: Judged) -> Estimate:
+def difference(first: JudgedAnswers, second: JudgedAnswers) -> Estimate:
     """Accuracy of the first less that of the second, questions left out with the answers of both."""
     score = np.concatenate([first.score, second.score])
     side = np.repeat([True, False], [first.score.size, second.score.size])
@@ -271,7 +273,7 @@ def difference(first: Judged, second: Judged) -> Estimate:
     return replace(found, resampled="questions")
 
 
-def about_judge(here: Judged) -> list[Words]:
+def about_judge(here: JudgedAnswers) -> list[Words]:
     words: list[Words] = [_("Judge: %(judge)s. In percent.") % {"judge": here.judge}, *here.ways, UNREADABLE]
     if here.partly:
         text = ngettext(

@@ -14,10 +14,10 @@ from django.utils.translation import gettext_lazy
 from annotation.models import Rating
 from benchmarks.recipes.culturalvqa_labels import STEREOTYPE_SHEET, SUB_CATEGORY_SHEET
 from evaluation.metrics.proportions import share_of
-from evaluation.observations import Observed
-from evaluation.tables.given import Given
-from evaluation.tables.model_scores import called
-from evaluation.tables.spec import Cell, Missing, Rounding, Row, Table, TableSpec, Words
+from evaluation.observations import Observations
+from evaluation.tables.model_scores import model_label
+from evaluation.tables.spec import Cell, MissingData, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 from people.models import Rater
 
 SUB_CATEGORIES, STEREOTYPES = "sub-categories", "stereotypes"
@@ -28,7 +28,7 @@ CODES, ABOUT = (
 WHOLE = Rounding(1, 100)
 
 
-def said_of(given: Given) -> tuple[dict[str, str], dict[str, str]]:
+def sub_categories(given: TableInputs) -> tuple[dict[str, str], dict[str, str]]:
     """By the question's key its sub-category, as the paper calls it: as people said, and as models did. Where as many
     say one thing as another, nobody has said anything."""
     entry = next((one for one in given.catalogue.stages if one.key == SUB_CATEGORIES), None)
@@ -49,12 +49,12 @@ def _first(counts: Counter[str]) -> str:
     return "" if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
 
 
-def build_stereotypes(given: Given) -> Table:
+def build_stereotypes(given: TableInputs) -> Table:
     """How many questions each rater finds to rest on a stereotype, or to go against one, and about what."""
     seen = given.observed(STEREOTYPES, "stereotype")
     try:
         about = given.observed(STEREOTYPES, "about")
-    except Missing:
+    except MissingData:
         about = None  # nobody has found any
     places = [place for place, _who in seen.models()]
     sides = [*([-1] if not seen.by_model.all() else []), *places]
@@ -67,7 +67,7 @@ def build_stereotypes(given: Given) -> Table:
         rows.append(Row(label, tuple(cells)))
         for what, name in ABOUT.items() if code != "neither" else ():
             rows.append(Row(name, tuple(Cell(text=str(counts[code, what])) for counts, _n in found), label))
-    columns: list[Words] = [_("People") if place < 0 else called(seen.raters[place]) for place in sides]
+    columns: list[Words] = [_("People") if place < 0 else model_label(seen.raters[place]) for place in sides]
     words: list[Words] = [
         _("Shares of the questions that were labelled, in percent; below them how many are about what."),
         _("People: each answer of a person counts."),
@@ -75,7 +75,7 @@ def build_stereotypes(given: Given) -> Table:
     return given.table(corner=_("The question"), columns=columns, rows=rows, words=words)
 
 
-def _counts(seen: Observed, about: Observed | None, place: int) -> tuple[Counter[tuple[str, str]], int]:
+def _counts(seen: Observations, about: Observations | None, place: int) -> tuple[Counter[tuple[str, str]], int]:
     """(code, what about) to how many; place -1: people."""
     mine = seen.people if place < 0 else seen.of_rater(place)
     counts: Counter[tuple[str, str]] = Counter()

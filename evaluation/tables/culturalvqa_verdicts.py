@@ -15,10 +15,10 @@ from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.judges import against_majority
 from evaluation.metrics.proportions import share
-from evaluation.observations import Observed
-from evaluation.tables.culturalvqa_judged import JUDGE, UNREADABLE, Judged, chosen_judges, judged
-from evaluation.tables.given import Given
-from evaluation.tables.spec import Cell, Missing, Option, Printed, Rounding, Row, Table, TableSpec, Words
+from evaluation.observations import Observations
+from evaluation.tables.culturalvqa_judged import JUDGE, UNREADABLE, JudgedAnswers, chosen_judges, judged_answers
+from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 
 CASES = ("1", "2", "3", "4", "5")
 NAMES: dict[str, Words] = {
@@ -42,7 +42,7 @@ RULE = Option(
 )
 
 
-def _by_model(seen: Observed) -> list[tuple[str, Observed]]:
+def _by_model(seen: Observations) -> list[tuple[str, Observations]]:
     names = [str(value or "") for value in seen.item_values("model")]
     return [
         (name, seen.where(np.array([one == name for one in names], bool)[seen.item]))
@@ -50,12 +50,12 @@ def _by_model(seen: Observed) -> list[tuple[str, Observed]]:
     ]
 
 
-def build_verdicts(given: Given) -> Table:
+def build_verdicts(given: TableInputs) -> Table:
     """Figure 11: how people's verdicts are spread, by model; over single verdicts."""
     seen = given.observed("model-answers", "verdict", ("person",))
     models = _by_model(seen)
     if not models:
-        raise Missing(_("It is not known whose answers these are. Import the items with a column “model”."))
+        raise MissingData(_("It is not known whose answers these are. Import the items with a column “model”."))
     rows = []
     for name, some in models:
         said = np.array(seen.codes)[some.code]
@@ -74,13 +74,13 @@ def build_verdicts(given: Given) -> Table:
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
-def build_judge(given: Given) -> Table:
+def build_judge(given: TableInputs) -> Table:
     """How often the judge and most people find the same of an answer."""
     verdicts = given.observed("model-answers", "verdict", ("person",))
     lave = given.observed("lave", "lave", ("model",))
     if len(chosen_judges(given, lave)) > 1:
-        raise Missing(_("Choose one judge: agreement is of one with people."))
-    here = judged(given)
+        raise MissingData(_("Choose one judge: agreement is of one with people."))
+    here = judged_answers(given)
     right = ("1",) if given.chosen["correct"] == "1" else CASES[:4]
     rows = []
     whole: list[tuple[tuple[str, str], int, float]] = []
@@ -89,7 +89,7 @@ def build_judge(given: Given) -> Table:
         whole += pairs
         rows.append(Row(name, _judge_cells(pairs, AGREED.get(name))))
     if not any(cell.estimate is not None and cell.estimate.n_units for row in rows for cell in row.cells):
-        raise Missing(
+        raise MissingData(
             _("No answer was both judged and rated by people. Both items need the same “question” and model.")
         )
     rows.append(Row(_("All"), _judge_cells(whole, None)))
@@ -106,7 +106,7 @@ def build_judge(given: Given) -> Table:
 Pair = tuple[tuple[str, str], int, float]  # question and model, rater's number, code
 
 
-def _people(some: Observed, model: str, right: tuple[str, ...]) -> list[Pair]:
+def _people(some: Observations, model: str, right: tuple[str, ...]) -> list[Pair]:
     questions = some.item_values("question")
     codes = [RIGHT if code in right else WRONG for code in some.codes]
     return [
@@ -116,7 +116,7 @@ def _people(some: Observed, model: str, right: tuple[str, ...]) -> list[Pair]:
     ]
 
 
-def _judge(here: Judged, model: str) -> list[Pair]:
+def _judge(here: JudgedAnswers, model: str) -> list[Pair]:
     """Answers with the picture; a question may have been asked otherwise too. The judge is rater 0, and finds right
     what has the whole score, not half of it; NaN where it could not be read."""
     with_picture = here.of(by=model).where(np.isin(here.of(by=model).setting, ["", "vlm"]))
@@ -137,7 +137,7 @@ def _judge_cells(pairs: list[Pair], text: str | None) -> tuple[Cell, ...]:
     lost = n - found.agreement.n_units  # of those that most people agree about
     ends = {"worst": int(hits or 0) / n, "best": (int(hits or 0) + lost) / n} if n else {}
     agreement = replace(found.agreement, extras={**found.agreement.extras, "n_unreadable": lost, **ends})
-    theirs = Printed(text, UNTOLD) if text else None
+    theirs = PrintedValue(text, UNTOLD) if text else None
     return (
         Cell(agreement, rounding=Rounding(0, 100), printed=theirs),
         Cell(found.base_rate, rounding=Rounding(0, 100)),

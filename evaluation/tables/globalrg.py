@@ -17,12 +17,20 @@ from benchmarks.rules.regions import RETRIEVAL, country_code
 from evaluation.metrics import retrieval
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.given import Given
 from evaluation.tables.globalrg_boxes import GROUNDING_TABLES
 from evaluation.tables.known_models import about_models
-from evaluation.tables.lists import About, Searched, labels_at, mean_over_queries, precisions, relevant_of, searched
-from evaluation.tables.printed import printed
-from evaluation.tables.spec import Cell, Missing, Option, Printed, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.printed_values import printed
+from evaluation.tables.ranked_lists import (
+    About,
+    RankedLists,
+    labels_at,
+    mean_over_queries,
+    precisions,
+    ranked_lists,
+    relevant_of,
+)
+from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 
 METRICS = ("precision", "country", "region")
 MOST_CELLS = 20_000  # of a table that has a cell for each universal: GlobalRG's twenty and seven models make 840
@@ -68,10 +76,10 @@ def universal_of(query_about: About, text: str = "") -> str:
     return str(query_about.get("universal") or text)
 
 
-def _runs(given: Given) -> list[Searched]:
-    found = searched(given.runs("retrieval"))
+def _runs(given: TableInputs) -> list[RankedLists]:
+    found = ranked_lists(given.runs("retrieval"))
     if not found:
-        raise Missing(_("The runs have no lists. Import them again."))
+        raise MissingData(_("The runs have no lists. Import them again."))
     return found
 
 
@@ -86,7 +94,7 @@ def _region(source: str, about: About) -> str | None:
     return RETRIEVAL.of(str(about.get("country") or ""))
 
 
-def _score(of: Searched, metric: str, k: int, given: Given) -> Callable[[], Floats]:
+def _score(of: RankedLists, metric: str, k: int, given: TableInputs) -> Callable[[], Floats]:
     """What gives the metric for each query of the run."""
     if metric == "precision":
         return lambda: precisions(of, k, relevant_of(of, "universal"))
@@ -96,13 +104,13 @@ def _score(of: Searched, metric: str, k: int, given: Given) -> Callable[[], Floa
     return lambda: retrieval.diversity(labels_at(of, k, said, universe), normaliser=normaliser)
 
 
-def estimate_of(of: Searched, metric: str, k: int, given: Given) -> Estimate:
+def mean_over_universals(of: RankedLists, metric: str, k: int, given: TableInputs) -> Estimate:
     """Mean over the run's universals."""
     why = "no_relevant" if metric == "precision" else "unknown_labels"
     return mean_over_queries(of, _score(of, metric, k, given), method=name_of(metric, k), why=why)
 
 
-def build_means(given: Given) -> Table:
+def build_means(given: TableInputs) -> Table:
     rows = []
     for of in _runs(given):
         cells = []
@@ -113,7 +121,11 @@ def build_means(given: Given) -> Table:
                 theirs = printed("globalrg_table_3", name, OF_MEAN.get((of.label, name), known), model=of.label)
                 decimals = 1 if metric == "precision" else 2
                 cells.append(
-                    Cell(estimate_of(of, metric, k, given), rounding=Rounding(decimals, 100, True), printed=theirs)
+                    Cell(
+                        mean_over_universals(of, metric, k, given),
+                        rounding=Rounding(decimals, 100, True),
+                        printed=theirs,
+                    )
                 )
         rows.append(Row(of.label, tuple(cells), of.group))
     columns: list[Words] = [name_of(metric, k) for metric in METRICS for k in DEPTHS]
@@ -124,13 +136,13 @@ def build_means(given: Given) -> Table:
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
-def universals_of(runs: Sequence[Searched]) -> list[str]:
+def universals_of(runs: Sequence[RankedLists]) -> list[str]:
     """In the paper's order, others after them by name."""
     there = {universal_of(query.about, query.text) for of in runs for query in of.queries}
     return [one for one in UNIVERSALS if one in there] + sorted(there - set(UNIVERSALS))
 
 
-def _places(of: Searched) -> dict[str, int]:
+def _places(of: RankedLists) -> dict[str, int]:
     """The first query of each universal."""
     named = [universal_of(query.about, query.text) for query in of.queries]
     return {name: place for place, name in reversed(list(enumerate(named)))}
@@ -139,11 +151,11 @@ def _places(of: Searched) -> dict[str, int]:
 def _refuse_too_many(cells: int) -> None:
     if cells > MOST_CELLS:
         said = _("This table would have %(n)s cells; %(most)s are the most it can. Table 3 has the means of them all.")
-        raise Missing(said % {"n": f"{cells:,}", "most": f"{MOST_CELLS:,}"})
+        raise MissingData(said % {"n": f"{cells:,}", "most": f"{MOST_CELLS:,}"})
 
 
 def _of_one(
-    of: Searched, place: int, metric: str, k: int, given: Given, relevant: Sequence[frozenset[str]]
+    of: RankedLists, place: int, metric: str, k: int, given: TableInputs, relevant: Sequence[frozenset[str]]
 ) -> Estimate:  # fmt: skip
     """Of one query alone, by what it found: the whole collection is not gone through again for each."""
     one = of.only(place)
@@ -166,7 +178,7 @@ def _reason(metric: str, k: int, model: str, universal: str) -> Words:
     return IMPOSSIBLE if metric == "precision" and theirs and float(theirs.text) * k / 100 % 1 else ""
 
 
-def build_universals(given: Given) -> Table:
+def build_universals(given: TableInputs) -> Table:
     runs = _runs(given)
     universals = universals_of(runs)
     _refuse_too_many(len(METRICS) * len(DEPTHS) * len(runs) * len(universals))
@@ -190,7 +202,7 @@ def build_universals(given: Given) -> Table:
     return given.table(corner=_("Model"), columns=list(universals), rows=rows, words=words)
 
 
-def _listed(given: Given, said: Callable[[About], str | None], table: str) -> Table:
+def _listed(given: TableInputs, said: Callable[[About], str | None], table: str) -> Table:
     """The first ten of every list, as texts; a name that the paper spells otherwise counts as the same."""
     runs = _runs(given)
     universals = universals_of(runs)
@@ -209,17 +221,17 @@ def _listed(given: Given, said: Callable[[About], str | None], table: str) -> Ta
                 known = gettext_lazy("The paper repeats TCL's list here.") if of.label == "ALBEF" else ""
                 theirs = printed(table, universal, known, model=of.label, rank=str(rank + 1))
                 if theirs and country_code(theirs.text) == country_code(text):
-                    theirs = Printed(text)
+                    theirs = PrintedValue(text)
                 cells.append(Cell(text=text, printed=theirs))
             rows.append(Row(str(rank + 1), tuple(cells), of.label))
     return given.table(corner=_("Rank"), columns=list(universals), rows=rows)
 
 
-def build_countries(given: Given) -> Table:
+def build_countries(given: TableInputs) -> Table:
     return _listed(given, lambda about: str(about.get("country") or "") or None, "globalrg_tables_8_9")
 
 
-def build_regions(given: Given) -> Table:
+def build_regions(given: TableInputs) -> Table:
     return _listed(given, partial(_region, given.chosen["regions"]), "globalrg_tables_10_11")
 
 

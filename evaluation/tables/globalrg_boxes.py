@@ -21,12 +21,12 @@ from evaluation.metrics import boxes, proportions, resampling
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Scale
-from evaluation.observations import Said, Who
-from evaluation.tables.given import Given
+from evaluation.observations import ObservedRater, RawAnswer
 from evaluation.tables.known_models import about_models
-from evaluation.tables.printed import printed
-from evaluation.tables.printed import rows as rows_printed
-from evaluation.tables.spec import Cell, Missing, Option, Printed, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.printed_values import printed
+from evaluation.tables.printed_values import rows as rows_printed
+from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 
 Box = list[float]
 THRESHOLD = Option(
@@ -58,7 +58,7 @@ OVER_MODELS: Mapping[str, str] = {"North America": "64.61", "Latin America": "46
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class BoxedItem:
     """One item: the country it is of, the gold box, and each model's (absent: it gave none)."""
 
     pk: int
@@ -73,15 +73,15 @@ def read_boxes(answer: Any) -> list[Box]:
     return [[float(side) for side in row] for row in rows]
 
 
-def _country(said: Said) -> str:
+def _country(said: RawAnswer) -> str:
     return said.thing.origin or said.target
 
 
-def seen_in(given: Given) -> tuple[list[Seen], list[Who]]:
-    """Every item with a person's box, and the models by name. Raises Missing without either."""
+def boxed_items(given: TableInputs) -> tuple[list[BoxedItem], list[ObservedRater]]:
+    """Every item with a person's box, and the models by name. Raises MissingData without either."""
     gold: dict[int, tuple[str, Box]] = {}
     answers: dict[int, dict[int, Box]] = defaultdict(dict)
-    models: dict[int, Who] = {}
+    models: dict[int, ObservedRater] = {}
     for said in given.answers("boxes", "box"):
         drawn = read_boxes(said.answer)
         if said.who.is_model:
@@ -92,14 +92,14 @@ def seen_in(given: Given) -> tuple[list[Seen], list[Who]]:
             gold.setdefault(said.thing.pk, (_country(said), drawn[0]))
     if not gold:
         text = _("Nobody has drawn a box yet. Open a campaign of the stage “Box drawing”, or import boxes.")
-        raise Missing(text, by_people=True)
+        raise MissingData(text, by_people=True)
     if not models:
-        raise Missing(_("No model has answered yet. Import its boxes for the stage “Box drawing”."))
-    seen = [Seen(pk, country, box, answers[pk]) for pk, (country, box) in sorted(gold.items())]
+        raise MissingData(_("No model has answered yet. Import its boxes for the stage “Box drawing”."))
+    seen = [BoxedItem(pk, country, box, answers[pk]) for pk, (country, box) in sorted(gold.items())]
     return seen, sorted(models.values(), key=lambda who: (str(who.about.get("family") or ""), who.name, who.setting))
 
 
-def overlaps(seen: Sequence[Seen], model: int, *, left_out: bool) -> Floats:
+def overlaps(seen: Sequence[BoxedItem], model: int, *, left_out: bool) -> Floats:
     """(n,) IoU with the gold box; for an item without a box 0, or NaN where these are left out."""
     none = float("nan") if left_out else 0.0
     return np.array(
@@ -107,16 +107,16 @@ def overlaps(seen: Sequence[Seen], model: int, *, left_out: bool) -> Floats:
     )
 
 
-def _right(given: Given, iou: Floats) -> Floats:
+def _is_correct(given: TableInputs, iou: Floats) -> Floats:
     """(n,) 1 where the box is right, NaN where the item is left out."""
     limit = float(given.chosen["threshold"])
     hit = iou > limit if given.chosen["strict"] == "strict" else iou >= limit
     return np.where(np.isnan(iou), np.nan, hit)
 
 
-def accuracy(given: Given, seen: Sequence[Seen], model: int) -> Estimate:
+def accuracy(given: TableInputs, seen: Sequence[BoxedItem], model: int) -> Estimate:
     """Share of items whose IoU passes the threshold; Wilson's interval. "no_box" in extras: items without a box."""
-    right = _right(given, overlaps(seen, model, left_out=given.chosen["no_box"] == "left_out"))
+    right = _is_correct(given, overlaps(seen, model, left_out=given.chosen["no_box"] == "left_out"))
     counted = right[~np.isnan(right)] > 0
     without = sum(model not in one.by_model for one in seen)
     return proportions.share(counted, method="accuracy at IoU", extras={"no_box": without})
@@ -144,12 +144,12 @@ def _sums(column: Floats, there: Any) -> tuple[Floats, Floats]:
     return np.where(counted, np.nan_to_num(column), 0), counted.astype(np.float64)
 
 
-def _name(who: Who) -> str:
+def _name(who: ObservedRater) -> str:
     return f"{who.name} ({who.setting})" if who.setting else who.name
 
 
-def build_models(given: Given) -> Table:
-    seen, models = seen_in(given)
+def build_models(given: TableInputs) -> Table:
+    seen, models = boxed_items(given)
     rows = []
     for who in models:
         right = accuracy(given, seen, who.pk)
@@ -159,7 +159,7 @@ def build_models(given: Given) -> Table:
         without = proportions.share_of(
             sum(who.pk not in one.by_model for one in seen), len(seen), method="without a box"
         )
-        theirs = Printed("47.99", SPREAD) if who.name == "Grounding DINO" else None
+        theirs = PrintedValue("47.99", SPREAD) if who.name == "Grounding DINO" else None
         cells = (
             Cell(right, rounding=Rounding(2, 100), printed=theirs),
             Cell(mean, rounding=Rounding(3)),
@@ -170,8 +170,8 @@ def build_models(given: Given) -> Table:
     return given.table(corner=_("Model"), columns=columns, rows=rows)
 
 
-def build_countries(given: Given) -> Table:
-    seen, models = seen_in(given)
+def build_countries(given: TableInputs) -> Table:
+    seen, models = boxed_items(given)
     rows = []
     for country in sorted({one.country for one in seen}, key=_by_region):
         part = [one for one in seen if one.country == country]
@@ -189,10 +189,10 @@ def _by_region(country: str) -> tuple[int, int, str]:
     return len(GROUNDING.countries), 0, country
 
 
-def build_regions(given: Given) -> Table:
-    seen, models = seen_in(given)
+def build_regions(given: TableInputs) -> Table:
+    seen, models = boxed_items(given)
     left_out = given.chosen["no_box"] == "left_out"
-    right = np.stack([_right(given, overlaps(seen, who.pk, left_out=left_out)) for who in models], axis=1)
+    right = np.stack([_is_correct(given, overlaps(seen, who.pk, left_out=left_out)) for who in models], axis=1)
     rows = []
     for region in GROUNDING.countries:
         places = [n for n, one in enumerate(seen) if GROUNDING.of(one.country) == region]
@@ -211,11 +211,11 @@ def _cell(right: Floats, country: Sequence[str], region: str, model: str) -> Cel
     text = OVER_MODELS.get(region) if not model else None
     if (region, model) == ("Middle East Asia", "Grounding DINO"):
         text = "25"
-    theirs = Printed(text) if text else None
+    theirs = PrintedValue(text) if text else None
     return Cell(mean_of_countries(right, country), rounding=Rounding(2, 100), printed=theirs)
 
 
-def build_collected(given: Given) -> Table:
+def build_collected(given: TableInputs) -> Table:
     """Table 4. A country without verifiers has no human IoU, and says so."""
     gold: dict[int, tuple[str, Box]] = {}
     for said in given.answers("boxes", "box", ("person",)):
@@ -223,7 +223,7 @@ def build_collected(given: Given) -> Table:
             gold.setdefault(said.thing.pk, (_country(said), drawn[0]))
     if not gold:
         text = _("Nobody has drawn a box yet. Open a campaign of the stage “Box drawing”, or import boxes.")
-        raise Missing(text, by_people=True)
+        raise MissingData(text, by_people=True)
     facts, human = facts_of(list(gold)), _human(given)
     rows = []
     for country in sorted({country for country, _box in gold.values()}, key=_by_region):
@@ -260,7 +260,7 @@ def _mean(values: Sequence[float], method: str, scale: Scale | None = resampling
     return resampling.mean(values, np.arange(len(values)), scale=scale, method=method)
 
 
-def _human(given: Given) -> dict[str, list[float]]:
+def _human(given: TableInputs) -> dict[str, list[float]]:
     """IoU of two people for each verified item, by country."""
     drawn: dict[tuple[int, str], list[Box]] = defaultdict(list)
     first: dict[tuple[int, str], list[Box]] = {}
@@ -269,7 +269,7 @@ def _human(given: Given) -> dict[str, list[float]]:
             place = said.thing.pk, _country(said)
             drawn[place] += read_boxes(said.answer)[:1]
             first[place] = read_boxes(said.thing.context.get("first_box"))[:1]
-    except Missing:
+    except MissingData:
         return {}
     made: dict[str, list[float]] = defaultdict(list)
     for place, theirs in drawn.items():

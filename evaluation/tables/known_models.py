@@ -8,10 +8,10 @@ from functools import partial
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from evaluation.observations import Who
-from evaluation.tables.given import Given
+from evaluation.observations import ObservedRater
 from evaluation.tables.sources import ALL, COLLECTION, by_collection, name_of, title_of
-from evaluation.tables.spec import Cell, Missing, Row, Table, TableSpec, Words
+from evaluation.tables.spec import Cell, MissingData, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 from people.models import Rater
 from predictions.models import Run
 from predictions.readers import runs_of
@@ -30,14 +30,14 @@ def about_models(tasks: tuple[str, ...] = (), stage: tuple[str, str] | None = No
     )
 
 
-def _build(tasks: tuple[str, ...], stage: tuple[str, str] | None, given: Given) -> Table:
+def _build(tasks: tuple[str, ...], stage: tuple[str, str] | None, given: TableInputs) -> Table:
     """A row is a model and no number: models of several collections stand here together, each with its collections."""
     runs = _runs(given, tasks)
-    raters: dict[int, Who | Rater] = {run.rater_id: run.rater for run in runs}
+    raters: dict[int, ObservedRater | Rater] = {run.rater_id: run.rater for run in runs}
     if stage:
         raters = {said.who.pk: said.who for said in given.answers(*stage, ("model",))}
     if not raters:
-        raise Missing(_("There are no predictions of this kind yet."))
+        raise MissingData(_("There are no predictions of this kind yet."))
     listed = sorted(raters.values(), key=lambda one: (str(one.about.get("family") or ""), one.name, one.setting))
     columns = list(dict.fromkeys(key for rater in listed for key in rater.about if key not in HIDDEN))
     rows = [
@@ -53,7 +53,7 @@ def _build(tasks: tuple[str, ...], stage: tuple[str, str] | None, given: Given) 
     return given.table(corner=_("Model"), columns=names, rows=rows)
 
 
-def _runs(given: Given, tasks: tuple[str, ...]) -> list[Run]:
+def _runs(given: TableInputs, tasks: tuple[str, ...]) -> list[Run]:
     """Over the collection that the reader chose; over all of them by default."""
     runs = [run for task in tasks for run in runs_of(given.benchmark, task)]
     if not runs:

@@ -10,36 +10,36 @@ from django.utils.translation import get_language
 
 from annotation.conditions import condition_name, in_order
 from evaluation.metrics.counts import Floats, Ints
-from evaluation.metrics.model_people import Scored
-from evaluation.observations import Observed, Who
-from evaluation.tables.given import Given
+from evaluation.metrics.model_human import RatedScores
+from evaluation.observations import Observations, ObservedRater
+from evaluation.tables.table_inputs import TableInputs
 
 PLAIN = ("", "main")  # settings that need no word: how the paper's own method asks
 
 
-def called(who: Who, *, silent: Sequence[str] = ()) -> str:
+def model_label(who: ObservedRater, *, silent: Sequence[str] = ()) -> str:
     """A model's name, with how it was asked where that is not the usual way."""
     return who.name if who.setting in (*PLAIN, *silent) else f"{who.name} ({who.setting.replace('_', ' ')})"
 
 
-def conditions_of(given: Given, seen: Observed) -> list[tuple[str, str]]:
+def conditions_of(given: TableInputs, seen: Observations) -> list[tuple[str, str]]:
     """Keys and names of the conditions of the items seen, in the recipe's order."""
     keys = in_order(given.benchmark, {one.condition for one in seen.items})
     return [(key, condition_name(given.benchmark, key, get_language() or "en")) for key in keys]
 
 
-def places(seen: Observed) -> list[tuple[int, str]]:
+def target_positions(seen: Observations) -> list[tuple[int, str]]:
     """Targets that people rated for, with their places."""
     rated = np.unique(seen.people.target).tolist()
     return [(place, seen.targets[place]) for place in rated]
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class RatedAndScored:
     """People's ratings of the things that one model scored too; ``item`` (n,) are places in ``seen.items``."""
 
-    seen: Observed
-    scored: Scored
+    seen: Observations
+    scored: RatedScores
 
     @property
     def item(self) -> Ints:
@@ -53,22 +53,22 @@ class Beside:
         return of_item[self.item] if self.item.size else self.item, labels
 
 
-def beside(people: Observed, model: Observed) -> Beside:
+def join_ratings_and_scores(people: Observations, model: Observations) -> RatedAndScored:
     """People's ratings with the score of one model (its rows only); what it did not score is left out."""
     units, first = np.unique(model.unit, return_index=True)
     if not units.size:
         none: Ints = np.zeros(0, np.int64)
-        return Beside(people, Scored(none, none, none, np.zeros(0), np.zeros(0)))
+        return RatedAndScored(people, RatedScores(none, none, none, np.zeros(0), np.zeros(0)))
     place = np.clip(np.searchsorted(units, people.unit), 0, units.size - 1)
     keep = (units[place] == people.unit) & np.isfinite(people.value) & np.isfinite(model.value[first][place])
     score: Floats = model.value[first][place][keep]
-    return Beside(
+    return RatedAndScored(
         people,
-        Scored(people.item[keep], people.target[keep], people.rater[keep], people.value[keep], score),
+        RatedScores(people.item[keep], people.target[keep], people.rater[keep], people.value[keep], score),
     )
 
 
-def by_condition(given: Given, seen: Observed) -> Iterator[tuple[str, str, Observed]]:
+def by_condition(given: TableInputs, seen: Observations) -> Iterator[tuple[str, str, Observations]]:
     """Key, name and rows of each condition."""
     for key, name in conditions_of(given, seen):
         yield key, name, seen.where(seen.of_item({"condition": key}))

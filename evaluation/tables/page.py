@@ -15,13 +15,13 @@ from django.utils.translation import gettext as _
 from annotation.conditions import condition_name
 from benchmarks.models import Benchmark
 from evaluation.catalogue import Catalogue, StageEntry
-from evaluation.reports.numbers import MINUS
+from evaluation.reports.number_format import MINUS
 from evaluation.selection import COUNTED_LABELS, INTERVAL_LABELS, Params
-from evaluation.tables.given import NARROWING
-from evaluation.tables.making import names_of
-from evaluation.tables.renderings import Data, cells, groups, to_latex
 from evaluation.tables.sources import CLEARS, SOURCES
-from evaluation.tables.spec import Missing, TableSpec, Words
+from evaluation.tables.spec import MissingData, TableSpec, Words
+from evaluation.tables.table_builder import names_of
+from evaluation.tables.table_formats import Data, cells, groups, to_latex
+from evaluation.tables.table_inputs import NARROWING
 
 SHOWS_INTERVALS = 6  # columns: a wider table shows intervals and n of a row when it is opened
 MARK_WORDS: Mapping[str, str | Promise] = {
@@ -127,9 +127,9 @@ def _compared(marks: Mapping[str, int]) -> str:
     return said % {"n": sum(marks.values()), **marks}
 
 
-def doors_of(missing: Missing, benchmark: Benchmark) -> list[tuple[str, Words]]:
+def action_links(missing: MissingData, benchmark: Benchmark) -> list[tuple[str, Words]]:
     """Addresses and names of where it is brought."""
-    door = missing.door
+    door = missing.action
     if door is None:
         return []
     query = f"?{door.query}" if door.query else ""
@@ -171,7 +171,7 @@ def _of_choice(choice: Data, asked: list[tuple[str, str]]) -> list[dict[str, Any
     if choice["several"]:
         older = not any(name == key for name, _value in asked) and len(choice["chosen"]) < len(values)
         words = _("The newest %(n)s") % {"n": len(choice["chosen"])} if older else ""
-        return _some(key, label, values, asked, words)
+        return _all_or_one(key, label, values, asked, words)
     if len(values) < 2:
         return []
     return [{**_select(key, label, values, choice["chosen"][0]), "clears": CLEARS.get(key, "")}]
@@ -183,8 +183,8 @@ def _narrowing(
     used = {one["stage"] for one in selections}
     stages = [stage for stage in catalogue.stages if stage.key in used]
     first = selections[0]
-    selects = _some("cohort", _("Cohort"), _cohorts(catalogue, stages), asked)
-    selects += _some("condition", _("Condition"), _conditions(catalogue, stages), asked)
+    selects = _all_or_one("cohort", _("Cohort"), _cohorts(catalogue, stages), asked)
+    selects += _all_or_one("condition", _("Condition"), _conditions(catalogue, stages), asked)
     return [
         *selects,
         _select("counted", _("Counted"), COUNTED_LABELS, first["counted"]),
@@ -203,7 +203,7 @@ def _conditions(catalogue: Catalogue, stages: list[StageEntry]) -> dict[str, Any
     return {c: condition_name(catalogue.benchmark, c, get_language() or "en") for c in shared}
 
 
-def _some(
+def _all_or_one(
     name: str, label: str, labels: dict[str, Any], asked: list[tuple[str, str]], default: str = ""
 ) -> list[dict[str, Any]]:
     """All or one of them; nothing where there is no choice, or where the address asks for several."""

@@ -16,8 +16,8 @@ from evaluation.metrics.estimate import Estimate
 if TYPE_CHECKING:
     from benchmarks.models import Benchmark
     from evaluation.selection import Selection
-    from evaluation.tables.given import Given
     from evaluation.tables.sources import Choice
+    from evaluation.tables.table_inputs import TableInputs
     from predictions.models import Run
 
 Words = str | Promise
@@ -43,7 +43,7 @@ class Rounding:
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedValue:
     """What the paper has in this cell, as printed; `known`: why another number is right, where that is known."""
 
     text: str
@@ -57,7 +57,7 @@ class Cell:
     estimate: Estimate | None = None
     text: str = ""
     rounding: Rounding = field(default_factory=Rounding)
-    printed: Printed | None = None
+    printed: PrintedValue | None = None
     empty: bool = False  # the table has no such cell (clothing has no taste)
 
     @property
@@ -148,9 +148,9 @@ class TableSpec:
     number: str
     title: Words
     needs: Words
-    build: Callable[[Given], Table]
+    build: Callable[[TableInputs], Table]
     options: tuple[Option, ...] = ()
-    asks: tuple[str, ...] = ()  # what else of the address it reads
+    parameters: tuple[str, ...] = ()  # what else of the address it reads
 
     def within(self, benchmark: Benchmark) -> TableSpec:
         """With the values that its options have in this benchmark."""
@@ -158,7 +158,7 @@ class TableSpec:
 
 
 @dataclass(frozen=True)
-class Door:
+class ActionLink:
     """Where what is missing is brought: a route, its arguments after the benchmark's, its query, and its name.
     `campaign`: over which a run of a model brings it too."""
 
@@ -169,10 +169,10 @@ class Door:
     campaign: int | None = None
 
 
-class Missing(Exception):
-    """There is nothing to make the table from; `message` says what to bring, in the reader's language, `door` where.
+class MissingData(Exception):
+    """There is nothing to make the table from; `message` says what to bring, in the reader's language, `action` where.
     `by_people`: no run of a model brings it."""
 
-    def __init__(self, message: Words, door: Door | None = None, *, by_people: bool = False) -> None:
+    def __init__(self, message: Words, action: ActionLink | None = None, *, by_people: bool = False) -> None:
         super().__init__(str(message))
-        self.message, self.door, self.by_people = message, door, by_people
+        self.message, self.action, self.by_people = message, action, by_people

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 
 from benchmarks.rules.regions import country_code
 from evaluation.metrics.counts import Bools, Floats
-from evaluation.tables.lists import by_family, family_of, labels_of
+from evaluation.tables.ranked_lists import by_family, family_of, labels_of
 from evaluation.tables.sources import Usable
 from predictions.models import Query, Ranking, Run
 
@@ -25,7 +25,7 @@ ORDER = ("US", "GB", "AU", "DE", "CN", "JP", "FR", "ES", "AR", "PT", "BR", "SA",
 
 
 @dataclass(frozen=True)
-class Trial:
+class TrialCandidates:
     """What is asked: the candidate of each role (an entry's key), and what numbers are cut by."""
 
     key: str
@@ -44,13 +44,13 @@ class Trial:
 
 
 @dataclass(frozen=True, eq=False)
-class Choices:
+class TrialScores:
     """A run's n trials. `similarity` (n, c) by the order of `roles`, NaN where the run has none."""
 
     run: Run
     label: str
     roles: tuple[str, ...]
-    trials: tuple[Trial, ...]
+    trials: tuple[TrialCandidates, ...]
     similarity: Floats
 
     @property
@@ -71,7 +71,7 @@ class Choices:
         """Whether the queries name a country."""
         return any(one.about.get("descriptor") for one in self.trials)
 
-    def where(self, mask: Bools) -> Choices:
+    def where(self, mask: Bools) -> TrialScores:
         kept = tuple(one for one, keep in zip(self.trials, mask, strict=True) if keep)
         return replace(self, trials=kept, similarity=self.similarity[mask])
 
@@ -140,10 +140,10 @@ def told_apart_by(name: str) -> Usable:
     return usable
 
 
-def choices_of(runs: Sequence[Run], roles: tuple[str, ...]) -> list[Choices]:
+def choices_of(runs: Sequence[Run], roles: tuple[str, ...]) -> list[TrialScores]:
     """By family: the runs whose queries have exactly these roles; other queries of a run are left out."""
     labels = labels_of(runs)
-    asked: dict[tuple[int, str], dict[int, Trial]] = {}
+    asked: dict[tuple[int, str], dict[int, TrialCandidates]] = {}
     made = []
     for run in by_family(runs):
         place = run.pool.pk, run.query_set
@@ -154,22 +154,22 @@ def choices_of(runs: Sequence[Run], roles: tuple[str, ...]) -> list[Choices]:
     return [one for one in made if one.trials]
 
 
-def _trials(run: Run, roles: tuple[str, ...]) -> dict[int, Trial]:
+def _trials(run: Run, roles: tuple[str, ...]) -> dict[int, TrialCandidates]:
     rows = Query.objects.filter(collection=run.collection_id, query_set=run.query_set).order_by("key")
     found = rows.values_list("pk", "key", "roles", "about").iterator(chunk_size=5000)
-    return {pk: Trial(key, named, about) for pk, key, named, about in found if set(named) == set(roles)}
+    return {pk: TrialCandidates(key, named, about) for pk, key, named, about in found if set(named) == set(roles)}
 
 
-def _choices(run: Run, label: str, roles: tuple[str, ...], asked: Mapping[int, Trial]) -> Choices:
+def _choices(run: Run, label: str, roles: tuple[str, ...], asked: Mapping[int, TrialCandidates]) -> TrialScores:
     rows = Ranking.objects.filter(run=run).values_list("query_id", "keys", "scores")
     scored = {query: dict(zip(keys, scores, strict=True)) for query, keys, scores in rows.iterator(chunk_size=5000)}
     pks = [pk for pk in asked if pk in scored]
     similarity = [[scored[pk].get(asked[pk].roles[role], np.nan) for role in roles] for pk in pks]
     table = np.array(similarity, np.float64).reshape(len(pks), len(roles))
-    return Choices(run, label, roles, tuple(asked[pk] for pk in pks), table)
+    return TrialScores(run, label, roles, tuple(asked[pk] for pk in pks), table)
 
 
-def of_sets(found: Iterable[Choices], *names: str) -> list[Choices]:
+def select_query_sets(found: Iterable[TrialScores], *names: str) -> list[TrialScores]:
     """Those of the main query set, by its name, asked without a special system prompt; all of them where none is. A
     label tells apart only what is left."""
     listed = list(found)
@@ -179,7 +179,7 @@ def of_sets(found: Iterable[Choices], *names: str) -> list[Choices]:
     return [replace(one, label=labels[one.run.pk]) for one in kept]
 
 
-def countries_of(found: Iterable[Choices]) -> list[str]:
+def countries_of(found: Iterable[TrialScores]) -> list[str]:
     """In the paper's order, others after them."""
     there = {str(country) for one in found for country in one.countries if country}
     return [one for one in ORDER if one in there] + sorted(there - set(ORDER))

@@ -9,9 +9,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluation.metrics.proportions import share
-from evaluation.tables.given import Given
 from evaluation.tables.known_models import about_models
 from evaluation.tables.spec import Cell, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 from evaluation.tables.valueground_accuracy import (
     PERCENT,
     SAME_OPTION,
@@ -21,7 +21,7 @@ from evaluation.tables.valueground_accuracy import (
     build_countries,
     build_settings,
 )
-from evaluation.tables.valueground_answers import asked, code_words, counted, counted_words
+from evaluation.tables.valueground_answers import code_words, counted, counted_words, load_instances
 from evaluation.tables.valueground_raters import CHOICE
 from evaluation.tables.valueground_reversal import (
     BINS,
@@ -39,9 +39,9 @@ NEEDS_ALIGNMENT = gettext_lazy("The same, and models' answers in the stage “al
 REASONS = ("tie", "no_counts", "codes_unresolved", "not_positive")
 
 
-def build_labels(given: Given) -> Table:
+def build_labels(given: TableInputs) -> Table:
     """What each country's labels are, and what has none: the denominators of all the rest."""
-    of = asked(given)
+    of = load_instances(given)
     n = len(of.questions)
     rows = []
     for c, name in enumerate(of.countries):

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from evaluation.metrics.classification import MISSING, Unreadable, accuracy
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.model_ranks import ranked
+from evaluation.metrics.model_ranks import rank_models
 from evaluation.metrics.proportions import share, share_of_sums
 from evaluation.metrics.resampling import (
     SHARES_APART,
@@ -28,10 +28,10 @@ from evaluation.metrics.resampling import (
     mean,
     ratio,
 )
-from evaluation.tables.given import Given
-from evaluation.tables.printed import printed
-from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, Words
-from evaluation.tables.valueground_answers import Asked, asked, counted_words, known_answers
+from evaluation.tables.printed_values import printed
+from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, Words
+from evaluation.tables.table_inputs import TableInputs
+from evaluation.tables.valueground_answers import Instances, counted_words, known_answers, load_instances
 
 PERCENT = Rounding(1, 100)
 WHOLE = Rounding(0)
@@ -55,11 +55,11 @@ OWN_ROUNDING = gettext_lazy("The paper's own row gives %(value)s, from numbers t
 DIFFERENCES = {"Mistral-3.2-24B": "-11.2", "GPT-5.4 mini": "-2.0"}  # of the printed numbers
 
 
-def _unreadable(given: Given) -> Unreadable:
+def _unreadable(given: TableInputs) -> Unreadable:
     return "wrong" if given.chosen.get("unreadable") == "wrong" else "left out"
 
 
-class Piece(NamedTuple):
+class ModelOutcomes(NamedTuple):
     """Of one model, each (n,): what is right, what has a value, and what it was asked (None: what has a value)."""
 
     right: Bools
@@ -67,13 +67,13 @@ class Piece(NamedTuple):
     put: Bools | None = None
 
     @classmethod
-    def of(cls, codes: Ints, gold: Ints) -> Piece:
+    def of(cls, codes: Ints, gold: Ints) -> ModelOutcomes:
         """Codes (n,) and labels (n,), MISSING where there is none, or where the model was not asked."""
         put = np.asarray(gold != MISSING)
         return cls(np.asarray(codes == gold), put & (codes != MISSING), put)
 
 
-def mean_of(pieces: Sequence[Piece], clusters: Ints, *, unreadable: Unreadable = "left out") -> Estimate:
+def mean_of(pieces: Sequence[ModelOutcomes], clusters: Ints, *, unreadable: Unreadable = "left out") -> Estimate:
     """The mean over the models that have one of each one's share of right answers; all of length n.
 
     ``n_units`` are the instances that any of them counts with, ``n_raters`` the models, ``n_ratings`` their answers;
@@ -111,7 +111,7 @@ def _over_models(
     return replace(found, missing_share=1 - n / (units * len(sizes)) if n else None)
 
 
-def _without_value(pieces: Sequence[Piece]) -> dict[str, Any]:
+def _without_value(pieces: Sequence[ModelOutcomes]) -> dict[str, Any]:
     """How many answers have no value, and what the mean would be were they all wrong or right."""
     asked = [(int(one.put.sum()), one) for one in pieces if one.put is not None and one.put.any()]
     if not asked:
@@ -123,7 +123,7 @@ def _without_value(pieces: Sequence[Piece]) -> dict[str, Any]:
     return {"n_unreadable": sum(lost), "worst": float(worst), "best": float(best)}
 
 
-def _country_rows(of: Asked, models: Sequence[str], given: Given) -> list[Row]:
+def _country_rows(of: Instances, models: Sequence[str], given: TableInputs) -> list[Row]:
     rows = []
     for model in models:
         codes, gold = of.main[model], of.main_gold(model)
@@ -140,7 +140,7 @@ def _country_rows(of: Asked, models: Sequence[str], given: Given) -> list[Row]:
         rows.append(Row(model, (*cells, Cell(whole, rounding=PERCENT, printed=theirs))))
     cells = []
     for name, here in [*by_country(of), ("", np.ones(of.n, bool))]:
-        each = [Piece.of(of.main[model], np.where(here, of.main_gold(model), MISSING)) for model in models]
+        each = [ModelOutcomes.of(of.main[model], np.where(here, of.main_gold(model), MISSING)) for model in models]
         theirs = printed("valueground_figure_3", "accuracy", model="Avg.", country=PAPERS_NAME.get(name, name))
         theirs = theirs if name else printed("valueground_table_2", "main", CONTRADICTS, model="Avg.")
         found = mean_of(each, of.question, unreadable=_unreadable(given))
@@ -148,21 +148,21 @@ def _country_rows(of: Asked, models: Sequence[str], given: Given) -> list[Row]:
     return [*rows, Row(_("Average"), tuple(cells))]
 
 
-def by_country(of: Asked) -> list[tuple[str, Bools]]:
+def by_country(of: Instances) -> list[tuple[str, Bools]]:
     return [(name, np.asarray(of.country == n)) for n, name in enumerate(of.countries)]
 
 
-def build_countries(given: Given) -> Table:
-    of = asked(given)
+def build_countries(given: TableInputs) -> Table:
+    of = load_instances(given)
     models = sorted(of.main)
     if not models:
-        raise Missing(_("No model has answered the setting “main” yet. Import its answers."))
+        raise MissingData(_("No model has answered the setting “main” yet. Import its answers."))
     columns: list[Words] = [*of.countries, _("All")]
     words: list[Words] = [*counted_words(of), _("In percent. Intervals leave out each question in turn.")]
     return given.table(corner=_("Model"), columns=columns, rows=_country_rows(of, models, given), words=words)
 
 
-def _settings(of: Asked, model: str, given: Given) -> tuple[list[Estimate], list[Piece]]:
+def _settings(of: Instances, model: str, given: TableInputs) -> tuple[list[Estimate], list[ModelOutcomes]]:
     """The six numbers of a row; and of each but the last, what is right and what is counted, for the average."""
     main, text = of.main.get(model, of.nothing), of.text.get(model, of.nothing)
     own, aligned = of.own_text.get(model, of.nothing), of.aligned.get(model, of.nothing)
@@ -183,11 +183,11 @@ def _settings(of: Asked, model: str, given: Given) -> tuple[list[Estimate], list
         ),
     ]
     pieces = [
-        Piece.of(main, of.main_gold(model)),
-        Piece.of(own, of.text_gold(model)),
-        Piece.of(matched, of_pairs),
-        Piece(np.asarray(main == of.gold), same),
-        Piece(np.asarray(text == of.gold), same),
+        ModelOutcomes.of(main, of.main_gold(model)),
+        ModelOutcomes.of(own, of.text_gold(model)),
+        ModelOutcomes.of(matched, of_pairs),
+        ModelOutcomes(np.asarray(main == of.gold), same),
+        ModelOutcomes(np.asarray(text == of.gold), same),
     ]
     return estimates, pieces
 
@@ -195,8 +195,8 @@ def _settings(of: Asked, model: str, given: Given) -> tuple[list[Estimate], list
 COLUMNS_2 = ("main", "text_only", "alignment", "main_aligned", "text_aligned", "difference")
 
 
-def build_settings(given: Given) -> Table:
-    of = asked(given)
+def build_settings(given: TableInputs) -> Table:
+    of = load_instances(given)
     rows, pieces = [], []
     for model in of.models:
         estimates, one = _settings(of, model, given)
@@ -231,7 +231,7 @@ def _known(column: str, model: str) -> Words:
     return ""
 
 
-def _averages(of: Asked, pieces: Sequence[list[Piece]], given: Given) -> tuple[Cell, ...]:
+def _averages(of: Instances, pieces: Sequence[list[ModelOutcomes]], given: TableInputs) -> tuple[Cell, ...]:
     clusters, how = [of.question] * 5, _unreadable(given)
     clusters[2] = of.no_alignments[2]
     found = [mean_of([one[n] for one in pieces], where, unreadable=how) for n, where in enumerate(clusters)]
@@ -242,24 +242,24 @@ def _averages(of: Asked, pieces: Sequence[list[Piece]], given: Given) -> tuple[C
     )
 
 
-def mean_difference(of: Asked, pieces: Sequence[tuple[Piece, Piece]]) -> Estimate:
+def mean_difference(of: Instances, pieces: Sequence[tuple[ModelOutcomes, ModelOutcomes]]) -> Estimate:
     """Mean over models of the first less the second, on each one's own instances."""
     known = [(one, other) for one, other in pieces if one.read.any()]
     columns = [column for pair in known for one in pair for column in (one.right & one.read, one.read)]
     return _over_models(columns, 4, difference, of.question, [one.read for one, _other in known], len(pieces))
 
 
-def build_bands(given: Given) -> Table:
-    of = asked(given)
+def build_bands(given: TableInputs) -> Table:
+    of = load_instances(given)
     models = sorted(name for name, codes in of.main.items() if (codes != MISSING).any())
     if not models:
-        raise Missing(_("No model has answered the setting “main” yet. Import its answers."))
+        raise MissingData(_("No model has answered the setting “main” yet. Import its answers."))
     scores = np.stack([np.where(of.main[m] == MISSING, np.nan, of.main[m] == of.gold) for m in models], axis=1)
     scores[of.gold == MISSING] = np.nan
     together = np.isfinite(scores).all(axis=1)
     if not together.any():
-        raise Missing(_("No instance has a label and an answer of every model."))
-    bands = ranked(scores[together], of.question[together]).bands
+        raise MissingData(_("No instance has a label and an answer of every model."))
+    bands = rank_models(scores[together], of.question[together]).bands
     rows = []
     for place, model in enumerate(models):
         low, high = bands[place]

@@ -22,17 +22,26 @@ from evaluation.metrics.classification import MISSING, Unreadable, alignment_cod
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.survey import Found, Label, Pair, Side, Why, adjust, label, matched, propose, resolve
-from evaluation.observations import Thing
-from evaluation.tables.given import Given
-from evaluation.tables.spec import Missing
-from evaluation.tables.valueground_raters import ALIGNMENT, CHOICE, MAIN, MATCHING, TEXT, Put, put_to_models, rows_of
+from evaluation.observations import ObservedItem
+from evaluation.tables.spec import MissingData
+from evaluation.tables.table_inputs import TableInputs
+from evaluation.tables.valueground_raters import (
+    ALIGNMENT,
+    CHOICE,
+    MAIN,
+    MATCHING,
+    TEXT,
+    PresentedUnits,
+    presented_units,
+    rows_of,
+)
 
 CODES = {"a": 0, "b": 1}
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Instances:
     """n instances. ``question``, ``source``, ``country`` (n,) are places in the tuples; ``gold`` (n,) the label's code,
     MISSING where unscorable; ``margin`` (n,), NaN where unknown. By model, each (n,): ``main`` and ``text`` the codes
     of its answers, ``own_text`` only those that stand with this very instance, ``aligned`` 1 or 0 or MISSING for the
@@ -89,9 +98,9 @@ class Asked:
         return self.question * len(self.countries) + self.country
 
 
-def asked(given: Given) -> Asked:
-    """Raises Missing without any answer of a model in the stage `choice`."""
-    put = put_to_models(given, CHOICE, lambda codes: np.array([CODES.get(one, MISSING) for one in codes], np.int64))
+def load_instances(given: TableInputs) -> Instances:
+    """Raises MissingData without any answer of a model in the stage `choice`."""
+    put = presented_units(given, CHOICE, lambda codes: np.array([CODES.get(one, MISSING) for one in codes], np.int64))
     of_question, of_source, questions, sources = _places(put.items)
     key = (of_question[put.item] * len(sources) + of_source[put.item]) * len(put.targets) + put.target
     instances, place = np.unique(key, return_inverse=True)
@@ -105,7 +114,7 @@ def asked(given: Given) -> Asked:
     own, put_text = _by_model(put, place, instances.size, rows[TEXT])
     pair = question * len(put.targets) + country
     aligned, alignments = _alignment(given, questions, sources, question, source)
-    return Asked(
+    return Instances(
         questions=questions,
         sources=sources,
         countries=put.targets,
@@ -117,7 +126,7 @@ def asked(given: Given) -> Asked:
         labels=labels,
         known=about,
         main=main,
-        text={name: _borrowed(codes, pair) for name, codes in own.items()},
+        text={name: _fill_from_same_pair(codes, pair) for name, codes in own.items()},
         own_text=own,
         put_main=put_main,
         put_text=put_text,
@@ -126,7 +135,7 @@ def asked(given: Given) -> Asked:
     )
 
 
-def _places(items: tuple[Thing, ...]) -> tuple[Ints, Ints, tuple[str, ...], tuple[str, ...]]:
+def _places(items: tuple[ObservedItem, ...]) -> tuple[Ints, Ints, tuple[str, ...], tuple[str, ...]]:
     """Of each item: the places of its question and its source, and both lists."""
     names = [one.concept or one.key for one in items]
     questions, question = np.unique(np.array(names, str), return_inverse=True)
@@ -134,7 +143,9 @@ def _places(items: tuple[Thing, ...]) -> tuple[Ints, Ints, tuple[str, ...], tupl
     return question, source, tuple(questions.tolist()), tuple(sources.tolist())
 
 
-def _by_model(put: Put, place: Ints, n: int, rows: Mapping[int, str]) -> tuple[dict[str, Ints], dict[str, Bools]]:
+def _by_model(
+    put: PresentedUnits, place: Ints, n: int, rows: Mapping[int, str]
+) -> tuple[dict[str, Ints], dict[str, Bools]]:
     """Of each row: its codes, and what it was asked about. Where its calls are not known, that is all that anybody was
     asked in this way: what has no answer could not be read."""
     anybody = np.zeros(n, bool)
@@ -151,7 +162,7 @@ def _by_model(put: Put, place: Ints, n: int, rows: Mapping[int, str]) -> tuple[d
     return codes, asked
 
 
-def _borrowed(codes: Ints, pair: Ints) -> Ints:
+def _fill_from_same_pair(codes: Ints, pair: Ints) -> Ints:
     """An instance without an answer of its own takes that of the first one of its question and country."""
     there = np.flatnonzero(codes != MISSING)
     pairs, first = np.unique(pair[there], return_index=True)
@@ -163,13 +174,13 @@ def _borrowed(codes: Ints, pair: Ints) -> Ints:
 
 
 def _alignment(
-    given: Given, questions: tuple[str, ...], sources: tuple[str, ...], question: Ints, source: Ints
+    given: TableInputs, questions: tuple[str, ...], sources: tuple[str, ...], question: Ints, source: Ints
 ) -> tuple[dict[str, Ints], dict[str, tuple[Ints, Bools, Ints]]]:
     """By model: for each instance; and for each pair of pictures."""
     both: Unreadable = "wrong" if given.chosen.get("same_option") == "wrong" else "left out"
     try:
-        put = put_to_models(given, ALIGNMENT, lambda codes: alignment_codes(codes, both=both))
-    except Missing:
+        put = presented_units(given, ALIGNMENT, lambda codes: alignment_codes(codes, both=both))
+    except MissingData:
         return {}, {}
     names = [(one.concept or one.key, one.condition) for one in put.items]
     shown = {name: n for n, name in enumerate(dict.fromkeys(names))}
@@ -216,7 +227,7 @@ def question_of(contexts: Iterable[Mapping[str, Any]]) -> Question:
     options = {code: str(text) for code, text in _keys(_mapping(said.get("options"))).items()}
     shown = (str(said.get("option_a") or ""), str(said.get("option_b") or ""))
     seen = [code for counts in survey.values() for code, n in adjust(counts, adjustment).items() if n > 0]
-    own, given = matched(shown, options, adjustment) if all(shown) else None, _two(said.get("pair"))
+    own, given = matched(shown, options, adjustment) if all(shown) else None, _option_codes(said.get("pair"))
     pair = own or resolve(given, None) or _ends(options, adjustment)
     if pair is None and len(options) < 2:
         pair = resolve(None, shown if all(shown) else None, seen)
@@ -243,7 +254,7 @@ def label_of(question: Question, country: str) -> Label:
     return replace(found, why=question.without_pair) if found.why == "codes_unresolved" else found
 
 
-def _questions(names: tuple[str, ...], items: tuple[Thing, ...]) -> tuple[Question, ...]:
+def _questions(names: tuple[str, ...], items: tuple[ObservedItem, ...]) -> tuple[Question, ...]:
     contexts: dict[str, list[Mapping[str, Any]]] = {name: [] for name in names}
     for one in items:
         contexts[one.concept or one.key].append(one.context)
@@ -299,7 +310,7 @@ def _codes(table: Mapping[str, Any]) -> dict[int, int | None]:
     return {code: None if new in (None, "") else _whole(new) for code, new in _keys(table).items()}
 
 
-def _two(value: Any) -> tuple[int, int] | None:
+def _option_codes(value: Any) -> tuple[int, int] | None:
     """The codes of A and B: {"a": 1, "b": 4} or [1, 4]."""
     row = [value.get("a"), value.get("b")] if isinstance(value, Mapping) else value
     if not isinstance(row, (list, tuple)) or len(row) != 2:
@@ -313,7 +324,7 @@ def _ends(options: Mapping[int, str], adjustment: Mapping[int, int | None]) -> P
     return Pair(proposal.a, proposal.b, "ends") if proposal else None
 
 
-def counted_words(of: Asked) -> list[str]:
+def counted_words(of: Instances) -> list[str]:
     """Denominators, and what is not in them, in words."""
     why = Counter(one.why for one in of.labels.values())
     sources = ngettext("%(n)s source of pictures.", "%(n)s sources of pictures.", len(of.sources))
@@ -334,7 +345,7 @@ def _left_out(why: Mapping[Why | None, int]) -> list[str]:
     return [_("Left out: %(reasons)s.") % {"reasons": ", ".join(reasons)}]
 
 
-def code_words(of: Asked) -> list[str]:
+def code_words(of: Instances) -> list[str]:
     """Which codes were taken for A and B, from where, and what is doubtful about them."""
     where: dict[Found, str] = {
         "options": _("Codes of options A and B, of the texts shown:"),
@@ -361,7 +372,7 @@ def _named(known: list[tuple[str, Question]], name: str) -> list[str]:
     return [question for question, one in known if getattr(one, name)]
 
 
-def known_answers(of: Asked, model: str) -> Bools:
+def known_answers(of: Instances, model: str) -> Bools:
     """(n,) instances with a label and both of the model's answers."""
     sides = (of.gold, of.main.get(model, of.nothing), of.text.get(model, of.nothing))
     return np.asarray(np.all([one != MISSING for one in sides], axis=0))

@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy
 
 from benchmarks.models import Item
 from evaluation.metrics.resampling import mean
-from evaluation.observations import Thing, things
-from evaluation.tables.given import Given
-from evaluation.tables.printed import printed, rows
-from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.observations import ObservedItem, observed_items
+from evaluation.tables.printed_values import printed, rows
+from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 from predictions.models import Attempt
 
 STAGE = "pair-review"
@@ -33,7 +33,7 @@ COST = Option(
 )
 
 
-def made_by(one: Thing) -> tuple[str, str]:
+def made_by(one: ObservedItem) -> tuple[str, str]:
     """Back end and configuration of a pair; without them its source stands for both."""
     return str(one.context.get("backbone") or one.condition), str(one.context.get("configuration") or "")
 
@@ -43,18 +43,18 @@ def paper_order(made: tuple[str, str]) -> tuple[int, str, str]:
     return (listed.index(made) if made in listed else len(listed), *made)
 
 
-def build_costs(given: Given) -> Table:
+def build_costs(given: TableInputs) -> Table:
     """Mean cost of a pair, in US dollars; a pair without a known cost is left out and counted."""
     pks = set(
         Item.objects.filter(stage__benchmark=given.benchmark, stage__key=STAGE, withdrawn_at=None).values_list(
             "pk", flat=True
         )
     )
-    pairs, judged = things(pks), given.chosen["cost"] == "judged"
+    pairs, judged = observed_items(pks), given.chosen["cost"] == "judged"
     costs = _judged(given, pks) if judged else {one.pk: _number(one.context.get("cost")) for one in pairs}
     known = [one for one in pairs if costs.get(one.pk) is not None]
     if not known:
-        raise Missing(_NO_REQUESTS if judged else _NO_COSTS)
+        raise MissingData(_NO_REQUESTS if judged else _NO_COSTS)
     found = []
     for backbone, configuration in sorted({made_by(one) for one in known}, key=paper_order):
         here = [one for one in known if made_by(one) == (backbone, configuration)]
@@ -86,7 +86,7 @@ def _number(said: object) -> float | None:
     return found if np.isfinite(found) and found >= 0 else None
 
 
-def _judged(given: Given, items: set[int]) -> Mapping[int, float | None]:
+def _judged(given: TableInputs, items: set[int]) -> Mapping[int, float | None]:
     """What all requests about each pair cost; None where one of them has no known price."""
     entry = next((one for one in given.catalogue.stages if one.key == STAGE), None)
     campaigns = [one.id for one in given.campaigns_of(entry)] if entry else []

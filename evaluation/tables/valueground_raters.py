@@ -13,11 +13,11 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from annotation.models import Unit
-from evaluation.asking import asked as calls_of
+from evaluation.call_statistics import call_statistics as calls_of
 from evaluation.metrics.classification import MISSING
 from evaluation.metrics.counts import Ints
-from evaluation.observations import Thing, Who, things, whos
-from evaluation.tables.given import Given
+from evaluation.observations import ObservedItem, ObservedRater, observed_items, observed_raters
+from evaluation.tables.table_inputs import TableInputs
 from people.models import Rater
 from predictions.models import Run
 
@@ -32,23 +32,23 @@ PROMPTS = {"valueground-main": MAIN, "valueground-main-no-country": MAIN, "value
 
 
 @dataclass(frozen=True, eq=False)
-class Put:
+class PresentedUnits:
     """What was put to model raters, m times one of them and one unit. `item` and `target` (m,) are places in the
     tuples, `rater` (m,) ids, `code` (m,) MISSING where no value came of it. `told`: the raters whose calls are known;
     of the others, whose answers came in a file, nobody knows what they were asked besides."""
 
-    items: tuple[Thing, ...]
+    items: tuple[ObservedItem, ...]
     targets: tuple[str, ...]
     item: Ints
     target: Ints
     rater: Ints
     code: Ints
-    raters: tuple[Who, ...]
+    raters: tuple[ObservedRater, ...]
     told: frozenset[int]
     campaigns: tuple[int, ...]
 
 
-def put_to_models(given: Given, stage: str, read: Callable[[tuple[str, ...]], Ints]) -> Put:
+def presented_units(given: TableInputs, stage: str, read: Callable[[tuple[str, ...]], Ints]) -> PresentedUnits:
     """Of a stage whose one question has its key. `read` gives the codes' numbers. Raises Missing without an answer."""
     seen = given.observed(stage, stage, MODELS)
     selection = given.selection(stage, stage, MODELS)
@@ -58,30 +58,30 @@ def put_to_models(given: Given, stage: str, read: Callable[[tuple[str, ...]], In
     units = Unit.objects.filter(pk__in={unit for _rater, unit in failed}, item__withdrawn_at=None)
     about = {pk: (item, target) for pk, item, target in units.values_list("pk", "item", "target")}
     lost = sorted((rater, *about[unit]) for rater, unit in failed if unit in about)
-    items = (*seen.items, *things({item for _rater, item, _target in lost} - {one.pk for one in seen.items}))
+    items = (*seen.items, *observed_items({item for _rater, item, _target in lost} - {one.pk for one in seen.items}))
     targets = tuple(sorted({*seen.targets, *(target for *_rest, target in lost)}))
     place = {one.pk: n for n, one in enumerate(items)}
     of_target = np.array([targets.index(one) for one in seen.targets], np.int64)
     who = np.array([one.pk for one in seen.raters], np.int64)[seen.rater]
     unread = np.array([(rater, place[item], targets.index(t)) for rater, item, t in lost], np.int64).reshape(-1, 3)
-    return Put(  # what was answered comes last: an answer stands, though another call about it had none
+    return PresentedUnits(  # what was answered comes last: an answer stands, though another call about it had none
         items=items,
         targets=targets,
         rater=np.concatenate([unread[:, 0], who]),
         item=np.concatenate([unread[:, 1], seen.item]),
         target=np.concatenate([unread[:, 2], of_target[seen.target]]),
         code=np.concatenate([np.full(len(lost), MISSING), read(seen.codes)[seen.code]]),
-        raters=tuple(whos(given.benchmark, sorted({*who.tolist(), *unread[:, 0].tolist()}))),
+        raters=tuple(observed_raters(given.benchmark, sorted({*who.tolist(), *unread[:, 0].tolist()}))),
         told=frozenset(calls),
         campaigns=selection.campaigns,
     )
 
 
 def rows_of(
-    raters: Iterable[Who | Rater], campaigns: Iterable[int], kinds: tuple[str, ...] = (MAIN, TEXT)
+    raters: Iterable[ObservedRater | Rater], campaigns: Iterable[int], kinds: tuple[str, ...] = (MAIN, TEXT)
 ) -> dict[str, dict[int, str]]:
     """By kind, the row of each rater that was asked so: `kinds` are MAIN and TEXT, or MATCHING alone."""
-    found: dict[str, list[Who | Rater]] = {kind: [] for kind in kinds}
+    found: dict[str, list[ObservedRater | Rater]] = {kind: [] for kind in kinds}
     raters = list(raters)
     asked = Run.objects.filter(campaign__in=campaigns, task=Run.Task.ANSWERS, withdrawn_at=None, prompt__in=PROMPTS)
     prompts = dict(asked.filter(rater__in=[one.pk for one in raters]).order_by("pk").values_list("rater", "prompt"))
@@ -93,7 +93,7 @@ def rows_of(
     return {kind: _named(some, PLAIN[kind]) for kind, some in found.items()}
 
 
-def _named(raters: list[Who | Rater], plain: tuple[str, ...]) -> dict[int, str]:
+def _named(raters: list[ObservedRater | Rater], plain: tuple[str, ...]) -> dict[int, str]:
     settings: dict[str, set[str]] = {}
     for one in raters:
         settings.setdefault(one.name, set()).add(one.setting)
@@ -101,6 +101,6 @@ def _named(raters: list[Who | Rater], plain: tuple[str, ...]) -> dict[int, str]:
     return {one.pk: one.name if one.setting == first[one.name] else _with_setting(one) for one in raters}
 
 
-def _with_setting(one: Who | Rater) -> str:
+def _with_setting(one: ObservedRater | Rater) -> str:
     setting = one.setting or _("no setting")
     return f"{one.name}, {setting}"

@@ -18,20 +18,20 @@ from evaluation.metrics.classification import MISSING
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.reversal import equal_frequency, reversals
-from evaluation.tables.given import Given
-from evaluation.tables.printed import printed
-from evaluation.tables.spec import Cell, Missing, Option, Printed, Row, Table, Words
+from evaluation.tables.printed_values import printed
+from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Row, Table, Words
+from evaluation.tables.table_inputs import TableInputs
 from evaluation.tables.valueground_accuracy import (
     PAPERS_NAME,
     PERCENT,
     THREE,
     WHOLE,
-    Piece,
+    ModelOutcomes,
     by_country,
     mean_difference,
     mean_of,
 )
-from evaluation.tables.valueground_answers import Asked, asked, counted, counted_words, known_answers
+from evaluation.tables.valueground_answers import Instances, counted, counted_words, known_answers, load_instances
 
 POOLING = Option(
     "over_models",
@@ -49,8 +49,8 @@ SAME_INSTANCES = gettext_lazy(
 )
 
 
-def build_reversals(given: Given) -> Table:
-    of = asked(given)
+def build_reversals(given: TableInputs) -> Table:
+    of = load_instances(given)
     rows = []
     for model in _both(of):
         found = reversals(of.text[model], of.main[model], of.gold, of.question)
@@ -69,23 +69,23 @@ def build_reversals(given: Given) -> Table:
     return given.table(corner=_("Model"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
 
 
-def _both(of: Asked) -> list[str]:
+def _both(of: Instances) -> list[str]:
     """Models that answered both settings."""
     models = sorted(set(of.main) & set(of.text))
     if not models:
-        raise Missing(_("No model has answered both settings, main and text_only, yet. Import its answers."))
+        raise MissingData(_("No model has answered both settings, main and text_only, yet. Import its answers."))
     return models
 
 
-def _lacking(of: Asked) -> list[Words]:
+def _lacking(of: Instances) -> list[Words]:
     """Who is in none of these numbers, and why."""
     names = sorted(set(of.models) - (set(of.main) & set(of.text)))
     text = _("Not in this table, without answers in both settings, main and text_only: %(names)s.")
     return [text % {"names": "; ".join(names)}] if names else []
 
 
-def build_reversals_by_country(given: Given) -> Table:
-    of = asked(given)
+def build_reversals_by_country(given: TableInputs) -> Table:
+    of = load_instances(given)
     models = _both(of)
     rows = []
     for name, here in by_country(of):
@@ -106,37 +106,37 @@ def build_reversals_by_country(given: Given) -> Table:
     return given.table(corner=_("Country"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
 
 
-def _over_models(of: Asked, models: Sequence[str], here: Bools, averaged: bool) -> list[Estimate]:
+def _over_models(of: Instances, models: Sequence[str], here: Bools, averaged: bool) -> list[Estimate]:
     """Reversal, harmful, beneficial and drop, over models; pooled or the mean of the models' rates."""
     if not averaged:
         text, main = (np.concatenate([side[m][here] for m in models]) for side in (of.text, of.main))
         gold, question = (np.tile(side[here], len(models)) for side in (of.gold, of.question))
         found = reversals(text, main, gold, question)
         return [found.reversal, found.harmful, found.beneficial, found.drop]
-    kinds: list[list[Piece]] = [[], [], []]
-    drops: list[tuple[Piece, Piece]] = []
+    kinds: list[list[ModelOutcomes]] = [[], [], []]
+    drops: list[tuple[ModelOutcomes, ModelOutcomes]] = []
     for model in models:
         counted = np.asarray(known_answers(of, model) & here)
         before, after = of.text[model] == of.gold, of.main[model] == of.gold
         for place, true in enumerate((before != after, before & ~after, ~before & after)):
-            kinds[place].append(Piece(np.asarray(true), counted))
-        drops.append((Piece(np.asarray(before), counted), Piece(np.asarray(after), counted)))
+            kinds[place].append(ModelOutcomes(np.asarray(true), counted))
+        drops.append((ModelOutcomes(np.asarray(before), counted), ModelOutcomes(np.asarray(after), counted)))
     return [*(mean_of(one, of.question) for one in kinds), mean_difference(of, drops)]
 
 
-def build_reversals_by_margin(given: Given) -> Table:
-    of = asked(given)
+def build_reversals_by_margin(given: TableInputs) -> Table:
+    of = load_instances(given)
     models = _both(of)
     usable = np.isfinite(of.margin) & (of.gold != MISSING)
     pairs, first = np.unique(of.pair[usable], return_index=True)
     if not pairs.size:
-        raise Missing(_("No question has a survey's counts, so no country has a margin. Bring the counts."))
+        raise MissingData(_("No question has a survey's counts, so no country has a margin. Bring the counts."))
     count = int(given.chosen["bins"])
     try:
         cut = equal_frequency(of.margin[usable][first], count)
     except ValueError as problem:
         text = _("Too few pairs of question and country differ in their margin for %(count)s bins.")
-        raise Missing(text % {"count": count}) from problem
+        raise MissingData(text % {"count": count}) from problem
     of_instance = np.full(of.n, MISSING)
     of_instance[usable] = cut.bin[np.searchsorted(pairs, of.pair[usable])]
     rows = []
@@ -147,7 +147,7 @@ def build_reversals_by_margin(given: Given) -> Table:
         size = int(cut.sizes[number])
         cells = (
             Cell(text=f"[{low}, {high}{']' if last else ')'}", printed=_bin(count, number, "range")),
-            Cell(counted(size, len(pairs)), rounding=WHOLE, printed=Printed("573") if count == 5 else None),
+            Cell(counted(size, len(pairs)), rounding=WHOLE, printed=PrintedValue("573") if count == 5 else None),
             Cell(found, rounding=PERCENT, printed=_bin(count, number, "reversal")),
         )
         rows.append(Row(_("Bin %(number)s") % {"number": number + 1}, cells))
@@ -180,11 +180,11 @@ def _changes(rates: Sequence[tuple[Floats, Floats, Ints]]) -> list[Estimate]:
     return made
 
 
-def _bin(count: int, number: int, column: str) -> Printed | None:
+def _bin(count: int, number: int, column: str) -> PrintedValue | None:
     return printed("valueground_table_7", column, bin=str(number + 1)) if count == 5 else None
 
 
-def _by_country_rates(of: Asked, model: str) -> tuple[Floats, Floats, Ints]:
+def _by_country_rates(of: Instances, model: str) -> tuple[Floats, Floats, Ints]:
     """(C,) accuracy in text-only and in main, NaN where a country has no answer; and (C,) how many answers both rest
     on."""
     rates, answers = [], np.zeros(len(of.countries), np.int64)
@@ -197,8 +197,8 @@ def _by_country_rates(of: Asked, model: str) -> tuple[Floats, Floats, Ints]:
     return rates[0], rates[1], answers
 
 
-def build_transfer(given: Given) -> Table:
-    of = asked(given)
+def build_transfer(given: TableInputs) -> Table:
+    of = load_instances(given)
     models = _both(of)
     rates = {model: _by_country_rates(of, model) for model in models}
     rows = [Row(model, _transfer_cells([rates[model]], model)) for model in models]

@@ -23,13 +23,13 @@ from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.human_ceiling import How, leave_one_annotator_out
 from evaluation.metrics.intervals import Interval
-from evaluation.metrics.judges import placed
+from evaluation.metrics.judges import judge_position
 from evaluation.metrics.rater_means import with_rater_means
 from evaluation.metrics.resampling import mean
-from evaluation.observations import Thing
-from evaluation.tables.given import Given
-from evaluation.tables.printed import printed
-from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.observations import ObservedItem
+from evaluation.tables.printed_values import printed
+from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 from evaluation.tables.valueground_costs import COSTS, made_by, paper_order
 from people.models import Rater
 
@@ -58,10 +58,10 @@ SCORED_BY = Option(
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
+class RubricScores:
     """``scores``: by field, {(item, rater): score} with places in ``items``; raters by their number in the database."""
 
-    items: tuple[Thing, ...]
+    items: tuple[ObservedItem, ...]
     scores: Mapping[str, Mapping[tuple[int, int], float]]
 
     def ratings(self, field: str, keep: Callable[[int], bool]) -> Ratings:
@@ -83,11 +83,11 @@ class Scored:
         return means
 
 
-def scored(given: Given, kind: str) -> Scored:
-    """By people ("person") or by judges ("model"). Raises Missing without any rating."""
+def rubric_scores(given: TableInputs, kind: str) -> RubricScores:
+    """By people ("person") or by judges ("model"). Raises MissingData without any rating."""
     scores: dict[str, dict[tuple[int, int], float]] = {}
     places: dict[int, int] = {}
-    items: list[Thing] = []
+    items: list[ObservedItem] = []
     for field in FIELDS:
         seen = given.observed(STAGE, field, (kind,))
         for item, rater, value in zip(seen.item, seen.rater, seen.value, strict=True):
@@ -97,7 +97,7 @@ def scored(given: Given, kind: str) -> Scored:
                 items.append(thing)
             if np.isfinite(value):
                 scores.setdefault(field, {})[places[thing.pk], seen.raters[rater].pk] = float(value)
-    return Scored(tuple(items), {**scores, TOTAL: _totals(scores)})
+    return RubricScores(tuple(items), {**scores, TOTAL: _totals(scores)})
 
 
 def _totals(scores: Mapping[str, Mapping[tuple[int, int], float]]) -> dict[tuple[int, int], float]:
@@ -112,9 +112,9 @@ def _totals(scores: Mapping[str, Mapping[tuple[int, int], float]]) -> dict[tuple
     return found
 
 
-def build_scores(given: Given) -> Table:
+def build_scores(given: TableInputs) -> Table:
     """Mean scores by what made the pairs."""
-    of = scored(given, given.chosen["scored_by"])
+    of = rubric_scores(given, given.chosen["scored_by"])
     made = [made_by(one) for one in of.items]
     questions = np.array([one.concept or one.key for one in of.items])
     found = []
@@ -137,7 +137,7 @@ def build_scores(given: Given) -> Table:
     return given.table(corner=_("How it was made"), columns=columns, rows=found, words=words)
 
 
-def _mean(of: Scored, field: str, here: Bools, questions: Strings) -> Estimate:
+def _mean(of: RubricScores, field: str, here: Bools, questions: Strings) -> Estimate:
     scores = of.means(field)
     there = here & np.isfinite(scores)
     raters = {rater for (item, rater) in of.scores[field] if there[item]}
@@ -148,8 +148,8 @@ def _total_words() -> str:
     return _("Total: (match A / 2 + match B / 2 + pair match / 2 + no cue) / 4, on each sheet.")
 
 
-def build_judge(given: Given) -> Table:
-    people = scored(given, "person")
+def build_judge(given: TableInputs) -> Table:
+    people = rubric_scores(given, "person")
     judge, judges = _judged(given, people)
     how: How = "pooling" if given.chosen["people"] == "pooling" else "averaging"
     found = []
@@ -193,7 +193,7 @@ def _matched(people: Ratings, scores: Floats) -> Cell:
         np.concatenate([people.unit, units]), np.concatenate([people.rater, np.full(units.size, judge)]),
         np.concatenate([people.value, scores]), people.n_units, judge + 1,
     )  # fmt: skip
-    return Cell(placed(everybody, judge, interval=Interval(over="none")).at_least_as_good, rounding=PERCENT)
+    return Cell(judge_position(everybody, judge, interval=Interval(over="none")).at_least_as_good, rounding=PERCENT)
 
 
 def _has(scores: Floats, item: int) -> bool:
@@ -206,14 +206,14 @@ def _alone(ratings: Ratings) -> Ratings:
     return Ratings(unit, ratings.rater, ratings.value, units.size, ratings.n_raters)
 
 
-def _judged(given: Given, people: Scored) -> tuple[dict[str, Floats], str]:
+def _judged(given: TableInputs, people: RubricScores) -> tuple[dict[str, Floats], str]:
     """By field, the ensemble's score of each of the people's items, NaN where one of the judges gave none; and who they
     are."""
     try:
-        judges = scored(given, "model")
-    except Missing as problem:
+        judges = rubric_scores(given, "model")
+    except MissingData as problem:
         text = _("No automatic judge has scored pairs yet. Import a model's answers to this stage.")
-        raise Missing(text) from problem
+        raise MissingData(text) from problem
     place = {one.pk: n for n, one in enumerate(judges.items)}
     at: Ints = np.array([place.get(one.pk, -1) for one in people.items], np.int64)
     scores = {field: np.where(at < 0, np.nan, judges.means(field, of_all=True)[at]) for field in (*FIELDS, TOTAL)}

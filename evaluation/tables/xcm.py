@@ -12,21 +12,21 @@ from django.utils.translation import gettext_lazy
 from benchmarks.rules.regions import country_code
 from evaluation.metrics.estimate import Estimate
 from evaluation.tables import xcm_association, xcm_descriptor, xcm_prevalence
-from evaluation.tables.given import Given
 from evaluation.tables.known_models import about_models
-from evaluation.tables.lists import Pools
-from evaluation.tables.printed import printed
-from evaluation.tables.spec import Cell, Missing, Rounding, Row, Table, TableSpec
+from evaluation.tables.printed_values import printed
+from evaluation.tables.ranked_lists import CollectionEntries
+from evaluation.tables.spec import Cell, MissingData, Rounding, Row, Table, TableSpec
+from evaluation.tables.table_inputs import TableInputs
 from evaluation.tables.trials import ORDER
 from predictions.models import Entry, Run
 
 
-def build_counts(given: Given, name: str) -> Table:
+def build_counts(given: TableInputs, name: str) -> Table:
     """How many entries of each kind the collection of the forced choices has."""
     runs = given.runs("forced_choice", partial(_naming, name))
     if not runs:
-        raise Missing(_("The entries do not say their country or concept. Import the collection with these."))
-    entries = Pools().of(runs[0].pool).values()
+        raise MissingData(_("The entries do not say their country or concept. Import the collection with these."))
+    entries = CollectionEntries().of(runs[0].pool).values()
     counts = Counter(str(about[name]) for about in entries if about.get(name))
     if name == "country":
         counts = _by_code(counts)

@@ -21,18 +21,18 @@ from evaluation.metrics.association import pearson_of
 from evaluation.metrics.averages import SHARES, mean_over_countries
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.silhouette import Distance, TooMuch, mean_silhouettes
-from evaluation.tables.given import Given
-from evaluation.tables.printed import printed
+from evaluation.metrics.silhouette import Distance, TooLarge, mean_silhouettes
+from evaluation.tables.printed_values import printed
 from evaluation.tables.sources import PICTURES, TEXTS, by_collection
-from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 from evaluation.tables.trials import (
     SIX,
     THREE,
-    Choices,
+    TrialScores,
     choices_of,
     countries_of,
-    of_sets,
+    select_query_sets,
     told_apart_by,
     with_trials,
 )
@@ -77,20 +77,20 @@ ROUNDED_UP = gettext_lazy("The paper's own shares are 4.11 and 91.95: 0.04.")
 DOUBTFUL: dict[tuple[str, str], Words] = {("XLM-R-B/16plus", "US"): ROUNDED_UP}
 
 
-def three(given: Given, *, main: bool = True) -> list[Choices]:
-    """Runs over trials of three whose queries name no country, of one collection. Raises Missing without any."""
+def three_candidate_runs(given: TableInputs, *, main: bool = True) -> list[TrialScores]:
+    """Runs over trials of three whose queries name no country, of one collection. Raises MissingData without any."""
     runs = given.runs("forced_choice", PLAIN_THREE)
     found = [one for one in choices_of(runs, THREE) if not one.described]
     if not found:
-        raise Missing(_("No run has trials of three candidates. Import trials and similarities."))
-    return of_sets(found, "plain") if main else found
+        raise MissingData(_("No run has trials of three candidates. Import trials and similarities."))
+    return select_query_sets(found, "plain") if main else found
 
 
-def credit_of(given: Given, choices: Choices) -> Floats:
+def credit_of(given: TableInputs, choices: TrialScores) -> Floats:
     return forced_choice.winners(choices.similarity, ties="every" if given.chosen["ties"] == "every" else "first")
 
 
-def wins(given: Given, choices: Choices, credit: Floats) -> list[Estimate]:
+def wins(given: TableInputs, choices: TrialScores, credit: Floats) -> list[Estimate]:
     """The win rate of each type: of all trials, or the mean of the countries' rates, with the countries as drawn."""
     if given.chosen.get("pooling") != "countries":
         return forced_choice.win_rates(credit, choices.clusters)
@@ -102,9 +102,9 @@ def wins(given: Given, choices: Choices, credit: Floats) -> list[Estimate]:
     return [mean_over_countries([rates[n] for rates in by_country], SHARES) for n in range(credit.shape[1])]
 
 
-def build_overall(given: Given) -> Table:
+def build_overall(given: TableInputs) -> Table:
     rows = []
-    found = three(given)
+    found = three_candidate_runs(given)
     for one in found:
         credit = credit_of(given, one)
         cells = [
@@ -122,12 +122,12 @@ def build_overall(given: Given) -> Table:
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
-def build_wins_by_country(given: Given) -> Table:
-    found = three(given)
+def build_wins_by_country(given: TableInputs) -> Table:
+    found = three_candidate_runs(given)
     return wins_by_country(given, found, THREE, "xcm_table_13")
 
 
-def wins_by_country(given: Given, found: Sequence[Choices], roles: tuple[str, ...], table: str) -> Table:
+def wins_by_country(given: TableInputs, found: Sequence[TrialScores], roles: tuple[str, ...], table: str) -> Table:
     countries = countries_of(found)
     rows = []
     for one in found:
@@ -146,13 +146,13 @@ def wins_by_country(given: Given, found: Sequence[Choices], roles: tuple[str, ..
     return given.table(corner=_("Wins"), columns=list(countries), rows=rows, words=words)
 
 
-def languages_of(found: Iterable[Choices]) -> dict[str, str]:
+def languages_of(found: Iterable[TrialScores]) -> dict[str, str]:
     """The language in which each country's queries are written."""
     return {one.country: str(one.about.get("language") or "") for choices in found for one in choices.trials}
 
 
 def silhouettes_by_country(
-    given: Given, countries: Sequence[str], speaks: Mapping[str, str]
+    given: TableInputs, countries: Sequence[str], speaks: Mapping[str, str]
 ) -> dict[str, dict[str, Any]]:
     """By model: text silhouettes of each country's language and image silhouettes of the country, as Estimates. Texts
     are of one collection, pictures of one."""
@@ -174,7 +174,7 @@ def silhouettes_by_country(
     return made
 
 
-def embeddings_of(given: Given, option: str) -> list[Run]:
+def embeddings_of(given: TableInputs, option: str) -> list[Run]:
     """Runs over one collection that has texts with their language (TEXTS), or pictures with their country (PICTURES);
     the collection of the trials where it has them. Empty without any."""
 
@@ -210,7 +210,7 @@ def concept_of(about: Mapping[str, Any], key: str) -> str:
 
 
 def _means(
-    given: Given, labels: Sequence[str], concepts: Any, vectors: Any, mask: Any, wanted: Iterable[str]
+    given: TableInputs, labels: Sequence[str], concepts: Any, vectors: Any, mask: Any, wanted: Iterable[str]
 ) -> dict[str, Estimate]:
     """The mean silhouette of each wanted label's entries, among the entries of the mask that have a label."""
     label = np.array(labels, np.str_)
@@ -221,13 +221,13 @@ def _means(
     label = label[keep]
     try:
         means = mean_silhouettes(vectors[keep], label, concepts[keep], distance=distance).by_cluster
-    except TooMuch:
+    except TooLarge:
         said = _("%(n)s vectors in %(groups)s groups are too many for silhouettes. Import fewer, or choose 1 - cosine.")
-        raise Missing(said % {"n": f"{label.size:,}", "groups": f"{np.unique(label).size:,}"}) from None
+        raise MissingData(said % {"n": f"{label.size:,}", "groups": f"{np.unique(label).size:,}"}) from None
     return {name: means[name] for name in sorted(set(wanted).intersection(means))}
 
 
-def preferences(given: Given, one: Choices, countries: Sequence[str]) -> dict[str, tuple[Estimate, Estimate]]:
+def preferences(given: TableInputs, one: TrialScores, countries: Sequence[str]) -> dict[str, tuple[Estimate, Estimate]]:
     """SP and M_cr of each country."""
     credit = credit_of(given, one)
     made = {}
@@ -238,8 +238,8 @@ def preferences(given: Given, one: Choices, countries: Sequence[str]) -> dict[st
     return made
 
 
-def build_by_country(given: Given) -> Table:
-    found = three(given)
+def build_by_country(given: TableInputs) -> Table:
+    found = three_candidate_runs(given)
     countries = countries_of(found)
     speaks = languages_of(found)
     measured = silhouettes_by_country(given, countries, speaks)
@@ -272,9 +272,9 @@ def _country_cell(model: str, country: str, name: str, value: Estimate | None, r
     return Cell(value, rounding=rounding, printed=printed(table, country, known, model=model, measure=name))
 
 
-def build_correlations(given: Given) -> Table:
+def build_correlations(given: TableInputs) -> Table:
     """Table 11: one point for each country, a language's silhouette repeated for its countries."""
-    found = three(given)
+    found = three_candidate_runs(given)
     countries = countries_of(found)
     speaks = languages_of(found)
     measured = silhouettes_by_country(given, countries, speaks)
@@ -294,7 +294,7 @@ def build_correlations(given: Given) -> Table:
         ]
         rows.append(Row(one.label, tuple(cells), one.group))
     if not rows:
-        raise Missing(_("No model has both similarities and embeddings. Import its embeddings."))
+        raise MissingData(_("No model has both similarities and embeddings. Import its embeddings."))
     columns: list[Words] = [_("SP and text silhouette"), _("SP and image silhouette")]
     words: list[Words] = [
         _("Pearson's r over these countries; its interval leaves out each language, whose countries share a value.")
@@ -307,9 +307,9 @@ def _values(by_country: dict[str, Estimate], countries: Sequence[str]) -> Floats
     return np.array([np.nan if value is None else value for value in values])
 
 
-def build_baseline(given: Given) -> Table:
+def build_baseline(given: TableInputs) -> Table:
     """Figure 19: a model that picks at random, over the trials of the first run; rounds by seed."""
-    one = three(given)[0]
+    one = three_candidate_runs(given)[0]
     rows = []
     for seed in range(ROUNDS):
         credit = forced_choice.random_winners(len(one.trials), len(THREE), np.random.default_rng(seed))
@@ -328,13 +328,13 @@ ONE_SET = gettext_lazy("Every model was asked with one query set only. Import ru
 ONE_PROMPT = gettext_lazy("Every model had one system prompt only. Import runs with another.")
 
 
-def _by(given: Given, name: str, missing: Words) -> Table:
+def _by(given: TableInputs, name: str, missing: Words) -> Table:
     """All runs over trials of three and of six, told apart by their query set or their system prompt."""
     runs = given.runs("forced_choice", told_apart_by(name))
     found = [*choices_of(runs, THREE), *(one for one in choices_of(runs, SIX) if one.described)]
     kept = [one for one in found if len({getattr(other.run, name) for other in found if _alike(one, other)}) > 1]
     if not kept:
-        raise Missing(missing)
+        raise MissingData(missing)
     rows = []
     for one in kept:
         rates = dict(zip(one.roles, forced_choice.win_rates(credit_of(given, one), one.clusters), strict=True))
@@ -346,15 +346,15 @@ def _by(given: Given, name: str, missing: Words) -> Table:
     return given.table(corner=_("Asked with"), columns=columns, rows=rows, words=words)
 
 
-def _alike(one: Choices, other: Choices) -> bool:
+def _alike(one: TrialScores, other: TrialScores) -> bool:
     return one.run.rater_id == other.run.rater_id and one.roles == other.roles
 
 
-def build_query_sets(given: Given) -> Table:
+def build_query_sets(given: TableInputs) -> Table:
     return _by(given, "query_set", ONE_SET)
 
 
-def build_prompts(given: Given) -> Table:
+def build_prompts(given: TableInputs) -> Table:
     return _by(given, "system_prompt", ONE_PROMPT)
 
 

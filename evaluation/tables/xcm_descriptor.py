@@ -19,11 +19,19 @@ from evaluation.metrics import forced_choice, resampling
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.drift import similarity_drift
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.tests_between import adjusted
-from evaluation.tables.given import Given
-from evaluation.tables.printed import printed
-from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
-from evaluation.tables.trials import SIX, Choices, choices_of, countries_of, of_sets, with_both_queries, with_trials
+from evaluation.metrics.paired_tests import adjusted
+from evaluation.tables.printed_values import printed
+from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
+from evaluation.tables.trials import (
+    SIX,
+    TrialScores,
+    choices_of,
+    countries_of,
+    select_query_sets,
+    with_both_queries,
+    with_trials,
+)
 from evaluation.tables.xcm_association import PERCENT, POOLING, ROLES, TIES, credit_of, wins, wins_by_country
 
 NEEDS = gettext_lazy("Similarities of a model for trials of six candidates whose queries name a country.")
@@ -53,18 +61,18 @@ PAIRS = {  # Diff is of the first less the second
 NO_SIX = gettext_lazy("No run has trials of six candidates. Import trials and similarities.")
 
 
-def six(given: Given) -> list[Choices]:
-    """Runs over trials of six whose queries name a country, of one collection. Raises Missing without any."""
+def six_candidate_runs(given: TableInputs) -> list[TrialScores]:
+    """Runs over trials of six whose queries name a country, of one collection. Raises MissingData without any."""
     runs = given.runs("forced_choice", with_trials(len(SIX), described=True))
     found = [one for one in choices_of(runs, SIX) if one.described]
     if not found:
-        raise Missing(NO_SIX)
-    return of_sets(found, "descriptor")
+        raise MissingData(NO_SIX)
+    return select_query_sets(found, "descriptor")
 
 
-def build_overall(given: Given) -> Table:
+def build_overall(given: TableInputs) -> Table:
     rows = []
-    for one in six(given):
+    for one in six_candidate_runs(given):
         rates = wins(given, one, credit_of(given, one))
         cells = [
             Cell(rate, rounding=PERCENT, printed=printed("xcm_table_3", role, model=one.label))
@@ -76,15 +84,17 @@ def build_overall(given: Given) -> Table:
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
-def build_wins_by_country(given: Given) -> Table:
-    return wins_by_country(given, six(given), SIX, "xcm_table_14")
+def build_wins_by_country(given: TableInputs) -> Table:
+    return wins_by_country(given, six_candidate_runs(given), SIX, "xcm_table_14")
 
 
 _TEST_EXTRAS = ("first", "second", "test", "chi_square", "n_permutations", "exact")
 Tested = dict[tuple[int, str], tuple[Estimate, Estimate]]  # by the run's place and the column: Diff and p
 
 
-def contrast(given: Given, credit: Floats, clusters: npt.NDArray[np.str_], pair: str) -> tuple[Estimate, Estimate]:
+def contrast(
+    given: TableInputs, credit: Floats, clusters: npt.NDArray[np.str_], pair: str
+) -> tuple[Estimate, Estimate]:
     """Diff and p of a pair of types, by the test that the option names."""
     first, second = (SIX.index(role) for role in PAIRS[pair])
     by_clusters = given.chosen["p"] == "clusters"
@@ -98,7 +108,7 @@ def contrast(given: Given, credit: Floats, clusters: npt.NDArray[np.str_], pair:
     return diff, Estimate.of(p, method=method, n_units=n, n_raters=1, n_ratings=n, extras=counted)
 
 
-def corrected(given: Given, tested: Tested) -> Tested:
+def corrected(given: TableInputs, tested: Tested) -> Tested:
     """p corrected over all tests of the table, where the option says so; the one of the test itself stays in extras."""
     how = given.chosen["correction"]
     if how not in ("holm", "bh"):
@@ -112,8 +122,8 @@ def corrected(given: Given, tested: Tested) -> Tested:
     return made
 
 
-def build_tests(given: Given) -> Table:
-    found = six(given)
+def build_tests(given: TableInputs) -> Table:
+    found = six_candidate_runs(given)
     credits = [credit_of(given, one) for one in found]
     tested = corrected(given, {
         (n, pair): contrast(given, credits[n], one.clusters, pair) for n, one in enumerate(found) for pair in PAIRS
@@ -135,7 +145,7 @@ def build_tests(given: Given) -> Table:
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=_test_words(given))
 
 
-def _test_words(given: Given) -> list[Words]:
+def _test_words(given: TableInputs) -> list[Words]:
     words: list[Words] = [_("Diff: win rate of the first type less that of the second.")]
     if given.chosen["p"] == "clusters":
         words.append(
@@ -155,8 +165,8 @@ def _test_words(given: Given) -> list[Words]:
     return words
 
 
-def build_tests_by_country(pair: str, table: str, given: Given) -> Table:
-    found = six(given)
+def build_tests_by_country(pair: str, table: str, given: TableInputs) -> Table:
+    found = six_candidate_runs(given)
     countries = countries_of(found)
     tested: Tested = {}
     for n, one in enumerate(found):
@@ -179,10 +189,10 @@ def build_tests_by_country(pair: str, table: str, given: Given) -> Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Drifted:
+class TrialDrift:
     """A model's trials with both queries: `drift` (n, 6), NaN where a candidate is not the same or not scored."""
 
-    choices: Choices
+    choices: TrialScores
     drift: Floats
 
     def mean(self, role: str, mask: Bools | None = None) -> Estimate:
@@ -191,25 +201,25 @@ class Drifted:
         return resampling.mean(values[keep], self.choices.clusters[keep], method="similarity drift")
 
 
-def drifts(given: Given) -> list[Drifted]:
+def drifts(given: TableInputs) -> list[TrialDrift]:
     """For every run whose queries name a country: with the plain run of the same model and system prompt."""
     found = choices_of(given.runs("forced_choice", with_both_queries), SIX)
     plain = [one for one in found if not one.described]
     made = []
-    for one in of_sets((one for one in found if one.described), "descriptor"):
-        pairs = (_drifted(one, other) for other in plain if _same_model(one, other))
+    for one in select_query_sets((one for one in found if one.described), "descriptor"):
+        pairs = (_trial_drift(one, other) for other in plain if _same_model(one, other))
         made += [pair for pair in pairs if np.isfinite(pair.drift).any()][:1]
     if not made:
-        raise Missing(_("No model has similarities for the same six candidates with and without a country's name."))
+        raise MissingData(_("No model has similarities for the same six candidates with and without a country's name."))
     return made
 
 
-def _same_model(one: Choices, other: Choices) -> bool:
+def _same_model(one: TrialScores, other: TrialScores) -> bool:
     of = [(run.rater_id, run.collection_id, run.system_prompt) for run in (one.run, other.run)]
     return of[0] == of[1]
 
 
-def _drifted(described: Choices, plain: Choices) -> Drifted:
+def _trial_drift(described: TrialScores, plain: TrialScores) -> TrialDrift:
     place = {trial.key: n for n, trial in enumerate(plain.trials)}
     before = np.full(described.similarity.shape, np.nan)
     for n, trial in enumerate(described.trials):
@@ -218,10 +228,10 @@ def _drifted(described: Choices, plain: Choices) -> Drifted:
             continue
         same = [plain.trials[other].roles[role] == trial.roles[role] for role in SIX]
         before[n] = np.where(same, plain.similarity[other], np.nan)
-    return Drifted(described, similarity_drift(described.similarity, before))
+    return TrialDrift(described, similarity_drift(described.similarity, before))
 
 
-def build_drift_by_country(given: Given) -> Table:
+def build_drift_by_country(given: TableInputs) -> Table:
     found = drifts(given)
     countries = countries_of(one.choices for one in found)
     rows = []
@@ -240,7 +250,7 @@ def build_drift_by_country(given: Given) -> Table:
     return given.table(corner=_("Model"), columns=list(countries), rows=rows, words=words)
 
 
-def build_drift_by_role(given: Given) -> Table:
+def build_drift_by_role(given: TableInputs) -> Table:
     rows = [
         Row(
             one.choices.label, tuple(Cell(one.mean(role), rounding=Rounding(2, 100)) for role in SIX), one.choices.group
@@ -251,7 +261,7 @@ def build_drift_by_role(given: Given) -> Table:
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=[_("Times 100.")])
 
 
-def build_drift_by_concept(given: Given) -> Table:
+def build_drift_by_concept(given: TableInputs) -> Table:
     """Table 19: the paper prints one model, GME-Qwen2-7B."""
     found = drifts(given)
     of = [np.array([str(t.about.get("concept") or "") for t in one.choices.trials], np.str_) for one in found]
@@ -269,7 +279,7 @@ def _number(value: Estimate) -> float:
     return value.value if value.value is not None else float("-inf")
 
 
-def _of_concept(concept: str, found: Sequence[Drifted], values: Sequence[Estimate]) -> list[Cell]:
+def _of_concept(concept: str, found: Sequence[TrialDrift], values: Sequence[Estimate]) -> list[Cell]:
     return [
         Cell(
             value,

@@ -16,22 +16,22 @@ from django.utils.translation import gettext_lazy
 from evaluation.metrics import proportions, retrieval
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.given import Given
-from evaluation.tables.lists import (
+from evaluation.tables.printed_values import printed
+from evaluation.tables.printed_values import rows as printed_rows
+from evaluation.tables.ranked_lists import (
     About,
-    NoScores,
-    Searched,
+    NoQueryScores,
+    RankedLists,
     accuracies,
     cut_to,
     gains,
     labels_of_places,
     mean_over_queries,
+    ranked_lists,
     relevant_of,
-    searched,
 )  # fmt: skip
-from evaluation.tables.printed import printed
-from evaluation.tables.printed import rows as printed_rows
-from evaluation.tables.spec import Cell, Missing, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
 from predictions.models import Ranking, Run
 
 DEPTHS = (5, 10, 25, 50, 99)
@@ -74,7 +74,7 @@ _FIVE = printed_rows("xcm_table_5")
 
 
 @dataclass(frozen=True, eq=False)
-class Tongues:
+class ListLanguages:
     """The languages of a run's lists: `labels` (q, the shortest list), and what is expected of each."""
 
     labels: Ints
@@ -89,7 +89,7 @@ class Tongues:
         return retrieval.divergence(observed, self.expected)
 
 
-def tongues_of(of: Searched, over: str) -> Tongues | None:
+def list_languages(of: RankedLists, over: str) -> ListLanguages | None:
     """None where the pool names no language."""
     said: Callable[[About], str | None] = language if over == "all" else english_or_not
     pool = [name for about in of.about.values() if (name := said(about))]
@@ -97,20 +97,20 @@ def tongues_of(of: Searched, over: str) -> Tongues | None:
     if not universe.size or not of.queries or not all(of.keys):
         return None
     expected = counts / counts.sum() if over == "two" else np.full(universe.size, 1 / universe.size)
-    return Tongues(labels_of_places(of, said, universe.tolist()), expected)
+    return ListLanguages(labels_of_places(of, said, universe.tolist()), expected)
 
 
-def _runs(given: Given) -> list[Searched]:
-    found = searched(given.runs("retrieval"))
+def _runs(given: TableInputs) -> list[RankedLists]:
+    found = ranked_lists(given.runs("retrieval"))
     if not found:
-        raise Missing(_("The runs have no lists. Import them again."))
+        raise MissingData(_("The runs have no lists. Import them again."))
     return found
 
 
-def _bias(of: Searched, tongues: Tongues | None, k: int, *, discounted: bool) -> Estimate:
+def _bias(of: RankedLists, tongues: ListLanguages | None, k: int, *, discounted: bool) -> Estimate:
     def scores() -> Floats:
         if tongues is None:
-            raise NoScores("unknown_labels")
+            raise NoQueryScores("unknown_labels")
         return tongues.scores(k, discounted=discounted)
 
     name = f"{'DLBKL' if discounted else 'LBKL'}@{k}"
@@ -133,10 +133,10 @@ def _floor_words(over: str) -> list[Words]:
     return [said[0]] if over == "two" else list(said)
 
 
-def build_first(given: Given) -> Table:
+def build_first(given: TableInputs) -> Table:
     over, rows, sizes = given.chosen["languages"], [], set()
     for of in _runs(given):
-        tongues, relevant = tongues_of(of, over), relevant_of(of, "image")
+        tongues, relevant = list_languages(of, over), relevant_of(of, "image")
         every = given.chosen["ideal"] == "all"
         made = {
             "accuracy_5": _mean(of, partial(accuracies, of, 5, relevant), "accuracy@5"),
@@ -156,7 +156,7 @@ def build_first(given: Given) -> Table:
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=_floor_words(over))
 
 
-def _mean(of: Searched, scores: Callable[[], Floats], method: str) -> Estimate:
+def _mean(of: RankedLists, scores: Callable[[], Floats], method: str) -> Estimate:
     return mean_over_queries(of, scores, method=method, why="no_relevant")
 
 
@@ -176,10 +176,10 @@ def _floors(sizes: set[int], depths: Sequence[int], *, before: int = 0, after: i
     ]
 
 
-def build_depths(given: Given) -> Table:
+def build_depths(given: TableInputs) -> Table:
     over, rows, sizes = given.chosen["languages"], [], set()
     for of in _runs(given):
-        tongues, cells = tongues_of(of, over), []
+        tongues, cells = list_languages(of, over), []
         for k in DEPTHS:
             for discounted, name in ((False, "lbkl"), (True, "dlbkl")):
                 theirs = printed("xcm_table_8", f"{name}_{k}", model=of.label)
@@ -193,20 +193,20 @@ def build_depths(given: Given) -> Table:
     return given.table(corner=_("Model"), columns=columns, rows=rows, words=_floor_words(over))
 
 
-def build_tiers(given: Given) -> Table:
+def build_tiers(given: TableInputs) -> Table:
     """The share of each tier at each of the first ten ranks, and among the ten."""
     rows, names = [], list(TIERS)
-    for of in searched(given.runs("retrieval", _with_ten_places)):
+    for of in ranked_lists(given.runs("retrieval", _with_ten_places)):
         try:
             labels = cut_to(labels_of_places(of, tier, names), 10)
-        except NoScores:
+        except NoQueryScores:
             continue
         for place, name in enumerate(names):
             shares = [_share(labels[:, rank] == place, labels[:, rank] >= 0) for rank in range(10)]
             cells = [Cell(one, rounding=Rounding(1, 100)) for one in (*shares, _share(labels == place, labels >= 0))]
             rows.append(Row(str(TIERS[name]), tuple(cells), of.label))
     if not rows:
-        raise Missing(_("No run has lists of ten places."))
+        raise MissingData(_("No run has lists of ten places."))
     columns: list[Words] = [*(str(rank) for rank in range(1, 11)), _("First ten")]
     words: list[Words] = [_("In percent, of captions whose language is in Table 5 of 3XCM, version 1.")]
     return given.table(corner=_("Tier"), columns=columns, rows=rows, words=words)
@@ -224,7 +224,7 @@ def _share(hits: Bools, known: Bools) -> Estimate:
     return proportions.share(hits[known], query[known], method="share of the tier")
 
 
-def build_list(given: Given) -> Table:
+def build_list(given: TableInputs) -> Table:
     """Figure 8: the first five of one query, by the address's "query" or else the first by key."""
     found = _runs(given)
     named = [str(key) for key in given.params.getlist("query") if key]
@@ -235,7 +235,7 @@ def build_list(given: Given) -> Table:
         if place is None:
             continue
         one = of.only(place)
-        relevant, tongues = relevant_of(one, "image")[0], tongues_of(one, "all")
+        relevant, tongues = relevant_of(one, "image")[0], list_languages(one, "all")
         for rank, (key, score) in enumerate(zip(one.keys[0][:5], one.scores[0][:5], strict=True), 1):
             right = key in relevant if relevant else None
             rows.append(Row(str(rank), _listed(of.about.get(key, {}), score, right), of.label))
@@ -244,7 +244,7 @@ def build_list(given: Given) -> Table:
             shown = {"model": of.label, "plain": Rounding(3).text(biases[0]), "weighted": Rounding(3).text(biases[1])}
             words.append(_("%(model)s: LBKL@5 %(plain)s, DLBKL@5 %(weighted)s.") % shown)
     if not rows:
-        raise Missing(_("No run has this query."))
+        raise MissingData(_("No run has this query."))
     columns: list[Words] = [_("Similarity"), _("Right"), _("Language"), _("Tier"), _("Caption")]
     return given.table(corner=_("Rank"), columns=columns, rows=rows, words=list(words))
 
@@ -264,6 +264,8 @@ def _listed(about: About, score: float, right: bool | None) -> tuple[Cell, ...]:
 TABLES = (
     TableSpec("languages", "Table 1", gettext_lazy("From picture to text"), NEEDS, build_first, (LANGUAGES, IDEAL)),
     TableSpec("languages-depths", "Table 8", gettext_lazy("Language bias by depth"), NEEDS, build_depths, (LANGUAGES,)),
-    TableSpec("languages-list", "Figure 8", gettext_lazy("What one picture finds"), NEEDS, build_list, asks=("query",)),
+    TableSpec(
+        "languages-list", "Figure 8", gettext_lazy("What one picture finds"), NEEDS, build_list, parameters=("query",)
+    ),
     TableSpec("languages-tiers", "Figures 9-10", gettext_lazy("Tiers of languages by rank"), NEEDS, build_tiers),
 )

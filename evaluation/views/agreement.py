@@ -18,17 +18,18 @@ from annotation.readers import watermark
 from annotation.words import zone_of
 from benchmarks.access import benchmark_for, may
 from benchmarks.tabs import tabs_for
+from evaluation.alpha_check import requested_check
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.measures import CODED
+from evaluation.reports import stored_agreement
 from evaluation.reports.agreement import AgreementReport
+from evaluation.reports.agreement_formats import to_csv, to_json, to_latex
+from evaluation.reports.agreement_page import cached_state, client_state, report_context
 from evaluation.reports.filters import filters
-from evaluation.reports.page import kept, report_context, seen_of
 from evaluation.reports.question_files import questions_to_csv, questions_to_latex
-from evaluation.reports.renderings import to_csv, to_json, to_latex
-from evaluation.reports.stored import look, renew
-from evaluation.second_opinion import asked_for
+from evaluation.reports.stored_agreement import load_report
 from evaluation.selection import Selection, SelectionError, select
-from evaluation.snapshots import Look, may_ask
+from evaluation.snapshots import ReportState, may_request
 from evaluation.views.downloads import as_table, download
 from people.access import may_manage
 from people.views.request_helpers import current_user
@@ -38,19 +39,19 @@ def _language() -> str:
     return get_language() or "en"
 
 
-def selected(catalogue: Catalogue, request: HttpRequest) -> Selection:
+def parse_selection(catalogue: Catalogue, request: HttpRequest) -> Selection:
     """By the days of who reads. Raises SelectionError."""
     assert request.user.is_authenticated
     return select(catalogue, request.GET, zone=zone_of(request.user), every_question=True)
 
 
-def _report(catalogue: Catalogue, request: HttpRequest) -> tuple[AgreementReport, Look]:
-    return look(catalogue, selected(catalogue, request), timezone.now())
+def _report(catalogue: Catalogue, request: HttpRequest) -> tuple[AgreementReport, ReportState]:
+    return load_report(catalogue, parse_selection(catalogue, request), timezone.now())
 
 
-def _drawn(report: AgreementReport, found: Look, user: Any) -> dict[str, Any]:
+def _drawn(report: AgreementReport, found: ReportState, user: Any) -> dict[str, Any]:
     """For templates/evaluation/parts/report.html, with how old it is."""
-    return report_context(report, _language()) | kept(found, zone_of(user)) | _next_steps(report, user)
+    return report_context(report, _language()) | cached_state(found, zone_of(user)) | _next_steps(report, user)
 
 
 def _next_steps(report: AgreementReport, user: Any) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def _next_steps(report: AgreementReport, user: Any) -> dict[str, Any]:
     }
 
 
-def _course(selection: Selection) -> str:
+def _over_time_link(selection: Selection) -> str:
     """Of weeks: what the figure that draws them as a line is asked; only questions with codes have one."""
     if selection.by != "time" or selection.level not in CODED:
         return ""
@@ -89,15 +90,15 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     if not catalogue.stages:
         return render(request, "evaluation/agreement_empty.html", context)
     try:
-        selection = selected(catalogue, request)
+        selection = parse_selection(catalogue, request)
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
-    report, found = look(catalogue, selection, timezone.now())
+    report, found = load_report(catalogue, selection, timezone.now())
     query = urlencode(selection.to_params())
     context |= _drawn(report, found, request.user) | filters(catalogue, selection, _language())
     context |= {"query": query, "live": reverse("evaluation:agreement_live", args=[slug]) + "?" + query}
-    context["course"] = _course(selection)
-    return render(request, "evaluation/agreement.html", context | asked_for(report, request.GET))
+    context["course"] = _over_time_link(selection)
+    return render(request, "evaluation/agreement.html", context | requested_check(report, request.GET))
 
 
 @login_required
@@ -113,26 +114,26 @@ def live(request: HttpRequest, slug: str) -> HttpResponse:
         report, found = _report(catalogue_of(benchmark), request)
     except SelectionError as error:
         return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
-    if seen == seen_of(found):
+    if seen == client_state(found):
         return HttpResponse(status=204)
     return render(request, "evaluation/parts/report.html", _drawn(report, found, request.user))
 
 
 @login_required
 @require_POST
-def anew(request: HttpRequest, slug: str) -> HttpResponse:
+def recompute(request: HttpRequest, slug: str) -> HttpResponse:
     """Have a kept report made anew by a worker; the page shows it when it is there."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     catalogue = catalogue_of(benchmark)
     if not catalogue.stages:
         raise Http404
     try:
-        selection = selected(catalogue, request)
+        selection = parse_selection(catalogue, request)
     except SelectionError as error:
         return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
-    if not may_ask(current_user(request).pk):
+    if not may_request(current_user(request).pk):
         messages.error(request, _("You have asked for this often. Wait ten minutes, then ask again."))
-    elif renew(benchmark, selection, timezone.now()):
+    elif stored_agreement.recompute(benchmark, selection, timezone.now()):
         messages.info(request, _("It is being made anew. The page shows it as soon as it is there."))
     else:
         messages.info(request, _("Nothing is kept here: the numbers are read anew at every look."))
@@ -143,8 +144,8 @@ def anew(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @never_cache
 def as_json(request: HttpRequest, slug: str) -> HttpResponse:
-    def write(made: tuple[AgreementReport, Look]) -> HttpResponse:
-        return JsonResponse(to_json(made[0], _language()) | asked_for(made[0], request.GET))
+    def write(made: tuple[AgreementReport, ReportState]) -> HttpResponse:
+        return JsonResponse(to_json(made[0], _language()) | requested_check(made[0], request.GET))
 
     return download(request, slug, _report, write)
 
@@ -160,7 +161,7 @@ def as_csv(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @never_cache
 def as_latex(request: HttpRequest, slug: str) -> HttpResponse:
-    def write(made: tuple[AgreementReport, Look]) -> HttpResponse:
+    def write(made: tuple[AgreementReport, ReportState]) -> HttpResponse:
         return HttpResponse(to_latex(made[0], _language()), content_type="text/x-tex; charset=utf-8")
 
     return download(request, slug, _report, write)
@@ -178,7 +179,7 @@ def questions_csv(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @never_cache
 def questions_tex(request: HttpRequest, slug: str) -> HttpResponse:
-    def write(made: tuple[AgreementReport, Look]) -> HttpResponse:
+    def write(made: tuple[AgreementReport, ReportState]) -> HttpResponse:
         text = questions_to_latex(made[0], _language())
         return HttpResponse(text, content_type="text/x-tex; charset=utf-8")
 

@@ -11,7 +11,7 @@ from evaluation.reports.boxes_page import box_selection, boxes_context
 from people.views.request_helpers import current_user
 
 
-def of_boxes(
+def boxes_response(
     request: HttpRequest, catalogue: Catalogue, params: QueryDict, context: dict[str, Any]
 ) -> HttpResponse | None:
     """None where the stage's questions have codes. Raises SelectionError. `context`: with `here`, the page's name."""

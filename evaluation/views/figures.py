@@ -19,12 +19,12 @@ from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
 from evaluation.figures.figure import Figure
-from evaluation.figures.making import form_of, ground_of, make, placed, refuse_unknown_own
-from evaluation.figures.pictures import embedded
+from evaluation.figures.figure_builder import build_figure, check_own_options, figure_data, form_of, page_figures
+from evaluation.figures.pictures import data_address
 from evaluation.figures.registry import figure_of
-from evaluation.figures.spec import Ground
+from evaluation.figures.spec import FigureData
 from evaluation.selection import SelectionError
-from evaluation.tables.spec import Missing
+from evaluation.tables.spec import MissingData
 from evaluation.views.tables import reader_zone
 
 # A drawing that is opened by itself may show the pictures inside it, and nothing else.
@@ -39,7 +39,7 @@ PIXELS = 2.0  # of a PNG for one of the drawing
 @never_cache
 def page(request: HttpRequest, slug: str) -> HttpResponseBase:
     benchmark = benchmark_for(request.user, slug)
-    ground = ground_of(benchmark, request.GET, timezone.now(), reader_zone(request))
+    ground = figure_data(benchmark, request.GET, timezone.now(), reader_zone(request))
     context = {
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "tables"),
@@ -56,12 +56,12 @@ def page(request: HttpRequest, slug: str) -> HttpResponseBase:
     return StreamingHttpResponse(chain([before], drawn, [after]))
 
 
-def _each(ground: Ground, context: dict[str, Any], language: str) -> Iterator[str]:
+def _each(ground: FigureData, context: dict[str, Any], language: str) -> Iterator[str]:
     """Each figure is sent as soon as it is drawn: with many cohorts and models the last one takes seconds. By then the
     request's language is over, so it is given."""
     missing = []
     with translation.override(language):
-        for one in placed(ground):
+        for one in page_figures(ground):
             if one.figure is None:
                 missing.append(one)
             else:
@@ -73,17 +73,17 @@ def _each(ground: Ground, context: dict[str, Any], language: str) -> Iterator[st
 @login_required
 @require_safe
 @never_cache
-def file(request: HttpRequest, slug: str, key: str, form: str) -> HttpResponse:
+def download(request: HttpRequest, slug: str, key: str, form: str) -> HttpResponse:
     """409 while there is nothing to make it from."""
     benchmark = benchmark_for(request.user, slug)
     spec = figure_of(benchmark, key)
     if spec is None:
         raise Http404
     try:
-        ground = ground_of(benchmark, request.GET, timezone.now(), reader_zone(request))
-        refuse_unknown_own(ground)
-        figure = make(ground, spec)
-    except Missing as missing:
+        ground = figure_data(benchmark, request.GET, timezone.now(), reader_zone(request))
+        check_own_options(ground)
+        figure = build_figure(ground, spec)
+    except MissingData as missing:
         return JsonResponse({"error": str(missing.message)}, status=409)
     except SelectionError as error:
         return JsonResponse({"error": error.message, "parameter": error.name}, status=400)
@@ -98,7 +98,7 @@ def file(request: HttpRequest, slug: str, key: str, form: str) -> HttpResponse:
 def _written(benchmark: Benchmark, figure: Figure, form: str) -> str | bytes:
     if form == "csv":
         return "".join(figure.csv())
-    svg = figure.svg(href=embedded(benchmark))
+    svg = figure.svg(href=data_address(benchmark))
     return svg if form == "svg" else _png(svg)
 
 

@@ -16,7 +16,7 @@ from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark, Stage
 from benchmarks.tabs import tabs_for
 from evaluation.catalogue import Catalogue, catalogue_of
-from evaluation.reports.disagreement import chosen, ordered
+from evaluation.reports.disagreement import disagreement_selection, order_units
 from evaluation.reports.items_page import list_context, list_filters, unit_context
 from evaluation.selection import Selection, SelectionError
 from jobs.numbers import parse_int
@@ -38,7 +38,7 @@ def _chosen(request: HttpRequest, catalogue: Catalogue, stage: str = "") -> tupl
     params = request.GET.copy()
     if stage:
         params["stage"] = stage
-    return chosen(catalogue, params, zone_of(request.user))
+    return disagreement_selection(catalogue, params, zone_of(request.user))
 
 
 def _query(request: HttpRequest, selection: Selection, **more: str) -> str:
@@ -61,7 +61,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
     number = parse_int(request.GET.get("page", "1"), maximum=9_999_999)
-    order = ordered(selection, least)
+    order = order_units(selection, least)
     context |= list_context(catalogue, selection, order, max(number, 1), _language())
     if number < 1 or (number > 1 and not context["rows"]):
         raise Http404
@@ -86,7 +86,7 @@ def unit(request: HttpRequest, slug: str, unit_id: int) -> HttpResponse:
         selection, least = _chosen(request, catalogue, stage.key)
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
-    order = ordered(selection, least)
+    order = order_units(selection, least)
     at, before, after = order.around(found.pk)
     context |= unit_context(catalogue, stage, found, selection, _language())
     context |= {"unit": found, "at": at, "total": len(order.places), "before": before, "after": after}

@@ -12,32 +12,32 @@ from django.views.decorators.http import require_safe
 
 from benchmarks.access import benchmark_for
 from evaluation.catalogue import Catalogue, catalogue_of
-from evaluation.reports.beside import beside_filters
+from evaluation.reports.comparison_filters import comparison_filters
 from evaluation.reports.judge_page import chosen_of, judge_context, judges_of, to_csv, to_json
 from evaluation.reports.judge_report import JudgeReport, judge_report
 from evaluation.selection import SelectionError
 from evaluation.tables.culturalvqa_judged import STAGE as LAVE
-from evaluation.tables.making import lacking
 from evaluation.tables.registry import table_of
 from evaluation.tables.spec import TableSpec
+from evaluation.tables.table_builder import missing_data
 from evaluation.views.downloads import as_table, download
-from evaluation.views.models_page import everybody, place
+from evaluation.views.models_page import page_context, selection_with_models
 
 
-def _asked(request: HttpRequest) -> list[str]:
+def _judge_ids(request: HttpRequest) -> list[str]:
     """Who is to judge: ids, each in a `judge` of its own, or joined by "+", which may have been read as a blank."""
     return [one for value in request.GET.getlist("judge") for one in value.replace("+", " ").split()]
 
 
 def _report(catalogue: Catalogue, request: HttpRequest) -> JudgeReport:
-    return judge_report(catalogue, everybody(catalogue, request), _asked(request), timezone.now())
+    return judge_report(catalogue, selection_with_models(catalogue, request), _judge_ids(request), timezone.now())
 
 
-def _elsewhere(report: JudgeReport) -> TableSpec | None:
+def _related_table(report: JudgeReport) -> TableSpec | None:
     """The table that sets the judge beside people, where people said in another stage what it judges in this one."""
     catalogue = report.catalogue
     spec = table_of(catalogue.benchmark, "judge") if report.selection.stage == LAVE else None
-    if spec is None or report.n_things or lacking(catalogue, spec, QueryDict(), report.computed_at):
+    if spec is None or report.n_things or missing_data(catalogue, spec, QueryDict(), report.computed_at):
         return None
     return spec
 
@@ -48,7 +48,7 @@ def _elsewhere(report: JudgeReport) -> TableSpec | None:
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     catalogue = catalogue_of(benchmark)
-    context = place(request, benchmark)
+    context = page_context(request, benchmark)
     if not catalogue.stages:
         return render(request, "evaluation/judge.html", context)
     try:
@@ -57,11 +57,11 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
     own = [("judge", judges_of(report), chosen_of(report))]
     language = get_language() or "en"
-    judge = [("judge", chosen_of(report))] if _asked(request) else []
+    judge = [("judge", chosen_of(report))] if _judge_ids(request) else []
     query = urlencode(report.selection.to_params() + judge)
-    context |= judge_context(report, language) | beside_filters(catalogue, report.selection, own, language)
+    context |= judge_context(report, language) | comparison_filters(catalogue, report.selection, own, language)
     context |= {"query": query, "report": report, "campaign": report.selection.campaigns[-1]}
-    context["table"] = _elsewhere(report)
+    context["table"] = _related_table(report)
     return render(request, "evaluation/judge.html", context)
 
 

@@ -17,17 +17,17 @@ from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
 from evaluation.catalogue import Catalogue, catalogue_of
-from evaluation.reports.beside import EVERYBODY, beside_filters, extras_of
+from evaluation.reports.comparison_filters import EVERYBODY, comparison_filters, page_options
 from evaluation.reports.models_page import STATISTIC_LABELS, TRUTH_LABELS, models_context, to_csv, to_json
 from evaluation.reports.models_report import ModelsReport, models_report
 from evaluation.selection import Selection, SelectionError, refuse_unknown, select
-from evaluation.views.boxes import of_boxes
+from evaluation.views.boxes import boxes_response
 from evaluation.views.downloads import as_table, download
 
 OWN = ("statistic", "truth")
 
 
-def everybody(catalogue: Catalogue, request: HttpRequest) -> Selection:
+def selection_with_models(catalogue: Catalogue, request: HttpRequest) -> Selection:
     """What the address selects, people and models alike; where it names neither stage nor campaign, the first stage in
     which a model has answered. Raises SelectionError."""
     assert request.user.is_authenticated
@@ -44,14 +44,14 @@ def _staged(catalogue: Catalogue, request: HttpRequest) -> QueryDict:
 
 
 def _report(catalogue: Catalogue, request: HttpRequest) -> ModelsReport:
-    asked = extras_of(request.GET, OWN)
-    report = models_report(catalogue, everybody(catalogue, request), asked, timezone.now())
+    asked = page_options(request.GET, OWN)
+    report = models_report(catalogue, selection_with_models(catalogue, request), asked, timezone.now())
     refuse_unknown("statistic", asked.get("statistic", ""), report.statistics)
     refuse_unknown("truth", asked.get("truth", ""), report.truths)
     return report
 
 
-def place(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
+def page_context(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
     """What every page of models and of the judge takes."""
     return {
         "benchmark": benchmark,
@@ -67,11 +67,11 @@ def place(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     catalogue = catalogue_of(benchmark)
-    context = place(request, benchmark)
+    context = page_context(request, benchmark)
     if not catalogue.stages:
         return render(request, "evaluation/models.html", context)
     try:
-        if boxes := of_boxes(request, catalogue, _staged(catalogue, request), context | {"here": "models"}):
+        if boxes := boxes_response(request, catalogue, _staged(catalogue, request), context | {"here": "models"}):
             return boxes
         report = _report(catalogue, request)
     except SelectionError as error:
@@ -80,8 +80,8 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         ("statistic", {key: STATISTIC_LABELS[key] for key in report.statistics}, report.statistic),
         ("truth", {key: TRUTH_LABELS[key] for key in report.truths}, report.truth),
     ]
-    shown = beside_filters(catalogue, report.selection, own, get_language() or "en")
-    query = urlencode(report.selection.to_params() + list(extras_of(request.GET, OWN).items()))
+    shown = comparison_filters(catalogue, report.selection, own, get_language() or "en")
+    query = urlencode(report.selection.to_params() + list(page_options(request.GET, OWN).items()))
     campaign = report.selection.campaigns[-1]
     context |= (
         models_context(report, get_language() or "en")

@@ -18,7 +18,7 @@ from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
 from evaluation.catalogue import catalogue_of
 from evaluation.forms import ReasonForm
-from evaluation.raters import RaterLine, cohorts_of, effect_words, exclusions_of, raters_of
+from evaluation.raters import RaterRow, cohorts_of, exclusion_effect_text, exclusions_of, raters_of
 from evaluation.reports.people import numbers, people_context, people_filters
 from jobs.numbers import parse_int
 from people.models import Cohort
@@ -55,7 +55,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "evaluation/people.html", context)
 
 
-def _part(request: HttpRequest, lines: list[RaterLine]) -> tuple[list[RaterLine], dict[str, Any]]:
+def _part(request: HttpRequest, lines: list[RaterRow]) -> tuple[list[RaterRow], dict[str, Any]]:
     """One page of the lines, and where it lies: `first` and `last` of `total`, and addresses of its neighbours."""
     number = parse_int(request.GET.get("page", "1"), maximum=99_999)
     start = (number - 1) * PAGE
@@ -106,12 +106,12 @@ def person(request: HttpRequest, slug: str, rater_id: int) -> HttpResponse:
         "form": form,
         "lifting": "lift" in request.GET,
         "past": exclusions_of(benchmark, lines[0].rater),
-        "effect": effect_words(benchmark, lines[0].rater) if lines[0].exclusion else "",
+        "effect": exclusion_effect_text(benchmark, lines[0].rater) if lines[0].exclusion else "",
     }
     return render(request, "evaluation/person.html", context, status=400 if form.errors else 200)
 
 
-def _decide(request: HttpRequest, benchmark: Benchmark, line: RaterLine, form: ReasonForm) -> None:
+def _decide(request: HttpRequest, benchmark: Benchmark, line: RaterRow, form: ReasonForm) -> None:
     assert request.user.is_authenticated
     if request.POST.get("do") == "lift":
         count = lift(benchmark, line.rater, request.user, timezone.now())
@@ -120,5 +120,5 @@ def _decide(request: HttpRequest, benchmark: Benchmark, line: RaterLine, form: R
         raise Http404
     else:
         exclude(benchmark, line.rater, form.cleaned_data["reason"], request.user, timezone.now())
-        said = effect_words(benchmark, line.rater)
+        said = exclusion_effect_text(benchmark, line.rater)
     messages.success(request, said)

@@ -16,12 +16,12 @@ from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
 from evaluation.catalogue import catalogue_of
 from evaluation.selection import SelectionError
-from evaluation.tables.given import BadOption
-from evaluation.tables.making import lacking, make
-from evaluation.tables.page import doors_of, form_context, query_of, table_context
+from evaluation.tables.page import action_links, form_context, query_of, table_context
 from evaluation.tables.registry import table_of, tables_of
-from evaluation.tables.renderings import Data, to_csv, to_latex
-from evaluation.tables.spec import Missing, TableSpec
+from evaluation.tables.spec import MissingData, TableSpec
+from evaluation.tables.table_builder import build_or_load, missing_data
+from evaluation.tables.table_formats import Data, to_csv, to_latex
+from evaluation.tables.table_inputs import InvalidOption
 
 
 def reader_zone(request: HttpRequest) -> tzinfo:
@@ -47,8 +47,8 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     """Every table, and whether there is something to make it from."""
     benchmark = benchmark_for(request.user, slug)
     catalogue, nothing = catalogue_of(benchmark), QueryDict()
-    found = [(spec, lacking(catalogue, spec, nothing, timezone.now())) for spec in tables_of(benchmark)]
-    rows = [(spec, lack and lack.message, doors_of(lack, benchmark) if lack else []) for spec, lack in found]
+    found = [(spec, missing_data(catalogue, spec, nothing, timezone.now())) for spec in tables_of(benchmark)]
+    rows = [(spec, lack and lack.message, action_links(lack, benchmark) if lack else []) for spec, lack in found]
     return render(request, "evaluation/tables/list.html", _frame(request, benchmark) | {"rows": rows})
 
 
@@ -67,11 +67,11 @@ def page(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     spec = _spec(benchmark, key)
     frame = _frame(request, benchmark) | {"spec": spec, "query": query_of(spec, request.GET)}
     try:
-        data = make(benchmark, spec, request.GET, timezone.now(), reader_zone(request))
-    except Missing as missing:
-        frame |= {"missing": missing, "doors": doors_of(missing, benchmark)}
+        data = build_or_load(benchmark, spec, request.GET, timezone.now(), reader_zone(request))
+    except MissingData as missing:
+        frame |= {"missing": missing, "doors": action_links(missing, benchmark)}
         return render(request, "evaluation/tables/missing.html", frame)
-    except (BadOption, SelectionError) as error:
+    except (InvalidOption, SelectionError) as error:
         return render(request, "evaluation/tables/refused.html", frame | {"error": error}, status=400)
     catalogue = catalogue_of(benchmark)
     names = {cohort.label: cohort.name for cohort in catalogue.cohorts.values()}
@@ -82,15 +82,15 @@ def page(request: HttpRequest, slug: str, key: str) -> HttpResponse:
 @login_required
 @require_safe
 @never_cache
-def file(request: HttpRequest, slug: str, key: str, form: str) -> HttpResponse:
+def download(request: HttpRequest, slug: str, key: str, form: str) -> HttpResponse:
     """409 while there is nothing to make it from."""
     benchmark = benchmark_for(request.user, slug)
     spec = _spec(benchmark, key)
     try:
-        data = make(benchmark, spec, request.GET, timezone.now(), reader_zone(request))
-    except Missing as missing:
+        data = build_or_load(benchmark, spec, request.GET, timezone.now(), reader_zone(request))
+    except MissingData as missing:
         return JsonResponse({"error": str(missing.message)}, status=409)
-    except (BadOption, SelectionError) as error:
+    except (InvalidOption, SelectionError) as error:
         return JsonResponse({"error": error.message, "parameter": error.name}, status=400)
     return _written(data, form, f"{slug}-{key}")
 

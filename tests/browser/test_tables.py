@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Campaign
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.given import Given
-from evaluation.tables.spec import Cell, Option, Printed, Rounding, Row, Table, TableSpec
+from evaluation.tables.spec import Cell, Option, PrintedValue, Rounding, Row, Table, TableSpec
+from evaluation.tables.table_inputs import TableInputs
 from people.models import User
 from tests.browser.conftest import PHONE
 from tests.browser.test_everywhere import TARGETS
@@ -41,7 +41,7 @@ MODELS = {
 WHY = "The text has another number than the table: the mean of the row is 0.143."
 
 
-def build_wide(given: Given) -> Table:
+def build_wide(given: TableInputs) -> Table:
     """Twenty columns, each with a value but for some."""
     chance = random.Random(5)
     given.observed("relevance", "relevance", ("person",))
@@ -55,7 +55,7 @@ def build_wide(given: Given) -> Table:
             return Cell(empty=True)
         value = chance.uniform(-0.3, 0.9)
         known = WHY if chance.random() < 0.1 else ""
-        printed = Printed(f"{value + chance.choice([0, 0, 0.01, 0.1]):.2f}", known) if row else None
+        printed = PrintedValue(f"{value + chance.choice([0, 0, 0.01, 0.1]):.2f}", known) if row else None
         estimate = Estimate.of(
             value, interval=(value - 0.1, value + 0.08), method="pearson", n_units=200, n_raters=20, n_ratings=4000,
             resampled="units and raters",

@@ -12,7 +12,7 @@ from annotation.models import Campaign
 from annotation.services import answer_files, campaigns
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
-from evaluation.metrics.simulation import Recipe, Study, truth
+from evaluation.metrics.simulation import Study, StudyDesign, truth
 from evaluation.tables.spec import Table
 from jobs import runner
 from jobs.models import Job
@@ -79,7 +79,7 @@ def bring(campaign: Campaign, actor: User, data: bytes, name: str = "ratings.csv
     return job
 
 
-def truths(recipe: Recipe, draws: int, seed: int = 0) -> list[dict[str, float]]:
+def truths(recipe: StudyDesign, draws: int, seed: int = 0) -> list[dict[str, float]]:
     """True values for each model of the recipe, by the names of `simulation.MEASURED`."""
     return [
         truth(replace(recipe, skills=(skill, skill)), draws, np.random.default_rng([seed, place]))

@@ -13,8 +13,8 @@ from annotation.models import Annotation, Assignment, Campaign, Rating, Tally, U
 from benchmarks.models import Benchmark, Item
 from evaluation.metrics.agreement import alpha, percent_agreement
 from evaluation.tables import registry
-from evaluation.tables.given import Given, build
-from evaluation.tables.spec import Cell, Option, Printed, Rounding, Row, Table, TableSpec
+from evaluation.tables.spec import Cell, Option, PrintedValue, Rounding, Row, Table, TableSpec
+from evaluation.tables.table_inputs import TableInputs, build_table
 from people.models import Rater, Team
 from tests.evaluation.data import NOON
 from tests.personas import World
@@ -48,7 +48,7 @@ def say(
     Tally.objects.filter(cohort__in=row, shard=0).update(changes=F("changes") + len(answers))
 
 
-def build_small(given: Given) -> Table:
+def build_small(given: TableInputs) -> Table:
     """Alpha and percent agreement, by origin of the picture and cohort: numbers, a name, a gap and an undefined."""
     seen = given.observed("relevance", "relevance", ("person",))
     decimals = int(given.chosen["decimals"])
@@ -59,10 +59,10 @@ def build_small(given: Given) -> Table:
             part = of_cohort.where(of_cohort.of_item({"origin": origin})).ratings
             share = percent_agreement(part, interval=given.interval)
             cells = (
-                Cell(text=origin[:2].upper(), printed=Printed("EG")),
+                Cell(text=origin[:2].upper(), printed=PrintedValue("EG")),
                 Cell(alpha(part, "nominal", interval=given.interval), rounding=Rounding(decimals)),
                 Cell(
-                    share, rounding=Rounding(1, 100), printed=Printed("60.0", "The text has 60, the figure 61.")
+                    share, rounding=Rounding(1, 100), printed=PrintedValue("60.0", "The text has 60, the figure 61.")
                 ),
                 Cell(empty=True) if origin == "Brazil" else Cell(share, rounding=Rounding(0, 100, cut=True)),
             )  # fmt: skip
@@ -101,7 +101,7 @@ def of_recipe(world: World, recipe: str) -> Benchmark:
 def table(benchmark: Benchmark, key: str, address: str = "") -> Table:
     spec = registry.table_of(benchmark, key)
     assert spec is not None
-    return build(benchmark, spec, QueryDict(address), NOON)
+    return build_table(benchmark, spec, QueryDict(address), NOON)
 
 
 def cells(made: Table, label: str, group: str | None = None) -> dict[str, Cell]:

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from annotation.models import Campaign, Rating
-from evaluation.reports import stored
+from evaluation.reports import stored_agreement
 from evaluation.snapshots import THRESHOLD
 from evaluation.views import people as people_page
 from tests.annotation.files.test_answer_files import bring
@@ -162,12 +162,12 @@ def test_many_raters_of_a_file_make_a_report_kept_too(world: World, monkeypatch:
 
     world.add_items(2)
     campaign = an_open_campaign(world)
-    monkeypatch.setattr(stored, "PAIRED", 2)
+    monkeypatch.setattr(stored_agreement, "PAIRED", 2)
     selection = select(catalogue_of(world.benchmark), QueryDict("measure=spearman"))
     for number in range(3):
-        assert stored.threshold_of(selection) == THRESHOLD
+        assert stored_agreement.live_limit(selection) == THRESHOLD
         of_a_model(world, campaign, "12", f"r{number}", rater_kind="person", cohort="Egypt")
-    assert stored.threshold_of(selection) == 1
+    assert stored_agreement.live_limit(selection) == 1
 
 
 @pytest.mark.parametrize("n_said", [5, 4])

@@ -7,7 +7,7 @@ import pytest
 
 from annotation.models import Campaign
 from benchmarks.models import Item
-from evaluation.reports.boxes_page import among, beside
+from evaluation.reports.boxes_page import model_overlap, people_overlap
 from tests.annotation.files.test_answer_files import bring as answers_come
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
@@ -79,7 +79,7 @@ def test_the_interval_is_for_other_people_too(world: World, campaign: Campaign) 
     assert of_people(world)["interval_reason"] == "too_few_raters_for_interval"
     assert "Intervals are for other units and other people." in page(world, "models").content.decode()
     unit = {1: [list(LEFT)], 2: [list(ALL)], 3: [list(LEFT)]}
-    found = among([unit, {**unit, 3: [list(ALL)]}, {**unit, 2: [list(LEFT)]}, unit])
+    found = people_overlap([unit, {**unit, 3: [list(ALL)]}, {**unit, 2: [list(LEFT)]}, unit])
     assert found.low is not None and found.resampled == "units and raters"
 
 
@@ -101,7 +101,7 @@ def test_strangers_see_no_boxes_and_an_unknown_stage_is_refused(world: World, ca
 
 
 def test_without_a_pair_or_a_shared_unit_there_is_no_value() -> None:
-    assert among([]).value is None and among([{1: [list(LEFT)]}]).value is None
-    assert beside({7: [list(LEFT)]}, {8: {1: [list(LEFT)]}}).value is None
-    assert among([{1: [list(LEFT)], 2: [list(LEFT)]}]).value == 1.0
-    assert beside({7: [list(LEFT)]}, {7: {1: [list(RIGHT)]}}).value == 0.0
+    assert people_overlap([]).value is None and people_overlap([{1: [list(LEFT)]}]).value is None
+    assert model_overlap({7: [list(LEFT)]}, {8: {1: [list(LEFT)]}}).value is None
+    assert people_overlap([{1: [list(LEFT)], 2: [list(LEFT)]}]).value == 1.0
+    assert model_overlap({7: [list(LEFT)]}, {7: {1: [list(RIGHT)]}}).value == 0.0

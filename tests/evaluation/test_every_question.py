@@ -12,7 +12,7 @@ import pytest
 from annotation.models import Annotation, Campaign
 from evaluation.metrics.boxes import overlap
 from evaluation.metrics.sets import jaccard_distance, masi_distance
-from evaluation.words import NO_INTERVAL
+from evaluation.reason_text import NO_INTERVAL
 from tests.evaluation.mixed import mixed_sheet, rows_of
 from tests.evaluation.test_api import program
 from tests.personas import World
@@ -185,6 +185,6 @@ def test_what_is_kept_of_large_data_is_the_same(
     world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     live = questions(world, "as=seen:alpha_options")
-    monkeypatch.setattr("evaluation.reports.stored.THRESHOLD", 1)
+    monkeypatch.setattr("evaluation.reports.stored_agreement.THRESHOLD", 1)
     assert questions(world, "as=seen:alpha_options") == live
     assert questions(world, "as=seen:alpha_options") == live, "the second time out of what is kept"

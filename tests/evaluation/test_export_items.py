@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Annotation
 from benchmarks.models import ItemImage
-from evaluation.exports.things import ITEMS
+from evaluation.exports.items import ITEMS
 from tests.annotation.chain.factories import answer, asking, hand, live, opened, settle
 from tests.annotation.queue.factories import a_person
 from tests.evaluation.data import an_open_campaign

@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.models import Annotation, Campaign, Outcome, Rating, Review
 from annotation.services import answer_files, answers, reviews
 from benchmarks.models import Stage
-from evaluation.exports.judged import OUTCOMES, REVIEWS
+from evaluation.exports.decisions import OUTCOMES, REVIEWS
 from evaluation.services.exports import export
 from jobs import runner
 from jobs.models import Event

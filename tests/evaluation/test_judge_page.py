@@ -12,13 +12,13 @@ from scipy import stats
 from annotation.models import Campaign
 from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
-from evaluation.metrics.simulation import Recipe, Study, draw
+from evaluation.metrics.simulation import Study, StudyDesign, draw
 from people.models import Cohort, Rater
 from tests.evaluation import simulated
 from tests.evaluation.data import an_open_campaign, give
 from tests.personas import World
 
-SMALL = Recipe(images=40, cohorts=3, raters=5, missing=0)
+SMALL = StudyDesign(images=40, cohorts=3, raters=5, missing=0)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from benchmarks.imports.records import Defaults
 from benchmarks.services import imports
 from evaluation import snapshots, tasks
 from evaluation.models import Snapshot
-from evaluation.tables import making
+from evaluation.tables import table_builder
 from evaluation.tables.spec import Cell, Row, TableSpec
 from jobs import broker, runner
 from people.models import Rater
@@ -134,17 +134,17 @@ def test_what_takes_long_is_made_anew_by_a_worker_and_not_while_the_page_waits(
     monkeypatch.setattr(broker.current_app, "send_task", lambda name, args, **_more: sent.append(args))
     read(kept, "small/?decimals=4")
     an_answer_taken_back(kept)
-    Snapshot.objects.update(computed_at=timezone.now() - timedelta(minutes=2), seconds=making.AT_ONCE + 1)
+    Snapshot.objects.update(computed_at=timezone.now() - timedelta(minutes=2), seconds=table_builder.AT_ONCE + 1)
     kept_at = Snapshot.objects.get().computed_at
     page = read(kept, "small/?decimals=4&fresh=1")
     assert "answers or items have changed since. It is being made anew. Look again in a minute." in page
     assert "fresh=1" not in page
     assert sent == [(kept.benchmark.pk, "table small", "decimals=4", "UTC", "en")]
     assert Snapshot.objects.get().computed_at == kept_at
-    assert tasks.renew(*sent[0])
+    assert tasks.recompute_report(*sent[0])
     assert Snapshot.objects.get().computed_at > kept_at
     assert "have changed since" not in read(kept, "small/?decimals=4")
-    assert not tasks.renew(kept.benchmark.pk, "table of nothing", "", "UTC")
+    assert not tasks.recompute_report(kept.benchmark.pk, "table of nothing", "", "UTC")
 
 
 def test_what_is_quick_is_made_anew_at_once(kept: World, campaign: Campaign) -> None:

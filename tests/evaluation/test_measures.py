@@ -8,13 +8,13 @@ from django.utils import timezone, translation
 
 from annotation.models import Annotation, Campaign, Rating
 from evaluation.catalogue import catalogue_of
-from evaluation.measures import MEASURES, chosen, default_measure, offered
+from evaluation.measures import MEASURES, default_measure, offered, select_measures
 from evaluation.metrics.estimate import REASONS, Estimate
+from evaluation.reason_text import NO_INTERVAL, NO_VALUE, interval_sentence, reason_sentence, reason_title
 from evaluation.reports.agreement import agreement
-from evaluation.reports.numbers import shown, shown_share
-from evaluation.reports.page import FULL, SHORT, axis_for, line
+from evaluation.reports.agreement_page import FULL, SHORT, axis_for, estimate_bar
+from evaluation.reports.number_format import format_number, format_percent
 from evaluation.selection import SelectionError, select
-from evaluation.words import NO_INTERVAL, NO_VALUE, interval_sentence, reason_sentence, reason_title
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.personas import World
 
@@ -47,13 +47,13 @@ def test_only_what_the_level_allows_is_offered() -> None:
 
 def test_the_default_fits_and_needs_no_warning() -> None:
     for level in ("nominal", "ordinal", "interval", "ratio", "set", "text", "none"):
-        [measure] = chosen(default_measure(level), level)
+        [measure] = select_measures(default_measure(level), level)
         assert level in measure.levels
         assert not measure.warning(level)
-    [overlap] = chosen(default_measure("box"), "box")
+    [overlap] = select_measures(default_measure("box"), "box")
     assert "not corrected for chance" in str(overlap.warning("box"))
-    assert [m.key for m in chosen("alpha_options", "set", ["a", "b"])] == ["alpha_option:a", "alpha_option:b"]
-    assert [m.key for m in chosen("table", "ordinal")] == ["alpha_ordinal", "spearman", "pearson"]
+    assert [m.key for m in select_measures("alpha_options", "set", ["a", "b"])] == ["alpha_option:a", "alpha_option:b"]
+    assert [m.key for m in select_measures("table", "ordinal")] == ["alpha_ordinal", "spearman", "pearson"]
 
 
 def with_sheet(world: World, *fields: dict[str, Any]) -> Campaign:
@@ -135,8 +135,8 @@ def test_every_reason_has_words() -> None:
 
 
 def test_numbers_are_shown_so_that_none_says_more_than_it_knows() -> None:
-    assert [shown(x) for x in (0.415, -0.114, -0.001, 1.0)] == ["0.41", "−0.11", "0.00", "1.00"]
-    assert [shown_share(x) for x in (None, 0.0, 0.0004, 0.015, 0.5, 0.9996, 1.0)] == [
+    assert [format_number(x) for x in (0.415, -0.114, -0.001, 1.0)] == ["0.41", "−0.11", "0.00", "1.00"]
+    assert [format_percent(x) for x in (None, 0.0, 0.0004, 0.015, 0.5, 0.9996, 1.0)] == [
         "", "0 %", "0.1 %", "1.5 %", "50 %", "99.9 %", "100 %",
     ]  # fmt: skip
 
@@ -148,6 +148,6 @@ def estimate(value: float, low: float, high: float) -> Estimate:
 def test_the_axis_holds_what_it_shows_and_says_what_it_cuts() -> None:
     assert axis_for([estimate(0.5, -0.1, 0.7)]) is SHORT
     assert axis_for([estimate(0.5, -0.3, 0.7)]) is FULL
-    drawn = line(estimate(-0.5, -3.0, 0.2), FULL)
+    drawn = estimate_bar(estimate(-0.5, -3.0, 0.2), FULL)
     assert (drawn["low"], drawn["at"], drawn["cut"]) == ("0.0", "60.0", True)
-    assert not line(estimate(0.5, 0.4, 0.6), SHORT)["cut"]
+    assert not estimate_bar(estimate(0.5, 0.4, 0.6), SHORT)["cut"]

@@ -10,13 +10,13 @@ from scipy import stats
 
 from annotation.models import Campaign
 from evaluation.metrics import model_ranks
-from evaluation.metrics.simulation import Recipe, Study, draw
+from evaluation.metrics.simulation import Study, StudyDesign, draw
 from evaluation.reports import models_report
 from tests.evaluation import simulated
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 
-SMALL = Recipe(images=40, cohorts=4, raters=5)
+SMALL = StudyDesign(images=40, cohorts=4, raters=5)
 
 
 @pytest.fixture

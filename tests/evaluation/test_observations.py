@@ -15,7 +15,7 @@ from annotation.services import campaigns
 from benchmarks.models import Item
 from evaluation.catalogue import catalogue_of
 from evaluation.metrics.agreement import alpha
-from evaluation.observations import Observed, answers, observe
+from evaluation.observations import Observations, answers, observe
 from evaluation.readers import ratings
 from evaluation.selection import Selection, select
 from tests.evaluation.data import NOON, an_open_campaign, give, of_condition, table
@@ -42,11 +42,11 @@ def chosen(world: World, query: str = "", **more: Any) -> Selection:
     return replace(select(catalogue_of(world.benchmark), QueryDict(query)), **more)
 
 
-def everybody(world: World, query: str = "") -> Observed:
+def everybody(world: World, query: str = "") -> Observations:
     return observe(chosen(world, query, raters=("person", "model")))
 
 
-def said(seen: Observed) -> dict[tuple[str, str, str], str]:
+def said(seen: Observations) -> dict[tuple[str, str, str], str]:
     """(item, target, rater) to code, read back through every tuple."""
     rows = zip(seen.item, seen.target, seen.rater, seen.code, strict=True)
     return {(seen.items[i].key, seen.targets[t], seen.raters[r].name): seen.codes[c] for i, t, r, c in rows}

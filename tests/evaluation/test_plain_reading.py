@@ -16,9 +16,9 @@ from benchmarks.models import Item
 from evaluation.catalogue import catalogue_of
 from evaluation.observations import answers, observe
 from evaluation.partitions import field_answers
+from evaluation.rating_rows import Units
 from evaluation.readers import all_together, cohort_ratings, ratings, weekly
 from evaluation.reports.disagreement import codes_of
-from evaluation.rows import Units
 from evaluation.selection import Selection, select
 from people.models import Rater
 from tests.evaluation.data import NOON, an_open_campaign, give
@@ -239,7 +239,7 @@ def test_a_model_that_was_asked_again_says_one_thing_and_the_selection_says_whic
     asked_once = Rating.objects.filter(rater__kind="model", annotation__assignment__repeat=0)
     order = asked_once.order_by("unit_id", "rater_id").values_list("code", flat=True)
     assert [counted.codes[c] for c in counted.code] == list(order)
-    words = chosen.words(catalogue_of(awkward.benchmark), "en")
+    words = chosen.description(catalogue_of(awkward.benchmark), "en")
     assert "Where somebody answered twice, or a model was asked again, the latest answer." in words
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.metrics.averages import mean_of
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.printed import rows
+from evaluation.tables.printed_values import rows
 
 # (table, row, condition): the mean of the row's own cells. Anything not listed here follows.
 CAIRE_TABLE_2 = {

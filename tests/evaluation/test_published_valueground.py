@@ -10,7 +10,7 @@ import pytest
 
 from evaluation.metrics.reversal import equal_frequency
 from evaluation.metrics.survey import Pair, label
-from evaluation.tables.printed import rows
+from evaluation.tables.printed_values import rows
 from evaluation.tables.valueground_accuracy import CONTRADICTS
 
 HALF = 0.05 + 1e-9  # a percentage with one decimal was rounded by at most this

@@ -15,10 +15,10 @@ from django.db import connection, transaction
 from django.test import Client
 
 from evaluation.figures.general import GENERAL
+from evaluation.figures.model_figures import MODELS
 from evaluation.figures.registry import BY_RECIPE as FIGURES
-from evaluation.figures.with_models import MODELS
 from evaluation.tables.registry import BY_RECIPE as TABLES
-from evaluation.tables.renderings import to_csv, to_latex
+from evaluation.tables.table_formats import to_csv, to_latex
 from predictions.services.knowledge import indexes
 from tests.evaluation.rendered import check_files, check_rows, figure_forms, figures_page, table_forms
 from tests.filling.door import PublicDoor

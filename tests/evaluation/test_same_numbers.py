@@ -18,7 +18,7 @@ from django.test import Client
 from annotation.services import campaigns
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
-from evaluation.reports.numbers import MINUS, shown
+from evaluation.reports.number_format import MINUS, format_number
 from tests.evaluation.data import NOON, table
 from tests.evaluation.mixed import mixed_sheet
 from tests.evaluation.tabled import model, say
@@ -70,8 +70,8 @@ Place = Callable[[Study], Shown]
 def of_estimate(estimate: Mapping[str, Any]) -> Shown:
     """From all digits, in a file or in REST."""
     number = {name: float(estimate[name]) for name in ("value", "low", "high") if estimate[name] not in (None, "")}
-    interval = f"[{shown(number['low'])}, {shown(number['high'])}]" if "low" in number else ""
-    return Shown(shown(number["value"]), interval, int(estimate["n_units"]), int(estimate["n_raters"]))
+    interval = f"[{format_number(number['low'])}, {format_number(number['high'])}]" if "low" in number else ""
+    return Shown(format_number(number["value"]), interval, int(estimate["n_units"]), int(estimate["n_raters"]))
 
 
 def of_html(part: str) -> Shown:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from annotation.models import Campaign
-from evaluation import second_opinion as module
+from evaluation import alpha_check as module
+from evaluation.alpha_check import bytes_needed, check_alpha, same_decimals
 from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate
-from evaluation.second_opinion import bytes_needed, same_decimals, second_opinion
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.personas import World
 
@@ -21,7 +21,7 @@ CONSTANT = Ratings.from_matrix([[1, 1], [1, 1], [1, 1]])
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval", "ratio"])
 def test_both_say_the_same_to_twelve_decimals(level: Any) -> None:
     ours = alpha(GAPS, level)
-    found = second_opinion(GAPS, level, ours)
+    found = check_alpha(GAPS, level, ours)
     assert found.value == pytest.approx(ours.value, abs=1e-12)
     assert (found.decimals, found.same, found.words) == (12, True, "same to 12 decimals")
 
@@ -30,16 +30,16 @@ def test_what_differs_is_said_with_how_far_it_is_the_same() -> None:
     right = alpha(GAPS, "nominal")
     assert right.value is not None
     wrong = Estimate.of(right.value + 3e-4, method="x", n_units=1, n_raters=2, n_ratings=2)
-    found = second_opinion(GAPS, "nominal", wrong)
+    found = check_alpha(GAPS, "nominal", wrong)
     assert (found.decimals, found.same, found.words) == (3, False, "differs after 3 decimals")
-    assert not second_opinion(CONSTANT, "nominal", right).same
+    assert not check_alpha(CONSTANT, "nominal", right).same
 
 
 def test_without_variation_neither_has_a_value() -> None:
-    found = second_opinion(CONSTANT, "ordinal", alpha(CONSTANT, "ordinal"))
+    found = check_alpha(CONSTANT, "ordinal", alpha(CONSTANT, "ordinal"))
     assert (found.value, found.reason, found.same) == (None, "no_value", True)
     nobody = Ratings.from_matrix(np.zeros((0, 0)))
-    assert second_opinion(nobody, "ordinal", alpha(nobody, "ordinal")).reason == "no_value"
+    assert check_alpha(nobody, "ordinal", alpha(nobody, "ordinal")).reason == "no_value"
 
 
 def test_it_is_not_asked_where_it_would_not_fit_in_memory() -> None:
@@ -47,7 +47,7 @@ def test_it_is_not_asked_where_it_would_not_fit_in_memory() -> None:
     rng = np.random.default_rng(3)
     many = Ratings.from_matrix(rng.random((500, 2)))
     assert bytes_needed(500, 2, 1000) > 16e9
-    found = second_opinion(many, "interval", alpha(many, "interval"))
+    found = check_alpha(many, "interval", alpha(many, "interval"))
     assert (found.value, found.reason) == (None, "too_large")
     assert found.words == "not available: it would take 16.0 GB"
     assert bytes_needed(10_000, 200, 5) < module.MOST_BYTES  # a large study still fits
@@ -58,7 +58,7 @@ def test_the_estimate_of_its_memory_is_about_right() -> None:
 
     given = Ratings.from_matrix(np.random.default_rng(1).integers(1, 21, (1500, 12)).astype(float))
     tracemalloc.start()
-    second_opinion(given, "ordinal", alpha(given, "ordinal"))
+    check_alpha(given, "ordinal", alpha(given, "ordinal"))
     _now, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert 0.4 < peak / bytes_needed(1500, 12, 20) < 1.5
@@ -66,7 +66,7 @@ def test_the_estimate_of_its_memory_is_about_right() -> None:
 
 def test_without_the_package_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "package", None)
-    found = second_opinion(GAPS, "nominal", alpha(GAPS, "nominal"))
+    found = check_alpha(GAPS, "nominal", alpha(GAPS, "nominal"))
     assert (found.reason, found.same) == ("not_installed", False)
     assert "verify" in found.words
 

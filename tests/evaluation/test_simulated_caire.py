@@ -13,14 +13,14 @@ from django.utils import timezone
 
 from evaluation.metrics.correlation import mean_pairwise_pearson
 from evaluation.metrics.counts import Ratings
-from evaluation.metrics.simulation import Recipe, Study, draw
-from evaluation.tables.given import build
+from evaluation.metrics.simulation import Study, StudyDesign, draw
 from evaluation.tables.registry import table_of
 from evaluation.tables.spec import Table
+from evaluation.tables.table_inputs import build_table
 from tests.evaluation import simulated
 from tests.personas import World
 
-SMALL = Recipe(images=60, raters=4)
+SMALL = StudyDesign(images=60, raters=4)
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -40,7 +40,7 @@ def test_tables_of_a_study_whose_truth_is_known(world: World) -> None:
     def table(key: str) -> Table:
         spec = table_of(benchmark, key)
         assert spec is not None
-        return build(benchmark, spec, QueryDict(""), timezone.now())
+        return build_table(benchmark, spec, QueryDict(""), timezone.now())
 
     tables = {key: table(key) for key in ("table-2", "table-14", "table-15", "table-16", "table-17")}
     pearson = tables["table-14"].rows[3].cells

@@ -16,7 +16,7 @@ from annotation.services.answers import Submission, submit
 from evaluation import snapshots, tasks
 from evaluation.catalogue import catalogue_of
 from evaluation.models import Snapshot
-from evaluation.reports import stored
+from evaluation.reports import stored_agreement
 from evaluation.selection import select
 from jobs import broker
 from people.services.raters import rater_of
@@ -101,7 +101,7 @@ def test_a_worker_makes_it_anew_and_the_page_follows(world: World, large: Campai
     page(world)
     page(world)
     assert sent == [("evaluation.renew", (world.benchmark.pk, "agreement", "", "UTC"))], "asked once"
-    assert tasks.renew(*sent[0][1])
+    assert tasks.recompute_report(*sent[0][1])
     fresh = page(world)
     assert "11 ratings" in fresh and "nothing has changed since" in fresh
     seen = first.split('data-watermark="', 1)[1].split('"', 1)[0]
@@ -133,14 +133,14 @@ def test_one_renewal_is_on_its_way_whichever_process_asks(world: World, large: C
         cache.clear()  # as another process of the site
         assert "being made anew" in ask(world, user)
     assert len(sent) == 1
-    assert tasks.renew(*sent[0][1])
+    assert tasks.recompute_report(*sent[0][1])
     one_more(world, large)
     for more in (1, 1):
         cache.clear()
         ask(world, world.mara)
         assert len(sent) == 1 + more, "what was made may be asked for again, once"
     Snapshot.objects.update(watermark=snapshots.watermark(world.benchmark))
-    assert tasks.renew(*sent[1][1])  # nothing to do, which is as good as made
+    assert tasks.recompute_report(*sent[1][1])  # nothing to do, which is as good as made
     cache.clear()
     ask(world, world.mara)
     assert len(sent) == 3
@@ -221,7 +221,7 @@ def test_correlations_of_many_raters_are_kept_too(
 ) -> None:
     Tally.objects.filter(cohort__campaign=rated, shard=0).update(submitted=10)
     assert "As of" not in page(world, "?measure=table")
-    monkeypatch.setattr(stored, "PAIRED", 1)
+    monkeypatch.setattr(stored_agreement, "PAIRED", 1)
     assert "As of" in page(world, "?measure=table") and "As of" not in page(world)
 
 
@@ -242,11 +242,11 @@ def test_nothing_is_made_when_nothing_changed_or_the_address_no_longer_holds(
 ) -> None:
     page(world)
     made: list[int] = []
-    whole = stored.to_data
-    monkeypatch.setattr(tasks.stored, "to_data", lambda report: made.append(1) or whole(report))
-    assert tasks.renew(world.benchmark.pk, "agreement", "", "UTC") and not made
-    assert not tasks.renew(world.benchmark.pk, "agreement", "cohort=999999", "UTC")
-    assert not tasks.renew(world.benchmark.pk, "models", "", "UTC")
+    whole = stored_agreement.to_data
+    monkeypatch.setattr(tasks.stored_agreement, "to_data", lambda report: made.append(1) or whole(report))
+    assert tasks.recompute_report(world.benchmark.pk, "agreement", "", "UTC") and not made
+    assert not tasks.recompute_report(world.benchmark.pk, "agreement", "cohort=999999", "UTC")
+    assert not tasks.recompute_report(world.benchmark.pk, "models", "", "UTC")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -263,7 +263,7 @@ def test_two_requests_are_one_computation(world: World) -> None:
         return [7]
 
     def ask() -> None:
-        found = snapshots.make(world.benchmark, "agreement", "k" * 64, compute, timezone.now())
+        found = snapshots.compute_and_store(world.benchmark, "agreement", "k" * 64, compute, timezone.now())
         turned_away.append(found.data["report"])
         connection.close()
 
@@ -271,7 +271,7 @@ def test_two_requests_are_one_computation(world: World) -> None:
     threads[0].start()
     assert begun.wait(10)
     threads[1].start()
-    assert snapshots.make_if_free(world.benchmark, "agreement", "k" * 64, compute, timezone.now()) is None
+    assert snapshots.compute_if_unlocked(world.benchmark, "agreement", "k" * 64, compute, timezone.now()) is None
     go.set()
     for one in threads:
         one.join(20)

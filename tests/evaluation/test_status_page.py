@@ -55,7 +55,7 @@ def page(world: World) -> str:
 
 
 def test_all_is_well(world: World, broker: FakeBroker) -> None:
-    module.mark_beat(timezone.now())
+    module.record_heartbeat(timezone.now())
     broker.kept[WORKER_KEY] = timezone.now().isoformat().encode()
     text = page(world)
     assert "All is well" in text
@@ -71,7 +71,7 @@ def test_only_site_admins_find_it(world: World, broker: FakeBroker) -> None:
 
 
 def test_a_silent_broker_and_a_late_beat_are_problems(world: World, broker: FakeBroker, monkeypatch: Any) -> None:
-    module.mark_beat(timezone.now() - timedelta(minutes=20))
+    module.record_heartbeat(timezone.now() - timedelta(minutes=20))
     assert "The beat has not been heard" in page(world)
     monkeypatch.setattr(module, "broker", lambda do: None)
     text = page(world)
@@ -86,7 +86,7 @@ def test_right_after_a_start_the_beat_is_only_not_there_yet(
     monkeypatch.setattr(module, "STARTED", timezone.now())
     for last in (None, timezone.now() - timedelta(hours=9)):  # never, and before the site was stopped
         if last:
-            module.mark_beat(last)
+            module.record_heartbeat(last)
         text = page(world)
         assert "not yet since the start" in text
         assert "The beat has not been heard" not in text

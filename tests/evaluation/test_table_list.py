@@ -8,10 +8,10 @@ from django.utils import timezone
 from benchmarks.models import Benchmark
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.catalogue import catalogue_of
-from evaluation.tables.given import build
-from evaluation.tables.making import lacking
 from evaluation.tables.registry import tables_of
-from evaluation.tables.spec import Missing
+from evaluation.tables.spec import MissingData
+from evaluation.tables.table_builder import missing_data
+from evaluation.tables.table_inputs import build_table
 from tests.evaluation import runs
 from tests.evaluation.tabled import model
 from tests.evaluation.test_tables_caire import KEEN
@@ -27,11 +27,11 @@ def held(benchmark: Benchmark) -> dict[str, str]:
     catalogue, at, query = catalogue_of(benchmark), timezone.now(), QueryDict()
     said = {}
     for spec in tables_of(benchmark):
-        lack = lacking(catalogue, spec, query, at)
+        lack = missing_data(catalogue, spec, query, at)
         said[spec.key] = str(lack.message) if lack else ""
         try:
-            build(benchmark, spec, query, at)
-        except Missing:
+            build_table(benchmark, spec, query, at)
+        except MissingData:
             assert said[spec.key], spec.key
         else:
             assert not said[spec.key], (spec.key, said[spec.key])

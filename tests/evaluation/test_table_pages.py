@@ -15,8 +15,8 @@ from annotation.models import Campaign
 from evaluation import snapshots
 from evaluation.models import Snapshot
 from evaluation.reports.latex import tex
-from evaluation.reports.numbers import MINUS
-from evaluation.tables.spec import Cell, Missing, Row, TableSpec
+from evaluation.reports.number_format import MINUS
+from evaluation.tables.spec import Cell, MissingData, Row, TableSpec
 from people.models import Cohort, User
 from tests.evaluation.data import an_open_campaign, give, of_condition, table
 from tests.evaluation.tabled import SMALL, tables_are
@@ -27,7 +27,7 @@ FIRST, SECOND = "11223", "12233"
 
 
 def lacks(given: Any) -> Any:
-    raise Missing("There are no predictions for this table yet.")
+    raise MissingData("There are no predictions for this table yet.")
 
 
 EMPTY = TableSpec("empty", "Table 15", "Retrieval", "Runs of models.", lacks)

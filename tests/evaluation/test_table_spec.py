@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.spec import Cell, Option, Printed, Rounding
+from evaluation.tables.spec import Cell, Option, PrintedValue, Rounding
 
 
 def number(value: float) -> Estimate:
@@ -77,7 +77,7 @@ def test_rounding_is_within_half_a_unit_and_cutting_within_one(thousandths: int,
 def test_beside_the_papers_number_a_cell_is_the_same_or_rounded_otherwise_or_different(
     value: float, rounding: Rounding, printed: str, mark: str
 ) -> None:
-    assert Cell(number(value), rounding=rounding, printed=Printed(printed)).mark == mark
+    assert Cell(number(value), rounding=rounding, printed=PrintedValue(printed)).mark == mark
 
 
 def test_a_cell_the_paper_does_not_print_has_no_mark() -> None:
@@ -85,14 +85,16 @@ def test_a_cell_the_paper_does_not_print_has_no_mark() -> None:
 
 
 def test_without_a_value_nothing_is_shown_and_what_the_paper_prints_differs() -> None:
-    cell = Cell(NONE, printed=Printed("0.00"))
+    cell = Cell(NONE, printed=PrintedValue("0.00"))
     assert (cell.shown, cell.mark) == ("", "differs")
 
 
 def test_names_are_compared_as_they_are() -> None:
-    assert Cell(text="Japan", printed=Printed("Japan")).mark == "same"
-    assert Cell(text="Japan", printed=Printed("Peru")).mark == "differs"
-    assert Cell(text="3", printed=Printed("4")).mark == "differs"  # a name that looks like a number is still a name
+    assert Cell(text="Japan", printed=PrintedValue("Japan")).mark == "same"
+    assert Cell(text="Japan", printed=PrintedValue("Peru")).mark == "differs"
+    assert (
+        Cell(text="3", printed=PrintedValue("4")).mark == "differs"
+    )  # a name that looks like a number is still a name
 
 
 def test_an_options_first_value_is_its_default() -> None:

@@ -11,9 +11,9 @@ from annotation.models import Annotation, Assignment, Campaign, Participation, T
 from annotation.services import campaigns
 from benchmarks.models import Benchmark, Item, ItemFact, Stage
 from benchmarks.services.benchmarks import create_from_recipe
-from evaluation.tables.given import build
 from evaluation.tables.registry import tables_of
-from evaluation.tables.spec import Missing
+from evaluation.tables.spec import MissingData
+from evaluation.tables.table_inputs import build_table
 from people.models import Cohort, User
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON
@@ -79,13 +79,13 @@ def answer(world: World, campaign: Campaign, name: str, boxes: Mapping[Item, Box
 
 def test_without_a_campaign_people_or_models_the_table_says_what_to_bring(world: World, benchmark: Benchmark) -> None:
     for spec in tables_of(benchmark):
-        with pytest.raises(Missing, match="no campaign yet"):
-            build(benchmark, spec, QueryDict(), NOON)
+        with pytest.raises(MissingData, match="no campaign yet"):
+            build_table(benchmark, spec, QueryDict(), NOON)
     campaign, _items = opened(world, benchmark.stages.get(key="boxes"), {"koshari": ("Egypt", {})})
-    with pytest.raises(Missing, match="Nobody has drawn"):
+    with pytest.raises(MissingData, match="Nobody has drawn"):
         table(benchmark, "collected")
     draw(campaign, world.egypt, world.nour, _items[0], LEFT)
-    with pytest.raises(Missing, match="No model has answered"):
+    with pytest.raises(MissingData, match="No model has answered"):
         table(benchmark, "grounding")
 
 

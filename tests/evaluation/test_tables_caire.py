@@ -18,12 +18,12 @@ from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.catalogue import catalogue_of
 from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
-from evaluation.tables.given import BadOption, build
+from evaluation.reason_text import reason_sentence
 from evaluation.tables.page import table_context
 from evaluation.tables.registry import table_of, tables_of
-from evaluation.tables.renderings import to_csv, to_json, to_latex
-from evaluation.tables.spec import Cell, Missing, Table
-from evaluation.words import reason_sentence
+from evaluation.tables.spec import Cell, MissingData, Table
+from evaluation.tables.table_formats import to_csv, to_json, to_latex
+from evaluation.tables.table_inputs import InvalidOption, build_table
 from people.models import Cohort, Rater
 from tests.evaluation.data import NOON, give
 from tests.evaluation.rendered import table_forms
@@ -83,7 +83,7 @@ class Study:
     def table(self, key: str, query: str = "") -> Table:
         spec = table_of(self.benchmark, key)
         assert spec is not None
-        return build(self.benchmark, spec, QueryDict(query), NOON)
+        return build_table(self.benchmark, spec, QueryDict(query), NOON)
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_the_distance_is_an_option_and_is_said(study: Study) -> None:
         "Weighted alpha, interval distance",
     ]
     assert any("Krippendorff's alpha: nominal distance." in str(words) for words in table.words)
-    with pytest.raises(BadOption):
+    with pytest.raises(InvalidOption):
         study.table("table-14", "alpha=squared")
 
 
@@ -251,11 +251,11 @@ def test_the_spread_of_scores(study: Study) -> None:
 
 def test_without_models_it_says_what_to_bring(study: Study) -> None:
     for key in ("table-2", "table-15", "table-16", "table-17"):
-        with pytest.raises(Missing, match="No model has scored"):
+        with pytest.raises(MissingData, match="No model has scored"):
             study.table(key)
-    with pytest.raises(Missing, match="No image has been linked"):
+    with pytest.raises(MissingData, match="No image has been linked"):
         study.table("table-3")
-    with pytest.raises(Missing, match="no campaign yet"):
+    with pytest.raises(MissingData, match="no campaign yet"):
         study.table("table-1")
 
 
@@ -349,5 +349,5 @@ def test_a_picture_without_gold_labels_counts_for_nothing(study: Study) -> None:
 def test_pictures_without_gold_labels_are_named(study: Study) -> None:
     rare(study)
     Item.objects.filter(stage__key="specific").update(context={})
-    with pytest.raises(Missing, match="gold"):
+    with pytest.raises(MissingData, match="gold"):
         study.table("table-1")

@@ -12,10 +12,10 @@ from benchmarks.models import Benchmark, Item
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.metrics.proportions import wilson
 from evaluation.tables import caire_links
-from evaluation.tables.given import build
-from evaluation.tables.printed import rows as published
+from evaluation.tables.printed_values import rows as published
 from evaluation.tables.registry import table_of
-from evaluation.tables.spec import Missing, Table
+from evaluation.tables.spec import MissingData, Table
+from evaluation.tables.table_inputs import build_table
 from people.models import Rater
 from predictions.models import Link, Run
 from tests.evaluation.data import NOON
@@ -32,7 +32,7 @@ def benchmark(world: World) -> Benchmark:
 
 
 def table(benchmark: Benchmark) -> Table:
-    return build(benchmark, table_of(benchmark, "table-3"), QueryDict(), NOON)
+    return build_table(benchmark, table_of(benchmark, "table-3"), QueryDict(), NOON)
 
 
 def linked(world: World, benchmark: Benchmark, method: str, found: dict[str, tuple[Any, Sequence[str], str]]) -> Run:
@@ -119,11 +119,11 @@ def test_a_linking_run_renders_as_page_and_in_every_file(world: World, benchmark
 
 
 def test_what_is_missing_is_said_with_where_to_bring_it(world: World, benchmark: Benchmark) -> None:
-    with pytest.raises(Missing, match="No image has been linked") as none:
+    with pytest.raises(MissingData, match="No image has been linked") as none:
         table(benchmark)
-    assert none.value.door is not None and none.value.door.route == "predictions:linking"
+    assert none.value.action is not None and none.value.action.route == "predictions:linking"
     linked(world, benchmark, "lemma_vt", {"a": ("", ["a"], "")})
-    with pytest.raises(Missing, match="gold_entity"):
+    with pytest.raises(MissingData, match="gold_entity"):
         table(benchmark)
 
 

@@ -10,9 +10,9 @@ from annotation.models import Annotation, Assignment, Campaign, Participation, R
 from annotation.services import campaigns
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
-from evaluation.tables.given import BadOption, build
 from evaluation.tables.registry import table_of, tables_of
-from evaluation.tables.spec import Cell, Missing, Table
+from evaluation.tables.spec import Cell, MissingData, Table
+from evaluation.tables.table_inputs import InvalidOption, build_table
 from people.models import Cohort, Rater
 from people.services.raters import rater_of
 from predictions.models import Call, Run
@@ -112,7 +112,7 @@ class Study:
     def table(self, key: str, query: str = "") -> Table:
         spec = table_of(self.benchmark, key)
         assert spec is not None
-        return build(self.benchmark, spec, QueryDict(query), NOON)
+        return build_table(self.benchmark, spec, QueryDict(query), NOON)
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ def test_a_later_judge_takes_no_earlier_ones_place_and_each_can_be_chosen_by_nam
     said = " ".join(map(str, mean.words))
     assert "answers were read by some of the judges only, and so have no mean." in said
     assert "Judge: Abel (text), Judge. In percent." in said
-    with pytest.raises(BadOption):
+    with pytest.raises(InvalidOption):
         judged.table("accuracy", "judge=999999")
 
 
@@ -225,11 +225,11 @@ def test_accuracy_by_country_and_its_plain_mean(judged: Study) -> None:
 
 
 def test_the_scale_and_the_way_of_asking_are_options(judged: Study) -> None:
-    with pytest.raises(Missing, match="has the scale “1 wrong, 2 right”"):
+    with pytest.raises(MissingData, match="has the scale “1 wrong, 2 right”"):
         judged.table("accuracy", "scale=1-3")
     assert judged.table("accuracy", "scale=1-2").rows == judged.table("accuracy").rows
     assert value(cell(judged.table("accuracy", "setting=llm_only"), "Iran", "GPT-4")) == 0.5
-    with pytest.raises(Missing, match="llm_country"):
+    with pytest.raises(MissingData, match="llm_country"):
         judged.table("accuracy", "setting=llm_country")
 
 
@@ -273,7 +273,7 @@ def test_people_are_the_ceiling(judged: Study) -> None:
 
 def test_gaps_are_of_the_best_open_and_the_best_closed(judged: Study) -> None:
     """InternVL open, GPT-4 closed. Brazil: people 2/3; GPT-4 2/2, InternVL 1/2."""
-    with pytest.raises(Missing, match="open"):
+    with pytest.raises(MissingData, match="open"):
         judged.table("gaps")
     for name, is_open in (("GPT-4", False), ("InternVL", True)):
         model(judged.world.team, name, "vlm", open=is_open, released="2024-05" if is_open else "2024-04")
@@ -398,10 +398,10 @@ def test_what_the_judge_beside_people_could_not_be_read_about_is_told(judged: St
 
 def test_what_is_missing_is_named(study: Study) -> None:
     for key in ("accuracy", "table-6", "gaps", "facets", "verdicts", "judge", "profile", "openers", "skips"):
-        with pytest.raises(Missing, match="no campaign yet"):
+        with pytest.raises(MissingData, match="no campaign yet"):
             study.table(key)
     study.item("lave", "x", "q1", candidate_by="GPT-4", setting="vlm", candidate="x")
     study.open("lave")
-    with pytest.raises(Missing, match="no ratings"):
+    with pytest.raises(MissingData, match="no ratings"):
         study.table("accuracy")
     assert Rater.objects.filter(kind="model").count() == 0

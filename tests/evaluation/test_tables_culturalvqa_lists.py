@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.tables.culturalvqa_lists import words_of
-from evaluation.tables.making import lacking
+from evaluation.tables.culturalvqa_word_lists import words_of
 from evaluation.tables.registry import table_of
-from evaluation.tables.spec import Missing
+from evaluation.tables.spec import MissingData
+from evaluation.tables.table_builder import missing_data
 from predictions.models import Collection, Entry
 from tests.evaluation.data import NOON
 from tests.evaluation.test_tables_culturalvqa import Study, cell, value
@@ -52,13 +52,13 @@ def test_words_are_compared_without_case_and_accents_and_marks_of_other_scripts_
 
 @pytest.mark.parametrize(("key", "words"), [("in-corpus", "Corpus counts"), ("in-titles", "Wikipedia titles")])
 def test_without_the_list_the_table_says_which_to_bring_and_where(study: Study, key: str, words: str) -> None:
-    with pytest.raises(Missing, match="Bring the list") as missing:
+    with pytest.raises(MissingData, match="Bring the list") as missing:
         study.table(key)
-    assert words in str(missing.value) and missing.value.door.route == "predictions:collection_new"
+    assert words in str(missing.value) and missing.value.action.route == "predictions:collection_new"
     spec = table_of(study.benchmark, key)
     from evaluation.catalogue import catalogue_of
 
-    assert "Bring the list" in str(lacking(catalogue_of(study.benchmark), spec, {}, NOON).message)  # type: ignore[arg-type,union-attr]
+    assert "Bring the list" in str(missing_data(catalogue_of(study.benchmark), spec, {}, NOON).message)  # type: ignore[arg-type,union-attr]
 
 
 def test_occurrences_are_counted_for_each_different_answer_of_a_facet(study: Study) -> None:

@@ -9,10 +9,10 @@ from django.http import QueryDict
 from benchmarks.models import Benchmark
 from benchmarks.recipes.globalrg import UNIVERSALS
 from evaluation.tables import globalrg
-from evaluation.tables.given import BadOption, build
-from evaluation.tables.printed import rows as printed_rows
+from evaluation.tables.printed_values import rows as printed_rows
 from evaluation.tables.registry import tables_of
-from evaluation.tables.spec import Missing
+from evaluation.tables.spec import MissingData
+from evaluation.tables.table_inputs import InvalidOption, build_table
 from tests.evaluation import runs
 from tests.evaluation.data import NOON
 from tests.evaluation.tabled import cells, model, of_recipe, table
@@ -50,8 +50,8 @@ def a_small_set(benchmark: Benchmark, world: World, **about: Any) -> None:
 
 def test_without_runs_the_table_says_what_to_bring(benchmark: Benchmark) -> None:
     for spec in tables_of(benchmark):
-        with pytest.raises(Missing, match="no predictions"):
-            build(benchmark, spec, QueryDict(), NOON)
+        with pytest.raises(MissingData, match="no predictions"):
+            build_table(benchmark, spec, QueryDict(), NOON)
 
 
 def test_relevance_and_diversity_by_hand(benchmark: Benchmark, world: World) -> None:
@@ -86,7 +86,7 @@ def test_regions_come_from_the_versioned_table_or_as_stored(benchmark: Benchmark
     assert cells(other, "Alpha", "Region diversity@5")["dance"].shown == "72.19"
     lone = cells(other, "Alpha", "Region diversity@5")["music"].estimate
     assert lone is not None and lone.value is None and lone.reason == "unknown_labels"
-    with pytest.raises(BadOption, match="ln_k"):
+    with pytest.raises(InvalidOption, match="ln_k"):
         table(benchmark, "retrieval", "normaliser=ln_n")
 
 
@@ -226,8 +226,8 @@ def test_a_table_of_more_cells_than_it_can_have_says_so(
     a_small_set(benchmark, world)
     monkeypatch.setattr(globalrg, "MOST_CELLS", 12)
     table(benchmark, "retrieval-universals")
-    with pytest.raises(Missing, match="20 cells; 12 are the most"):
+    with pytest.raises(MissingData, match="20 cells; 12 are the most"):
         table(benchmark, "first-countries")
     monkeypatch.setattr(globalrg, "MOST_CELLS", 11)
-    with pytest.raises(Missing, match="12 cells; 11 are the most"):
+    with pytest.raises(MissingData, match="12 cells; 11 are the most"):
         table(benchmark, "retrieval-universals")

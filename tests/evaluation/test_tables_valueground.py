@@ -20,10 +20,10 @@ from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.metrics.averages import DIFFERENCES, mean_over_countries
 from evaluation.metrics.estimate import Estimate
 from evaluation.tables import culturalvqa
-from evaluation.tables.given import build
 from evaluation.tables.registry import tables_of
-from evaluation.tables.spec import Cell, Missing, Table
-from evaluation.tables.valueground_accuracy import Piece, mean_of
+from evaluation.tables.spec import Cell, MissingData, Table
+from evaluation.tables.table_inputs import build_table
+from evaluation.tables.valueground_accuracy import ModelOutcomes, mean_of
 from evaluation.tables.valueground_reversal import _transfer_cells
 from tests.evaluation.data import NOON
 from tests.evaluation.tabled import model, say, table
@@ -268,7 +268,7 @@ def test_reversals_by_margin(benchmark: Benchmark, choice: Campaign) -> None:
     # Brazil Q2: Alpha 1 of 2, Beta 1 of 1. Egypt Q2 and Brazil Q1: Alpha 2 of 2, 0 of 2; Beta 1 of 2, 1 of 2.
     # Egypt Q1: Alpha 1 of 2, Beta 2 of 2.
     near([number for one in made.rows for number in numbers({"": one.cells[2]})], [(2 / 3, 3), (4 / 8, 8), (3 / 4, 4)])
-    with pytest.raises(Missing, match="Too few pairs"):
+    with pytest.raises(MissingData, match="Too few pairs"):
         table(benchmark, "table-7")
 
 
@@ -334,7 +334,7 @@ def test_labels_and_codes_come_in_other_ways_too(world: World, benchmark: Benchm
     # Q3: (7 x 1 + 3 x 10) / 10 = 3.7, nearer to 1, which is option B now. Q2: A as given.
     near(numbers(row(made, "Egypt")), [(1, 3), (2, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3), (0, 3), (0, 3)])
     assert row(made, "Brazil")["Not scorable"].text == "Q2, Q3"
-    with pytest.raises(Missing, match="Too few pairs"):
+    with pytest.raises(MissingData, match="Too few pairs"):
         table(benchmark, "table-7", "bins=4")
 
 
@@ -352,22 +352,22 @@ def test_the_papers_numbers_stand_beside_a_row_of_the_same_name(
 
 def test_what_is_missing_is_named(world: World, benchmark: Benchmark) -> None:
     for spec in tables_of(benchmark):
-        with pytest.raises(Missing):
-            build(benchmark, spec, QueryDict(""), NOON)
-    with pytest.raises(Missing, match="what making it cost"):
+        with pytest.raises(MissingData):
+            build_table(benchmark, spec, QueryDict(""), NOON)
+    with pytest.raises(MissingData, match="what making it cost"):
         table(benchmark, "table-3")
     items = pairs(benchmark, "choice")
     made = opened(world, benchmark, "choice", list(items.values()), "Choices")
     say(made, model(world.team, "Alpha", "text_only"), {(items["Q1", "gpt"], "Egypt"): "a"}, field="choice")
-    with pytest.raises(Missing, match="“main” yet"):
+    with pytest.raises(MissingData, match="“main” yet"):
         table(benchmark, "figure-3")
-    with pytest.raises(Missing, match="both settings"):
+    with pytest.raises(MissingData, match="both settings"):
         table(benchmark, "table-5")
 
 
 def test_a_model_without_the_number_takes_no_other_models_average_away() -> None:
     right, asked, never = (np.array(one, bool) for one in ([1, 1, 0, 0], [1] * 4, [0] * 4))
-    found = mean_of([Piece(right, asked), Piece(right, never)], np.arange(4))
+    found = mean_of([ModelOutcomes(right, asked), ModelOutcomes(right, never)], np.arange(4))
     assert (found.value, found.n_raters, found.n_units) == (0.5, 1, 4)
     assert (found.extras["n_left_out"], found.extras["n_all"]) == (1, 2)
-    assert mean_of([Piece(right, never)], np.arange(4)).value is None
+    assert mean_of([ModelOutcomes(right, never)], np.arange(4)).value is None

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Item
-from evaluation.tables.spec import Missing
+from evaluation.tables.spec import MissingData
 from people.models import Rater
 from predictions.models import Attempt, Call, Run
 from tests.evaluation.data import NOON
@@ -32,7 +32,7 @@ def test_the_mean_cost_of_making_a_pair(benchmark: Benchmark, items: list[Item])
 def test_the_mean_cost_of_judging_one(
     world: World, benchmark: Benchmark, items: list[Item], campaign: Campaign  # noqa: F811
 ) -> None:  # fmt: skip
-    with pytest.raises(Missing, match="nobody has said what its requests cost"):
+    with pytest.raises(MissingData, match="nobody has said what its requests cost"):
         table(benchmark, "table-3", "cost=judged")
     run = Run.objects.create(
         benchmark=benchmark, campaign=campaign, task="answers", complete=True,
@@ -47,5 +47,5 @@ def test_the_mean_cost_of_judging_one(
     [row] = found.rows
     assert (row.group, row.cells[0].shown) == ("GPT", "1.7500"), "2.0 and 1.5; the third has a reply of unknown price"
     Run.objects.update(withdrawn_at=timezone.now())
-    with pytest.raises(Missing):
+    with pytest.raises(MissingData):
         table(benchmark, "table-3", "cost=judged")

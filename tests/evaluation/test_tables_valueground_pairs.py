@@ -15,9 +15,9 @@ from benchmarks.rules.acceptance import Rule, judge
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.human_ceiling import leave_one_annotator_out
-from evaluation.metrics.judges import placed
+from evaluation.metrics.judges import judge_position
 from evaluation.metrics.rater_means import with_rater_means
-from evaluation.tables.spec import Missing
+from evaluation.tables.spec import MissingData
 from evaluation.tables.valueground_rubric import FIELDS
 from people.models import Rater
 from people.services.raters import rater_of
@@ -151,7 +151,9 @@ def test_the_judge_against_the_mean_of_people(
             stats.spearmanr(judges, people.mean(axis=1)).statistic,
             leave_one_annotator_out(Ratings.from_matrix(people), "pearson").value,
             leave_one_annotator_out(Ratings.from_matrix(people), "spearman").value,
-            placed(Ratings.from_matrix(np.column_stack([people, judges])), people.shape[1]).at_least_as_good.value,
+            judge_position(
+                Ratings.from_matrix(np.column_stack([people, judges])), people.shape[1]
+            ).at_least_as_good.value,
         ]
         values = [one.estimate.value for one in found.cells if one.estimate]
         assert values == pytest.approx(expected), found.label
@@ -193,9 +195,9 @@ def test_without_judges_or_people_it_says_what_to_bring(
     world: World, benchmark: Benchmark, campaign: Campaign, items: list[Item]
 ) -> None:
     fill(campaign, rater_of(world.nour), items, PEOPLE["nour"], world)
-    with pytest.raises(Missing, match="No automatic judge"):
+    with pytest.raises(MissingData, match="No automatic judge"):
         table(benchmark, "table-4")
-    with pytest.raises(Missing, match="no ratings"):
+    with pytest.raises(MissingData, match="no ratings"):
         table(benchmark, "table-1")
 
 

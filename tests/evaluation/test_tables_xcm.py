@@ -8,10 +8,10 @@ import pytest
 from django.http import QueryDict
 
 from benchmarks.models import Benchmark
-from evaluation.tables.given import build
-from evaluation.tables.printed import rows
+from evaluation.tables.printed_values import rows
 from evaluation.tables.registry import tables_of
-from evaluation.tables.spec import Missing, Table
+from evaluation.tables.spec import MissingData, Table
+from evaluation.tables.table_inputs import build_table
 from evaluation.tables.trials import SIX, THREE
 from people.models import Rater
 from predictions.models import Collection
@@ -98,8 +98,8 @@ def six(benchmark: Benchmark, world: World) -> Rater:
 def test_without_runs_every_table_says_what_to_bring(benchmark: Benchmark) -> None:
     assert len(tables_of(benchmark)) >= 20
     for spec in tables_of(benchmark):
-        with pytest.raises(Missing, match="no predictions"):
-            build(benchmark, spec, QueryDict(), NOON)
+        with pytest.raises(MissingData, match="no predictions"):
+            build_table(benchmark, spec, QueryDict(), NOON)
 
 
 def test_table_1_by_hand(benchmark: Benchmark, world: World) -> None:
@@ -168,7 +168,7 @@ def test_figure_8(benchmark: Benchmark, world: World) -> None:
     assert [cell.shown for cell in listed.rows[0].cells[:3]] == ["1.0000", "yes", "nl"]
     assert cells(table(benchmark, "languages-depths"), "CLIP")["LBKL@5"].shown == "15.508"
     assert cells(table(benchmark, "languages-depths"), "Floor with 36 languages")["LBKL@5"].shown == "14.485"
-    with pytest.raises(Missing, match="this query"):
+    with pytest.raises(MissingData, match="this query"):
         table(benchmark, "languages-list", "query=other")
 
 
@@ -238,7 +238,7 @@ def test_picking_at_random(benchmark: Benchmark, world: World) -> None:
 def test_other_query_sets_and_prompts_stand_in_their_own_tables(benchmark: Benchmark, world: World) -> None:
     made = three(benchmark, world)
     rater = Rater.objects.get(name="CLIP-L/14")
-    with pytest.raises(Missing, match="one query set"):
+    with pytest.raises(MissingData, match="one query set"):
         table(benchmark, "query-sets")
     trials(made, rater, THREE, [("train", "Japan", (0.1, 0.9, 0.2))], "casual")
     trials(made, rater, THREE, [("train", "Japan", (0.1, 0.2, 0.9))], "plain", system_prompt="semantics")
@@ -300,7 +300,7 @@ def test_drift_joins_the_same_trial_and_the_same_candidate(benchmark: Benchmark,
 def test_drift_needs_both_runs_and_six_needs_six(benchmark: Benchmark, world: World) -> None:
     three(benchmark, world)
     for key in ("descriptor", "tests", "drift"):
-        with pytest.raises(Missing, match="six"):
+        with pytest.raises(MissingData, match="six"):
             table(benchmark, key)
 
 

@@ -33,13 +33,13 @@ def main() -> None:
         from django.test import Client
         from django.utils import timezone
 
-        from evaluation.metrics.simulation import Recipe, draw
-        from evaluation.tables.given import build
+        from evaluation.metrics.simulation import StudyDesign, draw
         from evaluation.tables.registry import tables_of
+        from evaluation.tables.table_inputs import build_table
         from people.models import Team, TeamMember, User
         from tests.evaluation import simulated
 
-        recipe = Recipe(images=said.images, raters=said.raters)
+        recipe = StudyDesign(images=said.images, raters=said.raters)
         study = draw(recipe, np.random.default_rng(2026))
         actor = User.objects.create_user("a@example.org", "A")
         team = Team.objects.create(name="A", slug="a")
@@ -59,7 +59,7 @@ def main() -> None:
             if spec.key not in KEYS:
                 continue
             began = time.perf_counter()
-            table = build(benchmark, spec, QueryDict(""), timezone.now())
+            table = build_table(benchmark, spec, QueryDict(""), timezone.now())
             took = time.perf_counter() - began
             held = simulated.held(table, true) if spec.key in ("table-2", "table-14", "table-17") else []
             words = f"; {sum(held)} of {len(held)} intervals hold the truth" if held else ""

@@ -31,7 +31,7 @@ import numpy as np  # noqa: E402
 from evaluation.metrics.agreement import Interval, alpha  # noqa: E402
 from evaluation.metrics.correlation import mean_pairwise_pearson  # noqa: E402
 from evaluation.metrics.counts import Ratings  # noqa: E402
-from evaluation.metrics.simulation import MEASURED, Recipe, covers, truth  # noqa: E402
+from evaluation.metrics.simulation import MEASURED, StudyDesign, covers, truth  # noqa: E402
 from tests.performance.studies import boxes, clusters, judges  # noqa: E402
 from tests.performance.studies.rows import Outcome, report  # noqa: E402
 
@@ -64,7 +64,7 @@ def caire(runs: int, seed: int, images: int, shapes: tuple[int, ...]) -> dict[in
     found: dict[int, dict[str, float]] = {}
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         for raters in shapes:
-            began, recipe = time.perf_counter(), Recipe(images=images, raters=raters)
+            began, recipe = time.perf_counter(), StudyDesign(images=images, raters=raters)
             parts = [np.random.default_rng([seed, raters, part]) for part in range(20)]
             true = mean_of(list(pool.map(truth, [recipe] * 20, [max(runs // 20, 5)] * 20, parts)))
             rngs = [np.random.default_rng([seed, raters, 100 + run]) for run in range(runs)]

@@ -1,11 +1,11 @@
 """A million ratings from the database to the agreement report: `python tests/performance/dashboard.py [--items 5000]`.
 
 5,000 items, ten cohorts, twenty people of each. In one run, each part in a process of its own: the bare COPY of the
-same rows, a row at a time as psycopg gives them; the rows as `evaluation/rows.py` reads them, in packs; the agreement
-report (alpha with its two-way interval, every cohort and condition), and Table 14's measures; `observe()`. All parts
-are run in turn, several times over. Printed are medians: of the seconds, of how many times the bare COPY of the same
-turn, of the processor time of this process; and the most memory the process held, with how much of it was there before
-the first row (Python, Django, SciPy).
+same rows, a row at a time as psycopg gives them; the rows as `evaluation/rating_rows.py` reads them, in packs; the
+agreement report (alpha with its two-way interval, every cohort and condition), and Table 14's measures; `observe()`.
+All parts are run in turn, several times over. Printed are medians: of the seconds, of how many times the bare COPY of
+the same turn, of the processor time of this process; and the most memory the process held, with how much of it was
+there before the first row (Python, Django, SciPy).
 """
 
 import argparse
@@ -86,7 +86,7 @@ def rows() -> int:
 
     from benchmarks.models import Benchmark
     from evaluation.catalogue import catalogue_of
-    from evaluation.rows import rating_rows
+    from evaluation.rating_rows import rating_rows
     from evaluation.selection import select
 
     return int(rating_rows(select(catalogue_of(Benchmark.objects.get()), QueryDict(""))).size)

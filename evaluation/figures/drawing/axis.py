@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evaluation.figures.drawing.colours import EDGE, INK_3, LINE
-from evaluation.figures.drawing.scene import Canvas, Path, Text, across, down
+from evaluation.figures.drawing.scene import Canvas, Path, Text, horizontal_line, vertical_line
 
 MINUS = "\u2212"
 
@@ -78,7 +78,7 @@ def agreement_ticks(values: Iterable[Value]) -> tuple[float, ...]:
     return (-1.0, -0.5, 0.0, 0.5, 1.0) if lowest < -0.2 else (-0.2, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
-def said(value: float, decimals: int = 2) -> str:
+def format_value(value: float, decimals: int = 2) -> str:
     """With a true minus sign; what rounds to nothing has no sign."""
     text = f"{value:.{decimals}f}"
     return (text.removeprefix("-") if float(text) == 0 else text).replace("-", MINUS)
@@ -92,8 +92,8 @@ def x_axis(
     canvas: Canvas, scale: Scale, marks: tuple[float, ...], top: float, bottom: float, *, size: float = 12
 ) -> None:
     """Upright grid lines from top to bottom with their numbers below; the zero line is darker."""
-    canvas.add(Path("".join(down(scale.at(t), top, bottom) for t in marks if t)), stroke=LINE)
-    canvas.add(Path("".join(down(scale.at(t), top, bottom) for t in marks if not t)), stroke=EDGE)
+    canvas.add(Path("".join(vertical_line(scale.at(t), top, bottom) for t in marks if t)), stroke=LINE)
+    canvas.add(Path("".join(vertical_line(scale.at(t), top, bottom) for t in marks if not t)), stroke=EDGE)
     step = abs(scale.at(marks[1]) - scale.at(marks[0])) if len(marks) > 1 else 100
     first = marks.index(0) % 2 if 0 in marks else (len(marks) - 1) % 2  # zero, or the end, keeps its number
     named = marks if step >= 30 else marks[first::2]
@@ -107,7 +107,7 @@ def y_axis(
     canvas: Canvas, scale: Scale, marks: tuple[float, ...], left: float, right: float, *, size: float = 12
 ) -> None:
     """Level grid lines with their numbers to the left."""
-    canvas.add(Path("".join(across(left, right, scale.at(t)) for t in marks if t)), stroke=LINE)
-    canvas.add(Path("".join(across(left, right, scale.at(t)) for t in marks if not t)), stroke=EDGE)
+    canvas.add(Path("".join(horizontal_line(left, right, scale.at(t)) for t in marks if t)), stroke=LINE)
+    canvas.add(Path("".join(horizontal_line(left, right, scale.at(t)) for t in marks if not t)), stroke=EDGE)
     words = [Text(round(left - 5, 1), round(scale.at(t) + size / 3, 1), tick_words(t), "end", size=size) for t in marks]
     canvas.add(*words, fill=INK_3)

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.figures.drawing.axis import Scale, Value, limits, said, ticks, x_axis
+from evaluation.figures.drawing.axis import Scale, Value, format_value, limits, ticks, x_axis
 from evaluation.figures.drawing.colours import EDGE, INK, INK_2, INK_3, VERDIGRIS, Look
-from evaluation.figures.drawing.names import Name, apart, widest, written
-from evaluation.figures.drawing.scene import Canvas, Path, Rect, Scene, Text, across, down, label, rect
-from evaluation.figures.drawing.text import clean, fitting, width_of
+from evaluation.figures.drawing.names import Name, distinct_names, name_texts, widest
+from evaluation.figures.drawing.scene import (
+    Canvas,
+    Path,
+    Rect,
+    Scene,
+    Text,
+    horizontal_line,
+    label,
+    rect,
+    vertical_line,
+)
+from evaluation.figures.drawing.text import clean, fitted_width, width_of
 
 ROW, BAR, HEAD = 30.0, 22.0, 26.0
 
@@ -39,9 +49,9 @@ class Stacks:
 
 def draw_stacks(data: Stacks, width: float) -> Scene:
     canvas = Canvas(width)
-    names = apart([row.name for row in data.rows], 13, width * 0.32)
+    names = distinct_names([row.name for row in data.rows], 13, width * 0.32)
     left = max(widest(names, 13) + 1, 40) + 10
-    right = width - max(46.0, fitting([f"{row.n:,}" for row in data.rows], 12, 0, 80) + 10)
+    right = width - max(46.0, fitted_width([f"{row.n:,}" for row in data.rows], 12, 0, 80) + 10)
     y = _legend(canvas, data, width) + 10
     top = y
     scale = Scale(0, 1, left, right)
@@ -77,7 +87,7 @@ def _filled(x: float, y: float, width: float, height: float, look: Look, title: 
 
 
 def _stack(canvas: Canvas, data: Stacks, row: Stack, name: Name, scale: Scale, y: float) -> None:
-    canvas.add(*written(name, 0, y + ROW / 2 - 2), fill=INK)
+    canvas.add(*name_texts(name, 0, y + ROW / 2 - 2), fill=INK)
     canvas.add(Text(round(canvas.width, 1), round(y + ROW / 2 + 2, 1), f"{row.n:,}", "end", size=12), fill=INK_2)
     if row.shares is None:
         canvas.add(rect(scale.start, y + 2, scale.end - scale.start, BAR, pattern="hatch", title=row.why))
@@ -113,7 +123,7 @@ def _plate(x: float, y: float, words: str, look: Look) -> list[Rect | Text]:
 
 def _percent_axis(canvas: Canvas, scale: Scale, top: float, bottom: float) -> None:
     marks = (0, 0.25, 0.5, 0.75, 1)
-    canvas.add(Path("".join(down(scale.at(t), bottom - 4, bottom) for t in marks)), stroke=EDGE)
+    canvas.add(Path("".join(vertical_line(scale.at(t), bottom - 4, bottom) for t in marks)), stroke=EDGE)
     shown = marks if scale.end - scale.start > 220 else (0, 0.5, 1)
     words = [Text(round(scale.at(t), 1), round(bottom + 13, 1), f"{100 * t:.0f} %", "middle", size=12) for t in shown]
     canvas.add(*words, fill=INK_3)
@@ -140,7 +150,7 @@ def draw_bars(data: Bars, width: float) -> Scene:
     canvas = Canvas(width)
     low, high = limits(row.value for row in data.rows)
     marks = ticks(min(low, 0), high if data.high is None else data.high)
-    names = apart([row.name for row in data.rows], 13, width * 0.32)
+    names = distinct_names([row.name for row in data.rows], 13, width * 0.32)
     left = max(widest(names, 13) + 1, 40) + 10
     scale = Scale(marks[0], marks[-1], left, width - 116)
     bottom = 4 + len(data.rows) * ROW
@@ -149,7 +159,7 @@ def draw_bars(data: Bars, width: float) -> Scene:
         canvas.add(Text(width, round(bottom + 15, 1), data.counted, "end", size=12), fill=INK_2)
     for place, row in enumerate(data.rows):
         y, value = 4 + (place + 0.5) * ROW, row.value
-        canvas.add(*written(names[place], 0, y), fill=INK)
+        canvas.add(*name_texts(names[place], 0, y), fill=INK)
         canvas.add(Text(width, round(y + 4.5, 1), f"{value.n:,}", "end", size=12), fill=INK_2)
         if value.value is None:
             canvas.add(rect(left, y - 8, scale.end - left, 16, pattern="hatch", title=value.why))
@@ -158,10 +168,10 @@ def draw_bars(data: Bars, width: float) -> Scene:
         canvas.add(rect(start, y - 8, end - start, 16), fill=VERDIGRIS)
         if value.low is not None and value.high is not None:
             ends = (scale.at(value.low), scale.at(value.high))
-            whisker = across(*ends, y) + "".join(down(x, y - 5, y + 5) for x in ends)
+            whisker = horizontal_line(*ends, y) + "".join(vertical_line(x, y - 5, y + 5) for x in ends)
             canvas.add(Path(whisker), stroke="#fff", width=4)
             canvas.add(Path(whisker), stroke=INK, width=1.5)
-        canvas.add(Text(round(width - 58, 1), round(y + 4.5, 1), said(value.value), "end"), fill=INK)
+        canvas.add(Text(round(width - 58, 1), round(y + 4.5, 1), format_value(value.value), "end"), fill=INK)
     if data.axis:
         canvas.add(label(left, bottom + 34, data.axis, width - left, size=12), fill=INK_2)
     return canvas.scene(bottom + (40 if data.axis else 22))

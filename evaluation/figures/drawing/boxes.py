@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.figures.drawing.axis import said
+from evaluation.figures.drawing.axis import format_value
 from evaluation.figures.drawing.colours import BRASS, INK, INK_2, SUNK
 from evaluation.figures.drawing.scene import Canvas, Picture, Scene, Text, label, rect
 
@@ -13,7 +13,7 @@ DASHES = ("", "7 3", "2 3", "12 3 2 3")
 
 
 @dataclass(frozen=True)
-class Drawn:
+class LabelledBox:
     """A box in shares of the picture: (x0, y0, x1, y1). `iou` with the first one, None for the first one itself."""
 
     who: str
@@ -29,7 +29,7 @@ class Card:
     sha: str
     width: int
     height: int
-    boxes: tuple[Drawn, ...]
+    boxes: tuple[LabelledBox, ...]
 
 
 @dataclass(frozen=True)
@@ -64,13 +64,13 @@ def _card(canvas: Canvas, card: Card, x: float, y: float, wide: float, overlap: 
         _box(canvas, place, one, (left, top, *shown))
     bottom = y + high + 16
     for place, one in enumerate(card.boxes):
-        words = one.who if one.iou is None else f"{one.who}: {overlap} {said(one.iou)}"
+        words = one.who if one.iou is None else f"{one.who}: {overlap} {format_value(one.iou)}"
         canvas.add(label(x, bottom, f"{place + 1}  {words}", wide, size=12), fill=INK if place == 0 else INK_2)
         bottom += 17
     return bottom - 12
 
 
-def _box(canvas: Canvas, place: int, one: Drawn, frame: tuple[float, float, float, float]) -> None:
+def _box(canvas: Canvas, place: int, one: LabelledBox, frame: tuple[float, float, float, float]) -> None:
     """White under ink, so that it shows on any picture; the first one brass under ink; number in its corner."""
     left, top, wide, high = frame
     x0, y0, x1, y1 = (min(max(v, 0.0), 1.0) for v in one.box)
@@ -84,4 +84,4 @@ def _box(canvas: Canvas, place: int, one: Drawn, frame: tuple[float, float, floa
     canvas.add(Text(round(x + 7.5, 1), round(y + 11.5, 1), f"{place + 1}", "middle", size=11, bold=True), fill=INK)
 
 
-__all__ = ["Card", "Drawn", "Overlays", "draw"]
+__all__ = ["Card", "LabelledBox", "Overlays", "draw"]

@@ -6,7 +6,19 @@ from dataclasses import dataclass
 
 from evaluation.figures.drawing.axis import Scale, Value, agreement_ticks, y_axis
 from evaluation.figures.drawing.colours import EDGE, INK, INK_2, INK_3, VERDIGRIS, VERDIGRIS_TINT
-from evaluation.figures.drawing.scene import Canvas, Path, Scene, Text, arrow, dot, down, label, n, polyline, rect
+from evaluation.figures.drawing.scene import (
+    Canvas,
+    Path,
+    Scene,
+    Text,
+    arrow,
+    dot,
+    label,
+    n,
+    polyline,
+    rect,
+    vertical_line,
+)
 
 PANEL, LEFT, GAP = 116.0, 34.0, 22.0
 
@@ -27,13 +39,13 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Course:
+class LineChart:
     panels: tuple[Panel, ...]
     counted: str = "n"  # what stands before the numbers below the axis
     marks: tuple[float, ...] = ()
 
 
-def draw(data: Course, width: float) -> Scene:
+def draw(data: LineChart, width: float) -> Scene:
     """As many panels side by side as have 240 pixels each."""
     across = max(1, min(int(width // 240), len(data.panels) or 1, 3))
     wide = (width - GAP * (across - 1)) / across
@@ -60,7 +72,7 @@ def _course(canvas: Canvas, points: tuple[Point, ...], level: Scale, upright: Sc
         upper = [(level.at(p.at), upright.at(p.value.high or 0)) for p in banded]
         lower = [(level.at(p.at), upright.at(p.value.low or 0)) for p in reversed(banded)]
         if len(banded) == 1:
-            canvas.add(Path(down(upper[0][0], upper[0][1], lower[0][1])), stroke=VERDIGRIS_TINT, width=9)
+            canvas.add(Path(vertical_line(upper[0][0], upper[0][1], lower[0][1])), stroke=VERDIGRIS_TINT, width=9)
         elif banded:
             canvas.add(Path(polyline([*upper, *lower]) + "Z"), fill=VERDIGRIS_TINT)
             edges = Path(polyline(upper) + polyline(lower))

@@ -21,7 +21,7 @@ class Name:
     full: str = ""
 
 
-def apart(names: Sequence[str], size: float, room: float, *, most: int = 2, bold: bool = False) -> list[Name]:
+def distinct_names(names: Sequence[str], size: float, room: float, *, most: int = 2, bold: bool = False) -> list[Name]:
     """Each in at most `most` lines, none wider than `room`. Cut names keep both ends; where that makes two of them
     alike, more of the end is kept, then more of the beginning; then what all begin with is left out, and at last they
     are numbered."""
@@ -74,7 +74,7 @@ def widest(names: Sequence[Name], size: float, *, bold: bool = False) -> float:
     return max((width_of(line, size, bold=bold) for name in names for line in name.lines), default=0.0)
 
 
-def written(
+def name_texts(
     name: Name, x: float, y: float, *, anchor: str = "start", size: float = 13, bold: bool = False
 ) -> list[Text]:
     """Its lines with `y` as the middle of all of them."""

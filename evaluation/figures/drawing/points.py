@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evaluation.figures.drawing.axis import Scale, Value, tick_words, y_axis
 from evaluation.figures.drawing.colours import EDGE, INK, INK_2, INK_3, LINE
 from evaluation.figures.drawing.scatter import Dot, least_squares
-from evaluation.figures.drawing.scene import Canvas, Path, Scene, Text, down, label, n, polyline, rect
+from evaluation.figures.drawing.scene import Canvas, Path, Scene, Text, label, n, polyline, rect, vertical_line
 from evaluation.figures.drawing.shapes import Sign, add_signs, legend
 from evaluation.figures.drawing.text import clean, width_of
 
@@ -18,7 +18,7 @@ Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
-class Spot:
+class PlotPoint:
     """`y.value` is drawn, with its interval; `name` stands beside it where there is room."""
 
     name: str
@@ -31,7 +31,7 @@ class Series:
     """`kind`: the place of its sign in the legend."""
 
     kind: int
-    spots: tuple[Spot, ...]
+    spots: tuple[PlotPoint, ...]
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _level_axis(
 ) -> None:
     """Upright grid lines; of their words those for which there is room."""
     top, bottom = high
-    canvas.add(Path("".join(down(level.at(at), top, bottom) for at, _words in marks)), stroke=LINE)
+    canvas.add(Path("".join(vertical_line(level.at(at), top, bottom) for at, _words in marks)), stroke=LINE)
     end = -1e9
     for at, words in marks:
         half = width_of(words, 12) / 2
@@ -140,7 +140,7 @@ def _spots(canvas: Canvas, data: Points, panel: Panel, level: Scale, upright: Sc
             named.setdefault(spot.name, []).append((x, y))
             if spot.y.low is not None and spot.y.high is not None:
                 ends = upright.at(spot.y.low), upright.at(spot.y.high)
-                whiskers.append(down(x, *ends))
+                whiskers.append(vertical_line(x, *ends))
                 soft.append((x - 2, ends[1], x + 2, ends[0]))
         taken += [(x - 5, y - 5, x + 5, y + 5) for x, y in places]
     canvas.add(Path("".join(whiskers)), stroke=EDGE)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evaluation.figures.drawing.axis import Scale, ticks, y_axis
 from evaluation.figures.drawing.colours import BRASS_DEEP, EDGE, INDIGO, INK, INK_2, INK_3, MADDER, VERDIGRIS
 from evaluation.figures.drawing.scene import Canvas, Path, Scene, Text, dot, label, n, polyline
-from evaluation.figures.drawing.text import fitting
+from evaluation.figures.drawing.text import fitted_width
 
 LINES = ((VERDIGRIS, ""), (BRASS_DEEP, "8 3"), (INDIGO, "2 3"), (MADDER, "10 3 2 3"), (INK_2, "5 5"), (EDGE, "1 2"))
 PANEL, LEFT = 190.0, 40.0
@@ -32,7 +32,7 @@ def draw(data: Ranks, width: float) -> Scene:
     """One panel under the other, all on one axis."""
     canvas = Canvas(width)
     names = [kind.name for _title, kinds in data.panels for kind in kinds]
-    room = fitting(names, 12, 30, width * 0.3)
+    room = fitted_width(names, 12, 30, width * 0.3)
     most = max((s for _t, kinds in data.panels for kind in kinds for s in kind.shares), default=1.0)
     marks = ticks(0, most or 1.0, 4)
     high = PANEL + 84

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from evaluation.figures.drawing.axis import Scale, Value, said, ticks, x_axis, y_axis
+from evaluation.figures.drawing.axis import Scale, Value, format_value, ticks, x_axis, y_axis
 from evaluation.figures.drawing.colours import BRASS_DEEP, EDGE, INK, INK_2, VERDIGRIS
-from evaluation.figures.drawing.names import apart, widest, written
+from evaluation.figures.drawing.names import distinct_names, name_texts, widest
 from evaluation.figures.drawing.scene import Canvas, Path, Scene, dot, label, polyline, rect
 
 LEFT, GAP = 44.0, 20.0
@@ -74,8 +74,8 @@ def draw(data: Scatter, width: float) -> Scene:
     canvas = Canvas(width)
     marks = _marks(data)
     side = wide - LEFT - 8
-    titles = apart([cloud.title for cloud in data.clouds], 13, wide, bold=True)
-    rs = [apart([cloud.r], 12, wide)[0] for cloud in data.clouds]
+    titles = distinct_names([cloud.title for cloud in data.clouds], 13, wide, bold=True)
+    rs = [distinct_names([cloud.r], 12, wide)[0] for cloud in data.clouds]
     head = 12 + 15 * max((len(t.lines) for t in titles), default=1) + 14 * max((len(r.lines) for r in rs), default=1)
     high = head + side + 52
     for place, (cloud, title, r) in enumerate(zip(data.clouds, titles, rs, strict=True)):
@@ -83,8 +83,8 @@ def draw(data: Scatter, width: float) -> Scene:
         level = Scale(marks[0], marks[-1], x + LEFT, x + LEFT + side)
         upright = Scale(marks[0], marks[-1], y + head + side, y + head)
         below = y + head - 10 - len(r.lines) * 14
-        canvas.add(*written(title, x, below - len(title.lines) * 7.5, bold=True), fill=INK)
-        canvas.add(*written(r, x, below + len(r.lines) * 7, size=12), fill=INK_2)
+        canvas.add(*name_texts(title, x, below - len(title.lines) * 7.5, bold=True), fill=INK)
+        canvas.add(*name_texts(r, x, below + len(r.lines) * 7, size=12), fill=INK_2)
         x_axis(canvas, level, marks, y + head, y + head + side)
         y_axis(canvas, upright, marks, x + LEFT, x + LEFT + side)
         lines = _lines(canvas, data, cloud, level, upright)
@@ -127,7 +127,7 @@ def _cuts(slope: float, rest: float, low: float, high: float) -> list[float]:
     return [first, last] if first < last else []
 
 
-def furthest(dots: tuple[Dot, ...]) -> tuple[Dot, ...]:
+def largest_residuals(dots: tuple[Dot, ...]) -> tuple[Dot, ...]:
     """The few that lie furthest from y = x, the furthest first; of several in one place the first by name."""
     there: dict[tuple[float, float], Dot] = {}
     for one in sorted(dots, key=lambda d: d.name):
@@ -143,17 +143,19 @@ def _dots(
     places = [(level.at(d.x), upright.at(d.y)) for d in dots]
     for size, path in _by_size(places).items():
         canvas.add(Path(path), stroke=VERDIGRIS, width=size, cap="round", opacity=0.7)
-    named = dots if len(dots) <= FEW else furthest(dots) if data.diagonal else ()
+    named = dots if len(dots) <= FEW else largest_residuals(dots) if data.diagonal else ()
     taken: list[Box] = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
     words, leaders, plates = [], [], []
-    for one, name in zip(named, apart([d.name for d in named], 12, (level.end - level.start) * 0.6), strict=True):
+    for one, name in zip(
+        named, distinct_names([d.name for d in named], 12, (level.end - level.start) * 0.6), strict=True
+    ):
         x, y = level.at(one.x), upright.at(one.y)
         found = _place(x, y, widest([name], 12) + 1, len(name.lines) * 14.0, (level, upright), taken, lines)
         if found:
             box, leader = found
             taken.append(box)
             plates.append(rect(box[0], box[1], box[2] - box[0], box[3] - box[1]))
-            words += written(name, box[0], (box[1] + box[3]) / 2, size=12)
+            words += name_texts(name, box[0], (box[1] + box[3]) / 2, size=12)
             leaders += [leader] if leader else []
     canvas.add(Path("".join(leaders)), stroke=EDGE)
     canvas.add(*plates, fill="#fff", opacity=0.8)  # over the grid
@@ -215,6 +217,10 @@ def correlation_words(name: str, value: Value) -> str:
     """r = 0.82 [0.71, 0.89], n = 40; with the reason where there is no value, or no interval."""
     if value.value is None:
         return value.why
-    ends = f" [{said(value.low)}, {said(value.high)}]" if value.low is not None and value.high is not None else ""
+    ends = (
+        f" [{format_value(value.low)}, {format_value(value.high)}]"
+        if value.low is not None and value.high is not None
+        else ""
+    )
     rest = f"; {value.no_interval}" if value.no_interval else ""
-    return f"{name} = {said(value.value)}{ends}, n = {value.n:,}{rest}"
+    return f"{name} = {format_value(value.value)}{ends}, n = {value.n:,}{rest}"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from evaluation.figures.drawing.text import cut, fitting
+from evaluation.figures.drawing.text import cut, fitted_width
 
 MARGIN = 10.0
 
@@ -158,11 +158,11 @@ def n(value: float) -> str:
     return text.removesuffix(".0")
 
 
-def across(x0: float, x1: float, y: float) -> str:
+def horizontal_line(x0: float, x1: float, y: float) -> str:
     return f"M{n(x0)} {n(y)}H{n(x1)}"
 
 
-def down(x: float, y0: float, y1: float) -> str:
+def vertical_line(x: float, y0: float, y1: float) -> str:
     return f"M{n(x)} {n(y0)}V{n(y1)}"
 
 
@@ -205,6 +205,21 @@ def rect(
 
 
 __all__ = [
-    "Canvas", "Group", "Mark", "Path", "Picture", "Rect", "Scene", "Text", "across", "arrow", "dot", "down", "fitting",
-    "label", "n", "polyline", "rect",
+    "Canvas",
+    "Group",
+    "Mark",
+    "Path",
+    "Picture",
+    "Rect",
+    "Scene",
+    "Text",
+    "arrow",
+    "dot",
+    "fitted_width",
+    "horizontal_line",
+    "label",
+    "n",
+    "polyline",
+    "rect",
+    "vertical_line",
 ]  # fmt: skip

@@ -6,8 +6,20 @@ from dataclasses import dataclass
 
 from evaluation.figures.drawing.axis import Scale, Value, agreement_ticks, x_axis, y_axis
 from evaluation.figures.drawing.colours import INK, INK_2, VERDIGRIS
-from evaluation.figures.drawing.scene import Canvas, Path, Rect, Scene, Text, across, arrow, dot, down, label, rect
-from evaluation.figures.drawing.text import fitting
+from evaluation.figures.drawing.scene import (
+    Canvas,
+    Path,
+    Rect,
+    Scene,
+    Text,
+    arrow,
+    dot,
+    horizontal_line,
+    label,
+    rect,
+    vertical_line,
+)
+from evaluation.figures.drawing.text import fitted_width
 
 FEW, ROW, PANEL, EACH = 24, 22.0, 96.0, 11.0
 
@@ -30,7 +42,7 @@ def draw(data: Strip, width: float) -> Scene:
     raters = [rater for _name, group in data.groups for rater in group]
     marks = agreement_ticks(rater.value for rater in raters)
     few = [rater.name for _name, group in data.groups if len(group) <= FEW for rater in group]
-    left = fitting(few, 13, 40, width * 0.4) + 12
+    left = fitted_width(few, 13, 40, width * 0.4) + 12
     canvas = Canvas(width)
     y = 0.0
     for name, group in data.groups:
@@ -60,7 +72,7 @@ def _rows(
             holes.append(rect(left, y - 7, right - left, 14, pattern="hatch", title=value.why))
             continue
         if value.low is not None and value.high is not None:
-            lines += across(scale.at(value.low), scale.at(value.high), y)
+            lines += horizontal_line(scale.at(value.low), scale.at(value.high), y)
             cut += arrow(left, y) if not scale.holds(value.low) else ""
         dots += dot(scale.at(value.value), y)
     _marks(canvas, lines, dots, holes, 4, 9)
@@ -91,7 +103,7 @@ def _dense(canvas: Canvas, group: tuple[Rater, ...], marks: tuple[float, ...], t
                 holes.append(rect(x - 4, top + 4, 8, PANEL - 4, pattern="hatch", title=f"{rater.name}: {value.why}"))
                 continue
             if value.low is not None and value.high is not None:
-                lines += down(x, scale.at(value.low), scale.at(value.high))
+                lines += vertical_line(x, scale.at(value.low), scale.at(value.high))
                 cut += arrow(x, scale.start, down=True) if not scale.holds(value.low) else ""
             dots += dot(x, scale.at(value.value))
         _marks(canvas, lines, dots, holes, 2, 6)

@@ -23,7 +23,7 @@ def clean(words: str) -> str:
     return " ".join(_UNWANTED.sub("", str(words)).split())
 
 
-def isolated(words: str) -> str:
+def isolate_direction(words: str) -> str:
     """For a name inside a sentence: whatever its direction, the sentence keeps its own."""
     return f"\u2068{clean(words)}\u2069"
 
@@ -97,6 +97,6 @@ def _kept(letters: list[str], size: float, room: float, bold: bool) -> list[str]
     return letters
 
 
-def fitting(words: list[str], size: float, least: float, most: float, *, bold: bool = False) -> float:
+def fitted_width(words: list[str], size: float, least: float, most: float, *, bold: bool = False) -> float:
     """Room for the widest of these texts, between `least` and `most`."""
     return min(max([least, *(width_of(clean(one), size, bold=bold) + 1 for one in words)]), most)

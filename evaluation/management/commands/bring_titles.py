@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from benchmarks.models import Benchmark
-from evaluation.services.titles import bring, lines_of
+from evaluation.services.titles import import_titles, read_lines
 
 
 class Command(BaseCommand):
@@ -23,8 +23,8 @@ class Command(BaseCommand):
             raise CommandError(f"There is no benchmark {options['benchmark']!r} made from CulturalVQA's recipe.")
         if not options["file"].is_file():
             raise CommandError(f"There is no file {options['file']}.")
-        with lines_of(options["file"]) as titles:
-            made, read, kept = bring(benchmark, titles, timezone.now())
+        with read_lines(options["file"]) as titles:
+            made, read, kept = import_titles(benchmark, titles, timezone.now())
         self.stdout.write(
             f"{read:,} titles read, {kept:,} kept as version {made.version}: /b/{benchmark.slug}/tables/in-titles/"
         )

@@ -12,11 +12,11 @@ from django.utils import timezone
 from benchmarks.models import Benchmark
 from evaluation.catalogue import catalogue_of
 from evaluation.selection import SelectionError
-from evaluation.tables.given import BadOption
-from evaluation.tables.making import lacking, make, names_of
 from evaluation.tables.registry import table_of, tables_of
-from evaluation.tables.renderings import Data, heading, to_csv, to_latex, to_text
-from evaluation.tables.spec import Missing, TableSpec
+from evaluation.tables.spec import MissingData, TableSpec
+from evaluation.tables.table_builder import build_or_load, missing_data, names_of
+from evaluation.tables.table_formats import Data, heading, to_csv, to_latex, to_text
+from evaluation.tables.table_inputs import InvalidOption
 
 FORMATS = ("text", "csv", "json", "latex")
 
@@ -67,10 +67,10 @@ def _hint(given: str, known: Collection[str]) -> str:
 
 def _made(benchmark: Benchmark, spec: TableSpec, given: list[str]) -> Data:
     try:
-        return make(benchmark, spec, _params(spec, given), timezone.now())
-    except Missing as missing:
+        return build_or_load(benchmark, spec, _params(spec, given), timezone.now())
+    except MissingData as missing:
         raise CommandError(f"No value: {missing.message} It is made from: {spec.needs}", returncode=3) from None
-    except (BadOption, SelectionError) as error:
+    except (InvalidOption, SelectionError) as error:
         raise CommandError(error.message) from None
 
 
@@ -102,6 +102,6 @@ def _listed(benchmark: Benchmark) -> str:
     for spec in tables_of(benchmark):
         lines.append(f"{spec.key}  {heading({'number': spec.number, 'title': spec.title})}")
         lines += [f"    --option {option.key}={'|'.join(option.values)}" for option in spec.within(benchmark).options]
-        lack = lacking(catalogue, spec, QueryDict(), now)
+        lack = missing_data(catalogue, spec, QueryDict(), now)
         lines += [f"    nothing yet: {lack.message}"] if lack else []
     return "\n".join([*lines, ""]) if lines else f"{benchmark.slug} has no tables.\n"

@@ -12,9 +12,9 @@ from evaluation.figures.drawing import (
     axis,
     bars,
     boxes,
-    heat,
+    heat_map,
     lines,
-    lists,
+    picture_strips,
     plane,
     points,
     ranks,
@@ -25,7 +25,7 @@ from evaluation.figures.drawing import (
 from evaluation.figures.drawing.axis import Scale, Value, ticks
 from evaluation.figures.drawing.colours import KINDS, TOKENS, contrast, ink_on, kind, sequential, steps
 from evaluation.figures.drawing.scene import Path, Picture, Rect, Scene, Text
-from evaluation.figures.drawing.text import clean, cut, isolated, width_of
+from evaluation.figures.drawing.text import clean, cut, isolate_direction, width_of
 
 ROOT = File(__file__).resolve().parents[3]
 HALF = Value(0.5)
@@ -42,9 +42,11 @@ def dots(scene: Scene) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for path in found for x, y in path]
 
 
-def heats(rows: int, columns: int, value: Value = HALF) -> heat.HeatMap:
+def heats(rows: int, columns: int, value: Value = HALF) -> heat_map.HeatMap:
     names = tuple(f"row {n}" for n in range(rows)), tuple(f"m{n}" for n in range(columns))
-    return heat.HeatMap(*names, tuple(tuple(value for _c in range(columns)) for _r in range(rows)), 0, 1, "rho", "none")
+    return heat_map.HeatMap(
+        *names, tuple(tuple(value for _c in range(columns)) for _r in range(rows)), 0, 1, "rho", "none"
+    )
 
 
 def raters(count: int) -> strip.Strip:
@@ -57,9 +59,9 @@ def cloud(count: int) -> scatter.Scatter:
     return scatter.Scatter((scatter.Cloud("Lens", points, "r"),), "people", "model", 1, 5, True)
 
 
-def course(count: int) -> lines.Course:
+def course(count: int) -> lines.LineChart:
     points = tuple(lines.Point(float(n), f"{n} May", Value(0.1, 0.0, 0.3, 10 * n) if n else NONE) for n in range(count))
-    return lines.Course((lines.Panel("Egypt", points),))
+    return lines.LineChart((lines.Panel("Egypt", points),))
 
 
 def stacks(count: int) -> bars.Stacks:
@@ -73,13 +75,15 @@ def ranked(count: int) -> ranks.Ranks:
 
 
 def cards(count: int) -> boxes.Overlays:
-    drawn = (boxes.Drawn("R-1", (0.0, 0.0, 0.5, 1.0)), boxes.Drawn("Lens", (0.25, 0.0, 0.75, 1.0), 1 / 3))
+    drawn = (boxes.LabelledBox("R-1", (0.0, 0.0, 0.5, 1.0)), boxes.LabelledBox("Lens", (0.25, 0.0, 0.75, 1.0), 1 / 3))
     return boxes.Overlays(tuple(boxes.Card(f"drum {n}", "a" * 64, 400, 300, drawn) for n in range(count)))
 
 
-def found(count: int) -> lists.Strips:
-    tiles = tuple(lists.Found("Egypt", 0.5, kind(n), "a" * 64, f"image {n}", bool(n % 2)) for n in range(count))
-    return lists.Strips((lists.Strip("Lens", "wedding", tiles),), (("Africa", kind(0)),))
+def found(count: int) -> picture_strips.Strips:
+    tiles = tuple(
+        picture_strips.StripPicture("Egypt", 0.5, kind(n), "a" * 64, f"image {n}", bool(n % 2)) for n in range(count)
+    )
+    return picture_strips.Strips((picture_strips.Strip("Lens", "wedding", tiles),), (("Africa", kind(0)),))
 
 
 def planes(count: int) -> plane.Plane:
@@ -92,7 +96,7 @@ def planes(count: int) -> plane.Plane:
 
 def dated(count: int) -> points.Points:
     spots = tuple(
-        points.Spot(f"model {n}", n % 20, Value(n % 9 / 9, 0.1, 0.9) if n % 7 else NONE) for n in range(count)
+        points.PlotPoint(f"model {n}", n % 20, Value(n % 9 / 9, 0.1, 0.9) if n % 7 else NONE) for n in range(count)
     )
     ticks_, kinds = points.number_ticks((0, 5, 10, 15, 20)), (shapes.sign(0), shapes.sign(1))
     series = (points.Series(0, spots), points.Series(1, spots[:3]))
@@ -104,7 +108,7 @@ def dated(count: int) -> points.Points:
 
 
 ALL: list[tuple[str, Callable[[Any, float], Scene], Callable[[int], Any]]] = [
-    ("heat map", heat.draw, lambda n: heats(n, min(n, 14))),
+    ("heat map", heat_map.draw, lambda n: heats(n, min(n, 14))),
     ("strip", strip.draw, raters),
     ("scatter", scatter.draw, cloud),
     ("course", lines.draw, course),
@@ -112,7 +116,7 @@ ALL: list[tuple[str, Callable[[Any, float], Scene], Callable[[int], Any]]] = [
     ("bars", bars.draw_bars, lambda n: bars.Bars(tuple(bars.Bar(f"b{k}", Value(0.5, 0.4, 0.6, k)) for k in range(n)))),
     ("ranks", ranks.draw, ranked),
     ("boxes", boxes.draw, cards),
-    ("lists", lists.draw, found),
+    ("lists", picture_strips.draw, found),
     ("plane", plane.draw, planes),
     ("points", points.draw, dated),
 ]
@@ -191,7 +195,7 @@ def test_a_bar_begins_at_zero_and_a_negative_one_goes_left() -> None:
 
 
 def test_a_box_lies_on_its_picture_as_its_shares_say() -> None:
-    card = boxes.Card("drum", "a" * 64, 100, 200, (boxes.Drawn("R-1", (0.1, 0.2, 0.6, 0.7)),))
+    card = boxes.Card("drum", "a" * 64, 100, 200, (boxes.LabelledBox("R-1", (0.1, 0.2, 0.6, 0.7)),))
     scene = boxes.draw(boxes.Overlays((card,)), 236)
     [picture] = of(scene, Picture)
     box = next(mark for mark in of(scene, Rect) if mark.y > picture.y and mark.width > 20)
@@ -203,19 +207,19 @@ def test_a_box_lies_on_its_picture_as_its_shares_say() -> None:
 
 
 def test_an_undefined_cell_is_hatched_and_has_no_number() -> None:
-    scene = heat.draw(heats(1, 1, NONE), 760)
+    scene = heat_map.draw(heats(1, 1, NONE), 760)
     cell = next(mark for mark in of(scene, Rect) if mark.title)
     assert (cell.pattern, cell.fill) == ("hatch", "")
     assert cell.title == "row 0, m0: No value: nothing yet."
     assert not [text for text in scene.texts if re.fullmatch(r"[−\d.]+", text) and text not in ("0", "1")]
     assert "none" in scene.texts
-    assert "none" not in heat.draw(heats(1, 1), 760).texts
+    assert "none" not in heat_map.draw(heats(1, 1), 760).texts
 
 
 def test_a_line_is_interrupted_where_there_is_no_value() -> None:
     points = [Value(0.1), Value(0.2), NONE, Value(0.4), Value(0.5)]
     panel = lines.Panel("Egypt", tuple(lines.Point(float(n), f"{n}", v) for n, v in enumerate(points)))
-    scene = lines.draw(lines.Course((panel,)), 760)
+    scene = lines.draw(lines.LineChart((panel,)), 760)
     runs = [mark.d for mark in of(scene, Path) if re.fullmatch(r"M[\d. ]+L[\d. ]+", mark.d)]
     assert len(runs) == 2
     assert len(dots(scene)) == 4
@@ -276,7 +280,7 @@ def test_a_long_name_is_cut_in_its_middle_and_stays_whole_in_its_title(words: st
 def test_marks_of_direction_and_control_characters_reach_no_drawing() -> None:
     hostile = "\u202eevil\u2066\x00\x08 name\n\u200f"
     assert clean(hostile) == "evil name"
-    assert isolated(hostile) == "\u2068evil name\u2069"
+    assert isolate_direction(hostile) == "\u2068evil name\u2069"
     shown, _full = cut("\u202e" + "x" * 80, 13, 60)
     assert "\u202e" not in shown
 
@@ -326,7 +330,7 @@ def test_groups_differ_in_shape_and_colour_together() -> None:
 
 
 def test_a_point_lies_between_its_marks_and_one_without_value_is_not_drawn() -> None:
-    spots = (points.Spot("a", 5, Value(0.25, 0.0, 0.5)), points.Spot("b", 5, NONE))
+    spots = (points.PlotPoint("a", 5, Value(0.25, 0.0, 0.5)), points.PlotPoint("b", 5, NONE))
     panel = points.Panel("GPT-4", "", (points.Series(0, spots),))
     marks = points.number_ticks((0, 10))
     scene = points.draw(points.Points((panel,), "x", "y", marks, (0, 1), signs=(shapes.sign(0),)), 760)
@@ -346,5 +350,5 @@ def test_kinds_differ_by_more_than_colour() -> None:
 
 
 def test_numbers_have_a_true_minus_and_nothing_has_none() -> None:
-    assert [axis.said(v) for v in (0.314, -0.314, -0.001, 1)] == ["0.31", "−0.31", "0.00", "1.00"]
+    assert [axis.format_value(v) for v in (0.314, -0.314, -0.001, 1)] == ["0.31", "−0.31", "0.00", "1.00"]
     assert [axis.tick_words(v) for v in (-0.2, 0.0, 0.5)] == ["−0.2", "0", "0.5"]

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from evaluation.figures import making, with_models
-from evaluation.reports.numbers import shown
+from evaluation.figures import figure_builder, model_figures
+from evaluation.reports.number_format import format_number
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.evaluation.figures.study import read, study
 from tests.personas import World
@@ -73,9 +73,9 @@ def test_the_numbers_of_the_drawing_are_those_of_its_table(world: World) -> None
     rows = rows_of(world, "cohorts-models")
     assert len(rows) == 4
     for row in rows:
-        assert shown(float(row["value"])) in texts(root)
+        assert format_number(float(row["value"])) in texts(root)
         # kept together, from left to right, also where the sentence runs the other way
-        assert f"\u2066{shown(float(row['value']))} [{shown(float(row['low']))}, " in alt(root)
+        assert f"\u2066{format_number(float(row['value']))} [{format_number(float(row['low']))}, " in alt(root)
         assert row["units"] == "12"
 
 
@@ -256,14 +256,14 @@ def test_a_faulty_figure_is_said_to_be_one_and_the_others_stand(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     study(world)
-    good = making.make
+    good = figure_builder.build_figure
 
     def make(ground: Any, spec: Any) -> Any:
         if spec.key == "annotators":
             raise ZeroDivisionError
         return good(ground, spec)
 
-    monkeypatch.setattr(making, "make", make)
+    monkeypatch.setattr(figure_builder, "build_figure", make)
     page = read(world, url(world))
     assert "It could not be drawn: something went wrong here." in page
     assert page.count("<svg ") == 2 * (len(KEYS) - 1)
@@ -277,11 +277,11 @@ def test_of_too_many_models_and_ratings_there_are_no_intervals_and_of_far_too_ma
     study(world)
     [whole] = {tuple(bool(row["low"]) for row in rows_of(world, "cohorts-models")[:1])}
     assert whole == (True,)
-    monkeypatch.setattr(with_models, "MOST_WITH_INTERVALS", 1)
+    monkeypatch.setattr(model_figures, "MOST_WITH_INTERVALS", 1)
     assert not any(row["low"] for row in rows_of(world, "cohorts-models"))
     page = read(world, url(world))
     assert page.count("Without intervals: there are too many models and ratings for them.") == 2
-    monkeypatch.setattr(with_models, "MOST", 1)
+    monkeypatch.setattr(model_figures, "MOST", 1)
     page = read(world, url(world))
     assert page.count("There are too many models and ratings to show at once.") == 2
     assert page.count("<svg ") == 2 * (len(KEYS) - 2)

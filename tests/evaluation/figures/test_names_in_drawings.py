@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from evaluation.figures.drawing import bars, heat, lists, scatter
+from evaluation.figures.drawing import bars, heat_map, picture_strips, scatter
 from evaluation.figures.drawing.axis import Value
 from evaluation.figures.drawing.colours import kind, steps
-from evaluation.figures.drawing.names import apart
+from evaluation.figures.drawing.names import distinct_names
 from evaluation.figures.drawing.scene import Scene, Text
 from evaluation.figures.drawing.text import width_of
 
@@ -65,16 +65,16 @@ def on_each_other(scene: Scene) -> list[tuple[str, str]]:
     ]
 
 
-def models(rows: tuple[str, ...], columns: tuple[str, ...]) -> heat.HeatMap:
+def models(rows: tuple[str, ...], columns: tuple[str, ...]) -> heat_map.HeatMap:
     cells = tuple(tuple(Value(0.25, 0.1, 0.4, 40) for _c in columns) for _r in rows)
-    return heat.HeatMap(
+    return heat_map.HeatMap(
         rows, columns, cells, 0, 1, "Spearman's rho with the mean of the cohort", "No value", "n: units"
     )
 
 
 @pytest.mark.parametrize("room", [90.0, 118.0, 200.0, 250.0])
 def test_thirty_names_that_begin_alike_stay_apart(room: float) -> None:
-    made = apart(LONG, 13, room)
+    made = distinct_names(LONG, 13, room)
     assert len({name.lines for name in made}) == 30
     assert all(width_of(line, 13) <= room for name in made for line in name.lines)
     assert all(name.full == whole or " ".join(name.lines) == whole for name, whole in zip(made, LONG, strict=True))
@@ -82,15 +82,15 @@ def test_thirty_names_that_begin_alike_stay_apart(room: float) -> None:
 
 def test_names_of_one_beginning_and_one_end_stay_apart() -> None:
     names = [f"{'very ' * 12}long {n} {'indeed ' * 12}" for n in range(30)]
-    made = apart(names, 13, 100)
+    made = distinct_names(names, 13, 100)
     assert len({name.lines for name in made}) == 30
-    assert apart(["Egypt", "Egypt"], 13, 100)[0] == apart(["Egypt"], 13, 100)[0]
+    assert distinct_names(["Egypt", "Egypt"], 13, 100)[0] == distinct_names(["Egypt"], 13, 100)[0]
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize(("rows", "columns"), [(LONG, COHORTS), (COHORTS, LONG), (LONG[:7], LONG), (LONG[:3], COHORTS)])
 def test_a_heat_map_is_never_wider_than_asked(rows: tuple[str, ...], columns: tuple[str, ...], width: float) -> None:
-    scene = heat.draw(models(rows, columns), width)
+    scene = heat_map.draw(models(rows, columns), width)
     held(scene, width)
     assert on_each_other(scene) == []
     assert scene.texts.count("0.25") == len(rows) * len(columns)
@@ -98,7 +98,7 @@ def test_a_heat_map_is_never_wider_than_asked(rows: tuple[str, ...], columns: tu
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_many_models_are_rows(width: float) -> None:
-    scene = heat.draw(models(COHORTS, LONG), width)
+    scene = heat_map.draw(models(COHORTS, LONG), width)
     numbers = [text for text in texts(scene) if text.words == "0.25"]
     assert len({text.x for text in numbers}) == 3
     assert len({text.y for text in numbers}) == 30
@@ -106,7 +106,7 @@ def test_many_models_are_rows(width: float) -> None:
 
 def test_cells_have_the_n_of_their_number() -> None:
     one = models(("Brazil",), ("Lens", "Quill"))
-    scene = heat.draw(one, 760)
+    scene = heat_map.draw(one, 760)
     number, n = (next(text for text in texts(scene) if text.words == words) for words in ("0.25", "n = 40"))
     assert (n.x, 10 < n.y - number.y < 16) == (number.x, True)
     assert "n: units" in scene.texts
@@ -116,11 +116,11 @@ def test_cells_have_the_n_of_their_number() -> None:
 
 
 def test_what_hatched_means_is_never_cut() -> None:
-    data = heat.HeatMap(
+    data = heat_map.HeatMap(
         ("a",), ("b",), ((Value(None, why="x"),),), 0, 1, "rho", "No value: see the table for why", "n: units"
     )
     for width in WIDTHS:
-        scene = heat.draw(data, width)
+        scene = heat_map.draw(data, width)
         assert "".join(scene.texts).count("…") == 0
         held(scene, width)
 
@@ -197,6 +197,8 @@ def test_panels_of_models_with_long_names_have_different_titles(width: float) ->
 
 
 def test_tiles_without_pictures_have_their_names() -> None:
-    tiles = tuple(lists.Found("Japan", 0.5, kind(0), "", f"japan-breakfast-{n:04}", None) for n in range(5))
-    scene = lists.draw(lists.Strips((lists.Strip("Lens", "w", tiles),)), 330)
+    tiles = tuple(
+        picture_strips.StripPicture("Japan", 0.5, kind(0), "", f"japan-breakfast-{n:04}", None) for n in range(5)
+    )
+    scene = picture_strips.draw(picture_strips.Strips((picture_strips.Strip("Lens", "w", tiles),)), 330)
     assert [f"{n:04}" for n in range(5)] == [text for text in scene.texts if text.startswith("000")]

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from benchmarks.models import Benchmark, Item
-from evaluation.figures.making import ground_of, make
+from evaluation.figures.figure_builder import build_figure, figure_data
 from evaluation.figures.registry import figure_of
-from evaluation.tables.spec import Missing
+from evaluation.tables.spec import MissingData
 from tests.evaluation.data import NOON
 from tests.evaluation.figures.study import boxes, read
 from tests.evaluation.runs import collection, found, query, run
@@ -167,8 +167,8 @@ def test_without_data_every_figure_says_what_to_bring(world: World, recipe: str)
 
     for spec in figures_of(benchmark):
         assert figure_of(benchmark, spec.key) is spec
-        with pytest.raises(Missing):
-            make(ground_of(benchmark, QueryDict(), NOON), spec)
+        with pytest.raises(MissingData):
+            build_figure(figure_data(benchmark, QueryDict(), NOON), spec)
 
 
 def test_a_figure_of_predictions_leads_to_where_they_are_brought(world: World) -> None:

@@ -10,9 +10,9 @@ from benchmarks.models import Benchmark
 from evaluation.figures import projection
 from evaluation.figures.drawing.plane import GROUPS
 from evaluation.figures.figure import Figure
-from evaluation.figures.making import ground_of, make
+from evaluation.figures.figure_builder import build_figure, figure_data
 from evaluation.figures.registry import figure_of
-from evaluation.tables.spec import Missing
+from evaluation.tables.spec import MissingData
 from evaluation.tables.trials import SIX
 from people.models import Rater
 from predictions.models import Collection, Run
@@ -34,7 +34,7 @@ def benchmark(world: World) -> Benchmark:
 def figure(of: Benchmark, key: str, query_: str = "") -> Figure:
     spec = figure_of(of, key)
     assert spec is not None
-    return make(ground_of(of, QueryDict(query_), NOON), spec)
+    return build_figure(figure_data(of, QueryDict(query_), NOON), spec)
 
 
 def embedded(benchmark: Benchmark, rater: Rater, about: dict[str, dict[str, Any]], at: dict[str, Any]) -> Run:
@@ -115,7 +115,7 @@ def test_thinning_takes_all_of_few_and_another_part_by_another_seed() -> None:
 
 def test_entries_that_say_nothing_are_asked_for_their_language(benchmark: Benchmark, world: World) -> None:
     embedded(benchmark, model(world.team, "CLIP"), {"a": {}}, {"a": (1, 2)})
-    with pytest.raises(Missing, match="neither their language nor their country"):
+    with pytest.raises(MissingData, match="neither their language nor their country"):
         figure(benchmark, "plane")
 
 

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.models import Benchmark
 from evaluation.figures.culturalvqa import SIGNS, day_of
 from evaluation.figures.figure import Figure
-from evaluation.tables.spec import Missing
+from evaluation.tables.spec import MissingData
 from people.models import Rater
 from tests.evaluation import test_tables_caire as caire
 from tests.evaluation import test_tables_culturalvqa as vqa
@@ -95,7 +95,7 @@ def test_accuracy_lies_at_the_release_apart_for_western_and_other_countries(judg
 
 def test_a_model_whose_date_cannot_be_read_is_named_and_not_drawn(judged: vqa.Study) -> None:
     known(judged, "GPT-4", released="Nov 23")
-    with pytest.raises(Missing, match="YYYY-MM-DD"):
+    with pytest.raises(MissingData, match="YYYY-MM-DD"):
         figure(judged.benchmark, "by-release")
     known(judged, "InternVL", released="2024")
     drawn = figure(judged.benchmark, "by-release")
@@ -127,5 +127,5 @@ def test_accuracy_stands_against_length_and_answers_of_questions(judged: vqa.Stu
 
 def test_without_questions_it_says_what_to_bring(judged: vqa.Study) -> None:
     assert isinstance(judged.benchmark, Benchmark) and Rater.objects.exists()
-    with pytest.raises(Missing, match="questions"):
+    with pytest.raises(MissingData, match="questions"):
         figure(judged.benchmark, "length")

@@ -6,7 +6,7 @@ from django.http import QueryDict
 from annotation.models import Campaign
 from benchmarks.models import Benchmark
 from evaluation.figures.figure import Figure
-from evaluation.figures.making import ground_of, make
+from evaluation.figures.figure_builder import build_figure, figure_data
 from evaluation.figures.registry import figure_of
 from tests.evaluation.data import NOON
 from tests.evaluation.test_tables_valueground import benchmark, choice
@@ -17,7 +17,7 @@ __all__ = ["benchmark", "choice"]  # fixtures
 def figure(of: Benchmark, key: str) -> Figure:
     spec = figure_of(of, key)
     assert spec is not None
-    return make(ground_of(of, QueryDict(), NOON), spec)
+    return build_figure(figure_data(of, QueryDict(), NOON), spec)
 
 
 def test_with_pictures_and_without_are_held_over_the_same_instances(benchmark: Benchmark, choice: Campaign) -> None:

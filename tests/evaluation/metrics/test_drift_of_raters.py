@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from evaluation.metrics.counts import Ratings
-from evaluation.metrics.drift_of_raters import drift, same_as_the_rest, significant_drifts
 from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.rater_drift import drift, share_agreeing_with_others, significant_drifts
 
 
 def two(first: str, second: str) -> tuple[Ratings, np.ndarray]:
@@ -80,13 +80,16 @@ def test_no_value_and_no_interval_say_why() -> None:
 
 def test_the_share_of_the_others_who_said_the_same() -> None:
     ratings = Ratings.from_matrix([[1, 1, 2], [2, 2, 2], [3, 1, 2], [1, 1, np.nan]])
-    found = same_as_the_rest(ratings, 0)  # 1/2, 1, 0, 1
+    found = share_agreeing_with_others(ratings, 0)  # 1/2, 1, 0, 1
     assert found.value == pytest.approx(0.625)
     step = stats.t.ppf(0.975, 3) * np.std([0.5, 1, 0, 1], ddof=1) / 2
     assert (found.low, found.high) == (pytest.approx(max(0.625 - step, 0)), 1.0)
-    assert same_as_the_rest(Ratings.from_matrix([[1, 1], [2, 2]]), 0).interval_reason == "too_few_units_for_interval"
-    assert same_as_the_rest(Ratings.from_matrix([[1, 1], [2, 2], [3, 3]]), 0).interval_reason == "no_spread"
-    assert same_as_the_rest(Ratings.from_matrix([[1.0], [2.0]]), 0).reason == "no_pairable_units"
+    assert (
+        share_agreeing_with_others(Ratings.from_matrix([[1, 1], [2, 2]]), 0).interval_reason
+        == "too_few_units_for_interval"
+    )
+    assert share_agreeing_with_others(Ratings.from_matrix([[1, 1], [2, 2], [3, 3]]), 0).interval_reason == "no_spread"
+    assert share_agreeing_with_others(Ratings.from_matrix([[1.0], [2.0]]), 0).reason == "no_pairable_units"
 
 
 def test_p_is_that_of_welch() -> None:

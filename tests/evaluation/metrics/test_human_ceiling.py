@@ -8,7 +8,7 @@ from evaluation.metrics import human_ceiling
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.human_ceiling import leave_one_annotator_out
 from evaluation.metrics.intervals import Interval
-from evaluation.metrics.leave_one_out import with_the_rest
+from evaluation.metrics.leave_one_out import rater_against_others
 from tests.evaluation.metrics.tables import gappy
 
 ORACLE = {"pearson": stats.pearsonr, "spearman": stats.spearmanr}
@@ -33,7 +33,7 @@ def test_a_worked_example() -> None:
     people = Ratings.from_matrix([[1, 1, 2], [2, 2, 2], [3, 4, 4], [4, 5, 5]])
     found = leave_one_annotator_out(people, "spearman")
     assert found.value == pytest.approx((1 + 1 + 4.5 / (4.5 * 5) ** 0.5) / 3)
-    each = [with_the_rest(people, rater).value for rater in range(3)]
+    each = [rater_against_others(people, rater).value for rater in range(3)]
     assert found.value == pytest.approx(np.mean(each))
     assert (found.extras["n_annotators"], found.resampled) == (3, "units and raters")
 

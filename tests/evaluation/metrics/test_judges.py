@@ -10,8 +10,8 @@ from evaluation.metrics.intervals import Interval
 from evaluation.metrics.judges import (
     against_majority,
     alpha_with_judge,
+    judge_position,
     majority,
-    placed,
 )
 from tests.evaluation.metrics.tables import N
 
@@ -48,7 +48,7 @@ def test_a_judge_that_saw_nothing_leaves_nothing_to_compare() -> None:
     table[:, 5] = N
     found = alpha_with_judge(Ratings.from_matrix(table), 5, "ordinal")
     assert found.people.reason == found.everybody.reason == "no_ratings"
-    place = placed(Ratings.from_matrix(table), 5)
+    place = judge_position(Ratings.from_matrix(table), 5)
     assert place.judge.value is None and place.at_least_as_good.reason == "too_few_raters"
 
 
@@ -56,7 +56,7 @@ def test_its_place_is_counted_person_by_person() -> None:
     """Against each person's own yardstick: scipy's rho of person j with the mean of the others, and of the judge with
     the same mean."""
     table = panel()
-    found = placed(Ratings.from_matrix(table), 5)
+    found = judge_position(Ratings.from_matrix(table), 5)
     seen, wins = table[:20], 0
     for j, own in found.people:
         rest = np.delete(seen[:, :5], j, axis=1).mean(axis=1)
@@ -68,7 +68,7 @@ def test_its_place_is_counted_person_by_person() -> None:
 
 
 def test_a_constant_judge_has_no_place() -> None:
-    found = placed(Ratings.from_matrix(panel("constant")), 5)
+    found = judge_position(Ratings.from_matrix(panel("constant")), 5)
     assert found.judge.reason == "constant_ratings"
     assert found.at_least_as_good.reason == "no_pairs" and found.at_least_as_good.extras["n_left_out"] == 5
 
@@ -99,4 +99,4 @@ def test_without_a_majority_there_is_nothing_to_agree_with() -> None:
 
 def test_a_judge_nobody_knows_is_refused() -> None:
     with pytest.raises(ValueError, match="judge must lie in"):
-        placed(Ratings.from_matrix([[1, 2]]), 2)
+        judge_position(Ratings.from_matrix([[1, 2]]), 2)

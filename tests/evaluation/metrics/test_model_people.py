@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.metrics import model_people
+from evaluation.metrics import model_human
 from evaluation.metrics.intervals import Interval, jackknife_variance
-from evaluation.metrics.model_people import (
-    Scored,
+from evaluation.metrics.model_human import (
+    RatedScores,
     concept_averaged,
     global_averaged,
     image_wise,
@@ -25,9 +25,9 @@ N = np.nan
 Rows = list[tuple[int, int, int, float, float]]  # image, cohort, rater, value, score
 
 
-def scored(rows: Rows) -> Scored:
+def scored(rows: Rows) -> RatedScores:
     parts = list(zip(*rows, strict=True)) if rows else [()] * 5
-    return Scored(*(np.array(part, kind) for part, kind in zip(parts, (int, int, int, float, float), strict=True)))
+    return RatedScores(*(np.array(part, kind) for part, kind in zip(parts, (int, int, int, float, float), strict=True)))
 
 
 def study(seed: int = 0, images: int = 6, cohorts: int = 5, raters: int = 4, missing: float = 0.25) -> Rows:
@@ -220,5 +220,5 @@ def test_what_is_not_a_number_is_refused() -> None:
 
 
 def test_the_cohorts_are_said_not_to_be_resampled() -> None:
-    assert "these cohorts only" in str(model_people.__doc__)
+    assert "these cohorts only" in str(model_human.__doc__)
     assert concept_averaged(scored(study()), np.zeros(len(study()), int)).resampled == "concepts and raters"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.metrics.model_ranks import MOST, MOST_SUMS, closeness, ranked
-from evaluation.metrics.tests_between import adjusted, mcnemar, paired_permutation, rank_bands
+from evaluation.metrics.model_ranks import MOST, MOST_SUMS, closeness, rank_models
+from evaluation.metrics.paired_tests import adjusted, mcnemar, paired_permutation, rank_bands
 
 
 def test_closeness_adds_up_to_the_correlation() -> None:
@@ -28,7 +28,7 @@ def test_right_and_wrong_is_tested_as_mcnemar_does() -> None:
     """9 units only the first has right, 1 only the second: exact p = 2 (1 + 10) / 2^10 = 0.0215."""
     first = np.array([1.0] * 9 + [0.0] + [1.0] * 20)
     second = np.array([0.0] * 9 + [1.0] + [1.0] * 20)
-    found = ranked(np.column_stack([first, second]), np.arange(30))
+    found = rank_models(np.column_stack([first, second]), np.arange(30))
     assert mcnemar(first == 1, second == 1).extras["p"] == pytest.approx(22 / 1024)
     assert found.p[0, 1] == pytest.approx(22 / 1024, abs=0.005)
     assert (found.bands, found.n_tests) == ([(1, 1), (2, 2)], 1)
@@ -42,20 +42,20 @@ def test_bands_are_those_of_pair_by_pair_tests() -> None:
     better = np.zeros((4, 4), bool)
     for (i, j), one, p in zip(pairs, found, adjusted([e.extras["p"] for e in found], "holm"), strict=True):
         better[(i, j) if (one.value or 0) > 0 else (j, i)] = p <= 0.05
-    assert ranked(scores, np.arange(60)).bands == rank_bands(better) == [(3, 4), (3, 4), (1, 2), (1, 2)]
+    assert rank_models(scores, np.arange(60)).bands == rank_bands(better) == [(3, 4), (3, 4), (1, 2), (1, 2)]
 
 
 def test_whole_clusters_change_sides() -> None:
     """Forty units of two questions are two votes: nothing can be shown, though forty units alone would show it."""
     scores = np.column_stack([np.ones(40), np.zeros(40)])
-    assert ranked(scores, np.repeat([0, 1], 20)).bands == [(1, 2), (1, 2)]
+    assert rank_models(scores, np.repeat([0, 1], 20)).bands == [(1, 2), (1, 2)]
     assert paired_permutation(scores[:, 0], scores[:, 1], np.repeat([0, 1], 20)).extras["p"] == 0.5
 
 
 def test_models_without_a_thing_in_common_are_not_tested() -> None:
     scores = np.full((20, 2), np.nan)
     scores[:10, 0], scores[10:, 1] = 1, 0
-    found = ranked(scores, np.arange(20))
+    found = rank_models(scores, np.arange(20))
     assert (found.bands, found.n_tests) == ([(1, 2), (1, 2)], 0)
     assert np.isnan(found.p).all()
 
@@ -63,19 +63,19 @@ def test_models_without_a_thing_in_common_are_not_tested() -> None:
 @pytest.mark.parametrize("n", [0, 5])
 @pytest.mark.parametrize("k", [0, 1])
 def test_one_model_has_the_first_place(k: int, n: int) -> None:
-    assert ranked(np.zeros((n, k)), np.arange(n)).bands == [(1, 1)][:k]
+    assert rank_models(np.zeros((n, k)), np.arange(n)).bands == [(1, 1)][:k]
 
 
 def test_more_models_than_the_draws_can_tell_apart_are_not_tested() -> None:
     """Of 32 models 496 pairs: 496 / 10,001 < 0.05 < 528 / 10,001. So the best of 32 can be found, of 33 never."""
     scores = np.zeros((60, MOST + 1))
     scores[:, 0] = 1
-    held = ranked(scores[:, :MOST], np.arange(60))
+    held = rank_models(scores[:, :MOST], np.arange(60))
     assert (held.bands[0], held.bands[1], held.n_tests) == ((1, 1), (2, 32), 496)
-    many = ranked(scores, np.arange(60))
+    many = rank_models(scores, np.arange(60))
     assert (set(many.bands), many.n_tests, many.n_permutations) == ({(1, 33)}, 0, 0)
 
 
 def test_nor_are_more_numbers_drawn_for_than_a_page_can_wait_for() -> None:
     clusters = MOST_SUMS + 1
-    assert ranked(np.ones((clusters, 2)), np.arange(clusters)).n_permutations == 0
+    assert rank_models(np.ones((clusters, 2)), np.arange(clusters)).n_permutations == 0

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.recipes.globalrg import UNIVERSALS
 from benchmarks.rules.regions import RETRIEVAL, country_code
 from evaluation.metrics.retrieval import Normaliser, diversity
-from evaluation.tables.printed import rows
+from evaluation.tables.printed_values import rows
 
 MODELS = ("CLIP", "OpenCLIP", "CoCA", "TCL", "ALBEF", "BLIP-2", "FLAVA")
 # ALBEF's lists repeat TCL's, so its diversities follow from nothing in the paper.

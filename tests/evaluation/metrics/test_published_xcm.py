@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evaluation.metrics import forced_choice, retrieval
-from evaluation.tables.printed import rows
+from evaluation.tables.printed_values import rows
 from evaluation.tables.spec import Rounding
 
 COUNTRIES = ("US", "GB", "AU", "DE", "CN", "JP", "FR", "ES", "AR", "PT", "BR", "SA", "TH", "IN", "KE", "NG")

@@ -70,12 +70,12 @@ def test_ndcg_never_exceeds_1_because_unknown_gains_are_refused() -> None:
 
 def test_ties_go_by_key_however_the_file_has_them() -> None:
     keys, scores = ["d", "a", "c", "b"], [0.5, 0.5, 0.9, 0.5]
-    assert [keys[n] for n in r.best_first(scores, keys)] == ["c", "a", "b", "d"]
-    turned = r.best_first(scores[::-1], keys[::-1])
+    assert [keys[n] for n in r.rank_order(scores, keys)] == ["c", "a", "b", "d"]
+    turned = r.rank_order(scores[::-1], keys[::-1])
     assert [keys[::-1][n] for n in turned] == ["c", "a", "b", "d"]
-    assert r.best_first([], []).tolist() == []
+    assert r.rank_order([], []).tolist() == []
     with pytest.raises(ValueError, match="NaN"):
-        r.best_first([float("nan")], ["a"])
+        r.rank_order([float("nan")], ["a"])
 
 
 def test_a_list_shorter_than_k_is_an_error_and_no_lists_are_none() -> None:

@@ -11,7 +11,7 @@ from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.human_ceiling import leave_one_annotator_out
 from evaluation.metrics.kappa import cohen_kappa
-from evaluation.metrics.leave_one_out import each_against_the_rest
+from evaluation.metrics.leave_one_out import mean_rater_against_others
 from evaluation.metrics.partitions import Partition, Partitions, pairwise_f1
 
 N = np.nan
@@ -25,7 +25,7 @@ MEASURES: dict[str, Callable[[Ratings], Estimate]] = {
     "spearman": mean_pairwise_spearman,
     "pearson": mean_pairwise_pearson,
     "kappa": cohen_kappa,
-    "rest": each_against_the_rest,
+    "rest": mean_rater_against_others,
     "ceiling": lambda ratings: leave_one_annotator_out(ratings, "spearman"),
 }
 

@@ -6,7 +6,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from evaluation.metrics.tests_between import (
+from evaluation.metrics.paired_tests import (
     adjusted,
     mcnemar,
     paired_permutation,

@@ -14,7 +14,7 @@ from evaluation.metrics import silhouette
 from evaluation.metrics.drift import similarity_drift
 from evaluation.metrics.intervals import Scale
 from evaluation.metrics.projection import principal_plane
-from evaluation.metrics.silhouette import Distance, TooMuch, mean_silhouettes, silhouettes
+from evaluation.metrics.silhouette import Distance, TooLarge, mean_silhouettes, silhouettes
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -174,8 +174,8 @@ def test_silhouettes_take_little_memory_with_many_clusters_and_refuse_what_nobod
     tracemalloc.stop()
     # a table of vectors by clusters is 64 MB, and there were several at once; now a block of rows is 32
     assert most < 4000 * 2000 * 8 * 2.5
-    with pytest.raises(TooMuch, match="40000 vectors of 2 numbers in 30000 clusters"):
+    with pytest.raises(TooLarge, match="40000 vectors of 2 numbers in 30000 clusters"):
         silhouettes(np.ones((40_000, 2)), np.arange(40_000) % 30_000)
     assert silhouettes(np.ones((40_000, 2)), np.arange(40_000) % 3).shape == (40_000,)
-    with pytest.raises(TooMuch):
+    with pytest.raises(TooLarge):
         silhouettes(np.ones((40_000, 2)), np.arange(40_000) % 3, distance="euclidean")

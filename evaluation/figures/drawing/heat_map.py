@@ -1,0 +1,159 @@
+"""A heat map with its numbers and their n in the cells: rows x columns, one colour scale, hatched where there is no
+value. Nothing is wider than asked: rows and columns change places, or the columns go on below, where they must."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from evaluation.figures.drawing.axis import Value, format_value, tick_words
+from evaluation.figures.drawing.colours import EDGE, INK, INK_2, ink_on, sequential
+from evaluation.figures.drawing.names import LEADING, Name, distinct_names, name_texts, widest
+from evaluation.figures.drawing.scene import Canvas, Rect, Scene, Text, rect
+from evaluation.figures.drawing.text import clean, width_of
+
+ROW, COLUMN, WIDEST = 38.0, 48.0, 120.0
+TURN, LONGEST = 40.0, 150.0
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """`cells[row][column]`. `low` and `high` are the ends of the colour scale; a value beyond them has the end's.
+    `counted`: what the small number below each value is, nothing where they have none."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[Value, ...], ...]
+    low: float
+    high: float
+    scale: str = ""  # what the colours stand for
+    none: str = ""  # what hatched stands for
+    counted: str = ""
+
+    @property
+    def turned(self) -> HeatMap:
+        """With rows and columns in each other's place."""
+        cells = tuple(zip(*self.cells, strict=True)) if self.rows else tuple(() for _ in self.columns)
+        return replace(self, rows=self.columns, columns=self.rows, cells=cells)
+
+
+@dataclass(frozen=True)
+class ColumnHeads:
+    """Names of the columns: level in a few lines, or turned. `over`: how far the last reaches beyond the cells."""
+
+    names: list[Name]
+    high: float
+    over: float = 4.0
+    turn: float = 0.0
+
+
+def draw(data: HeatMap, width: float) -> Scene:
+    if len(data.columns) > max(len(data.rows), _fitting(data, width)):
+        data = data.turned
+    names = distinct_names(data.rows, 13, min(240, width * 0.36))
+    left = max(widest(names, 13) + 1, 40) + 8
+    fit = _fitting(data, width)
+    blocks = -(-len(data.columns) // fit) if data.columns else 1
+    each = -(-len(data.columns) // blocks) or 1  # of one length, as far as that goes
+    head = _head(data.columns, left, each, width)
+    column = min(max((width - left - head.over) / each, COLUMN), WIDEST)
+    canvas, top = Canvas(width), 0.0
+    for start in range(0, max(len(data.columns), 1), each):
+        top += head.high
+        _columns(canvas, head, range(start, min(start + each, len(data.columns))), left, column, top)
+        for place, name in enumerate(names):
+            canvas.add(*name_texts(name, left - 8, top + (place + 0.5) * ROW - 1, anchor="end"), fill=INK)
+        _cells(canvas, data, range(start, min(start + each, len(data.columns))), left, column, top)
+        top += len(data.rows) * ROW + 14
+    return canvas.scene(_legend(canvas, data, top, width))
+
+
+def _fitting(data: HeatMap, width: float) -> int:
+    """How many columns have room beside the names of the rows."""
+    left = max(widest(distinct_names(data.rows, 13, min(240, width * 0.36)), 13) + 1, 40) + 8
+    return max(int((width - left - 4) // COLUMN), 1)
+
+
+def _head(columns: tuple[str, ...], left: float, each: int, width: float) -> ColumnHeads:
+    """Level where every name fits in three lines; else slanted where the last has room, else upright."""
+    column = min((width - left - 4) / each, WIDEST)
+    names = distinct_names(columns, 13, column - 6, most=3)
+    if not any(name.full for name in names):
+        return ColumnHeads(names, max((len(name.lines) for name in names), default=1) * 13 * LEADING + 10)
+    names = distinct_names(columns, 13, LONGEST, most=1)
+    long, angle = widest(names, 13), math.radians(TURN)
+    over = max(long * math.cos(angle) - COLUMN / 2 + 8, 4.0)
+    if left + each * COLUMN + over <= width:
+        return ColumnHeads(names, long * math.sin(angle) + 24, over, TURN)
+    return ColumnHeads(names, long + 18, 4.0, 90)
+
+
+def _columns(canvas: Canvas, head: ColumnHeads, shown: range, left: float, column: float, top: float) -> None:
+    for place, number in enumerate(shown):
+        x, name = left + (place + 0.5) * column - 1, head.names[number]
+        if head.turn:
+            x = round(x + (4.5 if head.turn == 90 else 0), 1)
+            canvas.add(Text(x, round(top - 8, 1), name.lines[0], "start", name.full, "", -head.turn), fill=INK)
+        else:
+            middle = top - 8 - len(name.lines) * 13 * LEADING / 2
+            canvas.add(*name_texts(name, x, middle, anchor="middle"), fill=INK)
+
+
+def _cells(canvas: Canvas, data: HeatMap, shown: range, left: float, column: float, top: float) -> None:
+    boxes: list[Rect] = []
+    words: list[Text] = []
+    for i, row in enumerate(data.cells):
+        for place, j in enumerate(shown):
+            cell, x, y = row[j], left + place * column, top + i * ROW
+            name = f"{clean(data.rows[i])}, {clean(data.columns[j])}"
+            if cell.value is None:
+                boxes.append(rect(x, y, column - 2, ROW - 2, pattern="hatch", title=f"{name}: {clean(cell.why)}"))
+                continue
+            fill = sequential((cell.value - data.low) / (data.high - data.low))
+            ends = (
+                ""
+                if cell.low is None or cell.high is None
+                else f" [{format_value(cell.low)}, {format_value(cell.high)}]"
+            )
+            counted = f"n = {cell.n:,}" if data.counted and cell.n else ""
+            title = f"{name}: {format_value(cell.value)}{ends}" + (f", {counted}" if counted else "")
+            boxes.append(rect(x, y, column - 2, ROW - 2, fill, title=title))
+            middle = round(x + column / 2 - 1, 1)
+            line = round(y + (ROW / 2 - 3 if counted else ROW / 2 + 3.5), 1)
+            words.append(Text(middle, line, format_value(cell.value), "middle", fill=ink_on(fill)))
+            if counted:
+                small = counted if width_of(counted, 11) <= column - 4 else f"{cell.n:,}"
+                words.append(Text(middle, round(y + ROW - 7.5, 1), small, "middle", fill=ink_on(fill), size=11))
+    canvas.add(*boxes, fill="#fff")
+    canvas.add(*words)
+
+
+def _legend(canvas: Canvas, data: HeatMap, y: float, width: float) -> float:
+    """What the colours stand for, the scale with its numbers, what is counted, and, where some cell is, what hatched
+    means: beside the scale where that has room, else below it."""
+    count, size = 6, 24.0
+    scale = distinct_names([data.scale], 12, width, most=3)[0]
+    high = len(scale.lines) * 12 * LEADING
+    canvas.add(*name_texts(scale, 0, y + high / 2, size=12), fill=INK_2)
+    y += high + 5
+    steps = [data.low + (data.high - data.low) * place / (count - 1) for place in range(count)]
+    fills = [sequential(place / (count - 1)) for place in range(count)]
+    canvas.add(*(rect(i * size, y, size, 10, fill) for i, fill in enumerate(fills)), stroke=EDGE, width=0.5)
+    ends = ((0.0, steps[0], "start"), (count, steps[-1], "end"))
+    canvas.add(*(Text(round(x * size, 1), y + 23, tick_words(v), a, size=12) for x, v, a in ends), fill=INK_2)
+    x, line = count * size + 16, y
+    if any(cell.value is None for row in data.cells for cell in row):
+        if x + size + 8 + width_of(data.none, 12) > width:
+            x, line = 0.0, y + 32
+        canvas.add(rect(x, line - 1, size, 12, pattern="hatch"), stroke=EDGE, width=0.5)
+        none = distinct_names([data.none], 12, width - x - size - 8, most=2)[0]
+        canvas.add(*name_texts(none, x + size + 8, line + 5 + (len(none.lines) - 1) * 7, size=12), fill=INK_2)
+        line += (len(none.lines) - 1) * 14
+        x += size + 8 + widest([none], 12) + 16
+    if data.counted:
+        if x + width_of(data.counted, 12) > width:
+            x, line = 0.0, max(line, y) + 32 if line == y else line + 18
+        counted = distinct_names([data.counted], 12, width - x, most=3)[0]
+        canvas.add(*name_texts(counted, x, line + 5 + (len(counted.lines) - 1) * 7, size=12), fill=INK_2)
+        line += (len(counted.lines) - 1) * 14
+    return max(line + 18, y + 30)

@@ -1,0 +1,157 @@
+"""Figures from the benchmark to what the page and the files take."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+from urllib.parse import urlencode
+
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from annotation.readers import watermark
+from benchmarks.models import Benchmark
+from evaluation.catalogue import catalogue_of
+from evaluation.figures.figure import NARROW, Figure, Words
+from evaluation.figures.globalrg import universals
+from evaluation.figures.pictures import signed_address
+from evaluation.figures.registry import figures_of
+from evaluation.figures.spec import FigureData, FigureSpec, no_table
+from evaluation.reports.filters import build_select, filters
+from evaluation.selection import NAMES, Params, SelectionError, refuse_unknown
+from evaluation.tables.page import action_links
+from evaluation.tables.ranked_lists import labels_of
+from evaluation.tables.sources import COLLECTION, by_collection, name_of, title_of
+from evaluation.tables.spec import MissingData, TableSpec
+from evaluation.tables.table_inputs import InvalidOption
+from predictions.models import Collection, Run
+from predictions.readers import runs_of
+
+log = logging.getLogger(__name__)
+SHOWN_ROWS = 200  # of a figure's data on the page; all of them are in its CSV
+TASKS = ("retrieval", "forced_choice", "embedding")  # whose runs figures let one choose from
+HIDDEN = ("by", "raters")  # each figure says itself what it is cut by, and whose answers it shows
+
+
+def figure_data(benchmark: Benchmark, params: Params, at: datetime, zone: tzinfo = UTC) -> FigureData:
+    return FigureData(
+        spec=TableSpec("", "", "", "", no_table),
+        benchmark=benchmark,
+        catalogue=catalogue_of(benchmark),
+        params=params,
+        chosen={},
+        at=at,
+        watermark=watermark(benchmark),
+        zone=zone,
+    )
+
+
+def _collections(ground: FigureData) -> dict[Collection, list[Run]]:
+    """The newest first, with every complete run over each."""
+    return by_collection([run for task in TASKS for run in runs_of(ground.benchmark, task)])
+
+
+def _labels(ground: FigureData) -> list[str]:
+    """Of the runs over each collection, by task, as figures label them."""
+    found: dict[str, None] = {}
+    for runs in _collections(ground).values():
+        for task in TASKS:
+            found |= dict.fromkeys(labels_of([run for run in runs if run.task == task]).values())
+    return list(found)
+
+
+def _names(ground: FigureData) -> list[str]:
+    return [name_of(one) for one in _collections(ground)]
+
+
+# Figures alone have them; the collection may be named several times, for figures that read others.
+OWN: Mapping[str, Callable[[FigureData], list[str]]] = {"universal": universals, "run": _labels, COLLECTION: _names}
+
+
+def check_own_options(ground: FigureData) -> None:
+    """Raises SelectionError for a query or run that is not here."""
+    for name, known_of in OWN.items():
+        given = [str(value) for value in ground.params.getlist(name) if value]
+        if not given:
+            continue
+        try:
+            known = known_of(ground)
+        except MissingData:
+            known = []
+        for value in given:
+            refuse_unknown(name, value, known)
+    ground.used_runs, ground.choices = {}, {}
+
+
+def build_figure(ground: FigureData, spec: FigureSpec) -> Figure:
+    """Raises MissingData and SelectionError."""
+    ground.begin(spec)
+    try:
+        return spec.build(ground)
+    except InvalidOption as error:
+        raise SelectionError(error.name, error.message) from None
+
+
+@dataclass(frozen=True)
+class PageFigure:
+    """A figure on the page, drawn for a wide and for a narrow one; or only what it needs."""
+
+    spec: FigureSpec
+    missing: str = ""
+    figure: Figure | None = None
+    wide: str = ""
+    narrow: str = ""
+    doors: Sequence[tuple[str, Words]] = ()  # addresses and names of where what is missing is brought
+
+    @property
+    def rows(self) -> list[list[tuple[bool, str]]]:
+        assert self.figure is not None
+        return [row for _n, row in zip(range(SHOWN_ROWS), self.figure.shown_rows, strict=False)]
+
+    @property
+    def all_rows(self) -> int:
+        return len(self.figure.rows) if self.figure else 0
+
+
+def page_figures(ground: FigureData) -> Iterator[PageFigure]:
+    """Every figure of the benchmark, or why it is not drawn."""
+    href = signed_address(ground.benchmark)
+    for spec in figures_of(ground.benchmark):
+        try:
+            figure = build_figure(ground, spec)
+            wide = figure.svg(prefix=f"{spec.key}-w", href=href)
+            narrow = figure.svg(NARROW, prefix=f"{spec.key}-n", href=href)
+        except MissingData as missing:
+            yield PageFigure(spec, str(missing.message), doors=action_links(missing, ground.benchmark))
+        except SelectionError as error:
+            yield PageFigure(spec, error.message)
+        except Exception:  # the page is half sent by now: one faulty figure must not end it
+            log.exception("Figure %s of benchmark %s could not be drawn", spec.key, ground.benchmark.slug)
+            yield PageFigure(spec, _("It could not be drawn: something went wrong here. The log says what."))
+        else:
+            yield PageFigure(spec, "", figure, wide, narrow)
+
+
+def form_of(ground: FigureData) -> dict[str, Any]:
+    """The selects above the figures, and what their files' addresses carry. Raises SelectionError."""
+    check_own_options(ground)
+    query = urlencode([(name, value) for name in (*NAMES, *OWN) for value in ground.params.getlist(name) if value])
+    selects = _collection_select(ground)
+    if not ground.has_questions:
+        return {"selects": selects, "carried": [], "query": query}
+    form = filters(ground.catalogue, ground.asked, get_language() or "en")
+    shown = [one for one in form["selects"] if one["name"] not in HIDDEN]
+    return {**form, "selects": [*selects, *shown], "query": query}
+
+
+def _collection_select(ground: FigureData) -> list[dict[str, Any]]:
+    """Where there are several; each figure takes the newest that it can be made from until one is chosen."""
+    titles = {name_of(one): title_of(one) for one in _collections(ground)}
+    asked = [str(value) for value in ground.params.getlist(COLLECTION) if value]
+    if len(titles) < 2 or len(asked) > 1:
+        return []
+    values = {"": _("The newest of each figure"), **titles}
+    return [build_select(COLLECTION, _("Collection"), values, asked[0] if asked else "", clears="run universal")]

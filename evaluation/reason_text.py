@@ -1,0 +1,137 @@
+"""Reasons in words: a short name and a sentence for every code an Estimate may give."""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from evaluation.metrics.estimate import REASONS, Estimate
+
+Words = str | Promise
+NO_VALUE: dict[str, tuple[Words, Words]] = {
+    "free_text": (_("free text."), _("No agreement by default. Choose a measure under “Ask as”.")),
+    "not_comparable": (_("not compared."), _("Each person brings a picture of their own.")),
+    "no_ratings": (_("nothing yet."), _("There are no ratings here so far.")),
+    "too_few_raters": (_("too early."), ""),  # worded with its number below
+    "no_pairable_units": (_("too early."), _("No picture or text has been rated by two people yet.")),
+    "one_unit": (_("too early."), _("Only one unit has been rated twice; alpha needs two.")),
+    "no_variation": (_("no variation."), _("All ratings are the same, so there is nothing to agree about.")),
+    "no_pairs": (_("too early."), _("No two people have rated enough of the same units.")),
+    "no_pairs_joined": (_("nothing to compare."), _("Nobody put two pictures into one group.")),
+    "one_of_many": (_("nothing to average."), _("Fewer than two of the numbers it would average have a value.")),
+    "nothing_counted": (_("nothing to count."), _("There is nothing here to count.")),
+    "too_few_answers": (
+        _("too few answers."),
+        _("People's answers were judged, but no question here has three of them."),
+    ),
+    "too_few_points": (_("too early."), _("It needs three units that have both numbers.")),
+    "too_few_cohorts": (_("too few cohorts."), _("Nothing here has both numbers for three cohorts.")),
+    "constant_side": (_("no variation."), _("One of the two sides is the same throughout.")),
+    "errors_cancel": (_("no such number."), _("The errors cancel each other: no number of independent judges fits.")),
+    "no_gold_asked": (
+        _("not asked."),
+        _("The model was asked for none of the gold labels. Ask it for them, or import its scores of them."),
+    ),
+    "judges_as_good_as_people": (
+        _("nothing to share."),
+        _("The judges' errors vary no more than the people's own noise."),
+    ),
+    "never_correct": (
+        _("never right."),
+        _("No trial was won by the correct candidate: nothing to divide by."),
+    ),
+    "no_relevant": (_("not known."), _("It is not known which entries are right for these queries.")),
+    "list_too_short": (_("list too short."), _("A list has fewer places than this number asks for.")),
+    "unknown_labels": (_("label missing."), _("Something among the first places has no such label.")),
+    "one_cluster": (_("one cluster."), _("There is one cluster only, or nothing shares its cluster with another.")),
+    "zero_below": (_("nothing to divide by."), _("The number it is set against is 0.")),
+    "constant_ratings": (_("no variation."), _("In every pair, one of the two gave the same rating throughout.")),
+    "too_few_for_halves": (
+        _("too early."),
+        _("Each half of the answers needs five units that somebody else has rated too."),
+    ),
+}
+NO_INTERVAL: dict[str, Words] = {
+    "not_asked": "",
+    "too_few_raters_for_interval": _("no interval: it needs three raters"),
+    "too_few_units_for_interval": _("no interval: it needs three units"),
+    "too_few_clusters_for_interval": _("no interval: it needs three clusters"),
+    "too_few_points_for_interval": _("no interval: it needs four points"),
+    "too_wide": _("no interval: from so few it would span the whole scale"),
+    "no_spread": _("no interval: no spread, the value is the same without any one unit or rater"),
+    "unstable": _("no interval: with one unit or rater less there would be no value"),
+    "errors_may_cancel": _("no interval: in that of the correlation, the errors may cancel each other entirely"),
+    "out_of_range": _("no interval: the value lies outside its scale, as an estimate of few data may"),
+    "not_smooth": _("no interval: a largest, smallest or middle value of few raters has none"),
+    "too_large_for_interval": _("no interval: with so many vectors it would take minutes"),
+    "no_value": "",
+}
+
+
+def reason_title(estimate: Estimate) -> str:
+    assert estimate.reason is not None
+    return str(NO_VALUE[estimate.reason][0]) if estimate.reason in NO_VALUE else ""
+
+
+def reason_sentence(estimate: Estimate) -> str:
+    """Why there is no value, with the numbers that make it plain."""
+    assert estimate.reason is not None
+    if estimate.reason == "too_few_raters":
+        return ngettext(
+            "%(n)s person so far; two are needed.", "%(n)s people so far; two are needed.", estimate.n_raters
+        ) % {"n": estimate.n_raters}
+    if estimate.reason == "no_variation":
+        return gettext("All %(n)s ratings that can be compared are the same; percent agreement 100 %%.") % {
+            "n": estimate.extras.get("n_ratings_pairable", estimate.n_ratings)
+        }
+    return str(NO_VALUE[estimate.reason][1]) if estimate.reason in NO_VALUE else REASONS[estimate.reason]
+
+
+def interval_sentence(estimate: Estimate) -> str:
+    return str(NO_INTERVAL.get(estimate.interval_reason or "not_asked", estimate.interval_reason_text))
+
+
+RESAMPLED: dict[str, Words] = {
+    "units and raters": _("units and raters"),
+    "units": _("units"),
+    "raters": _("raters"),
+    "concepts and raters": _("concepts and raters"),
+    "concepts": _("concepts"),
+    "clusters of units": _("whole clusters of units"),
+    "questions": _("questions"),
+    "countries": _("countries"),
+    "cells": _("cells"),
+}
+
+
+def resampled_text(estimate: Estimate) -> str:
+    """What the interval takes as drawn; empty without an interval."""
+    return "" if estimate.low is None else str(RESAMPLED.get(estimate.resampled, estimate.resampled))
+
+
+def left_out_sentence(estimate: Estimate) -> str:
+    """How many of what a mean is over have no number and so are not in it; empty where all are."""
+    out, every = (int(estimate.extras.get(name) or 0) for name in ("n_left_out", "n_all"))
+    if not out or estimate.value is None or every < 2:
+        return ""
+    return ngettext("%(out)s of %(every)s left out", "%(out)s of %(every)s left out", out) % {
+        "out": f"{out:,}", "every": f"{every:,}",
+    }  # fmt: skip
+
+
+def not_counted_sentence(estimate: Estimate) -> str:
+    """Units with answers that do not enter the value, and why; empty where all do."""
+    if estimate.value is None:
+        return ""
+    alone, apart = (int(estimate.extras.get(f"n_units_not_{why}") or 0) for why in ("pairable", "compared"))
+    parts = []
+    if alone:
+        text = ngettext("Left out: %(n)s item with one answer.", "Left out: %(n)s items with one answer.", alone)
+        parts.append(text % {"n": f"{alone:,}"})
+    if apart:
+        text = ngettext(
+            "Left out: %(n)s item that no two compared people share.",
+            "Left out: %(n)s items that no two compared people share.",
+            apart,
+        )
+        parts.append(text % {"n": f"{apart:,}"})
+    return " ".join(parts)

@@ -1,0 +1,135 @@
+"""The agreement report as JSON and back, so that it can be kept, and the way every door comes to it."""
+
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Count, Max
+
+from annotation.models import Assignment, Participation, Rating
+from benchmarks.models import Benchmark
+from evaluation.catalogue import Catalogue
+from evaluation.measures import measure_of
+from evaluation.metrics.estimate import Estimate
+from evaluation.reports.agreement import AgreementReport, Cell, QuestionRow, Row, agreement
+from evaluation.selection import Selection
+from evaluation.snapshots import THRESHOLD, ReportState, get_or_compute, key_of, needs_recompute, request_recompute
+
+REPORT = "agreement"
+PAIRED = 100
+CORRELATIONS = {"spearman", "pearson"}
+_COUNTS = (
+    "condition", "n_units", "n_raters", "n_ratings", "n_asked", "n_pairable", "n_hidden", "n_hidden_units",
+)  # fmt: skip
+_OF_QUESTION = ("field", "level", "asked_as", "n_ratings", "n_hidden_units")
+_OF_ROW = ("field", "level", "part", "n_raters")
+_OF_ESTIMATE = [one.name for one in fields(Estimate)]
+
+
+def load_report(catalogue: Catalogue, selection: Selection, at: datetime) -> tuple[AgreementReport, ReportState]:
+    """Live where it is quick; else as it was kept, and a newer one asked for when that is due."""
+    benchmark = catalogue.benchmark
+    key = key_of(benchmark, REPORT, selection)
+    made: list[AgreementReport] = []
+
+    def compute() -> Any:
+        made.append(agreement(catalogue, selection, at))
+        return to_data(made[0])
+
+    found = get_or_compute(benchmark, REPORT, key, compute, at, threshold=live_limit(selection))
+    if needs_recompute(found, at):
+        recompute(benchmark, selection, at)
+    if made and not found.stored:
+        return made[0], found
+    return from_data(found.data, catalogue, selection, found), found
+
+
+def live_limit(selection: Selection) -> int:
+    """Correlations of every two of more than PAIRED raters take seconds, however few answers each has given."""
+    if not CORRELATIONS & {measure.key for measure in selection.measures}:
+        return THRESHOLD
+    seats = Participation.objects.filter(
+        cohort__campaign__in=selection.campaigns, cohort__cohort__in=selection.cohorts
+    ).order_by()
+    most = seats.values("cohort__cohort").annotate(n=Count("rater", distinct=True)).aggregate(most=Max("n"))["most"]
+    return 1 if max(most or 0, _most_from_files(selection)) > PAIRED else THRESHOLD
+
+
+def _most_from_files(selection: Selection) -> int:
+    """Raters of the largest cohort where some came in a file: those have no seat. Read only where there are any."""
+    if not Assignment.objects.filter(campaign__in=selection.campaigns, participation=None).exists():
+        return 0
+    rows = Rating.objects.filter(
+        campaign__in=selection.campaigns, field=selection.field, cohort__in=selection.cohorts, live=True
+    ).order_by()
+    counts = rows.values("cohort").annotate(n=Count("rater", distinct=True))
+    return counts.aggregate(most=Max("n"))["most"] or 0
+
+
+def recompute(benchmark: Benchmark, selection: Selection, at: datetime) -> bool:
+    """False where nothing is kept: it is read at every look."""
+    key = key_of(benchmark, REPORT, selection)
+    return request_recompute(benchmark, REPORT, key, urlencode(selection.to_params()), selection.zone, at)
+
+
+def to_data(report: AgreementReport) -> dict[str, list[dict[str, Any]]]:
+    return {"rows": _row_data(report), "questions": [_question_data(row) for row in report.questions]}
+
+
+def _question_data(row: QuestionRow) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in _OF_QUESTION} | {
+        "cohort": row.cohort.pk,
+        "measures": [measure.key for measure in row.measures],
+        "estimates": [_plain(estimate) for estimate in row.estimates],
+    }
+
+
+def _row_data(report: AgreementReport) -> list[dict[str, Any]]:
+    return [
+        {name: getattr(row, name) for name in _OF_ROW}
+        | {
+            "cohort": row.cohort.pk,
+            "measures": [measure.key for measure in row.measures],
+            "cells": [
+                {name: getattr(cell, name) for name in _COUNTS}
+                | {"estimates": [_plain(estimate) for estimate in cell.estimates]}
+                for cell in row.cells
+            ],
+        }
+        for row in report.rows
+    ]
+
+
+def _plain(estimate: Estimate) -> dict[str, Any]:
+    whole = estimate.to_json()
+    return {name: whole[name] for name in _OF_ESTIMATE}
+
+
+def from_data(data: Any, catalogue: Catalogue, selection: Selection, found: ReportState) -> AgreementReport:
+    rows = tuple(
+        Row(
+            cohort=catalogue.cohorts[row["cohort"]],
+            cells=tuple(
+                Cell(
+                    **{n: cell[n] for n in _COUNTS if n in cell},
+                    estimates=tuple(Estimate(**one) for one in cell["estimates"]),
+                )
+                for cell in row["cells"]
+            ),
+            measures=tuple(measure_of(key) for key in row["measures"]),
+            **{name: row[name] for name in _OF_ROW},
+        )
+        for row in data["rows"]
+    )
+    questions = tuple(
+        QuestionRow(
+            cohort=catalogue.cohorts[row["cohort"]],
+            measures=tuple(measure_of(key) for key in row["measures"]),
+            estimates=tuple(Estimate(**one) for one in row["estimates"]),
+            **{name: row[name] for name in _OF_QUESTION},
+        )
+        for row in data["questions"]
+    )
+    mark, at = found.watermark, found.computed_at
+    return AgreementReport(catalogue, selection, selection.conditions, rows, mark, at, questions)

@@ -1,0 +1,73 @@
+"""What a table counts, in sentences: each selection it read, and the runs."""
+
+from collections.abc import Iterator, Sequence
+
+from django.utils.translation import get_language, ngettext
+from django.utils.translation import gettext as _
+
+from annotation.conditions import condition_name
+from evaluation.call_statistics import sampled_runs
+from evaluation.catalogue import Catalogue
+from evaluation.selection import INTERVAL_LABELS, Selection
+from people.models import Rater
+from predictions.models import Run
+from predictions.words import sample_words
+
+
+def counted_words(selections: Sequence[Selection], runs: Sequence[Run], catalogue: Catalogue) -> list[str]:
+    """For each stage and question one sentence; what all share is said once."""
+    said = [_read(one, catalogue) for one in selections]
+    for one in selections[:1]:
+        said += _shared(one, catalogue)
+    if runs:
+        said.append(_runs(runs))
+    return [*said, *_samples(selections)]
+
+
+def _samples(selections: Sequence[Selection]) -> list[str]:
+    """A sentence for each run of answers that asked a sample only."""
+    found = {run.pk: run for one in selections if Rater.Kind.MODEL in one.raters for run in sampled_runs(one)}
+    return [f"{_name(run)}: {sample_words(run.selection)}." for run in found.values()]
+
+
+def _read(one: Selection, catalogue: Catalogue) -> str:
+    stage = next(s for s in catalogue.stages if s.key == one.stage)
+    names = {c.id: c.name for c in stage.campaigns}
+    people, models = (kind in one.raters for kind in (Rater.Kind.PERSON, Rater.Kind.MODEL))
+    whose = _("people and models") if people and models else _("models") if models else _("people")
+    return _("Answers of %(whose)s to “%(field)s” in the stage “%(stage)s”, from: %(campaigns)s.") % {
+        "whose": whose,
+        "field": one.field,
+        "stage": stage.name,
+        "campaigns": "; ".join(names[c] for c in one.campaigns),
+    }
+
+
+def _shared(one: Selection, catalogue: Catalogue) -> Iterator[str]:
+    stage = next(s for s in catalogue.stages if s.key == one.stage)
+    yield one.inclusion_text()
+    if catalogue.withdrawn.answers:
+        yield catalogue.withdrawn.words
+    if one.may_repeat:
+        yield one.repeats_text()
+    if len(one.cohorts) < len({c for campaign in stage.current for c in campaign.cohorts}):
+        yield _("Only the cohorts: %(names)s.") % {"names": ", ".join(catalogue.cohorts[c].name for c in one.cohorts)}
+    if len(one.conditions) < len(stage.conditions):
+        names = [condition_name(catalogue.benchmark, c, get_language() or "en") for c in one.conditions]
+        yield _("Only the conditions: %(names)s.") % {"names": ", ".join(names)}
+    if one.concepts:
+        yield _("Only the concepts: %(concepts)s.") % {"concepts": ", ".join(one.concepts)}
+    yield from one.dates_text()
+    yield _("Interval asked for: %(label)s. Where a number allows another one only, it says which.") % {
+        "label": INTERVAL_LABELS[one.interval]
+    }
+
+
+def _runs(runs: Sequence[Run]) -> str:
+    said = ngettext("%(n)s run of predictions: %(names)s.", "%(n)s runs of predictions: %(names)s.", len(runs))
+    return said % {"n": len(runs), "names": ", ".join(dict.fromkeys(_name(run) for run in runs))}
+
+
+def _name(run: Run) -> str:
+    how = ", ".join(part for part in (run.rater.setting, run.query_set, run.system_prompt) if part)
+    return f"{run.rater.name} ({how})" if how else run.rater.name

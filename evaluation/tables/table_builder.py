@@ -1,0 +1,137 @@
+"""A table from the benchmark to its forms: what page, file, REST and command line all call."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, tzinfo
+from typing import Any, NoReturn
+from urllib.parse import urlencode
+
+from django.db.models import QuerySet
+from django.utils.translation import get_language
+
+from annotation.models import Annotation, Rating
+from benchmarks.models import Benchmark
+from evaluation import snapshots
+from evaluation.catalogue import Catalogue, catalogue_of
+from evaluation.observations import Observations, RawAnswer
+from evaluation.selection import Params, SelectionError
+from evaluation.tables.culturalvqa_word_lists import LIST_TABLES, state_of_lists
+from evaluation.tables.registry import tables_of
+from evaluation.tables.requirements import check_requirements
+from evaluation.tables.sources import COLLECTION, SOURCES, Usable, every
+from evaluation.tables.spec import MissingData, TableSpec
+from evaluation.tables.table_formats import Data, to_json
+from evaluation.tables.table_inputs import EVERYBODY, NARROWING, InvalidOption, TableInputs, build_table
+from predictions.models import Run
+from predictions.readers import state_of
+
+AT_ONCE = 5.0  # seconds: what took longer when it was last made is not made while a page waits
+
+
+def build_or_load(benchmark: Benchmark, spec: TableSpec, params: Params, at: datetime, zone: tzinfo = UTC) -> Data:
+    """Large data is kept as it was last made, and says so. `fresh=1` in the address makes it anew, once in a while and
+    one at a time; what took longer than AT_ONCE is left to a worker, and `asked` says so.
+
+    Raises MissingData, InvalidOption and SelectionError.
+    """
+    catalogue = catalogue_of(benchmark)
+    report, key = report_of(spec), _key(benchmark, spec, params, zone)
+
+    def compute() -> Data:
+        return to_json(build_table(benchmark, spec, params, at, catalogue, zone), catalogue)
+
+    look = snapshots.get_or_compute(benchmark, report, key, compute, at)
+    asked = False
+    if params.getlist("fresh") == ["1"] and snapshots.needs_recompute(look, at):
+        if look.seconds > AT_ONCE:
+            query = urlencode([(name, one) for name in names_of(spec) for one in params.getlist(name)])
+            asked = snapshots.request_recompute(benchmark, report, key, query, str(zone), at, get_language() or "en")
+        elif found := snapshots.compute_if_unlocked(benchmark, report, key, compute, at):
+            look = snapshots.report_state(found)
+    return {**look.data, "stored": look.stored, "newer": look.newer, "changed": look.changed, "asked": asked}
+
+
+def report_of(spec: TableSpec) -> str:
+    """What a kept table is called among the reports."""
+    return f"table {spec.key}"[:60]
+
+
+def recompute(benchmark: Benchmark, report: str, params: Params, at: datetime, zone: tzinfo) -> bool:
+    """Make a kept table anew, for a worker. False where another is at it, or where it can no longer be made."""
+    spec = next((one for one in tables_of(benchmark) if report_of(one) == report), None)
+    if spec is None:
+        return False
+    catalogue = catalogue_of(benchmark)
+
+    def compute() -> Data:
+        return to_json(build_table(benchmark, spec, params, at, catalogue, zone), catalogue)
+
+    try:
+        key = _key(benchmark, spec, params, zone)
+        return snapshots.compute_if_unlocked(benchmark, report, key, compute, at) is not None
+    except (MissingData, InvalidOption, SelectionError):
+        return False
+
+
+def _key(benchmark: Benchmark, spec: TableSpec, params: Params, zone: tzinfo) -> str:
+    """SHA-256 of everything that was chosen, and of the runs that stand: with other runs it is another table, and made
+    at once."""
+    asked = [(name, sorted(map(str, params.getlist(name)))) for name in names_of(spec)]
+    if any(params.getlist("since") + params.getlist("until")):
+        asked.append(("zone", [str(zone)]))
+    lists = state_of_lists(benchmark) if spec.key in {one.key for one in LIST_TABLES} else []
+    chosen = [benchmark.pk, spec.key, get_language(), asked, state_of(benchmark), *lists, snapshots.CODE]
+    return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()
+
+
+def names_of(spec: TableSpec) -> list[str]:
+    """What of an address changes the table: its options, and who is counted."""
+    return [*(option.key for option in spec.options), *spec.parameters, *SOURCES, *NARROWING]
+
+
+def missing_data(catalogue: Catalogue, spec: TableSpec, params: Params, at: datetime) -> MissingData | None:
+    """What is missing: of the first thing the table reads, then of all it needs besides (`looks`). Nothing is
+    computed."""
+    chosen = {option.key: option.default for option in spec.options}
+    probe = _DataProbe(spec, catalogue.benchmark, catalogue, params, chosen, at, watermark=0)
+    try:
+        with suppress(_DataFound, SelectionError):
+            spec.build(probe)
+        with suppress(SelectionError):
+            check_requirements(probe)
+    except MissingData as missing:
+        missing.action = missing.action or probe.action_for(missing)
+        return missing
+    return None
+
+
+class _DataFound(Exception):
+    """The first thing the table asks for is there."""
+
+
+class _DataProbe(TableInputs):
+    """Looks whether there is anything of what a table asks for first, and goes no further."""
+
+    def observed(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Observations:
+        found = self.selection(stage, field_key, raters)
+        self.used_selections.append(found)
+        rows = Rating.objects.filter(campaign__in=found.campaigns, field=found.field, live=True)
+        self._stop(rows.filter(rater__kind__in=raters), stage, raters)
+
+    def answers(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Iterator[RawAnswer]:
+        found = self.selection(stage, field_key, raters)
+        self.used_selections.append(found)
+        rows = Annotation.objects.filter(assignment__campaign__in=found.campaigns, live=True)
+        self._stop(rows.filter(rater__kind__in=raters), stage, raters)
+
+    def runs(self, task: str, usable: Usable = every, option: str = COLLECTION) -> list[Run]:
+        if found := super().runs(task, usable, option):
+            raise _DataFound
+        return found  # the table says what is missing
+
+    def _stop(self, rows: QuerySet[Any], stage: str, raters: tuple[str, ...]) -> NoReturn:
+        if rows.exists():
+            raise _DataFound
+        raise self.no_ratings(stage, raters)
