@@ -1,69 +1,64 @@
 """The world with a campaign of every stage of every recipe, made as the demo makes them: open, and begun by others."""
 
-from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 
+from django.core.files.base import File
 from django.utils import timezone
 
 import annotation.services.deriving as deriving
-from annotation.models import Campaign, Upload
-from annotation.services import campaigns
-from benchmarks.models import Benchmark, Image, Role
+from annotation.models import Campaign
+from annotation.services import campaigns, uploads
+from annotation.services.leases import release_expired
+from benchmarks.models import Benchmark, Role
 from benchmarks.services.benchmarks import create_from_recipe
-from benchmarks.services.images import store_image
-from config import demo_workflows as workflows
+from demo import context, pictures, workflows
+from demo.context import Demo, scene_row
 from people.models import User
 from people.services.raters import rater_of
 from tests.personas import World
 
 CONCEPTS = ("dance", "drinks", "festival", "clothing", "lunch", "farming", "transport")
-NATURAL = "natural"
-Draw = Callable[[tuple[str, str, str], int], bytes]
 
 
-def every_workflow(world: World, draw: Draw) -> dict[str, Campaign]:
+def every_workflow(world: World) -> dict[str, Campaign]:
     """By the key of the stage. Nour found pictures of her own, which only she may box."""
     now = timezone.now()
-    stuff = stuff_of(world, now - timedelta(hours=1), draw)  # what the others still had in hand is free again
-    workflows.load(stuff)
-    rate(world, stuff)
+    demo = demo_of(world)
+    workflows.load(demo)
+    release_expired(now)
+    rate(world, demo)
     made = {one.stage.key: one for one in Campaign.objects.select_related("stage__benchmark").order_by("pk")}
     for benchmark in Benchmark.objects.filter(team=world.team):
         for user, role in ((world.owner, Role.Name.OWNER), (world.reviewer, Role.Name.REVIEWER)):
             Role.objects.get_or_create(benchmark=benchmark, user=user, defaults={"name": role})
-    find(made["finding"], world.nour, stuff, now)
+    find(made["finding"], world.nour)
     return made
 
 
-def stuff_of(world: World, now: datetime, draw: Draw) -> workflows.Stuff:
+def demo_of(world: World) -> Demo:
     cohorts = {"Egypt": world.egypt, "Brazil": world.brazil}
-    pictures: dict[tuple[str, str, str], Image] = {}
-    for number, (concept, label) in enumerate((concept, label) for concept in CONCEPTS for label in cohorts):
-        data = draw((concept, label, NATURAL), number)
-        pictures[concept, label, NATURAL] = store_image(world.team, data, name=f"{concept}.jpg")[0]
     raters = {
         label: [rater_of(user) for user in world.add_annotators(cohort, 2, prefix=f"simulated-{label.lower()}")]
         for label, cohort in cohorts.items()
     }
-    return workflows.Stuff(world.team, world.owner, cohorts, raters, pictures, now)
+    return Demo(world.team, world.owner, cohorts, raters, timezone.now(), report=lambda _text: None)
 
 
-def rate(world: World, stuff: workflows.Stuff) -> None:
+def rate(world: World, demo: Demo) -> None:
     """CAIRE's own stage, which the demo has with far more pictures."""
     stage = create_from_recipe(world.team, "caire-universal", "CAIRE", "caire", world.owner).stages.get(key="relevance")
-    for concept in CONCEPTS:
-        for label in stuff.cohorts:
-            workflows._item(stuff, stage, concept, label, "natural")
-    made = campaigns.create(stage, "Relevance", world.owner, dict.fromkeys(stuff.cohorts.values(), 3), seed=1)
-    campaigns.open_campaign(made, world.owner, stuff.now)
+    rows = (scene_row(concept, label, condition="natural") for concept in CONCEPTS for label in demo.cohorts)
+    demo.import_items(stage, rows)
+    made = campaigns.create(stage, "Relevance", world.owner, dict.fromkeys(demo.cohorts.values(), 3), seed=1)
+    campaigns.open_campaign(made, world.owner, demo.now - timedelta(hours=1))
 
 
-def find(campaign: Campaign, finder: User, stuff: workflows.Stuff, at: datetime) -> None:
-    rater = rater_of(finder)
+def find(campaign: Campaign, finder: User) -> None:
+    rater, at = rater_of(finder), timezone.now()
     for concept in ("lunch", "farming"):
-        hand = workflows._hand(campaign, rater, "Egypt", at)
-        image = stuff.picture(concept, "Egypt")
-        Upload.objects.create(assignment=hand, image=image, at=at)
+        assignment = context.current_item(campaign, rater, "Egypt", at)
+        with pictures.scene(concept, "Egypt").path.open("rb") as file:
+            image = uploads.bring(assignment, File(file), "found.webp", at)
         picture = {"sha": image.sha256, "kind": "file", "licence": "own", "source": ""}
-        workflows._give(campaign, rater, "Egypt", at, {"picture": picture, "prevalent": "yes"})
+        context.submit(campaign, rater, "Egypt", at, {"picture": picture, "prevalent": "yes"})
     deriving.work_off(at)

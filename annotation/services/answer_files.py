@@ -21,7 +21,7 @@ from annotation.imports.gathering import Gathered, answers, each
 from annotation.models import Annotation, Campaign, CampaignCohort
 from annotation.services.file_campaigns import may_make_items
 from annotation.services.file_rows import NotTaken, Place, Ready, look_up, understood
-from annotation.services.file_writing import write
+from annotation.services.file_writing import analyze, write
 from annotation.services.sheet_versions import sheet_of
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
@@ -51,6 +51,7 @@ def start(campaign: Campaign, actor: User, upload: File, *, makes_items: bool = 
 def run(work: JobContext) -> None:
     _not_withdrawn(work)
     place = _place(work)
+    analyze()
     try:
         with _rows(work) as rows:
             long = source.is_long(rows)
@@ -146,6 +147,8 @@ def _take(work: JobContext, place: Place, found: Iterator[Gathered]) -> None:
         size += len(one.numbers)
         if size >= STEP:
             _step(work, place, batch, passed)
+            if passed < 2 * STEP:
+                analyze()
             batch, size = [], 0
     if batch:
         _step(work, place, batch, passed)

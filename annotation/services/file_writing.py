@@ -24,7 +24,7 @@ from annotation.services.file_rows import Place, Ready
 from annotation.services.file_withdrawals import WITHDRAWN
 from annotation.services.inclusion import recompute_counted
 from annotation.services.reviews import BECOMES, REJECTED, Decision
-from annotation.services.sql import fetch
+from annotation.services.sql import change, fetch
 from jobs.models import JobRow
 from people.models import Rater
 from people.services.raters import add_model_info, model_conflict
@@ -71,6 +71,14 @@ def write(place: Place, ready: Sequence[Ready], now: datetime) -> list[Judged]:
         if any(_name(one) == name and how[0] != Outcome.ERROR for one, how in zip(ready, told, strict=True)):
             add_model_info(raters[name], about, place.actor, place.campaign.stage.benchmark.scope)
     return told
+
+
+def analyze() -> None:
+    """Refresh the statistics of the tables that answers are written to.
+
+    Without them PostgreSQL plans as for empty tables: 18 seconds instead of 2 for 650 answers in a new database.
+    """
+    change("ANALYZE annotation_assignment, annotation_annotation, annotation_rating", [])
 
 
 def _name(one: Ready) -> Name:

@@ -51,12 +51,23 @@ def vocabulary_of(stage: Stage) -> Vocabulary:
     for cohort in recipe.cohorts:
         spellings = [cohort.label, cohort.country, countries.NAMES.get(cohort.country, ""), *cohort.names.values()]
         origins |= {_folded(one): cohort.label for one in spellings if one}
+    if origins:
+        origins |= _cohorts_of_team(stage)
     conditions: dict[str, str] = {}
     for condition in recipe.conditions:
         conditions |= {_folded(one): condition.key for one in (condition.key, *condition.name.values())}
     concepts = {_folded(one): one for one in recipe.concepts}
     needs_origin = stage.has_target or stage.own_items_only
     return Vocabulary(concepts, origins, conditions, stage.pictures, needs_origin)
+
+
+def _cohorts_of_team(stage: Stage) -> dict[str, str]:
+    """The team may ask cohorts of its own, whom the recipe does not name."""
+    spellings: dict[str, str] = {}
+    for cohort in stage.benchmark.team.cohorts.order_by("pk"):
+        names = [cohort.label, countries.NAMES.get(cohort.country, ""), *cohort.names.values()]
+        spellings |= {_folded(name): cohort.label for name in names if name}
+    return spellings
 
 
 def recognise(words: Iterable[str], known: Mapping[str, str]) -> str:

@@ -46,7 +46,7 @@ def direction(path: str, text: str) -> Iterator[str]:
     app = path.split("/")[0]
     if app not in LAYERS:
         return
-    above = [*LAYERS[LAYERS.index(app) + 1 :], "config", "tests"]
+    above = [*LAYERS[LAYERS.index(app) + 1 :], "config", "demo", "tests"]
     for line, name in imports(text):
         head = name.split(".")[0]
         target = name.replace(".", "/")
@@ -173,6 +173,33 @@ def migrations(path: str, text: str) -> Iterator[str]:
     for line, name in imports(text):
         if name.split(".")[0] in [*LAYERS, "config"]:
             yield f"{path}:{line} imports {name}"
+
+
+MODEL_WRITES = {
+    *("create", "bulk_create", "get_or_create", "update_or_create", "create_user", "create_superuser"),
+    *("update", "bulk_update", "save", "delete"),
+}
+
+
+def demo_writes(path: str, text: str) -> Iterator[str]:
+    """The demo is loaded by services: its code calls no writing method of a model, and no database connection."""
+    if not path.startswith("demo/"):
+        return
+    nodes = list(ast.walk(ast.parse(text)))
+    services = set()
+    for node in nodes:
+        home = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+        for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+            name = home + alias.name
+            if ".services" in name:
+                services.add(alias.asname or alias.name)
+            if name.startswith("django.db") and name != "django.db.transaction":
+                yield f"{path}:{node.lineno} imports {name}"
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            on = ast.unparse(node.func.value)
+            if node.func.attr in MODEL_WRITES and on not in services:
+                yield f"{path}:{node.lineno} calls {on}.{node.func.attr}; use a service"
 
 
 def cascades(path: str, text: str) -> Iterator[str]:

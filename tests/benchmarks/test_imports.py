@@ -14,6 +14,7 @@ from django.utils import timezone
 from benchmarks.imports.records import Defaults
 from benchmarks.imports.vocabulary import vocabulary_of
 from benchmarks.models import Item
+from benchmarks.recipes.registry import recipe
 from benchmarks.services import imports, settling
 from benchmarks.services.benchmarks import create_blank, create_from_recipe
 from jobs import runner, services, uploads
@@ -355,3 +356,12 @@ def test_rare_concepts_need_none_of_the_recipes_words(world):
     assert not vocabulary.concepts and not vocabulary.origins and not vocabulary.needs_origin
     relevance = vocabulary_of(specific.benchmark.stages.get(key="relevance"))
     assert relevance.concepts and relevance.needs_origin
+
+
+def test_cohorts_of_the_team_are_known_beside_those_of_the_recipe(world):
+    """A team may run a recipe with cohorts that the paper did not have: its items are of their countries too."""
+    questions = create_from_recipe(world.team, "culturalvqa", "Ours", "ours", world.mara).stages.get(key="questions")
+    assert "Egypt" not in {cohort.label for cohort in recipe("culturalvqa").cohorts}
+    job = bring(questions, packed({"a.png": draw.png(seed=1)}), b"file,key,country\na.png,one,EG\na.png,two,Sweden\n")
+    assert report(job) == {2: ("created", ""), 3: ("error", "bad_country")}
+    assert questions.items.get().origin == world.egypt.label

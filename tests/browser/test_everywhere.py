@@ -1,6 +1,5 @@
 """Every page of the site, for everybody who may open it: axe finds nothing, nothing is cut off, fingers find all."""
 
-import io
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
-from PIL import Image as Pillow
 from playwright.sync_api import Page
 
 from annotation.models import Annotation, Campaign
@@ -48,18 +46,11 @@ TARGETS = """() => {
 }"""
 
 
-def plain(_name: Any, seed: int) -> bytes:
-    """A picture of one colour: it is what lies round it that is looked at."""
-    buffer = io.BytesIO()
-    Pillow.new("RGB", (640, 480), (40 + seed * 9, 90, 120)).save(buffer, "JPEG")
-    return buffer.getvalue()
-
-
 @pytest.fixture
 def samples(world: World, live_server: object, media: None) -> dict[str, Any]:
     """One of everything, and a campaign of every stage of every recipe, answered by some."""
     found = dict(build(world))
-    every_workflow(world, plain)
+    every_workflow(world)
     return found
 
 

@@ -10,7 +10,6 @@ from annotation.models import Campaign, Review, Slot
 from annotation.services.instructions import newest
 from benchmarks.models import Stage
 from tests.browser.conftest import until
-from tests.browser.test_everywhere import plain
 from tests.personas import World
 from tests.workflows import every_workflow
 
@@ -38,7 +37,7 @@ def press(page: Page, selector: str, words: str = "", key: str = "Enter") -> Non
 
 @pytest.fixture
 def campaigns(world: World, live_server: object, media: None) -> dict[str, Campaign]:
-    return every_workflow(world, plain)
+    return every_workflow(world)
 
 
 def test_answers_are_reviewed(open_as: OpenAs, world: World, campaigns: dict[str, Campaign]) -> None:

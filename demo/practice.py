@@ -1,7 +1,8 @@
-"""A practice model in the demo: an endpoint that answers on this machine, and a run for the worker to begin with."""
+"""The practice model: an endpoint that answers on this machine, and a run for the worker to begin with."""
 
 from annotation.models import Campaign
-from config.demo_workflows import Stuff
+from demo.context import Demo
+from demo.relevance import CAMPAIGNS, SEED
 from predictions.models import Endpoint
 from predictions.prompts import registry
 from predictions.services import answer_runs, endpoints
@@ -9,14 +10,13 @@ from predictions.services.answer_runs import Plan
 
 MODEL = "practice-wren"
 SAMPLE = 60
-SEED = 20261120
 
 
-def load(stuff: Stuff, address: str) -> None:
+def load(demo: Demo, address: str) -> None:
     endpoint = endpoints.create(
-        stuff.team,
-        stuff.actor,
-        stuff.now,
+        demo.team,
+        demo.actor,
+        demo.now,
         kind=Endpoint.Kind.OPENAI,
         name="Practice model",
         base_url=address,
@@ -24,8 +24,8 @@ def load(stuff: Stuff, address: str) -> None:
         most_in_flight=4,
         timeout_seconds=30,
     )
-    endpoints.set_prices(endpoint, {"*": {"in": "0", "out": "0"}}, stuff.actor, stuff.now)
-    campaign = Campaign.objects.get(stage__benchmark__slug="caire-demo", name="Relevance, natural photos")
+    endpoints.set_prices(endpoint, {"*": {"in": "0", "out": "0"}}, demo.actor, demo.now)
+    campaign = Campaign.objects.get(stage__benchmark__slug="caire-demo", name=CAMPAIGNS[0][1])
     plan = Plan(
         campaign=campaign,
         endpoint=endpoint,
@@ -35,4 +35,4 @@ def load(stuff: Stuff, address: str) -> None:
         seed=SEED,
         name="Practice Wren",
     )
-    answer_runs.open_run(plan, stuff.actor, stuff.now)
+    answer_runs.open_run(plan, demo.actor, demo.now)

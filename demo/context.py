@@ -1,0 +1,137 @@
+"""What every part of the loader uses: whose demo it is, and imports that run at once.
+
+The loader writes through the same services as the pages, so whatever the demo shows can be made by hand.
+"""
+
+import json
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from django.core.files.base import ContentFile
+
+import annotation.services.allocation as allocation
+import annotation.services.answers as answers
+import annotation.services.campaigns as campaigns
+from annotation.models import Assignment, Campaign
+from annotation.services import answer_files
+from benchmarks.imports.records import Defaults
+from benchmarks.models import Benchmark, Stage
+from benchmarks.services import imports
+from benchmarks.services.benchmarks import create_from_recipe
+from demo import pictures
+from demo.pictures import Picture
+from jobs import readers, runner
+from jobs.models import Job
+from people.models import Cohort, Rater, Team, User
+
+SEED = 31
+OPENED_BEFORE = timedelta(days=4)
+ANSWERED_BEFORE = timedelta(hours=4)  # longer than a lease, so that the simulated raters hold no item at the end
+WARNINGS = ("words", "in_question", "other_script")
+Report = Callable[[str], None]
+Row = Mapping[str, Any]
+
+
+class DemoError(Exception):
+    """An import of the demo refused a row, which is an error in the demo itself."""
+
+
+@dataclass
+class Demo:
+    """The team of the demo, its people, and the time at which it is loaded.
+
+    Attributes:
+        actor: the researcher who owns the benchmarks.
+        raters: the simulated raters by the label of their cohort.
+        report: shows progress, such as "pictures 24 of 118".
+        imported: the picture files that were imported so far.
+    """
+
+    team: Team
+    actor: User
+    cohorts: Mapping[str, Cohort]
+    raters: Mapping[str, Sequence[Rater]]
+    now: datetime
+    report: Report
+    imported: set[str] = field(default_factory=set)
+
+    def create_benchmark(self, recipe: str, name: str, slug: str = "") -> Benchmark:
+        return create_from_recipe(self.team, recipe, name=name, slug=slug or f"{recipe}-demo", actor=self.actor)
+
+    def import_items(self, stage: Stage, rows: Iterable[Row], *, complete: bool = False) -> None:
+        """Import a manifest of items, with the pictures that its rows name. Raises DemoError."""
+        rows = list(rows)
+        with TemporaryDirectory() as folder:
+            manifest = Path(folder) / "items.jsonl"
+            manifest.write_bytes(json_lines(rows))
+            files = {str(row["file"]) for row in rows if row.get("file")}
+            path = pictures.FOLDER if files else manifest.parent
+            finish(
+                imports.start_path(
+                    stage, self.actor, path=path, manifest=manifest, defaults=Defaults(), complete=complete
+                )
+            )
+        if not files <= self.imported:
+            self.imported |= files
+            self.report(f"pictures {len(self.imported)} of {len(pictures.all_pictures())}")
+
+    def import_answers(self, campaign: Campaign, rows: Iterable[Row]) -> None:
+        """Import a file of answers. Raises DemoError."""
+        file = ContentFile(json_lines(rows), name="answers.jsonl")
+        finish(answer_files.start(campaign, self.actor, file))
+
+    def open_campaign(self, stage: Stage, name: str, summary: str) -> Campaign:
+        """A campaign of all cohorts, open for some days."""
+        targets = dict.fromkeys(self.cohorts.values(), stage.target_answers)
+        campaign = campaigns.create(stage, name, self.actor, targets, summary=summary, seed=SEED)
+        campaigns.open_campaign(campaign, self.actor, self.now - OPENED_BEFORE)
+        return campaign
+
+
+def picture_row(picture: Picture, **more: Any) -> dict[str, Any]:
+    """A picture as a row of a manifest."""
+    names = ("file", "key", "role", "concept", "country", "condition", "alt", "source", "licence")
+    return {name: getattr(picture, name) for name in names} | more
+
+
+def scene_row(concept: str, country: str, **more: Any) -> dict[str, Any]:
+    """The natural scene of a concept in a country, as an item of its own."""
+    row = picture_row(pictures.scene(concept, country), key=f"{country}/{concept}", condition="")
+    return row | more
+
+
+def json_lines(rows: Iterable[Row]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def finish(job: Job) -> Job:
+    """Run an import at once. Raises DemoError with the first row that was refused."""
+    runner.run(job.pk)
+    job.refresh_from_db()
+    refused, _more = readers.page(job, only_errors=True, after=0)
+    if refused:
+        raise DemoError(f"{job.title}: row {refused[0].number} {refused[0].name}: {refused[0].message}")
+    if job.state != Job.State.DONE:
+        raise DemoError(f"{job.title}: {job.error or job.state}")
+    return job
+
+
+def current_item(campaign: Campaign, rater: Rater, label: str, at: datetime) -> Assignment:
+    """The item that this rater of a cohort works on now."""
+    work = allocation.open_work(rater, campaign.cohorts.get(cohort__label=label), at)
+    if work.hand is None:
+        raise DemoError(f"{campaign.name}: no item for a rater of {label}")
+    return work.hand
+
+
+def submit(campaign: Campaign, rater: Rater, label: str, at: datetime, raw: Mapping[str, Any]) -> None:
+    """Submit an answer of a simulated rater, who confirms every warning."""
+    assignment = current_item(campaign, rater, label, at)
+    confirmed = tuple(f"{key}:{code}" for key in raw for code in WARNINGS)
+    submission = answers.Submission(raw=raw, client_key=secrets.token_hex(16), shown_at=at, confirmed=confirmed)
+    answers.submit(assignment.pk, rater, submission, at)
