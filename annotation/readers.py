@@ -3,18 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, IntegerField, Sum
+from django.db.models import BooleanField, Count, IntegerField, Q, QuerySet, Sum
+from django.db.models.expressions import RawSQL
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotation, Tally
-from annotation.models.answers import CONSENT_WITHDRAWN
+from annotation.services.inclusion import CONSENT_WITHDRAWN, NO_CONSENT, withdrawn_sql
 from benchmarks.models import Benchmark
 from benchmarks.services.imports import KIND
 from jobs.models import Job
-from people.models import Rater
+from people.models import Consent, Rater
 
 
 @dataclass(frozen=True)
@@ -38,17 +39,31 @@ class Withdrawn:
         }
 
 
+def answers_left_out(benchmark: Benchmark) -> QuerySet[Annotation]:
+    """Live answers that are in no number and in no file, because their authors withdrew: also those that were sent
+    after the withdrawal, from a sheet that was open."""
+    withdrew = Consent.objects.filter(version__team=benchmark.team_id, withdrawn_at__isnull=False).values("user")
+    user = "(SELECT user_id FROM people_rater WHERE id = annotation_annotation.rater_id)"
+    withdrawn = withdrawn_sql("annotation_annotation", user, "%s")
+    sent_later = RawSQL(withdrawn, [benchmark.team_id] * withdrawn.count("%s"), BooleanField())  # noqa: S611
+    return Annotation.objects.filter(
+        Q(uncounted_because=CONSENT_WITHDRAWN)
+        | Q(uncounted_because=NO_CONSENT) & Q(rater__user__in=withdrew) & Q(sent_later),
+        assignment__campaign__stage__benchmark=benchmark,
+        live=True,
+    )
+
+
 def withdrawn_of(benchmark: Benchmark, campaigns: Sequence[int] | None = None) -> Withdrawn:
     """In the whole benchmark, or in these campaigns of it. Does not say who withdrew."""
-    rows = Annotation.objects.filter(
-        assignment__campaign__stage__benchmark=benchmark, rater__kind=Rater.Kind.PERSON, live=True
-    )
-    if campaigns is not None:
-        rows = rows.filter(assignment__campaign__in=campaigns)
-    out = rows.filter(uncounted_because=CONSENT_WITHDRAWN)
+    chosen = {} if campaigns is None else {"assignment__campaign__in": campaigns}
+    out = answers_left_out(benchmark).filter(rater__kind=Rater.Kind.PERSON, **chosen)
     counts = out.aggregate(people=Count("rater", distinct=True), answers=Count("pk"))
     if not counts["answers"]:
         return Withdrawn()  # normally: the other count would read every answer
+    rows = Annotation.objects.filter(
+        assignment__campaign__stage__benchmark=benchmark, rater__kind=Rater.Kind.PERSON, live=True, **chosen
+    )
     return Withdrawn(**counts, of=rows.aggregate(of=Count("rater", distinct=True))["of"])
 
 

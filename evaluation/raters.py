@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotation, Assignment, Campaign, Exclusion, Participation
-from annotation.services.inclusion import CONSENT_WITHDRAWN
+from annotation.readers import answers_left_out
 from benchmarks.models import Benchmark
 from evaluation.reports.number_format import format_percent
 from jobs.models import Event
@@ -65,7 +65,7 @@ _DONE = """
          percentile_cont(0.5) WITHIN GROUP (ORDER BY a.active_seconds)
   FROM annotation_annotation a JOIN annotation_assignment s ON s.id = a.assignment_id
   WHERE a.rater_id = ANY(%s) AND s.campaign_id = ANY(%s) AND a.live
-    AND a.uncounted_because <> 'consent_withdrawn'
+    AND a.id <> ALL(%s)
   GROUP BY a.rater_id, a.cohort_id
 """
 
@@ -93,10 +93,13 @@ def raters_of(
         for row in taking_part.values("rater", "cohort__cohort").annotate(seen=Max("last_seen_at"))
     }
     ids = sorted({r for r, _c in seen})
-    done, skipped = _done(ids, campaigns), _skipped(ids, campaigns)
+    left_out = list(answers_left_out(benchmark).filter(rater__in=ids).values_list("pk", "rater", "cohort"))
+    done = _done(ids, campaigns, [answer for answer, _rater, _cohort in left_out])
+    skipped = _skipped(ids, campaigns)
     raters = Rater.objects.filter(pk__in=ids).select_related("user").in_bulk()
     cohorts = Cohort.objects.in_bulk([c for _r, c in seen if c is not None])
-    gone = _withdrawn(ids, campaigns)
+    # Who has no answers but those is not listed: the page does not say who withdrew.
+    gone = {(rater, cohort) for _answer, rater, cohort in left_out}
     excluded = {e.rater_id: e for e in Exclusion.objects.filter(benchmark=benchmark, lifted_at__isnull=True)}
     members = _members(ids, cohorts)
     lines = [
@@ -146,19 +149,12 @@ def _members(raters: Iterable[int], cohorts: Iterable[int]) -> set[tuple[int, in
     return set(rows.values_list("user__rater", "cohort"))
 
 
-def _done(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, int | None], AnswerCounts]:
+def _done(
+    raters: Sequence[int], campaigns: Sequence[int], left_out: list[int]
+) -> dict[tuple[int, int | None], AnswerCounts]:
     with connection.cursor() as cursor:
-        cursor.execute(_DONE, [list(raters), list(campaigns)])
+        cursor.execute(_DONE, [list(raters), list(campaigns), left_out])
         return {(rater, cohort): AnswerCounts(*rest) for rater, cohort, *rest in cursor.fetchall()}
-
-
-def _withdrawn(raters: Sequence[int], campaigns: Sequence[int]) -> set[tuple[int, int | None]]:
-    """Who has answers here that are left out because they withdrew, by rater and cohort. Without other answers they are
-    not listed: the page does not say who withdrew."""
-    rows = Annotation.objects.filter(
-        rater__in=raters, assignment__campaign__in=campaigns, live=True, uncounted_because=CONSENT_WITHDRAWN
-    )
-    return set(rows.values_list("rater", "cohort").distinct())
 
 
 def _skipped(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, int | None], int]:

@@ -65,7 +65,7 @@ CSV_COLUMNS = (
     "cohort", "condition", "measure", "value", "low", "high", "shown", "shown_interval",
     "n_units_asked", "n_units_rated", "n_pairable", "n_units", "n_raters", "n_ratings", "left_out",
     "missing_share", "missing_of_asked", "confidence", "resampled", "method", "reason", "interval_reason",
-    "stage", "field", "level", "counted", "by", "part", "watermark", "computed_at",
+    "stage", "field", "level", "counted", "by", "part", "withdrawn", "watermark", "computed_at",
 )  # fmt: skip
 
 
@@ -83,7 +83,7 @@ def _csv_rows(report: AgreementReport) -> Iterator[list[Any]]:
             estimate.n_units, estimate.n_raters, estimate.n_ratings, not_counted_sentence(estimate),
             estimate.missing_share, row.not_answered_share, estimate.level, estimate.resampled, estimate.method,
             estimate.reason, estimate.interval_reason, s.stage, row.field, row.level, s.counted, s.by, row.part,
-            report.watermark, report.computed_at.isoformat(),
+            report.catalogue.withdrawn.words, report.watermark, report.computed_at.isoformat(),
         ]  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def question_label(report: AgreementReport, row: QuestionRow, language: str) -> 
 QUESTION_COLUMNS = (
     "question", "level", "measure", "cohort", "value", "low", "high", "shown", "shown_interval", "n_units", "n_raters",
     "n_ratings", "missing_share", "left_out", "n_units_not_shown", "confidence", "resampled", "method", "reason",
-    "interval_reason", "stage", "counted", "watermark", "computed_at",
+    "interval_reason", "stage", "counted", "withdrawn", "watermark", "computed_at",
 )  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def _csv_rows(report: AgreementReport) -> Iterator[list[Any]]:
             row.field, row.level, measure.key, row.cohort.label, e.value, e.low, e.high, shown_value(e),
             format_interval(e), e.n_units, e.n_raters, e.n_ratings, e.missing_share, not_counted_sentence(e),
             row.n_hidden_units, e.level, e.resampled, e.method, e.reason, e.interval_reason, s.stage, s.counted,
-            report.watermark, report.computed_at.isoformat(),
+            report.catalogue.withdrawn.words, report.watermark, report.computed_at.isoformat(),
         ]  # fmt: skip
 
 

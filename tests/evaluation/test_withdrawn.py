@@ -1,5 +1,7 @@
 """Answers of people who withdrew: in no number and in no file, and how many they are stands beside both."""
 
+import csv
+import io
 import json
 from typing import Any
 
@@ -11,10 +13,11 @@ from annotation.models import Annotation, Campaign
 from annotation.services import consent
 from people.models import User
 from people.services.raters import rater_of
-from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.evaluation.data import an_open_campaign, give, of_condition, table
 from tests.evaluation.test_export import take
 from tests.personas import World, make_user
 
+PAGES = ("agreement", "people", "export")
 SENTENCE = "1 of 3 people withdrew; 5 answers left out."
 
 
@@ -60,7 +63,7 @@ def test_agreement_is_that_of_the_same_data_without_the_person(world: World, thi
 def test_the_number_left_out_stands_on_the_pages_of_the_benchmark(world: World, third: User) -> None:
     a_study(world, {world.nour: "11223", world.tarek: "12233", third: "54512"})
     client = world.client(world.mara)
-    pages = [f"/b/{world.benchmark.slug}/{page}/" for page in ("agreement", "people", "export")]
+    pages = [f"/b/{world.benchmark.slug}/{page}/" for page in PAGES]
     assert not [page for page in pages if "withdrew;" in client.get(page).content.decode()]
     withdraws(world, third)
     assert not [page for page in pages if SENTENCE not in client.get(page).content.decode()]
@@ -119,3 +122,27 @@ def test_an_export_names_the_consent_of_each_answer(world: World, third: User) -
     assert version["consent_withdrawn_at"].startswith(f"{timezone.now():%Y-}")
     assert "consent_withdrawn_at" not in json.loads(files["ratings.jsonl"].splitlines()[0])
     assert json.loads(files["codebook.json"])["left_out"]["answers"] == 0
+
+
+def test_what_was_sent_after_the_withdrawal_is_left_out_with_the_rest(world: World, third: User) -> None:
+    """A sheet stood open in another window. People counted that answer as done, and no page as left out."""
+    campaign = a_study(world, {world.nour: "11223", world.tarek: "12233", third: "5451."})
+    withdraws(world, third)
+    last = of_condition(world.items, "natural")[4]
+    give(campaign, world.egypt, third, {last: "3"}, because="no_consent", at=timezone.now())
+    client = world.client(world.mara)
+    pages = {page: client.get(f"/b/{world.benchmark.slug}/{page}/").content.decode() for page in PAGES}
+    assert not [page for page, content in pages.items() if SENTENCE not in content]
+    assert world.benchmark.pseudonym(rater_of(third).pk) not in pages["people"]
+    files = take(client, world, counted="all")
+    assert len(files["ratings.jsonl"].splitlines()) == 10
+    assert json.loads(files["codebook.json"])["left_out"]["answers"] == 5
+    heads, *lines = csv.reader(io.StringIO(client.get(f"/b/{world.benchmark.slug}/agreement.csv").content.decode()))
+    assert {line[heads.index("withdrawn")] for line in lines} == {SENTENCE}
+
+
+def test_an_answer_without_any_consent_is_not_one_of_those_left_out(world: World, third: User) -> None:
+    campaign = a_study(world, {world.nour: "11223", world.tarek: "12233"})
+    give(campaign, world.egypt, third, {world.items[0]: "3"}, because="no_consent", at=timezone.now())
+    page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/people/").content.decode()
+    assert world.benchmark.pseudonym(rater_of(third).pk) in page and "withdrew" not in page
