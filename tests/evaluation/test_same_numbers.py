@@ -89,7 +89,11 @@ def of_html(part: str) -> Shown:
     return Shown(value[1], interval[1] if interval else "", units, raters)
 
 
-TEX = re.compile(r"\$(-?[\d.]+)\$(?: \{\\scriptsize \$(\[[^$]+\])\$\})? \{\\scriptsize \$n = (\d+) \\times (\d+)\$\}")
+TEX = re.compile(
+    r"\$(-?[\d.]+)\$"
+    r"(?: \{\\scriptsize (?:\$(\[[^$]+\])\$|no interval[^}]+)\})?"
+    r" \{\\scriptsize \$n = (\d+) \\times (\d+)\$\}"
+)
 
 
 def of_latex(line: str) -> Shown:
