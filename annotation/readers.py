@@ -10,8 +10,9 @@ from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotation.left_out import NO_CONSENT, withdrawn_sql
 from annotation.models import Annotation, Tally
-from annotation.services.inclusion import CONSENT_WITHDRAWN, NO_CONSENT, withdrawn_sql
+from annotation.models.answers import CONSENT_WITHDRAWN
 from benchmarks.models import Benchmark
 from benchmarks.services.imports import KIND
 from jobs.models import Job

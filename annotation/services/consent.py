@@ -5,13 +5,13 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
+from annotation.left_out import NEVER_SELECTED
 from annotation.models import Annotation, Assignment, Participation
+from annotation.models.answers import CONSENT_WITHDRAWN
 from annotation.services import slots
 from annotation.services.allocation import lock_seat
 from annotation.services.inclusion import (
-    CONSENT_WITHDRAWN,
     JOINS,
-    NEVER_SELECTED,
     SURPLUS,
     WITHDRAWN,
     CountChange,

@@ -12,9 +12,10 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Annotation, Assignment, Campaign, ItemContributor, Review
+from annotation.models.answers import CONSENT_WITHDRAWN
 from annotation.services import outbox
 from annotation.services.allocation import lock_seat
-from annotation.services.inclusion import CONSENT_WITHDRAWN, recompute_counted
+from annotation.services.inclusion import recompute_counted
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Benchmark, Stage
 from jobs.models import record

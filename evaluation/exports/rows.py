@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import connection
 
-from annotation.services.inclusion import left_out_sql
+from annotation.left_out import left_out_sql
 from annotation.sheets import Sheet
 
 _SOME = (

@@ -13,8 +13,8 @@ from annotation.conditions import condition_name
 from annotation.displays import display
 from annotation.displays.layout import Layout, said
 from annotation.displays.shown import shown_for
+from annotation.left_out import NEVER_SELECTED
 from annotation.models import Annotation, Unit
-from annotation.services.inclusion import NEVER_SELECTED
 from annotation.services.sheet_versions import sheet_of
 from annotation.sheets import Field, say
 from benchmarks.models import Benchmark, Stage
