@@ -5,6 +5,8 @@ import itertools
 import os
 import re
 import subprocess
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from .binaries import ROOT
@@ -55,19 +57,41 @@ def has_command(name: str) -> bool:
     return any(ROOT.glob(f"*/management/commands/{name}.py"))
 
 
-def manage(home: Home, env: dict[str, str], *arguments: str) -> None:
-    """Run one of Django's commands, its output in the log, its failure in a sentence."""
-    command = [str(PYTHON), str(ROOT / "manage.py"), *arguments]
-    once = {**env, "EMIC_DB_POOL": "0"}
-    done = subprocess.run(
-        command, cwd=ROOT, env=once, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-    said = done.stdout + done.stderr
+def manage(
+    home: Home, env: dict[str, str], *arguments: str, on_line: Callable[[str], None] = lambda _line: None
+) -> None:
+    """Run one of Django's commands, its output in the log, its failure in a sentence.
+
+    `on_line` is called with each line of its standard output as it is written.
+    """
+    status, output = run_command([str(PYTHON), str(ROOT / "manage.py"), *arguments], env, on_line)
     log = home.path / "logs" / "setup.log"
     with log.open("a") as file:
-        file.write(f"$ manage.py {' '.join(arguments)}\n{said}")
-    if done.returncode:
-        raise EmicError(explain(said, arguments[0], home.path, log))
+        file.write(f"$ manage.py {' '.join(arguments)}\n{output}")
+    if status:
+        raise EmicError(explain(output, arguments[0], home.path, log))
+
+
+def run_command(command: list[str], env: dict[str, str], on_line: Callable[[str], None]) -> tuple[int, str]:
+    """The exit status, and standard output followed by standard error. An interruption ends the command too."""
+    lines = []
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            command, cwd=ROOT, env={**env, "EMIC_DB_POOL": "0"}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=errors, text=True,
+        ) as child,
+    ):  # fmt: skip
+        try:
+            for line in child.stdout or ():
+                lines.append(line)
+                on_line(line.rstrip())
+            status = child.wait()
+        except BaseException:
+            child.kill()
+            raise
+        errors.seek(0)
+        return status, "".join(lines) + errors.read()
 
 
 def explain(said: str, command: str, data: Path, log: Path) -> str:

@@ -149,9 +149,15 @@ def load_demo(home: Home, env: dict[str, str]) -> None:
         say.line("  There is no demo in this version.")
         return
     port = free_port("127.0.0.1", 0)
-    with say.step("Loading the demo"):
+    title = "Loading the demo"
+    with say.step(title) as progress:
+
+        def show(line: str) -> None:
+            if line.startswith(f"{title}: "):
+                progress.show(line.removeprefix(f"{title}: "))
+
         practice = f"http://127.0.0.1:{port}/v1"
-        manage(home, {**env, "EMIC_DEMO": "1", "EMIC_PRACTICE": practice}, "load_demo")
+        manage(home, {**env, "EMIC_DEMO": "1", "EMIC_PRACTICE": practice}, "load_demo", on_line=show)
     home.remember(demo="loaded", practice=port)
 
 
