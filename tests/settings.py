@@ -14,3 +14,4 @@ ALLOWED_HOSTS = ["localhost", "127.0.0.1", "testserver"]
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}  # noqa: F405
 MEDIA_URL = "/media/"  # the live server would otherwise look for every address, "/", among the media
 WHITENOISE_USE_FINDERS = True  # nothing is collected for tests
+WHITENOISE_AUTOREFRESH = True  # looked for when asked for: else each new client reads every static file first

@@ -136,13 +136,12 @@ def ask(client: Client, route: Route, method: str, path: str) -> Any:
 
 def complaints(world: World, samples: Mapping[str, Any], user: User | None) -> Iterator[str]:
     hidden = secrets_of(world)
+    shared = world.client(user)  # for routes that refuse; if one of them signed out, the next one would be a complaint
     for route in every_route():
         path = path_of(route, samples)
         open_to = route.name in PUBLIC or (user is not None and route.name in OWN)
-        client = world.client(user)
         for method in METHODS:
-            if open_to:
-                client = world.client(user)  # the last answer may have signed them out
+            client = world.client(user) if open_to else shared  # an open route may sign out
             response = ask(client, route, method, path)
             what = f"{method.upper()} {path} ({route.name}) answers {response.status_code}"
             if (not open_to and not refused(route, response, user is not None)) or response.status_code >= 500:
