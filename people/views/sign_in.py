@@ -42,6 +42,9 @@ class SignIn(views.LoginView):
         wanted = super().get_redirect_url()
         return "" if unquote(urlsplit(wanted).path) == self.request.path else wanted
 
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs, demo=settings.DEMO)
+
 
 class SignOut(views.LogoutView):
     """By POST only. The browser forgets what it kept for this person: drafts, answers that wait, pictures."""

@@ -167,3 +167,11 @@ def test_my_page_shows_my_cohorts_and_leads_to_the_withdrawal(world: World) -> N
     page = world.client(world.nour).get("/me").content.decode()
     assert "Egypt" in page and "Brazil" not in page
     assert reverse("annotation:consent_withdraw", args=[world.team.pk]) in page
+
+
+@pytest.mark.parametrize("demo", [True, False])
+def test_the_sign_in_page_of_a_demo_says_where_its_accounts_are(
+    world: World, client: Client, settings: Any, demo: bool
+) -> None:
+    settings.DEMO = demo
+    assert ("demo-accounts.txt" in client.get("/sign-in").content.decode()) is demo
