@@ -10,11 +10,11 @@ class AnnotationConfig(AppConfig):
         from annotation.services.answer_files import IMPORT
         from annotation.verdicts import FILTER
         from annotation.verdicts import PANEL as VERDICTS
-        from benchmarks import overview
+        from benchmarks import panels
         from jobs import kinds
 
-        overview.register(PANEL)
-        overview.register(CHAIN)
-        overview.register_for_items(VERDICTS)
-        overview.register_filter(FILTER)
+        panels.register(PANEL)
+        panels.register(CHAIN)
+        panels.register_for_items(VERDICTS)
+        panels.register_filter(FILTER)
         kinds.register(IMPORT)

@@ -10,7 +10,7 @@ from annotation.from_files import from_files
 from annotation.models import Campaign, Outcome, Tally
 from annotation.services.reviews import Batch, batches
 from benchmarks.models import Benchmark, Item, Stage
-from benchmarks.overview import Panel
+from benchmarks.panels import Panel
 
 State = Outcome.State
 

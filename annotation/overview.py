@@ -6,7 +6,7 @@ from annotation.from_files import FromFiles, from_files
 from annotation.models import Campaign, CampaignCohort, ProblemReport
 from annotation.progress import Progress, progress_of
 from benchmarks.models import Benchmark
-from benchmarks.overview import Panel
+from benchmarks.panels import Panel
 
 MOST_CAMPAIGNS = 5
 MOST_PROBLEMS = 1000

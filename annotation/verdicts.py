@@ -14,7 +14,7 @@ from annotation.models import Outcome
 from annotation.services.rules import rule_of
 from annotation.sheets import say
 from benchmarks.models import Item, Stage
-from benchmarks.overview import Filter, Panel
+from benchmarks.panels import Filter, Panel
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def _said(outcome: Outcome) -> Said:
     counts = numbers.get("clauses", {})
     language = get_language() or "en"
     failed = [Failed(say(rule.words(key), language), counts.get(key)) for key in outcome.failed]
-    return Said(outcome, failed, numbers.get("score"), rule.score.most if rule.score else 0)
+    return Said(outcome, failed, numbers.get("score"), rule.score.maximum if rule.score else 0)
 
 
 def choices(stage: Stage) -> Sequence[tuple[str, str]]:

@@ -8,10 +8,10 @@ class BenchmarksConfig(AppConfig):
     def ready(self) -> None:
         from PIL import Image
 
-        from benchmarks import job_pages
+        from benchmarks import job_scope
         from benchmarks.services.imports import IMPORT
         from jobs import access, kinds
 
         Image.MAX_IMAGE_PIXELS = settings.IMAGE_MAX_PIXELS  # Pillow's own second line: it refuses twice this many
         kinds.register(IMPORT)
-        access.register_scope("benchmark", job_pages.place)
+        access.register_scope("benchmark", job_scope.job_scope)

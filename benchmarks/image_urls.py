@@ -16,7 +16,7 @@ _SHAPE = struct.Struct(">32sHI")
 PLACEHOLDER = "0" * 64  # stands for a picture where there is none yet: in the preview of a sheet
 
 
-class Pictured(Protocol):
+class HasImage(Protocol):
     """An Image row; or what a display holds of one, with `sha` for `sha256`."""
 
     @property
@@ -26,19 +26,19 @@ class Pictured(Protocol):
 
 
 @dataclass(frozen=True)
-class Grant:
+class ImageGrant:
     sha: str
     width: int
     expires: int
 
 
-def widths(image: Pictured) -> list[int]:
+def widths(image: HasImage) -> list[int]:
     """The widths a page may ask for: never wider than the picture is."""
     smaller = [width for width in settings.IMAGE_WIDTHS if width < image.width]
     return [*smaller, image.width] if image.width <= max(settings.IMAGE_WIDTHS) else smaller
 
 
-def image_url(image: Pictured, width: int, *, now: float | None = None) -> str:
+def image_url(image: HasImage, width: int, *, now: float | None = None) -> str:
     """The address of the smallest offered width that is at least `width`, or of the widest."""
     offered = widths(image)
     chosen = next((one for one in offered if one >= width), offered[-1])
@@ -50,11 +50,11 @@ def image_url(image: Pictured, width: int, *, now: float | None = None) -> str:
     return reverse("benchmarks:image", args=[_SIGNER.sign(packed)])
 
 
-def srcset(image: Pictured) -> str:
+def srcset(image: HasImage) -> str:
     return ", ".join(f"{image_url(image, width)} {width}w" for width in widths(image))
 
 
-def read(signed: str, *, now: float | None = None) -> Grant | None:
+def parse_grant(signed: str, *, now: float | None = None) -> ImageGrant | None:
     """What the address grants, or None if it is forged or over."""
     try:
         packed = _SIGNER.unsign(signed)
@@ -63,10 +63,10 @@ def read(signed: str, *, now: float | None = None) -> Grant | None:
     sha, width, expires = _SHAPE.unpack(base64.urlsafe_b64decode(packed))
     if expires <= (time.time() if now is None else now):
         return None
-    return Grant(sha.hex(), width, expires)
+    return ImageGrant(sha.hex(), width, expires)
 
 
-def sha_of(image: Pictured) -> str:
+def sha_of(image: HasImage) -> str:
     return str(getattr(image, "sha256", None) or getattr(image, "sha"))  # noqa: B009
 
 

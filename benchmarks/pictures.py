@@ -61,7 +61,7 @@ class NotAPicture(Exception):
 
 
 @dataclass(frozen=True)
-class Seen:
+class PictureInfo:
     """Format and upright size, after every pixel was decoded once."""
 
     format: str
@@ -70,7 +70,7 @@ class Seen:
     orientation: int
 
 
-def inspect(data: bytes, most_pixels: int) -> Seen:
+def inspect(data: bytes, most_pixels: int) -> PictureInfo:
     """Look at the content, never at the name. Size is checked before anything is decoded."""
     picture = _open(data, most_pixels)
     if picture.format == "JPEG":
@@ -86,7 +86,7 @@ def inspect(data: bytes, most_pixels: int) -> Seen:
     turn = orientation(picture)
     width, height = size if turn < 5 else (size[1], size[0])
     name = "JPEG" if picture.format in ("JPEG", "MPO") else str(picture.format)
-    return Seen(name, width, height, turn)
+    return PictureInfo(name, width, height, turn)
 
 
 def orientation(picture: Image.Image) -> int:
@@ -97,14 +97,14 @@ def orientation(picture: Image.Image) -> int:
     return found if found in TURNS else 1
 
 
-def memory(source: BinaryIO, most_pixels: int) -> int:
+def decode_memory(source: BinaryIO, most_pixels: int) -> int:
     """About how many bytes deriving from this takes at its peak; nothing is decoded. Raises NotAPicture."""
     picture = _open(source, most_pixels)
     source.seek(0)
     return picture.size[0] * picture.size[1] * _pixel(picture)
 
 
-def derive(source: BinaryIO, width: int, most_pixels: int) -> bytes:
+def resize_to_webp(source: BinaryIO, width: int, most_pixels: int) -> bytes:
     """A WebP at most `width` wide: upright, sRGB, on white, first frame, never enlarged, nothing but pixels.
 
     Raises NotAPicture for what cannot be read after all.
@@ -116,8 +116,8 @@ def derive(source: BinaryIO, width: int, most_pixels: int) -> bytes:
         raise NotAPicture("damaged") from error
 
 
-def sent(source: BinaryIO, longest: int, most_pixels: int) -> bytes:
-    """A JPEG, which every model server reads, with no side longer; else as in `derive`. Raises NotAPicture."""
+def jpeg_for_model(source: BinaryIO, longest: int, most_pixels: int) -> bytes:
+    """A JPEG, which every model server reads, with no side longer; else as in `resize_to_webp`. Raises NotAPicture."""
     picture = _open(source, most_pixels)
     try:
         return _encoded(_derived(picture, longest, longest), "JPEG", quality=SENT_QUALITY, subsampling=0)
@@ -132,12 +132,12 @@ def _encoded(picture: Image.Image, form: str, **how: int) -> bytes:
     return out.getvalue()
 
 
-def upright(source: BinaryIO, most_pixels: int) -> Image.Image:
+def upright_rgb(source: BinaryIO, most_pixels: int) -> Image.Image:
     """The first frame as people see it, in its own size: upright, sRGB, on white. Raises NotAPicture."""
     picture = _open(source, most_pixels)
     try:
         turn, profile = orientation(picture), picture.info.get("icc_profile")
-        picture = _rgb(_plain(picture), profile)
+        picture = _rgb(_resizable_mode(picture), profile)
         return picture.transpose(TURNS[turn]) if turn in TURNS else picture
     except BROKEN as error:
         raise NotAPicture("damaged") from error
@@ -152,7 +152,7 @@ def _derived(picture: Image.Image, width: int, tallest: int) -> Image.Image:
     if turn >= 5:
         target = (target[1], target[0])
     picture.draft("RGB", (target[0] * 2, target[1] * 2))
-    picture = _plain(picture)
+    picture = _resizable_mode(picture)
     if picture.size != target:
         picture = picture.resize(target, Image.Resampling.LANCZOS, reducing_gap=3.0)
     picture = _rgb(picture, profile)
@@ -171,7 +171,7 @@ def _open(source: bytes | BinaryIO, most_pixels: int) -> Image.Image:
         told = re.search(r"\d+", str(error))
         raise NotAPicture("too_many_pixels", int(told[0]) if told else 2 * most_pixels, most_pixels) from error
     except BROKEN as error:
-        raise NotAPicture(_what(head)) from error
+        raise NotAPicture(_open_error(head)) from error
     most = min(most_pixels, MOST_MEMORY // _pixel(picture))
     if picture.size[0] * picture.size[1] > most:
         raise NotAPicture("too_many_pixels", picture.size[0] * picture.size[1], most)
@@ -191,7 +191,7 @@ def _pixel(picture: Image.Image) -> int:
     return PIXEL_OF_FORMAT.get(str(picture.format)) or PIXEL_OF_MODE.get(picture.mode, PIXEL)
 
 
-def _what(head: bytes) -> str:
+def _open_error(head: bytes) -> str:
     """Why Pillow could not open it, for a sentence that helps."""
     if any(head.startswith(magic) for magic in (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF8")):
         return "damaged"
@@ -208,7 +208,7 @@ def _what(head: bytes) -> str:
     return "unknown" if b"\x00" in head else "text"
 
 
-def _plain(picture: Image.Image) -> Image.Image:
+def _resizable_mode(picture: Image.Image) -> Image.Image:
     """A mode that can be resized without artefacts."""
     if picture.mode.startswith("I"):  # 16 bits of grey; a plain convert would clip them
         return picture.convert("I").point(lambda value: value * (1 / 257)).convert("L")

@@ -28,7 +28,7 @@ class StageView:
     strip: list[ItemImage]
 
 
-def listed(benchmarks: QuerySet[Benchmark], user: User) -> QuerySet[Benchmark]:
+def benchmark_rows(benchmarks: QuerySet[Benchmark], user: User) -> QuerySet[Benchmark]:
     """For the list: with the number of items, and the person's own role."""
     items = Item.objects.filter(stage__benchmark=OuterRef("pk"), withdrawn_at=None)
     counted = items.order_by().values("stage__benchmark").annotate(n=Count("pk")).values("n")
@@ -58,7 +58,7 @@ def _stage_view(stage: Stage, recipe: Recipe | None) -> StageView:
         conditions=conditions,
         cells=cells,
         expected=len(expected),
-        strip=strip(stage),
+        strip=sample_pictures(stage),
     )
 
 
@@ -68,7 +68,7 @@ def condition_names(benchmark: Benchmark) -> dict[str, Mapping[str, str]]:
     return {one.key: one.name for one in recipe.conditions} if recipe else {}
 
 
-def strip(stage: Stage, most: int = 6) -> list[ItemImage]:
+def sample_pictures(stage: Stage, most: int = 6) -> list[ItemImage]:
     """A few of a stage's pictures, to see at a glance what it is about."""
     found = ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).select_related("image", "item")
     return list(found.order_by("pk")[:most])
@@ -83,7 +83,7 @@ def recipe_cohorts(benchmark: Benchmark) -> list[tuple[str, bool]]:
     return [(cohort.label, cohort.label in have) for cohort in recipe.cohorts]
 
 
-def facets(stage: Stage) -> dict[str, list[str]]:
+def filter_choices(stage: Stage) -> dict[str, list[str]]:
     """What can be chosen in the filters: what is there."""
     items = stage.items.order_by()
     return {name: sorted(filter(None, items.values_list(name, flat=True).distinct())) for name in FACETS}
@@ -119,7 +119,7 @@ def roles(benchmark: Benchmark) -> QuerySet[Role]:
     return benchmark.roles.select_related("user").annotate(left=~Exists(member)).order_by(order, "pk")
 
 
-def told(item: Item) -> list[tuple[str, str]]:
+def context_texts(item: Item) -> list[tuple[str, str]]:
     """What an item's context says in words. What is laid out for a display (groups, what is near) is left out."""
     found = []
     for name, value in item.context.items():

@@ -15,7 +15,7 @@ from django.core.files.uploadedfile import TemporaryUploadedFile
 from django.utils.functional import LazyObject
 
 
-def put(name: str, data: bytes) -> None:
+def store(name: str, data: bytes) -> None:
     """Store under exactly this name; what is there already stays. Readers never see half a file.
 
     The storage moves a file that has a path, which on one file system is an atomic rename; object stores
@@ -23,14 +23,14 @@ def put(name: str, data: bytes) -> None:
     """
     if default_storage.exists(name):
         return
-    handle, path = tempfile.mkstemp(dir=_incoming())
+    handle, path = tempfile.mkstemp(dir=_staging_folder())
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         with Path(path).open("rb") as file:
-            stored = default_storage.save(name, _Moved(file, path, len(data)))
+            stored = default_storage.save(name, _MovedUpload(file, path, len(data)))
         if stored != name:
             default_storage.delete(stored)
     finally:
@@ -54,7 +54,7 @@ def open_binary(name: str) -> BinaryIO:
     return cast(BinaryIO, default_storage.open(name, "rb"))
 
 
-def _incoming() -> str | None:
+def _staging_folder() -> str | None:
     """A folder on the storage's own file system, where it has one."""
     storage = default_storage._wrapped if isinstance(default_storage, LazyObject) else default_storage
     if not isinstance(storage, FileSystemStorage):
@@ -64,7 +64,7 @@ def _incoming() -> str | None:
     return str(folder)
 
 
-class _Moved(TemporaryUploadedFile):
+class _MovedUpload(TemporaryUploadedFile):
     """A file of ours in the clothes of an upload: the storage moves it instead of copying."""
 
     def __init__(self, file: BinaryIO, path: str, size: int) -> None:

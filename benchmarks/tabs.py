@@ -29,7 +29,7 @@ TABS = (
 def tabs_for(user: User | AnonymousUser, benchmark: Benchmark, current: str) -> list[dict[str, Any]]:
     """`current` is the key of a tab, or "" for none."""
     works = may(user, benchmark, "work_on")
-    hidden = set() if reviews(user, benchmark) else {"review"}
+    hidden = set() if can_review(user, benchmark) else {"review"}
     return [
         {"key": key, "label": label, "url": reverse(name, args=[benchmark.slug]), "current": key == current}
         for key, label, name, only_workers in TABS
@@ -37,7 +37,7 @@ def tabs_for(user: User | AnonymousUser, benchmark: Benchmark, current: str) -> 
     ]
 
 
-def reviews(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
+def can_review(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
     """Whether this person has answers to review here, now or later."""
     by_review = benchmark.stages.filter(acceptance=Stage.Acceptance.BY_REVIEW)
     return by_review.exists() and may(user, benchmark, "review")

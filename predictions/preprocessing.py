@@ -96,7 +96,7 @@ def _stored(sha: str, longest: int) -> bytes:
             return file.read()
     except FileNotFoundError:
         data = _made(sha, longest)
-        storage.put(name, data)
+        storage.store(name, data)
         return data
 
 
@@ -104,6 +104,6 @@ def _made(sha: str, longest: int) -> bytes:
     most: int = settings.IMAGE_MAX_PIXELS
     with (
         storage.open_binary(Image(sha256=sha).original_name) as original,
-        ROOM.taken(pictures.memory(original, most)),
+        ROOM.reserve(pictures.decode_memory(original, most)),
     ):
-        return pictures.sent(original, longest, most)
+        return pictures.jpeg_for_model(original, longest, most)

@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from benchmarks.rules.derivations.contract import dice
+from benchmarks.rules.derivations.contract import seeded_random
 
 THREE = ("correct", "language_biased", "irrelevant")
 SIX = (
@@ -105,7 +105,7 @@ def six(pictures: Sequence[Pictured], texts: Texts, seed: int, *, other_language
 
 
 def _lot(seed: int, of: str, name: str) -> float:
-    return dice(seed, f"{of}/{name}")
+    return seeded_random(seed, f"{of}/{name}")
 
 
 def _drawn(

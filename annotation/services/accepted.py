@@ -6,7 +6,7 @@ from typing import Any
 from annotation.models import Annotation, Assignment, Outcome
 from annotation.services.outcomes import facts_of, verdict_on
 from benchmarks.models import Benchmark, Image, Item, Stage
-from benchmarks.rules.derivations import Picture, Result, Source
+from benchmarks.rules.derivations import PictureRef, Result, Source
 from people.models import Rater
 
 
@@ -59,7 +59,7 @@ def _sources(items: Any, stage: Stage) -> dict[int, Source]:
     facts = facts_of(list(items.values_list("pk", flat=True)))
     for item in items.prefetch_related("images"):
         images = {
-            use.role: Picture(use.image_id, use.alt, use.source, use.licence, use.file_name)
+            use.role: PictureRef(use.image_id, use.alt, use.source, use.licence, use.file_name)
             for use in item.images.all()
         }
         found[item.pk] = Source(
@@ -102,7 +102,7 @@ def _result(
         version=answer.version,
         answers=answer.answers,
         pictures={
-            key: Picture(
+            key: PictureRef(
                 pictures[str(one["sha"])], "", str(one.get("source", ""))[:500], str(one.get("licence", ""))[:120]
             )
             for key, one in brought(answer.answers).items()

@@ -21,11 +21,11 @@ from annotation.services import filling, outbox, outcomes, slots
 from annotation.services.accepted import results_of
 from annotation.services.sql import change, fetch
 from annotation.services.transactions import in_transaction
-from benchmarks.lookalikes import TooMany
 from benchmarks.models import Item, ItemImage, Stage
-from benchmarks.rules.derivations import Derivation, DerivationError, Draft, Result, Source
-from benchmarks.rules.derivations.contract import digest, read
-from benchmarks.services.lookalikes import arrange
+from benchmarks.perceptual_hash import TooManyPictures
+from benchmarks.rules.derivations import Derivation, DerivationError, ItemDraft, Result, Source
+from benchmarks.rules.derivations.contract import digest, read_path
+from benchmarks.services.picture_arrangement import arrange
 
 log = logging.getLogger(__name__)
 BATCH = 500
@@ -138,14 +138,14 @@ def _scope(derivation: Derivation, earlier: Sequence[Stage], due: Collection[int
         return None
     items = [Source(one.pk, "", one.key, one.concept, one.origin, one.condition, one.text, one.context)
              for one in Item.objects.filter(pk__in=due)]  # fmt: skip
-    values = [read(by, Result(one)) for one in items]
+    values = [read_path(by, Result(one)) for one in items]
     alike = Q(
         **{by.removeprefix("item.").replace(".", "__") + "__in": [value for value in values if value is not None]}
     )
     return set(due) | set(Item.objects.filter(alike, stage__in=earlier).values_list("pk", flat=True))
 
 
-def _upsert(stage: Stage, drafts: Sequence[Draft], existing: set[int], at: datetime) -> list[int]:
+def _upsert(stage: Stage, drafts: Sequence[ItemDraft], existing: set[int], at: datetime) -> list[int]:
     kept, made = _match(stage, drafts)
     _make(stage, made, kept)
     ids = list(kept)
@@ -166,7 +166,7 @@ def _upsert(stage: Stage, drafts: Sequence[Draft], existing: set[int], at: datet
 Content = tuple[str, str, str, str, str, tuple[tuple[str, int], ...]]
 
 
-def _content(draft: Draft) -> Content:
+def _content(draft: ItemDraft) -> Content:
     images = tuple(sorted((role, one.image) for role, one in draft.images.items()))
     return draft.concept, draft.origin, draft.condition, draft.text, _sorted(draft.context), images
 
@@ -182,24 +182,24 @@ def _sorted(context: Mapping[str, Any]) -> str:
     return json.dumps(said, sort_keys=True, ensure_ascii=False)
 
 
-def _names(draft: Draft, key: str = "") -> list[str]:
+def _names(draft: ItemDraft, key: str = "") -> list[str]:
     """Keys in the order in which they are tried: its own, with its mark, with a digest of what it says."""
     key, last = key or draft.key, digest(*(str(part) for part in _content(draft)))[:8]
     return [key, *([f"{key}.{draft.mark}"] if draft.mark else []), f"{key}.{last}"]
 
 
-def _former_names(draft: Draft) -> list[str]:
+def _former_names(draft: ItemDraft) -> list[str]:
     """Keys that an item derived by an earlier version of Emic may have."""
     return _names(draft, draft.former) if draft.former and draft.former != draft.key else []
 
 
-def _match(stage: Stage, drafts: Sequence[Draft]) -> tuple[dict[int, Draft], list[tuple[str, Draft]]]:
+def _match(stage: Stage, drafts: Sequence[ItemDraft]) -> tuple[dict[int, ItemDraft], list[tuple[str, ItemDraft]]]:
     """The items that say what a draft says, and under which key the others are to be made."""
     wanted = [name for draft in drafts for name in (*_names(draft), *_former_names(draft))]
     there = {one.key: one for one in stage.items.filter(key__in=wanted).prefetch_related("images")}
     contents = {key: _content_of(item) for key, item in there.items()}
-    kept: dict[int, Draft] = {}
-    made: dict[str, Draft] = {}
+    kept: dict[int, ItemDraft] = {}
+    made: dict[str, ItemDraft] = {}
     new = []
     for draft in drafts:
         said = _content(draft)
@@ -219,9 +219,9 @@ def _match(stage: Stage, drafts: Sequence[Draft]) -> tuple[dict[int, Draft], lis
     return kept, list(made.items())
 
 
-def merged(drafts: Iterable[Draft]) -> list[Draft]:
+def merged(drafts: Iterable[ItemDraft]) -> list[ItemDraft]:
     """What says the same under the same key is one item with all their sources."""
-    found: dict[tuple[str, Content], Draft] = {}
+    found: dict[tuple[str, Content], ItemDraft] = {}
     for draft in drafts:
         said = draft.key, _content(draft)
         other = found.get(said)
@@ -229,7 +229,7 @@ def merged(drafts: Iterable[Draft]) -> list[Draft]:
     return list(found.values())
 
 
-def _make(stage: Stage, made: Sequence[tuple[str, Draft]], kept: dict[int, Draft]) -> None:
+def _make(stage: Stage, made: Sequence[tuple[str, ItemDraft]], kept: dict[int, ItemDraft]) -> None:
     """New items are kept ones from then on."""
     rows = Item.objects.bulk_create(
         Item(
@@ -252,7 +252,7 @@ def _make(stage: Stage, made: Sequence[tuple[str, Draft]], kept: dict[int, Draft
     ItemImage.objects.bulk_create(uses, batch_size=2000)
 
 
-def _link(kept: Mapping[int, Draft]) -> None:
+def _link(kept: Mapping[int, ItemDraft]) -> None:
     """What each item is made of now. Who had a part in it stays known in its contributors."""
     wanted = {(item, source, annotation) for item, draft in kept.items() for source, annotation in draft.sources}
     there = {
@@ -274,7 +274,7 @@ def lay_out(stage_id: int | None = None) -> int:
     for item in found:
         try:
             arrange(item)
-        except TooMany as error:
+        except TooManyPictures as error:
             log.warning("item %s is shown as its pictures came: %s", item.pk, error)
     return len(found)
 

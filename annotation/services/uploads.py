@@ -21,9 +21,9 @@ from annotation.services.sql import fetch
 from annotation.services.transactions import in_transaction
 from benchmarks import pictures
 from benchmarks.models import Image
-from benchmarks.services import derivatives, fetching
-from benchmarks.services.fetching import Fetched, FetchRefused
+from benchmarks.services import derivatives, safe_fetch
 from benchmarks.services.images import ImageRefused, store_image
+from benchmarks.services.safe_fetch import FetchRefused, FetchResult
 from jobs.models import record
 
 UNANSWERED = (Assignment.State.RESERVED, Assignment.State.RELEASED, Assignment.State.SKIPPED)
@@ -31,7 +31,7 @@ MOST_PICTURES = 12
 MOST_BYTES = 120 * 1024 * 1024
 MOST_FETCHES, MOST_ASKED = 20, 60  # in an hour: for one sheet, by one person
 HOUR = 3600
-Fetch = Callable[[str, int], Fetched]
+Fetch = Callable[[str, int], FetchResult]
 
 
 class UploadRefused(Exception):
@@ -75,8 +75,8 @@ def bring_from(assignment: Assignment, url: str, at: datetime, ask: Fetch | None
     return _keep(assignment, found.data, found.url.rpartition("/")[2] or found.url, found.url, at)
 
 
-def _ask(url: str, most: int) -> Fetched:
-    return fetching.fetch(url, most_bytes=most)
+def _ask(url: str, most: int) -> FetchResult:
+    return safe_fetch.fetch(url, most_bytes=most)
 
 
 def _may(assignment: Assignment, at: datetime) -> None:
@@ -117,7 +117,7 @@ def _keep(assignment: Assignment, data: bytes, name: str, url: str, at: datetime
         return known
     _room(assignment, len(data))
     try:
-        with derivatives.ROOM.taken(_memory(data)):
+        with derivatives.ROOM.reserve(_memory(data)):
             image, _made = store_image(assignment.campaign.stage.benchmark.team, data, name=name[-80:])
     except ImageRefused as refused:
         raise UploadRefused(refused.code, refused.message) from refused
@@ -127,7 +127,7 @@ def _keep(assignment: Assignment, data: bytes, name: str, url: str, at: datetime
 
 def _memory(data: bytes) -> int:
     try:
-        return pictures.memory(io.BytesIO(data), settings.IMAGE_MAX_PIXELS)
+        return pictures.decode_memory(io.BytesIO(data), settings.IMAGE_MAX_PIXELS)
     except pictures.NotAPicture:
         return 0  # it is refused before it is decoded
 

@@ -11,7 +11,7 @@ from benchmarks.imports.manifest import MOST_BYTES
 from benchmarks.imports.records import Defaults
 from benchmarks.models import Stage
 from benchmarks.recipes.registry import find
-from benchmarks.templatetags.texts import say
+from benchmarks.templatetags.texts import localise
 from people.forms.base import StyledFormMixin
 
 
@@ -46,7 +46,7 @@ class ImportForm(StyledFormMixin, forms.Form):
             self.fields["manifest"].help_text = _("CSV or JSON Lines. It may come without a zip.")
         recipe = find(benchmark.recipe)
         if recipe and recipe.conditions:
-            known = [(one.key, say(one.name)) for one in recipe.conditions]
+            known = [(one.key, localise(one.name)) for one in recipe.conditions]
             choices = [("", _("As each row says")), *known]
             self.fields["condition"] = forms.ChoiceField(
                 label=_("Condition"), choices=choices, required=False, widget=forms.Select(attrs={"class": "in"})

@@ -35,12 +35,12 @@ class Archive:
             raise _not_a_zip() from error
         if len(self._zip.infolist()) > MOST_MEMBERS:
             raise _too_many()
-        members = [info for info in self._zip.infolist() if not info.is_dir() and not _is_litter(info.filename)]
+        members = [info for info in self._zip.infolist() if not info.is_dir() and not _is_system_file(info.filename)]
         if sum(info.file_size for info in members) > most_bytes:
             text = _("Unpacked it is larger than %(most)s GB. Split it into several archives.")
             raise SourceProblem(text % {"most": most_bytes // 1024**3 or 1})
-        self._members = {plain(info.filename): info for info in members}
-        counts = Counter(plain(info.filename) for info in members)
+        self._members = {normalise_path(info.filename): info for info in members}
+        counts = Counter(normalise_path(info.filename) for info in members)
         self._twice = {name for name, number in counts.items() if number > 1}
         self._by_base = {name.rsplit("/", 1)[-1].lower(): name for name in self._members}
 
@@ -50,7 +50,7 @@ class Archive:
     def __contains__(self, name: str) -> bool:
         return name in self._members
 
-    def near(self, name: str) -> str | None:
+    def similar_names(self, name: str) -> str | None:
         """A member of the same file name in another folder, or in other letters."""
         return self._by_base.get(name.rsplit("/", 1)[-1].lower())
 
@@ -78,7 +78,7 @@ class Archive:
             raise RowProblem("twice", _("The archive holds several files of this name. Keep one, or rename them."))
 
 
-def plain(name: str) -> str:
+def normalise_path(name: str) -> str:
     """One spelling for a path: forward slashes, no leading ./, composed letters (a Mac's zip decomposes them)."""
     name = unicodedata.normalize("NFC", name.replace("\\", "/"))
     while name.startswith("./"):
@@ -93,7 +93,7 @@ def check_path(name: str) -> None:
 
 
 def _check_member(info: zipfile.ZipInfo) -> None:
-    check_path(plain(info.filename))
+    check_path(normalise_path(info.filename))
     if stat.S_ISLNK(info.external_attr >> 16):
         raise RowProblem("link", _("This is a link, not a file. Put the file itself into the archive."))
     if info.filename.lower().endswith(NESTED):
@@ -106,7 +106,7 @@ def _check_member(info: zipfile.ZipInfo) -> None:
         raise RowProblem("ratio", _("The file unpacks to far more than its size. It is not opened."))
 
 
-def _is_litter(name: str) -> bool:
+def _is_system_file(name: str) -> bool:
     """What operating systems leave behind: hidden files, thumbnails, resource forks."""
     parts = name.replace("\\", "/").split("/")
     return "__MACOSX" in parts or (parts[-1].startswith(".") and parts[-1] != "..") or parts[-1] == "Thumbs.db"

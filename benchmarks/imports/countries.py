@@ -88,7 +88,7 @@ def code_of(text: str) -> str | None:
     return text.upper() if text.upper() in NAMES else _CODES.get(text.casefold().removeprefix("the "))
 
 
-def near(text: str) -> list[str]:
+def similar_countries(text: str) -> list[str]:
     """Names that may have been meant."""
     found = get_close_matches(text.casefold(), _CODES, n=3, cutoff=0.75)
     return list(dict.fromkeys(NAMES[_CODES[name]] for name in found))

@@ -25,11 +25,11 @@ Row = tuple[int, Mapping[str, Any] | RowProblem]
 Line = TypeVar("Line", str, bytes)
 
 
-def still() -> None:
+def no_progress() -> None:
     """Nothing has to be done while lines go by."""
 
 
-def read(file: BinaryIO, pulse: Callable[[], None] = still) -> Iterator[Row]:
+def read_rows(file: BinaryIO, pulse: Callable[[], None] = no_progress) -> Iterator[Row]:
     """Row numbers as a person sees them (a spreadsheet's head is row 1), and the row or what is wrong with it.
 
     `pulse` is called again and again, also where many lines make no row.

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchmarks.imports.archive import check_path, plain
+from benchmarks.imports.archive import check_path, normalise_path
 from benchmarks.imports.problems import RowProblem
-from benchmarks.imports.vocabulary import Vocabulary, recognise
+from benchmarks.imports.vocabulary import Vocabulary, match_last
 
 LENGTHS = {
     "file": 500,
@@ -90,9 +90,9 @@ def from_path(number: int, path: str, words: Vocabulary, defaults: Defaults) -> 
     parts[-1] = parts[-1].rpartition(".")[0] or parts[-1]
     said = {
         "file": path,
-        "concept": recognise(parts, words.concepts) if words.concepts else (parts[0] if len(parts) > 1 else ""),
-        "country": recognise(parts, words.origins),
-        "condition": recognise(parts, words.conditions),
+        "concept": match_last(parts, words.concepts) if words.concepts else (parts[0] if len(parts) > 1 else ""),
+        "country": match_last(parts, words.origins),
+        "condition": match_last(parts, words.conditions),
     }
     return from_manifest(number, said, words, defaults) if name else Row(number, "?", _no_picture())
 
@@ -113,7 +113,7 @@ def _record(found: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> 
             message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
             raise RowProblem("too_long", message % {"name": name, "most": most})
     file = _file(said, words)
-    key = said["key"] or _key(file or plain(said["file"]), words)
+    key = said["key"] or _key(file or normalise_path(said["file"]), words)
     if len(key) > LENGTHS["key"]:
         message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
         raise RowProblem("too_long", message % {"name": "key", "most": LENGTHS["key"]})
@@ -129,15 +129,15 @@ def _record(found: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> 
         licence=said["licence"] or defaults.licence,
         alt=said["alt"],
         text=said["text"],
-        context=_extra(found),
+        context=_other_columns(found),
         facts=_facts(found),
-        unused_file="" if file else plain(said["file"]),
+        unused_file="" if file else normalise_path(said["file"]),
     )
 
 
 def _file(said: Mapping[str, str], words: Vocabulary) -> str:
     """The picture's path; empty where the item has none."""
-    file = plain(said["file"])
+    file = normalise_path(said["file"])
     if words.pictures in ("none", "optional") and not (file or said["key"]):
         raise RowProblem("no_key", _("The row has no key. Fill in the column “key”."))
     if words.pictures == "none" or (words.pictures == "optional" and not file):
@@ -153,20 +153,22 @@ def _file(said: Mapping[str, str], words: Vocabulary) -> str:
 def _key(file: str, words: Vocabulary) -> str:
     """Pictures in one folder are one item, where an item has several."""
     if words.pictures in ("set", "named"):
-        return file.rpartition("/")[0] or _alone()
+        return file.rpartition("/")[0] or _single_image_key()
     return file.rpartition(".")[0] or file
 
 
-def _alone() -> str:
+def _single_image_key() -> str:
     raise RowProblem("no_key", _("The row does not say which item the picture belongs to. Fill in the column “key”."))
 
 
-def _kept(value: Any, depth: int = 2) -> Any:
+def _normalise_value(value: Any, depth: int = 2) -> Any:
     """A list of words stays one, and so does a table of a survey's counts by country and code; all else is text."""
     if isinstance(value, Mapping):
         rows = list(value.items())[:MOST_ROWS]
         return {
-            clean(name)[:60]: _kept(one, depth - 1) for name, one in rows if depth > 1 or not isinstance(one, Mapping)
+            clean(name)[:60]: _normalise_value(one, depth - 1)
+            for name, one in rows
+            if depth > 1 or not isinstance(one, Mapping)
         }
     if depth < 2 and isinstance(value, (int, float)) and math.isfinite(value):
         return value
@@ -183,7 +185,7 @@ def as_value(name: str, value: Any) -> Any:
             value = _object(text)
         elif "|" in text:
             value = [part.strip() for part in text.split("|") if part.strip()]
-    return _kept(value)
+    return _normalise_value(value)
 
 
 def _object(text: str) -> Any:
@@ -220,7 +222,7 @@ def _number(value: Any) -> Any:
     return as_value("", value)
 
 
-def _extra(found: Mapping[str, Any]) -> dict[str, Any]:
+def _other_columns(found: Mapping[str, Any]) -> dict[str, Any]:
     """Columns we have no name for (a prompt, a rank, a query) stay with the item."""
     others = {name: value for name, value in found.items() if name not in LENGTHS and not name.startswith(FACT)}
     extra = {clean(name)[:60]: as_value(name, value) for name, value in others.items()}

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Protocol
 from django.utils.translation import gettext as _
 
 from benchmarks.imports import manifest
-from benchmarks.imports.archive import NESTED, Archive, plain
+from benchmarks.imports.archive import NESTED, Archive, normalise_path
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.imports.records import Defaults, Row, from_manifest, from_path
 from benchmarks.imports.vocabulary import Vocabulary
@@ -50,7 +50,7 @@ class ZipFiles:
 
     def read(self, name: str, most: int) -> bytes:
         if name not in self._archive:
-            raise missing(name, self._archive.near(name))
+            raise missing_file_problem(name, self._archive.similar_names(name))
         return self._archive.read(name, most)
 
 
@@ -80,7 +80,7 @@ class FolderFiles:
             with self._inside(name).open("rb") as file:
                 return file.read(most + 1)
         except FileNotFoundError as error:
-            raise missing(name, None) from error
+            raise missing_file_problem(name, None) from error
         except OSError as error:
             raise RowProblem("unreadable", _("The file cannot be read. Look at its permissions.")) from error
 
@@ -98,13 +98,13 @@ class NoFiles:
         yield from ()
 
     def read(self, name: str, most: int) -> bytes:
-        raise missing(name, None)
+        raise missing_file_problem(name, None)
 
     def open(self, name: str) -> BinaryIO:
-        raise missing(name, None)
+        raise missing_file_problem(name, None)
 
     def size(self, name: str) -> int:
-        raise missing(name, None)
+        raise missing_file_problem(name, None)
 
 
 class Source:
@@ -116,7 +116,7 @@ class Source:
         words: Vocabulary,
         defaults: Defaults,
         separate: BinaryIO | None = None,
-        pulse: Callable[[], None] = manifest.still,
+        pulse: Callable[[], None] = manifest.no_progress,
     ) -> None:
         self._files = files
         self._words = words
@@ -129,7 +129,7 @@ class Source:
     def count(self) -> int:
         return sum(1 for _row in self._found())
 
-    def passed_over(self) -> int:
+    def skipped_files(self) -> int:
         """Files that become no row, where no manifest says which should."""
         listed = bool(self._separate or self._inner)
         return 0 if listed else sum(not _is_looked_at(name) for name in self._files.names())
@@ -158,7 +158,7 @@ class Source:
             return
         try:
             with self._manifest() as file:
-                yield from manifest.read(file, self._pulse)
+                yield from manifest.read_rows(file, self._pulse)
         except RowProblem as problem:
             raise SourceProblem(problem.message) from problem
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, struct.error) as error:
@@ -185,8 +185,8 @@ def _is_looked_at(name: str) -> bool:
     return (base.rpartition(".")[2].lower() if "." in base else "") in LOOKED_AT
 
 
-def missing(name: str, near: str | None) -> RowProblem:
-    if near and plain(near) != name:
+def missing_file_problem(name: str, near: str | None) -> RowProblem:
+    if near and normalise_path(near) != name:
         text = _("There is no file “%(name)s”. Perhaps “%(near)s” was meant.")
         return RowProblem("missing", text % {"name": name, "near": near})
     return RowProblem("missing", _("There is no file “%(name)s”. Add it, or correct the row.") % {"name": name})

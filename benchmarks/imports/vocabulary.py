@@ -35,7 +35,7 @@ class Vocabulary:
             return _known(countries.NAMES[code] if code else text, self.origins, "country", _("country"))
         if code or not text:
             return countries.NAMES[code] if code else ""
-        raise _unknown("bad_country", _("country"), text, countries.near(text))
+        raise _unknown("bad_country", _("country"), text, countries.similar_countries(text))
 
     def origin(self, text: str) -> str:
         """Any culture, unless the recipe names its own."""
@@ -50,13 +50,13 @@ def vocabulary_of(stage: Stage) -> Vocabulary:
     origins: dict[str, str] = {}
     for cohort in recipe.cohorts:
         spellings = [cohort.label, cohort.country, countries.NAMES.get(cohort.country, ""), *cohort.names.values()]
-        origins |= {_folded(one): cohort.label for one in spellings if one}
+        origins |= {_normalised(one): cohort.label for one in spellings if one}
     if origins:
         origins |= _cohorts_of_team(stage)
     conditions: dict[str, str] = {}
     for condition in recipe.conditions:
-        conditions |= {_folded(one): condition.key for one in (condition.key, *condition.name.values())}
-    concepts = {_folded(one): one for one in recipe.concepts}
+        conditions |= {_normalised(one): condition.key for one in (condition.key, *condition.name.values())}
+    concepts = {_normalised(one): one for one in recipe.concepts}
     needs_origin = stage.has_target or stage.own_items_only
     return Vocabulary(concepts, origins, conditions, stage.pictures, needs_origin)
 
@@ -66,13 +66,13 @@ def _cohorts_of_team(stage: Stage) -> dict[str, str]:
     spellings: dict[str, str] = {}
     for cohort in stage.benchmark.team.cohorts.order_by("pk"):
         names = [cohort.label, countries.NAMES.get(cohort.country, ""), *cohort.names.values()]
-        spellings |= {_folded(name): cohort.label for name in names if name}
+        spellings |= {_normalised(name): cohort.label for name in names if name}
     return spellings
 
 
-def recognise(words: Iterable[str], known: Mapping[str, str]) -> str:
+def match_last(words: Iterable[str], known: Mapping[str, str]) -> str:
     """The last of some words that is known: for paths such as natural/Egypt/dance/7.jpg."""
-    return next((known[_folded(word)] for word in reversed(list(words)) if _folded(word) in known), "")
+    return next((known[_normalised(word)] for word in reversed(list(words)) if _normalised(word) in known), "")
 
 
 def _known(text: str, known: Mapping[str, str], code: str, what: str) -> str:
@@ -82,9 +82,9 @@ def _known(text: str, known: Mapping[str, str], code: str, what: str) -> str:
         choices = ", ".join(dict.fromkeys(known.values()))
         message = _("There is no %(what)s, and this stage needs one of: %(choices)s.")
         raise RowProblem(f"no_{code}", message % {"what": what, "choices": choices})
-    if _folded(text) in known:
-        return known[_folded(text)]
-    near = get_close_matches(_folded(text), known, n=3, cutoff=0.6)
+    if _normalised(text) in known:
+        return known[_normalised(text)]
+    near = get_close_matches(_normalised(text), known, n=3, cutoff=0.6)
     if near:
         raise _unknown(f"bad_{code}", what, text, (known[one] for one in near))
     choices = ", ".join(dict.fromkeys(known.values()))
@@ -101,5 +101,5 @@ def _unknown(code: str, what: str, text: str, near: Iterable[str]) -> RowProblem
     return RowProblem(code, message % {"text": text[:80], "what": what, "choices": choices})
 
 
-def _folded(text: str) -> str:
+def _normalised(text: str) -> str:
     return " ".join(text.replace("_", " ").replace("-", " ").split()).casefold()

@@ -190,22 +190,22 @@ def texts(recipe: Recipe) -> Iterator[tuple[str, Text]]:
         for part in ("skip_reasons", "review_reasons"):
             for reason in getattr(stage, part):
                 yield f"stages.{stage.key}.{part}.{reason['code']}", reason["label"]
-        yield from said_in(stage.sheet, f"stages.{stage.key}.sheet")
+        yield from localised_texts_in(stage.sheet, f"stages.{stage.key}.sheet")
         for name in ("acceptance_rule", "layout"):
-            yield from said_in(getattr(stage, name), f"stages.{stage.key}.{name}")
+            yield from localised_texts_in(getattr(stage, name), f"stages.{stage.key}.{name}")
         if stage.instructions:
             yield f"stages.{stage.key}.instructions", stage.instructions
 
 
-def said_in(part: Any, path: str) -> Iterator[tuple[str, Text]]:
+def localised_texts_in(part: Any, path: str) -> Iterator[tuple[str, Text]]:
     """Every text in a nested definition: what has an "en"."""
     if isinstance(part, Mapping):
         if isinstance(part.get("en"), str):
             yield path, part
             return
         for key, inner in part.items():
-            yield from said_in(inner, f"{path}.{key}")
+            yield from localised_texts_in(inner, f"{path}.{key}")
     elif isinstance(part, (list, tuple)):
         for inner in part:
             name = inner.get("key") or inner.get("code") if isinstance(inner, Mapping) else None
-            yield from said_in(inner, f"{path}.{name}" if name else path)
+            yield from localised_texts_in(inner, f"{path}.{name}" if name else path)

@@ -22,7 +22,7 @@ from benchmarks.recipes.parts import (
     one_of,
     option,
 )
-from benchmarks.recipes.places import places
+from benchmarks.recipes.recipe_cohorts import country_cohorts
 
 COUNTRIES = (
     "Brazil", "Canada", "China", "Ethiopia", "Germany", "India", "Iran", "Nigeria", "Rwanda", "Turkey", "United States",
@@ -186,7 +186,7 @@ CULTURALVQA = Recipe(
         "Stańczak, Aishwarya Agrawal. Benchmarking Vision Language Models for Cultural Understanding. EMNLP 2024."
     ),
     licence="Each picture keeps the licence of its source.",
-    cohorts=places(*COUNTRIES),
+    cohorts=country_cohorts(*COUNTRIES),
     concepts=(),
     conditions=(),
     stages=(

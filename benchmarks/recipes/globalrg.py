@@ -10,7 +10,7 @@ The sentences are ours. The paper's retrieval set covers fifty countries in ten 
 
 from benchmarks.recipes.contract import PredictionTask, Recipe, StageSpec
 from benchmarks.recipes.parts import BROKEN, CANNOT_JUDGE, OFFENSIVE, UNFAMILIAR, field, one_of, option
-from benchmarks.recipes.places import places
+from benchmarks.recipes.recipe_cohorts import country_cohorts
 
 CITATION = (
     "Mehar Bhatia, Sahithya Ravi, Aditya Chinchure, Eunjeong Hwang, Vered Shwartz. From Local Concepts to Universals: "
@@ -115,7 +115,7 @@ RETRIEVAL = Recipe(
     },
     citation=CITATION,
     licence="Each picture keeps the licence of its source.",
-    cohorts=places(
+    cohorts=country_cohorts(
         "Brazil", "China", "Egypt", "Ethiopia", "Germany", "India", "Indonesia", "Mexico", "Nigeria", "Turkey"
     ),
     concepts=UNIVERSALS,
@@ -185,7 +185,7 @@ GROUNDING = Recipe(
     },
     citation=CITATION,
     licence="Each picture keeps the licence of its source.",
-    cohorts=places(*GROUNDED),
+    cohorts=country_cohorts(*GROUNDED),
     concepts=(),
     conditions=(),
     stages=(

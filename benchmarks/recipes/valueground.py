@@ -12,7 +12,7 @@ docs/reference/labels-of-valueground.md.
 
 from benchmarks.recipes.contract import PredictionTask, Recipe, ReportTable, StageSpec
 from benchmarks.recipes.parts import BROKEN, UNCLEAR, field, one_of, option, points
-from benchmarks.recipes.places import places
+from benchmarks.recipes.recipe_cohorts import country_cohorts
 
 LABELLED = (
     "Australia", "Brazil", "China", "Germany", "United Kingdom", "India", "Japan", "Kenya", "Mexico", "Nigeria", "Russia",
@@ -150,7 +150,7 @@ VALUEGROUND = Recipe(
     },
     citation="ValueGround: Evaluating Culture-Conditioned Visual Value Grounding in Multimodal Models. arXiv, version 3.",
     licence="Survey questions: World Values Survey, non-commercial research, cite it. Pictures: as their source says.",
-    cohorts=places(*LABELLED),
+    cohorts=country_cohorts(*LABELLED),
     concepts=(),
     conditions=(),
     stages=(

@@ -6,7 +6,7 @@ Cross-Modal Retrieval" (3XCM). The sentences, the roles of look-alikes and the c
 
 from benchmarks.recipes.contract import PredictionTask, Recipe, StageSpec
 from benchmarks.recipes.parts import BROKEN, CANNOT_JUDGE, OFFENSIVE, UNFAMILIAR, field, one_of, option
-from benchmarks.recipes.places import places
+from benchmarks.recipes.recipe_cohorts import country_cohorts
 
 COUNTRIES = (
     "Argentina", "Australia", "Brazil", "China", "France", "Germany", "India", "Japan", "Kenya", "Nigeria", "Portugal",
@@ -89,7 +89,7 @@ XCM = Recipe(
     },
     citation="Evaluating Perspectival Biases in Cross-Modal Retrieval (3XCM).",
     licence="Research only; the published set is CC BY-NC-SA 4.0. Each picture keeps the licence of its source.",
-    cohorts=places(*COUNTRIES),
+    cohorts=country_cohorts(*COUNTRIES),
     concepts=(),
     conditions=(),
     stages=(

@@ -39,10 +39,10 @@ class Clause:
 
 @dataclass(frozen=True)
 class Score:
-    """`most`: what can be reached, to say "3 of 4"."""
+    """`maximum`: what can be reached, to say "3 of 4"."""
 
     expression: Expression
-    most: float
+    maximum: float
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def judge(rule: Rule, sheets: Sequence[Values]) -> Verdict:
     A clause is unknown where a value it needs is missing. A sheet passes when all clauses hold on it and fails when one
     does not; else it takes no side, and still belongs to those of whom more than half must agree.
     """
-    return _on_means(rule, sheets) if rule.over == "means" else _by_majority(rule, sheets)
+    return _by_means(rule, sheets) if rule.over == "means" else _by_majority(rule, sheets)
 
 
 def _by_majority(rule: Rule, sheets: Sequence[Values]) -> Verdict:
@@ -122,7 +122,7 @@ def _by_majority(rule: Rule, sheets: Sequence[Values]) -> Verdict:
     return Verdict(state, named, numbers | _mean_score(scores))
 
 
-def _on_means(rule: Rule, sheets: Sequence[Values]) -> Verdict:
+def _by_means(rule: Rule, sheets: Sequence[Values]) -> Verdict:
     """Of what is no number, the means have what all sheets agree on."""
     values: dict[str, Value] = {name: _mean(sheets, name) for name in rule.names}
     for name, mean in values.items():

@@ -49,8 +49,8 @@ class Expression:
         """Raises ExpressionError."""
         if len(text) > LONGEST:
             raise ExpressionError(f"is longer than {LONGEST} characters", LONGEST)
-        reader = _Reader(text)
-        tree = reader.either()
+        reader = _Parser(text)
+        tree = reader.parse_or()
         if reader.kind != "end":
             raise ExpressionError(f"did not expect {reader.found!r}", reader.position)
         if _depth(tree) > MOST_STEPS:
@@ -62,7 +62,7 @@ class Expression:
         return _value(self.tree, values)
 
 
-class _Reader:
+class _Parser:
     """Reads from left to right, one token ahead. One method for each rank of binding, the loosest first."""
 
     def __init__(self, text: str) -> None:
@@ -83,7 +83,7 @@ class _Reader:
         if self.kind == "name" and self.found in WORDS:
             self.kind = "sign"
 
-    def takes(self, *signs: str) -> str:
+    def accept(self, *signs: str) -> str:
         """The sign that is next, if it is one of these; it is passed."""
         if self.kind != "sign" or self.found not in signs:
             return ""
@@ -91,65 +91,65 @@ class _Reader:
         self.step()
         return found
 
-    def needs(self, sign: str) -> None:
-        if not self.takes(sign):
+    def expect(self, sign: str) -> None:
+        if not self.accept(sign):
             raise ExpressionError(f"expected {sign!r}, found {self.found!r}", self.position)
 
-    def either(self) -> tuple[Any, ...]:
+    def parse_or(self) -> tuple[Any, ...]:
         self.depth += 1
         if self.depth > DEEPEST:
             raise ExpressionError("has too many parentheses", self.position)
-        left = self.both()
-        while self.takes("or"):
-            left = ("or", left, self.both())
+        left = self.parse_and()
+        while self.accept("or"):
+            left = ("or", left, self.parse_and())
         self.depth -= 1
         return left
 
-    def both(self) -> tuple[Any, ...]:
-        left = self.negated()
-        while self.takes("and"):
-            left = ("and", left, self.negated())
+    def parse_and(self) -> tuple[Any, ...]:
+        left = self.parse_not()
+        while self.accept("and"):
+            left = ("and", left, self.parse_not())
         return left
 
-    def negated(self) -> tuple[Any, ...]:
+    def parse_not(self) -> tuple[Any, ...]:
         count = 0
-        while self.takes("not"):
+        while self.accept("not"):
             count += 1
-        found = self.compared()
+        found = self.parse_comparison()
         for _time in range(count):
             found = ("not", found)
         return found
 
-    def compared(self) -> tuple[Any, ...]:
-        left = self.added()
-        sign = self.takes(*COMPARE, "in")
+    def parse_comparison(self) -> tuple[Any, ...]:
+        left = self.parse_sum()
+        sign = self.accept(*COMPARE, "in")
         if sign == "in":
-            return ("in", left, *self.listed())
-        return (sign, left, self.added()) if sign else left
+            return ("in", left, *self.parse_list())
+        return (sign, left, self.parse_sum()) if sign else left
 
-    def listed(self) -> Iterator[tuple[Any, ...]]:
-        self.needs("(")
-        found = [self.one(leaf=True)]
-        while self.takes(","):
-            found.append(self.one(leaf=True))
-        self.needs(")")
+    def parse_list(self) -> Iterator[tuple[Any, ...]]:
+        self.expect("(")
+        found = [self.parse_atom(leaf=True)]
+        while self.accept(","):
+            found.append(self.parse_atom(leaf=True))
+        self.expect(")")
         return iter(found)
 
-    def added(self) -> tuple[Any, ...]:
-        left = self.multiplied()
-        while sign := self.takes("+", "-"):
-            left = (sign, left, self.multiplied())
+    def parse_sum(self) -> tuple[Any, ...]:
+        left = self.parse_product()
+        while sign := self.accept("+", "-"):
+            left = (sign, left, self.parse_product())
         return left
 
-    def multiplied(self) -> tuple[Any, ...]:
-        left = self.one()
-        while sign := self.takes("*", "/"):
-            left = (sign, left, self.one())
+    def parse_product(self) -> tuple[Any, ...]:
+        left = self.parse_atom()
+        while sign := self.accept("*", "/"):
+            left = (sign, left, self.parse_atom())
         return left
 
-    def one(self, *, leaf: bool = False) -> tuple[Any, ...]:
+    def parse_atom(self, *, leaf: bool = False) -> tuple[Any, ...]:
         count = 0
-        while self.takes("-"):
+        while self.accept("-"):
             count += 1
         found = self._one(leaf)
         for _time in range(count):
@@ -158,9 +158,9 @@ class _Reader:
 
     def _one(self, leaf: bool) -> tuple[Any, ...]:
         kind, found, position = self.kind, self.found, self.position
-        if not leaf and self.takes("("):
-            inner = self.either()
-            self.needs(")")
+        if not leaf and self.accept("("):
+            inner = self.parse_or()
+            self.expect(")")
             return inner
         if kind not in ("number", "quoted", *(() if leaf else ("name",))):
             raise ExpressionError(f"expected a value, found {found!r}", position)

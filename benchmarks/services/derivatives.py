@@ -11,7 +11,7 @@ from benchmarks import pictures, storage
 from benchmarks.models import Image
 
 
-class Room:
+class MemoryBudget:
     """Decoding within a bound of memory: small pictures side by side, large ones alone, everybody in turn."""
 
     def __init__(self, most: int) -> None:
@@ -21,7 +21,7 @@ class Room:
         self._changed = Condition()
 
     @contextmanager
-    def taken(self, size: int) -> Iterator[None]:
+    def reserve(self, size: int) -> Iterator[None]:
         size = min(size, self._most)
         with self._door, self._changed:
             self._changed.wait_for(lambda: self._used + size <= self._most)
@@ -34,7 +34,7 @@ class Room:
                 self._changed.notify_all()
 
 
-ROOM = Room(pictures.MOST_MEMORY)
+ROOM = MemoryBudget(pictures.MOST_MEMORY)
 
 
 def derivative_name(sha: str, width: int) -> str:
@@ -48,10 +48,10 @@ def derivative(sha: str, width: int) -> str:
         return name
     with (
         storage.open_binary(Image(sha256=sha).original_name) as original,
-        ROOM.taken(pictures.memory(original, settings.IMAGE_MAX_PIXELS)),
+        ROOM.reserve(pictures.decode_memory(original, settings.IMAGE_MAX_PIXELS)),
     ):
         if default_storage.exists(name):
             return name
-        data = pictures.derive(original, width, settings.IMAGE_MAX_PIXELS)
-    storage.put(name, data)
+        data = pictures.resize_to_webp(original, width, settings.IMAGE_MAX_PIXELS)
+    storage.store(name, data)
     return name

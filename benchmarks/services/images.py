@@ -43,7 +43,7 @@ def store_image(team: Team, content: BinaryIO | bytes, *, name: str) -> tuple[Im
         height=seen.height,
         orientation=seen.orientation,
     )
-    storage.put(fresh.original_name, data)
+    storage.store(fresh.original_name, data)
     facts = {key: getattr(fresh, key) for key in ("format", "bytes", "width", "height", "orientation")}
     return Image.objects.get_or_create(team=team, sha256=sha, defaults=facts)
 

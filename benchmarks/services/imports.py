@@ -27,11 +27,11 @@ from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.imports.records import Defaults, Record, Row
 from benchmarks.imports.sources import FolderFiles, NoFiles, Source, ZipFiles
 from benchmarks.imports.vocabulary import vocabulary_of
-from benchmarks.lookalikes import TooMany
 from benchmarks.models import Stage
+from benchmarks.perceptual_hash import TooManyPictures
 from benchmarks.services.images import ImageRefused, store_image
-from benchmarks.services.lookalikes import arrange
-from benchmarks.services.settling import Prepared, settle
+from benchmarks.services.picture_arrangement import arrange
+from benchmarks.services.row_import import PreparedRow, import_batch
 from jobs import services as jobs
 from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, record
@@ -87,9 +87,9 @@ def run(work: JobContext) -> None:
             with _source(work, stage) as source:
                 if work.job.total is None:
                     _measure(work, source)
-                _take(work, stage, source)
+                _import_rows(work, stage, source)
         if stage.pictures == "set":
-            _lay_out(work, stage)
+            _arrange_near_duplicates(work, stage)
     except SourceProblem as problem:
         raise JobFailed(str(problem)) from problem
     except FileNotFoundError as error:
@@ -100,10 +100,10 @@ def run(work: JobContext) -> None:
         raise
     counts = work.job.result.get("counts", {})
     record(work.job.created_by, "items.imported", scope=work.job.scope, target=stage.key, implied=True, counts=counts)
-    _forget(work.job)
+    _delete_upload(work.job)
 
 
-def after(job: Job) -> NextLink | None:
+def next_link(job: Job) -> NextLink | None:
     stage = Stage.objects.select_related("benchmark").filter(pk=job.params.get("stage")).first()
     return NextLink(_("See the items"), reverse("benchmarks:items", args=[stage.benchmark.slug])) if stage else None
 
@@ -111,7 +111,7 @@ def after(job: Job) -> NextLink | None:
 IMPORT = JobKind(
     KIND,
     run,
-    after,
+    next_link,
     remarks={
         "shares_picture": gettext_lazy("With a picture that another item has"),
         "picture_not_used": gettext_lazy("With a file that was not used"),
@@ -128,7 +128,7 @@ def _keep(upload: File[bytes]) -> str:
     return storage.keep_upload(upload)
 
 
-def _forget(job: Job) -> None:
+def _delete_upload(job: Job) -> None:
     for name in (job.params.get("archive"), job.params.get("manifest")):
         if name:
             default_storage.delete(name)
@@ -154,10 +154,10 @@ def _source(work: JobContext, stage: Stage) -> Iterator[Source]:
             manifest = stack.enter_context(Path(params["manifest_path"]).open("rb"))
         elif params.get("manifest"):
             manifest = stack.enter_context(storage.open_binary(params["manifest"]))
-        yield Source(files, vocabulary_of(stage), Defaults(**params["defaults"]), manifest, _pulse(work))
+        yield Source(files, vocabulary_of(stage), Defaults(**params["defaults"]), manifest, _count_with_heartbeat(work))
 
 
-def _pulse(work: JobContext) -> Callable[[], None]:
+def _count_with_heartbeat(work: JobContext) -> Callable[[], None]:
     """While lines are only counted or passed by: keep the work, and hear if it is to stop."""
     last = time.monotonic()
 
@@ -172,7 +172,7 @@ def _pulse(work: JobContext) -> Callable[[], None]:
 
 def _measure(work: JobContext, source: Source) -> None:
     work.expect(source.count())
-    others = source.passed_over()
+    others = source.skipped_files()
     if others:
         text = ngettext(
             "%(n)s file is no picture and was passed over.", "%(n)s files are no pictures and were passed over.", others
@@ -180,10 +180,10 @@ def _measure(work: JobContext, source: Source) -> None:
         work.note(text % {"n": others})
 
 
-def _take(work: JobContext, stage: Stage, source: Source) -> None:
+def _import_rows(work: JobContext, stage: Stage, source: Source) -> None:
     """Pictures are stored row by row, items written step by step: a kill loses at most one step's items."""
     done = work.cursor.get("rows", 0)
-    batch: list[Prepared] = []
+    batch: list[PreparedRow] = []
     began, pictures = time.monotonic(), 0
     for row in source.rows(skip=done):
         work.check()
@@ -195,7 +195,7 @@ def _take(work: JobContext, stage: Stage, source: Source) -> None:
     _write(work, stage, batch, done)
 
 
-def _lay_out(work: JobContext, stage: Stage) -> None:
+def _arrange_near_duplicates(work: JobContext, stage: Stage) -> None:
     """Look-alikes side by side, in items whose pictures are not those that were laid out last."""
     for item in stage.items.filter(withdrawn_at=None).annotate(pictures=Count("images")).iterator(200):
         laid = sum(len(group) for group in item.context.get("groups", []))
@@ -204,35 +204,35 @@ def _lay_out(work: JobContext, stage: Stage) -> None:
         work.beat()
         try:
             arrange(item)
-        except TooMany as problem:
+        except TooManyPictures as problem:
             text = _("“%(key)s” has %(count)s pictures, too many to lay look-alikes side by side. Split it.")
             work.note(text % {"key": item.key, "count": problem.count})
 
 
-def _prepare(team: Team, source: Source, row: Row) -> Prepared:
+def _prepare(team: Team, source: Source, row: Row) -> PreparedRow:
     if isinstance(row.found, RowProblem):
-        return Prepared(row, problem=row.found)
+        return PreparedRow(row, problem=row.found)
     if not row.found.file:
-        return Prepared(row)
+        return PreparedRow(row)
     try:
         data = source.read(row.found.file, settings.IMAGE_MAX_BYTES)
         image, _created = store_image(team, data, name=row.found.file.rpartition("/")[2])
     except (RowProblem, ImageRefused) as problem:
-        return Prepared(row, problem=problem)
+        return PreparedRow(row, problem=problem)
     except (DatabaseFailure, OSError):
         raise  # of the house, not of the picture
     except Exception:
         log.exception("import: row %s could not be read", row.number)
         message = _("The picture is damaged or ends early. Copy or export it again.")
-        return Prepared(row, problem=RowProblem("damaged", message))
-    return Prepared(row, image)
+        return PreparedRow(row, problem=RowProblem("damaged", message))
+    return PreparedRow(row, image)
 
 
-def _write(work: JobContext, stage: Stage, batch: list[Prepared], done: int) -> int:
+def _write(work: JobContext, stage: Stage, batch: list[PreparedRow], done: int) -> int:
     with transaction.atomic():
         work.step(
             done=done + len(batch),
             cursor={"rows": done + len(batch)},
-            rows=settle(stage, batch, complete=bool(work.params.get("complete"))),
+            rows=import_batch(stage, batch, complete=bool(work.params.get("complete"))),
         )
     return done + len(batch)

@@ -5,7 +5,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from benchmarks import image_urls
-from benchmarks.image_urls import Pictured
+from benchmarks.image_urls import HasImage
 
 register = template.Library()
 FALLBACK_WIDTH = 960
@@ -13,7 +13,7 @@ FALLBACK_WIDTH = 960
 
 @register.simple_tag
 def picture(
-    image: Pictured, alt: str = "", sizes: str = "100vw", loading: str = "lazy", priority: str = "auto"
+    image: HasImage, alt: str = "", sizes: str = "100vw", loading: str = "lazy", priority: str = "auto"
 ) -> SafeString:
     """An <img> in several widths. For the one picture of a page: loading="eager" priority="high"."""
     return format_html(
@@ -31,11 +31,11 @@ def picture(
 
 
 @register.simple_tag
-def image_url(image: Pictured, width: int) -> str:
+def image_url(image: HasImage, width: int) -> str:
     return image_urls.image_url(image, int(width))
 
 
 @register.simple_tag
-def image_srcset(image: Pictured) -> str:
+def image_srcset(image: HasImage) -> str:
     """For <link rel="preload" as="image" imagesrcset imagesizes>: the picture of the next item."""
     return image_urls.srcset(image)

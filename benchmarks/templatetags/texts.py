@@ -1,4 +1,4 @@
-"""Texts that come in several languages, on pages: {{ text|say }}, {{ text|say:benchmark }}."""
+"""Texts that come in several languages, on pages: {{ text|localise }}, {{ text|localise:benchmark }}."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ register = template.Library()
 
 
 @register.filter
-def say(text: Mapping[str, str]) -> str:
+def localise(text: Mapping[str, str]) -> str:
     """In the language of the page, else English, else any. Where the culture's name belongs stands a word for it."""
     language = (translation.get_language() or "en").split("-")[0]
     found = text.get(language) or text.get("en") or next(iter(text.values()), "")
@@ -18,9 +18,9 @@ def say(text: Mapping[str, str]) -> str:
 
 
 @register.filter
-def called(key: str, names: Mapping[str, Mapping[str, str]]) -> str:
-    """A stored key by its name, where it has one: {{ item.condition|called:condition_names }}."""
-    return say(names[key]) if key in names else key
+def label_for(key: str, names: Mapping[str, Mapping[str, str]]) -> str:
+    """A stored key by its name, where it has one: {{ item.condition|label_for:condition_names }}."""
+    return localise(names[key]) if key in names else key
 
 
 @register.filter

@@ -12,7 +12,7 @@ from benchmarks.services.derivatives import derivative
 @require_safe
 def image(request: HttpRequest, signed: str) -> HttpResponseBase:
     """A derivative. The signed address is the authority: it names one picture, one width and an end."""
-    grant = image_urls.read(signed)
+    grant = image_urls.parse_grant(signed)
     if grant is None:
         raise Http404
     response: HttpResponseBase

@@ -18,7 +18,7 @@ from people.views.request_helpers import current_user
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def bring(request: HttpRequest, slug: str) -> HttpResponse:
+def import_items(request: HttpRequest, slug: str) -> HttpResponse:
     """Upload a zip. The work itself is a job; its page follows it."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     stages = list(benchmark.stages.all())
@@ -59,7 +59,7 @@ def _chosen(stages: Sequence[Stage], *, key: str = "", number: str = "") -> Stag
 
 @login_required
 @require_safe
-def sample(request: HttpRequest, slug: str) -> HttpResponseBase:
+def example_manifest(request: HttpRequest, slug: str) -> HttpResponseBase:
     """A manifest to fill in: every item the recipe expects, or a few rows as an example. `?stage=` names the stage."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     head, rows = sample_of(_chosen(list(benchmark.stages.all()), key=request.GET.get("stage", "")))

@@ -5,7 +5,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from benchmarks import overview, readers
+from benchmarks import panels, readers
 from benchmarks.access import benchmark_for, may
 from benchmarks.imports.records import clean
 from benchmarks.models import Benchmark, Item, Stage
@@ -19,8 +19,8 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     stage = _stage(benchmark, clean(request.GET.get("stage")))
     chosen = {name: clean(request.GET.get(name)) for name in readers.FACETS}
-    offered = overview.filters(stage, request.GET.dict())
-    found = overview.narrowed(readers.items(stage, chosen), offered)
+    offered = panels.available_filters(stage, request.GET.dict())
+    found = panels.apply_filters(readers.items(stage, chosen), offered)
     rows, further = readers.page(found, parse_id(request.GET.get("after")))
     picked = chosen | {one.filter.name: one.chosen for one in offered}
     kept = {name: value for name, value in picked.items() if value} | {"stage": stage.key}
@@ -29,7 +29,7 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
         "condition_names": readers.condition_names(benchmark),
         "stage": stage,
         "stages": benchmark.stages.all(),
-        "facets": [(name, values, chosen[name]) for name, values in readers.facets(stage).items() if values],
+        "facets": [(name, values, chosen[name]) for name, values in readers.filter_choices(stage).items() if values],
         "offered": offered,
         "filtered": any(picked.values()),
         "total": found.count(),
@@ -54,10 +54,10 @@ def item(request: HttpRequest, slug: str, item_id: int) -> HttpResponse:
         "benchmark": benchmark,
         "condition_names": readers.condition_names(benchmark),
         "item": found,
-        "told": readers.told(found),
+        "told": readers.context_texts(found),
         "pictures": readers.pictures(found),
         "facts": found.facts.order_by("key", "source", "pk"),
-        "panels": overview.item_panels(found),
+        "panels": panels.item_panels(found),
         "before": before,
         "after": after,
         "nav": tabs_for(request.user, benchmark, "items"),

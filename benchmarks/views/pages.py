@@ -3,7 +3,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from benchmarks import overview, readers
+from benchmarks import panels, readers
 from benchmarks.access import benchmark_for, may, visible_benchmarks
 from benchmarks.forms.benchmarks import BLANK, TAKEN, CreateForm
 from benchmarks.models import Benchmark
@@ -21,7 +21,7 @@ from people.views.request_helpers import current_user
 def benchmarks(request: HttpRequest) -> HttpResponse:
     user = current_user(request)
     context = {
-        "benchmarks": readers.listed(visible_benchmarks(user), user),
+        "benchmarks": readers.benchmark_rows(visible_benchmarks(user), user),
         "may_create": visible_teams(user).exists(),
         "nav": people_tabs.tabs_for(user, "benchmarks"),
     }
@@ -58,7 +58,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "roles": readers.roles(benchmark),
         "cohorts": readers.recipe_cohorts(benchmark),
         "condition_names": readers.condition_names(benchmark),
-        "panels": overview.panels(benchmark),
+        "panels": panels.panels(benchmark),
         "works": may(request.user, benchmark, "work_on"),
         "names_roles": may(request.user, benchmark, "roles"),
         "nav": tabs_for(request.user, benchmark, "overview"),

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from benchmarks import pictures
-from benchmarks.services.fetching import Fetched, FetchRefused, fetch
+from benchmarks.services.safe_fetch import FetchRefused, FetchResult, fetch
 from predictions.backends import failures, lines, shapes
 from predictions.backends.contract import CallError
 from predictions.backends.openai import Came, Wire
@@ -18,7 +18,7 @@ from predictions.backends.shapes import Unreadable
 MOST_ANSWER = 96 * 1024 * 1024
 MOST_PICTURES = 10
 NOT_A_PICTURE = "The server answered without a picture that can be read."
-Fetch = Callable[[str], Fetched]
+Fetch = Callable[[str], FetchResult]
 
 
 class Refusal(CallError):
@@ -37,7 +37,7 @@ class Made:
     revised: str = ""
 
 
-def fetched(url: str) -> Fetched:
+def fetched(url: str) -> FetchResult:
     """From the open internet only. Raises FetchRefused."""
     return fetch(url, most_bytes=settings.IMAGE_MAX_BYTES, seconds=30.0)
 

@@ -19,7 +19,7 @@ import httpcore
 import httpx
 from django.conf import settings
 
-from benchmarks.services.fetching import NEVER, is_metadata, may_be_asked
+from benchmarks.services.safe_fetch import NEVER, is_allowed_address, is_metadata
 
 IDLE_SECONDS = 4.0  # servers close after five or more; a line that is closed under us costs a request
 CONNECT_SECONDS = 10.0
@@ -55,7 +55,7 @@ def numbers_of(host: str, *, in_clear: bool, resolve: Resolve = resolved) -> Seq
     numbers = resolve(host)
     if not numbers:
         raise httpcore.ConnectError("no such name")
-    if not all(is_private(number) or may_be_asked(number) for number in numbers):
+    if not all(is_private(number) or is_allowed_address(number) for number in numbers):
         raise AddressRefused("private")
     if in_clear and not all(is_private(number) for number in numbers):
         raise AddressRefused("in_clear")

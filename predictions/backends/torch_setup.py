@@ -197,7 +197,7 @@ def forget() -> None:
 def upright(data: bytes) -> Image.Image:
     """The picture as people see it, in its own size: upright, sRGB, on white. Raises CallError."""
     try:
-        return pictures.upright(io.BytesIO(data), settings.IMAGE_MAX_PIXELS)
+        return pictures.upright_rgb(io.BytesIO(data), settings.IMAGE_MAX_PIXELS)
     except pictures.NotAPicture as error:
         raise CallError("permanent", _("The picture cannot be read.")) from error
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchmarks.imports.archive import check_path, plain
+from benchmarks.imports.archive import check_path, normalise_path
 from benchmarks.imports.problems import RowProblem
 
 LONGEST = {"key": 200, "lemma": 300, "title": 300, "language": 12, "image": 300}
@@ -69,7 +69,7 @@ def _list(row: Mapping[str, Any], name: str) -> list[str]:
 
 
 def _path(name: str) -> str:
-    path = plain(name)
+    path = normalise_path(name)
     check_path(path)
     return path
 

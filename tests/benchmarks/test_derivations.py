@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.rules.derivations import Derivation, DerivationError, Draft, Picture, Result, Source
+from benchmarks.rules.derivations import Derivation, DerivationError, ItemDraft, PictureRef, Result, Source
 
 
 def item(key: str, number: int = 0, stage: str = "one", **more: Any) -> Source:
-    return Source(number or hash(key) % 1000, stage, key, images={"image": Picture(number)}, **more)
+    return Source(number or hash(key) % 1000, stage, key, images={"image": PictureRef(number)}, **more)
 
 
 def result(key: str, rater: str = "R-a", number: int = 1, **more: Any) -> Result:
@@ -18,7 +18,7 @@ def result(key: str, rater: str = "R-a", number: int = 1, **more: Any) -> Result
     return Result(source, rater=rater, annotation=number, **more)
 
 
-def derive(results: list[Result], kind: str, params: dict[str, Any], **more: Any) -> list[Draft]:
+def derive(results: list[Result], kind: str, params: dict[str, Any], **more: Any) -> list[ItemDraft]:
     found = Derivation.from_json({"kind": kind, "from": ["one"], "params": params, **more})
     assert found is not None
     drafts = found.derive(results)
@@ -48,9 +48,9 @@ def test_promote_makes_one_of_each_item_where_it_uses_none() -> None:
 
 
 def test_promote_takes_the_picture_that_was_brought_and_nothing_without_one() -> None:
-    brought = result("k1", answers={"picture": {"sha": "x"}}, pictures={"picture": Picture(9, licence="CC0")})
+    brought = result("k1", answers={"picture": {"sha": "x"}}, pictures={"picture": PictureRef(9, licence="CC0")})
     drafts = derive([brought, result("k2")], "promote", {"image": "picture", "text": "item.text"})
-    assert [draft.images for draft in drafts] == [{"image": Picture(9, licence="CC0")}]
+    assert [draft.images for draft in drafts] == [{"image": PictureRef(9, licence="CC0")}]
 
 
 def test_promote_of_answers_leaves_out_sheets_that_do_not_pass() -> None:

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.services import fetching
-from benchmarks.services.fetching import Fetched, FetchRefused, may_be_asked
+from benchmarks.services import safe_fetch
+from benchmarks.services.safe_fetch import FetchRefused, FetchResult, is_allowed_address
 
 PUBLIC = "93.184.215.14"
 MOST = 200_000
@@ -54,8 +54,8 @@ class Elsewhere:
         self.connected.append((number, port))
         return socket.create_connection(("127.0.0.1", self.port), seconds)
 
-    def fetch(self, url: str, *, seconds: float = 5.0, most: int = MOST) -> Fetched:
-        return fetching.fetch(url, most_bytes=most, seconds=seconds, resolve=self.resolve, connect=self.connect)
+    def fetch(self, url: str, *, seconds: float = 5.0, most: int = MOST) -> FetchResult:
+        return safe_fetch.fetch(url, most_bytes=most, seconds=seconds, resolve=self.resolve, connect=self.connect)
 
     def refuses(self, url: str, **how: Any) -> FetchRefused:
         with pytest.raises(FetchRefused) as found:
@@ -77,7 +77,7 @@ class Elsewhere:
 
 @pytest.fixture
 def elsewhere() -> Iterator[Elsewhere]:
-    fetching.SERVERS.forget()
+    safe_fetch.SERVERS.forget()
     with socket.create_server(("127.0.0.1", 0)) as door:
         there = Elsewhere(door.getsockname()[1])
 
@@ -100,7 +100,7 @@ def elsewhere() -> Iterator[Elsewhere]:
 def test_a_picture_comes_from_the_address_that_was_checked(elsewhere: Elsewhere) -> None:
     elsewhere.pages["/tea%20house.jpg?size=full&x=1"] = http(b"\xff\xd8 picture")
     found = elsewhere.fetch("http://pictures.example/tea%20house.jpg?size=full&x=1#top")
-    assert found == Fetched(b"\xff\xd8 picture", "http://pictures.example/tea%20house.jpg?size=full&x=1")
+    assert found == FetchResult(b"\xff\xd8 picture", "http://pictures.example/tea%20house.jpg?size=full&x=1")
     assert elsewhere.connected == [(PUBLIC, 80)]
     assert "\r\nHost: pictures.example\r\n" in elsewhere.asked[0]
     assert "cookie" not in elsewhere.asked[0].lower() and "authorization" not in elsewhere.asked[0].lower()
@@ -119,7 +119,7 @@ def test_a_picture_comes_from_the_address_that_was_checked(elsewhere: Elsewhere)
     ],
 )  # fmt: skip
 def test_no_private_address_is_asked_however_it_was_come_by(elsewhere: Elsewhere, number: str) -> None:
-    assert not may_be_asked(number)
+    assert not is_allowed_address(number)
     elsewhere.names["inside.example"] = [[number]]
     assert elsewhere.refuses("http://inside.example/").code == "private"
     elsewhere.names["both.example"] = [[PUBLIC, number]]
@@ -147,7 +147,7 @@ def test_no_setting_opens_the_metadata_of_a_cloud(elsewhere: Elsewhere, settings
 
 @pytest.mark.parametrize("number", ["8.8.8.8", "93.184.215.14", "2606:4700::6810:84e5", "::ffff:8.8.8.8"])
 def test_the_open_internet_is_asked(number: str) -> None:
-    assert may_be_asked(number)
+    assert is_allowed_address(number)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_a_server_that_takes_its_time_is_left(elsewhere: Elsewhere, answer: Answ
 def test_a_resolver_that_takes_its_time_is_left() -> None:
     begun = time.monotonic()
     with pytest.raises(FetchRefused) as found:
-        fetching.fetch("http://a.example/", most_bytes=9, seconds=0.4, resolve=lambda host: time.sleep(2) or [PUBLIC])
+        safe_fetch.fetch("http://a.example/", most_bytes=9, seconds=0.4, resolve=lambda host: time.sleep(2) or [PUBLIC])
     assert found.value.code == "too_slow" and time.monotonic() - begun < 1.5
 
 
@@ -390,7 +390,7 @@ def test_one_server_holds_one_of_us_and_another_is_asked_meanwhile(elsewhere: El
 def test_a_server_that_was_too_slow_is_not_asked_again_for_a_while(
     elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetching, "COOLING_SECONDS", 0.5)
+    monkeypatch.setattr(safe_fetch, "COOLING_SECONDS", 0.5)
     elsewhere.names["other.example"] = [["93.184.215.16"]]
     elsewhere.pages |= {"/": silent, "/tea": http(b"tea"), "/none": http(b"", status="404 Not Found")}
     assert elsewhere.refuses("http://pictures.example/none").code == "refused"  # soon answered: may be asked again
@@ -408,7 +408,7 @@ def test_a_server_has_to_begin_soon_and_may_go_on_longer(elsewhere: Elsewhere, m
         time.sleep(0.8)
         line.sendall(b"ea.")
 
-    monkeypatch.setattr(fetching, "FIRST_SECONDS", 0.4)
+    monkeypatch.setattr(safe_fetch, "FIRST_SECONDS", 0.4)
     elsewhere.pages |= {"/": silent, "/tea": late}
     assert elsewhere.fetch("http://pictures.example/tea").data == b"tea."
     begun = time.monotonic()
@@ -425,5 +425,5 @@ def test_a_deployment_may_name_its_own_network(elsewhere: Elsewhere, settings: A
 
 
 def test_every_refusal_has_words() -> None:
-    raised = set(re.findall(r'FetchRefused\("(\w+)"', Path(fetching.__file__).read_text()))
-    assert raised == set(fetching.WORDS)
+    raised = set(re.findall(r'FetchRefused\("(\w+)"', Path(safe_fetch.__file__).read_text()))
+    assert raised == set(safe_fetch.WORDS)

@@ -11,7 +11,7 @@ from PIL import Image as Pillow
 
 from benchmarks import image_urls, pictures
 from benchmarks.models import Image
-from benchmarks.services.derivatives import Room, derivative, derivative_name
+from benchmarks.services.derivatives import MemoryBudget, derivative, derivative_name
 from benchmarks.services.images import ImageRefused, store_image
 from tests import pictures as draw
 
@@ -109,7 +109,7 @@ def test_formats_that_take_much_memory_to_decode_may_have_fewer_pixels(world, mo
 def test_what_a_progressive_jpeg_holds_is_counted():
     def took(**options):
         data = draw.saved(draw.noise(200, 100), "JPEG", **options)
-        return pictures.memory(io.BytesIO(data), 10**6) // 20_000
+        return pictures.decode_memory(io.BytesIO(data), 10**6) // 20_000
 
     assert took() == 5
     assert took(progressive=True, subsampling=2) == 8
@@ -132,21 +132,21 @@ def test_a_decoder_that_breaks_in_any_way_means_a_damaged_picture(world, monkeyp
         monkeypatch.setattr("PIL.ImageFile.ImageFile.load", breaking)
         assert refused(world, draw.png()).code == "damaged"
         with pytest.raises(pictures.NotAPicture):
-            pictures.derive(io.BytesIO(draw.png()), 60, 10**6)
+            pictures.resize_to_webp(io.BytesIO(draw.png()), 60, 10**6)
 
 
 def test_large_pictures_wait_until_there_is_room():
-    room, order = Room(100), []
+    room, order = MemoryBudget(100), []
     inside, leave = threading.Event(), threading.Event()
 
     def first():
-        with room.taken(60):
+        with room.reserve(60):
             inside.set()
             leave.wait(10)
             order.append("first is done")
 
     def second():
-        with room.taken(1000):
+        with room.reserve(1000):
             order.append("second begins")
 
     threads = [threading.Thread(target=first), threading.Thread(target=second)]
@@ -265,8 +265,8 @@ class TestAddress:
         assert first == image_urls.image_url(image, 240, now=start + period - 1)
         assert first != image_urls.image_url(image, 240, now=start + period)
         signed = first.split("/")[-2]
-        assert image_urls.read(signed, now=start + 2 * period - 1)
-        assert image_urls.read(signed, now=start + 2 * period) is None
+        assert image_urls.parse_grant(signed, now=start + 2 * period - 1)
+        assert image_urls.parse_grant(signed, now=start + 2 * period) is None
 
     def test_expired_and_forged_addresses_are_not_found(self, world, image, settings):
         client = world.client(world.owner)

@@ -38,7 +38,7 @@ def queued(stage: Stage, world: World, count: int) -> Job:
 def test_a_kill_leaves_whole_steps_only_and_the_rest_follows(
     words: Stage, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job, real, steps = queued(words, world, 180), imports.settle, itertools.count(1)
+    job, real, steps = queued(words, world, 180), imports.import_batch, itertools.count(1)
 
     def dying(*args: Any, **how: Any) -> Any:
         rows = real(*args, **how)
@@ -46,7 +46,7 @@ def test_a_kill_leaves_whole_steps_only_and_the_rest_follows(
             raise KeyboardInterrupt  # after the items of the third step were written, before its commit
         return rows
 
-    monkeypatch.setattr(imports, "settle", dying)
+    monkeypatch.setattr(imports, "import_batch", dying)
     with pytest.raises(KeyboardInterrupt):
         runner.run(job.pk)
     job.refresh_from_db()

@@ -15,7 +15,7 @@ from benchmarks.imports.records import Defaults
 from benchmarks.imports.vocabulary import vocabulary_of
 from benchmarks.models import Item
 from benchmarks.recipes.registry import recipe
-from benchmarks.services import imports, settling
+from benchmarks.services import imports, row_import
 from benchmarks.services.benchmarks import create_blank, create_from_recipe
 from jobs import runner, services, uploads
 from jobs.models import Job
@@ -120,7 +120,7 @@ def test_files_of_an_import_that_nobody_goes_on_with_are_removed_after_a_week(st
 def test_a_kill_between_two_steps_loses_nothing_and_repeats_nothing(stage, monkeypatch):
     monkeypatch.setattr(imports, "STEP_ROWS", 3)
     writes = []
-    real = settling.settle
+    real = row_import.import_batch
 
     def dying(*args, **how):
         writes.append(1)
@@ -128,7 +128,7 @@ def test_a_kill_between_two_steps_loses_nothing_and_repeats_nothing(stage, monke
             raise KeyboardInterrupt
         return real(*args, **how)
 
-    monkeypatch.setattr(imports, "settle", dying)
+    monkeypatch.setattr(imports, "import_batch", dying)
     members = {f"natural/egypt/dance/{n:02}.png": draw.png(60, 40, seed=n) for n in range(10)}
     with pytest.raises(KeyboardInterrupt):
         bring(stage, packed(members))
@@ -143,17 +143,17 @@ def test_a_kill_between_two_steps_loses_nothing_and_repeats_nothing(stage, monke
 
 def test_stopping_keeps_what_is_there_and_going_on_ends_it(stage, monkeypatch, world):
     monkeypatch.setattr(imports, "STEP_ROWS", 2)
-    real = settling.settle
+    real = row_import.import_batch
 
     def stopping(target, batch, **how):
         services.request_cancel(Job.objects.latest("pk"), world.mara)
         return real(target, batch, **how)
 
-    monkeypatch.setattr(imports, "settle", stopping)
+    monkeypatch.setattr(imports, "import_batch", stopping)
     members = {f"natural/egypt/dance/{n:02}.png": draw.png(60, 40, seed=n) for n in range(6)}
     job = bring(stage, packed(members))
     assert (job.state, stage.items.count()) == ("cancelled", 2)
-    monkeypatch.setattr(imports, "settle", real)
+    monkeypatch.setattr(imports, "import_batch", real)
     services.resume(job, world.mara)
     runner.run(job.pk)
     job.refresh_from_db()
@@ -322,10 +322,10 @@ def test_two_imports_at_once_do_not_make_an_item_twice(blank):
     from benchmarks.services.images import store_image
 
     image, _made = store_image(blank.benchmark.team, draw.png(), name="a.png")
-    one = settling.Prepared(Row(1, "a.png", Record(file="a.png", key="a")), image)
+    one = row_import.PreparedRow(Row(1, "a.png", Record(file="a.png", key="a")), image)
     with transaction.atomic():
-        first = settling.settle(blank, [one, one])
-        second = settling.settle(blank, [one])
+        first = row_import.import_batch(blank, [one, one])
+        second = row_import.import_batch(blank, [one])
     assert [row.outcome for row in first + second] == ["created", "unchanged", "unchanged"]
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance
 
-from benchmarks import lookalikes as looks
-from benchmarks.lookalikes import Print, TooMany, fingerprint
+from benchmarks import perceptual_hash as looks
 from benchmarks.models import Stage
-from benchmarks.services.lookalikes import arrange
+from benchmarks.perceptual_hash import Fingerprint, TooManyPictures, fingerprint
+from benchmarks.services.picture_arrangement import arrange
 from tests.lookalikes import lookalikes
 from tests.personas import World
 
@@ -19,7 +19,7 @@ SCENES = 5
 
 
 @lru_cache(maxsize=1)
-def drawn() -> tuple[list[int], list[str], list[Image.Image], list[Print]]:
+def drawn() -> tuple[list[int], list[str], list[Image.Image], list[Fingerprint]]:
     made = list(lookalikes(SCENES, seed=11, size=(320, 240)))
     return [one.scene for one in made], [one.variant for one in made], [one.picture for one in made], [
         fingerprint(one.picture) for one in made
@@ -66,19 +66,21 @@ def test_copies_of_a_file_are_near_exact_and_look_alikes_are_not() -> None:
         copies.append(fingerprint(Image.open(buffer)))
     crop = next(at for at, how in enumerate(drawn()[1]) if how == "crop")
     names = ["a", "b", "c", "crop", "a2", "b2", "c2"]
-    found = looks.near_exact(names, [*prints[:1], *prints[10:11], *prints[20:21], prints[crop], *_copies(pictures)])
+    found = looks.near_exact_duplicates(
+        names, [*prints[:1], *prints[10:11], *prints[20:21], prints[crop], *_copies(pictures)]
+    )
     assert found == {"a2": "a", "b2": "b", "c2": "c"}
     assert len(copies) == 3
 
 
-def _copies(pictures: list[Image.Image]) -> list[Print]:
+def _copies(pictures: list[Image.Image]) -> list[Fingerprint]:
     return [fingerprint(pictures[at].convert("RGB").resize((200, 150))) for at in (0, 10, 20)]
 
 
 def test_examples_stand_on_both_sides_of_the_threshold() -> None:
     *_rest, prints = drawn()
     names = [f"p{at}" for at in range(len(prints))]
-    over, under = looks.beside_threshold(names, prints, 0.6, most=3)
+    over, under = looks.pairs_near_threshold(names, prints, 0.6, most=3)
     assert [pair.alike for pair in over] == sorted(pair.alike for pair in over) and over[0].alike >= 0.6
     assert [pair.alike for pair in under] == sorted((pair.alike for pair in under), reverse=True)
     assert under[0].alike < 0.6 and len(over) == len(under) == 3
@@ -86,16 +88,16 @@ def test_examples_stand_on_both_sides_of_the_threshold() -> None:
 
 def test_bounds_and_the_smallest_sets() -> None:
     *_rest, prints = drawn()
-    assert looks.arranged([], []) == {"groups": [], "near": {}}
-    assert looks.arranged(["a"], prints[:1]) == {"groups": [["a"]], "near": {"a": []}}
-    with pytest.raises(TooMany, match="1001 pictures"):
+    assert looks.arrangement([], []) == {"groups": [], "near": {}}
+    assert looks.arrangement(["a"], prints[:1]) == {"groups": [["a"]], "near": {"a": []}}
+    with pytest.raises(TooManyPictures, match="1001 pictures"):
         looks.similarities([prints[0]] * 1001)
 
 
 def test_the_same_set_is_laid_out_the_same_way() -> None:
     *_rest, prints = drawn()
     names = [f"p{at}" for at in range(len(prints))]
-    assert looks.arranged(names, prints) == looks.arranged(names, [fingerprint(one) for one in drawn()[2]])
+    assert looks.arrangement(names, prints) == looks.arrangement(names, [fingerprint(one) for one in drawn()[2]])
 
 
 @pytest.mark.django_db

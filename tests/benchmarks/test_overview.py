@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, ProblemReport
 from annotation.services import campaigns
-from benchmarks import overview
+from benchmarks import panels
 
 pytestmark = pytest.mark.django_db
 
@@ -58,7 +58,7 @@ def test_its_work_does_not_grow_with_campaigns(world):
 
     def asked() -> int:
         with CaptureQueriesContext(connection) as queries:
-            overview.panels(world.benchmark)
+            panels.panels(world.benchmark)
         return len(queries)
 
     once = asked()

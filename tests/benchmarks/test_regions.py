@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.recipes.globalrg import GROUNDED
-from benchmarks.recipes.places import PLACES
+from benchmarks.recipes.recipe_cohorts import PLACES
 from benchmarks.rules.regions import GROUNDING, RETRIEVAL, country_code
 
 

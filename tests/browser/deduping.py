@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 from annotation.models import Campaign
 from annotation.services import campaigns
 from benchmarks.models import Image, Item, ItemImage, Stage
-from benchmarks.services.lookalikes import arrange
+from benchmarks.services.picture_arrangement import arrange
 from tests.browser.conftest import until
 from tests.lookalikes import lookalikes
 from tests.personas import World

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Annotation, Campaign, SheetVersion, Upload
 from annotation.services import uploads
-from benchmarks.services.fetching import Fetched, FetchRefused
+from benchmarks.services.safe_fetch import FetchRefused, FetchResult
 from people.models import User
 from tests import pictures
 from tests.browser.conftest import PHONE, drawings, until
@@ -90,10 +90,10 @@ def test_a_file_is_brought_looked_at_and_submitted(open_as: OpenAs, finding: Cam
 def test_by_keys_alone_with_an_address_and_a_licence_in_words(
     open_as: OpenAs, finding: Campaign, nour: User, monkeypatch: pytest.MonkeyPatch, shot: Shot
 ) -> None:
-    def fetch(url: str, most: int) -> Fetched:
+    def fetch(url: str, most: int) -> FetchResult:
         if "inside" in url:
             raise FetchRefused("private")
-        return Fetched(photo(), url)
+        return FetchResult(photo(), url)
 
     monkeypatch.setattr(uploads, "_ask", fetch)
     page = open_as(nour)

@@ -72,7 +72,7 @@ def collection(count: int) -> Any:
             width=640,
             height=480,
         )
-        storage.put(image.original_name, data)
+        storage.store(image.original_name, data)
         entries.append(Entry(collection=made, key=f"p{number:05}", image=image))
     Entry.objects.bulk_create(entries)
     return world, made

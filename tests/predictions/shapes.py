@@ -25,7 +25,7 @@ def store(team: Team, data: bytes) -> Image:
         team=team, sha256=hashlib.sha256(data).hexdigest(),
         defaults={"format": "PNG", "bytes": len(data), "width": 64, "height": 64},
     )  # fmt: skip
-    storage.put(image.original_name, data)
+    storage.store(image.original_name, data)
     return image
 
 

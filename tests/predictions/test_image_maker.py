@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from PIL import Image
 
-from benchmarks.services.fetching import Fetched, FetchRefused
+from benchmarks.services.safe_fetch import FetchRefused, FetchResult
 from predictions.backends.contract import CallError
 from predictions.backends.images import ImageMaker, Refusal, fetched
 from tests.predictions import scripted
@@ -48,9 +48,9 @@ def test_pictures_are_edited_by_words(scripted_server: Server, maker: ImageMaker
 def test_an_address_in_the_answer_is_fetched(scripted_server: Server) -> None:
     asked: list[str] = []
 
-    def fetch(url: str) -> Fetched:
+    def fetch(url: str) -> FetchResult:
         asked.append(url)
-        return Fetched(png(), url)
+        return FetchResult(png(), url)
 
     scripted_server.rules(Rule(Act(text="https://pictures.example.org/1.png")))
     maker = ImageMaker(scripted_server.base_url, fetch=fetch)

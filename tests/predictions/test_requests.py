@@ -122,7 +122,7 @@ def stored(picture: Pillow.Image, form: str = "PNG", **how: Any) -> str:
     out = io.BytesIO()
     picture.save(out, form, **how)
     sha = hashlib.sha256(out.getvalue()).hexdigest()
-    storage.put(Image(sha256=sha).original_name, out.getvalue())
+    storage.store(Image(sha256=sha).original_name, out.getvalue())
     return sha
 
 
@@ -174,8 +174,8 @@ def test_the_same_image_is_the_same_bytes_and_one_pixel_another_digest() -> None
 
 def test_images_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
     sha, made = stored(noise(64, 40)), []
-    sent = pictures.sent
-    monkeypatch.setattr(pictures, "sent", lambda *given: made.append(given) or sent(*given))  # type: ignore[func-returns-value]
+    sent = pictures.jpeg_for_model
+    monkeypatch.setattr(pictures, "jpeg_for_model", lambda *given: made.append(given) or sent(*given))  # type: ignore[func-returns-value]
     for _ in range(3):
         bytes_of(sha)
         preprocessing.KEPT.forget()
@@ -198,7 +198,7 @@ def test_what_is_missing_or_no_picture_says_so() -> None:
         bytes_of("00" * 32)
     data = b"GIF89a and no more"
     sha = hashlib.sha256(data).hexdigest()
-    storage.put(Image(sha256=sha).original_name, data)
+    storage.store(Image(sha256=sha).original_name, data)
     with pytest.raises(pictures.NotAPicture):
         bytes_of(sha)
 

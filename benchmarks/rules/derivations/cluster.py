@@ -9,13 +9,13 @@ from typing import Any
 
 from benchmarks.rules.derivations.contract import (
     DerivationError,
-    Draft,
+    ItemDraft,
     Result,
     first_picture,
-    grouped,
-    need_where,
-    read,
-    short,
+    group_by_value,
+    read_path,
+    require_path,
+    shorten_key,
     sources_of,
 )
 
@@ -29,24 +29,24 @@ def check(params: Mapping[str, Any]) -> None:
             raise DerivationError(f"params.{key}", "is not known")
     for key in ("by", "title", "rank"):
         if key in params:
-            need_where(params[key], f"params.{key}")
+            require_path(params[key], f"params.{key}")
     if not isinstance(params.get("most", 1), int) or not 1 <= params.get("most", 1) <= 999:
         raise DerivationError("params.most", "must be a number from 1 to 999")
 
 
-def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[Draft]:
+def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
     """What looks alike stays on one sheet, unless a group alone is larger than a sheet may be."""
     drafts = []
-    for value, found in sorted(grouped(results, params.get("by", "item.concept")).items()):
+    for value, found in sorted(group_by_value(results, params.get("by", "item.concept")).items()):
         shown = {one.item.key: one for one in found if one.item.images}
-        sheets = _sheets(_ordered(shown, params.get("groups", ())), params.get("most", MOST))
+        sheets = _sheets(_sorted_groups(shown, params.get("groups", ())), params.get("most", MOST))
         for number, groups in enumerate(sheets, start=1):
             name = value if len(sheets) == 1 else f"{value}/{number}"
             drafts.append(_draft(name, groups, shown, params))
     return drafts
 
 
-def _ordered(shown: Mapping[str, Result], groups: Iterable[Sequence[str]]) -> list[list[str]]:
+def _sorted_groups(shown: Mapping[str, Result], groups: Iterable[Sequence[str]]) -> list[list[str]]:
     """Groups in their order; what is in none stands alone behind them."""
     left = dict.fromkeys(sorted(shown))
     found = []
@@ -71,26 +71,28 @@ def _sheets(groups: Iterable[list[str]], most: int) -> list[list[list[str]]]:
     return sheets
 
 
-def _draft(name: str, groups: Sequence[Sequence[str]], shown: Mapping[str, Result], params: Mapping[str, Any]) -> Draft:
+def _draft(
+    name: str, groups: Sequence[Sequence[str]], shown: Mapping[str, Result], params: Mapping[str, Any]
+) -> ItemDraft:
     keys = [key for group in groups for key in group]
     roles = {key: f"p{number:03}" for number, key in enumerate(keys, start=1)}
     pictures = {}
     for key, role in roles.items():
-        said = {part: read(params[part], shown[key]) for part in ("title", "rank") if part in params}
+        said = {part: read_path(params[part], shown[key]) for part in ("title", "rank") if part in params}
         pictures[role] = {"key": key} | {part: value for part, value in said.items() if value is not None}
     first = shown[keys[0]].item
-    return Draft(
-        key=short(name),
+    return ItemDraft(
+        key=shorten_key(name),
         sources=sources_of(shown[key] for key in keys),
         concept=first.concept,
         origin=first.origin if len({shown[key].item.origin for key in keys}) == 1 else "",
         condition=first.condition if len({shown[key].item.condition for key in keys}) == 1 else "",
-        context={"pictures": pictures, **_laid(groups, roles, params)},
+        context={"pictures": pictures, **_layout(groups, roles, params)},
         images={role: one for key, role in roles.items() if (one := first_picture(shown[key].item)) is not None},
     )
 
 
-def _laid(groups: Sequence[Sequence[str]], roles: Mapping[str, str], params: Mapping[str, Any]) -> dict[str, Any]:
+def _layout(groups: Sequence[Sequence[str]], roles: Mapping[str, str], params: Mapping[str, Any]) -> dict[str, Any]:
     """How the pictures lie, where that is given; else whoever stores the item lays them out."""
     if "groups" not in params and "near" not in params:
         return {}

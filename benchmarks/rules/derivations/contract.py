@@ -19,7 +19,7 @@ class DerivationError(ValueError):
 
 
 @dataclass(frozen=True)
-class Picture:
+class PictureRef:
     image: int
     alt: str = ""
     source: str = ""
@@ -39,7 +39,7 @@ class Source:
     condition: str = ""
     text: str = ""
     context: Mapping[str, Any] = field(default_factory=dict)
-    images: Mapping[str, Picture] = field(default_factory=dict)
+    images: Mapping[str, PictureRef] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -58,7 +58,7 @@ class Result:
     annotation: int | None = None
     version: int = 1
     answers: Mapping[str, Any] = field(default_factory=dict)
-    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    pictures: Mapping[str, PictureRef] = field(default_factory=dict)
     score: float | None = None
     passes: bool = True
 
@@ -69,7 +69,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Draft:
+class ItemDraft:
     """An item to be. `sources`: items, each with the answer that was used or None.
 
     `mark` is put behind the key where an item of this key says something else: of a corrected answer its version.
@@ -85,10 +85,10 @@ class Draft:
     condition: str = ""
     text: str = ""
     context: Mapping[str, Any] = field(default_factory=dict)
-    images: Mapping[str, Picture] = field(default_factory=dict)
+    images: Mapping[str, PictureRef] = field(default_factory=dict)
 
 
-def read(where: str, result: Result) -> Any:
+def read_path(where: str, result: Result) -> Any:
     """`item.text`, `item.context.<name>`, `item.facts.<key>`, `unit.target`, `unit.cohort`, `rule.score`; else a field
     of an answer."""
     head, _dot, rest = where.partition(".")
@@ -103,7 +103,7 @@ def read(where: str, result: Result) -> Any:
     return result.score if where == "rule.score" else result.answers.get(where)
 
 
-def of_answer(where: str) -> bool:
+def is_answer_path(where: str) -> bool:
     """Whether it names a field of an answer."""
     return "." not in where and where != "item"
 
@@ -118,7 +118,7 @@ def answer_key(result: Result) -> str:
     return f"{result.item.key}~{digest(result.item.key, result.rater)[:6]}" if result.rater else result.item.key
 
 
-def need_where(where: Any, path: str) -> str:
+def require_path(where: Any, path: str) -> str:
     head, _dot, rest = where.partition(".") if isinstance(where, str) else ("", "", "")
     known = (
         where in ("unit.target", "unit.cohort", "rule.score")
@@ -141,11 +141,11 @@ def words(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def first_picture(item: Source) -> Picture | None:
+def first_picture(item: Source) -> PictureRef | None:
     return item.images[min(item.images)] if item.images else None
 
 
-def short(key: str) -> str:
+def shorten_key(key: str) -> str:
     """A key that fits, told apart by its digest where it had to be cut."""
     return key if len(key) <= KEY_LENGTH else f"{key[: KEY_LENGTH - 13]}~{digest(key)}"
 
@@ -154,7 +154,7 @@ def digest(*parts: str) -> str:
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:12]
 
 
-def dice(seed: int, name: str) -> float:
+def seeded_random(seed: int, name: str) -> float:
     """A number in (0, 1) that belongs to this name under this seed, whatever else there is."""
     drawn = int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest()[:8], "big")
     return (drawn + 1) / (2**64 + 2)
@@ -165,17 +165,17 @@ def sources_of(results: Iterable[Result]) -> tuple[tuple[int, int | None], ...]:
     return tuple(sorted(found, key=lambda one: (one[0], one[1] or 0)))
 
 
-def grouped(results: Iterable[Result], by: str) -> dict[str, list[Result]]:
+def group_by_value(results: Iterable[Result], by: str) -> dict[str, list[Result]]:
     """By a value that is there; in the order of their names."""
     groups: dict[str, list[Result]] = {}
     for result in sorted(results, key=lambda one: one.name):
-        value = words(read(by, result)) if by else "all"
+        value = words(read_path(by, result)) if by else "all"
         if value:
             groups.setdefault(value, []).append(result)
     return groups
 
 
-def once_for_items(results: Sequence[Result]) -> list[list[Result]]:
+def group_by_item(results: Sequence[Result]) -> list[list[Result]]:
     """The results of each item and target together, in the order of their keys."""
     found: dict[tuple[str, str], list[Result]] = {}
     for result in sorted(results, key=lambda one: one.name):

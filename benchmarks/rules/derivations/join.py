@@ -11,13 +11,13 @@ from typing import Any
 from benchmarks.rules.derivations import promote
 from benchmarks.rules.derivations.contract import (
     DerivationError,
-    Draft,
-    Picture,
+    ItemDraft,
+    PictureRef,
     Result,
-    grouped,
-    need_where,
-    read,
-    short,
+    group_by_value,
+    read_path,
+    require_path,
+    shorten_key,
     sources_of,
     words,
 )
@@ -27,9 +27,9 @@ ALL = "all."
 
 
 def check(params: Mapping[str, Any]) -> None:
-    need_where(params.get("by"), "params.by")
+    require_path(params.get("by"), "params.by")
     if "parts" in params:
-        need_where(params["parts"], "params.parts")
+        require_path(params["parts"], "params.parts")
     least = params.get("least", 1)
     if not isinstance(least, int) or least < 1:
         raise DerivationError("params.least", "must be a number from 1")
@@ -37,17 +37,19 @@ def check(params: Mapping[str, Any]) -> None:
     promote.check({**params, "context": plain}, OWN)
 
 
-def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[Draft]:
+def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
     needs = [str(one) for one in params.get("needs", ())] or sorted({one.item.stage for one in results})
-    found = (_draft(value, group, params, needs) for value, group in sorted(grouped(results, params["by"]).items()))
+    found = (
+        _draft(value, group, params, needs) for value, group in sorted(group_by_value(results, params["by"]).items())
+    )
     return [draft for draft in found if draft is not None]
 
 
 def part_of(result: Result, params: Mapping[str, Any]) -> str:
-    return words(read(params["parts"], result)) if "parts" in params else result.item.stage
+    return words(read_path(params["parts"], result)) if "parts" in params else result.item.stage
 
 
-def _draft(value: str, group: Sequence[Result], params: Mapping[str, Any], needs: Sequence[str]) -> Draft | None:
+def _draft(value: str, group: Sequence[Result], params: Mapping[str, Any], needs: Sequence[str]) -> ItemDraft | None:
     parts: dict[str, list[Result]] = {}
     for result in group:
         parts.setdefault(part_of(result, params), []).append(result)
@@ -55,7 +57,7 @@ def _draft(value: str, group: Sequence[Result], params: Mapping[str, Any], needs
         return None
     used = [result for need in needs for result in parts[need]]
     first = used[0]
-    images: dict[str, Picture] = dict(first.item.images)
+    images: dict[str, PictureRef] = dict(first.item.images)
     if params.get("roles"):
         images = {}
         for role, where in params["roles"].items():
@@ -64,13 +66,13 @@ def _draft(value: str, group: Sequence[Result], params: Mapping[str, Any], needs
             if found is None:
                 return None
             images[role] = found
-    members = {key: words(read(params.get(key, f"item.{key}"), first)) for key in promote.MEMBERS}
-    context = {name: _said(where, used) for name, where in params.get("context", {}).items()}
-    return Draft(key=short(value), sources=sources_of(used), context=context, images=images, **members)
+    members = {key: words(read_path(params.get(key, f"item.{key}"), first)) for key in promote.MEMBERS}
+    context = {name: _merged_context(where, used) for name, where in params.get("context", {}).items()}
+    return ItemDraft(key=shorten_key(value), sources=sources_of(used), context=context, images=images, **members)
 
 
-def _said(where: str, used: Sequence[Result]) -> Any:
+def _merged_context(where: str, used: Sequence[Result]) -> Any:
     if not where.startswith(ALL):
-        return read(where, used[0])
-    values = [read(where.removeprefix(ALL), result) for result in used]
+        return read_path(where, used[0])
+    values = [read_path(where.removeprefix(ALL), result) for result in used]
     return [value for value in values if value is not None]

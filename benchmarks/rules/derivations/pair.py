@@ -15,17 +15,17 @@ from typing import Any
 from benchmarks.rules.derivations import promote
 from benchmarks.rules.derivations.contract import (
     DerivationError,
-    Draft,
+    ItemDraft,
     Result,
     answer_key,
-    dice,
     first_picture,
-    grouped,
-    need_where,
+    group_by_item,
+    group_by_value,
     of_unit,
-    once_for_items,
-    read,
-    short,
+    read_path,
+    require_path,
+    seeded_random,
+    shorten_key,
     sources_of,
     words,
 )
@@ -52,7 +52,7 @@ Pair = tuple[Side, Side]
 def check(params: Mapping[str, Any]) -> None:
     for key in ("by", "sides"):
         if key in params:
-            need_where(params[key], f"params.{key}")
+            require_path(params[key], f"params.{key}")
     if not isinstance(params.get("most", 1), int) or params.get("most", 1) < 1:
         raise DerivationError("params.most", "must be a number from 1")
     _check_near(params.get("near", []))
@@ -66,7 +66,7 @@ def check(params: Mapping[str, Any]) -> None:
             continue
         if side not in ("a", "b"):
             raise DerivationError(f"params.{key}", 'must begin with "a." or "b."')
-        need_where(rest, f"params.{key}")
+        require_path(rest, f"params.{key}")
     promote.check({key: params[key] for key in params if key not in {*members, "context"}}, OWN)
 
 
@@ -79,7 +79,7 @@ def _check_near(near: Any) -> None:
             raise DerivationError("params.near", f"line {number} must name two items, and may give a similarity")
 
 
-def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[Draft]:
+def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
     near = {frozenset(row[:2]): row[2] if len(row) > 2 else None for row in params.get("near", ())}
     drafts = [_draft(pair, params, seed, near) for pair in chosen(results, params, seed)]
     return sorted(drafts, key=lambda draft: draft.key)
@@ -88,10 +88,10 @@ def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> l
 def chosen(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> Iterator[Pair]:
     """The pairs that become items: lazily, so that they can be counted up to a limit."""
     near = {frozenset(row[:2]) for row in params["near"]} if "near" in params else None
-    for _value, group in sorted(grouped(results, params.get("by", "")).items()):
+    for _value, group in sorted(group_by_value(results, params.get("by", "")).items()):
         pairs = _pairs(_sides(group, params), params, near)
         if "most" in params:
-            yield from sorted(pairs, key=lambda two: dice(seed, _name(two)))[: params["most"]]
+            yield from sorted(pairs, key=lambda two: seeded_random(seed, _name(two)))[: params["most"]]
         else:
             yield from pairs
 
@@ -100,7 +100,7 @@ def _sides(group: Sequence[Result], params: Mapping[str, Any]) -> list[Side]:
     """Of each item the answers to one target, or to each target where targets are read."""
     if params.get("per") == "answer":
         return [Side(answer_key(one), (one,)) for one in group if one.passes]
-    found = once_for_items(group)
+    found = group_by_item(group)
     if _reads_unit(params):
         return [Side("/".join(part for part in (one[0].item.key, one[0].target) if part), tuple(one)) for one in found]
     by_item: dict[str, list[Result]] = {}
@@ -121,7 +121,7 @@ def _pairs(sides: Sequence[Side], params: Mapping[str, Any], near: Any) -> Itera
     for one, other in combinations(sides, 2):
         if one.first.item.key == other.first.item.key:
             continue
-        if differs and read(differs, one.first) == read(differs, other.first):
+        if differs and read_path(differs, one.first) == read_path(differs, other.first):
             continue
         if near is None or frozenset((one.first.item.key, other.first.item.key)) in near:
             yield one, other
@@ -131,11 +131,11 @@ def _name(pair: Pair) -> str:
     return "+".join(sorted(side.name for side in pair))
 
 
-def _draft(pair: Pair, params: Mapping[str, Any], seed: int, near: Mapping[frozenset[str], Any]) -> Draft:
-    a, b = sorted(pair, key=lambda side: dice(seed, f"{_name(pair)}:{side.name}"))
+def _draft(pair: Pair, params: Mapping[str, Any], seed: int, near: Mapping[frozenset[str], Any]) -> ItemDraft:
+    a, b = sorted(pair, key=lambda side: seeded_random(seed, f"{_name(pair)}:{side.name}"))
 
     def said(where: str) -> Any:
-        return None if where == NOTHING else read(where[2:], a.first if where.startswith("a.") else b.first)
+        return None if where == NOTHING else read_path(where[2:], a.first if where.startswith("a.") else b.first)
 
     members = {key: words(said(params.get(key, f"a.item.{key}"))) for key in promote.MEMBERS}
     context = {name: said(where) for name, where in params.get("context", {}).items() if where != NOTHING}
@@ -146,10 +146,10 @@ def _draft(pair: Pair, params: Mapping[str, Any], seed: int, near: Mapping[froze
     kept = {role: one for role, one in images.items() if one is not None}
     results = [*a.results, *b.results]
     former = "+".join(sorted(side.first.name for side in pair))
-    return Draft(
-        key=short(_name(pair)),
+    return ItemDraft(
+        key=shorten_key(_name(pair)),
         sources=sources_of(results),
-        former=short(former),
+        former=shorten_key(former),
         context=context,
         images=kept,
         **members,

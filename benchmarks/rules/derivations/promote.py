@@ -5,16 +5,16 @@ from typing import Any
 
 from benchmarks.rules.derivations.contract import (
     DerivationError,
-    Draft,
-    Picture,
+    ItemDraft,
+    PictureRef,
     Result,
     answer_key,
-    need_where,
-    of_answer,
+    group_by_item,
+    is_answer_path,
     of_unit,
-    once_for_items,
-    read,
-    short,
+    read_path,
+    require_path,
+    shorten_key,
     sources_of,
     words,
 )
@@ -29,26 +29,26 @@ def check(params: Mapping[str, Any], others: frozenset[str] = frozenset()) -> No
             raise DerivationError(f"params.{key}", "is not known")
     for key in MEMBERS:
         if key in params:
-            need_where(params[key], f"params.{key}")
+            require_path(params[key], f"params.{key}")
     for key in ("context", "roles"):
         if not isinstance(params.get(key, {}), Mapping):
             raise DerivationError(f"params.{key}", "must be an object")
     for name, where in params.get("context", {}).items():
         if not name:
             raise DerivationError("params.context.", "needs a name")
-        need_where(where, f"params.context.{name}")
+        require_path(where, f"params.context.{name}")
     if params.get("per", "item") not in ("item", "answer"):
         raise DerivationError("params.per", "must be item or answer")
 
 
-def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[Draft]:
+def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
     """An item for each answer where a field of the answer is used; else one for each item and target."""
     if _per_answer(params):
         drafts = (draft_of([one], params, answer_key(one), one.name) for one in results if one.passes)
     elif _reads_unit(params):
-        drafts = (draft_of(group, params, _name(group[0])) for group in once_for_items(results))
+        drafts = (draft_of(group, params, _name(group[0])) for group in group_by_item(results))
     else:
-        drafts = (draft_of(group, params, group[0].item.key, _name(group[0])) for group in once_for_items(results))
+        drafts = (draft_of(group, params, group[0].item.key, _name(group[0])) for group in group_by_item(results))
     return [draft for draft in drafts if draft is not None]
 
 
@@ -57,7 +57,7 @@ def _per_answer(params: Mapping[str, Any]) -> bool:
         return bool(params["per"] == "answer")
     used = [params[key] for key in (*MEMBERS, "image") if key in params]
     used += [*params.get("context", {}).values(), *params.get("roles", {}).values()]
-    return any(of_answer(where) for where in used)
+    return any(is_answer_path(where) for where in used)
 
 
 def _reads_unit(params: Mapping[str, Any]) -> bool:
@@ -71,19 +71,21 @@ def _name(result: Result) -> str:
     return "/".join(part for part in (result.item.key, result.target) if part)
 
 
-def draft_of(results: Sequence[Result], params: Mapping[str, Any], name: str, former: str = "") -> Draft | None:
+def draft_of(results: Sequence[Result], params: Mapping[str, Any], name: str, former: str = "") -> ItemDraft | None:
     """None where a picture was to come with the answer and did not."""
     first = results[0]
     images = _images(first, params)
     if images is None:
         return None
-    members = {key: words(read(params.get(key, f"item.{key}"), first)) for key in MEMBERS}
-    context = {key: read(where, first) for key, where in params.get("context", {}).items()}
+    members = {key: words(read_path(params.get(key, f"item.{key}"), first)) for key in MEMBERS}
+    context = {key: read_path(where, first) for key, where in params.get("context", {}).items()}
     mark = f"v{first.version}" if len(results) == 1 and first.version > 1 else ""
-    return Draft(short(name), sources_of(results), mark, short(former), context=context, images=images, **members)
+    return ItemDraft(
+        shorten_key(name), sources_of(results), mark, shorten_key(former), context=context, images=images, **members
+    )
 
 
-def _images(result: Result, params: Mapping[str, Any]) -> Mapping[str, Picture] | None:
+def _images(result: Result, params: Mapping[str, Any]) -> Mapping[str, PictureRef] | None:
     """`roles` names each picture of the new item; else it has those of the item, or the one that was brought."""
     if not params.get("roles"):
         image = params.get("image", "item")
@@ -94,6 +96,6 @@ def _images(result: Result, params: Mapping[str, Any]) -> Mapping[str, Picture] 
     return None if None in found.values() else {role: one for role, one in found.items() if one is not None}
 
 
-def _picture(result: Result, where: str) -> Picture | None:
+def _picture(result: Result, where: str) -> PictureRef | None:
     head, _dot, role = where.partition(".")
     return result.item.images.get(role) if head == "item" else result.pictures.get(where)

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.rules.derivations import cluster, join, pair, promote, sample
-from benchmarks.rules.derivations.contract import DerivationError, Draft, Result
+from benchmarks.rules.derivations.contract import DerivationError, ItemDraft, Result
 
 
 @dataclass(frozen=True)
 class Kind:
     """`whole`: what comes of one item depends on all the others, so all are looked at again."""
 
-    derive: Callable[[Sequence[Result], Mapping[str, Any], int], list[Draft]]
+    derive: Callable[[Sequence[Result], Mapping[str, Any], int], list[ItemDraft]]
     check: Callable[[Mapping[str, Any]], None]
     whole: bool
 
@@ -68,6 +68,6 @@ class Derivation:
     def whole(self) -> bool:
         return KINDS[self.kind].whole
 
-    def derive(self, results: Sequence[Result]) -> list[Draft]:
+    def derive(self, results: Sequence[Result]) -> list[ItemDraft]:
         """The same results give the same drafts, in whatever order they come."""
         return KINDS[self.kind].derive(results, self.params, self.seed)

@@ -13,13 +13,13 @@ from typing import Any
 from benchmarks.rules.derivations import promote
 from benchmarks.rules.derivations.contract import (
     DerivationError,
-    Draft,
+    ItemDraft,
     Result,
-    dice,
-    grouped,
-    need_where,
-    once_for_items,
-    read,
+    group_by_item,
+    group_by_value,
+    read_path,
+    require_path,
+    seeded_random,
 )
 
 OWN = frozenset({"n", "by", "weight"})
@@ -30,22 +30,22 @@ def check(params: Mapping[str, Any]) -> None:
         raise DerivationError("params.n", "must be a number from 1")
     for key in ("by", "weight"):
         if key in params:
-            need_where(params[key], f"params.{key}")
+            require_path(params[key], f"params.{key}")
     promote.check(params, OWN)
 
 
-def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[Draft]:
-    drafts: list[Draft] = []
-    for _value, group in sorted(grouped(results, params.get("by", "")).items()):
-        drawn = sorted(once_for_items(group), key=lambda found: _lot(found[0], params, seed), reverse=True)
+def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
+    drafts: list[ItemDraft] = []
+    for _value, group in sorted(group_by_value(results, params.get("by", "")).items()):
+        drawn = sorted(group_by_item(group), key=lambda found: _draw_key(found[0], params, seed), reverse=True)
         chosen = [result for found in drawn[: params["n"]] for result in found]
         drafts += promote.derive(chosen, {key: params[key] for key in params if key not in OWN}, seed)
     return drafts
 
 
-def _lot(result: Result, params: Mapping[str, Any], seed: int) -> float:
+def _draw_key(result: Result, params: Mapping[str, Any], seed: int) -> float:
     """Its logarithm. What has no weight, or none above 0, comes last."""
-    weight = read(params["weight"], result) if "weight" in params else 1
+    weight = read_path(params["weight"], result) if "weight" in params else 1
     if not isinstance(weight, int | float) or weight <= 0:
         return -math.inf
-    return math.log(dice(seed, f"{result.item.key}/{result.target}")) / weight
+    return math.log(seeded_random(seed, f"{result.item.key}/{result.target}")) / weight

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.models import Annotation, Assignment, Draft, SheetVersion, Upload
 from annotation.services import uploads
 from benchmarks.models import Image
-from benchmarks.services.fetching import Fetched, FetchRefused
+from benchmarks.services.safe_fetch import FetchRefused, FetchResult
 from jobs.models import Event
 from tests import pictures
 from tests.personas import World
@@ -153,11 +153,11 @@ def test_a_sheet_that_takes_no_answer_takes_no_picture(world: World, found: Assi
 def test_an_address_is_fetched_by_the_server(world: World, found: Assignment, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    def fetch(url: str, most: int) -> Fetched:
+    def fetch(url: str, most: int) -> FetchResult:
         asked.append(url)
         if "inside" in url:
             raise FetchRefused("private")
-        return Fetched(pictures.png(), "https://cdn.example.org/tea.png")
+        return FetchResult(pictures.png(), "https://cdn.example.org/tea.png")
 
     monkeypatch.setattr(uploads, "_ask", fetch)
     nour = world.client(world.nour)
@@ -205,7 +205,7 @@ def test_how_a_picture_came_is_not_for_the_page_to_say(
     world: World, found: Assignment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that was fetched is nobody's own until a page says where it is from; one that was sent needs none."""
-    monkeypatch.setattr(uploads, "_ask", lambda url, most: Fetched(pictures.png(), url))
+    monkeypatch.setattr(uploads, "_ask", lambda url, most: FetchResult(pictures.png(), url))
     nour = world.client(world.nour)
     sha = send(nour, found, url="https://example.org/tea.png").json()["sha"]
     reply = nour.post(f"/work/{found.pk}/submit", filled(sha))
@@ -237,7 +237,7 @@ def test_so_many_addresses_are_tried_and_no_more(
 ) -> None:
     asked: list[str] = []
 
-    def fetch(url: str, most: int) -> Fetched:
+    def fetch(url: str, most: int) -> FetchResult:
         asked.append(url)
         raise FetchRefused("too_slow")
 

@@ -10,7 +10,7 @@ from jobs.access import JobScope
 from people.models import User
 
 
-def place(user: User, ident: str) -> JobScope | None:
+def job_scope(user: User, ident: str) -> JobScope | None:
     slug = Benchmark.objects.filter(pk=int(ident)).values_list("slug", flat=True).first() if ident.isdigit() else None
     if slug is None:
         return None

@@ -4,32 +4,32 @@ from collections.abc import Iterator
 
 from PIL import Image as Pillow
 
-from benchmarks import lookalikes, pictures, storage
-from benchmarks.lookalikes import Print
+from benchmarks import perceptual_hash, pictures, storage
 from benchmarks.models import Item
+from benchmarks.perceptual_hash import Fingerprint
 from benchmarks.services.derivatives import derivative
 
 WIDTH = 240  # the thumbnails that the contact sheet shows: made here, so that nobody waits for them
 
 
-def arrange(item: Item, threshold: float = lookalikes.ALIKE) -> None:
+def arrange(item: Item, threshold: float = perceptual_hash.ALIKE) -> None:
     """Write `groups` and `near` into the item's context. One picture is in memory at a time; running it twice is safe.
 
     Pictures that cannot be read stand alone. Raises lookalikes.TooMany, and then nothing is written.
     """
-    prints = dict(prints_of(item))
-    found = lookalikes.arranged(list(prints), list(prints.values()), threshold)
+    prints = dict(fingerprints_of(item))
+    found = perceptual_hash.arrangement(list(prints), list(prints.values()), threshold)
     item.context = {**item.context, **found}
     item.save(update_fields=["context"])
 
 
-def prints_of(item: Item) -> Iterator[tuple[str, Print]]:
+def fingerprints_of(item: Item) -> Iterator[tuple[str, Fingerprint]]:
     """Role and fingerprint of each picture, in the order of roles."""
-    if item.images.count() > lookalikes.MOST:
-        raise lookalikes.TooMany(item.images.count())
+    if item.images.count() > perceptual_hash.MOST:
+        raise perceptual_hash.TooManyPictures(item.images.count())
     for use in item.images.select_related("image").order_by("role"):
         try:
             with storage.open_binary(derivative(use.image.sha256, WIDTH)) as file, Pillow.open(file) as picture:
-                yield use.role, lookalikes.fingerprint(picture)
+                yield use.role, perceptual_hash.fingerprint(picture)
         except (FileNotFoundError, pictures.NotAPicture):
             continue

@@ -68,7 +68,7 @@ class FetchRefused(Exception):
 
 
 @dataclass(frozen=True)
-class Fetched:
+class FetchResult:
     """`url`: where it came from in the end, after redirects."""
 
     data: bytes
@@ -76,7 +76,7 @@ class Fetched:
 
 
 @dataclass(frozen=True)
-class Target:
+class FetchTarget:
     """A checked address to ask: `address` is a number, `host` the name that the server is told."""
 
     url: str
@@ -93,7 +93,7 @@ FIRST_SECONDS = 5.0  # until a server has begun to answer
 COOLING_SECONDS = 60.0  # for which one that was too slow is not asked again
 
 
-class Servers:
+class ServerSlots:
     """One seat for each server, and none for one that has just let us wait: two slow ones do not keep all seats."""
 
     def __init__(self) -> None:
@@ -132,7 +132,7 @@ def _server(address: str) -> str:
     return str(ip_network((int(number) >> 64 << 64, 64))) if isinstance(number, IPv6Address) else address
 
 
-SERVERS = Servers()
+SERVERS = ServerSlots()
 
 
 def fetch(
@@ -142,7 +142,7 @@ def fetch(
     seconds: float = 15.0,
     resolve: Resolve | None = None,
     connect: Connect | None = None,
-) -> Fetched:
+) -> FetchResult:
     """The bytes at an address, at most `most_bytes` of them, within `seconds` in all. Raises FetchRefused.
 
     `resolve` and `connect` are for tests: names to numbers, and a number to a socket.
@@ -155,20 +155,20 @@ def fetch(
         _SEATS.release()
 
 
-def _fetch(url: str, most: int, deadline: float, resolve: Resolve, connect: Connect) -> Fetched:
+def _fetch(url: str, most: int, deadline: float, resolve: Resolve, connect: Connect) -> FetchResult:
     for _hop in range(REDIRECTS + 1):
-        target = checked(url, _in_time(resolve, deadline))
-        with SERVERS.asked(target.address), _asked(target, deadline, connect) as response:
+        target = check_url(url, _with_deadline(resolve, deadline))
+        with SERVERS.asked(target.address), _send_request(target, deadline, connect) as response:
             if response.status in MOVED and response.getheader("Location"):
                 url = urljoin(target.url, str(response.getheader("Location")).strip())
                 continue
             if response.status != 200:
                 raise FetchRefused("refused", status=response.status)
-            return Fetched(_body(response, most), target.url)
+            return FetchResult(_body(response, most), target.url)
     raise FetchRefused("redirects")
 
 
-def checked(url: str, resolve: Resolve) -> Target:
+def check_url(url: str, resolve: Resolve) -> FetchTarget:
     """An address as it was typed, or as a redirect names it, with the one number that may be asked."""
     parts = _parts(url)
     host, secure = (parts.hostname or "").rstrip("."), parts.scheme == "https"
@@ -178,12 +178,12 @@ def checked(url: str, resolve: Resolve) -> Target:
     numbers = [host] if _literal(host) else resolve(host)
     if not numbers:
         raise FetchRefused("not_found")
-    if not all(may_be_asked(number) for number in numbers):
+    if not all(is_allowed_address(number) for number in numbers):
         raise FetchRefused("private")
     path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~-._")
     if parts.query:
         path += "?" + quote(parts.query, safe="/%:@!$&'()*+,;=~-._?[]")
-    return Target(parts._replace(fragment="").geturl(), secure, host, port, numbers[0], path)
+    return FetchTarget(parts._replace(fragment="").geturl(), secure, host, port, numbers[0], path)
 
 
 def _parts(url: str) -> SplitResult:
@@ -200,10 +200,10 @@ def _parts(url: str) -> SplitResult:
     # A last label of digits (2130706433, 127.1, 0x7f.0.0.1) is a number in disguise, not a name.
     if parts.scheme not in ("http", "https") or not (_literal(host) or NAME.fullmatch(name)):
         raise FetchRefused("not_http")
-    return parts if name == host else _renamed(parts, name)
+    return parts if name == host else _ascii_host(parts, name)
 
 
-def _renamed(parts: SplitResult, name: str) -> SplitResult:
+def _ascii_host(parts: SplitResult, name: str) -> SplitResult:
     return parts._replace(netloc=name if parts.port is None else f"{name}:{parts.port}")
 
 
@@ -215,7 +215,7 @@ def _literal(host: str) -> bool:
     return "%" not in host
 
 
-def may_be_asked(number: str) -> bool:
+def is_allowed_address(number: str) -> bool:
     """Whether an address is one of the open internet, or of those a deployment names (EMIC_FETCH_ALLOW)."""
     try:
         address: Address = ip_address(number.partition("%")[0])
@@ -245,19 +245,19 @@ def _resolve(host: str) -> Sequence[str]:
     return list(dict.fromkeys(str(row[4][0]) for row in found))
 
 
-def _in_time(resolve: Resolve, deadline: float) -> Resolve:
+def _with_deadline(resolve: Resolve, deadline: float) -> Resolve:
     """The system's resolver knows no deadline, so it is asked from a thread."""
 
     def asked(host: str) -> Sequence[str]:
         try:
-            return _NAMES.submit(resolve, host).result(_left(deadline))
+            return _NAMES.submit(resolve, host).result(_seconds_left(deadline))
         except NotInTime as error:
             raise FetchRefused("too_slow") from error
 
     return asked
 
 
-def _left(deadline: float) -> float:
+def _seconds_left(deadline: float) -> float:
     left = deadline - time.monotonic()
     if left <= 0:
         raise FetchRefused("too_slow")
@@ -268,7 +268,7 @@ def _connect(number: str, port: int, seconds: float) -> socket.socket:
     return socket.create_connection((number, port), seconds)
 
 
-class _Timed(io.RawIOBase):
+class _DeadlineReader(io.RawIOBase):
     """Reads from a socket until the deadline, however few bytes come at a time."""
 
     def __init__(self, line: socket.socket, deadline: float) -> None:
@@ -278,7 +278,7 @@ class _Timed(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        self.line.settimeout(_left(self.deadline))
+        self.line.settimeout(_seconds_left(self.deadline))
         return self.line.recv_into(buffer)
 
     def makefile(self, _mode: str) -> io.BufferedReader:
@@ -287,18 +287,18 @@ class _Timed(io.RawIOBase):
 
 
 @contextmanager
-def _asked(target: Target, deadline: float, connect: Connect) -> Iterator[http.client.HTTPResponse]:
+def _send_request(target: FetchTarget, deadline: float, connect: Connect) -> Iterator[http.client.HTTPResponse]:
     soon = min(deadline, time.monotonic() + FIRST_SECONDS)
     try:
-        with closing(connect(target.address, target.port, _left(soon))) as plain:
+        with closing(connect(target.address, target.port, _seconds_left(soon))) as plain:
             line = plain
             if target.secure:
-                plain.settimeout(_left(soon))
+                plain.settimeout(_seconds_left(soon))
                 line = ssl.create_default_context().wrap_socket(plain, server_hostname=target.host)
             with closing(line):
-                line.settimeout(_left(soon))
+                line.settimeout(_seconds_left(soon))
                 line.sendall(_request(target))
-                timed = _Timed(line, soon)
+                timed = _DeadlineReader(line, soon)
                 response = http.client.HTTPResponse(timed, method="GET")  # type: ignore[arg-type]
                 with closing(response):
                     response.begin()
@@ -310,7 +310,7 @@ def _asked(target: Target, deadline: float, connect: Connect) -> Iterator[http.c
         raise FetchRefused("no_answer") from error
 
 
-def _request(target: Target) -> bytes:
+def _request(target: FetchTarget) -> bytes:
     host = f"[{target.host}]" if ":" in target.host else target.host
     usual = 443 if target.secure else 80
     lines = [

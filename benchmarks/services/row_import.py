@@ -31,7 +31,7 @@ COLUMN = {"origin": "country"}  # what the column of a manifest is called, where
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedRow:
     """A row whose picture is stored, or what is wrong with it. A row without a picture has neither."""
 
     row: Row
@@ -39,7 +39,7 @@ class Prepared:
     problem: RowProblem | ImageRefused | None = None
 
 
-class Judged(NamedTuple):
+class RowResult(NamedTuple):
     outcome: str
     reason: str = ""
     message: str = ""
@@ -79,7 +79,7 @@ class Batch:
         return self.stage.pictures
 
 
-def settle(stage: Stage, prepared: Sequence[Prepared], *, complete: bool = False) -> list[JobRow]:
+def import_batch(stage: Stage, prepared: Sequence[PreparedRow], *, complete: bool = False) -> list[JobRow]:
     """Make what is not there yet. Needs a transaction; locks the stage, so that imports take turns.
 
     `complete`: fill in what a known item lacks and a row says. A value that is there is never replaced.
@@ -88,13 +88,13 @@ def settle(stage: Stage, prepared: Sequence[Prepared], *, complete: bool = False
     batch = _read(stage, prepared, complete)
     rows = []
     for one in prepared:
-        judged = _judge(batch, one)
+        judged = _classify(batch, one)
         rows.append(JobRow(number=one.row.number, name=one.row.name[:300], **judged._asdict()))
     _write(batch)
     return rows
 
 
-def _read(stage: Stage, prepared: Sequence[Prepared], complete: bool) -> Batch:
+def _read(stage: Stage, prepared: Sequence[PreparedRow], complete: bool) -> Batch:
     batch = Batch(stage, complete)
     keys = {one.row.found.key for one in prepared if isinstance(one.row.found, Record)}
     items = list(Item.objects.filter(stage=stage, key__in=keys))
@@ -112,11 +112,11 @@ def _read(stage: Stage, prepared: Sequence[Prepared], complete: bool) -> Batch:
     return batch
 
 
-def _judge(batch: Batch, one: Prepared) -> Judged:
+def _classify(batch: Batch, one: PreparedRow) -> RowResult:
     found = one.row.found
     if one.problem or isinstance(found, RowProblem):
         problem = one.problem or found
-        return Judged(Outcome.ERROR, getattr(problem, "code", ""), getattr(problem, "message", ""))
+        return RowResult(Outcome.ERROR, getattr(problem, "code", ""), getattr(problem, "message", ""))
     known = batch.known.get(found.key)
     role = _role(batch.mode, known, found, one.image)
     return _create(batch, found, one.image, role) if known is None else _extend(batch, known, found, one.image, role)
@@ -134,7 +134,7 @@ def _role(mode: str, known: Known | None, found: Record, image: Image | None) ->
     return same or f"p{last + 1:03}"
 
 
-def _create(batch: Batch, found: Record, image: Image | None, role: str) -> Judged:
+def _create(batch: Batch, found: Record, image: Image | None, role: str) -> RowResult:
     item = Item(stage=batch.stage, key=found.key, **{name: getattr(found, name) for name in MEMBERS})
     known = batch.known[found.key] = Known(item)
     batch.items.append(item)
@@ -142,7 +142,7 @@ def _create(batch: Batch, found: Record, image: Image | None, role: str) -> Judg
     return _add_picture(batch, known, found, image, role)
 
 
-def _extend(batch: Batch, known: Known, found: Record, image: Image | None, role: str) -> Judged:
+def _extend(batch: Batch, known: Known, found: Record, image: Image | None, role: str) -> RowResult:
     """A row of an item that exists, perhaps with a further picture of it."""
     use = known.images.get(role) if image else None
     if image and use and use.image_id != image.pk:
@@ -162,7 +162,7 @@ def _extend(batch: Batch, known: Known, found: Record, image: Image | None, role
     if adds:
         added = _add_picture(batch, known, found, image, role)
         return added if further else added._replace(outcome=Outcome.UPDATED)
-    return Judged(Outcome.UPDATED if missing else Outcome.UNCHANGED)
+    return RowResult(Outcome.UPDATED if missing else Outcome.UNCHANGED)
 
 
 def _context(found: Record, image: Image | None) -> dict[str, Any]:
@@ -186,21 +186,21 @@ def _compare(
     return missing, [name for name, old, new in said if old not in ("", None) and old != new]
 
 
-def _taken(mode: str, key: str, role: str) -> Judged:
+def _taken(mode: str, key: str, role: str) -> RowResult:
     if mode not in ("named", "set"):
         message = _("“%(key)s” exists with another picture. Give this row a key of its own.") % {"key": key}
-        return Judged(Outcome.ERROR, "key_taken", message)
+        return RowResult(Outcome.ERROR, "key_taken", message)
     message = _("“%(key)s” has another picture as “%(role)s”. Give this row another role.")
-    return Judged(Outcome.ERROR, "role_taken", message % {"key": key, "role": role})
+    return RowResult(Outcome.ERROR, "role_taken", message % {"key": key, "role": role})
 
 
-def _differs(key: str, other: Sequence[str], missing: Sequence[str]) -> Judged:
+def _differs(key: str, other: Sequence[str], missing: Sequence[str]) -> RowResult:
     if other:
         text = _("“%(key)s” exists with other values in: %(columns)s. Correct the row, or give it a key of its own.")
     else:
         text = _("“%(key)s” exists without: %(columns)s. To fill it in, choose “Complete what is missing”.")
     message = text % {"key": key, "columns": ", ".join(other or missing)}
-    return Judged(Outcome.ERROR, "key_differs", message)
+    return RowResult(Outcome.ERROR, "key_differs", message)
 
 
 def _fill(batch: Batch, known: Known, found: Record, role: str, context: Mapping[str, Any]) -> None:
@@ -236,20 +236,20 @@ def _fill_picture(batch: Batch, use: ItemImage, found: Record) -> None:
         batch.changed_images[use.pk] = use
 
 
-def _add_picture(batch: Batch, known: Known, found: Record, image: Image | None, role: str) -> Judged:
+def _add_picture(batch: Batch, known: Known, found: Record, image: Image | None, role: str) -> RowResult:
     if image is None and not found.unused_file:
-        return Judged(Outcome.CREATED)
+        return RowResult(Outcome.CREATED)
     if image is None:
         text = _("Items of this stage have no picture. “%(file)s” was not used.") % {"file": found.unused_file}
-        return Judged(Outcome.CREATED, "picture_not_used", text)
+        return RowResult(Outcome.CREATED, "picture_not_used", text)
     told = {name: getattr(found, name) for name in OF_PICTURE}
     use = ItemImage(item=known.item, image=image, role=role, file_name=found.file, **told)
     known.images[role] = use
     batch.images.append(use)
     other = batch.user_of.setdefault(image.pk, found.key)
     if other == found.key:
-        return Judged(Outcome.CREATED)
-    return Judged(Outcome.CREATED, "shares_picture", _("“%(key)s” has the same picture.") % {"key": other})
+        return RowResult(Outcome.CREATED)
+    return RowResult(Outcome.CREATED, "shares_picture", _("“%(key)s” has the same picture.") % {"key": other})
 
 
 def _insert(batch: Batch) -> None:

@@ -62,6 +62,6 @@ PLACES = {
 }
 
 
-def places(*labels: str) -> tuple[CohortSpec, ...]:
+def country_cohorts(*labels: str) -> tuple[CohortSpec, ...]:
     """The cohorts of some countries, in this order. Raises KeyError for one that is not listed."""
     return tuple(PLACES[label] for label in labels)

@@ -13,14 +13,14 @@ Of = TypeVar("Of")
 
 @dataclass(frozen=True)
 class Panel(Generic[Of]):
-    """`facts` are what the template shows, of constant work; None where there is nothing to show."""
+    """`data` are what the template shows, of constant work; None where there is nothing to show."""
 
     template: str
-    facts: Callable[[Of], Any]
+    data: Callable[[Of], Any]
 
 
 @dataclass(frozen=True)
-class Shown:
+class RenderedPanel:
     template: str
     facts: Any
 
@@ -36,7 +36,7 @@ class Filter:
 
 
 @dataclass(frozen=True)
-class Offered:
+class FilterView:
     """`chosen`: one of the values, or nothing."""
 
     filter: Filter
@@ -64,27 +64,29 @@ def register_filter(one: Filter) -> None:
         _FILTERS.append(one)
 
 
-def filters(stage: Stage, asked: Mapping[str, str]) -> list[Offered]:
+def available_filters(stage: Stage, asked: Mapping[str, str]) -> list[FilterView]:
     """Those that the stage offers, with what was asked of them; what is not on offer is not chosen."""
     found = ((one, one.choices(stage), asked.get(one.name, "")) for one in _FILTERS)
-    return [Offered(one, choices, value if value in dict(choices) else "") for one, choices, value in found if choices]
+    return [
+        FilterView(one, choices, value if value in dict(choices) else "") for one, choices, value in found if choices
+    ]
 
 
-def narrowed(items: QuerySet[Item], offered: Iterable[Offered]) -> QuerySet[Item]:
+def apply_filters(items: QuerySet[Item], offered: Iterable[FilterView]) -> QuerySet[Item]:
     for one in offered:
         if one.chosen:
             items = one.filter.narrow(items, one.chosen)
     return items
 
 
-def panels(benchmark: Benchmark) -> list[Shown]:
+def panels(benchmark: Benchmark) -> list[RenderedPanel]:
     return _shown(_PANELS, benchmark)
 
 
-def item_panels(item: Item) -> list[Shown]:
+def item_panels(item: Item) -> list[RenderedPanel]:
     return _shown(_OF_ITEMS, item)
 
 
-def _shown(those: Iterable[Panel[Of]], of: Of) -> list[Shown]:
-    found = ((panel.template, panel.facts(of)) for panel in those)
-    return [Shown(template, facts) for template, facts in found if facts is not None]
+def _shown(those: Iterable[Panel[Of]], of: Of) -> list[RenderedPanel]:
+    found = ((panel.template, panel.data(of)) for panel in those)
+    return [RenderedPanel(template, facts) for template, facts in found if facts is not None]

@@ -36,7 +36,7 @@ TONE = 0.5
 WINDOWS = ((1.0, 1), (0.9, 3), (0.8, 4), (0.7, 4), (0.6, 4))
 
 
-class TooMany(ValueError):
+class TooManyPictures(ValueError):
     """More pictures than one set may have."""
 
     def __init__(self, count: int) -> None:
@@ -57,14 +57,14 @@ BOXES = _boxes()
 
 
 @dataclass(frozen=True, eq=False)
-class Print:
+class Fingerprint:
     """`bits` (windows, 32): packed bits of all windows, the whole first. `tone` (3,): the mean colour, 0 to 255."""
 
     bits: Bytes
     tone: Floats
 
 
-def fingerprint(picture: Image.Image) -> Print:
+def fingerprint(picture: Image.Image) -> Fingerprint:
     """About 2 kB that stand for a picture, which is not changed."""
     colours = picture.convert("RGB").resize((SMALL * 4, SMALL * 4), Image.Resampling.BOX)
     grey = colours.convert("L")
@@ -74,14 +74,14 @@ def fingerprint(picture: Image.Image) -> Print:
         windows[number] = np.asarray(grey.resize((SMALL, SMALL), Image.Resampling.BILINEAR, box=box), np.float64)
     low = fft.dctn(windows, axes=(1, 2), norm="ortho")[:, :LOW, :LOW].reshape(len(windows), -1)[:, 1:]
     bits = np.packbits(low > np.median(low, axis=1, keepdims=True), axis=1)
-    return Print(bits, np.asarray(colours, np.float64).mean(axis=(0, 1)))
+    return Fingerprint(bits, np.asarray(colours, np.float64).mean(axis=(0, 1)))
 
 
-def similarities(prints: Sequence[Print], *, whole: bool = False) -> Floats:
-    """(n, n) symmetric, 1 on the diagonal. `whole`: without the windows, for copies of one file. Raises TooMany."""
+def similarities(prints: Sequence[Fingerprint], *, whole: bool = False) -> Floats:
+    """(n, n) symmetric, 1 on the diagonal. `whole`: without windows, for copies of a file. Raises TooManyPictures."""
     count = len(prints)
     if count > MOST:
-        raise TooMany(count)
+        raise TooManyPictures(count)
     if not count:
         return np.ones((0, 0))
     wholes = np.stack([one.bits[0] for one in prints])
@@ -119,7 +119,7 @@ def clusters(alike: Floats, threshold: float = ALIKE) -> list[list[int]]:
     return groups
 
 
-def arranged(names: Sequence[str], prints: Sequence[Print], threshold: float = ALIKE) -> dict[str, object]:
+def arrangement(names: Sequence[str], prints: Sequence[Fingerprint], threshold: float = ALIKE) -> dict[str, object]:
     """What an item's context keeps: `groups` of names, nearest together, and for each its nearest with how alike."""
     alike = similarities(prints)
     groups = [[names[at] for at in group] for group in clusters(alike, threshold)]
@@ -134,13 +134,15 @@ def nearest(names: Sequence[str], alike: Floats, at: int, most: int = NEIGHBOURS
 
 
 @dataclass(frozen=True)
-class Pair:
+class PicturePair:
     first: str
     second: str
     alike: float
 
 
-def near_exact(names: Sequence[str], prints: Sequence[Print], threshold: float = NEAR_EXACT) -> Mapping[str, str]:
+def near_exact_duplicates(
+    names: Sequence[str], prints: Sequence[Fingerprint], threshold: float = NEAR_EXACT
+) -> Mapping[str, str]:
     """Which pictures may go without a person's look: name to the name of the one that stays, the first of the set."""
     alike = similarities(prints, whole=True)
     stays: dict[str, str] = {}
@@ -151,14 +153,14 @@ def near_exact(names: Sequence[str], prints: Sequence[Print], threshold: float =
     return stays
 
 
-def beside_threshold(
-    names: Sequence[str], prints: Sequence[Print], threshold: float = NEAR_EXACT, most: int = 4
-) -> tuple[list[Pair], list[Pair]]:
+def pairs_near_threshold(
+    names: Sequence[str], prints: Sequence[Fingerprint], threshold: float = NEAR_EXACT, most: int = 4
+) -> tuple[list[PicturePair], list[PicturePair]]:
     """Examples on both sides: the pairs just at or above the threshold, and those just below, nearest to it first."""
     alike = similarities(prints, whole=True)
     first, second = np.triu_indices(len(names), 1)
     values = alike[first, second]
     order = [int(at) for at in np.argsort(values, kind="stable")]
-    pairs = [Pair(names[int(first[at])], names[int(second[at])], round(float(values[at]), 3)) for at in order]
+    pairs = [PicturePair(names[int(first[at])], names[int(second[at])], round(float(values[at]), 3)) for at in order]
     edge = int((values < threshold).sum())
     return pairs[edge : edge + most], pairs[max(0, edge - most) : edge][::-1]
