@@ -13,13 +13,13 @@ from config.endpoints import LOCAL_HOSTS
 PROXY_HINT = "Set EMIC_PROXY=1 behind one proxy, 2 behind two, or EMIC_PROXY=0 where visitors reach Emic directly."
 
 
-def public_hosts() -> list[str]:
+def check_hosts() -> list[str]:
     return [host for host in settings.ALLOWED_HOSTS if host not in LOCAL_HOSTS]
 
 
 @register()
-def default_key(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    if settings.SECRET_KEY == settings.DEFAULT_KEY and public_hosts():
+def check_secret_key(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    if settings.SECRET_KEY == settings.DEFAULT_KEY and check_hosts():
         return [
             Error(
                 "EMIC_SECRET_KEY is not set, and EMIC_HOSTS names a public host.",
@@ -31,8 +31,8 @@ def default_key(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register()
-def debug_in_public(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    if settings.DEBUG and public_hosts():
+def check_debug(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    if settings.DEBUG and check_hosts():
         return [
             Error("EMIC_DEBUG is on, and EMIC_HOSTS names a public host.", hint="Unset EMIC_DEBUG.", id="emic.E002")
         ]
@@ -40,7 +40,7 @@ def debug_in_public(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register()
-def key_of_secrets(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_secrets_key(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     from predictions.services.secrets import mistake
 
     if mistake():
@@ -63,7 +63,7 @@ def private_networks(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 def mail_server(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     from people.mail_status import has_mail_server
 
-    if public_hosts() and not has_mail_server():
+    if check_hosts() and not has_mail_server():
         hint = "Set EMAIL_URL to your mail server, such as smtp+tls://user:password@mail.example.org:587."
         words = "EMIC_HOSTS names a public host, and no mail server is set up: no invitation and no link is mailed."
         return [Warning(words, hint=hint, id="emic.W001")]
@@ -83,15 +83,15 @@ def proxy_unsaid(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 @register()
 def https(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    if public_hosts() and not settings.HTTPS:
+    if check_hosts() and not settings.HTTPS:
         words = "EMIC_HOSTS names a public host, and EMIC_HTTPS is not set: passwords and cookies travel in the clear."
         hint = "Put a proxy with TLS before the site and set EMIC_HTTPS=1."
         return [Warning(words, hint=hint, id="emic.W002")]
     return []
 
 
-def refuse_mistakes() -> None:
+def run_checks_or_exit() -> None:
     """The same errors where no command runs the checks: a web server started by a container."""
-    for check in (default_key, debug_in_public, key_of_secrets, private_networks, proxy_unsaid):
+    for check in (check_secret_key, check_debug, check_secrets_key, private_networks, proxy_unsaid):
         for mistake in check(None):
             raise ImproperlyConfigured(f"{mistake.msg} {mistake.hint}")

@@ -3,7 +3,7 @@
 Each web process has a few threads, and a thread that reads a body waits for its sender. Four bounds keep threads free:
 a deadline for each body, a limit on the threads that read bodies of visitors or long bodies at the same time, one on
 those that read short bodies of signed-in people, of each person and of all, and a size limit for visitors (in
-`config.middleware.Bodies`, which also tells this module who is signed in).
+`config.middleware.BodyLimits`, which also tells this module who is signed in).
 """
 
 import contextlib

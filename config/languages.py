@@ -16,19 +16,19 @@ from django.utils.translation import to_language
 HEAD = re.compile(r'^"([\w-]+): (.*?)\\n"$', re.M)
 
 
-def head(catalogue: Path) -> dict[str, str]:
+def catalogue_header(catalogue: Path) -> dict[str, str]:
     """What a catalogue says of itself, before its first text."""
     return dict(HEAD.findall(catalogue.read_text(encoding="utf-8").split("\n\n", 1)[0]))
 
 
-def found(folder: Path) -> tuple[list[tuple[str, str]], list[str]]:
+def available_languages(folder: Path) -> tuple[list[tuple[str, str]], list[str]]:
     """(code, own name) of each language, English first, and which are written from right to left.
 
     Django's own table of languages learns what the catalogues say: its template tags read nothing else.
     """
     languages, from_the_right = [("en", "English")], set(LANGUAGES_BIDI)
     for catalogue in sorted(folder.glob("*/LC_MESSAGES/django.po")):
-        code, told = to_language(catalogue.parent.parent.name), head(catalogue)
+        code, told = to_language(catalogue.parent.parent.name), catalogue_header(catalogue)
         if told.get("X-Direction") == "rtl":
             from_the_right.add(code.split("-")[0])
         known = LANG_INFO.get(code, {"code": code, "name": code, "bidi": code.split("-")[0] in from_the_right})

@@ -20,7 +20,7 @@ FILES = ("/import/", "/predictions/collection/", "/predictions/run/")  # files o
 PICTURES = ("/picture", "/submit")  # without a script, a picture comes with the sheet
 
 
-class Compress(GZipMiddleware):
+class SelectiveGZip(GZipMiddleware):
     """Pages and JSON, not pictures and archives: those are compressed already, and must stream as they are."""
 
     def process_response(self, request: HttpRequest, response: Any) -> HttpResponseBase:
@@ -30,8 +30,8 @@ class Compress(GZipMiddleware):
         return super().process_response(request, response)
 
 
-class Request(WSGIRequest):
-    """A request whose Content-Type cannot be read is refused by `Bodies`, where Django would stop with an error."""
+class StrictRequest(WSGIRequest):
+    """A request whose Content-Type cannot be read is refused by `BodyLimits`, where Django would stop with an error."""
 
     def _set_content_type_params(self, meta: dict[str, Any]) -> None:
         try:
@@ -40,7 +40,7 @@ class Request(WSGIRequest):
             self.content_type, self.content_params, self._encoding = "", {"charset": UNREADABLE}, None
 
 
-class Bodies:
+class BodyLimits:
     """Refuses what no form of the site sends, before it is read: another character set, or too much at once."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -59,7 +59,7 @@ class Bodies:
             words = _("It came without its length, so it was not read. Send it from the form, or with its length.")
             return refusal(request, words, 411)
         length = _length(request)
-        if length and length > (most := _most(request)):
+        if length and length > (most := _max_bytes(request)):
             if _is_sheet_of_visitor(request):  # 403 makes the sheet ask for the password, and then send again
                 return HttpResponse(_("Sign in, then send it again."), "text/plain; charset=utf-8", 403)
             words = _("This is too much at once. Send less than %(most)s.") % {"most": filesizeformat(most)}
@@ -86,7 +86,7 @@ def _is_sheet_of_visitor(request: HttpRequest) -> bool:
     return not request.user.is_authenticated and request.headers.get("X-Requested-With") == "emic"
 
 
-def _most(request: HttpRequest) -> int:
+def _max_bytes(request: HttpRequest) -> int:
     """Bytes. Only who is of a team imports; the form says the same of the file alone."""
     least = settings.BODY_MAX_BYTES
     if not request.user.is_authenticated:

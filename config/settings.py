@@ -44,12 +44,12 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "config.middleware.Compress",
+    "config.middleware.SelectiveGZip",
     "csp.middleware.CSPMiddleware",
     "config.database_guard.SilentDatabase",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "config.middleware.Bodies",
+    "config.middleware.BodyLimits",
     "config.full_disk.FullDisk",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -207,7 +207,7 @@ SPECTACULAR_SETTINGS = {
 LANGUAGE_CODE = "en"
 LOCALE_PATHS = [BASE_DIR / "locale"]
 catalogues.compile_at_start(LOCALE_PATHS[0])
-LANGUAGES, LANGUAGES_BIDI = languages.found(LOCALE_PATHS[0])
+LANGUAGES, LANGUAGES_BIDI = languages.available_languages(LOCALE_PATHS[0])
 # Languages that are kept complete for annotators. Each other catalogue is a draft: see docs/how-to/add-a-language.md
 CONFIRMED_LANGUAGES = ["am", "ar", "pt-br"]
 FORMAT_MODULE_PATH = ["config.formats"]
@@ -225,7 +225,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "config.joined.JoinedFinder",
+    "config.static_bundles.BundleFinder",
 ]
 STATIC_ROOT = Path(env.str("EMIC_STATIC", str(DATA_DIR / "static")))
 MEDIA_ROOT = DATA_DIR / "media"

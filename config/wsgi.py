@@ -6,11 +6,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django_application = get_wsgi_application()
 
 from config import database_guard  # noqa: E402  (needs settings)
-from config.checks import refuse_mistakes  # noqa: E402
+from config.checks import run_checks_or_exit  # noqa: E402
 from config.deadline import BodyBounds  # noqa: E402
-from config.middleware import Request  # noqa: E402
+from config.middleware import StrictRequest  # noqa: E402
 
 database_guard.install()
-django_application.request_class = Request
+django_application.request_class = StrictRequest
 application = BodyBounds(django_application)
-refuse_mistakes()
+run_checks_or_exit()

@@ -13,7 +13,7 @@ import pytest
 
 from config import catalogues
 from config.catalogues import CatalogueError, Message, compile_at_start, compile_changed, read
-from config.local import children
+from config.local import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = r"""# Slovene has four forms.
@@ -221,7 +221,9 @@ def test_bytes_that_are_not_utf_8_are_refused_with_their_line_and_a_byte_order_m
 
 def test_emic_says_in_one_sentence_which_catalogue_is_broken(tmp_path: Path) -> None:
     error = CatalogueError(catalogues.FOLDER / "sl/LC_MESSAGES/django.po", 10, "this is no comment.")
-    said = children.explain(f"Traceback\nconfig.catalogues.CatalogueError: {error}\n", "migrate", tmp_path, tmp_path)
+    said = environment.explain_failure(
+        f"Traceback\nconfig.catalogues.CatalogueError: {error}\n", "migrate", tmp_path, tmp_path
+    )
     assert said == (
         "Emic refuses to start, because a translation cannot be read. "
         "locale/sl/LC_MESSAGES/django.po, line 10: this is no comment."

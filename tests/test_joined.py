@@ -8,7 +8,7 @@ from django.contrib.staticfiles import finders
 
 from annotation.displays.registry import DISPLAYS
 from annotation.fields.registry import KINDS
-from config.joined import HOME, SCRIPTS, STYLES, join_scripts, joined
+from config.static_bundles import HOME, SCRIPTS, STYLES, bundle_names, bundle_scripts
 
 
 def read(path: str) -> str:
@@ -19,8 +19,8 @@ def test_every_script_of_a_kind_or_display_has_its_joined_file() -> None:
     """Else it would load its own copy of sheet-parts.js, and hear of no sheet."""
     scripts = {one.script for one in DISPLAYS} | {kind.form.script for kind in KINDS}
     assert {one for one in scripts if one} <= set(HOME)
-    assert joined(["js/displays/contact.js", "js/fields/grouping.js"]) == ["js/joined/contact.js"]
-    assert joined(["css/contact.css"]) == ["css/contact.css"]
+    assert bundle_names(["js/displays/contact.js", "js/fields/grouping.js"]) == ["js/joined/contact.js"]
+    assert bundle_names(["css/contact.css"]) == ["css/contact.css"]
 
 
 @pytest.mark.parametrize("name", [*STYLES, *SCRIPTS])
@@ -40,7 +40,7 @@ def test_a_module_keeps_its_own_names() -> None:
         "js/a.js": "const own = 1;\nexport const a = () => own;\n",
         "js/b.js": 'import { a } from "./a.js";\nconst own = 2;\nexport function b() { return a() + own; }\n',
     }
-    made = join_scripts("js/joined/x.js", parts)
+    made = bundle_scripts("js/joined/x.js", parts)
     assert "const { a } = _i0;" in made and "return { a };" in made and "return { b };" in made
     assert made.endswith("export const { a } = _i0;\nexport const { b } = _i1;\n")
 
@@ -51,4 +51,4 @@ def test_a_module_keeps_its_own_names() -> None:
 )
 def test_what_cannot_be_joined_is_refused(source: str) -> None:
     with pytest.raises(ValueError, match=r"js/a\.js"):
-        join_scripts("js/joined/x.js", {"js/a.js": source, "js/later.js": "export const b = 1;\n"})
+        bundle_scripts("js/joined/x.js", {"js/a.js": source, "js/later.js": "export const b = 1;\n"})

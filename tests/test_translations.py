@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.test import Client
 
-from config import borrowed, catalogues, languages
+from config import catalogues, django_texts, languages
 from config.catalogues import compile_changed, read
 from config.local import testing
 from config.local.errors import EmicError
@@ -225,12 +225,12 @@ def test_a_text_that_annotators_read_anywhere_is_theirs(tmp_path: Path, monkeypa
 
 def test_borrowed_texts_are_djangos_own() -> None:
     folder = Path(django.__file__).parent
-    django_texts = {
+    sources = {
         message.source
         for place in ("conf", "contrib/auth")
         for message in read(folder / place / "locale/en/LC_MESSAGES/django.po").messages
     }
-    assert {text.source for text in texts_of(Path(borrowed.__file__))} <= django_texts
+    assert {text.source for text in texts_of(Path(django_texts.__file__))} <= sources
 
 
 def test_a_catalogue_is_all_a_new_language_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,7 +243,7 @@ def test_a_catalogue_is_all_a_new_language_needs(tmp_path: Path, monkeypatch: py
         head = f'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n{told}\nmsgid "Name"\nmsgstr "x"\n'
         (tmp_path / folder / "LC_MESSAGES" / "django.po").write_text(head)
     (tmp_path / "de" / "LC_MESSAGES").mkdir(parents=True)
-    found, from_the_right = languages.found(tmp_path)
+    found, from_the_right = languages.available_languages(tmp_path)
     assert found == [("en", "English"), ("ps", "پښتو"), ("pt-br", "Português"), ("xx", "xx")]
     assert {"ar", "ps"} <= set(from_the_right) and not {"pt-br", "xx"} & set(from_the_right)
     assert told_to_django["ps"]["bidi"] is True

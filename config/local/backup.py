@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from . import say
+from . import console
+from .data_folder import DataFolder
 from .database import Database
 from .errors import EmicError
-from .home import Home
 
 FORMAT = 1
 MANIFEST, DUMP, MEDIA = "manifest.json", "database.dump", "media/"
@@ -38,7 +38,7 @@ class Hashing:
         return data
 
 
-def backup(home: Home, env: dict[str, str], target: Path) -> int:
+def backup(home: DataFolder, env: dict[str, str], target: Path) -> int:
     """Written beside the target and renamed, so that a file of that name is always a whole backup."""
     begun = time.monotonic()
     if target.is_dir():
@@ -56,14 +56,14 @@ def backup(home: Home, env: dict[str, str], target: Path) -> int:
         half.unlink(missing_ok=True)
     rows, images = sum(manifest["rows"].values()), sum(name.startswith(MEDIA) for name in manifest["files"])
     size = target.stat().st_size / 1e6
-    say.line(
+    console.print_line(
         f"Saved {rows:,} rows and {images:,} images to {target}: {size:,.1f} MB in {time.monotonic() - begun:.1f} s."
     )
-    say.line("It holds people's data and the keys: keep it where only you can read it.")
+    console.print_line("It holds people's data and the keys: keep it where only you can read it.")
     return 0
 
 
-def write(home: Home, database: Database, file: BinaryIO) -> dict[str, Any]:
+def write(home: DataFolder, database: Database, file: BinaryIO) -> dict[str, Any]:
     """The database first: an image is stored before the row that names it, so none is missing from what follows."""
     files: dict[str, dict[str, Any]] = {}
     with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:

@@ -7,7 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
-from . import say
+from . import console
 
 MEGABYTE = 1024 * 1024
 SIZE = 64 * MEGABYTE
@@ -23,11 +23,13 @@ def look(folder: Path) -> None:
         free = shutil.disk_usage(folder).free
         if free < LITTLE and path.exists():
             path.unlink()
-            say.line_now_and_then(f"Only {free // MEGABYTE} MB are free: {path} was deleted. Make room on this disk.")
+            console.line_now_and_then(
+                f"Only {free // MEGABYTE} MB are free: {path} was deleted. Make room on this disk."
+            )
         elif free > PLENTY and not path.exists():
             _make(path)
     except OSError as error:
-        say.line_now_and_then(f"{path}: {error.strerror}.")
+        console.line_now_and_then(f"{path}: {error.strerror}.")
 
 
 def _make(path: Path) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from . import backup, models, process, restore, setup, testing
 from .binaries import ROOT
-from .children import disk_full, embedded_servers, environment
+from .data_folder import DataFolder
+from .environment import disk_full, embedded_servers, environment
 from .errors import EmicError
-from .home import Home
 from .run import run
 
 FULL = 8 * 1024 * 1024
@@ -36,13 +36,13 @@ def main(arguments: list[str]) -> int:
         options = parser().parse_args(arguments or ["--help"])
         return int(options.command(options))
     except EmicError as error:
-        data = Home().path
+        data = DataFolder().path
         # Servers on a full disk fail in many words; this is the one that helps.
         full = data.exists() and shutil.disk_usage(data).free < FULL
         return fail(disk_full(data) if full else str(error))
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return fail(disk_full(Home().path))
+            return fail(disk_full(DataFolder().path))
         raise
     except KeyboardInterrupt:
         return 130
@@ -101,7 +101,7 @@ def backup_command(options: Namespace) -> int:
 
 def restore_command(options: Namespace) -> int:
     setup.ensure()
-    return restore.restore(Home(options.data), options.file)
+    return restore.restore(DataFolder(options.data), options.file)
 
 
 def manage(arguments: list[str]) -> int:
@@ -119,19 +119,19 @@ def manage(arguments: list[str]) -> int:
 
 
 @contextmanager
-def servers_for(purpose: str, *, with_broker: bool = True) -> Iterator[tuple[Home, dict[str, str]]]:
+def servers_for(purpose: str, *, with_broker: bool = True) -> Iterator[tuple[DataFolder, dict[str, str]]]:
     """The servers of a running Emic, or our own for as long as the command takes."""
-    home = Home()
+    home = DataFolder()
     home.prepare()
     if not home.hold(purpose):
         if home.current_run().get("purpose") != "run":
-            raise home.explain_holder()
+            raise home.describe_holder()
         yield home, environment(home)
         return
     servers = embedded_servers(home, with_broker=with_broker)
     with process.stopping_on_signals():
         try:
-            home.end_leftovers()
+            home.stop_leftovers()
             for server in servers:
                 server.start()
             yield home, environment(home)

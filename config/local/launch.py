@@ -32,7 +32,7 @@ def enter_user_namespace() -> None:
     Path("/proc/self/uid_map").write_text(f"{ID_INSIDE} {uid} 1")
 
 
-def become(account: str) -> None:
+def switch_user(account: str) -> None:
     import pwd
 
     entry = pwd.getpwnam(account)
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> None:
     if user == "namespace":
         enter_user_namespace()
     elif user != "same":
-        become(user)
+        switch_user(user)
     if int(parent):
         die_with_parent(int(parent), int(signal_number))
     os.execvp(command[0], command)

@@ -9,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 
-from . import say
+from . import console
 
 MEGABYTE = 1024 * 1024
 LIMIT = 20 * MEGABYTE
@@ -30,12 +30,12 @@ def rotate(path: Path, limit: int = LIMIT) -> None:
         try:
             _shift(path)
         except OSError as error:
-            say.line_now_and_then(f"{path} was emptied without a copy: {error.strerror}.")
+            console.line_now_and_then(f"{path} was emptied without a copy: {error.strerror}.")
         os.truncate(path, 0)
     except FileNotFoundError:
         return
     except OSError as error:
-        say.line_now_and_then(f"{path}: {error.strerror}.")
+        console.line_now_and_then(f"{path}: {error.strerror}.")
 
 
 def _shift(path: Path) -> None:

@@ -10,10 +10,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from . import say, setup
+from . import console, setup
 from .binaries import ROOT
+from .data_folder import sha256
 from .errors import EmicError
-from .home import sha256
 
 CONSTRAINTS = ROOT / "constraints" / "models.txt"
 LOCK = ROOT / "requirements" / setup.DEV  # the longest: no package of ours may change its version
@@ -32,7 +32,7 @@ def install(*, cuda: bool = False) -> int:
         raise EmicError("A container brings its packages. Build one whose image installs constraints/models.txt.")
     setup.ensure()
     if is_current():
-        say.line("Local models are installed. Nothing to do.")
+        console.print_line("Local models are installed. Nothing to do.")
         return 0
     setup.ensure_pip()
     with tempfile.TemporaryDirectory() as folder:
@@ -41,7 +41,9 @@ def install(*, cuda: bool = False) -> int:
         command = pip(constraints)
         wanted = planned(command, folder)
         if brings_cuda(wanted) and not (cuda or has_gpu()):
-            say.line("This machine has no NVIDIA GPU, so torch without CUDA is taken, from its makers' own index.")
+            console.print_line(
+                "This machine has no NVIDIA GPU, so torch without CUDA is taken, from its makers' own index."
+            )
             command += ["--extra-index-url", CPU_INDEX]
             wanted = planned(command, folder)
             if brings_cuda(wanted):
@@ -52,12 +54,12 @@ def install(*, cuda: bool = False) -> int:
         announce(wanted)
         check_room(wanted)
         if wanted:
-            with say.step("Installing local models (pip)"):
-                setup.quietly(command, "install local models")
+            with console.print_step("Installing local models (pip)"):
+                setup.run_quietly(command, "install local models")
     if not works():
         raise EmicError(f"Local models were installed but cannot be found in {setup.VENV}. Remove it and start anew.")
     STAMP.write_text(json.dumps(fingerprint()))
-    say.line("Local models are installed. Restart Emic if it runs.")
+    console.print_line("Local models are installed. Restart Emic if it runs.")
     return 0
 
 
@@ -100,8 +102,8 @@ def pip(constraints: Path) -> list[str]:
 def planned(command: list[str], folder: str) -> list[dict[str, str]]:
     """What pip would install: name and version of each; nothing is installed."""
     report = Path(folder) / "report.json"
-    with say.step("Asking what is missing"):
-        setup.quietly([*command, "--dry-run", "--quiet", "--report", str(report)], "find local models")
+    with console.print_step("Asking what is missing"):
+        setup.run_quietly([*command, "--dry-run", "--quiet", "--report", str(report)], "find local models")
     return read_report(json.loads(report.read_text()))
 
 
@@ -123,7 +125,7 @@ def announce(wanted: list[dict[str, str]]) -> None:
         return
     size = "several gigabytes, with CUDA" if brings_cuda(wanted) else "some hundred megabytes, without CUDA"
     names = ", ".join(f"{one['name']} {one['version']}" for one in wanted)
-    say.line(f"  {len(wanted)} packages will be fetched ({size}): {names}")
+    console.print_line(f"  {len(wanted)} packages will be fetched ({size}): {names}")
 
 
 def check_room(wanted: list[dict[str, str]]) -> None:

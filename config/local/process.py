@@ -14,7 +14,7 @@ from typing import IO
 LAUNCH = Path(__file__).with_name("launch.py")
 
 
-def launched(command: Sequence[str], user: str = "same", death: int = signal.SIGTERM) -> list[str]:
+def wrapped_command(command: Sequence[str], user: str = "same", death: int = signal.SIGTERM) -> list[str]:
     """The command wrapped so that it ends when this process does, however this process ends."""
     return [sys.executable, "-I", "-S", str(LAUNCH), str(os.getpid()), str(int(death)), user, "--", *command]
 
@@ -29,7 +29,7 @@ def spawn(
     cwd: Path | None = None,
 ) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        launched(command, user, death), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, cwd=cwd
+        wrapped_command(command, user, death), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, cwd=cwd
     )
 
 
@@ -60,7 +60,7 @@ def command_line(pid: int) -> str:
         return listed.stdout.strip()
 
 
-def wait_gone(pid: int, seconds: float) -> bool:
+def wait_for_exit(pid: int, seconds: float) -> bool:
     end = time.monotonic() + seconds
     while is_alive(pid):
         if time.monotonic() > end:

@@ -8,18 +8,18 @@ import time
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from . import say
+from . import console
 from .backup import DUMP, FORMAT, KEYS, MANIFEST, MEDIA
+from .data_folder import DataFolder
 from .database import Database, external_url
 from .errors import EmicError
-from .home import Home
 from .process import stopping_on_signals
 from .servers import Postgres
 
 MAX_MANIFEST = 512 * 1024 * 1024
 
 
-def restore(home: Home, source: Path) -> int:
+def restore(home: DataFolder, source: Path) -> int:
     begun = time.monotonic()
     if not source.is_file():
         raise EmicError(f"There is no file {source}.")
@@ -41,7 +41,9 @@ def restore(home: Home, source: Path) -> int:
             raise
     home.release()
     rows, images = sum(manifest["rows"].values()), sum(name.startswith(MEDIA) for name in manifest["files"])
-    say.line(f"Restored {rows:,} rows and {images:,} images to {home.path} in {time.monotonic() - begun:.1f} s.")
+    console.print_line(
+        f"Restored {rows:,} rows and {images:,} images to {home.path} in {time.monotonic() - begun:.1f} s."
+    )
     return 0
 
 
@@ -97,7 +99,7 @@ def check_manifest(source: Path, manifest: dict[str, Any], found: dict[str, dict
         raise EmicError(f"{source} is damaged: {wrong[0]} is not what was saved; nothing was restored.")
 
 
-def load(home: Home, manifest: dict[str, Any]) -> None:
+def load(home: DataFolder, manifest: dict[str, Any]) -> None:
     """Into our own server in the new folder, or into the empty database that DATABASE_URL names."""
     server = None if external_url() else Postgres(home.path)
     try:

@@ -11,11 +11,11 @@ import webbrowser
 from argparse import Namespace
 from pathlib import Path
 
-from . import ballast, logs, say, setup
+from . import ballast, console, logs, setup
 from .binaries import ROOT
-from .children import embedded_servers, environment, has_command, is_local, manage
+from .data_folder import DataFolder, sha256
+from .environment import embedded_servers, environment, has_command, is_local, manage
 from .errors import EmicError
-from .home import Home, sha256
 from .process import stopping_on_signals
 from .servers import Valkey
 from .supervisor import Program, Supervisor
@@ -27,19 +27,19 @@ HEARTBEAT_SECONDS = 20.0  # the worker touches its file every 5
 
 def run(options: Namespace) -> int:
     begun = time.monotonic()
-    home = Home()
+    home = DataFolder()
     home.prepare()
     if not home.hold("run"):
-        raise home.explain_holder()
+        raise home.describe_holder()
     hosts = allowed_hosts(options.host)
-    supervisor = Supervisor(home.note_child, lambda: do_chores(home))
+    supervisor = Supervisor(home.record_child, lambda: do_chores(home))
     with stopping_on_signals():
         try:
-            home.end_leftovers()
+            home.stop_leftovers()
             port = free_port(options.host, options.port)
             setup.ensure()
-            serve(home, supervisor, options.host, port, hosts, decide_demo(home, options))
-            announce(home, options, port, time.monotonic() - begun)
+            serve(home, supervisor, options.host, port, hosts, resolve_demo_flag(home, options))
+            print_address(home, options, port, time.monotonic() - begun)
             supervisor.watch()
         except KeyboardInterrupt:
             pass
@@ -48,26 +48,26 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def do_chores(home: Home) -> None:
+def do_chores(home: DataFolder) -> None:
     """What the supervisor does every few seconds."""
     ballast.look(home.path / "run")
     logs.rotate_all(home.path / "logs")
     home.write_notes()
 
 
-def serve(home: Home, supervisor: Supervisor, host: str, port: int, hosts: str, demo: bool) -> None:
+def serve(home: DataFolder, supervisor: Supervisor, host: str, port: int, hosts: str, demo: bool) -> None:
     """Start the servers, bring the database up to date, start the programs, and wait for the first answer."""
     for server in embedded_servers(home):
-        with say.step(f"Starting {server.name}"):
+        with console.print_step(f"Starting {server.name}"):
             supervisor.start(server, server.responds if isinstance(server, Valkey) else None)
     env = environment(home, hosts)
-    with say.step("Bringing the database up to date"):
+    with console.print_step("Bringing the database up to date"):
         manage(home, env, "migrate", "--no-input")
     collect_static(home, env)
     if demo:
         load_demo(home, env)
     env = environment(home, hosts)
-    with say.step("Starting the web server and the worker"):
+    with console.print_step("Starting the web server and the worker"):
         supervisor.start(web(home, env, host, port), lambda: is_healthy(reachable(host), port))
         start_practice(home, supervisor, env)
         supervisor.start(worker(home, env), lambda: has_heartbeat(home))
@@ -75,14 +75,14 @@ def serve(home: Home, supervisor: Supervisor, host: str, port: int, hosts: str, 
     home.remember_run(address=address(host, port))
 
 
-def web(home: Home, env: dict[str, str], host: str, port: int) -> Program:
+def web(home: DataFolder, env: dict[str, str], host: str, port: int) -> Program:
     bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     command = [str(setup.PYTHON), "-m", "gunicorn", "-c", str(ROOT / "config/local/gunicorn.py"), "-b", bind]
     command += ["--worker-tmp-dir", str(home.path / "run"), "config.wsgi"]
     return Program("Web server", command, env, home.path / "logs" / "web.log", ROOT)
 
 
-def worker(home: Home, env: dict[str, str]) -> Program:
+def worker(home: DataFolder, env: dict[str, str]) -> Program:
     """With the scheduler inside, which keeps its times in memory: a full disk cannot stop it."""
     command = [str(setup.PYTHON), "-m", "celery", "-A", "config", "--quiet", "worker", "-B"]
     command += ["--scheduler", "celery.beat:Scheduler", "-c", os.environ.get("EMIC_WORKERS") or "2"]
@@ -91,19 +91,19 @@ def worker(home: Home, env: dict[str, str]) -> Program:
     return Program("Worker", command, env, home.path / "logs" / "worker.log", ROOT)
 
 
-def heartbeat(home: Home) -> Path:
+def heartbeat(home: DataFolder) -> Path:
     """The file that the worker touches every few seconds."""
     return home.path / "run" / "worker-heartbeat"
 
 
-def has_heartbeat(home: Home) -> bool:
+def has_heartbeat(home: DataFolder) -> bool:
     try:
         return abs(time.time() - heartbeat(home).stat().st_mtime) < HEARTBEAT_SECONDS
     except OSError:
         return False
 
 
-def start_practice(home: Home, supervisor: Supervisor, env: dict[str, str]) -> None:
+def start_practice(home: DataFolder, supervisor: Supervisor, env: dict[str, str]) -> None:
     """The demo's model answers at the port it was given once; where that is taken now, the demo goes without."""
     port = home.facts().get("practice")
     if not port:
@@ -111,13 +111,13 @@ def start_practice(home: Home, supervisor: Supervisor, env: dict[str, str]) -> N
     try:
         free_port("127.0.0.1", port)
     except EmicError:
-        say.line(f"  The practice model is off: its port {port} is taken by another program.")
+        console.print_line(f"  The practice model is off: its port {port} is taken by another program.")
         return
-    command = [str(setup.PYTHON), "-m", "config.local.practice", "--port", str(port)]
+    command = [str(setup.PYTHON), "-m", "config.local.mock_model", "--port", str(port)]
     supervisor.start(Program("Practice model", command, env, home.path / "logs" / "practice.log", ROOT))
 
 
-def collect_static(home: Home, env: dict[str, str]) -> None:
+def collect_static(home: DataFolder, env: dict[str, str]) -> None:
     """Copy, compress and name the static files by their content, when any of them has changed."""
     files = sorted(path for path in (ROOT / "static").rglob("*") if path.is_file())
     seen = [f"{path} {path.stat().st_mtime_ns} {path.stat().st_size}" for path in files]
@@ -126,13 +126,13 @@ def collect_static(home: Home, env: dict[str, str]) -> None:
     stamp = home.path / "static" / "collected"
     if stamp.exists() and stamp.read_text() == state:
         return
-    with say.step("Collecting static files"):
+    with console.print_step("Collecting static files"):
         manage(home, env, "collectstatic", "--no-input", "--clear", "-v", "0")
     stamp.parent.mkdir(exist_ok=True)
     stamp.write_text(state)
 
 
-def decide_demo(home: Home, options: Namespace) -> bool:
+def resolve_demo_flag(home: DataFolder, options: Namespace) -> bool:
     """The first start decides, so that forgetting a flag never puts a demo among real work."""
     decided = home.facts().get("demo")
     if options.demo is not None and decided != "loaded":
@@ -144,13 +144,13 @@ def decide_demo(home: Home, options: Namespace) -> bool:
     return bool(decided == "wanted")
 
 
-def load_demo(home: Home, env: dict[str, str]) -> None:
+def load_demo(home: DataFolder, env: dict[str, str]) -> None:
     if not has_command("load_demo"):
-        say.line("  There is no demo in this version.")
+        console.print_line("  There is no demo in this version.")
         return
     port = free_port("127.0.0.1", 0)
     title = "Loading the demo"
-    with say.step(title) as progress:
+    with console.print_step(title) as progress:
 
         def show(line: str) -> None:
             if line.startswith(f"{title}: "):
@@ -206,7 +206,7 @@ def reachable(host: str) -> str:
 def wait_for_health(host: str, port: int, supervisor: Supervisor) -> None:
     end = time.monotonic() + HEALTH_SECONDS
     while not is_healthy(reachable(host), port):
-        supervisor.look()
+        supervisor.check()
         if time.monotonic() > end:
             raise EmicError("The web server does not answer /healthz; its reason is at the end of logs/web.log.")
         time.sleep(0.05)
@@ -223,17 +223,17 @@ def is_healthy(host: str, port: int) -> bool:
         connection.close()
 
 
-def announce(home: Home, options: Namespace, port: int, seconds: float) -> None:
-    say.line(f"\nEmic is ready after {seconds:.1f} s:  {address(options.host, port)}\n")
+def print_address(home: DataFolder, options: Namespace, port: int, seconds: float) -> None:
+    console.print_line(f"\nEmic is ready after {seconds:.1f} s:  {address(options.host, port)}\n")
     accounts = home.path / "demo-accounts.txt"
     if home.facts().get("demo") == "loaded" and accounts.exists():
-        say.line(accounts.read_text().rstrip() + "\n")
-    say.line(f"Data: {home.path}   Logs: {home.path / 'logs'}   Stop: Ctrl-C")
+        console.print_line(accounts.read_text().rstrip() + "\n")
+    console.print_line(f"Data: {home.path}   Logs: {home.path / 'logs'}   Stop: Ctrl-C")
     if options.open:
         webbrowser.open(address(options.host, port))
 
 
-def stop_everything(home: Home, supervisor: Supervisor) -> None:
+def stop_everything(home: DataFolder, supervisor: Supervisor) -> None:
     """No second Ctrl-C cuts this short: every stop has its own limit."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -241,9 +241,9 @@ def stop_everything(home: Home, supervisor: Supervisor) -> None:
         begun = time.monotonic()
         was_serving = bool(home.current_run().get("address"))
         if was_serving and sys.stdout.isatty():
-            say.line()
+            console.print_line()
         supervisor.stop()
         if was_serving:
-            say.line(f"Stopped in {time.monotonic() - begun:.1f} s.")
+            console.print_line(f"Stopped in {time.monotonic() - begun:.1f} s.")
     (home.path / "run" / "children.json").unlink(missing_ok=True)
     home.release()

@@ -48,7 +48,7 @@ def root_runs_as() -> str:
     """How PostgreSQL, which refuses to be root, is run: as we are, in a user namespace, or as another account."""
     if os.geteuid() != 0:
         return "same"
-    probe = subprocess.run(process.launched(["true"], "namespace"), capture_output=True, check=False)
+    probe = subprocess.run(process.wrapped_command(["true"], "namespace"), capture_output=True, check=False)
     return "namespace" if probe.returncode == 0 else "nobody"
 
 
@@ -151,14 +151,14 @@ class Postgres:
         home = half.parent
         home.chmod(home.stat().st_mode | 0o011)
         for wish in (["test", "-w", str(half)], ["test", "-x", str(binaries.postgres_bin() / "postgres")]):
-            if subprocess.run(process.launched(wish, self.user), check=False).returncode:
+            if subprocess.run(process.wrapped_command(wish, self.user), check=False).returncode:
                 raise EmicError(
                     "PostgreSQL does not run as root, this system has no user namespaces, and the account "
                     f"{self.user} cannot reach {wish[2]}. Run ./emic as an ordinary user, or in a folder open to all."
                 )
 
     def _run(self, program: str, *arguments: str, said: str = "") -> None:
-        command = process.launched([str(binaries.postgres_bin() / program), *arguments], self.user)
+        command = process.wrapped_command([str(binaries.postgres_bin() / program), *arguments], self.user)
         done = subprocess.run(command, input=said, capture_output=True, text=True, check=False, env=clean_env())
         with self.log.open("a") as log:
             log.write(done.stdout + done.stderr)
@@ -240,9 +240,9 @@ def end_leftover(pid_file: Path, mark: str, gentle: int) -> None:
         return
     if process.is_alive(pid) and mark in process.command_line(pid):
         os.kill(pid, gentle)
-        if not process.wait_gone(pid, 20):
+        if not process.wait_for_exit(pid, 20):
             process.end_group(pid)
-            process.wait_gone(pid, 5)
+            process.wait_for_exit(pid, 5)
     pid_file.unlink(missing_ok=True)
 
 

@@ -9,10 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import packages, say
+from . import console, packages
 from .binaries import ROOT
+from .data_folder import sha256
 from .errors import EmicError
-from .home import sha256
 
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
@@ -35,9 +35,9 @@ def ensure(wanted: str = RUN) -> None:
         raise EmicError(f"Only {room} MB are free on the disk of {ROOT}, and the packages need 1500. Free some room.")
     STAMP.unlink(missing_ok=True)
     if not _works():
-        with say.step("Making .venv"):
+        with console.print_step("Making .venv"):
             _make()
-    with say.step(f"Installing packages ({'uv' if _uv() else 'pip'})"):
+    with console.print_step(f"Installing packages ({'uv' if _uv() else 'pip'})"):
         _install(ROOT / "requirements" / wanted)
     STAMP.write_text(json.dumps({wanted: _fingerprint(wanted)}))
 
@@ -71,11 +71,11 @@ def _works() -> bool:
 def _make() -> None:
     uv = _uv()
     if uv:
-        quietly([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(VENV)], "make .venv")
+        run_quietly([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(VENV)], "make .venv")
         return
     if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
         _add_venv(f"python{sys.version_info.major}.{sys.version_info.minor}-venv")
-    quietly([sys.executable, "-m", "venv", "--clear", str(VENV)], "make .venv")
+    run_quietly([sys.executable, "-m", "venv", "--clear", str(VENV)], "make .venv")
 
 
 def _add_venv(package: str) -> None:
@@ -91,7 +91,7 @@ def _add_venv(package: str) -> None:
 def ensure_pip() -> None:
     """uv makes environments without pip."""
     if subprocess.run([PYTHON, "-c", "import pip"], capture_output=True, check=False).returncode:
-        quietly([str(PYTHON), "-m", "ensurepip"], "add pip to .venv")
+        run_quietly([str(PYTHON), "-m", "ensurepip"], "add pip to .venv")
 
 
 def _install(lock: Path) -> None:
@@ -102,10 +102,10 @@ def _install(lock: Path) -> None:
         ensure_pip()
         command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
         command += ["--retries", "2", "--require-hashes", "-r", str(lock)]
-    quietly(command, "install the packages")
+    run_quietly(command, "install the packages")
 
 
-def quietly(command: list[str], purpose: str) -> None:
+def run_quietly(command: list[str], purpose: str) -> None:
     """Run with the output kept for the day it is needed; say in a sentence what went wrong."""
     env = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")}
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, check=False)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
 
-from . import process, say
+from . import console, process
 from .errors import EmicError
 from .logs import rotate
 
@@ -52,7 +52,7 @@ class Program:
             rotate(self.log)
             log = self.log.open("ab")
         except OSError as error:  # on a full disk it runs without its log
-            say.line_now_and_then(f"{self.log}: {error.strerror}.")
+            console.line_now_and_then(f"{self.log}: {error.strerror}.")
             self._spawn(subprocess.DEVNULL)
         else:
             with log:
@@ -93,7 +93,7 @@ class Health:
 
 
 @dataclass
-class Watched:
+class WatchedService:
     """One service and its recent history."""
 
     service: Service
@@ -113,19 +113,21 @@ class Watched:
         if self.service.child:
             self.note(self.service.name, self.service.child.pid)
 
-    def look(self, now: float) -> None:
+    def check(self, now: float) -> None:
         """Notice a death, or start again when its pause is over."""
         child = self.service.child
         if self.again_at is not None:
             if now >= self.again_at:
-                self._start_again(now)
+                self._restart(now)
         elif child is not None and child.poll() is not None:
             process.end_group(child.pid)
             if now - self.started > HEALTHY_AFTER:
                 self.delay = FIRST_DELAY
-            self._wait(now, f"{self.service.name} ended ({how_it_ended(child.returncode)})")
+            self._wait(now, f"{self.service.name} ended ({exit_description(child.returncode)})")
         elif child is not None and self._is_lost(now):
-            say.line(f"  {time.strftime('%H:%M:%S')} {self.service.name} does not respond, so it is replaced.")
+            console.print_line(
+                f"  {time.strftime('%H:%M:%S')} {self.service.name} does not respond, so it is replaced."
+            )
             self.replaced = now
             process.end_group(child.pid)
 
@@ -133,14 +135,14 @@ class Watched:
         lost = self.health is not None and self.health.is_lost(now - self.started)
         return lost and now - self.replaced >= REPLACE_SECONDS
 
-    def _start_again(self, now: float) -> None:
+    def _restart(self, now: float) -> None:
         try:
             self.start()
         except (EmicError, OSError) as error:
             self._wait(now, str(error))
 
     def _wait(self, now: float, why: str) -> None:
-        say.line(f"  {time.strftime('%H:%M:%S')} {why}; starting it again in {self.delay:g} s.")
+        console.print_line(f"  {time.strftime('%H:%M:%S')} {why}; starting it again in {self.delay:g} s.")
         self.again_at = now + self.delay
         self.delay = min(self.delay * 2, LONGEST_DELAY)
 
@@ -149,29 +151,29 @@ class Supervisor:
     """Starts services one by one; `watch` returns never, and `stop` may be called at any time."""
 
     def __init__(self, note: Callable[[str, int], None], chore: Callable[[], None] = lambda: None) -> None:
-        self.watched: list[Watched] = []
+        self.watched: list[WatchedService] = []
         self.note = note
         self.chore = chore  # done every few seconds while all runs
 
     def start(self, service: Service, responds: Callable[[], bool] | None = None) -> None:
         """Start a service; with `responds`, replace it when it does not respond."""
-        watched = Watched(service, note=self.note)
+        watched = WatchedService(service, note=self.note)
         self.watched.append(watched)
         watched.start()
         watched.health = Health(responds) if responds else None
 
-    def look(self) -> None:
+    def check(self) -> None:
         """A service that cannot be looked after now hinders no other."""
         for watched in self.watched:
             try:
-                watched.look(time.monotonic())
+                watched.check(time.monotonic())
             except OSError as error:
-                say.line_now_and_then(f"{watched.service.name}: {error.strerror}.")
+                console.line_now_and_then(f"{watched.service.name}: {error.strerror}.")
 
     def watch(self) -> None:
         chore_at = 0.0
         while True:
-            self.look()
+            self.check()
             if time.monotonic() >= chore_at:
                 with suppress(OSError):  # a full disk: it is done again in a few seconds
                     self.chore()
@@ -184,7 +186,7 @@ class Supervisor:
             self.watched.pop().service.stop()
 
 
-def how_it_ended(code: int) -> str:
+def exit_description(code: int) -> str:
     if code >= 0:
         return f"exit status {code}"
     try:

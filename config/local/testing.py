@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from . import models, packages, say, setup
+from . import console, models, packages, setup
 from .binaries import ROOT
 from .errors import EmicError
 
@@ -49,11 +49,11 @@ def test(arguments: list[str]) -> int:
         more_passed, more_failed = run_performance()
         passed, failed = passed + more_passed, failed + more_failed
     if failed:
-        say.line(f"\nFailed besides tests: {', '.join(failed)}")
+        console.print_line(f"\nFailed besides tests: {', '.join(failed)}")
     for node in counts.get("unsteady", []) if not counts["failed"] else []:
-        say.line(f"Unsteady, passed only when it ran alone: {node}")
+        console.print_line(f"Unsteady, passed only when it ran alone: {node}")
     all_failed = counts["failed"] + len(failed)
-    say.line(f"\n{counts['passed'] + passed} passed, {all_failed} failed")
+    console.print_line(f"\n{counts['passed'] + passed} passed, {all_failed} failed")
     return 1 if all_failed or counts["status"] else 0
 
 
@@ -66,12 +66,12 @@ def run_checks(*, release: bool) -> tuple[int, list[str]]:
         if done.returncode:
             failed.append(name)
         if done.returncode or name == TRANSLATIONS:  # it lists what is missing, too
-            say.line((done.stdout + done.stderr).rstrip())
+            console.print_line((done.stdout + done.stderr).rstrip())
     return len(CHECKS) - len(failed), failed
 
 
 def timed(name: str, command: list[str], env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
-    with say.step(name):
+    with console.print_step(name):
         return subprocess.run(
             command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
@@ -110,7 +110,7 @@ def run_pytest(chosen: list[str], slow: bool) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         counted = Path(folder) / "counts.json"
         env = {**test_environment(), "EMIC_TEST_COUNTS": str(counted), **({"NEEDS_MODELS": "1"} if slow else {})}
-        say.line()
+        console.print_line()
         status = subprocess.run(
             [*command, *chosen], cwd=ROOT, env=env, stdin=subprocess.DEVNULL, check=False
         ).returncode
@@ -118,7 +118,7 @@ def run_pytest(chosen: list[str], slow: bool) -> dict[str, Any]:
         again = counts.get("nodes", []) if status == 1 and not chosen else []
         if may_run_again(again):
             counted.unlink()
-            say.line(f"\nRunning again, alone: {', '.join(again)}")
+            console.print_line(f"\nRunning again, alone: {', '.join(again)}")
             alone = [str(setup.PYTHON), "-m", "pytest", "-p", "tests.timing", "-n", "0", "-q", *again]
             status = subprocess.run(alone, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, check=False).returncode
             second = json.loads(counted.read_text()) if counted.exists() else {"passed": 0, "failed": len(again)}
@@ -134,11 +134,11 @@ def run_performance() -> tuple[int, list[str]]:
     failed, scripts = [], sorted(path for path in PERFORMANCE.glob("*.py") if not path.name.startswith(("_", "test_")))
     for script in scripts:
         begun = time.monotonic()
-        say.line(f"\n{script.relative_to(ROOT)}")
+        console.print_line(f"\n{script.relative_to(ROOT)}")
         done = subprocess.run(
             [str(setup.PYTHON), str(script)], cwd=ROOT, env=test_environment(), stdin=subprocess.DEVNULL, check=False
         )
-        say.line(f"  took {time.monotonic() - begun:.1f} s")
+        console.print_line(f"  took {time.monotonic() - begun:.1f} s")
         if done.returncode:
             failed.append(script.name)
     return len(scripts) - len(failed), failed
@@ -154,7 +154,7 @@ def ensure_browser() -> None:
             "The browser tests need Chromium and fonts, which only root can install: "
             f"sudo apt-get install -y --no-install-recommends {' '.join(missing)}"
         )
-    with say.step("Installing Chromium and fonts"):
+    with console.print_step("Installing Chromium and fonts"):
         packages.apt_install(missing)
 
 

@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from config.local.home import Home
+from config.local.data_folder import DataFolder
 from tests.load.server import ROOT, wait_until_healthy
 
 
 class Instance:
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.home = Home(path)
+        self.home = DataFolder(path)
 
     @property
     def pid(self) -> int:
@@ -32,7 +32,7 @@ class Instance:
 
     def world(self, *arguments: str) -> Any:
         """Run tests.load.world beside it, with its settings."""
-        from config.local.children import environment
+        from config.local.environment import environment
 
         env = {**environment(self.home), "EMIC_DB_POOL": "0", "DATABASE_URL": self.database_url()}
         command = [sys.executable, "-m", "tests.load.world", *arguments]

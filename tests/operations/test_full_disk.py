@@ -15,9 +15,9 @@ from django.db import OperationalError
 from psycopg.errors import DiskFull
 
 from config.full_disk import is_disk_full
-from config.local import ballast, home, say
+from config.local import ballast, console, data_folder
+from config.local.data_folder import DataFolder
 from config.local.errors import EmicError
-from config.local.home import Home
 from config.local.process import is_alive
 from config.local.run import has_heartbeat
 from config.local.supervisor import Program, Supervisor
@@ -36,23 +36,23 @@ def refuse(*_arguments: Any, **_named: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def nothing_printed_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(say, "_printed", {})
+    monkeypatch.setattr(console, "_printed", {})
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Home:
-    found = Home(tmp_path)
+def folder(tmp_path: Path) -> DataFolder:
+    found = DataFolder(tmp_path)
     for name in ("run", "logs"):
         (tmp_path / name).mkdir()
     return found
 
 
 def test_notes_that_cannot_be_written_are_told_once_and_stop_nothing(
-    folder: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: DataFolder, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(home, "_write", refuse)
+    monkeypatch.setattr(data_folder, "_write", refuse)
     for _ in range(3):
-        folder.note_child("Worker", 1)
+        folder.record_child("Worker", 1)
         folder.remember_run(address="http://127.0.0.1:1")
     folder.write_notes()
     monkeypatch.undo()
@@ -78,26 +78,28 @@ class Broken:
         pass
 
 
-def program(folder: Home) -> Program:
+def program(folder: DataFolder) -> Program:
     return Program("Sleeper", ["sleep", "60"], dict(os.environ), folder.path / "logs" / "sleeper.log", folder.path)
 
 
-def test_a_service_that_the_full_disk_stops_hinders_no_other(folder: Home, capsys: pytest.CaptureFixture[str]) -> None:
-    supervisor = Supervisor(folder.note_child)
+def test_a_service_that_the_full_disk_stops_hinders_no_other(
+    folder: DataFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    supervisor = Supervisor(folder.record_child)
     sleeper = program(folder)
     with pytest.raises(OSError):
         supervisor.start(Broken())
     supervisor.watched[0].again_at = 0.0
     supervisor.start(sleeper)
     try:
-        supervisor.look()
+        supervisor.check()
         assert "No space left on device; starting it again in" in capsys.readouterr().out
         assert sleeper.child and sleeper.child.poll() is None
     finally:
         supervisor.stop()
 
 
-def test_a_program_starts_without_its_log_where_that_cannot_be_opened(folder: Home) -> None:
+def test_a_program_starts_without_its_log_where_that_cannot_be_opened(folder: DataFolder) -> None:
     sleeper = program(folder)
     sleeper.log = folder.path / "no-such-folder" / "sleeper.log"
     sleeper.start()
@@ -107,10 +109,10 @@ def test_a_program_starts_without_its_log_where_that_cannot_be_opened(folder: Ho
         sleeper.stop()
 
 
-def test_only_a_first_start_needs_much_room(folder: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_first_start_needs_much_room(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     def free(megabytes: int) -> None:
-        usage = (10**12, 10**12, megabytes * home.MEGABYTE)
-        monkeypatch.setattr(home.shutil, "disk_usage", lambda path: home.shutil._ntuple_diskusage(*usage))
+        usage = (10**12, 10**12, megabytes * data_folder.MEGABYTE)
+        monkeypatch.setattr(data_folder.shutil, "disk_usage", lambda path: data_folder.shutil._ntuple_diskusage(*usage))
 
     free(400)
     with pytest.raises(EmicError, match="Only 400 MB are free"):

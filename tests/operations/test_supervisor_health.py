@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from config.local import run, supervisor
-from config.local.home import Home
+from config.local.data_folder import DataFolder
 from config.local.servers import Valkey
-from config.local.supervisor import Health, Program, Supervisor, Watched
+from config.local.supervisor import Health, Program, Supervisor, WatchedService
 from tests.load.instance import Instance, running
 from tests.load.server import wait_until_healthy
 from tests.start.helpers import eventually
@@ -34,7 +34,7 @@ def test_a_frozen_queue_is_replaced(tmp_path: Path, quick: None, monkeypatch: py
         os.kill(frozen, signal.SIGSTOP)
 
         def is_replaced() -> bool:
-            supervised.look()
+            supervised.check()
             return bool(server.child and server.child.pid != frozen and server.is_ready())
 
         assert eventually(is_replaced)
@@ -48,11 +48,11 @@ class Silent:
     def __init__(self, folder: Path) -> None:
         self.program = Program("Silent", ["sleep", "60"], dict(os.environ), folder / "log", folder)
         self.health = Health(lambda: False)
-        self.watched = Watched(self.program, self.health)
+        self.watched = WatchedService(self.program, self.health)
         self.watched.start()
 
     def is_killed(self, now: float) -> bool:
-        self.watched.look(now)
+        self.watched.check(now)
         child = self.program.child
         assert child
         time.sleep(0.1)
@@ -77,7 +77,7 @@ def test_a_service_is_replaced_once_in_five_minutes_and_not_while_it_starts(tmp_
 
 
 def test_a_worker_that_touches_its_file_no_more_is_lost(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = DataFolder(tmp_path)
     (tmp_path / "run").mkdir()
     assert not run.has_heartbeat(home)
     run.heartbeat(home).touch()

@@ -17,31 +17,31 @@ def ids(messages: list[checks.CheckMessage]) -> list[str | None]:
 def test_the_default_key_is_for_this_machine_only(settings: Settings) -> None:
     settings.SECRET_KEY = settings.DEFAULT_KEY
     settings.ALLOWED_HOSTS = PUBLIC
-    assert ids(checks.default_key(None)) == ["emic.E001"]
+    assert ids(checks.check_secret_key(None)) == ["emic.E001"]
     settings.ALLOWED_HOSTS = ["*"]
-    assert ids(checks.default_key(None)) == ["emic.E001"]
+    assert ids(checks.check_secret_key(None)) == ["emic.E001"]
     settings.ALLOWED_HOSTS = LOCAL
-    assert ids(checks.default_key(None)) == []
+    assert ids(checks.check_secret_key(None)) == []
     settings.ALLOWED_HOSTS, settings.SECRET_KEY = PUBLIC, "x" * 60
-    assert ids(checks.default_key(None)) == []
+    assert ids(checks.check_secret_key(None)) == []
 
 
 def test_debug_is_for_this_machine_only(settings: Settings) -> None:
     settings.DEBUG = True
     settings.ALLOWED_HOSTS = PUBLIC
-    assert ids(checks.debug_in_public(None)) == ["emic.E002"]
+    assert ids(checks.check_debug(None)) == ["emic.E002"]
     settings.ALLOWED_HOSTS = LOCAL
-    assert ids(checks.debug_in_public(None)) == []
+    assert ids(checks.check_debug(None)) == []
     settings.DEBUG, settings.ALLOWED_HOSTS = False, PUBLIC
-    assert ids(checks.debug_in_public(None)) == []
+    assert ids(checks.check_debug(None)) == []
 
 
 def test_a_key_for_secrets_is_a_key_or_missing(settings: Settings) -> None:
     for keys, found in (([], []), (["a word"], ["emic.E003"]), ([KEY, "x"], ["emic.E003"])):
         settings.SECRETS_KEYS = keys
-        assert ids(checks.key_of_secrets(None)) == found
+        assert ids(checks.check_secrets_key(None)) == found
     settings.SECRETS_KEYS = [KEY]
-    assert ids(checks.key_of_secrets(None)) == []
+    assert ids(checks.check_secrets_key(None)) == []
 
 
 def test_private_networks_are_networks(settings: Settings) -> None:
@@ -71,6 +71,6 @@ def test_a_public_site_is_warned_that_passwords_travel_in_the_clear(settings: Se
 def test_a_web_server_without_our_command_refuses_the_same_mistakes(settings: Settings) -> None:
     settings.SECRET_KEY, settings.ALLOWED_HOSTS = settings.DEFAULT_KEY, PUBLIC
     with pytest.raises(ImproperlyConfigured, match="EMIC_SECRET_KEY is not set"):
-        checks.refuse_mistakes()
+        checks.run_checks_or_exit()
     settings.ALLOWED_HOSTS = LOCAL
-    checks.refuse_mistakes()
+    checks.run_checks_or_exit()

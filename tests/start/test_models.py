@@ -22,7 +22,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
     monkeypatch.delenv("EMIC_INSTALLED", raising=False)
     for name in ("ensure", "ensure_pip"):
         monkeypatch.setattr(setup, name, lambda: None)
-    monkeypatch.setattr(setup, "quietly", lambda command, purpose: told.append(command))
+    monkeypatch.setattr(setup, "run_quietly", lambda command, purpose: told.append(command))
     monkeypatch.setattr(models, "STAMP", tmp_path / "stamp.json")
     monkeypatch.setattr(models, "works", lambda: True)
     monkeypatch.setattr(models, "has_gpu", lambda: False)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from config.local.practice import CHATTER, NO, reply
+from config.local.mock_model import CHATTER, NO, chat_completion
 
 
 def asked(number: int, **more: Any) -> dict[str, Any]:
@@ -11,7 +11,7 @@ def asked(number: int, **more: Any) -> dict[str, Any]:
 
 
 def said(body: dict[str, Any]) -> str | None:
-    message = reply(body)["choices"][0]["message"]
+    message = chat_completion(body)["choices"][0]["message"]
     return None if message.get("refusal") else message["content"]
 
 
@@ -31,5 +31,5 @@ def test_it_fills_a_schema() -> None:
 def test_now_and_then_it_chats_or_declines() -> None:
     answers = [said(asked(number)) for number in range(500)]
     assert 5 <= answers.count(CHATTER) <= 40 and 2 <= answers.count(None) <= 30
-    declined = reply(asked(answers.index(None)))["choices"][0]["message"]
+    declined = chat_completion(asked(answers.index(None)))["choices"][0]["message"]
     assert declined["refusal"] == NO and declined["content"] is None

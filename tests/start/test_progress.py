@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from config.local import children, say
-from config.local.children import manage, run_command
+from config.local import console, environment
+from config.local.data_folder import DataFolder
+from config.local.environment import manage, run_command
 from config.local.errors import EmicError
-from config.local.home import Home
 
 
 class Terminal(io.StringIO):
@@ -21,7 +21,7 @@ class Terminal(io.StringIO):
 def test_a_terminal_shows_progress_in_the_line_of_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr(sys, "stdout", screen)
-    with say.step("Loading the demo") as progress:
+    with console.print_step("Loading the demo") as progress:
         progress.show("pictures 72 of 118")
         progress.show("answers 50 of 792, then some more text that is long enough to reach beyond the time")
         progress.show("answers 792 of 792")
@@ -38,15 +38,15 @@ def test_a_terminal_shows_progress_in_the_line_of_the_step(monkeypatch: pytest.M
 def test_a_log_has_whole_lines_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     log, clock = io.StringIO(), [100.0]
     monkeypatch.setattr(sys, "stdout", log)
-    monkeypatch.setattr(say.time, "monotonic", lambda: clock[0])
-    with say.step("Loading the demo") as progress:
+    monkeypatch.setattr(console.time, "monotonic", lambda: clock[0])
+    with console.print_step("Loading the demo") as progress:
         for number in range(1, 6):
             clock[0] += 1
             progress.show(f"pictures {number} of 5")
     assert log.getvalue().splitlines() == [
         "  Loading the demo: pictures 2 of 5",
         "  Loading the demo: pictures 4 of 5",
-        f"  {'Loading the demo':<{say.WIDTH}}{'5.0 s':>8}",
+        f"  {'Loading the demo':<{console.WIDTH}}{'5.0 s':>8}",
     ]
 
 
@@ -72,11 +72,11 @@ def test_an_interruption_ends_the_command(tmp_path: Path) -> None:
 
 
 def test_a_failure_is_a_sentence_and_the_log_has_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = Home(tmp_path)
+    home = DataFolder(tmp_path)
     home.prepare()
     code = "import sys; print('some', flush=True); sys.exit('It broke.')"
     monkeypatch.setattr(
-        children, "run_command", lambda _c, env, seen: run_command([sys.executable, "-c", code], env, seen)
+        environment, "run_command", lambda _c, env, seen: run_command([sys.executable, "-c", code], env, seen)
     )
     seen: list[str] = []
     with pytest.raises(EmicError, match="It broke"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from config.local import children, setup
+from config.local import environment, setup
 from tests.start.helpers import ROOT, emic, one_sentence
 
 
@@ -82,7 +82,7 @@ def test_a_failed_installation_is_told_by_its_cause(said: str, told: str) -> Non
 
 def test_a_disk_that_fills_up_on_the_way_is_told_as_that() -> None:
     said = "psycopg.errors.DiskFull: could not extend file: No space left on device"
-    assert "is full" in children.explain(said, "migrate", Path("/data"), Path("log"))
+    assert "is full" in environment.explain_failure(said, "migrate", Path("/data"), Path("log"))
 
 
 def backup_file(path: Path, members: dict[str, bytes], *, link: str = "") -> Path:

@@ -107,12 +107,12 @@ def test_the_supervisor_restarts_what_died_and_says_so_in_one_line(
         first = server.child.pid
         os.kill(first, signal.SIGKILL)
         server.child.wait()
-        supervisor.look()
+        supervisor.check()
         assert "Valkey ended (SIGKILL); starting it again in 0.5 s." in capsys.readouterr().out
         watched = supervisor.watched[0]
         assert watched.delay == 1.0
         watched.again_at = 0.0
-        supervisor.look()
+        supervisor.check()
         assert server.is_ready()
         assert [name for name, _ in seen] == ["Valkey", "Valkey"]
         assert seen[1][1] != first

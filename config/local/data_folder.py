@@ -10,7 +10,7 @@ import shutil
 from pathlib import Path
 from typing import IO, Any
 
-from . import ballast, process, say
+from . import ballast, console, process
 from .binaries import ROOT
 from .errors import EmicError
 
@@ -19,7 +19,7 @@ NEEDED = 500  # megabytes for the first start, which makes a database
 NEEDED_AGAIN = 50  # for later starts: a site whose disk is nearly full still shows its pages and takes answers
 
 
-class Home:
+class DataFolder:
     """One data folder. At most one `./emic` at a time holds it."""
 
     def __init__(self, path: Path | None = None) -> None:
@@ -77,7 +77,7 @@ class Home:
     def current_run(self) -> dict[str, Any]:
         return _read_json(self.path / "run" / "now.json")
 
-    def explain_holder(self) -> EmicError:
+    def describe_holder(self) -> EmicError:
         run = self.current_run()
         where = f", at {run['address']}" if run.get("address") else ""
         if run.get("purpose") == "run":
@@ -108,7 +108,7 @@ class Home:
     def remember(self, **facts: Any) -> None:
         _write(self.path / "instance.json", json.dumps({**self.facts(), **facts}, indent=1))
 
-    def note_child(self, name: str, pid: int) -> None:
+    def record_child(self, name: str, pid: int) -> None:
         noted = self._unwritten.get("children.json") or _read_json(self.path / "run" / "children.json")
         self._note("children.json", {**noted, name: pid})
 
@@ -119,20 +119,20 @@ class Home:
             self._unwritten.pop(name, None)
         except OSError as error:
             self._unwritten[name] = content
-            say.line_now_and_then(f"{self.path / 'run' / name} was not written: {error.strerror}.")
+            console.line_now_and_then(f"{self.path / 'run' / name} was not written: {error.strerror}.")
 
     def write_notes(self) -> None:
         """Write the notes that were not taken, if there is room now."""
         for name, content in dict(self._unwritten).items():
             self._note(name, content)
 
-    def end_leftovers(self) -> None:
+    def stop_leftovers(self) -> None:
         """End what a killed `./emic` left behind; the folder must be held. Servers look after themselves."""
         path = self.path / "run" / "children.json"
         for pid in _read_json(path).values():
             if process.is_alive(pid) and str(self.path) in process.command_line(pid):
                 process.end_group(pid)
-                process.wait_gone(pid, 5)
+                process.wait_for_exit(pid, 5)
         path.unlink(missing_ok=True)
 
 

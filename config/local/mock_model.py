@@ -1,6 +1,6 @@
 """A practice model for the demo: it speaks the OpenAI protocol, looks at nothing, and costs nothing.
 
-    python -m config.local.practice --port 8117
+    python -m config.local.mock_model --port 8117
 
 What it says hangs on what it is asked, so the same question has the same answer. Now and then it chats, or declines,
 as real models do: what became of that is on the page of a run.
@@ -21,11 +21,11 @@ CHATTER = "What a lovely picture. I would not like to put it into one word."
 NO = "I cannot say anything about people in pictures."
 
 
-def reply(asked: dict[str, Any]) -> dict[str, Any]:
+def chat_completion(asked: dict[str, Any]) -> dict[str, Any]:
     """A chat completion."""
     seen = json.dumps([asked.get("model"), asked.get("messages"), asked.get("seed")], sort_keys=True)
     dice = Random(hashlib.sha256(seen.encode()).digest())
-    message: dict[str, Any] = {"role": "assistant", "content": said(asked, dice)}
+    message: dict[str, Any] = {"role": "assistant", "content": completion_text(asked, dice)}
     if dice.random() < DECLINES:
         message |= {"content": None, "refusal": NO}
     words = {"prompt_tokens": len(seen) // 400 + 50, "completion_tokens": len(message["content"] or NO) // 4 + 1}
@@ -38,30 +38,30 @@ def reply(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def said(asked: dict[str, Any], dice: Random) -> str:
+def completion_text(asked: dict[str, Any], dice: Random) -> str:
     if dice.random() < CHATS:
         return CHATTER
     schema = (asked.get("response_format") or {}).get("json_schema", {}).get("schema")
     if schema:
-        return json.dumps(filled(schema, dice))
+        return json.dumps(fill_schema(schema, dice))
     choices = asked.get("guided_choice")
-    return str(leaning(choices, dice)) if choices else "3"
+    return str(choose_upper_middle(choices, dice)) if choices else "3"
 
 
-def leaning(choices: list[Any], dice: Random) -> Any:
+def choose_upper_middle(choices: list[Any], dice: Random) -> Any:
     """One of them, rather from the upper middle: a model likes most things."""
     return choices[min(len(choices) - 1, int(len(choices) * dice.betavariate(3, 2)))]
 
 
-def filled(schema: dict[str, Any], dice: Random) -> Any:
+def fill_schema(schema: dict[str, Any], dice: Random) -> Any:
     """Something that the schema allows."""
     if schema.get("enum"):
-        return leaning(schema["enum"], dice)
+        return choose_upper_middle(schema["enum"], dice)
     kind = schema.get("type")
     if kind == "object":
-        return {name: filled(part, dice) for name, part in schema.get("properties", {}).items()}
+        return {name: fill_schema(part, dice) for name, part in schema.get("properties", {}).items()}
     if kind == "array":
-        return [filled(schema.get("items", {}), dice) for _ in range(max(1, schema.get("minItems", 1)))]
+        return [fill_schema(schema.get("items", {}), dice) for _ in range(max(1, schema.get("minItems", 1)))]
     if kind in ("integer", "number"):
         low, high = schema.get("minimum", 0), schema.get("maximum", 1)
         return dice.randint(low, high) if kind == "integer" else round(dice.uniform(low, high), 3)
@@ -86,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
             return self._send(404, {"error": {"message": "There is nothing here."}})
         try:
             asked = json.loads(body)
-            return self._send(200, reply(asked))
+            return self._send(200, chat_completion(asked))
         except (ValueError, AttributeError, TypeError):
             return self._send(400, {"error": {"message": "This is no chat request."}})
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .binaries import ROOT
+from .data_folder import DataFolder
 from .errors import EmicError
-from .home import Home
 from .servers import Postgres, Valkey
 from .setup import PYTHON
 
@@ -23,7 +23,7 @@ def is_local(host: str) -> bool:
     return host in LOCAL_HOSTS
 
 
-def embedded_servers(home: Home, *, with_broker: bool = True) -> list[Postgres | Valkey]:
+def embedded_servers(home: DataFolder, *, with_broker: bool = True) -> list[Postgres | Valkey]:
     """The servers that the environment does not replace by others."""
     servers: list[Postgres | Valkey] = []
     if not os.environ.get("DATABASE_URL"):
@@ -33,7 +33,7 @@ def embedded_servers(home: Home, *, with_broker: bool = True) -> list[Postgres |
     return servers
 
 
-def environment(home: Home, hosts: str = "") -> dict[str, str]:
+def environment(home: DataFolder, hosts: str = "") -> dict[str, str]:
     """What Django reads; whatever was set outside wins."""
     env = {key: value for key, value in os.environ.items() if key not in ("PYTHONHOME", "VIRTUAL_ENV")}
     env.update(EMIC_DATA=str(home.path), DJANGO_SETTINGS_MODULE="config.settings", PYTHONUNBUFFERED="1")
@@ -58,7 +58,7 @@ def has_command(name: str) -> bool:
 
 
 def manage(
-    home: Home, env: dict[str, str], *arguments: str, on_line: Callable[[str], None] = lambda _line: None
+    home: DataFolder, env: dict[str, str], *arguments: str, on_line: Callable[[str], None] = lambda _line: None
 ) -> None:
     """Run one of Django's commands, its output in the log, its failure in a sentence.
 
@@ -69,7 +69,7 @@ def manage(
     with log.open("a") as file:
         file.write(f"$ manage.py {' '.join(arguments)}\n{output}")
     if status:
-        raise EmicError(explain(output, arguments[0], home.path, log))
+        raise EmicError(explain_failure(output, arguments[0], home.path, log))
 
 
 def run_command(command: list[str], env: dict[str, str], on_line: Callable[[str], None]) -> tuple[int, str]:
@@ -94,7 +94,7 @@ def run_command(command: list[str], env: dict[str, str], on_line: Callable[[str]
         return status, "".join(lines) + errors.read()
 
 
-def explain(said: str, command: str, data: Path, log: Path) -> str:
+def explain_failure(said: str, command: str, data: Path, log: Path) -> str:
     if os.strerror(errno.ENOSPC) in said:
         return disk_full(data)
     lines = [line.strip() for line in said.splitlines() if line.strip()]

@@ -13,7 +13,7 @@ PROGRESS_SECONDS = 2.0
 _printed: dict[str, float] = {}
 
 
-def line(text: str = "") -> None:
+def print_line(text: str = "") -> None:
     """Print a line; where it goes to a file on a full disk, it is dropped and the work goes on."""
     with suppress(OSError):
         print(text, flush=True)
@@ -24,7 +24,7 @@ def line_now_and_then(text: str) -> None:
     now = time.monotonic()
     if now - _printed.get(text, -REPEAT_SECONDS) >= REPEAT_SECONDS:
         _printed[text] = now
-        line(f"  {time.strftime('%H:%M:%S')} {text}")
+        print_line(f"  {time.strftime('%H:%M:%S')} {text}")
 
 
 class Progress:
@@ -42,12 +42,12 @@ class Progress:
                 print(f"\r{shown:<{self.width}}", end="", flush=True)
             self.width = max(self.width, len(shown))
         elif time.monotonic() >= self._due:
-            line(shown)
+            print_line(shown)
             self._due = time.monotonic() + self._seconds
 
 
 @contextmanager
-def step(text: str) -> Iterator[Progress]:
+def print_step(text: str) -> Iterator[Progress]:
     """`PostgreSQL ........ 0.6 s`; on a terminal the words appear when the step begins."""
     begun = time.monotonic()
     on_screen = sys.stdout.isatty()

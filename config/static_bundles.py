@@ -42,12 +42,12 @@ IMPORT = re.compile(r'^import \{ ([\w, ]+) \} from "(\.[^"]+)";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async function|function|const|class) (\w+))", re.MULTILINE)
 
 
-def joined(names: Iterable[str]) -> list[str]:
+def bundle_names(names: Iterable[str]) -> list[str]:
     """What a sheet's page asks for in place of these files; none twice."""
     return list(dict.fromkeys(HOME.get(name, name) for name in names))
 
 
-def join_scripts(name: str, sources: Mapping[str, str]) -> str:
+def bundle_scripts(name: str, sources: Mapping[str, str]) -> str:
     """One module of several, each in a scope of its own, in the order of what needs what.
 
     Imports from other files become imports of the joined files that hold them. Raises ValueError for what it cannot
@@ -78,7 +78,7 @@ def join_scripts(name: str, sources: Mapping[str, str]) -> str:
     return "".join([*heads, *bodies, *given])
 
 
-class JoinedFinder(finders.BaseFinder):
+class BundleFinder(finders.BaseFinder):
     """Finds the joined files; they are made anew when a source has changed."""
 
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
@@ -104,7 +104,7 @@ class JoinedFinder(finders.BaseFinder):
         newest = max(place.stat().st_mtime_ns for place in places.values())
         if not made.exists() or made.stat().st_mtime_ns < newest:
             sources = {name: place.read_text("utf-8") for name, place in places.items()}
-            text = "".join(sources.values()) if path in STYLES else join_scripts(path, sources)
+            text = "".join(sources.values()) if path in STYLES else bundle_scripts(path, sources)
             made.parent.mkdir(parents=True, exist_ok=True)
             fresh = made.with_suffix(".new")
             fresh.write_text(text, "utf-8")
