@@ -5,7 +5,7 @@ from django.db.models import F, Q
 from django.http import Http404
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Review
-from annotation.services import loading, reviews
+from annotation.services import assignment_loader, reviews
 from benchmarks.models import Benchmark
 from people.models import User
 
@@ -16,7 +16,7 @@ def assignment_for(user: Person, assignment_id: int) -> Assignment:
     """One's own assignment, with all that a sheet needs. It outlives membership: late work is never refused."""
     if not user.is_active:
         raise Http404
-    found = loading.own(assignment_id, user.pk)
+    found = assignment_loader.load_own_assignment(assignment_id, user.pk)
     if found is None:
         raise Http404
     return found

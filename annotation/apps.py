@@ -5,11 +5,11 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from annotation.chain import PANEL as CHAIN
-        from annotation.overview import PANEL
+        from annotation.campaign_summary import PANEL
+        from annotation.rule_results import FILTER
+        from annotation.rule_results import PANEL as VERDICTS
         from annotation.services.answer_files import IMPORT
-        from annotation.verdicts import FILTER
-        from annotation.verdicts import PANEL as VERDICTS
+        from annotation.stage_flow import PANEL as CHAIN
         from benchmarks import panels
         from jobs import kinds
 

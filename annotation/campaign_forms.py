@@ -7,7 +7,7 @@ from django import forms
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from annotation.conditions import condition_name, in_order
+from annotation.conditions import condition_name, sort_conditions
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Item, Stage
 from people.languages import native_name, text_languages
@@ -64,7 +64,7 @@ class CampaignForm(InstructionsForm):
         self.cohorts = sorted(Cohort.objects.filter(team=benchmark.team_id), key=lambda cohort: cohort.name)
         super().__init__(*args, languages=languages_of(self.cohorts), texts=stage.instructions, **kwargs)
         found = Item.objects.filter(stage=stage).exclude(condition="").order_by("condition")
-        conditions = in_order(benchmark, found.values_list("condition", flat=True).distinct())
+        conditions = sort_conditions(benchmark, found.values_list("condition", flat=True).distinct())
         language = get_language() or "en"
         self.fields["conditions"] = forms.MultipleChoiceField(
             label=_("Conditions"),

@@ -7,10 +7,10 @@ from typing import Any
 from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy as _
 
-from annotation.from_files import FromFiles, from_files
+from annotation.file_answer_counts import FileAnswerCounts, count_file_answers
 from annotation.models import Campaign, CampaignCohort, ProblemReport
 from annotation.progress import Progress, progress_of
-from annotation.services.filling import items_for
+from annotation.services.slot_creation import items_for
 from benchmarks.models import Benchmark
 
 REFUSALS: dict[str, Any] = {
@@ -37,7 +37,7 @@ PROBLEMS_SHOWN = 50
 
 
 @dataclass(frozen=True)
-class CohortLine:
+class CohortRow:
     """`items`: how many it would be asked about; None once the campaign was opened."""
 
     row: CampaignCohort
@@ -46,7 +46,7 @@ class CohortLine:
 
 
 @dataclass(frozen=True)
-class Problems:
+class ProblemCounts:
     """How many were reported in a campaign, and how many of them wait for an answer."""
 
     all: int = 0
@@ -54,77 +54,77 @@ class Problems:
 
 
 @dataclass(frozen=True)
-class CampaignLine:
+class CampaignRow:
     campaign: Campaign
     look: str
-    cohorts: list[CohortLine]
-    problems: Problems
-    brought: FromFiles
+    cohorts: list[CohortRow]
+    problems: ProblemCounts
+    brought: FileAnswerCounts
 
     @property
     def state(self) -> str:
-        return state_words(self.campaign)
+        return state_label(self.campaign)
 
 
-def look_of(campaign: Campaign) -> str:
+def chip_style(campaign: Campaign) -> str:
     return LOOKS[Campaign.State(campaign.state)]
 
 
-def state_words(campaign: Campaign) -> str:
+def state_label(campaign: Campaign) -> str:
     """A draft that was given up is closed like any other; the page says which it was."""
     if campaign.state == Campaign.State.CLOSED and campaign.opened_at is None:
         return str(_("Discarded draft"))
     return str(campaign.get_state_display())
 
 
-def wanted_items(campaign: Campaign, cohorts: Sequence[CampaignCohort]) -> dict[int, int]:
+def count_target_items(campaign: Campaign, cohorts: Sequence[CampaignCohort]) -> dict[int, int]:
     """How many items a campaign would ask each cohort about, by its id; empty once it was opened, since then the
     tallies say it."""
     return items_for(campaign, cohorts) if campaign.opened_at is None else {}
 
 
-def problem_counts(campaigns: Iterable[Campaign]) -> dict[int, Problems]:
+def problem_counts(campaigns: Iterable[Campaign]) -> dict[int, ProblemCounts]:
     rows = ProblemReport.objects.filter(assignment__campaign__in=list(campaigns)).values("assignment__campaign")
     counted = rows.annotate(all=Count("pk"), waiting=Count("pk", filter=Q(answered_at=None)))
-    return {row["assignment__campaign"]: Problems(row["all"], row["waiting"]) for row in counted}
+    return {row["assignment__campaign"]: ProblemCounts(row["all"], row["waiting"]) for row in counted}
 
 
-def listed(benchmark: Benchmark) -> list[CampaignLine]:
+def campaign_rows(benchmark: Benchmark) -> list[CampaignRow]:
     """Newest first, each with a ruler per cohort; as many queries for all as for one, and one more for each draft."""
     campaigns = list(Campaign.objects.filter(stage__benchmark=benchmark).select_related("stage").order_by("-pk"))
     rows = CampaignCohort.objects.filter(campaign__in=campaigns).select_related("cohort").order_by("cohort__label")
     progress = progress_of(row.pk for row in rows)
-    by_campaign: dict[int, list[CohortLine]] = {campaign.pk: [] for campaign in campaigns}
+    by_campaign: dict[int, list[CohortRow]] = {campaign.pk: [] for campaign in campaigns}
     of_campaign: dict[int, list[CampaignCohort]] = {campaign.pk: [] for campaign in campaigns}
     for row in rows:
         of_campaign[row.campaign_id].append(row)
     for campaign in campaigns:
-        items = wanted_items(campaign, of_campaign[campaign.pk])
-        lines = [CohortLine(row, progress[row.pk], items.get(row.pk)) for row in of_campaign[campaign.pk]]
+        items = count_target_items(campaign, of_campaign[campaign.pk])
+        lines = [CohortRow(row, progress[row.pk], items.get(row.pk)) for row in of_campaign[campaign.pk]]
         by_campaign[campaign.pk] = lines
-    problems, brought = problem_counts(campaigns), from_files(by_campaign)
+    problems, brought = problem_counts(campaigns), count_file_answers(by_campaign)
     return [
-        CampaignLine(
+        CampaignRow(
             campaign=one,
-            look=look_of(one),
+            look=chip_style(one),
             cohorts=by_campaign[one.pk],
-            problems=problems.get(one.pk, Problems()),
-            brought=brought.get(one.pk, FromFiles()),
+            problems=problems.get(one.pk, ProblemCounts()),
+            brought=brought.get(one.pk, FileAnswerCounts()),
         )
         for one in campaigns
     ]
 
 
 @dataclass(frozen=True)
-class ProblemLine:
+class ProblemRow:
     problem: ProblemReport
     pseudonym: str
 
 
-def problems_of(benchmark: Benchmark, campaign: Campaign) -> list[ProblemLine]:
+def problem_rows(benchmark: Benchmark, campaign: Campaign) -> list[ProblemRow]:
     """Unanswered ones first, then the newest."""
     reports = ProblemReport.objects.filter(assignment__campaign=campaign).select_related(
         "assignment__unit__item", "answered_by"
     )
     newest = reports.order_by("-answered_at", "-pk")[:PROBLEMS_SHOWN]  # Postgres puts NULL first when descending
-    return [ProblemLine(problem, benchmark.pseudonym(problem.rater_id)) for problem in newest]
+    return [ProblemRow(problem, benchmark.pseudonym(problem.rater_id)) for problem in newest]

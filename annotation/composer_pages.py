@@ -9,17 +9,24 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.composer.acts import DROPPED
-from annotation.composer.checking import StageProblem, readable
+from annotation.composer.actions import DROPPED
 from annotation.composer.controls import Control, Languages
-from annotation.composer.stage import Around, Question, Section, head, questions, sections
-from annotation.composer.stale import earlier_texts
-from annotation.composer.words import NAMES
+from annotation.composer.labels import NAMES
+from annotation.composer.stage_settings import (
+    QuestionSection,
+    Section,
+    StageContext,
+    header_section,
+    questions,
+    sections,
+)
+from annotation.composer.stale_translations import previous_texts
+from annotation.composer.validation import StageProblem, readable_sheet
 from annotation.fields.registry import KINDS
 from annotation.models import Campaign, StageDraft
 from annotation.services import sheet_versions, stages
 from annotation.services.derived_counts import MOST_ITEMS, context_names, count_derived
-from annotation.words import moment_of, zone_of
+from annotation.status_text import format_moment, time_zone_for
 from benchmarks.models import Benchmark, Stage
 from benchmarks.recipes.registry import RECIPES
 from people.languages import native_name
@@ -30,17 +37,17 @@ REWORDED = gettext_lazy(
     "Drafts and answers stay."
 )
 
-__all__ = ["NAMES", "Composed", "Line", "composed", "like_of", "likes_of", "lines_of"]
+__all__ = ["NAMES", "StageForm", "StageRow", "stage_form", "stage_rows", "template_choices", "template_content"]
 
 
 @dataclass(frozen=True)
-class Composed:
+class StageForm:
     """A stage's form. `effect`: what publishing will mean for campaigns that run."""
 
     seen: str
     saved: str
     head: Sequence[Control]
-    questions: Sequence[Question]
+    questions: Sequence[QuestionSection]
     sections: Sequence[Section]
     languages: Languages
     spoken: Mapping[str, str]
@@ -64,21 +71,21 @@ class Composed:
         return sum(one.blocks for one in self.problems)
 
 
-def composed(
+def stage_form(
     stage: Stage, content: Mapping[str, Any], draft: StageDraft | None, user: User, *, beside: str = "",
     checked: bool = False, conflict: str = "", seen: str = "",
-) -> Composed:  # fmt: skip
+) -> StageForm:  # fmt: skip
     """`seen`: of the page that was sent, where it is shown again because it could not be saved."""
     names = languages_of(stage)
-    before = dict(earlier_texts(content, stages.content_of(stage)))
+    before = dict(previous_texts(content, stages.content_of(stage)))
     languages = Languages(names, beside if beside in names else "", before)
     found = stages.problems(stage, content)
-    effect, reworded = effect_of(stage, content, found)
+    effect, reworded = publish_effect(stage, content, found)
     dropped = content.get(DROPPED)
-    return Composed(
-        seen=seen or stages.mark(stage, draft),
-        saved=saved_words(draft, user),
-        head=head(content),
+    return StageForm(
+        seen=seen or stages.revision(stage, draft),
+        saved=saved_text(draft, user),
+        head=header_section(content),
         questions=questions(content, languages),
         sections=sections(content, around_of(stage, content, languages)),
         languages=languages,
@@ -90,15 +97,15 @@ def composed(
         reworded=reworded,
         checked=checked,
         conflict=conflict,
-        newest=stages.mark(stage, draft),
+        newest=stages.revision(stage, draft),
     )
 
 
-def around_of(stage: Stage, content: Mapping[str, Any], languages: Languages) -> Around:
+def around_of(stage: Stage, content: Mapping[str, Any], languages: Languages) -> StageContext:
     derivation = content.get("derivation") or {}
     named = stage.benchmark.stages.filter(key__in=derivation.get("from") or ())
     context = {one.key: context_names(one) for one in named} if derivation.get("kind") == "pair" else {}
-    return Around(languages, stages.earlier_of(stage), context, derived_words(stage, derivation))
+    return StageContext(languages, stages.earlier_stages(stage), context, derived_words(stage, derivation))
 
 
 def derived_words(stage: Stage, derivation: Mapping[str, Any]) -> str:
@@ -124,26 +131,30 @@ def languages_of(stage: Stage) -> dict[str, str]:
     return {code: native_name(code) for code in dict.fromkeys(code.split("-")[0] for code in codes)}
 
 
-def saved_words(draft: StageDraft | None, user: User) -> str:
+def saved_text(draft: StageDraft | None, user: User) -> str:
     if draft is None:
         return _("Nothing is changed.")
-    return _("Draft saved %(when)s") % {"when": moment_of(draft.saved_at, zone_of(user))}
+    return _("Draft saved %(when)s") % {"when": format_moment(draft.saved_at, time_zone_for(user))}
 
 
-def conflict_words(draft: StageDraft | None, user: User) -> str:
+def conflict_text(draft: StageDraft | None, user: User) -> str:
     if draft is None:
         return _("This stage was published or its draft discarded in another window.")
-    who, when = draft.saved_by.name, moment_of(draft.saved_at, zone_of(user))
+    who, when = draft.saved_by.name, format_moment(draft.saved_at, time_zone_for(user))
     return _("%(who)s saved this stage %(when)s in another window.") % {"who": who, "when": when}
 
 
-def effect_of(stage: Stage, content: Mapping[str, Any], found: Sequence[StageProblem]) -> tuple[str, list[Campaign]]:
+def publish_effect(
+    stage: Stage, content: Mapping[str, Any], found: Sequence[StageProblem]
+) -> tuple[str, list[Campaign]]:
     """What publishing means for campaigns that run, and which of them may take the new words."""
-    campaigns = sheet_versions.running(stage)
-    sheet = readable(content)
+    campaigns = sheet_versions.running_campaigns(stage)
+    sheet = readable_sheet(content)
     if not campaigns or sheet is None or any(one.blocks for one in found):
         return "", []
-    changes = [(one, sheet_versions.changed(one.sheet_version.definition, sheet.to_json())) for one in campaigns]
+    changes = [
+        (one, sheet_versions.compare_definitions(one.sheet_version.definition, sheet.to_json())) for one in campaigns
+    ]
     reworded = [one for one, change in changes if change == "words"]
     others = sum(change == "codes" for _one, change in changes)
     said = [str(REWORDED)] if reworded else []
@@ -158,7 +169,7 @@ def effect_of(stage: Stage, content: Mapping[str, Any], found: Sequence[StagePro
 
 
 @dataclass(frozen=True)
-class Line:
+class StageRow:
     """A stage in the list."""
 
     stage: Stage
@@ -170,14 +181,14 @@ class Line:
     removable: bool
 
 
-def lines_of(benchmark: Benchmark) -> list[Line]:
+def stage_rows(benchmark: Benchmark) -> list[StageRow]:
     rows = list(benchmark.stages.all())
     items, names = stages.items_in(rows), {one.key: one.name for one in rows}
     drafts = set(StageDraft.objects.filter(stage__in=rows).values_list("stage", flat=True))
     busy = set(Campaign.objects.filter(stage__in=rows).values_list("stage", flat=True))
     sources = {key for one in rows for key in one.derivation.get("from", ())}
     return [
-        Line(
+        StageRow(
             stage=one,
             questions=len(one.sheet.get("fields", [])),
             items=items.get(one.pk, 0),
@@ -190,10 +201,10 @@ def lines_of(benchmark: Benchmark) -> list[Line]:
     ]
 
 
-def likes_of(benchmark: Benchmark, user: User) -> list[tuple[str, list[tuple[str, str]]]]:
+def template_choices(benchmark: Benchmark, user: User) -> list[tuple[str, list[tuple[str, str]]]]:
     """What a new stage can begin with, in groups: stages this person works on, by benchmark, then those of recipes."""
     groups: dict[str, list[tuple[str, str]]] = {}
-    for one in stages.copies(benchmark, user):
+    for one in stages.copyable_stages(benchmark, user):
         groups.setdefault(one.benchmark.name, []).append((f"stage:{one.pk}", one.name))
     for recipe in RECIPES:
         name = _("Recipe: %(name)s") % {"name": recipe.name}
@@ -201,20 +212,20 @@ def likes_of(benchmark: Benchmark, user: User) -> list[tuple[str, list[tuple[str
     return list(groups.items())
 
 
-def like_of(benchmark: Benchmark, said: str, user: User) -> dict[str, Any] | None:
+def template_content(benchmark: Benchmark, said: str, user: User) -> dict[str, Any] | None:
     """The content that was chosen; None for a blank sheet. Only of stages in the same list, and of recipes."""
     source, _colon, rest = said.partition(":")
     if source == "stage":
-        found = next((one for one in stages.copies(benchmark, user) if str(one.pk) == rest), None)
+        found = next((one for one in stages.copyable_stages(benchmark, user) if str(one.pk) == rest), None)
         return stages.content_of(found) if found else None
     recipe_key, _colon, stage_key = rest.partition(":")
     for recipe in RECIPES:
         for spec in recipe.stages:
             if (recipe.key, spec.key) == (recipe_key, stage_key):
-                return {key: _plain(getattr(spec, key)) for key in stages.COLUMNS}
+                return {key: _to_json(getattr(spec, key)) for key in stages.COLUMNS}
     return None
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     """A recipe's mappings and tuples as JSON has them."""
     return json.loads(json.dumps(value, default=lambda one: dict(one) if isinstance(one, Mapping) else list(one)))

@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from annotation.sheets import say
+from annotation.sheets import localise
 from benchmarks.models import Benchmark
 from benchmarks.recipes import registry
 
 
-def in_order(benchmark: Benchmark, conditions: Iterable[str]) -> list[str]:
+def sort_conditions(benchmark: Benchmark, conditions: Iterable[str]) -> list[str]:
     """As the recipe names them, then the others by name."""
     recipe = registry.find(benchmark.recipe)
     keys = [spec.key for spec in recipe.conditions] if recipe else []
@@ -21,5 +21,5 @@ def condition_name(benchmark: Benchmark, condition: str, language: str) -> str:
     recipe = registry.find(benchmark.recipe)
     for spec in recipe.conditions if recipe else ():
         if spec.key == condition:
-            return say(spec.name, language)
+            return localise(spec.name, language)
     return capfirst(condition) if condition else _("All items")

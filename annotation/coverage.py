@@ -60,7 +60,7 @@ MATRICES = {
 
 
 @dataclass(frozen=True)
-class Choice:
+class CoverageFilter:
     """What is looked at. `row` is an item: itself, or the concept and origin it stands for."""
 
     by: By = "concept"
@@ -76,7 +76,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Cell:
+class CoverageCell:
     """Units of one row for one cohort: answers asked for, counted, and in people's hands; units that are accepted.
     `due`: the share, 0 to 1, of the answers that are due by now (see due_share)."""
 
@@ -120,13 +120,13 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class CoverageRow:
     """`item` names the row in an address."""
 
     name: str
     part: str
     item: int
-    cells: list[Cell | None]
+    cells: list[CoverageCell | None]
 
     @property
     def called(self) -> str:
@@ -134,15 +134,15 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class CoverageMatrix:
     cohorts: list[CampaignCohort]
-    rows: list[Row]
+    rows: list[CoverageRow]
     total: int
     page: int
     pages: int
 
     @property
-    def shown(self) -> list[tuple[Row, list[tuple[CampaignCohort, Cell | None]]]]:
+    def shown(self) -> list[tuple[CoverageRow, list[tuple[CampaignCohort, CoverageCell | None]]]]:
         """Rows, each with its cells beside their cohorts."""
         return [(row, list(zip(self.cohorts, row.cells, strict=True))) for row in self.rows]
 
@@ -163,7 +163,7 @@ def due_share(campaign: Campaign, at: datetime) -> float:
     return min(1.0, max(0.0, (at - begins) / timedelta(days=1) / days)) if days > 0 else 1.0
 
 
-def matrix_of(campaign: Campaign, choice: Choice, at: datetime | None = None) -> Matrix:
+def coverage_page(campaign: Campaign, choice: CoverageFilter, at: datetime | None = None) -> CoverageMatrix:
     """One page of rows, and how many there are."""
     cohorts = list(campaign.cohorts.select_related("cohort__team").order_by("cohort__label"))
     due = due_share(campaign, at or timezone.now())
@@ -172,13 +172,13 @@ def matrix_of(campaign: Campaign, choice: Choice, at: datetime | None = None) ->
     total = found[0][-1] if found else 0
     rows = []
     for name, part, item, *columns, _total in found:
-        made = (replace(Cell(*map(int, one)), due=due) for one in zip(*columns, strict=True))
+        made = (replace(CoverageCell(*map(int, one)), due=due) for one in zip(*columns, strict=True))
         cells = {cell.cohort_id: cell for cell in made}
-        rows.append(Row(name, part, item, [cells.get(one.pk) for one in cohorts]))
-    return Matrix(cohorts, rows, total, choice.page, max(1, -(-total // PAGE)))
+        rows.append(CoverageRow(name, part, item, [cells.get(one.pk) for one in cohorts]))
+    return CoverageMatrix(cohorts, rows, total, choice.page, max(1, -(-total // PAGE)))
 
 
-def facets(campaign: Campaign) -> Mapping[str, list[str]]:
+def filter_choices(campaign: Campaign) -> Mapping[str, list[str]]:
     """What can be chosen: what the campaign's items have."""
     items = campaign.stage.items.filter(withdrawn_at=None).order_by()
     if campaign.conditions:
@@ -193,13 +193,13 @@ IN_CELL = f"""SELECT s.id FROM {SLOTS} WHERE {CHOSEN} AND (%(cohort)s = 0 OR cc.
   END ORDER BY s.id"""
 
 
-def slots_of(campaign: Campaign, choice: Choice, item: int, cohort: int = 0) -> list[int]:
+def slots_in_row(campaign: Campaign, choice: CoverageFilter, item: int, cohort: int = 0) -> list[int]:
     """The slots of a row, of one cohort or of all."""
     params = {"campaign": campaign.pk, **choice.params, "cohort": cohort, "one": choice.by == "item", "item": item}
     return [pk for (pk,) in fetch(IN_CELL, params)]
 
 
-def slots_of_keys(campaign: Campaign, keys: Sequence[str]) -> tuple[list[int], list[str]]:
+def slots_by_item_key(campaign: Campaign, keys: Sequence[str]) -> tuple[list[int], list[str]]:
     """The slots of the items with these keys, in all cohorts, and the keys the campaign does not have."""
     sql = f"SELECT s.id, i.key FROM {SLOTS} WHERE cc.campaign_id = %s AND i.withdrawn_at IS NULL AND i.key = ANY(%s)"
     found = fetch(sql, [campaign.pk, list(keys)])

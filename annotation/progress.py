@@ -15,11 +15,11 @@ class Progress:
     wanted: int = 0
 
     @property
-    def given(self) -> str:
+    def submitted_text(self) -> str:
         return f"{self.submitted:,}"
 
     @property
-    def asked(self) -> str:
+    def target_text(self) -> str:
         return f"{self.wanted:,}"
 
     @property

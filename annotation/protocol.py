@@ -18,7 +18,7 @@ HOST = re.compile(r"(?=.{4,253}$)[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+")
 
 
 @dataclass(frozen=True)
-class Pair:
+class DoDontPair:
     do: str
     dont: str
     why: str = ""
@@ -40,13 +40,13 @@ class Material:
         return self.kind == "reading"
 
     @property
-    def is_film(self) -> bool:
+    def is_video(self) -> bool:
         return self.kind == "video"
 
     @property
     def plays(self) -> bool:
         """Whether the address is a film that the page itself can show."""
-        return self.is_film and not _wrong_address(self.url) and urlsplit(self.url).path.lower().endswith(MEDIA)
+        return self.is_video and not _wrong_address(self.url) and urlsplit(self.url).path.lower().endswith(MEDIA)
 
     @property
     def origin(self) -> str:
@@ -57,7 +57,7 @@ class Material:
 
 
 @dataclass(frozen=True)
-class Option:
+class QuizOption:
     code: str
     label: str
     right: bool
@@ -65,31 +65,33 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Question:
+class QuizQuestion:
     key: str
     question: str
-    options: tuple[Option, ...]
+    options: tuple[QuizOption, ...]
 
-    def option(self, code: str) -> Option | None:
+    def option(self, code: str) -> QuizOption | None:
         return next((one for one in self.options if one.code == code), None)
 
 
 @dataclass(frozen=True)
-class Parts:
-    pairs: tuple[Pair, ...] = ()
+class Protocol:
+    pairs: tuple[DoDontPair, ...] = ()
     materials: tuple[Material, ...] = ()
-    quiz: tuple[Question, ...] = ()
+    quiz: tuple[QuizQuestion, ...] = ()
     pass_mark: int = 0
     """Right answers that are needed; never more than there are questions."""
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Parts":
+    def from_json(cls, data: Mapping[str, Any]) -> "Protocol":
         """Of what was checked by `problems`; what is not there is empty."""
         quiz = tuple(_question(row) for row in _rows(data, "quiz"))
         wanted = data.get("pass")
         mark = wanted if isinstance(wanted, int) else len(quiz)
         return cls(
-            pairs=tuple(Pair(*(str(row.get(k, "")) for k in ("do", "dont", "why"))) for row in _rows(data, "pairs")),
+            pairs=tuple(
+                DoDontPair(*(str(row.get(k, "")) for k in ("do", "dont", "why"))) for row in _rows(data, "pairs")
+            ),
             materials=tuple(_material(row) for row in _rows(data, "materials")),
             quiz=quiz,
             pass_mark=min(mark, len(quiz)),
@@ -98,7 +100,7 @@ class Parts:
     def material(self, key: str) -> Material | None:
         return next((one for one in self.materials if one.key == key), None)
 
-    def question(self, key: str) -> Question | None:
+    def question(self, key: str) -> QuizQuestion | None:
         return next((one for one in self.quiz if one.key == key), None)
 
     def right(self, answers: Mapping[str, str]) -> int:
@@ -127,12 +129,14 @@ def _material(row: Mapping[str, Any]) -> Material:
     return Material(**said, seconds=seconds if isinstance(seconds, int) else 0)
 
 
-def _question(row: Mapping[str, Any]) -> Question:
+def _question(row: Mapping[str, Any]) -> QuizQuestion:
     options = tuple(
-        Option(str(one.get("code", "")), str(one.get("label", "")), one.get("right") is True, str(one.get("why", "")))
+        QuizOption(
+            str(one.get("code", "")), str(one.get("label", "")), one.get("right") is True, str(one.get("why", ""))
+        )
         for one in _rows(row, "options")
     )
-    return Question(str(row.get("key", "")), str(row.get("question", "")), options)
+    return QuizQuestion(str(row.get("key", "")), str(row.get("question", "")), options)
 
 
 def problems(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

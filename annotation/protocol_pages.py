@@ -7,16 +7,16 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.composer.acts import slug
-from annotation.composer.checking import StageProblem
-from annotation.composer.controls import Control, Languages, control, draw, hidden
-from annotation.composer.paths import find
-from annotation.composer.reading import free
+from annotation.composer.actions import slug
+from annotation.composer.controls import Control, Languages, build_control, build_controls, hidden_control
+from annotation.composer.form_parser import unique_name
+from annotation.composer.paths import get_value
+from annotation.composer.validation import StageProblem
 from annotation.fields.settings import Setting
 from annotation.models import Campaign
-from annotation.protocol import Parts
+from annotation.protocol import Protocol
 from annotation.protocol import problems as part_problems
-from annotation.services.instructions import Written, newest, texts_of
+from annotation.services.instructions import InstructionDraft, newest, texts_of
 from people.languages import native_name
 from people.models import Cohort
 
@@ -91,7 +91,7 @@ WORDS: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Tab:
+class TextTab:
     number: int
     path: str
     name: str
@@ -100,7 +100,7 @@ class Tab:
 
 @dataclass(frozen=True)
 class InstructionPage:
-    tabs: Sequence[Tab]
+    tabs: Sequence[TextTab]
     head: Sequence[Control]
     """Language and cohort of the open text."""
     body: Sequence[Control]
@@ -123,14 +123,14 @@ def content_of(campaign: Campaign) -> dict[str, Any]:
     return {"required": bool(last and last.required), "texts": texts or [{"language": "en", "cohort": "", "body": ""}]}
 
 
-def drawn(
+def instruction_page(
     content: Mapping[str, Any], cohorts: Sequence[Cohort], languages: Mapping[str, str], shown: int,
     wrong: Sequence[StageProblem] = (),
 ) -> InstructionPage:  # fmt: skip
-    texts = find(content, "texts", [])
+    texts = get_value(content, "texts", [])
     shown = min(max(shown, 0), len(texts) - 1)
     names = {str(one.pk): one.name for one in cohorts}
-    tabs = [Tab(at + 1, f"texts[{at}]", _name(one, names), at == shown) for at, one in enumerate(texts)]
+    tabs = [TextTab(at + 1, f"texts[{at}]", _name(one, names), at == shown) for at, one in enumerate(texts)]
     path, one = f"texts[{shown}]", texts[shown] if texts else {}
     plain = Languages({})
     spoken = list({**languages, one.get("language", "en"): native_name(one.get("language", "en"))}.items())
@@ -140,10 +140,10 @@ def drawn(
     )
     return InstructionPage(
         tabs=tabs,
-        head=draw(head, {key: one[key] for key in ("language", "cohort") if key in one}, path, plain),
-        body=draw(BODY, {"body": one.get("body", "")}, path, plain),
+        head=build_controls(head, {key: one[key] for key in ("language", "cohort") if key in one}, path, plain),
+        body=build_controls(BODY, {"body": one.get("body", "")}, path, plain),
         parts=[_part(each, one.get("parts") or {}, f"{path}.parts", plain) for each in PARTS],
-        kept=[hidden(f"texts[{at}]", text) for at, text in enumerate(texts) if at != shown],
+        kept=[hidden_control(f"texts[{at}]", text) for at, text in enumerate(texts) if at != shown],
         required=bool(content.get("required")),
         wrong=wrong,
         open=path,
@@ -153,7 +153,7 @@ def drawn(
 
 
 def _part(one: Setting, parts: Mapping[str, Any], path: str, plain: Languages) -> Control:
-    return control(one, parts.get(one.key), f"{path}.{one.key}", plain)
+    return build_control(one, parts.get(one.key), f"{path}.{one.key}", plain)
 
 
 def _name(text: Mapping[str, Any], cohorts: Mapping[str, str]) -> str:
@@ -162,7 +162,7 @@ def _name(text: Mapping[str, Any], cohorts: Mapping[str, str]) -> str:
     return f"{language} · {cohort}" if cohort else language
 
 
-def tidy(content: dict[str, Any]) -> dict[str, Any]:
+def fill_keys(content: dict[str, Any]) -> dict[str, Any]:
     """Keys nobody wrote are made of the titles; empty parts are left out."""
     given = content.get("texts")
     texts = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
@@ -183,10 +183,10 @@ def _keyed(rows: Any, name: str, of: str, otherwise: str) -> None:
     for number, row in enumerate(rows, start=1):
         if not row.get(name):
             wanted = slug(str(row.get(of, "")), f"{otherwise}_{number}")
-            row[name] = free(wanted, [str(other.get(name)) for other in rows if other is not row])
+            row[name] = unique_name(wanted, [str(other.get(name)) for other in rows if other is not row])
 
 
-def checked(content: Mapping[str, Any], cohorts: Sequence[Cohort]) -> list[StageProblem]:
+def validate_texts(content: Mapping[str, Any], cohorts: Sequence[Cohort]) -> list[StageProblem]:
     """All that is wrong, with its place. An empty text of nobody is no problem as long as there is another."""
     found: list[StageProblem] = []
     known, seen = {str(one.pk) for one in cohorts} | {""}, set()
@@ -209,9 +209,9 @@ def checked(content: Mapping[str, Any], cohorts: Sequence[Cohort]) -> list[Stage
     return found
 
 
-def written(content: Mapping[str, Any]) -> list[Written]:
+def to_drafts(content: Mapping[str, Any]) -> list[InstructionDraft]:
     return [
-        Written(
+        InstructionDraft(
             language=one["language"],
             body=str(one.get("body", "")).strip(),
             cohort=int(one["cohort"]) if one.get("cohort") else None,
@@ -222,32 +222,32 @@ def written(content: Mapping[str, Any]) -> list[Written]:
 
 
 @dataclass(frozen=True)
-class Told:
+class PublishedText:
     """A text in force, on the campaign's page."""
 
     name: str
     language: str
     body: str
-    parts: Parts
+    parts: Protocol
 
 
 @dataclass(frozen=True)
-class InForce:
+class PublishedInstructions:
     number: int
     required: bool
-    texts: list[Told]
+    texts: list[PublishedText]
 
 
-def instructions_of(campaign: Campaign) -> InForce:
+def instructions_of(campaign: Campaign) -> PublishedInstructions:
     last = newest(campaign)
     names = {str(row.cohort_id): row.cohort.name for row in campaign.cohorts.select_related("cohort")}
     texts = [
-        Told(
+        PublishedText(
             _name({"language": one.language, "cohort": one.cohort}, names),
             one.language,
             one.body,
-            Parts.from_json(one.parts),
+            Protocol.from_json(one.parts),
         )
         for one in texts_of(last)
     ]
-    return InForce(last.number if last else 0, bool(last and last.required), texts)
+    return PublishedInstructions(last.number if last else 0, bool(last and last.required), texts)

@@ -11,18 +11,18 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.displays import Shown, display
-from annotation.displays.layout import Layout, Said, said
-from annotation.displays.layout import Line as Named
-from annotation.displays.shown import shown_for
-from annotation.fields.bound import Answered, answered
+from annotation.displays.layout import LabelledText as Named
+from annotation.displays.layout import Layout, ResolvedLayout, resolve_layout
+from annotation.displays.shown import build_shown
+from annotation.fields.bound import AnswerView, answer_views
 from annotation.fields.contract import ShownImage
-from annotation.fields.form import Speech
+from annotation.fields.form import Localiser
 from annotation.models import Annotation, Assignment, Review
-from annotation.review_words import reason_choices, reason_words
+from annotation.review_reasons import reason_choices, reason_label
 from annotation.services import reviews
-from annotation.services.reviews import Batch
+from annotation.services.reviews import ReviewCounts
 from annotation.services.sheet_versions import sheet_of
-from annotation.words import Chip, chip_of, duration, moment_of
+from annotation.status_text import Chip, duration, format_moment, state_chip
 from benchmarks.models import Benchmark, Stage
 from people.models import User
 
@@ -31,7 +31,7 @@ LAST = 5
 
 
 @dataclass(frozen=True)
-class Decided:
+class DecisionView:
     """A decision, as its reviewer and the author read it."""
 
     id: int
@@ -45,7 +45,7 @@ class Decided:
 
 
 @dataclass(frozen=True)
-class Line:
+class QueueRow:
     """One answer in the queue."""
 
     annotation_id: int
@@ -53,32 +53,32 @@ class Line:
     who: str
     version: int
     waits: str
-    answers: list[Answered]
+    answers: list[AnswerView]
     picture: ShownImage | None
     about: tuple[Named, ...]  # what the stage shows of the item
 
 
 @dataclass(frozen=True)
-class StageLine:
+class ReviewStageRow:
     stage: Stage
-    batch: Batch
+    batch: ReviewCounts
 
 
 @dataclass(frozen=True)
-class Queue:
+class QueuePage:
     """`mine`: what this person decided last, and on what; they can take it back. `today`: how many they decided."""
 
-    stages: list[StageLine]
-    lines: list[Line]
+    stages: list[ReviewStageRow]
+    lines: list[QueueRow]
     waiting: int
-    returned: list[Line]
-    mine: list[tuple[Decided, Line]]
+    returned: list[QueueRow]
+    mine: list[tuple[DecisionView, QueueRow]]
     today: int
 
 
 @dataclass(frozen=True)
-class Cell:
-    answer: Answered | None
+class VersionCell:
+    answer: AnswerView | None
     changed: bool
 
 
@@ -87,11 +87,11 @@ class Version:
     number: int
     when: str
     now: bool
-    reviews: list[Decided]
+    reviews: list[DecisionView]
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ReviewSheet:
     """One answer before its reviewer: what was shown, all versions side by side, the newest last."""
 
     annotation_id: int
@@ -102,16 +102,16 @@ class Sheet:
     chip: Chip
     shown: Shown
     display: Any
-    said: Said
+    said: ResolvedLayout
     versions: list[Version]
-    rows: list[tuple[str, list[Cell]]]
+    rows: list[tuple[str, list[VersionCell]]]
     open: bool
     can_return: bool
     given_up: bool
     reasons: list[tuple[str, str]]
 
 
-def waited(since: datetime, at: datetime) -> str:
+def waiting_time(since: datetime, at: datetime) -> str:
     """Minutes, then hours up to two days, then days."""
     hours = (at - since).total_seconds() / 3600
     if hours < 1:
@@ -121,9 +121,9 @@ def waited(since: datetime, at: datetime) -> str:
     return ngettext("%(n)s day", "%(n)s days", int(hours / 24)) % {"n": int(hours / 24)}
 
 
-def queue_of(benchmark: Benchmark, user: User, at: datetime, zone: ZoneInfo, language: str) -> Queue:
+def queue_of(benchmark: Benchmark, user: User, at: datetime, zone: ZoneInfo, language: str) -> QueuePage:
     stages = list(benchmark.stages.filter(acceptance=Stage.Acceptance.BY_REVIEW))
-    found = reviews.batches(stages)
+    found = reviews.review_counts(stages)
     rows = reviews.waiting(benchmark, user)
     midnight = at.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
     own = Review.objects.filter(
@@ -131,13 +131,13 @@ def queue_of(benchmark: Benchmark, user: User, at: datetime, zone: ZoneInfo, lan
     )
     last = own.filter(annotation__live=True, at__gte=at - timedelta(days=7)).select_related("reviewer").order_by("-at")
     last = last.prefetch_related(Prefetch("annotation", _joined(Annotation.objects.all())))
-    return Queue(
-        stages=[StageLine(stage, found.get(stage.pk, Batch())) for stage in stages],
+    return QueuePage(
+        stages=[ReviewStageRow(stage, found.get(stage.pk, ReviewCounts())) for stage in stages],
         lines=[_line(one, benchmark, at, language) for one in _joined(rows)[:PAGE]],
         waiting=rows.count(),
         returned=[_line(one, benchmark, at, language) for one in _joined(reviews.returned(benchmark, user))[:PAGE]],
         mine=[
-            (decided(one, _stage(one), zone, language), _line(one.annotation, benchmark, at, language))
+            (decision_view(one, _stage(one), zone, language), _line(one.annotation, benchmark, at, language))
             for one in last[:LAST]
         ],
         today=own.filter(at__gte=midnight).count(),
@@ -154,21 +154,21 @@ def _joined(rows: Any) -> Any:
     ).prefetch_related("assignment__unit__item__images__image", "assignment__unit__item__facts")
 
 
-def _line(one: Annotation, benchmark: Benchmark, at: datetime, language: str) -> Line:
-    shown = shown_for(one.assignment.unit, one.cohort)
-    return Line(
+def _line(one: Annotation, benchmark: Benchmark, at: datetime, language: str) -> QueueRow:
+    shown = build_shown(one.assignment.unit, one.cohort)
+    return QueueRow(
         annotation_id=one.pk,
         work=one.assignment.campaign.name,
         who=benchmark.pseudonym(one.rater_id),
         version=one.version,
-        waits=waited(one.assignment.changed_at, at),
-        answers=answered(sheet_of(one.sheet_version).fields, Speech(language, shown.target_name), one.answers),
+        waits=waiting_time(one.assignment.changed_at, at),
+        answers=answer_views(sheet_of(one.sheet_version).fields, Localiser(language, shown.target_name), one.answers),
         picture=shown.images[0] if shown.images else None,
-        about=said(Layout.from_json(one.assignment.campaign.stage.layout), shown, language).show,
+        about=resolve_layout(Layout.from_json(one.assignment.campaign.stage.layout), shown, language).show,
     )
 
 
-def decided(review: Review, stage: Stage, zone: ZoneInfo, language: str, *, named: bool = True) -> Decided:
+def decision_view(review: Review, stage: Stage, zone: ZoneInfo, language: str, *, named: bool = True) -> DecisionView:
     """`named`: reviewers see each other's names; authors do not."""
     looks = {Review.Decision.ACCEPT: "ok", Review.Decision.RETURN: "back", Review.Decision.REJECT: "no"}
     words = {
@@ -176,44 +176,47 @@ def decided(review: Review, stage: Stage, zone: ZoneInfo, language: str, *, name
         Review.Decision.REJECT: _("Rejected"),
     }  # fmt: skip
     decision = Review.Decision(review.decision)
-    return Decided(
+    return DecisionView(
         id=review.pk,
         look=looks[decision],
         words=words[decision],
-        reason=reason_words(stage, review.reason, language) if review.reason else "",
+        reason=reason_label(stage, review.reason, language) if review.reason else "",
         comment=review.comment,
         who=review.reviewer.name if named else "",
-        when=moment_of(review.at, zone),
+        when=format_moment(review.at, zone),
         taken_back=review.undone_at is not None,
     )
 
 
-def sheet_for(answer: Annotation, benchmark: Benchmark, at: datetime, zone: ZoneInfo, language: str) -> Sheet:
+def sheet_for(answer: Annotation, benchmark: Benchmark, at: datetime, zone: ZoneInfo, language: str) -> ReviewSheet:
     assignment, stage = answer.assignment, answer.assignment.campaign.stage
-    shown = shown_for(assignment.unit, answer.cohort)
+    shown = build_shown(assignment.unit, answer.cohort)
     versions = versions_of(assignment)
     waits = answer.live and answer.counted and assignment.state == Assignment.State.SUBMITTED
     given_up = answer.live and answer.counted and assignment.state == Assignment.State.RETURNED
-    return Sheet(
+    return ReviewSheet(
         annotation_id=answer.pk,
         work=assignment.campaign.name,
         cohort=answer.cohort.name if answer.cohort else "",
         who=benchmark.pseudonym(answer.rater_id),
-        waits=waited(assignment.changed_at, at),
-        chip=chip_of(assignment, answer),
+        waits=waiting_time(assignment.changed_at, at),
+        chip=state_chip(assignment, answer),
         shown=shown,
         display=display(stage.display),
-        said=said(Layout.from_json(stage.layout), shown, language),
+        said=resolve_layout(Layout.from_json(stage.layout), shown, language),
         versions=[
             Version(
                 one.version,
-                moment_of(one.submitted_at, zone),
+                format_moment(one.submitted_at, zone),
                 one.live,
-                [decided(review, stage, zone, language) for review in sorted(one.reviews.all(), key=lambda r: r.at)],
+                [
+                    decision_view(review, stage, zone, language)
+                    for review in sorted(one.reviews.all(), key=lambda r: r.at)
+                ],
             )
             for one in versions
         ],
-        rows=compared(versions, Speech(language, shown.target_name)),
+        rows=compare_versions(versions, Localiser(language, shown.target_name)),
         open=waits,
         can_return=waits and assignment.campaign.state != "closed",
         given_up=given_up,
@@ -227,19 +230,21 @@ def versions_of(assignment: Assignment) -> list[Annotation]:
     return list(rows.select_related("sheet_version").prefetch_related("reviews__reviewer").order_by("version"))
 
 
-def compared(versions: Sequence[Annotation], speech: Speech) -> list[tuple[str, list[Cell]]]:
+def compare_versions(versions: Sequence[Annotation], speech: Localiser) -> list[tuple[str, list[VersionCell]]]:
     """A row for each field that was answered in any version; a cell is marked where it differs from the one before."""
     labels: dict[str, str] = {}
-    cells: list[dict[str, Answered]] = []
+    cells: list[dict[str, AnswerView]] = []
     for one in versions:
-        found = answered(sheet_of(one.sheet_version).fields, speech, one.answers)
+        found = answer_views(sheet_of(one.sheet_version).fields, speech, one.answers)
         cells.append({answer.key: answer for answer in found})
         labels |= {answer.key: answer.label for answer in found}
     return [
         (
             label,
             [
-                Cell(cells[n].get(key), n > 0 and versions[n].answers.get(key) != versions[n - 1].answers.get(key))
+                VersionCell(
+                    cells[n].get(key), n > 0 and versions[n].answers.get(key) != versions[n - 1].answers.get(key)
+                )
                 for n in range(len(versions))
             ],
         )
@@ -247,10 +252,10 @@ def compared(versions: Sequence[Annotation], speech: Speech) -> list[tuple[str, 
     ]
 
 
-def asked_back(assignment: Assignment, zone: ZoneInfo, language: str) -> Decided | None:
+def return_note(assignment: Assignment, zone: ZoneInfo, language: str) -> DecisionView | None:
     """Why an answer was returned, for its author; None where it was not."""
     if assignment.state != Assignment.State.RETURNED:
         return None
     rows = Review.objects.filter(annotation__assignment=assignment, annotation__live=True, undone_at=None)
     found = rows.first()
-    return decided(found, assignment.campaign.stage, zone, language, named=False) if found else None
+    return decision_view(found, assignment.campaign.stage, zone, language, named=False) if found else None

@@ -51,7 +51,7 @@ WHERE cc.cohort_id = %s GROUP BY r.user_id
 
 
 @dataclass(frozen=True)
-class Person:
+class RosterRow:
     """A member, now or before. `approval` is the share of the decided answers that was accepted."""
 
     member: CohortMember
@@ -94,7 +94,7 @@ class Person:
         return self.state == "ended"
 
 
-def roster(cohort: Cohort, at: datetime) -> list[Person]:
+def roster(cohort: Cohort, at: datetime) -> list[RosterRow]:
     """Members first, those who left last."""
     deeds = {row[0]: row[1:] for row in fetch(DEEDS, [cohort.pk])}
     members = cohort.members.select_related("user").order_by(F("left_at").asc(nulls_first=True), "user__name")
@@ -102,10 +102,10 @@ def roster(cohort: Cohort, at: datetime) -> list[Person]:
     return [_person(member, deeds.get(member.user_id), states[member.user_id], at) for member in members]
 
 
-def _person(member: CohortMember, row: tuple[Any, ...] | None, consent: ConsentState, at: datetime) -> Person:
+def _person(member: CohortMember, row: tuple[Any, ...] | None, consent: ConsentState, at: datetime) -> RosterRow:
     seen, *counts = row or (None, 0, 0, 0, 0, 0)
     held, given, accepted, rejected, skipped = (int(one) for one in counts)
-    return Person(member, _state(member, seen, at), seen, held, given, accepted, rejected, skipped, consent)
+    return RosterRow(member, _state(member, seen, at), seen, held, given, accepted, rejected, skipped, consent)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class ConsentFilter:
     chosen: bool
 
 
-def consent_filters(people: Sequence[Person], chosen: str) -> list[ConsentFilter]:
+def consent_filters(people: Sequence[RosterRow], chosen: str) -> list[ConsentFilter]:
     """Everybody, then each state that somebody is in."""
     counts = Counter(person.consent.key for person in people)
     states = [
@@ -139,7 +139,7 @@ def _state(member: CohortMember, seen: datetime | None, at: datetime) -> str:
     return "active" if seen > at - IDLE else "idle"
 
 
-def work_of(cohort: Cohort) -> list[tuple[CampaignCohort, Progress]]:
+def cohort_campaigns(cohort: Cohort) -> list[tuple[CampaignCohort, Progress]]:
     """The campaigns that ask this cohort now, and how far it is in each."""
     states = (Campaign.State.OPEN, Campaign.State.PAUSED)
     rows = CampaignCohort.objects.filter(cohort=cohort, campaign__state__in=states).select_related("campaign__stage")

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from annotation.fields.contract import ConfigError, Refused, Shown, Spec, Text, need, need_text, refuse_others
+from annotation.fields.contract import (
+    ConfigError,
+    InvalidAnswer,
+    Shown,
+    Spec,
+    Text,
+    reject_unknown_keys,
+    require,
+    require_text,
+)
 from benchmarks.rules.expressions import Expression, ExpressionError
 
 KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
@@ -22,7 +31,7 @@ class ShowIf:
     field: str
     codes: tuple[str, ...]
 
-    def holds(self, answers: Mapping[str, Any]) -> bool:
+    def is_met(self, answers: Mapping[str, Any]) -> bool:
         given = answers.get(self.field)
         return any(one in self.codes for one in (given if isinstance(given, list) else [given]))
 
@@ -64,12 +73,12 @@ class Score:
         return {"label": dict(self.label), "expression": self.expression.text, "decimals": self.decimals}
 
 
-def read_show_if(row: Any, path: str, earlier: Mapping[str, tuple[Spec[Any, Any], Any]]) -> ShowIf:
+def parse_show_if(row: Any, path: str, earlier: Mapping[str, tuple[Spec[Any, Any], Any]]) -> ShowIf:
     """A code that the field cannot take would hide this one for ever, so it is refused."""
     if not isinstance(row, Mapping):
         raise ConfigError(path, "must be an object with field and in")
-    refuse_others(row, ("field", "in"), path)
-    key, codes = need(row, "field", str, path), need(row, "in", list, path)
+    reject_unknown_keys(row, ("field", "in"), path)
+    key, codes = require(row, "field", str, path), require(row, "in", list, path)
     if key not in earlier:
         raise ConfigError(f"{path}.field", f"{key!r} is no field that stands before this one")
     if not codes or not all(isinstance(code, str) for code in codes):
@@ -78,12 +87,12 @@ def read_show_if(row: Any, path: str, earlier: Mapping[str, tuple[Spec[Any, Any]
     for code in codes:
         try:
             spec.parse(code, config, Shown(item_id=0))
-        except Refused:
+        except InvalidAnswer:
             raise ConfigError(f"{path}.in", f"{key!r} has no code {code!r}") from None
     return ShowIf(key, tuple(codes))
 
 
-def read_checks(rows: Any, path: str, fields: Collection[str]) -> tuple[CrossCheck, ...]:
+def parse_checks(rows: Any, path: str, fields: Collection[str]) -> tuple[CrossCheck, ...]:
     if not isinstance(rows, Sequence) or isinstance(rows, str):
         raise ConfigError(path, "must be a list")
     checks: list[CrossCheck] = []
@@ -91,35 +100,35 @@ def read_checks(rows: Any, path: str, fields: Collection[str]) -> tuple[CrossChe
         where = f"{path}[{number}]"
         if not isinstance(row, Mapping):
             raise ConfigError(where, "must be an object with key, expression and words")
-        refuse_others(row, ("key", "expression", "words", "blocks"), where)
-        key = need(row, "key", str, where)
+        reject_unknown_keys(row, ("key", "expression", "words", "blocks"), where)
+        key = require(row, "key", str, where)
         if not KEY.fullmatch(key):
             raise ConfigError(f"{where}.key", "must be small letters, digits and _, and begin with a letter")
         if key in fields or any(one.key == key for one in checks):
             raise ConfigError(f"{where}.key", f"{key!r} is there twice")
-        blocks = need(row, "blocks", bool, where) if "blocks" in row else False
-        expression = read_expression(row, where, {*fields, FACTS})
-        checks.append(CrossCheck(key, expression, need_text(row, "words", where), blocks))
+        blocks = require(row, "blocks", bool, where) if "blocks" in row else False
+        expression = parse_expression(row, where, {*fields, FACTS})
+        checks.append(CrossCheck(key, expression, require_text(row, "words", where), blocks))
     return tuple(checks)
 
 
-def read_score(row: Any, path: str, fields: Collection[str]) -> Score | None:
+def parse_score(row: Any, path: str, fields: Collection[str]) -> Score | None:
     if row is None:
         return None
     if not isinstance(row, Mapping):
         raise ConfigError(path, "must be an object with label and expression")
-    refuse_others(row, ("label", "expression", "decimals"), path)
+    reject_unknown_keys(row, ("label", "expression", "decimals"), path)
     if "score" in fields:
         raise ConfigError(path, 'has the column "score"; give the field of that key another one')
-    decimals = need(row, "decimals", int, path) if "decimals" in row else 2
+    decimals = require(row, "decimals", int, path) if "decimals" in row else 2
     if not 0 <= decimals <= MOST_DECIMALS:
         raise ConfigError(f"{path}.decimals", f"must be 0 to {MOST_DECIMALS}, not {decimals}")
-    return Score(need_text(row, "label", path), read_expression(row, path, fields), decimals)
+    return Score(require_text(row, "label", path), parse_expression(row, path, fields), decimals)
 
 
-def read_expression(row: Mapping[str, Any], path: str, known: Collection[str]) -> Expression:
+def parse_expression(row: Mapping[str, Any], path: str, known: Collection[str]) -> Expression:
     try:
-        found = Expression.parse(need(row, "expression", str, path))
+        found = Expression.parse(require(row, "expression", str, path))
     except ExpressionError as error:
         raise ConfigError(f"{path}.expression", str(error)) from None
     for name in sorted(found.names):

@@ -6,32 +6,32 @@ from typing import Any, NamedTuple
 
 from annotation.fields.contract import (
     AgreementLevel,
+    AnswerProblem,
     Column,
     ConfigError,
+    InvalidAnswer,
     Level,
-    Problem,
-    Refused,
     Rubric,
     Shown,
     Spec,
     Text,
-    need,
-    need_text,
-    refuse_others,
-    say,
+    localise,
+    reject_unknown_keys,
+    require,
+    require_text,
 )
-from annotation.fields.form import FieldForm, Posted
+from annotation.fields.form import FieldForm, PostData
 from annotation.fields.registry import Kind, UnknownKind, kind, kind_or_unknown
-from annotation.sheet_rules import FACTS, KEY, CrossCheck, Score, ShowIf, read_checks, read_score, read_show_if
+from annotation.sheet_rules import FACTS, KEY, CrossCheck, Score, ShowIf, parse_checks, parse_score, parse_show_if
 
-__all__ = ["Code", "Field", "Parsed", "Problem", "Sheet", "SheetError", "Text", "say"]
+__all__ = ["AnswerProblem", "Field", "FieldCode", "ParsedSheet", "Sheet", "SheetError", "Text", "localise"]
 
 
 class SheetError(ConfigError):
     """A sheet is written wrongly: `path` says where, `reason` why."""
 
 
-class Code(NamedTuple):
+class FieldCode(NamedTuple):
     """One field's answer as measures compare it; becomes one Rating."""
 
     field: str
@@ -78,16 +78,16 @@ class Field:
 
 
 @dataclass
-class Parsed:
+class ParsedSheet:
     """What became of raw answers. Warnings are those the person has not confirmed.
 
     Errors and warnings stand under the key of their field, or of the check between fields.
     """
 
     answers: dict[str, Any] = field(default_factory=dict)
-    codes: list[Code] = field(default_factory=list)
-    errors: dict[str, list[Problem]] = field(default_factory=dict)
-    warnings: dict[str, list[Problem]] = field(default_factory=dict)
+    codes: list[FieldCode] = field(default_factory=list)
+    errors: dict[str, list[AnswerProblem]] = field(default_factory=dict)
+    warnings: dict[str, list[AnswerProblem]] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -104,11 +104,11 @@ class Sheet:
     def from_json(cls, data: Mapping[str, Any], *, stored: bool = False) -> "Sheet":
         """Read a sheet. `stored`: it was valid once, so a kind that is gone since is kept as unknown."""
         try:
-            refuse_others(data, ("fields", "checks", "score"), "sheet")
-            fields = _fields(need(data, "fields", list, "sheet"), stored)
+            reject_unknown_keys(data, ("fields", "checks", "score"), "sheet")
+            fields = _fields(require(data, "fields", list, "sheet"), stored)
             keys = [one.key for one in fields]
-            checks = read_checks(data.get("checks", []), "checks", keys)
-            score = read_score(data.get("score"), "score", keys)
+            checks = parse_checks(data.get("checks", []), "checks", keys)
+            score = parse_score(data.get("score"), "score", keys)
         except ConfigError as error:
             raise SheetError(error.path, error.reason) from None
         return cls(fields, checks, score)
@@ -133,11 +133,11 @@ class Sheet:
         one = self.field(field_key)
         return one.spec.agreement_level(one.config)
 
-    def read_form(self, posted: Posted) -> dict[str, Any]:
+    def read_form(self, posted: PostData) -> dict[str, Any]:
         """Raw answers out of a posted web form."""
-        return {one.key: storable(one.form.read(posted, one.name)) for one in self.fields}
+        return {one.key: strip_nul(one.form.read(posted, one.name)) for one in self.fields}
 
-    def warned(self, raw: Mapping[str, Any], shown: Shown, marks: Collection[str]) -> tuple[str, ...]:
+    def unconfirmed(self, raw: Mapping[str, Any], shown: Shown, marks: Collection[str]) -> tuple[str, ...]:
         """Of the confirmations a page sent ("field:code,code"), those of warnings that these answers do bring."""
         if not marks:
             return ()
@@ -150,20 +150,20 @@ class Sheet:
 
     def parse(
         self, raw: Mapping[str, Any], shown: Shown, confirmed: Collection[str] = (), *, partial: bool = False
-    ) -> Parsed:
+    ) -> ParsedSheet:
         """Every door ends here. `confirmed` names warnings as "field:code". `partial`: what is left out was not asked,
         and what depends on it was."""
-        parsed = Parsed()
+        parsed = ParsedSheet()
         for key in raw:
             if all(one.key != key for one in self.fields):
-                parsed.errors[key] = [Problem("no_such_field", {"field": key[:60]})]
+                parsed.errors[key] = [AnswerProblem("no_such_field", {"field": key[:60]})]
         for one in self.fields:
-            if _asked(one, raw, parsed.answers, partial):
+            if _visible_fields(one, raw, parsed.answers, partial):
                 _parse_field(one, raw.get(one.key), shown, confirmed, parsed)
         values = self.values(parsed.answers, shown) if self.checks else {}
         for check in self.checks:
             if check.expression.evaluate(values) is False:
-                problem = Problem("check", {"words": say(check.words, "en")})
+                problem = AnswerProblem("check", {"words": localise(check.words, "en")})
                 if check.blocks:
                     parsed.errors[check.key] = [problem]
                 elif f"{check.key}:{problem.code}" not in confirmed:
@@ -192,7 +192,7 @@ class Sheet:
     def score_column(self) -> Column:
         """Of an export: the score as the person saw it."""
         assert self.score is not None
-        meaning = f"{say(self.score.label, 'en')}: {self.score.expression.text}, to {self.score.decimals} decimals"
+        meaning = f"{localise(self.score.label, 'en')}: {self.score.expression.text}, to {self.score.decimals} decimals"
         return Column("score", "number", meaning)
 
     def cells(self, answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,31 +207,31 @@ class Sheet:
 
     def rubric(self, field_key: str, language: str = "en", target: str = "") -> Rubric:
         one = self.field(field_key)
-        return one.spec.rubric(say(one.label, language, target), one.config, language)
+        return one.spec.rubric(localise(one.label, language, target), one.config, language)
 
 
-def storable(raw: Any) -> Any:
+def strip_nul(raw: Any) -> Any:
     """Without the character that the database cannot keep."""
     if isinstance(raw, str):
         return raw.replace("\x00", "")
-    return [storable(one) for one in raw] if isinstance(raw, list) else raw
+    return [strip_nul(one) for one in raw] if isinstance(raw, list) else raw
 
 
-def _asked(one: Field, raw: Mapping[str, Any], answers: Mapping[str, Any], partial: bool) -> bool:
+def _visible_fields(one: Field, raw: Mapping[str, Any], answers: Mapping[str, Any], partial: bool) -> bool:
     if partial and one.key not in raw:
         return False
-    return one.show_if is None or one.show_if.holds(answers) or (partial and one.show_if.field not in raw)
+    return one.show_if is None or one.show_if.is_met(answers) or (partial and one.show_if.field not in raw)
 
 
-def _parse_field(one: Field, raw: Any, shown: Shown, confirmed: Collection[str], parsed: Parsed) -> None:
+def _parse_field(one: Field, raw: Any, shown: Shown, confirmed: Collection[str], parsed: ParsedSheet) -> None:
     try:
         answer = one.spec.parse(raw, one.config, shown)
-    except Refused as refused:
+    except InvalidAnswer as refused:
         parsed.errors[one.key] = [refused.problem]
         return
     if answer is None:
         if one.required:
-            parsed.errors[one.key] = [Problem("required")]
+            parsed.errors[one.key] = [AnswerProblem("required")]
         return
     parsed.answers[one.key] = answer
     for check in one.spec.checks(answer, one.config, shown):
@@ -241,7 +241,7 @@ def _parse_field(one: Field, raw: Any, shown: Shown, confirmed: Collection[str],
             parsed.warnings.setdefault(one.key, []).append(check.problem)
     coded = one.spec.code(answer, one.config)
     if coded is not None:
-        parsed.codes.append(Code(one.key, coded.code, coded.value))
+        parsed.codes.append(FieldCode(one.key, coded.code, coded.value))
 
 
 def _fields(rows: list[Any], stored: bool) -> tuple[Field, ...]:
@@ -262,13 +262,13 @@ FIELD = ("key", "kind", "version", "label", "help", "required", "config", "rules
 def _field(row: Any, path: str, stored: bool, before: list[Field]) -> Field:
     if not isinstance(row, Mapping):
         raise SheetError(path, "must be an object")
-    refuse_others(row, FIELD, path)
-    key = need(row, "key", str, path)
+    reject_unknown_keys(row, FIELD, path)
+    key = require(row, "key", str, path)
     if not KEY.fullmatch(key):
         raise SheetError(f"{path}.key", "must be small letters, digits and _, and begin with a letter")
-    found = _kind(need(row, "kind", str, path), path, stored)
-    version = need(row, "version", int, path) if "version" in row else found.spec.version
-    rules = need(row, "rules", list, path) if "rules" in row else []
+    found = _kind(require(row, "kind", str, path), path, stored)
+    version = require(row, "version", int, path) if "version" in row else found.spec.version
+    rules = require(row, "rules", list, path) if "rules" in row else []
     earlier = {one.key: (one.spec, one.config) for one in before}
     if not stored and version != found.spec.version:
         raise SheetError(f"{path}.version", f"is {version}; this is version {found.spec.version}")
@@ -276,14 +276,14 @@ def _field(row: Any, path: str, stored: bool, before: list[Field]) -> Field:
         key=key,
         kind=row["kind"],
         version=version,
-        label=need_text(row, "label", path),
-        help=need_text(row, "help", path, optional=True),
-        required=need(row, "required", bool, path) if "required" in row else True,
-        config=found.spec.config(need(row, "config", dict, path) if "config" in row else {}, f"{path}.config"),
+        label=require_text(row, "label", path),
+        help=require_text(row, "help", path, optional=True),
+        required=require(row, "required", bool, path) if "required" in row else True,
+        config=found.spec.config(require(row, "config", dict, path) if "config" in row else {}, f"{path}.config"),
         spec=found.spec,
         form=found.form,
-        rules=tuple(need_text({"rule": rule}, "rule", f"{path}.rules[{at}]") for at, rule in enumerate(rules)),
-        show_if=read_show_if(row["show_if"], f"{path}.show_if", earlier) if row.get("show_if") else None,
+        rules=tuple(require_text({"rule": rule}, "rule", f"{path}.rules[{at}]") for at, rule in enumerate(rules)),
+        show_if=parse_show_if(row["show_if"], f"{path}.show_if", earlier) if row.get("show_if") else None,
     )
 
 

@@ -4,7 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from annotation.models import Campaign
-from annotation.services import campaigns, consent, deriving, leases
+from annotation.services import campaigns, consent, derivation, leases
 
 
 @shared_task(name="annotation.release_expired")
@@ -16,21 +16,21 @@ def release_expired() -> int:
 def fill_open_campaigns() -> int:
     """Slots for items that were imported while a campaign is open; none anew for those that were withdrawn."""
     open_ones = Campaign.objects.filter(state__in=(Campaign.State.OPEN, Campaign.State.PAUSED)).order_by("pk")
-    return sum(campaigns.fill_slots(campaign) for campaign in open_ones.select_related("stage"))
+    return sum(campaigns.add_slots(campaign) for campaign in open_ones.select_related("stage"))
 
 
 @shared_task(name="annotation.derive")
 def derive() -> int:
     """Told when something may be accepted otherwise than before; the beat comes round for what was not told."""
-    return deriving.work_off(timezone.now())
+    return derivation.process_due(timezone.now())
 
 
 @shared_task(name="annotation.derive_unnoticed")
 def derive_unnoticed() -> int:
     at = timezone.now()
-    deriving.notice(at - timedelta(minutes=10))
-    steps = deriving.work_off(at)
-    deriving.lay_out()
+    derivation.mark_changed_items(at - timedelta(minutes=10))
+    steps = derivation.process_due(at)
+    derivation.arrange_contact_sheets()
     return steps
 
 

@@ -123,10 +123,10 @@ def finish(job: Job) -> Job:
 
 def current_item(campaign: Campaign, rater: Rater, label: str, at: datetime) -> Assignment:
     """The item that this rater of a cohort works on now."""
-    work = allocation.open_work(rater, campaign.cohorts.get(cohort__label=label), at)
-    if work.hand is None:
+    work = allocation.get_or_claim_work(rater, campaign.cohorts.get(cohort__label=label), at)
+    if work.current is None:
         raise DemoError(f"{campaign.name}: no item for a rater of {label}")
-    return work.hand
+    return work.current
 
 
 def submit(campaign: Campaign, rater: Rater, label: str, at: datetime, raw: Mapping[str, Any]) -> None:

@@ -63,11 +63,11 @@ def rate(demo: Demo, benchmark: Benchmark) -> None:
         rng = Random(f"{SEED}/{campaign.name}/{cohort.cohort.label}")
         for rater in demo.raters[cohort.cohort.label]:
             bias, start = rng.gauss(0, 0.45), demo.now - timedelta(hours=rng.uniform(20, 70))
-            work = allocation.open_work(rater, cohort, start)
+            work = allocation.get_or_claim_work(rater, cohort, start)
             for number, (at, opinion) in enumerate(opinions(count, start, rng), start=planned + 1):
-                if work.hand is None:
+                if work.current is None:
                     break
-                work = answer(work.hand, rater, cohort.cohort.label, opinion + bias, rng, at)
+                work = answer(work.current, rater, cohort.cohort.label, opinion + bias, rng, at)
                 if number % STEP == 0:
                     demo.report(f"answers {number} of {total}")
             planned += count

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from django.core.files.base import File
 
-import annotation.services.deriving as deriving
+import annotation.services.derivation as deriving
 import annotation.services.reviews as reviews
 from annotation.models import Annotation, Assignment, Campaign
 from annotation.services import uploads
@@ -60,7 +60,7 @@ def questions(demo: Demo) -> None:
     write_questions(demo, campaign)
     for answer in Annotation.objects.filter(assignment__campaign=campaign).order_by("pk")[::2]:
         reviews.decide(answer.pk, demo.actor, "accept", demo.now)
-    deriving.work_off(demo.now)
+    deriving.process_due(demo.now)
     demo.open_campaign(answering, "Answers to questions", "Answer what others of your culture asked.")
     demo.open_campaign(judging, "Are these answers right?", "Say how correct a response is.")
 
@@ -101,12 +101,12 @@ def grounding(demo: Demo) -> None:
         image = upload_scene(assignment, *shown[assignment.unit.item.concept], demo=demo)
         picture = {"sha": image.sha256, "kind": "file", "licence": "own", "source": ""}
         submit(campaign, rater, label, at, {"picture": picture, "prevalent": "yes"})
-    deriving.work_off(demo.now)
+    deriving.process_due(demo.now)
     add_objects(demo, boxes)
     campaign = demo.open_campaign(boxes, "Boxes round things", "Draw one box round what the word names.")
     for label in demo.cohorts:
         submit(campaign, demo.raters[label][0], label, at, {"box": [BOX]})
-    deriving.work_off(demo.now)
+    deriving.process_due(demo.now)
     demo.open_campaign(checking, "The box once more", "Draw the box again. You do not see the first one.")
 
 
@@ -114,7 +114,7 @@ def upload_scene(assignment: Assignment, concept: str, label: str, *, demo: Demo
     """A rater uploads the scene as the picture that they found."""
     scene = pictures.scene(concept, label)
     with scene.path.open("rb") as file:
-        return uploads.bring(assignment, File(file), scene.file, demo.now - ANSWERED_BEFORE)
+        return uploads.store_upload(assignment, File(file), scene.file, demo.now - ANSWERED_BEFORE)
 
 
 def add_objects(demo: Demo, boxes: Stage) -> None:

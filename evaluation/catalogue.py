@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from annotation.conditions import in_order
+from annotation.conditions import sort_conditions
 from annotation.models import Annotation, Campaign, CampaignCohort, SheetVersion
 from annotation.readers import Withdrawn, withdrawn_of
 from annotation.sheets import Field, Sheet
@@ -67,7 +67,7 @@ class StageEntry:
     @cached_property
     def conditions(self) -> tuple[str, ...]:
         rows = Item.objects.filter(stage_id=self.id).order_by("condition")
-        return tuple(in_order(self.benchmark, rows.values_list("condition", flat=True).distinct()))
+        return tuple(sort_conditions(self.benchmark, rows.values_list("condition", flat=True).distinct()))
 
     @cached_property
     def versions(self) -> tuple[tuple[int, int, int], ...]:

@@ -59,6 +59,6 @@ def hidden_places(selection: Selection, counted: QuerySet[Annotation]) -> Hidden
     names = ("cohort_id", "assignment__unit__item__condition", "assignment__unit_id", "rater_id", "answers")
     found: dict[tuple[int | None, str], set[Place]] = {}
     for cohort, condition, unit, rater, answers in rows.values_list(*names).iterator(chunk_size=2000):
-        if not rule.holds(answers):
+        if not rule.is_met(answers):
             found.setdefault((cohort, condition), set()).add((unit, rater))
     return HiddenPlaces(found)

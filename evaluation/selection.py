@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from annotation.sheet_rules import ShowIf
-from annotation.sheets import say
+from annotation.sheets import localise
 from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry
 from evaluation.measures import BY_KEY, Labels, Measure, default_measure, measure_labels, select_measures
 from evaluation.metrics.intervals import Interval, Over
@@ -144,7 +144,7 @@ class Selection:
         stage = next(s for s in catalogue.stages if s.key == self.stage)
         campaigns = {c.id: c for c in stage.campaigns}
         names = ", ".join(campaigns[c].name for c in self.campaigns)
-        label = say(campaigns[self.campaigns[0]].sheet.field(self.field).label, language).replace("{target}", "…")
+        label = localise(campaigns[self.campaigns[0]].sheet.field(self.field).label, language).replace("{target}", "…")
         question = _("question “%(question)s”") % {"question": label} if language else _("every question")
         return str(_WHO[self.raters]) % {"stage": stage.name, "question": question, "campaigns": names}
 

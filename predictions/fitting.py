@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Exists, OuterRef
 
-from annotation.displays.shown import shown_for
+from annotation.displays.shown import build_shown
 from annotation.fields.contract import Shown
 from annotation.models import Campaign, Unit
 from annotation.services.campaigns import items_of
@@ -89,5 +89,5 @@ def _first(campaign: Campaign) -> tuple[Scene, Shown] | None:
     cohort = campaign.cohorts.select_related("cohort").order_by("pk").first()
     target = cohort.cohort.label if cohort and campaign.stage.has_target else ""
     unit = Unit(item=item, target=target)
-    shown = shown_for(unit, None)
+    shown = build_shown(unit, None)
     return scene_of(unit, sheet_of(campaign.sheet_version), {}, shown), shown

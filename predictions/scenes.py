@@ -5,10 +5,10 @@ from functools import cached_property
 from typing import Any
 
 from annotation.displays import UnknownDisplay, display
-from annotation.displays.contract import Part
-from annotation.displays.layout import Layout, lines
-from annotation.displays.shown import shown_for
-from annotation.fields.contract import ConfigError, Shown, say
+from annotation.displays.contract import MessagePart
+from annotation.displays.layout import Layout, labelled_texts
+from annotation.displays.shown import build_shown
+from annotation.fields.contract import ConfigError, Shown, localise
 from annotation.models import Annotation, Unit
 from annotation.sheets import Field, Sheet
 from benchmarks.models import Item, Stage
@@ -24,7 +24,7 @@ UNLINKED = {"no_article": "no_links", "no_titles": "no_links"}  # where no linki
 def scene_of(unit: Unit, sheet: Sheet, options: Mapping[str, Any], shown: Shown | None = None) -> Scene:
     """The scene of a unit. Prefetch `item__images__image`, `item__facts` and select `item__stage` when there are many.
     `options`: as the prompt takes them, see `options_for`."""
-    shown = shown or shown_for(unit, None)
+    shown = shown or build_shown(unit, None)
     item, target = unit.item, unit.target
     return Scene(
         item=item.key,
@@ -38,14 +38,19 @@ def scene_of(unit: Unit, sheet: Sheet, options: Mapping[str, Any], shown: Shown 
         questions=tuple(_question(one, shown, target) for one in sheet.fields),
         options=options,
         parts=tuple(_parts(item.stage, shown)),
-        instructions=say(item.stage.instructions or {}, LANGUAGE, target),
+        instructions=localise(item.stage.instructions or {}, LANGUAGE, target),
     )
 
 
 def _question(one: Field, shown: Shown, target: str) -> Question:
-    rubric = one.spec.rubric(say(one.label, LANGUAGE, target), one.config, LANGUAGE)
+    rubric = one.spec.rubric(localise(one.label, LANGUAGE, target), one.config, LANGUAGE)
     label, *options = rubric.words.split("\n")
-    said = [label, say(one.help, LANGUAGE, target), *(say(rule, LANGUAGE, target) for rule in one.rules), *options]
+    said = [
+        label,
+        localise(one.help, LANGUAGE, target),
+        *(localise(rule, LANGUAGE, target) for rule in one.rules),
+        *options,
+    ]
     schema = dict(rubric.schema)
     codes = tuple(schema.get("enum") or schema.get("items", {}).get("enum") or ())
     offered = getattr(one.config, "offered", None)
@@ -67,12 +72,12 @@ def _parts(stage: Stage, shown: Shown) -> Iterable[Piece]:
     """What the display shows, then what the layout has in view."""
     try:
         layout = Layout.from_json(stage.layout or {})
-        parts: Sequence[Part] = display(stage.display).to_messages(shown, layout)
+        parts: Sequence[MessagePart] = display(stage.display).to_messages(shown, layout)
     except (UnknownDisplay, ConfigError):
         layout, parts = Layout(), ()
     for part in parts:
         yield Picture(part.sha) if part.type == "image" else Words(part.text)
-    for line in lines(layout.show, shown, LANGUAGE):
+    for line in labelled_texts(layout.show, shown, LANGUAGE):
         yield Words(f"{line.label}: {line.value}" if line.label else line.value)
 
 
@@ -116,7 +121,7 @@ class Scenes:
     def of(self, unit: Unit) -> tuple[Scene, Shown]:
         """Of a unit whose item has been fetched."""
         unit.item.stage = self.stage
-        shown = shown_for(unit, None)
+        shown = build_shown(unit, None)
         options = self.options
         for run in self._links:
             options = {**options, "linked": _linked(run, unit.item)}

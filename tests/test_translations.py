@@ -36,7 +36,7 @@ from tests.translations import (
 
 TEXTS = {
     Text("Save %(name)s"): Use("templates/people/form.html", "annotators"),
-    Text("%(n)s picture", "%(n)s pictures"): Use("annotation/words.py", "annotators"),
+    Text("%(n)s picture", "%(n)s pictures"): Use("annotation/status_text.py", "annotators"),
     Text("Create the campaign"): Use("annotation/campaign_forms.py", "managers"),
     Text("Run the model"): Use("templates/predictions/run.html", "researchers"),
 }

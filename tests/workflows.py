@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.core.files.base import File
 from django.utils import timezone
 
-import annotation.services.deriving as deriving
+import annotation.services.derivation as deriving
 from annotation.models import Campaign
 from annotation.services import campaigns, uploads
 from annotation.services.leases import release_expired
@@ -58,7 +58,7 @@ def find(campaign: Campaign, finder: User) -> None:
     for concept in ("lunch", "farming"):
         assignment = context.current_item(campaign, rater, "Egypt", at)
         with pictures.scene(concept, "Egypt").path.open("rb") as file:
-            image = uploads.bring(assignment, File(file), "found.webp", at)
+            image = uploads.store_upload(assignment, File(file), "found.webp", at)
         picture = {"sha": image.sha256, "kind": "file", "licence": "own", "source": ""}
         context.submit(campaign, rater, "Egypt", at, {"picture": picture, "prevalent": "yes"})
-    deriving.work_off(at)
+    deriving.process_due(at)

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.composer.paths import under
-from annotation.composer.reading import MAP, UNREAD, rows_of
-from annotation.composer.stale import left
+from annotation.composer.form_parser import MAP, UNREAD, object_to_rows
+from annotation.composer.paths import child_path
+from annotation.composer.stale_translations import stale_languages
 from annotation.fields.settings import Setting
 
 TYPES = {
@@ -18,16 +18,16 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Languages:
-    """Those a text may be written in, by code: their own names. `beside`: the one shown next to English, or none."""
+    """Those a text may be written in, by code: their own names. `second_language`: shown next to English, or none."""
 
     names: Mapping[str, str]
-    beside: str = ""
+    second_language: str = ""
     before: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Texts as they are in force, by place."""
 
 
 @dataclass(frozen=True)
-class Said:
+class TextInput:
     """A text in one language, as an input."""
 
     name: str
@@ -59,12 +59,12 @@ class Control:
     value: Any = ""
     chosen: Sequence[str] = ()
     choices: Sequence[tuple[str, Any]] = ()
-    texts: Sequence[Said] = ()
+    texts: Sequence[TextInput] = ()
     others: str = ""
     missing: str = ""
-    was: str = ""
+    previous_value: str = ""
     older: str = ""
-    """Languages that would be older than the English, if it is not what it `was`."""
+    """Languages that would be older than the English, if it is not `previous_value`."""
     rows: Sequence[Row] = field(default_factory=list)
     controls: "Sequence[Control]" = ()
 
@@ -77,32 +77,33 @@ class Control:
         return self.setting.short
 
 
-def draw(settings: Sequence[Setting], value: Any, path: str, languages: Languages) -> list[Control]:
+def build_controls(settings: Sequence[Setting], value: Any, path: str, languages: Languages) -> list[Control]:
     """A control for each setting, and one more with whatever none of them names."""
     known = value if isinstance(value, Mapping) else {}
     drawn = [
-        control(one, known.get(one.key) if one.key else value, under(path, one.key), languages) for one in settings
+        build_control(one, known.get(one.key) if one.key else value, child_path(path, one.key), languages)
+        for one in settings
     ]
     names = {one.key for one in settings}
     rest = {key: one for key, one in known.items() if key not in names}
     if rest and "" not in names:
-        drawn.append(others(rest, path))
+        drawn.append(json_control(rest, path))
     return drawn
 
 
-def others(rest: Mapping[str, Any], path: str) -> Control:
+def json_control(rest: Mapping[str, Any], path: str) -> Control:
     from django.utils.translation import gettext as _
 
-    return control(Setting("", "json", _("Other settings, as JSON")), dict(rest), path, Languages({}))
+    return build_control(Setting("", "json", _("Other settings, as JSON")), dict(rest), path, Languages({}))
 
 
-def control(one: Setting, value: Any, path: str, languages: Languages) -> Control:
+def build_control(one: Setting, value: Any, path: str, languages: Languages) -> Control:
     if one.input in ("words", "long_words"):
-        return words(one, value, path, languages)
+        return text_inputs(one, value, path, languages)
     if one.input in ("rows", "map"):
-        return rows(one, value, path, languages)
+        return row_controls(one, value, path, languages)
     if one.input == "object":
-        return Control(one, "object", path, "", controls=draw(one.row, value, path, languages))
+        return Control(one, "object", path, "", controls=build_controls(one.row, value, path, languages))
     if one.input == "kept":
         return Control(one, "hidden", path, f"w:{path}", value=str(value or ""))
     name = f"{TYPES[one.input]}:{path}"
@@ -121,7 +122,7 @@ def control(one: Setting, value: Any, path: str, languages: Languages) -> Contro
     return Control(one, one.input, path, name, value="" if shown is None else str(shown))
 
 
-def hidden(path: str, value: Any) -> Control:
+def hidden_control(path: str, value: Any) -> Control:
     """What is not asked now is kept as it is."""
     return Control(Setting("", "json", ""), "hidden", path, f"j:{path}", value=as_json(value))
 
@@ -132,17 +133,17 @@ def as_json(value: Any) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def words(one: Setting, value: Any, path: str, languages: Languages) -> Control:
+def text_inputs(one: Setting, value: Any, path: str, languages: Languages) -> Control:
     """English, the language beside it, and the others kept unseen."""
     known = value if isinstance(value, Mapping) else {}
-    shown = [code for code in dict.fromkeys(("en", languages.beside)) if code]
+    shown = [code for code in dict.fromkeys(("en", languages.second_language)) if code]
     texts = [
-        Said(f"w:{path}.{code}", code, languages.names.get(code, code), str(known.get(code, ""))) for code in shown
+        TextInput(f"w:{path}.{code}", code, languages.names.get(code, code), str(known.get(code, ""))) for code in shown
     ]
     kept = {code: text for code, text in known.items() if code not in shown}
     missing = [name for code, name in languages.names.items() if not str(known.get(code, "")).strip() and code != "en"]
     before = languages.before.get(path, {})
-    older = [languages.names.get(code, code) for code in left(known, before)]
+    older = [languages.names.get(code, code) for code in stale_languages(known, before)]
     some = any(str(text).strip() for text in known.values())
     return Control(
         one,
@@ -152,17 +153,17 @@ def words(one: Setting, value: Any, path: str, languages: Languages) -> Control:
         texts=texts,
         others=as_json(kept) if kept else "",
         missing=", ".join(missing) if some else "",
-        was=str(before.get("en", "")),
+        previous_value=str(before.get("en", "")),
         older=", ".join(older),
     )
 
 
-def rows(one: Setting, value: Any, path: str, languages: Languages) -> Control:
+def row_controls(one: Setting, value: Any, path: str, languages: Languages) -> Control:
     if one.input == "map":
-        value, path = rows_of(value), path + MAP
+        value, path = object_to_rows(value), path + MAP
     found = value if isinstance(value, list) else []
     drawn = [
-        Row(f"{path}[{at}]", at + 1, draw(one.row, each, f"{path}[{at}]", languages), at + 1 == len(found))
+        Row(f"{path}[{at}]", at + 1, build_controls(one.row, each, f"{path}[{at}]", languages), at + 1 == len(found))
         for at, each in enumerate(found)
     ]
     return Control(one, "rows", path, f"e:{path}", value="[]", rows=drawn)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from annotation.composer.paths import find
+from annotation.composer.paths import get_value
 from benchmarks.rules.expressions import TOKEN
 
 DRAWN = "drawn_key"
@@ -16,7 +16,7 @@ DRAWN = "drawn_key"
 
 def follow_keys(content: dict[str, Any]) -> None:
     """Take the drawn keys out of the questions, and give references to them the keys that the questions have now."""
-    fields = [field for field in find(content, "sheet.fields", []) if isinstance(field, dict)]
+    fields = [field for field in get_value(content, "sheet.fields", []) if isinstance(field, dict)]
     drawn = [(str(field.pop(DRAWN, "") or ""), str(field.get("key") or "")) for field in fields]
     count = Counter(old for old, _new in drawn)
     renamed = {old: new for old, new in drawn if old and new and old != new and count[old] == 1}
@@ -27,10 +27,10 @@ def follow_keys(content: dict[str, Any]) -> None:
     _rename(content.get("layout"), "gate", renamed)
     sheet, rule = content.get("sheet"), content.get("acceptance_rule")
     for row in [
-        *_rows(find(sheet, "checks")),
-        *_rows(find(rule, "clauses")),
-        find(sheet, "score"),
-        find(rule, "score"),
+        *_rows(get_value(sheet, "checks")),
+        *_rows(get_value(rule, "clauses")),
+        get_value(sheet, "score"),
+        get_value(rule, "score"),
     ]:
         if isinstance(row, dict) and isinstance(row.get("expression"), str):
             row["expression"] = renamed_expression(row["expression"], renamed)

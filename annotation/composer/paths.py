@@ -7,7 +7,7 @@ STEP = re.compile(r"([\w~-]+)|\[(\d{1,4})\]")
 Steps = tuple[str | int, ...]
 
 
-def steps(path: str) -> Steps:
+def parse_path(path: str) -> Steps:
     """("sheet", "fields", 2, "label", "en"); empty for what is no path."""
     found = [name or int(number) for name, number in STEP.findall(path)]
     return tuple(found) if join(found) == path else ()
@@ -20,14 +20,14 @@ def join(parts: Any) -> str:
     return path
 
 
-def under(path: str, key: str) -> str:
+def child_path(path: str, key: str) -> str:
     """A setting's place in its object; without a key, the object's own."""
     return f"{path}.{key}" if path and key else path or key
 
 
-def find(value: Any, path: str, otherwise: Any = None) -> Any:
+def get_value(value: Any, path: str, otherwise: Any = None) -> Any:
     """What is at a place, or `otherwise`."""
-    for step in steps(path):
+    for step in parse_path(path):
         inner = isinstance(value, dict) and isinstance(step, str) and step in value
         if not inner and not (isinstance(value, list) and isinstance(step, int) and step < len(value)):
             return otherwise
@@ -35,10 +35,10 @@ def find(value: Any, path: str, otherwise: Any = None) -> Any:
     return value
 
 
-def row_of(value: Any, path: str) -> tuple[list[Any], int] | None:
+def list_and_index(value: Any, path: str) -> tuple[list[Any], int] | None:
     """The list that a row stands in, and where; None when there is no such row."""
-    found = steps(path)
+    found = parse_path(path)
     if not found or not isinstance(found[-1], int):
         return None
-    rows = find(value, join(found[:-1]))
+    rows = get_value(value, join(found[:-1]))
     return (rows, found[-1]) if isinstance(rows, list) and found[-1] < len(rows) else None

@@ -1,11 +1,11 @@
 """A picture, a question, and an answer to be judged; reference answers where the stage shows them."""
 
-from annotation.displays.contract import Part, Plain, pictures, words
+from annotation.displays.contract import DisplayDefaults, MessagePart, pictures, words
 from annotation.displays.layout import PLAIN, Layout, texts_of
 from annotation.fields.contract import Shown
 
 
-class CandidateDisplay(Plain):
+class CandidateDisplay(DisplayDefaults):
     key = "candidate"
     texts: tuple[str, ...] = ("candidate",)
     needs_text = True
@@ -13,7 +13,7 @@ class CandidateDisplay(Plain):
     style = "css/words.css"
     aside = "annotation/displays/candidate.html"
 
-    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[Part]:
+    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[MessagePart]:
         parts = [*pictures(shown, self.roles), *words(shown.text)]
         parts += words(f"Answer to judge: {shown.context.get('candidate') or ''}")
         references = texts_of(shown.context.get("references")) if layout.references else ()

@@ -8,7 +8,7 @@ from benchmarks.rules.displays import context_columns
 
 
 @dataclass(frozen=True)
-class Part:
+class MessagePart:
     """One piece of a message to a model. An image is named by its sha; the back end fetches the bytes."""
 
     type: Literal["text", "image"]
@@ -48,12 +48,12 @@ class Display(Protocol):
     @property
     def keys(self) -> Sequence[tuple[str, Any]]: ...
 
-    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[Part]:
+    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[MessagePart]:
         """The same to a model. What is folded for a person is left out, for nobody opens it."""
         ...
 
 
-class Plain:
+class DisplayDefaults:
     """What most displays do not have. A display may inherit it."""
 
     roles: tuple[str, ...] = ("image",)
@@ -87,7 +87,7 @@ def required(display: Display, pictures: str) -> Required:
     return Required((), display.needs_text and not paired, context_columns(display.key, pictures))
 
 
-def lacks(display: Display, shown: Shown, pictures: str = "one") -> list[str]:
+def missing_inputs(display: Display, shown: Shown, pictures: str = "one") -> list[str]:
     """What the display needs and the item does not have; empty when it can be shown."""
     parts = required(display, pictures)
     missing = [role for role in parts.roles if shown.image(role) is None]
@@ -95,9 +95,9 @@ def lacks(display: Display, shown: Shown, pictures: str = "one") -> list[str]:
     return missing + [key for key in parts.context if not str(shown.context.get(key) or "").strip()]
 
 
-def words(*texts: str) -> list[Part]:
-    return [Part("text", text=text) for text in texts if text.strip()]
+def words(*texts: str) -> list[MessagePart]:
+    return [MessagePart("text", text=text) for text in texts if text.strip()]
 
 
-def pictures(shown: Shown, roles: tuple[str, ...]) -> list[Part]:
-    return [Part("image", sha=image.sha) for image in shown.images if image.role in roles]
+def pictures(shown: Shown, roles: tuple[str, ...]) -> list[MessagePart]:
+    return [MessagePart("image", sha=image.sha) for image in shown.images if image.role in roles]

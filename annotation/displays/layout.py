@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotation.fields.contract import ConfigError, Shown, Text, need, need_text, refuse_others, say
+from annotation.fields.contract import ConfigError, Shown, Text, localise, reject_unknown_keys, require, require_text
 
 
 @dataclass(frozen=True)
-class Named:
+class LabelledKey:
     """A value of the item's context under its heading."""
 
     key: str
@@ -25,26 +25,26 @@ class Layout:
     `gate`: the field after which it stands. `show`: what is in view. `references`: whether reference answers are.
     """
 
-    fold: tuple[Named, ...] = ()
+    fold: tuple[LabelledKey, ...] = ()
     fold_label: Text = field(default_factory=dict)
     gate: str = ""
-    show: tuple[Named, ...] = ()
+    show: tuple[LabelledKey, ...] = ()
     references: bool = False
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], path: str = "layout") -> "Layout":
         """Read a stage's layout; ConfigError says where it is wrong."""
-        refuse_others(data, ("fold", "fold_label", "gate", "show", "references"), path)
-        rows = {key: need(data, key, list, path) if key in data else [] for key in ("fold", "show")}
+        reject_unknown_keys(data, ("fold", "fold_label", "gate", "show", "references"), path)
+        rows = {key: require(data, key, list, path) if key in data else [] for key in ("fold", "show")}
         gate = data.get("gate") or ""
         if not isinstance(gate, str):
             raise ConfigError(f"{path}.gate", "must be the key of a field")
         return cls(
             fold=tuple(_named(row, f"{path}.fold[{number}]") for number, row in enumerate(rows["fold"])),
-            fold_label=need_text(data, "fold_label", path, optional=True),
+            fold_label=require_text(data, "fold_label", path, optional=True),
             gate=gate,
             show=tuple(_named(row, f"{path}.show[{number}]") for number, row in enumerate(rows["show"])),
-            references=need(data, "references", bool, path) if "references" in data else False,
+            references=require(data, "references", bool, path) if "references" in data else False,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -64,48 +64,48 @@ MOST_ABOUT = 90  # characters
 
 
 @dataclass(frozen=True)
-class Line:
+class LabelledText:
     label: str
     value: str
 
 
 @dataclass(frozen=True)
-class Said:
+class ResolvedLayout:
     """A layout with an item's own words, as templates draw it."""
 
     part: str = ""
     fold_label: str = ""
     gate: str = ""
-    fold: tuple[Line, ...] = ()
-    show: tuple[Line, ...] = ()
+    fold: tuple[LabelledText, ...] = ()
+    show: tuple[LabelledText, ...] = ()
     references: tuple[str, ...] = ()
 
 
-def said(layout: Layout, shown: Shown, language: str) -> Said:
-    fold = lines(layout.fold, shown, language)
+def resolve_layout(layout: Layout, shown: Shown, language: str) -> ResolvedLayout:
+    fold = labelled_texts(layout.fold, shown, language)
     references = texts_of(shown.context.get("references")) if layout.references else ()
-    return Said(
+    return ResolvedLayout(
         part=layout.part if fold else "",
-        fold_label=say(layout.fold_label, language, shown.target_name),
+        fold_label=localise(layout.fold_label, language, shown.target_name),
         gate=layout.gate,
         fold=fold,
-        show=lines(layout.show, shown, language),
+        show=labelled_texts(layout.show, shown, language),
         references=references,
     )
 
 
-def about(layout: Layout, shown: Shown, language: str, *, text: bool) -> str:
+def visible_context(layout: Layout, shown: Shown, language: str, *, text: bool) -> str:
     """What a sheet asked about, for a list of answers: what was in view of the item. `text`: its own text was, too."""
-    told = [line.value for line in lines(layout.show, shown, language)]
+    told = [line.value for line in labelled_texts(layout.show, shown, language)]
     told = told or [str(shown.context[key]) for key in ("first", "second") if text and shown.context.get(key)]
     found = " · ".join(told or [shown.text] if text else told).strip()
     return found if len(found) <= MOST_ABOUT else found[: MOST_ABOUT - 1].rstrip() + "…"
 
 
-def lines(named: tuple[Named, ...], shown: Shown, language: str) -> tuple[Line, ...]:
+def labelled_texts(named: tuple[LabelledKey, ...], shown: Shown, language: str) -> tuple[LabelledText, ...]:
     """Those that the item has words for."""
     rows = [(one, ", ".join(texts_of(shown.context.get(one.key)))) for one in named]
-    return tuple(Line(say(one.label, language, shown.target_name), value) for one, value in rows if value)
+    return tuple(LabelledText(localise(one.label, language, shown.target_name), value) for one, value in rows if value)
 
 
 def texts_of(value: Any) -> tuple[str, ...]:
@@ -115,10 +115,10 @@ def texts_of(value: Any) -> tuple[str, ...]:
     return (str(value).strip(),) if value is not None and str(value).strip() else ()
 
 
-def _named(row: Any, path: str) -> Named:
+def _named(row: Any, path: str) -> LabelledKey:
     if isinstance(row, str) and row:
-        return Named(row, {})
+        return LabelledKey(row, {})
     if not isinstance(row, Mapping):
         raise ConfigError(path, "must be a key of the item's context, or an object with key and label")
-    refuse_others(row, ("key", "label"), path)
-    return Named(need(row, "key", str, path), need_text(row, "label", path, optional=True))
+    reject_unknown_keys(row, ("key", "label"), path)
+    return LabelledKey(require(row, "key", str, path), require_text(row, "label", path, optional=True))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext_lazy as _
 
-from annotation.displays.contract import Part, Plain, words
+from annotation.displays.contract import DisplayDefaults, MessagePart, words
 from annotation.displays.layout import PLAIN, Layout
 from annotation.fields.contract import Shown, ShownImage
 
@@ -25,7 +25,7 @@ def sides_of(shown: Shown) -> list[Side]:
     return sides if any(side.image or side.text for side in sides) else []
 
 
-class PairDisplay(Plain):
+class PairDisplay(DisplayDefaults):
     key = "pair"
     roles: tuple[str, ...] = ("a", "b")
     texts: tuple[str, ...] = ("option_a", "option_b")
@@ -36,12 +36,12 @@ class PairDisplay(Plain):
     style = "css/pair.css"
     keys = (("B", _("hold it: B over A")), ("X", _("swap sides")))
 
-    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[Part]:
+    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[MessagePart]:
         parts = words(shown.text)
         for role in self.roles:
             parts += words(f"{role.upper()}: {shown.context.get(f'option_{role}') or ''}")
             image = shown.image(role)
-            parts += [Part("image", sha=image.sha)] if image else []
+            parts += [MessagePart("image", sha=image.sha)] if image else []
         return parts
 
 
@@ -52,13 +52,13 @@ class BarePairDisplay(PairDisplay):
     texts = ()
     template = "annotation/displays/bare_pair.html"
 
-    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[Part]:
+    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[MessagePart]:
         parts = words(shown.text)
         for role in self.roles:
             image = shown.image(role)
             text = "" if shown.images else str(shown.context.get(f"option_{role}") or "")
             parts += (
-                [*words(role.upper()), Part("image", sha=image.sha)]
+                [*words(role.upper()), MessagePart("image", sha=image.sha)]
                 if image
                 else words(f"{role.upper()}: {text}" if text else "")
             )

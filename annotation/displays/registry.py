@@ -2,7 +2,7 @@
 
 from difflib import get_close_matches
 
-from annotation.displays import candidate, contact, image, pair, question, words
+from annotation.displays import candidate, contact_sheet, image, pair, question, words
 from annotation.displays.contract import Display
 
 
@@ -21,7 +21,7 @@ DISPLAYS: tuple[Display, ...] = (
     question.DISPLAY,
     candidate.DISPLAY,
     words.DISPLAY,
-    contact.DISPLAY,
+    contact_sheet.DISPLAY,
 )
 
 

@@ -8,7 +8,7 @@ from benchmarks.models import Image
 from people.models import Cohort
 
 
-def shown_for(unit: Unit, cohort: Cohort | None, uploads: Iterable[ShownImage] = ()) -> Shown:
+def build_shown(unit: Unit, cohort: Cohort | None, uploads: Iterable[ShownImage] = ()) -> Shown:
     """Prefetch `item__images__image` and `item__facts` when there are many. The target is named as the cohort calls
     itself. Of several facts with one key the newest is shown."""
     item = unit.item
@@ -28,6 +28,6 @@ def shown_for(unit: Unit, cohort: Cohort | None, uploads: Iterable[ShownImage] =
     )
 
 
-def upload_of(image: Image, came_by: str = "") -> ShownImage:
+def upload_info(image: Image, came_by: str = "") -> ShownImage:
     """A picture that somebody brought, by "file" or "url" if that is known."""
     return ShownImage("upload", image.pk, image.sha256, image.width, image.height, came_by=came_by)

@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from annotation.fields.contract import Problem, Shown, Spec, Text
-from annotation.fields.form import FieldForm, Speech
-from annotation.fields.messages import Worded, worded
+from annotation.fields.contract import AnswerProblem, Shown, Spec, Text
+from annotation.fields.form import FieldForm, Localiser
+from annotation.fields.messages import ProblemText, problem_text
 
 
-class Asked(Protocol):
+class DrawableField(Protocol):
     """A field of a sheet, as far as drawing goes."""
 
     @property
@@ -33,7 +33,7 @@ class Asked(Protocol):
 
 
 @dataclass(frozen=True)
-class Bound:
+class BoundField:
     key: str
     name: str
     label: str
@@ -41,8 +41,8 @@ class Bound:
     required: bool
     input: str
     data: Mapping[str, Any]
-    errors: list[Worded] = field(default_factory=list)
-    warnings: list[Worded] = field(default_factory=list)
+    errors: list[ProblemText] = field(default_factory=list)
+    warnings: list[ProblemText] = field(default_factory=list)
     confirmed: Collection[str] = ()
     rules: list[str] = field(default_factory=list)
 
@@ -53,7 +53,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnswerView:
     """An answer as it is read: `template` is given `data`."""
 
     key: str
@@ -62,21 +62,21 @@ class Answered:
     data: Mapping[str, Any]
 
 
-Problems = Mapping[str, list[Problem]]
+Problems = Mapping[str, list[AnswerProblem]]
 
 
-def bind(
-    fields: Iterable[Asked],
-    speech: Speech,
+def bind_fields(
+    fields: Iterable[DrawableField],
+    speech: Localiser,
     answers: Mapping[str, Any],
     errors: Problems | None = None,
     warnings: Problems | None = None,
     confirmed: Collection[str] = (),
     shown: Shown | None = None,
-) -> list[Bound]:
+) -> list[BoundField]:
     """Fields for a form. `answers` may be raw ones: of a draft, or as refused. `shown`: where a kind draws the item."""
     return [
-        Bound(
+        BoundField(
             key=one.key,
             name=one.name,
             label=speech.say(one.label),
@@ -84,8 +84,8 @@ def bind(
             required=one.required,
             input=f"annotation/fields/{one.spec.key}/input.html",
             data=one.form.context(one.config, answers.get(one.key), speech, shown),
-            errors=[worded(problem) for problem in (errors or {}).get(one.key, [])],
-            warnings=[worded(problem) for problem in (warnings or {}).get(one.key, [])],
+            errors=[problem_text(problem) for problem in (errors or {}).get(one.key, [])],
+            warnings=[problem_text(problem) for problem in (warnings or {}).get(one.key, [])],
             confirmed=[mark for mark in confirmed if mark.startswith(f"{one.key}:")],
             rules=[speech.say(rule) for rule in one.rules],
         )
@@ -93,10 +93,10 @@ def bind(
     ]
 
 
-def answered(fields: Iterable[Asked], speech: Speech, answers: Mapping[str, Any]) -> list[Answered]:
+def answer_views(fields: Iterable[DrawableField], speech: Localiser, answers: Mapping[str, Any]) -> list[AnswerView]:
     """What was answered, in words."""
     return [
-        Answered(
+        AnswerView(
             key=one.key,
             label=speech.say(one.label),
             template=f"annotation/fields/{one.spec.key}/answer.html",

@@ -21,26 +21,26 @@ class ConfigError(ValueError):
 
 
 @dataclass(frozen=True)
-class Problem:
+class AnswerProblem:
     """Something is wrong with an answer. `annotation.fields.messages` has the words for each code."""
 
     code: str
     params: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Refused(ValueError):
+class InvalidAnswer(ValueError):
     """What came cannot be an answer. The one error type of `parse`."""
 
     def __init__(self, code: str, **params: Any) -> None:
         super().__init__(code)
-        self.problem = Problem(code, params)
+        self.problem = AnswerProblem(code, params)
 
 
 @dataclass(frozen=True)
 class Check:
     """A remark on an answer that was understood: it blocks, or the person may confirm it."""
 
-    problem: Problem
+    problem: AnswerProblem
     blocks: bool
 
 
@@ -77,7 +77,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Coded:
+class CodedValue:
     """An answer as measures compare it. `value` is a number where the level is ordered."""
 
     code: str
@@ -102,14 +102,14 @@ class Rubric:
 
 
 @dataclass(frozen=True)
-class Valid:
+class ValidExample:
     raw: Any
     answer: Any
     json_only: bool = False
 
 
 @dataclass(frozen=True)
-class Faulty:
+class FaultyExample:
     """Refused with `code` when it is invalid; understood and remarked upon with `code` when it is borderline."""
 
     raw: Any
@@ -122,9 +122,9 @@ class Examples:
     """`shown`: what they are answers to, where a kind looks at it; else a bare item."""
 
     config: Mapping[str, Any]
-    valid: Sequence[Valid]
-    invalid: Sequence[Faulty]
-    borderline: Sequence[Faulty] = ()
+    valid: Sequence[ValidExample]
+    invalid: Sequence[FaultyExample]
+    borderline: Sequence[FaultyExample] = ()
     shown: Shown | None = None
 
 
@@ -168,7 +168,7 @@ class Spec(ABC, Generic[ConfigT, AnswerT]):
         return ()
 
     @abstractmethod
-    def code(self, answer: AnswerT, config: ConfigT) -> Coded | None:
+    def code(self, answer: AnswerT, config: ConfigT) -> CodedValue | None:
         """The comparable value, or None when answers of this kind are not compared by equality."""
 
     def values(self, answer: AnswerT, config: ConfigT) -> dict[str, float | str]:
@@ -199,14 +199,14 @@ class Spec(ABC, Generic[ConfigT, AnswerT]):
     def rubric(self, label: str, config: ConfigT, language: str = "en") -> Rubric: ...
 
 
-def say(text: Text, language: str, target: str = "") -> str:
+def localise(text: Text, language: str, target: str = "") -> str:
     """A text in a language; else its base language, else English, else any. `{target}` becomes the culture's name."""
     base = language.split("-")[0]
     found = text.get(language) or text.get(base) or text.get("en") or next((t for t in text.values() if t), "")
     return found.replace("{target}", target) if target else found
 
 
-def need(data: Mapping[str, Any], key: str, kind: type, path: str) -> Any:
+def require(data: Mapping[str, Any], key: str, kind: type, path: str) -> Any:
     """A required value of a type; bool never passes for int."""
     if key not in data:
         raise ConfigError(f"{path}.{key}", "is missing")
@@ -216,7 +216,7 @@ def need(data: Mapping[str, Any], key: str, kind: type, path: str) -> Any:
     return value
 
 
-def need_text(data: Mapping[str, Any], key: str, path: str, *, optional: bool = False) -> Text:
+def require_text(data: Mapping[str, Any], key: str, path: str, *, optional: bool = False) -> Text:
     """A text in languages; "en" is always there, unless the whole text may be left out."""
     value = data.get(key) or {}
     if optional and value == {}:
@@ -228,7 +228,7 @@ def need_text(data: Mapping[str, Any], key: str, path: str, *, optional: bool = 
     return dict(value)
 
 
-def refuse_others(data: Mapping[str, Any], known: Sequence[str], path: str) -> None:
+def reject_unknown_keys(data: Mapping[str, Any], known: Sequence[str], path: str) -> None:
     """A misspelt setting would otherwise be silently without effect."""
     for key in data:
         if key not in known:
@@ -248,9 +248,9 @@ class Option:
         return {**data, "definition": dict(self.definition)} if self.definition else data
 
 
-def need_options(data: Mapping[str, Any], key: str, path: str, *, most: int) -> tuple[Option, ...]:
+def require_options(data: Mapping[str, Any], key: str, path: str, *, most: int) -> tuple[Option, ...]:
     """Two or more options, each with its own code."""
-    rows = need(data, key, list, path)
+    rows = require(data, key, list, path)
     if not 2 <= len(rows) <= most:
         raise ConfigError(f"{path}.{key}", f"needs 2 to {most} entries, has {len(rows)}")
     options: list[Option] = []
@@ -258,33 +258,33 @@ def need_options(data: Mapping[str, Any], key: str, path: str, *, most: int) -> 
         where = f"{path}.{key}[{number}]"
         if not isinstance(row, Mapping):
             raise ConfigError(where, "must be an object with code and label")
-        refuse_others(row, ("code", "label", "definition"), where)
-        code = need(row, "code", str, where)
+        reject_unknown_keys(row, ("code", "label", "definition"), where)
+        code = require(row, "code", str, where)
         if not code or code != code.strip() or len(code) > 40 or "|" in code:
             raise ConfigError(f"{where}.code", 'must be 1 to 40 characters, without "|" or outer spaces')
         if any(option.code == code for option in options):
             raise ConfigError(f"{where}.code", f"{code!r} is there twice")
-        definition = need_text(row, "definition", where, optional=True)
-        options.append(Option(code, need_text(row, "label", where), definition))
+        definition = require_text(row, "definition", where, optional=True)
+        options.append(Option(code, require_text(row, "label", where), definition))
     return tuple(options)
 
 
-def pick(raw: Any, options: Sequence[Option]) -> str:
+def match_option(raw: Any, options: Sequence[Option]) -> str:
     """One option's code out of what came. A whole number stands for the code written with its digits."""
     if isinstance(raw, float) and raw.is_integer():
         raw = int(raw)
     if isinstance(raw, bool) or not isinstance(raw, (str, int)) or (isinstance(raw, int) and abs(raw) > 10**18):
-        raise Refused("not_an_option", given=type(raw).__name__)
+        raise InvalidAnswer("not_an_option", given=type(raw).__name__)
     code = str(raw).strip()
     if all(option.code != code for option in options):
-        raise Refused("not_an_option", given=code[:60])
+        raise InvalidAnswer("not_an_option", given=code[:60])
     return code
 
 
-def described(options: Sequence[Option], language: str) -> str:
+def describe_options(options: Sequence[Option], language: str) -> str:
     """The options as lines of a prompt."""
     lines = []
     for option in options:
-        definition = say(option.definition, language)
-        lines.append(f"{option.code}: {say(option.label, language)}" + (f". {definition}" if definition else ""))
+        definition = localise(option.definition, language)
+        lines.append(f"{option.code}: {localise(option.label, language)}" + (f". {definition}" if definition else ""))
     return "\n".join(lines)

@@ -4,35 +4,35 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from annotation.fields.contract import Option, Shown, Text, say
+from annotation.fields.contract import Option, Shown, Text, localise
 
 
-class Posted(Protocol):
+class PostData(Protocol):
     """Django's QueryDict, as far as forms read it."""
 
     def getlist(self, key: str) -> Sequence[Any]: ...
 
 
 @dataclass(frozen=True)
-class Speech:
+class Localiser:
     """In which words a sheet speaks: the language of the page, and the culture's name in it."""
 
     language: str = "en"
     target: str = ""
 
     def say(self, text: Text) -> str:
-        return say(text, self.language, self.target)
+        return localise(text, self.language, self.target)
 
 
 @dataclass(frozen=True)
-class Choice:
-    """An option as a template draws it. `lead` is always in view, `more` on the chosen row. `value`: as a number."""
+class OptionView:
+    """An option of a template. `summary` is always in view, `details` on the chosen row. `value`: as a number."""
 
     code: str
     key: str
     label: str
-    lead: str
-    more: str
+    summary: str
+    details: str
     chosen: bool
     value: str = ""
 
@@ -57,7 +57,7 @@ class FieldForm(Protocol):
         A kind of which only some need it says so on its config: `draws_item` there."""
         ...
 
-    def read(self, posted: Posted, name: str) -> Any:
+    def read(self, posted: PostData, name: str) -> Any:
         """The raw value that `parse` takes."""
         ...
 
@@ -65,16 +65,16 @@ class FieldForm(Protocol):
         """The values a browser would post for a raw value; what tests and stored drafts are put through."""
         ...
 
-    def context(self, config: Any, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
+    def context(self, config: Any, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
         """What input.html needs beside the field's own words. `shown` is None unless `draws_item`."""
         ...
 
-    def answered(self, config: Any, answer: Any, speech: Speech) -> Mapping[str, Any]:
+    def answered(self, config: Any, answer: Any, speech: Localiser) -> Mapping[str, Any]:
         """What answer.html and compare.html need."""
         ...
 
 
-def first(posted: Posted, name: str) -> Any:
+def first(posted: PostData, name: str) -> Any:
     values = posted.getlist(name)
     return values[-1] if values else None
 
@@ -85,9 +85,12 @@ def filled(raw: Any) -> list[str]:
     return [str(one) for one in raw] if isinstance(raw, (list, tuple)) else [str(raw)]
 
 
-def choices(
-    options: Sequence[Option], chosen: Sequence[str], speech: Speech, values: Mapping[str, float | None] | None = None
-) -> list[Choice]:
+def option_views(
+    options: Sequence[Option],
+    chosen: Sequence[str],
+    speech: Localiser,
+    values: Mapping[str, float | None] | None = None,
+) -> list[OptionView]:
     """Options with their keys: their codes, where these are digits; else the digits, as long as there are some."""
     digits = all(len(option.code) == 1 and option.code in "0123456789" for option in options)
     rows = []
@@ -96,7 +99,7 @@ def choices(
         key = option.code if digits else str(number % 10) if number <= 10 else ""
         value = (values or {}).get(option.code)
         said = "" if value is None else f"{value:g}"
-        rows.append(Choice(option.code, key, speech.say(option.label), lead, more, option.code in chosen, said))
+        rows.append(OptionView(option.code, key, speech.say(option.label), lead, more, option.code in chosen, said))
     return rows
 
 
@@ -129,20 +132,20 @@ class OptionForm:
     def is_many(self, config: Any) -> bool:
         return False
 
-    def read(self, posted: Posted, name: str) -> Any:
+    def read(self, posted: PostData, name: str) -> Any:
         values = list(posted.getlist(name))
         return values[0] if len(values) == 1 else values or None
 
     def fill(self, raw: Any) -> list[str]:
         return filled(raw)
 
-    def context(self, config: Any, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
+    def context(self, config: Any, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
         options = self.rows(config, shown)
         values = {option.code: self.value(config, option.code) for option in options}
-        rows = choices(options, filled(answer), speech, values)
-        short = len(rows) <= 3 and all(len(row.lead + row.more) <= SHORT for row in rows)
+        rows = option_views(options, filled(answer), speech, values)
+        short = len(rows) <= 3 and all(len(row.summary + row.details) <= SHORT for row in rows)
         return {"choices": rows, "many": self.is_many(config), "short": short}
 
-    def answered(self, config: Any, answer: Any, speech: Speech) -> Mapping[str, Any]:
+    def answered(self, config: Any, answer: Any, speech: Localiser) -> Mapping[str, Any]:
         chosen = filled(answer)
-        return {"chosen": [row for row in choices(self.rows(config, None), chosen, speech) if row.chosen]}
+        return {"chosen": [row for row in option_views(self.rows(config, None), chosen, speech) if row.chosen]}

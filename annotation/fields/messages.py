@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from annotation.fields.contract import Problem
+from annotation.fields.contract import AnswerProblem
 
 WORDS: dict[str, tuple[Any, Any]] = {
     "required": (_("This is not answered yet."), _("Give your best guess, or skip.")),
@@ -76,12 +76,12 @@ ANY = (_("This answer was not understood."), _("Check it once more."))
 
 
 @dataclass(frozen=True)
-class Worded:
+class ProblemText:
     code: str
     title: str
     advice: str
 
 
-def worded(problem: Problem) -> Worded:
+def problem_text(problem: AnswerProblem) -> ProblemText:
     title, advice = WORDS.get(problem.code, ANY)
-    return Worded(problem.code, str(title) % dict(problem.params), str(advice) % dict(problem.params))
+    return ProblemText(problem.code, str(title) % dict(problem.params), str(advice) % dict(problem.params))

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from annotation.fields.contract import Coded, Column, Examples, Level, Refused, Rubric, Shown, Spec
-from annotation.fields.form import Posted, Speech, filled, first
+from annotation.fields.contract import CodedValue, Column, Examples, InvalidAnswer, Level, Rubric, Shown, Spec
+from annotation.fields.form import Localiser, PostData, filled, first
 
 
 class UnknownSpec(Spec[Mapping[str, Any], Any]):
@@ -20,12 +20,12 @@ class UnknownSpec(Spec[Mapping[str, Any], Any]):
         return dict(config)
 
     def parse(self, raw: Any, config: Mapping[str, Any], shown: Shown) -> Any:
-        raise Refused("unknown_kind")
+        raise InvalidAnswer("unknown_kind")
 
     def level(self, config: Mapping[str, Any]) -> Level:
         return "nominal"
 
-    def code(self, answer: Any, config: Mapping[str, Any]) -> Coded | None:
+    def code(self, answer: Any, config: Mapping[str, Any]) -> CodedValue | None:
         return None
 
     def columns(self, config: Mapping[str, Any]) -> tuple[Column, ...]:
@@ -43,16 +43,16 @@ class UnknownForm:
     style = ""
     draws_item = False
 
-    def read(self, posted: Posted, name: str) -> Any:
+    def read(self, posted: PostData, name: str) -> Any:
         return first(posted, name)
 
     def fill(self, raw: Any) -> list[str]:
         return filled(raw)
 
-    def context(self, config: Any, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
+    def context(self, config: Any, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
         return {"stored": answer}
 
-    def answered(self, config: Any, answer: Any, speech: Speech) -> Mapping[str, Any]:
+    def answered(self, config: Any, answer: Any, speech: Localiser) -> Mapping[str, Any]:
         return {"stored": answer}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.sheets import Field, Sheet, say
+from annotation.sheets import Field, Sheet, localise
 
 HEAD = ("item", "target", "cohort", "rater", "rater_kind", "setting", "field", "code")
 LIKE = "item-1"
@@ -18,7 +18,7 @@ def allowed(one: Field) -> Sequence[str]:
 
 def questions(sheet: Sheet, language: str) -> list[tuple[str, str, Sequence[str]]]:
     """Key, words and codes of each question; without codes it takes words, or JSON as an export writes it."""
-    return [(one.key, say(one.label, language).replace("{target}", "…"), allowed(one)) for one in sheet.fields]
+    return [(one.key, localise(one.label, language).replace("{target}", "…"), allowed(one)) for one in sheet.fields]
 
 
 def rows(sheet: Sheet, items: Sequence[str], cohorts: Sequence[str], *, has_target: bool) -> list[list[str]]:

@@ -23,7 +23,7 @@ LONGEST_SECONDS = 24 * 3600.0
 
 
 @dataclass(frozen=True)
-class Said:
+class AnswerRow:
     """One answer as the file has it; names are not looked up yet. `raw` is what the sheet's `parse` takes.
 
     `setting` and `about` are of a model: how it was asked, and what is known of it.
@@ -53,7 +53,7 @@ class Said:
         return self.kind == Rater.Kind.MODEL
 
 
-def known_otherwise(model: str, name: str, known: Any, told: Any) -> str:
+def model_info_problem(model: str, name: str, known: Any, told: Any) -> str:
     """All benchmarks of a team share what is known of a model: a file does not change it for the others."""
     text = _(
         "Of the model “%(model)s” the team knows “%(name)s” as %(known)s, and here it is %(told)s. Nothing was "
@@ -63,7 +63,7 @@ def known_otherwise(model: str, name: str, known: Any, told: Any) -> str:
     return text % {"model": model, "name": name, **said}
 
 
-def model_as_person(name: str) -> str:
+def model_as_person_problem(name: str) -> str:
     text = _("“%(name)s” is the pseudonym of a person here, and the row says it is a model. Write the model's name.")
     return text % {"name": name}
 
@@ -85,26 +85,26 @@ def clean(value: Any, deep: int = 0) -> Any:
     return value
 
 
-def said(row: Mapping[str, Any], sheet: Sheet, now: datetime) -> Said:
+def parse_row(row: Mapping[str, Any], sheet: Sheet, now: datetime) -> AnswerRow:
     """Of a clean row. Raises RowProblem. Times that are not given are those of the import."""
-    at = _moment(row, "submitted_at", now) or now
+    at = _parse_time(row, "submitted_at", now) or now
     counted = _flag(row, "counted")
     because = _text(row, "uncounted_because", 20)
     seconds = _number(row, "active_seconds")
     if seconds is not None and seconds > LONGEST_SECONDS:
-        raise _wrong("active_seconds", row["active_seconds"])
+        raise _unreadable("active_seconds", row["active_seconds"])
     opened = _json(row, "opened", list)
     kind = _kind(row)
     by_model = kind == Rater.Kind.MODEL
-    return Said(
-        item=_needed(row, "item"),
+    return AnswerRow(
+        item=_required(row, "item"),
         target=str(row["target"]) if row.get("target") is not None else None,
         cohort=_text(row, "cohort", 120),
-        rater=_needed(row, "rater"),
+        rater=_required(row, "rater"),
         kind=kind,
         raw=_answers(row, sheet),
         at=at,
-        shown_at=min(_moment(row, "shown_at", now) or at, at),
+        shown_at=min(_parse_time(row, "shown_at", now) or at, at),
         counted=counted,
         because="" if counted else because or "in_file",
         version=_version(row),
@@ -127,14 +127,14 @@ def _text(row: Mapping[str, Any], name: str, most: int) -> str:
     return text
 
 
-def _needed(row: Mapping[str, Any], name: str) -> str:
+def _required(row: Mapping[str, Any], name: str) -> str:
     text = _text(row, name, LONGEST_NAME)
     if not text:
         raise RowProblem("missing", _("“%(name)s” is empty. Every row needs it.") % {"name": name})
     return text
 
 
-def _wrong(name: str, value: Any) -> RowProblem:
+def _unreadable(name: str, value: Any) -> RowProblem:
     message = _("“%(name)s” is %(value)s, which cannot be read. Write it as an export does.")
     return RowProblem("unreadable", message % {"name": name, "value": repr(value)[:60]})
 
@@ -142,11 +142,11 @@ def _wrong(name: str, value: Any) -> RowProblem:
 def _kind(row: Mapping[str, Any]) -> str:
     kind = _text(row, "rater_kind", 20) or "person"
     if kind not in Rater.Kind.values:
-        raise _wrong("rater_kind", kind)
+        raise _unreadable("rater_kind", kind)
     return kind
 
 
-def _moment(row: Mapping[str, Any], name: str, now: datetime) -> datetime | None:
+def _parse_time(row: Mapping[str, Any], name: str, now: datetime) -> datetime | None:
     value = row.get(name)
     if value in (None, ""):
         return None
@@ -158,7 +158,7 @@ def _moment(row: Mapping[str, Any], name: str, now: datetime) -> datetime | None
     except OverflowError:  # a year that UTC does not have
         fits = False
     except ValueError:
-        raise _wrong(name, value) from None
+        raise _unreadable(name, value) from None
     if not fits:
         message = _("“%(name)s” is %(value)s. It must lie between 1990 and tomorrow.")
         raise RowProblem("out_of_time", message % {"name": name, "value": repr(value)[:60]})
@@ -171,7 +171,7 @@ def _flag(row: Mapping[str, Any], name: str) -> bool:
     if isinstance(value, bool):
         return value
     if (value is not None and not isinstance(value, str)) or value not in words:
-        raise _wrong(name, value)
+        raise _unreadable(name, value)
     return words[value]
 
 
@@ -182,9 +182,9 @@ def _number(row: Mapping[str, Any], name: str) -> float | None:
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
-        raise _wrong(name, value) from None
+        raise _unreadable(name, value) from None
     if not math.isfinite(number) or number < 0:
-        raise _wrong(name, value)
+        raise _unreadable(name, value)
     return number
 
 
@@ -193,7 +193,7 @@ def _version(row: Mapping[str, Any]) -> int:
     if number is None:
         return 1
     if number != int(number) or not 1 <= number < 32_000:
-        raise _wrong("version", row["version"])
+        raise _unreadable("version", row["version"])
     return int(number)
 
 
@@ -214,9 +214,9 @@ def _json(row: Mapping[str, Any], name: str, type_: type) -> Any:
         try:
             value = clean(json.loads(value))
         except (ValueError, RecursionError):
-            raise _wrong(name, value) from None
+            raise _unreadable(name, value) from None
     if value is not None and not isinstance(value, type_):
-        raise _wrong(name, value)
+        raise _unreadable(name, value)
     return value
 
 

@@ -24,7 +24,7 @@ Row = tuple[int, Mapping[str, Any] | RowProblem]
 
 
 @contextmanager
-def opened(file: BinaryIO, most_bytes: int) -> Iterator[BinaryIO]:
+def open_rows(file: BinaryIO, most_bytes: int) -> Iterator[BinaryIO]:
     """The file of rows, out of the archive if it is one. Raises SourceProblem."""
     zipped = file.read(4) == b"PK\x03\x04"
     file.seek(0)
@@ -82,7 +82,7 @@ def _json_rows(first: bytes, file: BinaryIO) -> Iterator[Row]:
             yield number, RowProblem("unreadable", _("This line is not JSON in UTF-8. Write one object per line."))
             continue
         if isinstance(found, dict):
-            yield number, _named(found)
+            yield number, _check_header(found)
         else:
             yield number, RowProblem("unreadable", _("This line is no JSON object. Write one object per line."))
 
@@ -110,11 +110,11 @@ def _csv_rows(first: bytes, file: BinaryIO, needs: Sequence[str]) -> Iterator[Ro
             yield number, _row(head, cells)
 
 
-def _named(row: Mapping[str, Any]) -> Mapping[str, Any]:
+def _check_header(row: Mapping[str, Any]) -> Mapping[str, Any]:
     return row if "item" in row or "unit" not in row else {"item": row["unit"], **row}
 
 
-def is_long(rows: Iterator[Row]) -> bool:
+def is_long_format(rows: Iterator[Row]) -> bool:
     """Whether a row is one field of an answer: it names the field and its code. The first rows say it."""
     first = next((row for _number, row in islice(rows, 100) if isinstance(row, Mapping)), {})
     return "field" in first and "code" in first

@@ -14,7 +14,7 @@ from benchmarks.imports.problems import RowProblem
 SOME = 2000
 
 
-def together(
+def group_by_key(
     rows: Iterable[Row], key: Callable[[Mapping[str, Any]], list[Any]], most: int, beat: Callable[[], None]
 ) -> Iterator[list[Row]]:
     """Rows with one key, in the order in which the keys first come; at most `most` at a time. A row that cannot be read

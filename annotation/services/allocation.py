@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from annotation.models import Assignment, CampaignCohort, Participation
-from annotation.services import loading, slots
-from annotation.services.gate import SHUTS_OUT, Gate, Reason, gate
-from annotation.services.slots import Seat
+from annotation.services import assignment_loader, slots
+from annotation.services.gate import SHUTS_OUT, Gate, Reason, check_gate
+from annotation.services.slots import LockedParticipation
 from annotation.services.sql import fetch
 from annotation.services.transactions import in_transaction
 from people.models import Rater
@@ -30,7 +30,7 @@ SELECT in_hand OR id IN (SELECT id FROM came) FROM held
 
 
 @dataclass(frozen=True)
-class Nothing:
+class NoWork:
     """Why there is no work. `until`: when the first place that others hold comes back, or the person's next day."""
 
     reason: Reason
@@ -39,15 +39,15 @@ class Nothing:
 
 @dataclass(frozen=True)
 class Work:
-    hand: Assignment | None
-    ahead: Assignment | None
-    nothing: Nothing | None
+    current: Assignment | None
+    prefetched: Assignment | None
+    no_work: NoWork | None
 
 
-def open_work(rater: Rater, campaign_cohort: CampaignCohort, at: datetime) -> Work:
+def get_or_claim_work(rater: Rater, campaign_cohort: CampaignCohort, at: datetime) -> Work:
     """What this person has in hand, taking a place for them if it is nothing. Asking twice is asking once."""
     work = _open_work(rater.pk, campaign_cohort.pk, at)
-    late = work.nothing and work.nothing.until and work.nothing.until <= at
+    late = work.no_work and work.no_work.until and work.no_work.until <= at
     if late:  # the task that gives expired places back has not come round yet
         from annotation.services.leases import release_expired
 
@@ -58,7 +58,7 @@ def open_work(rater: Rater, campaign_cohort: CampaignCohort, at: datetime) -> Wo
 
 @in_transaction
 def _open_work(rater_id: int, cohort_id: int, at: datetime) -> Work:
-    return work_for(seat_of(rater_id, cohort_id, at), at, wait=True)
+    return claim_current_and_next(lock_participation_of(rater_id, cohort_id, at), at, wait=True)
 
 
 LOCK = """
@@ -70,7 +70,7 @@ LOCK_BY_ID = LOCK.format("id = %s")
 LOCK_BY_PERSON = LOCK.format("rater_id = %s AND p.cohort_id = %s")
 
 
-def seat_of(rater_id: int, cohort_id: int, at: datetime) -> Seat:
+def lock_participation_of(rater_id: int, cohort_id: int, at: datetime) -> LockedParticipation:
     """Lock this person's Participation, making it at their first visit."""
     rows = fetch(LOCK_BY_PERSON, [rater_id, cohort_id])
     if not rows:
@@ -83,15 +83,15 @@ def seat_of(rater_id: int, cohort_id: int, at: datetime) -> Seat:
         new = Participation(rater_id=rater_id, cohort_id=cohort_id, last_seen_at=at)
         Participation.objects.bulk_create([new], ignore_conflicts=True)
         rows = fetch(LOCK_BY_PERSON, [rater_id, cohort_id])
-    return _seat(rows[0], at)
+    return _lock_row(rows[0], at)
 
 
-def lock_seat(participation_id: int, at: datetime | None = None) -> Seat:
+def lock_participation(participation_id: int, at: datetime | None = None) -> LockedParticipation:
     """The order of everything this person does. What was read before this lock may be old."""
-    return _seat(fetch(LOCK_BY_ID, [participation_id])[0], at)
+    return _lock_row(fetch(LOCK_BY_ID, [participation_id])[0], at)
 
 
-def hold_everyone(cohort_id: int) -> None:
+def lock_all_participations(cohort_id: int) -> None:
     """Wait until nobody of a campaign's cohort is in the middle of a deed, and let nobody begin one.
 
     A statement that waits for a slot reads what else it needs as it was when the statement began: a target that was
@@ -100,45 +100,50 @@ def hold_everyone(cohort_id: int) -> None:
     fetch("SELECT id FROM annotation_participation WHERE cohort_id = %s ORDER BY id FOR NO KEY UPDATE", [cohort_id])
 
 
-def _seat(row: tuple[Any, ...], at: datetime | None) -> Seat:
+def _lock_row(row: tuple[Any, ...], at: datetime | None) -> LockedParticipation:
     """With `at`, the person was here; written only now and then, for it moves an index entry."""
     if at is not None and row[6] < at - SEEN_EVERY:
         Participation.objects.filter(pk=row[0]).update(last_seen_at=at)
-    return Seat(*row[:6])
+    return LockedParticipation(*row[:6])
 
 
-def work_for(
-    seat: Seat, at: datetime, *, wait: bool, place: CampaignCohort | None = None, allowed: Gate | None = None
+def claim_current_and_next(
+    seat: LockedParticipation,
+    at: datetime,
+    *,
+    wait: bool,
+    place: CampaignCohort | None = None,
+    allowed: Gate | None = None,
 ) -> Work:
     """One in hand, one ahead. Without `wait`, an empty answer may only mean that others held their slots locked."""
-    if allowed is None or allowed.room is not None:  # an answer has taken of the room since
-        allowed = gate(seat.cohort_id, seat.rater_id, at)
+    if allowed is None or allowed.remaining is not None:  # an answer has taken of the room since
+        allowed = check_gate(seat.cohort_id, seat.rater_id, at)
     seat = replace(seat, staffing=allowed.staffing)
     lease = at + timedelta(minutes=allowed.lease_minutes)
     if allowed.refused in SHUTS_OUT:
-        return Work(None, None, Nothing(allowed.refused, allowed.until))
+        return Work(None, None, NoWork(allowed.refused, allowed.until))
     params = {"participation": seat.id, "lease": lease, "at": at, "allowed": not allowed.refused}
     held = {in_hand for (in_hand,) in fetch(HELD, params)}
     if allowed.refused and True not in held:
-        return Work(None, None, Nothing(allowed.refused, allowed.until))
+        return Work(None, None, NoWork(allowed.refused, allowed.until))
     if not allowed.refused:
         if True not in held and not _claim(seat, lease, at, wait):
-            return Work(None, None, _why_nothing(seat))
-        if False not in held and (allowed.room is None or allowed.room > 1):
+            return Work(None, None, _explain_no_work(seat))
+        if False not in held and (allowed.remaining is None or allowed.remaining > 1):
             slots.claim(seat, in_hand=False, lease_until=lease, at=at)
     return _work(seat, at, lease, place)
 
 
-def _claim(seat: Seat, lease: datetime, at: datetime, wait: bool) -> bool:
+def _claim(seat: LockedParticipation, lease: datetime, at: datetime, wait: bool) -> bool:
     taken = slots.claim(seat, in_hand=True, lease_until=lease, at=at)
     if taken is None and wait:
         taken = slots.claim(seat, in_hand=True, lease_until=lease, at=at, wait=True)
     return taken is not None
 
 
-def _work(seat: Seat, at: datetime, lease: datetime, place: CampaignCohort | None) -> Work:
+def _work(seat: LockedParticipation, at: datetime, lease: datetime, place: CampaignCohort | None) -> Work:
     """Read both back with all that a sheet needs; a lease half gone is renewed, for the person is here."""
-    rows = loading.reserved(seat.id, place)
+    rows = assignment_loader.reserved_assignments(seat.id, place)
     found = {row.in_hand: row for row in rows}
     half = at + (lease - at) / 2
     old = [row.pk for row in rows if row.lease_until is not None and row.lease_until < half]
@@ -162,18 +167,18 @@ SELECT EXISTS (SELECT FROM annotation_assignment a
 """  # noqa: S608  (a constant)
 
 
-def nothing_left(rater: Rater, place: CampaignCohort, at: datetime) -> Nothing | None:
+def no_work_reason(rater: Rater, place: CampaignCohort, at: datetime) -> NoWork | None:
     """Why opening this now would bring no work. Takes no place and no lock."""
     staffing = place.campaign.stage.staffing
     params = {"cohort": place.pk, "campaign": place.campaign_id, "rater": rater.pk, "staffing": staffing}
     [(some,)] = fetch(LEFT, params)
     if some:
         return None
-    why = _why_nothing(Seat(0, place.campaign_id, place.pk, rater.pk, 0, staffing=staffing))
+    why = _explain_no_work(LockedParticipation(0, place.campaign_id, place.pk, rater.pk, 0, staffing=staffing))
     return None if why.until is not None and why.until <= at else why
 
 
-def _why_nothing(seat: Seat) -> Nothing:
+def _explain_no_work(seat: LockedParticipation) -> NoWork:
     """Told apart by what is true in this transaction: others' reservations first, for those may come back."""
     [(until,)] = fetch(
         f"""SELECT min(a.lease_until) FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
@@ -183,11 +188,11 @@ def _why_nothing(seat: Seat) -> Nothing:
         },
     )  # fmt: skip
     if until is not None:
-        return Nothing("all_reserved", until)
+        return NoWork("all_reserved", until)
     [(empty, full)] = fetch(
         """SELECT NOT EXISTS (SELECT FROM annotation_slot WHERE cohort_id = %(cohort)s),
             coalesce(sum(submitted) >= nullif(sum(wanted), 0), false)
           FROM annotation_tally WHERE cohort_id = %(cohort)s""",
         {"cohort": seat.cohort_id},
     )
-    return Nothing("nothing_yet" if empty else "cohort_full" if full else "all_done")
+    return NoWork("nothing_yet" if empty else "cohort_full" if full else "all_done")

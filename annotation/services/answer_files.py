@@ -17,10 +17,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.imports import source
-from annotation.imports.gathering import Gathered, answers, each
+from annotation.imports.row_groups import AnswerRowGroup, group_long_rows, group_wide_rows
 from annotation.models import Annotation, Campaign, CampaignCohort
-from annotation.services.file_campaigns import may_make_items
-from annotation.services.file_rows import NotTaken, Place, Ready, look_up, understood
+from annotation.services.file_campaigns import can_create_items
+from annotation.services.file_rows import ImportTarget, ParsedAnswer, RowsRejected, look_up, resolve_answer
 from annotation.services.file_writing import analyze, write
 from annotation.services.sheet_versions import sheet_of
 from benchmarks import storage
@@ -54,13 +54,17 @@ def run(work: JobContext) -> None:
     analyze()
     try:
         with _rows(work) as rows:
-            long = source.is_long(rows)
+            long = source.is_long_format(rows)
         if work.job.total is None:
             with _rows(work) as rows:
-                work.expect(sum(1 for _row in _beating(work, rows)))
+                work.expect(sum(1 for _row in _with_heartbeat(work, rows)))
         with _rows(work) as rows:
             has_target = place.campaign.stage.has_target
-            _take(work, place, answers(rows, place.sheet, has_target, work.beat) if long else each(rows))
+            _import_answers(
+                work,
+                place,
+                group_long_rows(rows, place.sheet, has_target, work.beat) if long else group_wide_rows(rows),
+            )
     except SourceProblem as problem:
         raise JobFailed(str(problem)) from problem
     except FileNotFoundError as error:
@@ -68,13 +72,13 @@ def run(work: JobContext) -> None:
     except sqlite3.OperationalError as error:
         raise SiteFailure(_("The disk is full. Make room, then go on.")) from error
     counts = work.job.result.get("counts", {})
-    _note(work, place)
+    _update_summary(work, place)
     scope, target = place.campaign.stage.benchmark.scope, f"campaign:{place.campaign.pk}"
     record(work.job.created_by, "answers.imported", scope=scope, target=target, implied=True, counts=counts)
     default_storage.delete(work.params["file"])
 
 
-def _note(work: JobContext, place: Place) -> None:
+def _update_summary(work: JobContext, place: ImportTarget) -> None:
     """What stands of the file now, for who looks at rows only."""
     rows = Annotation.objects.filter(
         assignment__campaign=place.campaign, live=True, client_key__startswith=place.key("")
@@ -95,7 +99,7 @@ def _not_withdrawn(work: JobContext) -> None:
         raise JobFailed(_("What came in so far was withdrawn meanwhile. Send the file again: then all of it comes in."))
 
 
-def _place(work: JobContext) -> Place:
+def _place(work: JobContext) -> ImportTarget:
     campaign = Campaign.objects.select_related("stage__benchmark__team", "sheet_version", "rule_version").get(
         pk=work.params["campaign"]
     )
@@ -104,10 +108,10 @@ def _place(work: JobContext) -> Place:
     }
     makes_items = bool(work.params.get("makes_items"))
     sheet, digest = sheet_of(campaign.sheet_version), work.params["digest"]
-    return Place(campaign, sheet, cohorts, digest, makes_items, work.job.created_by)
+    return ImportTarget(campaign, sheet, cohorts, digest, makes_items, work.job.created_by)
 
 
-def after(job: Job) -> NextLink | None:
+def next_link(job: Job) -> NextLink | None:
     campaign = Campaign.objects.select_related("stage__benchmark").filter(pk=job.params.get("campaign")).first()
     if campaign is None:
         return None
@@ -117,26 +121,26 @@ def after(job: Job) -> NextLink | None:
     return NextLink(_("Back to the campaign's imports"), to)
 
 
-IMPORT = JobKind(KIND, run, after)
+IMPORT = JobKind(KIND, run, next_link)
 
 
 @contextmanager
 def _rows(work: JobContext) -> Iterator[Iterator[source.Row]]:
     file: BinaryIO
-    with storage.open_binary(work.params["file"]) as file, source.opened(file, settings.IMPORT_MAX_BYTES) as found:
+    with storage.open_binary(work.params["file"]) as file, source.open_rows(file, settings.IMPORT_MAX_BYTES) as found:
         yield source.rows(found)
 
 
-def _beating(work: JobContext, rows: Iterator[source.Row]) -> Iterator[source.Row]:
+def _with_heartbeat(work: JobContext, rows: Iterator[source.Row]) -> Iterator[source.Row]:
     for count, row in enumerate(rows):
         if count % 5000 == 0:
             work.beat()
         yield row
 
 
-def _take(work: JobContext, place: Place, found: Iterator[Gathered]) -> None:
+def _import_answers(work: JobContext, place: ImportTarget, found: Iterator[AnswerRowGroup]) -> None:
     """Steps end where an answer ends."""
-    done, passed, batch, size = work.cursor.get("rows", 0), 0, list[Gathered](), 0
+    done, passed, batch, size = work.cursor.get("rows", 0), 0, list[AnswerRowGroup](), 0
     for count, one in enumerate(found):
         if count % 5000 == 0:
             work.beat()
@@ -154,36 +158,36 @@ def _take(work: JobContext, place: Place, found: Iterator[Gathered]) -> None:
         _step(work, place, batch, passed)
 
 
-def _step(work: JobContext, place: Place, batch: Sequence[Gathered], done: int) -> None:
+def _step(work: JobContext, place: ImportTarget, batch: Sequence[AnswerRowGroup], done: int) -> None:
     work.check()
     with transaction.atomic():
         # Imports into one campaign take turns, and so do those that make raters of one team.
         Team.objects.select_for_update(no_key=True).get(pk=place.team.pk)
         _not_withdrawn(work)
         place.campaign.refresh_from_db(fields=["state"])
-        if place.makes_items and not may_make_items(place.campaign):
+        if place.creates_items and not can_create_items(place.campaign):
             text = _("The campaign is open by now, so people would be given the items made here. Pause it, then go on.")
             raise JobFailed(text)
-        rows = settle(place, batch, timezone.now())
+        rows = import_batch(place, batch, timezone.now())
         work.step(done=done, cursor={"rows": done}, rows=rows)
 
 
-def settle(place: Place, batch: Sequence[Gathered], now: datetime) -> list[JobRow]:
+def import_batch(place: ImportTarget, batch: Sequence[AnswerRowGroup], now: datetime) -> list[JobRow]:
     """What becomes of some answers, told for each of their rows. Needs a transaction that holds the team's row."""
-    ready: list[Ready] = []
+    ready: list[ParsedAnswer] = []
     report: list[JobRow] = []
     known = look_up(place, batch)
     for one in batch:
         try:
-            ready.append(understood(place, one, known, now))
-        except NotTaken as refused:
-            report += _refused(one, refused.problems)
+            ready.append(resolve_answer(place, one, known, now))
+        except RowsRejected as refused:
+            report += _rejected_rows(one, refused.problems)
     for taken, judged in zip(ready, write(place, ready, now), strict=True):
-        report += _taken(taken, *judged)
+        report += _imported_row(taken, *judged)
     return report
 
 
-def _refused(one: Gathered, problems: Mapping[int, RowProblem]) -> Iterator[JobRow]:
+def _rejected_rows(one: AnswerRowGroup, problems: Mapping[int, RowProblem]) -> Iterator[JobRow]:
     """An answer is taken whole or not at all: its other rows say which row is to blame."""
     first = min(problems)
     text = _("Row %(n)s belongs to the same answer and cannot be taken. Mend that one, and send the file again.")
@@ -193,7 +197,7 @@ def _refused(one: Gathered, problems: Mapping[int, RowProblem]) -> Iterator[JobR
         yield _line(number, one.row.get("item", ""), Outcome.ERROR, problem.code, problem.message)
 
 
-def _taken(one: Ready, outcome: str, reason: str, message: str) -> Iterator[JobRow]:
+def _imported_row(one: ParsedAnswer, outcome: str, reason: str, message: str) -> Iterator[JobRow]:
     for number in one.gathered.numbers:
         if number in one.gathered.repeated and outcome in (Outcome.CREATED, Outcome.UPDATED):
             yield _line(number, one.item.key, Outcome.UNCHANGED, "repeated", _("An earlier row says the same."))

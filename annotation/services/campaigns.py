@@ -15,8 +15,8 @@ from annotation.models import (
     RuleVersion,
     Tally,
 )
-from annotation.services import filling, outbox, rules, sheet_versions, slots
-from annotation.services.allocation import hold_everyone, lock_seat
+from annotation.services import derivation_outbox, frozen_rules, sheet_versions, slot_creation, slots
+from annotation.services.allocation import lock_all_participations, lock_participation
 from annotation.services.instructions import copy as copy_instructions
 from annotation.services.instructions import current_instructions, set_instructions
 from annotation.services.leases import release
@@ -33,7 +33,7 @@ State = Campaign.State
 BATCH = 2000
 
 
-class Refused(Exception):
+class CampaignRefused(Exception):
     """What was asked for cannot be done now. `reasons` are codes, for the page to word."""
 
     def __init__(self, reasons: Sequence[str]) -> None:
@@ -77,9 +77,9 @@ def create(
     Cohorts must be of the benchmark's own team. Instructions start as the stage has them.
     """
     if any(cohort.team_id != stage.benchmark.team_id for cohort in cohorts):
-        raise Refused(["cohort_of_another_team"])
+        raise CampaignRefused(["cohort_of_another_team"])
     if any(target < 1 for target in cohorts.values()):
-        raise Refused(["target_too_small"])
+        raise CampaignRefused(["target_too_small"])
     campaign = Campaign.objects.create(
         stage=stage,
         name=name,
@@ -105,14 +105,14 @@ def _frozen(stage: Stage) -> Any:
     try:
         return sheet_versions.freeze(stage)
     except SheetError as error:
-        raise Refused(["sheet_wrong"]) from error
+        raise CampaignRefused(["sheet_wrong"]) from error
 
 
 def _frozen_rule(stage: Stage) -> RuleVersion | None:
     try:
-        return rules.freeze(stage)
+        return frozen_rules.freeze(stage)
     except RuleError as error:
-        raise Refused(["rule_wrong"]) from error
+        raise CampaignRefused(["rule_wrong"]) from error
 
 
 def _add_cohort(campaign: Campaign, cohort: Cohort, target: int) -> CampaignCohort:
@@ -125,17 +125,17 @@ def _add_cohort(campaign: Campaign, cohort: Cohort, target: int) -> CampaignCoho
 def open_campaign(campaign: Campaign, actor: User | None, at: datetime) -> None:
     """Freeze the sheet as it is now, make the slots, and let people in. Refused with every reason at once."""
     _locked(campaign, State.DRAFT)
-    _can_be_worked_on(campaign, at)
+    _check_workable(campaign, at)
     campaign.sheet_version = _frozen(campaign.stage)
     campaign.rule_version = _frozen_rule(campaign.stage)
-    filling.fill(campaign)
+    slot_creation.create_missing_slots(campaign)
     campaign.state, campaign.opened_at = State.OPEN, at
     campaign.save(update_fields=["sheet_version", "rule_version", "state", "opened_at"])
     _event(campaign, actor, "campaign.opened")
 
 
-def _can_be_worked_on(campaign: Campaign, at: datetime) -> None:
-    """Raises Refused with all that stands in the way of giving people work."""
+def _check_workable(campaign: Campaign, at: datetime) -> None:
+    """Raises CampaignRefused with all that stands in the way of giving people work."""
     reasons = []
     if not campaign.cohorts.exists():
         reasons.append("no_cohorts")
@@ -145,7 +145,7 @@ def _can_be_worked_on(campaign: Campaign, at: datetime) -> None:
         reasons.append("closes_before_it_opens")
     reasons += [str(one) for one in opening_problems(campaign) if one.blocks]
     if reasons:
-        raise Refused(reasons)
+        raise CampaignRefused(reasons)
 
 
 def items_of(campaign: Campaign) -> Any:
@@ -154,25 +154,25 @@ def items_of(campaign: Campaign) -> Any:
     return items.filter(condition__in=campaign.conditions) if campaign.conditions else items
 
 
-def fill_slots(campaign: Campaign) -> int:
+def add_slots(campaign: Campaign) -> int:
     """Slots for items that came in while the campaign is open; says how many."""
     campaign.refresh_from_db(fields=["state"])
-    return filling.fill(campaign) if campaign.state in (State.OPEN, State.PAUSED) else 0
+    return slot_creation.create_missing_slots(campaign) if campaign.state in (State.OPEN, State.PAUSED) else 0
 
 
 @in_transaction
 def pause(campaign: Campaign, actor: User | None) -> None:
     """Nobody is given new work; what people have in hand they may finish."""
     _locked(campaign, State.OPEN)
-    _become(campaign, State.PAUSED, actor, "campaign.paused")
+    _set_state(campaign, State.PAUSED, actor, "campaign.paused")
 
 
 @in_transaction
 def resume(campaign: Campaign, actor: User | None, at: datetime) -> None:
     """Let people in again. What was opened for imports only may never have been fit for them: refused as opening is."""
     _locked(campaign, State.PAUSED)
-    _can_be_worked_on(campaign, at)
-    _become(campaign, State.OPEN, actor, "campaign.resumed")
+    _check_workable(campaign, at)
+    _set_state(campaign, State.OPEN, actor, "campaign.resumed")
 
 
 def close(campaign: Campaign, actor: User | None, at: datetime) -> None:
@@ -180,7 +180,7 @@ def close(campaign: Campaign, actor: User | None, at: datetime) -> None:
     _close(campaign, actor, at)
     held = Assignment.objects.filter(campaign=campaign, state=Assignment.State.RESERVED, participation__isnull=False)
     for participation_id in sorted(set(held.values_list("participation_id", flat=True))):
-        _give_back(participation_id, at)
+        _release_places(participation_id, at)
 
 
 @in_transaction
@@ -189,12 +189,12 @@ def _close(campaign: Campaign, actor: User | None, at: datetime) -> None:
     _locked(campaign, State.OPEN, State.PAUSED, State.DRAFT)
     campaign.closed_at = at
     campaign.save(update_fields=["closed_at"])
-    _become(campaign, State.CLOSED, actor, "campaign.closed")
+    _set_state(campaign, State.CLOSED, actor, "campaign.closed")
 
 
 @in_transaction
-def _give_back(participation_id: int, at: datetime) -> None:
-    lock_seat(participation_id)
+def _release_places(participation_id: int, at: datetime) -> None:
+    lock_participation(participation_id)
     release(participation_id, at)
 
 
@@ -227,21 +227,21 @@ def change_target(campaign_cohort: CampaignCohort, target: int, actor: User | No
     change again completes it.
     """
     if target < 1:
-        raise Refused(["target_too_small"])
-    _tell_target(campaign_cohort, target, actor)
+        raise CampaignRefused(["target_too_small"])
+    _save_target(campaign_cohort, target, actor)
     last: int | None = 0
     while last is not None:
         last = _retarget(campaign_cohort.pk, last)
 
 
 @in_transaction
-def _tell_target(campaign_cohort: CampaignCohort, target: int, actor: User | None) -> None:
+def _save_target(campaign_cohort: CampaignCohort, target: int, actor: User | None) -> None:
     row = CampaignCohort.objects.select_for_update(no_key=True).get(pk=campaign_cohort.pk)
-    hold_everyone(row.pk)
+    lock_all_participations(row.pk)
     campaign_cohort.target_answers = target
     campaign_cohort.save(update_fields=["target_answers"])
     if row.campaign.rule_version_id is not None:  # a unit has what it needs with more answers now, or with fewer
-        outbox.note_cohort(row.pk)
+        derivation_outbox.mark_cohort_due(row.pk)
     data = {"cohort": row.cohort_id, "old": row.target_answers, "new": target}
     _event(campaign_cohort.campaign, actor, "campaign.target_changed", **data)
 
@@ -250,7 +250,7 @@ def _tell_target(campaign_cohort: CampaignCohort, target: int, actor: User | Non
 def _retarget(cohort_id: int, after: int) -> int | None:
     ids, wanted, submitted = slots.retarget(cohort_id, after, BATCH)
     if wanted or submitted:
-        slots.tally(cohort_id, 0, wanted=wanted, submitted=submitted)
+        slots.update_tally(cohort_id, 0, wanted=wanted, submitted=submitted)
     return max(ids) if ids else None
 
 
@@ -263,7 +263,7 @@ def set_limits(
     What they have in hand they may finish all the same.
     """
     if any(most is not None and most < 1 for most in (most_per_person, most_per_day)):
-        raise Refused(["limit_too_small"])
+        raise CampaignRefused(["limit_too_small"])
     campaign_cohort.most_per_person, campaign_cohort.most_per_day = most_per_person, most_per_day
     campaign_cohort.save(update_fields=["most_per_person", "most_per_day"])
     data = {"cohort": campaign_cohort.cohort_id, "in_all": most_per_person, "a_day": most_per_day}
@@ -306,10 +306,10 @@ def _locked(campaign: Campaign, *allowed: str) -> None:
     row = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     campaign.state = row.state
     if row.state not in allowed:
-        raise Refused([f"is_{row.state}"])
+        raise CampaignRefused([f"is_{row.state}"])
 
 
-def _become(campaign: Campaign, state: str, actor: User | None, verb: str) -> None:
+def _set_state(campaign: Campaign, state: str, actor: User | None, verb: str) -> None:
     campaign.state = state
     campaign.save(update_fields=["state"])
     _event(campaign, actor, verb)

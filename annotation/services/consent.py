@@ -9,7 +9,7 @@ from annotation.left_out import NEVER_SELECTED
 from annotation.models import Annotation, Assignment, Participation
 from annotation.models.answers import CONSENT_WITHDRAWN
 from annotation.services import slots
-from annotation.services.allocation import lock_seat
+from annotation.services.allocation import lock_participation
 from annotation.services.inclusion import (
     JOINS,
     SURPLUS,
@@ -47,7 +47,7 @@ def withdraw(user: User, team: Team, at: datetime) -> CountChange | None:
         return CountChange()
     reserved = Assignment.objects.filter(participation__in=seats, state=Assignment.State.RESERVED)
     answers = answers_of(rater, team)
-    slots.lock([*slots_of(answers), *(slot for slot in reserved.values_list("slot_id", flat=True) if slot)])
+    slots.lock_slots([*slots_of(answers), *(slot for slot in reserved.values_list("slot_id", flat=True) if slot)])
     _released, freed = free_places(reserved, at)
     return recompute_counted(answers, freed)
 
@@ -107,7 +107,7 @@ def _lock(rater: Rater, team: Team) -> list[int]:
             fetch("SELECT id FROM people_rater WHERE id = %s FOR UPDATE", [rater.pk])
         seats = Participation.objects.filter(rater=rater, cohort__campaign__stage__benchmark__team=team)
         new = seats.exclude(pk__in=locked).order_by("pk").values_list("pk", flat=True)
-        locked += [lock_seat(pk).id for pk in list(new)]
+        locked += [lock_participation(pk).id for pk in list(new)]
     return locked
 
 

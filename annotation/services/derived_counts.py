@@ -5,8 +5,8 @@ from itertools import islice
 from typing import Any
 
 from annotation.models import Annotation
-from annotation.services.accepted import results_of
-from annotation.services.deriving import merged
+from annotation.services.accepted_results import results_of
+from annotation.services.derivation import merged
 from benchmarks.models import Item, Stage
 from benchmarks.rules.derivations import Derivation, DerivationError, pair
 

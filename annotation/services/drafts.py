@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from annotation.models import Assignment, Draft
-from annotation.services.answers import ANSWERED, AlreadyAnswered, Unclaimable
+from annotation.opening_log import merge_openings
+from annotation.services.answers import ANSWERED, AlreadyAnswered, AssignmentStateError
 from annotation.services.sql import fetch
 from annotation.services.transactions import in_transaction
-from annotation.trace import merged
 from people.models import Rater
 
 MOST_BYTES = 64 * 1024
@@ -45,13 +45,13 @@ def save(
 ) -> Draft:
     """Save over version `base_version` (0: the first), which must be the current one. Typing renews the lease.
 
-    `trace` (see annotation.trace) is added to what was noted before.
+    `trace` (see annotation.opening_log) is added to what was noted before.
     """
     if len(json.dumps(dict(answers), ensure_ascii=False).encode()) > MOST_BYTES:
         raise DraftTooLong
     rows = fetch(UNDER_LOCK, [assignment_id, rater.pk])
     if not rows:
-        raise Unclaimable("not_yours")
+        raise AssignmentStateError("not_yours")
     state, lease_until, lease_minutes, version = rows[0]
     if state in ANSWERED and version is None:
         raise AlreadyAnswered
@@ -59,11 +59,11 @@ def save(
         draft = Draft(assignment_id=assignment_id, version=0)
     else:
         draft = Draft.objects.get(assignment_id=assignment_id)
-        if draft.answers == dict(answers) and draft.trace == merged(draft.trace, trace or {}):
+        if draft.answers == dict(answers) and draft.trace == merge_openings(draft.trace, trace or {}):
             return draft  # a save sent again, or another page that says the same
         if draft.version != base_version:
             raise DraftConflict(draft)
-    draft.trace = merged(draft.trace, trace or {})
+    draft.trace = merge_openings(draft.trace, trace or {})
     draft.answers, draft.version, draft.saved_at = dict(answers), max(draft.version, base_version) + 1, at
     draft.save()
     lease = at + timedelta(minutes=lease_minutes)

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from annotation.models import Annotation, Assignment, Exclusion, Participation
-from annotation.services.allocation import lock_seat
+from annotation.services.allocation import lock_participation
 from annotation.services.inclusion import recompute_counted
 from annotation.services.leases import free_places
 from annotation.services.transactions import in_transaction
@@ -18,7 +18,7 @@ def exclude(benchmark: Benchmark, rater: Rater, reason: str, actor: User, at: da
     """Uncount everything this rater answered in the benchmark. Excluding twice keeps the first reason."""
     if not reason.strip():
         raise ValueError("an exclusion needs a reason")
-    seats = _lock_seats(benchmark, rater)
+    seats = _lock_participations(benchmark, rater)
     found = Exclusion.objects.filter(benchmark=benchmark, rater=rater, lifted_at=None).first()
     if found is not None:
         return found
@@ -32,12 +32,12 @@ def exclude(benchmark: Benchmark, rater: Rater, reason: str, actor: User, at: da
 
 
 @in_transaction
-def lift(benchmark: Benchmark, rater: Rater, actor: User, at: datetime) -> int:
+def lift_exclusion(benchmark: Benchmark, rater: Rater, actor: User, at: datetime) -> int:
     """Count the rater's answers again where their places are still free; the rest wait as surplus.
 
     Says how many count again.
     """
-    _lock_seats(benchmark, rater)
+    _lock_participations(benchmark, rater)
     exclusion = Exclusion.objects.select_for_update().filter(benchmark=benchmark, rater=rater, lifted_at=None).first()
     if exclusion is None:
         return 0
@@ -48,10 +48,10 @@ def lift(benchmark: Benchmark, rater: Rater, actor: User, at: datetime) -> int:
     return count
 
 
-def _lock_seats(benchmark: Benchmark, rater: Rater) -> list[int]:
+def _lock_participations(benchmark: Benchmark, rater: Rater) -> list[int]:
     """First, as in every transaction: a submit in progress is waited for, and then found."""
     mine = Participation.objects.filter(rater=rater, cohort__campaign__stage__benchmark=benchmark)
-    return [lock_seat(pk).id for pk in mine.order_by("pk").values_list("pk", flat=True)]
+    return [lock_participation(pk).id for pk in mine.order_by("pk").values_list("pk", flat=True)]
 
 
 def _answers(benchmark: Benchmark, rater: Rater) -> list[int]:

@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from annotation.models import Campaign
-from annotation.services import rules, sheet_versions
-from annotation.services.campaigns import Refused
+from annotation.services import frozen_rules, sheet_versions
+from annotation.services.campaigns import CampaignRefused
 from annotation.services.transactions import in_transaction
 from annotation.sheets import SheetError
 from benchmarks.rules.acceptance import RuleError
@@ -14,24 +14,24 @@ from people.models import User
 
 @in_transaction
 def open_for_imports(campaign: Campaign, actor: User, at: datetime) -> None:
-    """Freeze the sheet and pause: answers can come in, also before there are items. Raises Refused."""
+    """Freeze the sheet and pause: answers can come in, also before there are items. Raises CampaignRefused."""
     row = Campaign.objects.select_for_update(no_key=True).select_related("stage").get(pk=campaign.pk)
     if row.state != Campaign.State.DRAFT:
-        raise Refused([f"is_{row.state}"])
+        raise CampaignRefused([f"is_{row.state}"])
     if not row.cohorts.exists():
-        raise Refused(["no_cohorts"])
+        raise CampaignRefused(["no_cohorts"])
     try:
-        row.sheet_version, row.rule_version = sheet_versions.freeze(row.stage), rules.freeze(row.stage)
+        row.sheet_version, row.rule_version = sheet_versions.freeze(row.stage), frozen_rules.freeze(row.stage)
     except SheetError as error:
-        raise Refused(["sheet_wrong"]) from error
+        raise CampaignRefused(["sheet_wrong"]) from error
     except RuleError as error:
-        raise Refused(["rule_wrong"]) from error
+        raise CampaignRefused(["rule_wrong"]) from error
     row.state, row.opened_at = Campaign.State.PAUSED, at
     row.save(update_fields=["sheet_version", "rule_version", "state", "opened_at"])
     scope = f"benchmark:{row.stage.benchmark_id}"
     record(actor, "campaign.opened_for_imports", scope=scope, target=f"campaign:{row.pk}")
 
 
-def may_make_items(campaign: Campaign) -> bool:
+def can_create_items(campaign: Campaign) -> bool:
     """Not while people would be given items that lack their picture."""
     return campaign.state != Campaign.State.OPEN or campaign.stage.pictures in ("none", "optional")

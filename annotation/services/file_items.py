@@ -53,7 +53,7 @@ OF_ANSWERS = frozenset(
 )
 
 
-def made_from(stage: Stage, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Item | RowProblem]:
+def items_from_rows(stage: Stage, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Item | RowProblem]:
     """The items of these keys, none of which the stage has: each as its row describes it, or why it cannot be made.
 
     Needs a transaction; locks the stage, as imports of items do.

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Mapping
 
 from annotation.models import Campaign, Participation
-from annotation.services.allocation import lock_seat
+from annotation.services.allocation import lock_participation
 from benchmarks.models import Benchmark
 from people.models import Rater
 from people.services.raters import models_of
@@ -23,20 +23,20 @@ def raters_for(campaign: Campaign, names: Collection[Name]) -> dict[Name, Rater]
     The places of those who work in the campaign themselves are locked, so that what they have there stays so.
     """
     benchmark = campaign.stage.benchmark
-    known = _bearers(benchmark, {name for _kind, name, _setting in names})
+    known = _pseudonym_owners(benchmark, {name for _kind, name, _setting in names})
     found = {one: known[one[1]] for one in names if one[1] in known and known[one[1]].kind == one[0]}
-    rest = sorted(one for one in set(names) - set(found) if not _as_a_person(one, known))
+    rest = sorted(one for one in set(names) - set(found) if not _reject_model_as_person(one, known))
     models = [(name, setting) for kind, name, setting in rest if kind == Rater.Kind.MODEL]
     made = models_of(benchmark.team, models) if models else {}
     found |= {(Rater.Kind.MODEL.value, *one): rater for one, rater in made.items()}
     found |= _people(benchmark, [one for one in rest if one not in found])
     seats = Participation.objects.filter(cohort__campaign=campaign, rater__in=[one.pk for one in known.values()])
     for seat in seats.order_by("pk").values_list("pk", flat=True):
-        lock_seat(seat)
+        lock_participation(seat)
     return found
 
 
-def _as_a_person(one: Name, known: Mapping[str, Rater]) -> bool:
+def _reject_model_as_person(one: Name, known: Mapping[str, Rater]) -> bool:
     kind, name, _setting = one
     return kind == Rater.Kind.MODEL and name in known and known[name].kind == Rater.Kind.PERSON
 
@@ -51,7 +51,7 @@ def _people(benchmark: Benchmark, wanted: Collection[Name]) -> dict[Name, Rater]
     return {one: known[one[1]] for one in wanted}
 
 
-def _bearers(benchmark: Benchmark, names: Collection[str]) -> dict[str, Rater]:
+def _pseudonym_owners(benchmark: Benchmark, names: Collection[str]) -> dict[str, Rater]:
     """Of these names, the pseudonyms of people who took part, and of the team's raters without an account."""
     if not any(PSEUDONYM.fullmatch(name) for name in names):
         return {}

@@ -8,16 +8,16 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotation.displays.shown import shown_for, upload_of
-from annotation.fields.contract import Problem
-from annotation.fields.messages import worded
+from annotation.displays.shown import build_shown, upload_info
+from annotation.fields.contract import AnswerProblem
+from annotation.fields.messages import problem_text
 from annotation.imports.example import allowed
-from annotation.imports.gathering import Gathered
-from annotation.imports.rows import Said, said
+from annotation.imports.row_groups import AnswerRowGroup
+from annotation.imports.rows import AnswerRow, parse_row
 from annotation.models import Campaign, CampaignCohort, Unit
-from annotation.services.file_items import made_from
-from annotation.services.file_withdrawals import keys_of
-from annotation.sheets import Parsed, Sheet
+from annotation.services.file_items import items_from_rows
+from annotation.services.file_withdrawals import client_key_prefix
+from annotation.sheets import ParsedSheet, Sheet
 from benchmarks.imports.problems import RowProblem
 from benchmarks.models import Image, Item
 from people.models import Cohort, Team, User
@@ -26,15 +26,15 @@ LONGEST_TARGET = 120
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where the answers go. `makes_items`: one that a row names and the stage lacks is made from the row. `actor` sent
-    the file."""
+class ImportTarget:
+    """Where the answers go. `creates_items`: one that a row names and the stage lacks is made from the row. `actor`
+    sent the file."""
 
     campaign: Campaign
     sheet: Sheet
     cohorts: Mapping[str, CampaignCohort]
     digest: str
-    makes_items: bool = False
+    creates_items: bool = False
     actor: User | None = None
 
     @property
@@ -43,19 +43,19 @@ class Place:
 
     def key(self, number: int | str) -> str:
         """Of the answer in a row: sending the same file again is harmless."""
-        return f"{keys_of(self.digest, self.campaign.pk)}{number}"
+        return f"{client_key_prefix(self.digest, self.campaign.pk)}{number}"
 
 
 @dataclass
-class Ready:
+class ParsedAnswer:
     """An answer that was understood."""
 
-    gathered: Gathered
-    said: Said
+    gathered: AnswerRowGroup
+    said: AnswerRow
     item: Item
     cohort: Cohort | None
     target: str
-    parsed: Parsed
+    parsed: ParsedSheet
     confirmed: tuple[str, ...]
     pictures: list[Image]
 
@@ -64,7 +64,7 @@ class Ready:
         return self.gathered.numbers[0]
 
 
-class NotTaken(Exception):
+class RowsRejected(Exception):
     """Why not, for each row that is to blame; the others of the answer are not taken because of it. `codes`: the
     sheet's own, where it is the sheet that does not take the answer."""
 
@@ -75,26 +75,26 @@ class NotTaken(Exception):
 
 
 @dataclass
-class Lookup:
+class RowLookup:
     """What a step's rows speak of, read once."""
 
     items: Mapping[str, Item | RowProblem]
     pictures: Mapping[str, Image]
 
 
-def look_up(place: Place, batch: Sequence[Gathered]) -> Lookup:
+def look_up(place: ImportTarget, batch: Sequence[AnswerRowGroup]) -> RowLookup:
     rows: dict[str, Mapping[str, Any]] = {}
     for one in batch:
         if not one.problems and (key := str(one.row.get("item") or "").strip()):
             rows.setdefault(key, one.row)
     found = Item.objects.filter(stage=place.campaign.stage, key__in=rows).prefetch_related("images__image", "facts")
     items: dict[str, Item | RowProblem] = {item.key: item for item in found}
-    if place.makes_items:
-        items |= made_from(place.campaign.stage, {key: row for key, row in rows.items() if key not in items})
-    return Lookup(items, _pictures(place, batch))
+    if place.creates_items:
+        items |= items_from_rows(place.campaign.stage, {key: row for key, row in rows.items() if key not in items})
+    return RowLookup(items, _pictures(place, batch))
 
 
-def _pictures(place: Place, batch: Sequence[Gathered]) -> dict[str, Image]:
+def _pictures(place: ImportTarget, batch: Sequence[AnswerRowGroup]) -> dict[str, Image]:
     """The team's pictures that the rows speak of, where the sheet asks for some."""
     if not any(one.spec.takes_uploads for one in place.sheet.fields):
         return {}
@@ -102,17 +102,17 @@ def _pictures(place: Place, batch: Sequence[Gathered]) -> dict[str, Image]:
     return {image.sha256: image for image in Image.objects.filter(team=place.team, sha256__in=shas)}
 
 
-def understood(place: Place, one: Gathered, known: Lookup, now: datetime) -> Ready:
-    """Raises NotTaken."""
+def resolve_answer(place: ImportTarget, one: AnswerRowGroup, known: RowLookup, now: datetime) -> ParsedAnswer:
+    """Raises RowsRejected."""
     if one.problems:
-        raise NotTaken(one.problems)
+        raise RowsRejected(one.problems)
     try:
-        return _understood(place, one, said(one.row, place.sheet, now), known)
+        return _understood(place, one, parse_row(one.row, place.sheet, now), known)
     except RowProblem as problem:
-        raise NotTaken(dict.fromkeys(one.numbers, problem)) from problem
+        raise RowsRejected(dict.fromkeys(one.numbers, problem)) from problem
 
 
-def _understood(place: Place, gathered: Gathered, one: Said, known: Lookup) -> Ready:
+def _understood(place: ImportTarget, gathered: AnswerRowGroup, one: AnswerRow, known: RowLookup) -> ParsedAnswer:
     item = known.items.get(one.item)
     if isinstance(item, RowProblem):
         raise item
@@ -127,21 +127,21 @@ def _understood(place: Place, gathered: Gathered, one: Said, known: Lookup) -> R
     cohort = place.cohorts[one.cohort].cohort if one.cohort else None
     target = _target(place, one)
     unit = Unit(item=item, target=target)
-    shown = shown_for(unit, cohort, [upload_of(image) for image in known.pictures.values()])
-    confirmed = place.sheet.warned(one.raw, shown, one.confirmed)
+    shown = build_shown(unit, cohort, [upload_info(image) for image in known.pictures.values()])
+    confirmed = place.sheet.unconfirmed(one.raw, shown, one.confirmed)
     parsed = place.sheet.parse(one.raw, shown, confirmed, partial=gathered.partial)
     if one.by_model:
         parsed.warnings.clear()  # a remark is for a person to confirm
     if not parsed.ok:
         found = [*parsed.errors.values(), *parsed.warnings.values()]
         codes = frozenset(problem.code for many in found for problem in many)
-        raise NotTaken(_blamed(place.sheet, gathered, parsed), codes)
-    _all_asked(gathered, parsed)
+        raise RowsRejected(_problem_text(place.sheet, gathered, parsed), codes)
+    _check_all_fields_visible(gathered, parsed)
     used = [image for sha, image in known.pictures.items() if sha in _shas(place.sheet, parsed)]
-    return Ready(gathered, one, item, cohort, target, parsed, confirmed, used)
+    return ParsedAnswer(gathered, one, item, cohort, target, parsed, confirmed, used)
 
 
-def _target(place: Place, one: Said) -> str:
+def _target(place: ImportTarget, one: AnswerRow) -> str:
     if not place.campaign.stage.has_target:
         if one.target:
             raise RowProblem("no_target", _("This stage asks about no culture, and the row names one."))
@@ -158,20 +158,20 @@ def _target(place: Place, one: Said) -> str:
     return target
 
 
-def _shas(sheet: Sheet, parsed: Parsed) -> set[str]:
+def _shas(sheet: Sheet, parsed: ParsedSheet) -> set[str]:
     fields = [one for one in sheet.fields if one.key in parsed.answers]
     return {sha for one in fields for sha in one.spec.uploads(parsed.answers[one.key])}
 
 
-def _all_asked(gathered: Gathered, parsed: Parsed) -> None:
+def _check_all_fields_visible(gathered: AnswerRowGroup, parsed: ParsedSheet) -> None:
     """A sheet passes over what it would not have asked; a row of a file is not passed over."""
     unasked = [number for key, number in gathered.of.items() if key not in parsed.answers]
     if unasked:
         text = _("After the other answers of this sheet, this question is not asked. Take the row out.")
-        raise NotTaken({number: RowProblem("not_asked", text) for number in unasked})
+        raise RowsRejected({number: RowProblem("not_asked", text) for number in unasked})
 
 
-def _blamed(sheet: Sheet, gathered: Gathered, parsed: Parsed) -> dict[int, RowProblem]:
+def _problem_text(sheet: Sheet, gathered: AnswerRowGroup, parsed: ParsedSheet) -> dict[int, RowProblem]:
     """Question, what is wrong with its answer, and what to do; for each that is wrong."""
     words: dict[int, list[str]] = {}
     for key, problems in [*parsed.errors.items(), *parsed.warnings.items()]:
@@ -180,8 +180,8 @@ def _blamed(sheet: Sheet, gathered: Gathered, parsed: Parsed) -> dict[int, RowPr
     return {number: RowProblem("not_an_answer", " ".join(found)) for number, found in words.items()}
 
 
-def _words(sheet: Sheet, key: str, problem: Problem) -> str:
-    words = worded(problem)
+def _words(sheet: Sheet, key: str, problem: AnswerProblem) -> str:
+    words = problem_text(problem)
     text = f"{key}: {words.title} {words.advice}".strip()
     one = next((one for one in sheet.fields if one.key == key), None)
     codes = allowed(one) if one and "given" in problem.params else ()

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotation.imports.rows import known_otherwise, model_as_person
+from annotation.imports.rows import model_as_person_problem, model_info_problem
 from annotation.models import (
     Annotation,
     Assignment,
@@ -18,13 +18,13 @@ from annotation.models import (
     Unit,
     Upload,
 )
-from annotation.services import machine_answers, outbox, rules, slots
+from annotation.services import derivation_outbox, frozen_rules, model_answers, slots
 from annotation.services.file_raters import Name, raters_for
-from annotation.services.file_rows import Place, Ready
+from annotation.services.file_rows import ImportTarget, ParsedAnswer
 from annotation.services.file_withdrawals import WITHDRAWN
 from annotation.services.inclusion import recompute_counted
 from annotation.services.reviews import BECOMES, REJECTED, Decision
-from annotation.services.sql import change, fetch
+from annotation.services.sql import execute, fetch
 from jobs.models import JobRow
 from people.models import Rater
 from people.services.raters import add_model_info, model_conflict
@@ -45,25 +45,25 @@ JOIN annotation_assignment a
 
 
 @dataclass
-class Step:
+class FileWriteBatch:
     """What a step's answers are judged against, and what is to be written when all are judged."""
 
-    place: Place
+    place: ImportTarget
     at: datetime
     rule: str
     held: dict[Pair, tuple[int, bool]]
     known: dict[int, list[Annotation]]
     reviews: dict[int, str]
     by_run: set[int]
-    made: list[tuple[Annotation, Ready, int]] = field(default_factory=list)
+    made: list[tuple[Annotation, ParsedAnswer, int]] = field(default_factory=list)
     back: list[tuple[Annotation, str]] = field(default_factory=list)
     states: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
 
-def write(place: Place, ready: Sequence[Ready], now: datetime) -> list[Judged]:
+def write(place: ImportTarget, ready: Sequence[ParsedAnswer], now: datetime) -> list[Judged]:
     """What becomes of each. Needs a transaction that holds the team's row."""
     raters = raters_for(place.campaign, {_name(one) for one in ready})
-    known, refused = _told(ready, raters)
+    known, refused = _reported_model_info(ready, raters)
     fine = [one for one in ready if one.number not in refused]
     judged = iter(_written(place, fine, raters, now))
     told = [refused.get(one.number) or next(judged) for one in ready]
@@ -78,39 +78,43 @@ def analyze() -> None:
 
     Without them PostgreSQL plans as for empty tables: 18 seconds instead of 2 for 650 answers in a new database.
     """
-    change("ANALYZE annotation_assignment, annotation_annotation, annotation_rating", [])
+    execute("ANALYZE annotation_assignment, annotation_annotation, annotation_rating", [])
 
 
-def _name(one: Ready) -> Name:
+def _name(one: ParsedAnswer) -> Name:
     return one.said.kind, one.said.rater, one.said.setting
 
 
-def _told(ready: Sequence[Ready], raters: Mapping[Name, Rater]) -> tuple[dict[Name, dict[str, Any]], dict[int, Judged]]:
+def _reported_model_info(
+    ready: Sequence[ParsedAnswer], raters: Mapping[Name, Rater]
+) -> tuple[dict[Name, dict[str, Any]], dict[int, Judged]]:
     """What is told of each model, and by number the answers that tell otherwise of it, or are in a person's name."""
     known: dict[Name, dict[str, Any]] = {}
     refused: dict[int, Judged] = {}
     for one in ready:
         name = _name(one)
         if name not in raters:
-            refused[one.number] = (Outcome.ERROR, "is_a_person", model_as_person(one.said.rater))
+            refused[one.number] = (Outcome.ERROR, "is_a_person", model_as_person_problem(one.said.rater))
             continue
         so_far = known.get(name, dict(raters[name].about))
         if at := model_conflict(so_far, one.said.about):
-            words = known_otherwise(one.said.rater, at, so_far[at], one.said.about[at])
+            words = model_info_problem(one.said.rater, at, so_far[at], one.said.about[at])
             refused[one.number] = (Outcome.ERROR, "known_otherwise", words)
         elif one.said.about:
             known[name] = {**so_far, **one.said.about}
     return known, refused
 
 
-def _written(place: Place, ready: Sequence[Ready], raters: Mapping[Name, Rater], now: datetime) -> list[Judged]:
+def _written(
+    place: ImportTarget, ready: Sequence[ParsedAnswer], raters: Mapping[Name, Rater], now: datetime
+) -> list[Judged]:
     units = _units(ready)
     pairs = [_pair(one, raters, units) for one in ready]
     step = _step(place, ready, pairs, {one.pk for one in raters.values()}, now)
-    judged = [_judge(step, one, pair) for one, pair in zip(ready, pairs, strict=True)]
+    judged = [_classify(step, one, pair) for one, pair in zip(ready, pairs, strict=True)]
     _save(step)
     changed = [one for one, (outcome, *_rest) in zip(ready, judged, strict=True) if outcome in _CHANGES]
-    outbox.note({one.item.pk for one in changed})
+    derivation_outbox.mark_items_due({one.item.pk for one in changed})
     _tally(place, changed)
     return judged
 
@@ -118,11 +122,11 @@ def _written(place: Place, ready: Sequence[Ready], raters: Mapping[Name, Rater],
 _CHANGES = (Outcome.CREATED, Outcome.UPDATED)
 
 
-def _pair(one: Ready, raters: Mapping[Name, Rater], units: Mapping[tuple[int, str], int]) -> Pair:
+def _pair(one: ParsedAnswer, raters: Mapping[Name, Rater], units: Mapping[tuple[int, str], int]) -> Pair:
     return units[one.item.pk, one.target], raters[_name(one)].pk
 
 
-def _units(ready: Sequence[Ready]) -> dict[tuple[int, str], int]:
+def _units(ready: Sequence[ParsedAnswer]) -> dict[tuple[int, str], int]:
     wanted = {(one.item.pk, one.target) for one in ready}
 
     def found() -> dict[tuple[int, str], int]:
@@ -136,26 +140,30 @@ def _units(ready: Sequence[Ready]) -> dict[tuple[int, str], int]:
     return found()
 
 
-def _step(place: Place, ready: Sequence[Ready], pairs: Sequence[Pair], raters: set[int], now: datetime) -> Step:
-    held = _held(place, ready, pairs, now)
+def _step(
+    place: ImportTarget, ready: Sequence[ParsedAnswer], pairs: Sequence[Pair], raters: set[int], now: datetime
+) -> FileWriteBatch:
+    held = _assignments_of(place, ready, pairs, now)
     known: dict[int, list[Annotation]] = defaultdict(list)
     rows = Annotation.objects.filter(assignment__in=[pk for pk, _theirs in held.values()]).order_by("-live", "-version")
     for row in rows.only("assignment", "version", "client_key", "answers", "live", "uncounted_because"):
         known[row.assignment_id].append(row)
     taken_back = [one.pk for many in known.values() for one in many if one.uncounted_because == WITHDRAWN]
     reviews = Review.objects.filter(annotation__in=taken_back, undone_at=None).values_list("annotation_id", "decision")
-    return Step(
+    return FileWriteBatch(
         place=place,
         at=now,
-        rule=rules.stamp(place.campaign),
+        rule=frozen_rules.acceptance_stamp(place.campaign),
         held=held,
         known=known,
         reviews=dict(reviews),
-        by_run=machine_answers.by_run(place.campaign, raters),
+        by_run=model_answers.raters_with_run_answers(place.campaign, raters),
     )
 
 
-def _held(place: Place, ready: Sequence[Ready], pairs: Sequence[Pair], now: datetime) -> dict[Pair, tuple[int, bool]]:
+def _assignments_of(
+    place: ImportTarget, ready: Sequence[ParsedAnswer], pairs: Sequence[Pair], now: datetime
+) -> dict[Pair, tuple[int, bool]]:
     """Of each pair its assignment, made where there was none, and whether the campaign itself gave it to a person.
 
     Somebody may be given the unit at this moment: the constraint decides, and is read again.
@@ -177,16 +185,16 @@ def _held(place: Place, ready: Sequence[Ready], pairs: Sequence[Pair], now: date
     return found | _read(place, list(missing))
 
 
-def _read(place: Place, pairs: Sequence[Pair]) -> dict[Pair, tuple[int, bool]]:
+def _read(place: ImportTarget, pairs: Sequence[Pair]) -> dict[Pair, tuple[int, bool]]:
     wanted = sorted(set(pairs))
     params = {"units": [u for u, _r in wanted], "raters": [r for _u, r in wanted], "campaign": place.campaign.pk}
     return {(unit, rater): (pk, theirs) for unit, rater, pk, theirs in fetch(HELD, params)}
 
 
-def _judge(step: Step, one: Ready, pair: Pair) -> Judged:
+def _classify(step: FileWriteBatch, one: ParsedAnswer, pair: Pair) -> Judged:
     assignment, theirs = step.held[pair]
     if theirs:
-        return _theirs(step, one, assignment)
+        return _assigned_in_campaign(step, one, assignment)
     if pair[1] in step.by_run:
         message = _(
             "“%(rater)s” with this setting is asked here by a run, and answers are not mixed. Withdraw the run first, "
@@ -196,7 +204,7 @@ def _judge(step: Step, one: Ready, pair: Pair) -> Judged:
     key = step.place.key(one.number)
     for known in step.known[assignment]:
         if known.client_key == key and not known.live and known.uncounted_because == WITHDRAWN:
-            _bring_back(step, known, one)
+            _restore(step, known, one)
             return Outcome.UPDATED, "brought_back", _("It was withdrawn, and is back.")
         if known.client_key == key or (known.live and known.answers == one.parsed.answers):
             return Outcome.UNCHANGED, "", ""
@@ -210,7 +218,7 @@ def _judge(step: Step, one: Ready, pair: Pair) -> Judged:
     return Outcome.CREATED, "", ""
 
 
-def _theirs(step: Step, one: Ready, assignment: int) -> Judged:
+def _assigned_in_campaign(step: FileWriteBatch, one: ParsedAnswer, assignment: int) -> Judged:
     """Whom the campaign gave the item answers it there: a file says nothing in their place."""
     if any(known.live and known.answers == one.parsed.answers for known in step.known[assignment]):
         return Outcome.UNCHANGED, "", ""
@@ -218,7 +226,7 @@ def _theirs(step: Step, one: Ready, assignment: int) -> Judged:
     return Outcome.ERROR, "already_there", message % {"rater": one.said.rater}
 
 
-def _because(step: Step, one: Ready) -> str:
+def _not_counted_reason(step: FileWriteBatch, one: ParsedAnswer) -> str:
     """Why an answer of a file cannot count: what the file says of it, or that the campaign is closed."""
     return one.said.because or (CLOSED if step.place.campaign.state == Campaign.State.CLOSED else "")
 
@@ -227,8 +235,8 @@ def _state(because: str) -> str:
     return Assignment.State.REJECTED if because == REJECTED else Assignment.State.SUBMITTED
 
 
-def _create(step: Step, one: Ready, pair: Pair, assignment: int, key: str) -> None:
-    because = _because(step, one)
+def _create(step: FileWriteBatch, one: ParsedAnswer, pair: Pair, assignment: int, key: str) -> None:
+    because = _not_counted_reason(step, one)
     earlier = max((known.version for known in step.known[assignment]), default=0)
     annotation = Annotation(
         assignment_id=assignment,
@@ -255,14 +263,14 @@ def _create(step: Step, one: Ready, pair: Pair, assignment: int, key: str) -> No
     step.states[_state(because)].append(assignment)
 
 
-def _bring_back(step: Step, known: Annotation, one: Ready) -> None:
+def _restore(step: FileWriteBatch, known: Annotation, one: ParsedAnswer) -> None:
     """As it was: what reviewers decided before it was withdrawn holds."""
     decision = step.reviews.get(known.pk)
-    known.live, known.at_submit = True, _because(step, one)
+    known.live, known.at_submit = True, _not_counted_reason(step, one)
     step.back.append((known, BECOMES[Decision(decision)] if decision else _state(known.at_submit)))
 
 
-def _save(step: Step) -> None:
+def _save(step: FileWriteBatch) -> None:
     for state, assignments in step.states.items():
         Assignment.objects.filter(pk__in=assignments).exclude(state=state).update(state=state)
     Annotation.objects.bulk_create([annotation for annotation, _one, _unit in step.made])
@@ -271,11 +279,11 @@ def _save(step: Step) -> None:
         for image in one.pictures:
             made = {"at": one.said.at}
             Upload.objects.get_or_create(assignment_id=annotation.assignment_id, image=image, defaults=made)
-    _save_back(step)
+    _save_restored(step)
     recompute_counted([one.pk for one, *_rest in step.made] + [known.pk for known, _state in step.back])
 
 
-def _ratings(place: Place, annotation: Annotation, one: Ready, unit: int) -> Iterable[Rating]:
+def _ratings(place: ImportTarget, annotation: Annotation, one: ParsedAnswer, unit: int) -> Iterable[Rating]:
     for code in one.parsed.codes:
         yield Rating(
             annotation=annotation, campaign=place.campaign, cohort=one.cohort, unit_id=unit,
@@ -284,7 +292,7 @@ def _ratings(place: Place, annotation: Annotation, one: Ready, unit: int) -> Ite
         )  # fmt: skip
 
 
-def _save_back(step: Step) -> None:
+def _save_restored(step: FileWriteBatch) -> None:
     """Current again; whether they count is decided afterwards."""
     by_reason: dict[str, list[int]] = defaultdict(list)
     by_state: dict[str, list[int]] = defaultdict(list)
@@ -298,7 +306,7 @@ def _save_back(step: Step) -> None:
         Assignment.objects.filter(pk__in=assignments).update(state=state, changed_at=step.at)
 
 
-def _tally(place: Place, changed: Sequence[Ready]) -> None:
+def _tally(place: ImportTarget, changed: Sequence[ParsedAnswer]) -> None:
     """Imported answers take no place, and pages of numbers see that there are new ones: also those of no cohort."""
     if not changed:
         return
@@ -306,4 +314,4 @@ def _tally(place: Place, changed: Sequence[Ready]) -> None:
     if any(not one.said.cohort for one in changed) and not touched:
         touched = {min(cohort.pk for cohort in place.cohorts.values())} if place.cohorts else set()
     for cohort in sorted(touched):
-        slots.tally(cohort, 0)
+        slots.update_tally(cohort, 0)

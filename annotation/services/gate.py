@@ -62,19 +62,19 @@ FROM annotation_participation p WHERE p.cohort_id = %(cohort)s AND p.rater_id = 
 
 @dataclass(frozen=True)
 class Gate:
-    """`room`: how many answers a person may still give, if there is a limit; `until`: when there may be more."""
+    """`remaining`: how many answers a person may still give, if there is a limit; `until`: when there may be more."""
 
     refused: Reason | None
     lease_minutes: int
     staffing: str = "anyone"
-    room: int | None = None
+    remaining: int | None = None
     until: datetime | None = None
     kept_only: Reason | None = None
     """Why an answer that is sent now is kept and can never count. Not an exclusion, which can be
     lifted, and not a newer consent text: what was begun under an older one counts."""
 
 
-def gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
+def check_gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
     """Consent is to the team of the cohort: it speaks for its people."""
     row = fetch(GATE, [rater_id, cohort_id])[0]
     (state, opens_on, closes_on, minutes, paused, most, daily, cohort_zone, own_zone, member, excluded, consented,
@@ -101,10 +101,14 @@ def gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
     kept_only = next((reason for reason, holds in lasting if holds), None)
     if refused or (most is None and daily is None):
         return Gate(refused, minutes, staffing, kept_only=kept_only)
-    return _within(Gate(None, minutes, staffing=staffing), cohort_id, rater_id, most, daily, at.astimezone(of_cohort))
+    return _within_limits(
+        Gate(None, minutes, staffing=staffing), cohort_id, rater_id, most, daily, at.astimezone(of_cohort)
+    )
 
 
-def _within(allowed: Gate, cohort_id: int, rater_id: int, most: int | None, daily: int | None, local: datetime) -> Gate:
+def _within_limits(
+    allowed: Gate, cohort_id: int, rater_id: int, most: int | None, daily: int | None, local: datetime
+) -> Gate:
     """The limits of the cohort: what one person may give in all, and on a day of its calendar.
 
     Their own calendar people can change, and with it the moment at which a new day begins.
@@ -116,7 +120,9 @@ def _within(allowed: Gate, cohort_id: int, rater_id: int, most: int | None, dail
     left_today = None if daily is None else daily - today
     room = min(one for one in (left, left_today) if one is not None)
     if left is not None and left <= 0:
-        return replace(allowed, refused="own_share_done", room=0)
+        return replace(allowed, refused="own_share_done", remaining=0)
     if room <= 0:
-        return replace(allowed, refused="day_done", room=0, until=midnight + timedelta(days=1))  # on the wall's clock
-    return replace(allowed, room=room)
+        return replace(
+            allowed, refused="day_done", remaining=0, until=midnight + timedelta(days=1)
+        )  # on the wall's clock
+    return replace(allowed, remaining=room)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from annotation.left_out import NO_CONSENT, withdrawn_sql
 from annotation.models import CampaignCohort
 from annotation.models.answers import CONSENT_WITHDRAWN
-from annotation.services import outbox, slots
+from annotation.services import derivation_outbox, slots
 from annotation.services.leases import Freed
 from annotation.services.sql import fetch
 
@@ -93,13 +93,13 @@ def recompute_counted(annotation_ids: Sequence[int], freed: Sequence[Freed] = ()
     """
     ids = list(annotation_ids)
     fetch(HOLD_RATERS, [ids])
-    slots.lock(slots_of(ids))
+    slots.lock_slots(slots_of(ids))
     rows = [_Row(*row) for row in fetch(READ, [ids])]
     changed = [row for row in rows if row.changes]
     fetch(WRITE, {"ids": [row.annotation for row in changed], "because": [row.becomes for row in changed]})
     changes = _places(rows, changed)
     _tally(changes, freed)
-    outbox.note_answers([row.annotation for row in changed])
+    derivation_outbox.mark_answers_due([row.annotation for row in changed])
     lost = sum(row.counted and bool(row.becomes) for row in changed)
     gained = [row.annotation for row in rows if not row.counted]
     [(again,)] = fetch(COUNTED, [gained])
@@ -151,4 +151,4 @@ def _tally(changes: Mapping[int, tuple[int, int]], freed: Sequence[Freed]) -> No
     rows = [(cohort, 0, wanted, submitted) for cohort, (wanted, submitted) in changes.items()]
     rows += [(one.cohort, one.shard, one.wanted, one.submitted) for one in freed if one.wanted or one.submitted]
     for cohort, shard, wanted, submitted in sorted(rows):
-        slots.tally(cohort, shard, wanted=wanted, submitted=submitted)
+        slots.update_tally(cohort, shard, wanted=wanted, submitted=submitted)

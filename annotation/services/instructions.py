@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.models import Campaign, InstructionText, InstructionVersion
-from annotation.protocol import Parts
+from annotation.protocol import Protocol
 from annotation.services.transactions import in_transaction
 from jobs.models import record
 from people.models import User
 
 
 @dataclass(frozen=True)
-class Written:
+class InstructionDraft:
     """One text. `cohort`: its id, or None for all. `parts`: see annotation.protocol."""
 
     language: str
@@ -25,16 +25,16 @@ def newest(campaign: Campaign) -> InstructionVersion | None:
     return campaign.instruction_versions.prefetch_related("texts").order_by("-number").first()
 
 
-def texts_of(version: InstructionVersion | None) -> list[Written]:
+def texts_of(version: InstructionVersion | None) -> list[InstructionDraft]:
     """Those for all cohorts first."""
     rows = version.texts.order_by("cohort__label", "pk") if version else []
-    found = [Written(row.language, row.body, row.cohort_id, row.parts) for row in rows]
+    found = [InstructionDraft(row.language, row.body, row.cohort_id, row.parts) for row in rows]
     return sorted(found, key=lambda one: one.cohort is not None)
 
 
-def plain(texts: Mapping[str, str]) -> list[Written]:
+def texts_by_language(texts: Mapping[str, str]) -> list[InstructionDraft]:
     """Texts by language, for all cohorts; the empty ones left out."""
-    return [Written(language, body.strip()) for language, body in texts.items() if body.strip()]
+    return [InstructionDraft(language, body.strip()) for language, body in texts.items() if body.strip()]
 
 
 def current_instructions(campaign: Campaign) -> dict[str, str]:
@@ -43,8 +43,8 @@ def current_instructions(campaign: Campaign) -> dict[str, str]:
 
 
 @in_transaction
-def put_in_force(
-    campaign: Campaign, texts: Sequence[Written], actor: User | None, *, required: bool = False
+def publish(
+    campaign: Campaign, texts: Sequence[InstructionDraft], actor: User | None, *, required: bool = False
 ) -> InstructionVersion:
     """A new version; answers are stamped with it from now on. The same again makes none.
 
@@ -65,20 +65,20 @@ def put_in_force(
     return version
 
 
-def _set(texts: Sequence[Written]) -> list[Any]:
+def _set(texts: Sequence[InstructionDraft]) -> list[Any]:
     return sorted(([t.language, t.cohort or 0, t.body, dict(t.parts)] for t in texts), key=lambda row: row[:2])
 
 
 def set_instructions(campaign: Campaign, texts: Mapping[str, str], actor: User | None) -> InstructionVersion:
     """Texts for all cohorts, without a protocol."""
-    return put_in_force(campaign, plain(texts), actor)
+    return publish(campaign, texts_by_language(texts), actor)
 
 
 def copy(campaign: Campaign, to: Campaign, actor: User | None) -> None:
     """The newest version of one campaign begins another."""
     last = newest(campaign)
     if last is not None:
-        put_in_force(to, texts_of(last), actor, required=last.required)
+        publish(to, texts_of(last), actor, required=last.required)
 
 
 def text_for(version: InstructionVersion, cohort_id: int, language: str) -> InstructionText | None:
@@ -92,31 +92,31 @@ def _nearest(rows: Iterable[InstructionText], cohort_id: int, language: str) -> 
 
     def rank(row: InstructionText) -> tuple[int, int, int]:
         near = (language, base, "en")
-        spoken = near.index(row.language) if row.language in near else _like(row.language, base)
+        spoken = near.index(row.language) if row.language in near else _matching_language(row.language, base)
         return spoken, 0 if row.cohort_id == cohort_id else 1, row.pk
 
     return min(rows, key=rank, default=None)
 
 
-def own_text(version: InstructionVersion, cohort_id: int, language: str) -> InstructionText | None:
+def required_text(version: InstructionVersion, cohort_id: int, language: str) -> InstructionText | None:
     """What a person has to go through: `text_for`, but where one in their language asks something else than those of
     their cohort, one of these. Another language is no way round a quiz."""
     found = text_for(version, cohort_id, language)
     rows = [row for row in version.texts.all() if row.cohort_id == cohort_id]
     if found is None or found.cohort_id == cohort_id or not rows:
         return found
-    asked = {Parts.from_json(row.parts).demand for row in rows}
-    return found if asked == {Parts.from_json(found.parts).demand} else _nearest(rows, cohort_id, language)
+    asked = {Protocol.from_json(row.parts).demand for row in rows}
+    return found if asked == {Protocol.from_json(found.parts).demand} else _nearest(rows, cohort_id, language)
 
 
-def uneven(texts: Iterable[Written]) -> bool:
+def has_uneven_demands(texts: Iterable[InstructionDraft]) -> bool:
     """Whether people of one cohort can choose, by their language, how much is asked of them."""
     asked: dict[int | None, set[Any]] = {}
     for one in texts:
-        asked.setdefault(one.cohort, set()).add(Parts.from_json(one.parts).demand)
+        asked.setdefault(one.cohort, set()).add(Protocol.from_json(one.parts).demand)
     return any(len(several) > 1 for several in asked.values())
 
 
-def _like(language: str, base: str) -> int:
+def _matching_language(language: str, base: str) -> int:
     """pt-br serves a page in pt; any language is better than none."""
     return 1 if language.split("-")[0] == base else 9

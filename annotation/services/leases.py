@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from annotation.models import Assignment, Tally
 from annotation.services import slots
-from annotation.services.allocation import lock_seat
+from annotation.services.allocation import lock_participation
 from annotation.services.transactions import in_transaction
 
 
@@ -22,7 +22,7 @@ def release_expired(at: datetime, limit: int = 500) -> int:
 
 @in_transaction
 def _release(participation_id: int, at: datetime) -> int:
-    lock_seat(participation_id)
+    lock_participation(participation_id)
     return release(participation_id, at, expired=True)
 
 
@@ -46,7 +46,7 @@ def release(participation_id: int, at: datetime, *, expired: bool = False, ahead
     released, freed = free_places(rows, at)
     for place in sorted(freed, key=lambda place: place.shard):
         if place.wanted or place.submitted:
-            slots.tally(place.cohort, place.shard, wanted=place.wanted, submitted=place.submitted)
+            slots.update_tally(place.cohort, place.shard, wanted=place.wanted, submitted=place.submitted)
     return released
 
 
@@ -59,7 +59,7 @@ def free_places(reserved: QuerySet[Assignment], at: datetime) -> tuple[int, list
     ids = [pk for pk, _slot, _cohort in held]
     Assignment.objects.filter(pk__in=ids).update(state=Assignment.State.RELEASED, lease_until=None, changed_at=at)
     freed = [
-        Freed(cohort, pk % Tally.SHARDS, *slots.free(slot, reserved=-1))
+        Freed(cohort, pk % Tally.SHARDS, *slots.release_places(slot, reserved=-1))
         for pk, slot, cohort in held
         if slot is not None and cohort is not None
     ]

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 from annotation.fields.contract import Shown
 from annotation.models import Annotation, CampaignCohort, Outcome, RuleVersion, Slot
-from annotation.services.rules import rule_of
+from annotation.services.frozen_rules import rule_of
 from annotation.services.sheet_versions import sheet_of
 from benchmarks.models import ItemFact
 from benchmarks.rules.acceptance import Verdict, judge
 from people.models import Rater
 
 
-class Place(NamedTuple):
+class CampaignUnit(NamedTuple):
     campaign_id: int
     unit_id: int
 
@@ -25,14 +25,14 @@ class Place(NamedTuple):
 def judge_items(item_ids: Iterable[int], at: datetime) -> None:
     """Make the outcomes of these items' units anew. A unit that lacks answers has none."""
     ids = list(item_ids)
-    answers: dict[Place, list[Annotation]] = defaultdict(list)
+    answers: dict[CampaignUnit, list[Annotation]] = defaultdict(list)
     for one in counted_answers(ids).filter(assignment__campaign__rule_version__isnull=False):
-        answers[Place(one.assignment.campaign_id, one.assignment.unit_id)].append(one)
-    before = {Place(one.campaign_id, one.unit_id): one for one in Outcome.objects.filter(unit__item__in=ids)}
+        answers[CampaignUnit(one.assignment.campaign_id, one.assignment.unit_id)].append(one)
+    before = {CampaignUnit(one.campaign_id, one.unit_id): one for one in Outcome.objects.filter(unit__item__in=ids)}
     wanted, facts = _wanted(answers), facts_of(ids)
     for place, found in answers.items():
         old = before.pop(place, None)
-        if _enough(found, wanted[place]):
+        if _has_enough_answers(found, wanted[place]):
             _write(place, found, facts.get(found[0].assignment.unit.item_id, {}), old, at)
         elif old is not None:
             old.delete()
@@ -49,15 +49,15 @@ def counted_answers(item_ids: Sequence[int]) -> Any:
     return joined.order_by("submitted_at", "pk")
 
 
-def _wanted(places: Iterable[Place]) -> dict[Place, dict[int, int]]:
+def _wanted(places: Iterable[CampaignUnit]) -> dict[CampaignUnit, dict[int, int]]:
     """How many answers of each cohort: of those that have a slot for the unit."""
-    found: dict[Place, dict[int, int]] = {place: {} for place in places}
+    found: dict[CampaignUnit, dict[int, int]] = {place: {} for place in places}
     units = {place.unit_id for place in found}
     rows = Slot.objects.filter(unit__in=units, cohort__campaign__in={place.campaign_id for place in found})
     values = rows.values_list("cohort__campaign_id", "unit_id", "cohort__cohort_id", "cohort__target_answers")
     for campaign, unit, cohort, target in values:
         if (campaign, unit) in found:
-            found[Place(campaign, unit)][cohort] = target
+            found[CampaignUnit(campaign, unit)][cohort] = target
     imported = [place for place, cohorts in found.items() if not cohorts]
     if imported:  # answers that came in a file, to a campaign that hands out nothing: the cohorts it has
         asked = CampaignCohort.objects.filter(campaign__in={place.campaign_id for place in imported})
@@ -68,7 +68,7 @@ def _wanted(places: Iterable[Place]) -> dict[Place, dict[int, int]]:
     return found
 
 
-def _enough(answers: Sequence[Annotation], wanted: Mapping[int, int]) -> bool:
+def _has_enough_answers(answers: Sequence[Annotation], wanted: Mapping[int, int]) -> bool:
     given: dict[int, int] = defaultdict(int)
     for one in answers:
         given[one.cohort_id or 0] += 1
@@ -83,19 +83,19 @@ def facts_of(item_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
     return found
 
 
-def verdict_on(version: RuleVersion, answers: Sequence[Annotation], facts: Mapping[str, Any]) -> Verdict:
+def judge_unit(version: RuleVersion, answers: Sequence[Annotation], facts: Mapping[str, Any]) -> Verdict:
     shown = Shown(item_id=0, facts=facts)  # of the item, only its facts are asked for
     sheets = [sheet_of(one.sheet_version).values(one.answers, shown) for one in answers]
     return judge(rule_of(version), sheets)
 
 
 def _write(
-    place: Place, answers: Sequence[Annotation], facts: Mapping[str, Any], old: Outcome | None, at: datetime
+    place: CampaignUnit, answers: Sequence[Annotation], facts: Mapping[str, Any], old: Outcome | None, at: datetime
 ) -> None:
     """A new moment only where something changed."""
     version = answers[0].assignment.campaign.rule_version
     assert version is not None
-    verdict = verdict_on(version, answers, facts)
+    verdict = judge_unit(version, answers, facts)
     outcome = old or Outcome(campaign_id=place.campaign_id, unit_id=place.unit_id)
     new = {
         "rule_version_id": version.pk,

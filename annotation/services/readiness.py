@@ -9,9 +9,9 @@ from typing import Any
 from django.core.signing import BadSignature, Signer
 
 from annotation.models import CampaignCohort, InstructionText, InstructionVersion, Readiness
-from annotation.protocol import Parts
-from annotation.services.allocation import seat_of
-from annotation.services.instructions import newest, own_text, text_for
+from annotation.protocol import Protocol
+from annotation.services.allocation import lock_participation_of
+from annotation.services.instructions import newest, required_text, text_for
 from annotation.services.transactions import in_transaction
 from jobs.models import record
 from people.models import Rater
@@ -20,12 +20,12 @@ _SIGNER = Signer(salt="annotation.readiness")
 
 
 @dataclass(frozen=True)
-class Ready:
+class ReadinessState:
     """The newest instructions as this person has them. `row` is None until they do something."""
 
     version: InstructionVersion
     text: InstructionText
-    parts: Parts
+    parts: Protocol
     row: Readiness | None
 
     @property
@@ -51,16 +51,16 @@ class Ready:
         return max(0, int(left + 0.999))
 
 
-def ready_of(place: CampaignCohort, rater: Rater, language: str) -> Ready | None:
+def readiness_of(place: CampaignCohort, rater: Rater, language: str) -> ReadinessState | None:
     """None where there are no instructions. Reads only."""
     version = newest(place.campaign)
     if version is None:
         return None
-    text = (own_text if version.required else text_for)(version, place.cohort_id, language)
+    text = (required_text if version.required else text_for)(version, place.cohort_id, language)
     if text is None:
         return None
     rows = Readiness.objects.filter(version=version, participation__cohort=place, participation__rater=rater)
-    return Ready(version, text, Parts.from_json(text.parts), rows.first())
+    return ReadinessState(version, text, Protocol.from_json(text.parts), rows.first())
 
 
 def unread(places: Iterable[CampaignCohort], rater: Rater) -> set[int]:
@@ -79,12 +79,12 @@ def unread(places: Iterable[CampaignCohort], rater: Rater) -> set[int]:
 
 
 def _is_plain(version: InstructionVersion) -> bool:
-    parts = [Parts.from_json(one.parts) for one in version.texts.all()]
+    parts = [Protocol.from_json(one.parts) for one in version.texts.all()]
     return bool(parts) and not any(one.materials or one.quiz for one in parts)
 
 
 @dataclass(frozen=True)
-class _Opened:
+class _Ticket:
     """What a ticket says: seconds counted before for this material and for all of them, and since when it is open."""
 
     before: float
@@ -92,7 +92,7 @@ class _Opened:
     since: float
 
 
-def ticket(ready: Ready, rater: Rater, key: str, at: datetime) -> str:
+def sign_ticket(ready: ReadinessState, rater: Rater, key: str, at: datetime) -> str:
     """Says to whom and since when a material is open, and what had been counted before. Without it no time is
     counted."""
     counted = f"{float(ready.seen.get(key, 0)):.1f}:{_sum(ready.seen):.1f}:{at.timestamp():.1f}"
@@ -104,9 +104,9 @@ def _sum(seen: Mapping[str, Any]) -> float:
 
 
 @in_transaction
-def note_seen(
-    place: CampaignCohort, rater: Rater, ready: Ready, key: str, said: str, seconds: float | None, at: datetime
-) -> Ready:
+def add_viewing_time(
+    place: CampaignCohort, rater: Rater, ready: ReadinessState, key: str, said: str, seconds: float | None, at: datetime
+) -> ReadinessState:
     """Count the time a material was open: what the page says it was looked at, at most what passed since its ticket.
 
     Without `seconds` (no script) all the time that passed counts. A forged ticket and somebody else's count nothing;
@@ -124,30 +124,32 @@ def note_seen(
     left = opened.of_all + passed - (_sum(row.seen) - had)
     row.seen = {**row.seen, key: round(max(had, min(counted, left)), 1)}
     row.save(update_fields=["seen"])
-    return Ready(ready.version, ready.text, ready.parts, row)
+    return ReadinessState(ready.version, ready.text, ready.parts, row)
 
 
-def _read(said: str, rater: Rater, version: int, key: str) -> _Opened | None:
+def _read(said: str, rater: Rater, version: int, key: str) -> _Ticket | None:
     try:
         whose, *numbers = _SIGNER.unsign(said).rsplit(":", 3)
         mine = whose == f"{rater.pk}:{version}:{key}"
-        return _Opened(*map(float, numbers)) if mine else None
+        return _Ticket(*map(float, numbers)) if mine else None
     except (BadSignature, TypeError, ValueError):
         return None
 
 
-def _row(place: CampaignCohort, rater: Rater, ready: Ready, at: datetime) -> Readiness:
-    seat = seat_of(rater.pk, place.pk, at)  # its lock orders what two windows of one person say
+def _row(place: CampaignCohort, rater: Rater, ready: ReadinessState, at: datetime) -> Readiness:
+    seat = lock_participation_of(rater.pk, place.pk, at)  # its lock orders what two windows of one person say
     return Readiness.objects.get_or_create(participation_id=seat.id, version=ready.version)[0]
 
 
 @in_transaction
-def answer(place: CampaignCohort, rater: Rater, ready: Ready, key: str, code: str, at: datetime) -> Ready:
+def answer_question(
+    place: CampaignCohort, rater: Rater, ready: ReadinessState, key: str, code: str, at: datetime
+) -> ReadinessState:
     """One question of the quiz. After the last one it is passed, or it begins anew."""
     question = ready.parts.question(key)
     row = _row(place, rater, ready, at)
     if question is None or question.option(code) is None or row.passed_at or not ready.parts.seen(row.seen):
-        return Ready(ready.version, ready.text, ready.parts, row)
+        return ReadinessState(ready.version, ready.text, ready.parts, row)
     if key not in row.answers:  # what was answered and explained is not answered again in the same try
         row.answers = {**row.answers, key: code}
         if all(one.key in row.answers for one in ready.parts.quiz):
@@ -155,11 +157,11 @@ def answer(place: CampaignCohort, rater: Rater, ready: Ready, key: str, code: st
             if ready.parts.right(row.answers) >= ready.parts.pass_mark:
                 _pass(place, rater, row, at)
         row.save()
-    return Ready(ready.version, ready.text, ready.parts, row)
+    return ReadinessState(ready.version, ready.text, ready.parts, row)
 
 
 @in_transaction
-def again(place: CampaignCohort, rater: Rater, ready: Ready, at: datetime) -> None:
+def restart_quiz(place: CampaignCohort, rater: Rater, ready: ReadinessState, at: datetime) -> None:
     """The quiz from its first question, once all were answered and too few rightly."""
     row = _row(place, rater, ready, at)
     if row.passed_at is None and all(one.key in row.answers for one in ready.parts.quiz):
@@ -168,7 +170,7 @@ def again(place: CampaignCohort, rater: Rater, ready: Ready, at: datetime) -> No
 
 
 @in_transaction
-def confirm(place: CampaignCohort, rater: Rater, ready: Ready, at: datetime) -> bool:
+def confirm_read(place: CampaignCohort, rater: Rater, ready: ReadinessState, at: datetime) -> bool:
     """I have read them: where there is no quiz. Says whether it was enough."""
     row = _row(place, rater, ready, at)
     if row.passed_at is None and not ready.parts.quiz and ready.parts.seen(row.seen):

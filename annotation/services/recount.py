@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from django.db import connection, transaction
 
 from annotation.services.inclusion import BAR, JOINS
-from annotation.services.sql import change, fetch
+from annotation.services.sql import execute, fetch
 
 
 @dataclass(frozen=True)
 class Check:
-    """`finds` selects an id, what is stored and what is true; `repairs` makes it so."""
+    """`find_sql` selects an id, what is stored and what is true; `repair_sql` makes it so."""
 
     name: str
-    finds: str
-    repairs: str
+    find_sql: str
+    repair_sql: str
 
 
 @dataclass(frozen=True)
@@ -123,26 +123,26 @@ CHECKS = (
 )
 
 
-def differences() -> Iterator[Difference]:
+def iter_differences() -> Iterator[Difference]:
     """All of them, as of one moment, while people work on."""
     for check in CHECKS:
-        for pk, stored, true in fetch(check.finds, []):
+        for pk, stored, true in fetch(check.find_sql, []):
             yield Difference(check.name, pk, stored, true)
 
 
 @transaction.atomic
-def look() -> list[Difference]:
+def find_differences() -> list[Difference]:
     if len(connection.savepoint_ids) == 0:
-        change("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", [])
-    return list(differences())
+        execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", [])
+    return list(iter_differences())
 
 
 @transaction.atomic
 def repair() -> list[Difference]:
     """Nobody works for the moment it takes: every deed begins with the lock of a Participation."""
-    change("LOCK TABLE annotation_participation, annotation_slot IN EXCLUSIVE MODE", [])
+    execute("LOCK TABLE annotation_participation, annotation_slot IN EXCLUSIVE MODE", [])
     found = []
     for check in CHECKS:
-        found += [Difference(check.name, *row) for row in fetch(check.finds, [])]
-        change(check.repairs, [])
+        found += [Difference(check.name, *row) for row in fetch(check.find_sql, [])]
+        execute(check.repair_sql, [])
     return found

@@ -13,8 +13,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Annotation, Assignment, Campaign, ItemContributor, Review
 from annotation.models.answers import CONSENT_WITHDRAWN
-from annotation.services import outbox
-from annotation.services.allocation import lock_seat
+from annotation.services import derivation_outbox
+from annotation.services.allocation import lock_participation
 from annotation.services.inclusion import recompute_counted
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Benchmark, Stage
@@ -26,12 +26,12 @@ Decision = Review.Decision
 BECOMES = {Decision.ACCEPT: State.ACCEPTED, Decision.RETURN: State.RETURNED, Decision.REJECT: State.REJECTED}
 VERBS = {Decision.ACCEPT: "answer.accepted", Decision.RETURN: "answer.returned", Decision.REJECT: "answer.rejected"}
 REJECTED = "rejected"
-# Offered where a stage names no reasons of its own; annotation.review_words has their words.
+# Offered where a stage names no reasons of its own; annotation.review_reasons has their words.
 REASONS = ("rules", "unclear", "mistake", "other")
 MOST_COMMENT = 2000
 
 
-class NotReviewed(Exception):
+class ReviewRefused(Exception):
     """Nothing was decided; `reason` says why.
 
     own: the reviewer's own work, or work on something they had a part in. decided: another reviewer was first. newer:
@@ -83,7 +83,7 @@ def returned(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
 
 
 @dataclass(frozen=True)
-class Batch:
+class ReviewCounts:
     """How far the answers of a by-review stage are. `waiting` counts everybody's, also the reviewer's own."""
 
     waiting: int = 0
@@ -100,7 +100,7 @@ class Batch:
         return 100 * (self.accepted + self.rejected) / self.answered if self.answered else 0.0
 
 
-def batches(stages: Iterable[Stage]) -> dict[int, Batch]:
+def review_counts(stages: Iterable[Stage]) -> dict[int, ReviewCounts]:
     """By stage, from the states of people's assignments. Answers that do not count, and were not rejected, are left
     out."""
     people = Annotation.objects.filter(live=True, rater__kind=Rater.Kind.PERSON)
@@ -111,7 +111,7 @@ def batches(stages: Iterable[Stage]) -> dict[int, Batch]:
     for stage, state, n in grouped.order_by():
         counts.setdefault(stage, Counter())[state] = n
     return {
-        stage: Batch(found[State.SUBMITTED], found[State.RETURNED], found[State.ACCEPTED], found[State.REJECTED])
+        stage: ReviewCounts(found[State.SUBMITTED], found[State.RETURNED], found[State.ACCEPTED], found[State.REJECTED])
         for stage, found in counts.items()
     }
 
@@ -123,19 +123,19 @@ def decide(
     """Accept an answer, return it to its author, or reject it. An answer already returned can still be rejected."""
     answer = _locked(annotation_id)
     assignment, stage = answer.assignment, answer.assignment.campaign.stage
-    _may(answer, reviewer)
+    _check_reviewer(answer, reviewer)
     earlier = Review.objects.filter(annotation=answer, undone_at=None).first()
     giving_up = earlier is not None and earlier.decision == Decision.RETURN and decision == Decision.REJECT
     if earlier is not None and not giving_up:
-        raise NotReviewed("decided")
+        raise ReviewRefused("decided")
     if not answer.live:
-        raise NotReviewed("newer" if answer.uncounted_because == "superseded" else "gone")
+        raise ReviewRefused("newer" if answer.uncounted_because == "superseded" else "gone")
     if not answer.counted or assignment.state not in (State.SUBMITTED, State.RETURNED):
-        raise NotReviewed("gone")
+        raise ReviewRefused("gone")
     if decision == Decision.RETURN and assignment.campaign.state == Campaign.State.CLOSED:
-        raise NotReviewed("closed")
+        raise ReviewRefused("closed")
     if decision != Decision.ACCEPT and reason not in reasons_of(stage):
-        raise NotReviewed("no_reason")
+        raise ReviewRefused("no_reason")
     if earlier is not None:
         Review.objects.filter(pk=earlier.pk).update(undone_at=at)
     review = Review.objects.create(
@@ -146,10 +146,10 @@ def decide(
         comment=comment.strip()[:MOST_COMMENT],
         at=at,
     )
-    _become(assignment, BECOMES[Decision(decision)], at)
+    _set_state(assignment, BECOMES[Decision(decision)], at)
     if decision == Decision.REJECT:
         recompute_counted([answer.pk])
-    _follow(answer, reviewer, VERBS[Decision(decision)], review)
+    _schedule_derivation(answer, reviewer, VERBS[Decision(decision)], review)
     return review
 
 
@@ -161,18 +161,18 @@ def undo(review_id: int, user: User, at: datetime, *, runs: bool = False) -> Rev
     answer = _locked(review.annotation_id)
     review.refresh_from_db()
     if review.reviewer_id != user.pk and not runs:
-        raise NotReviewed("not_yours")
-    _may(answer, user)
+        raise ReviewRefused("not_yours")
+    _check_reviewer(answer, user)
     if review.undone_at is not None:
-        raise NotReviewed("gone")
+        raise ReviewRefused("gone")
     if not answer.live:
-        raise NotReviewed("newer")
+        raise ReviewRefused("newer")
     review.undone_at = at
     review.save(update_fields=["undone_at"])
-    _become(answer.assignment, State.SUBMITTED, answer.submitted_at)
+    _set_state(answer.assignment, State.SUBMITTED, answer.submitted_at)
     if review.decision == Decision.REJECT:
         recompute_counted([answer.pk])
-    _follow(answer, user, "answer.review_undone", review)
+    _schedule_derivation(answer, user, "answer.review_undone", review)
     return review
 
 
@@ -181,31 +181,31 @@ def _locked(annotation_id: int) -> Annotation:
     rows = Annotation.objects.select_related("assignment__campaign__stage", "assignment__unit", "rater")
     answer = rows.get(pk=annotation_id)
     if answer.assignment.participation_id is not None:
-        lock_seat(answer.assignment.participation_id)
+        lock_participation(answer.assignment.participation_id)
     held = Assignment.objects.select_for_update(no_key=True).get(pk=answer.assignment_id)
     answer.refresh_from_db(fields=["live", "counted", "uncounted_because"])
     answer.assignment.state = held.state
     return answer
 
 
-def _may(answer: Annotation, reviewer: User) -> None:
+def _check_reviewer(answer: Annotation, reviewer: User) -> None:
     """Whoever decides comes from outside: the annotator's part in the item ends where the reviewer's begins."""
     item = answer.assignment.unit.item_id
     part = ItemContributor.objects.filter(item=item, rater__user=reviewer)
     if answer.rater.user_id == reviewer.pk or part.exists():
-        raise NotReviewed("own")
+        raise ReviewRefused("own")
     by_review = answer.assignment.campaign.stage.acceptance == Stage.Acceptance.BY_REVIEW
     if not by_review or answer.rater.kind != Rater.Kind.PERSON:
-        raise NotReviewed("gone")
+        raise ReviewRefused("gone")
 
 
-def _become(assignment: Assignment, state: str, at: datetime) -> None:
+def _set_state(assignment: Assignment, state: str, at: datetime) -> None:
     Assignment.objects.filter(pk=assignment.pk).update(state=state, changed_at=at)
 
 
-def _follow(answer: Annotation, actor: User, verb: str, review: Review) -> None:
+def _schedule_derivation(answer: Annotation, actor: User, verb: str, review: Review) -> None:
     stage = answer.assignment.campaign.stage
-    outbox.note([answer.assignment.unit.item_id])
+    derivation_outbox.mark_items_due([answer.assignment.unit.item_id])
     data: dict[str, Any] = {"review": review.pk, "version": answer.version, "reason": review.reason}
     scope, target = f"benchmark:{stage.benchmark_id}", f"assignment:{answer.assignment_id}"
     record(actor, verb, scope=scope, target=target, **data)

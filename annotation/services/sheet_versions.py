@@ -34,7 +34,7 @@ def freeze(stage: Stage) -> SheetVersion:
     last = SheetVersion.objects.filter(stage=stage).order_by("-major", "-minor").first()
     if last is None:
         return SheetVersion.objects.create(stage=stage, major=1, minor=0, definition=definition)
-    change = changed(last.definition, definition)
+    change = compare_definitions(last.definition, definition)
     if change == "none":
         return last
     if change == "words":
@@ -42,27 +42,27 @@ def freeze(stage: Stage) -> SheetVersion:
     return SheetVersion.objects.create(stage=stage, major=last.major + 1, minor=0, definition=definition)
 
 
-def changed(before: Any, after: Any) -> Change:
+def compare_definitions(before: Any, after: Any) -> Change:
     """What is different between two definitions. Only words: answers and drafts to one are answers to the other."""
     if before == after:
         return "none"
-    return "words" if bones(before) == bones(after) else "codes"
+    return "words" if structure(before) == structure(after) else "codes"
 
 
-def bones(definition: Any) -> Any:
+def structure(definition: Any) -> Any:
     """A definition without its words: two sheets with the same bones store the same codes."""
     if isinstance(definition, dict):
-        return {key: bones(value) for key, value in definition.items() if key not in WORDING}
-    return [bones(one) for one in definition] if isinstance(definition, list) else definition
+        return {key: structure(value) for key, value in definition.items() if key not in WORDING}
+    return [structure(one) for one in definition] if isinstance(definition, list) else definition
 
 
-def running(stage: Stage) -> list[Campaign]:
+def running_campaigns(stage: Stage) -> list[Campaign]:
     """Campaigns of the stage in which people work now."""
     return list(stage.campaigns.filter(state__in=RUNNING).select_related("sheet_version").order_by("pk"))
 
 
 @in_transaction
-def roll_out(stage: Stage, campaigns: Iterable[int], actor: User | None) -> int:
+def update_running_campaigns(stage: Stage, campaigns: Iterable[int], actor: User | None) -> int:
     """Give running campaigns the stage's sheet as it is now, where only words differ. Drafts and answers stay.
 
     Campaigns of other stages, closed ones, and those whose codes differ are left as they are. Says how many changed.
@@ -70,7 +70,7 @@ def roll_out(stage: Stage, campaigns: Iterable[int], actor: User | None) -> int:
     newest, wanted, moved = freeze(stage), set(campaigns), 0
     held = Campaign.objects.select_for_update(no_key=True, of=("self",)).select_related("sheet_version")
     for campaign in held.filter(stage=stage, pk__in=wanted, state__in=RUNNING).order_by("pk"):
-        if changed(campaign.sheet_version.definition, newest.definition) != "words":
+        if compare_definitions(campaign.sheet_version.definition, newest.definition) != "words":
             continue
         old = str(campaign.sheet_version)
         campaign.sheet_version = newest

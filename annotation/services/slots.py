@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from annotation.models import Tally
-from annotation.services import outbox
-from annotation.services.sql import change, fetch
-from annotation.services.transactions import Again
+from annotation.services import derivation_outbox
+from annotation.services.sql import execute, fetch
+from annotation.services.transactions import RetryTransaction
 
 ACTIVE = timedelta(minutes=5)
 ACTIVE_LIMIT = 200
@@ -138,7 +138,7 @@ FROM (SELECT slot_id, count(*) AS n FROM chosen GROUP BY slot_id) c WHERE s.id =
 
 
 @dataclass(frozen=True)
-class Seat:
+class LockedParticipation:
     """A locked Participation."""
 
     id: int
@@ -150,7 +150,9 @@ class Seat:
     staffing: str = "anyone"
 
 
-def claim(seat: Seat, *, in_hand: bool, lease_until: datetime, at: datetime, wait: bool = False) -> int | None:
+def claim(
+    seat: LockedParticipation, *, in_hand: bool, lease_until: datetime, at: datetime, wait: bool = False
+) -> int | None:
     """Take a place for this person: the new or renewed assignment's id, or None if there is none.
 
     With `wait`, slots that others hold locked are waited for: only in a transaction that holds no slot.
@@ -162,11 +164,11 @@ def claim(seat: Seat, *, in_hand: bool, lease_until: datetime, at: datetime, wai
     }  # fmt: skip
     [(picked, assignment_id)] = fetch(CLAIM_WAITING if wait else CLAIM, params)
     if picked and assignment_id is None:
-        raise Again  # the same person took the same unit through another cohort, at the same moment
+        raise RetryTransaction  # the same person took the same unit through another cohort, at the same moment
     return int(assignment_id) if picked else None
 
 
-def shift(slot_id: int, *, reserved: int = 0, submitted: int = 0, if_open: bool = False) -> int | None:
+def adjust_counters(slot_id: int, *, reserved: int = 0, submitted: int = 0, if_open: bool = False) -> int | None:
     """Change the counters of a slot, locking it. Says by how much `wanted` changed; None: it was not open."""
     params = {
         "slot": slot_id, "reserved": reserved, "submitted": submitted, "by": reserved + submitted, "if_open": if_open
@@ -179,31 +181,31 @@ def promote(slot_ids: Sequence[int]) -> int:
     """Count waiting surplus answers where these slots have places free; says how many. Holds the slots' locks."""
     count = sum(int(n) for (n,) in fetch(PROMOTE, {"slots": list(slot_ids)}))
     if count:
-        outbox.note_slots(slot_ids)
+        derivation_outbox.mark_slots_due(slot_ids)
     return count
 
 
-def free(slot_id: int, *, reserved: int = 0, submitted: int = 0) -> tuple[int, int]:
+def release_places(slot_id: int, *, reserved: int = 0, submitted: int = 0) -> tuple[int, int]:
     """Give places back, to a waiting surplus answer first: the changes of `wanted` and of `submitted`."""
-    wanted = shift(slot_id, reserved=reserved, submitted=submitted) or 0
+    wanted = adjust_counters(slot_id, reserved=reserved, submitted=submitted) or 0
     return wanted, submitted + promote([slot_id])
 
 
-def tally(cohort_id: int, shard_of: int, *, wanted: int = 0, submitted: int = 0, skipped: int = 0) -> None:
+def update_tally(cohort_id: int, shard_of: int, *, wanted: int = 0, submitted: int = 0, skipped: int = 0) -> None:
     """The last lock of a transaction, for many people share these rows."""
     sql = """UPDATE annotation_tally SET wanted = wanted + %s, submitted = submitted + %s, skipped = skipped + %s,
              changes = changes + 1 WHERE cohort_id = %s AND shard = %s"""
     fetch(sql, [wanted, submitted, skipped, cohort_id, shard_of % Tally.SHARDS])
 
 
-def lock(slot_ids: Sequence[int]) -> None:
+def lock_slots(slot_ids: Sequence[int]) -> None:
     """Take several slots, always in the same order."""
     fetch("SELECT id FROM annotation_slot WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE", [list(slot_ids)])
 
 
 def analyze() -> None:
     """After a bulk change: the claim's plan depends on knowing that there are many slots."""
-    change("ANALYZE benchmarks_item, annotation_unit, annotation_slot", [])
+    execute("ANALYZE benchmarks_item, annotation_unit, annotation_slot", [])
 
 
 RETARGET = f"""
@@ -245,7 +247,7 @@ FROM (
 """
 
 
-def hurry(slot_ids: Sequence[int], *, urgent: bool = True) -> int:
+def prioritise(slot_ids: Sequence[int], *, urgent: bool = True) -> int:
     """Hand these slots, which are locked, out before all others, or no longer; says how many that changed."""
     return len(fetch(HURRY, {"slots": list(slot_ids), "urgent": urgent}))
 
@@ -261,7 +263,7 @@ FOLLOWS_OF = FOLLOWS.replace(
 )
 
 
-def follow_items(cohort_id: int, limit: int, only: Sequence[int] | None = None) -> tuple[int, int, int]:
+def sync_with_items(cohort_id: int, limit: int, only: Sequence[int] | None = None) -> tuple[int, int, int]:
     """Bring slots (of `only` these items) to what is asked for now: how many, and what changes of `wanted` and
     `submitted`."""
     params = {"cohort": cohort_id, "limit": limit, "only": list(only or ())}
@@ -279,7 +281,7 @@ UPDATE annotation_slot s SET position = {END} FROM due WHERE s.id = due.id
 """
 
 
-def to_end(item_ids: Sequence[int]) -> None:
+def move_to_end(item_ids: Sequence[int]) -> None:
     """Put what is open of these items behind all cursors."""
     fetch(TO_END, [list(item_ids)])
 

@@ -29,7 +29,7 @@ def fetch(sql: str, params: Params) -> list[tuple[Any, ...]]:
         return cursor.fetchall() if answer is not None and answer.nfields else []
 
 
-def change(sql: str, params: Params) -> int:
+def execute(sql: str, params: Params) -> int:
     """Run a statement that is seldom; says how many rows it changed."""
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
@@ -57,7 +57,7 @@ class Columns:
         return self.model.from_db("default", self.names, values)
 
 
-class Joined:
+class JoinedColumns:
     """Several models side by side in one row."""
 
     def __init__(self, **models: type[Model]) -> None:

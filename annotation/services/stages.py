@@ -9,15 +9,15 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.composer.acts import DROPPED
-from annotation.composer.checking import StageProblem
-from annotation.composer.checking import problems as content_problems
+from annotation.composer.actions import DROPPED
+from annotation.composer.validation import StageProblem
+from annotation.composer.validation import stage_problems as content_problems
 from annotation.displays import UnknownDisplay, display
 from annotation.displays.contract import required
 from annotation.models import Campaign, StageDraft, StageVersion
-from annotation.services import deriving
+from annotation.services import derivation
 from annotation.services.derived_counts import MOST_ITEMS, count_derived
-from annotation.services.instructions import texts_of, uneven
+from annotation.services.instructions import has_uneven_demands, texts_of
 from annotation.services.transactions import in_transaction
 from benchmarks.access import worked_on
 from benchmarks.models import Benchmark, Item, Stage
@@ -40,7 +40,7 @@ UNEVEN = gettext_lazy(
 Content = dict[str, Any]
 
 
-class Conflict(Exception):
+class DraftOutdated(Exception):
     """The draft was saved, discarded or published by somebody else since it was read; `draft` is what is there."""
 
     def __init__(self, draft: StageDraft | None) -> None:
@@ -63,17 +63,17 @@ def draft_of(stage: Stage) -> StageDraft | None:
     return StageDraft.objects.filter(stage=stage).select_related("saved_by").first()
 
 
-def mark(stage: Stage, draft: StageDraft | None) -> str:
+def revision(stage: Stage, draft: StageDraft | None) -> str:
     """Which state of a stage a page shows: it grows with every save and every publishing."""
     return f"{stage.version}.{draft.version if draft else 0}"
 
 
 @in_transaction
 def save_draft(stage: Stage, content: Mapping[str, Any], seen: str, actor: User, at: datetime) -> StageDraft:
-    """Keep what was written. `seen`: the mark of the page it was written on; Conflict when it is old."""
+    """Keep what was written. `seen`: the mark of the page it was written on; DraftOutdated when it is old."""
     stage, draft = _locked(stage)
-    if seen != mark(stage, draft):
-        raise Conflict(draft)
+    if seen != revision(stage, draft):
+        raise DraftOutdated(draft)
     draft = draft or StageDraft(stage=stage)
     kept = {key: content[key] for key in (*COLUMNS, DROPPED) if key in content}
     draft.content, draft.version, draft.saved_by, draft.saved_at = kept, draft.version + 1, actor, at
@@ -97,13 +97,13 @@ def discard(stage: Stage, actor: User) -> None:
 
 @in_transaction
 def publish(stage: Stage, seen: str, actor: User, at: datetime) -> StageVersion:
-    """The draft becomes the stage. Raises Conflict, NotPublishable. Campaigns keep the sheet they have."""
+    """The draft becomes the stage. Raises DraftOutdated, NotPublishable. Campaigns keep the sheet they have."""
     stage, draft = _locked(stage)
-    if draft is None or seen != mark(stage, draft):
-        raise Conflict(draft)
+    if draft is None or seen != revision(stage, draft):
+        raise DraftOutdated(draft)
     content = {**content_of(stage), **{key: draft.content[key] for key in COLUMNS if key in draft.content}}
-    wrong = [one for one in content_problems(content, earlier_of(stage)) if one.blocks]
-    wrong += [*_held_by_campaigns(stage, content), *_too_many(stage, content)]
+    wrong = [one for one in content_problems(content, earlier_stages(stage)) if one.blocks]
+    wrong += [*_used_by_campaigns(stage, content), *_too_many(stage, content)]
     if wrong:
         raise NotPublishable(wrong)
     derived_anew = content["derivation"] != stage.derivation
@@ -119,7 +119,7 @@ def publish(stage: Stage, seen: str, actor: User, at: datetime) -> StageVersion:
     )
     _event(stage, actor, "stage.published", number=stage.version)
     if derived_anew:
-        deriving.renew(stage)
+        derivation.rederive_stage(stage)
     return version
 
 
@@ -130,7 +130,7 @@ def _too_many(stage: Stage, content: Mapping[str, Any]) -> Iterator[StageProblem
         yield StageProblem("derivation.params.most", words)
 
 
-def _held_by_campaigns(stage: Stage, content: Mapping[str, Any]) -> Iterator[StageProblem]:
+def _used_by_campaigns(stage: Stage, content: Mapping[str, Any]) -> Iterator[StageProblem]:
     """What a running campaign reads from its stage cannot change under the people who work on it."""
     running = stage.campaigns.filter(state__in=(Campaign.State.OPEN, Campaign.State.PAUSED)).order_by("pk").first()
     for key in HELD if running else ():
@@ -140,7 +140,7 @@ def _held_by_campaigns(stage: Stage, content: Mapping[str, Any]) -> Iterator[Sta
 
 
 @in_transaction
-def bring_back(stage: Stage, number: int, actor: User, at: datetime) -> StageDraft:
+def restore_version(stage: Stage, number: int, actor: User, at: datetime) -> StageDraft:
     """A version that was published becomes the draft; a draft that was there is gone."""
     stage, draft = _locked(stage)
     version = stage.versions.get(number=number)
@@ -188,14 +188,14 @@ def create(benchmark: Benchmark, name: str, actor: User, like: Mapping[str, Any]
         content["derivation"] = {}
     content["pictures"] = content.get("pictures") or default_pictures(str(content.get("display")))
     last = benchmark.stages.aggregate(last=Max("position"))["last"]
-    key = _free(slugify(name)[:50] or "stage", keys)
+    key = _unique_key(slugify(name)[:50] or "stage", keys)
     position = 0 if last is None else last + 1
     stage = Stage.objects.create(**{**content, "benchmark": benchmark, "key": key, "name": name, "position": position})
     _event(stage, actor, "stage.created")
     return stage
 
 
-def _free(wanted: str, taken: set[str]) -> str:
+def _unique_key(wanted: str, taken: set[str]) -> str:
     numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
     return wanted if wanted not in taken else next(one for one in numbered if one not in taken)
 
@@ -216,7 +216,7 @@ def remove(stage: Stage, actor: User) -> bool:
     return True
 
 
-def earlier_of(stage: Stage) -> dict[str, tuple[str, list[Any]]]:
+def earlier_stages(stage: Stage) -> dict[str, tuple[str, list[Any]]]:
     """Name and fields of the stages before this one, by key."""
     return {one.key: (one.name, one.sheet.get("fields", [])) for one in stage.benchmark.stages.filter(_before(stage))}
 
@@ -238,11 +238,11 @@ def problems(
     `conditions`: only items of these are looked at; empty means all.
     """
     content = content_of(stage) if content is None else content
-    found = content_problems(content, earlier_of(stage))
-    return [*found, *_too_many(stage, content), *_unpictured(stage, content, conditions)]
+    found = content_problems(content, earlier_stages(stage))
+    return [*found, *_too_many(stage, content), *_items_missing_inputs(stage, content, conditions)]
 
 
-def _unpictured(stage: Stage, content: Mapping[str, Any], conditions: Sequence[str]) -> list[StageProblem]:
+def _items_missing_inputs(stage: Stage, content: Mapping[str, Any], conditions: Sequence[str]) -> list[StageProblem]:
     """Items without what the display needs; the first are named. One query for each thing needed."""
     try:
         wanted = display(str(content.get("display")))
@@ -280,7 +280,7 @@ def opening_problems(campaign: Campaign) -> list[StageProblem]:
     texts = [(one.language, one.cohort) for one in written]
     if version is None:
         found.append(StageProblem("instructions", _("There are no instructions. People see the sheet only."), False))
-    if uneven(written):
+    if has_uneven_demands(written):
         found.append(StageProblem("instructions", str(UNEVEN), False))
     for row in campaign.cohorts.select_related("cohort") if texts else ():
         has = {language.split("-")[0] for language, cohort in texts if cohort in (None, row.cohort_id)}
@@ -292,7 +292,7 @@ def opening_problems(campaign: Campaign) -> list[StageProblem]:
     return found
 
 
-def copies(benchmark: Benchmark, user: User) -> list[Stage]:
+def copyable_stages(benchmark: Benchmark, user: User) -> list[Stage]:
     """Stages of the team that this person can copy a new one from, those of this benchmark first."""
     mine = worked_on(user).filter(team=benchmark.team_id)
     rows = Stage.objects.filter(benchmark__in=mine).select_related("benchmark")

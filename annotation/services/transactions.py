@@ -14,7 +14,7 @@ R = TypeVar("R")
 TRIES = 5
 
 
-class Again(Exception):
+class RetryTransaction(Exception):
     """What was read turned out to be old: roll back and run the transaction again."""
 
 
@@ -28,8 +28,8 @@ def in_transaction(function: Callable[P, R]) -> Callable[P, R]:
             try:
                 with transaction.atomic():
                     return function(*args, **kwargs)
-            except (OperationalError, Again) as error:
-                if not outermost or attempt == TRIES or not _passes(error):
+            except (OperationalError, RetryTransaction) as error:
+                if not outermost or attempt == TRIES or not _is_retryable(error):
                     raise
                 time.sleep(random.uniform(0, 0.02 * attempt))  # noqa: S311  (spreads the retries)
         raise AssertionError("unreachable")
@@ -37,5 +37,5 @@ def in_transaction(function: Callable[P, R]) -> Callable[P, R]:
     return wrapped
 
 
-def _passes(error: Exception) -> bool:
-    return isinstance(error, Again) or isinstance(error.__cause__, DeadlockDetected | SerializationFailure)
+def _is_retryable(error: Exception) -> bool:
+    return isinstance(error, RetryTransaction) or isinstance(error.__cause__, DeadlockDetected | SerializationFailure)

@@ -16,10 +16,10 @@ SKIPPED = "SELECT count(DISTINCT rater_id) FROM annotation_assignment WHERE slot
 
 
 @in_transaction
-def hurry(campaign: Campaign, slot_ids: Sequence[int], actor: User | None, *, urgent: bool = True) -> int:
+def prioritise(campaign: Campaign, slot_ids: Sequence[int], actor: User | None, *, urgent: bool = True) -> int:
     """Hand these slots out before all others, or in their turn again. Says how many that changed."""
-    held = _held(campaign, slot_ids)
-    changed = slots.hurry([slot.pk for slot in held], urgent=urgent)
+    held = _lock_slots_of(campaign, slot_ids)
+    changed = slots.prioritise([slot.pk for slot in held], urgent=urgent)
     if changed:
         verb = "units.brought_forward" if urgent else "units.put_in_line"
         _event(campaign, actor, verb, slots=[slot.pk for slot in held[:NAMED]], n=changed)
@@ -27,22 +27,22 @@ def hurry(campaign: Campaign, slot_ids: Sequence[int], actor: User | None, *, ur
 
 
 @in_transaction
-def bring_back(campaign: Campaign, slot_ids: Sequence[int], actor: User | None) -> int:
+def unretire(campaign: Campaign, slot_ids: Sequence[int], actor: User | None) -> int:
     """Ask again for what was retired: as many skips as before retire it anew. Says how many came back."""
-    held = [slot for slot in _held(campaign, slot_ids) if slot.retired]
+    held = [slot for slot in _lock_slots_of(campaign, slot_ids) if slot.retired]
     for cohort in sorted({slot.cohort_id for slot in held}):
         theirs = [slot.pk for slot in held if slot.cohort_id == cohort]
         wanted, submitted = slots.retire(theirs, retired=False)
-        slots.tally(cohort, 0, wanted=wanted, submitted=submitted)
+        slots.update_tally(cohort, 0, wanted=wanted, submitted=submitted)
     if held:
         _event(campaign, actor, "units.brought_back", slots=[slot.pk for slot in held[:NAMED]], n=len(held))
     return len(held)
 
 
-def _held(campaign: Campaign, slot_ids: Sequence[int]) -> list[Slot]:
+def _lock_slots_of(campaign: Campaign, slot_ids: Sequence[int]) -> list[Slot]:
     """Those of them that are this campaign's, locked and read anew."""
     own = Slot.objects.filter(cohort__campaign=campaign, pk__in=slot_ids)
-    slots.lock(list(own.values_list("pk", flat=True)))
+    slots.lock_slots(list(own.values_list("pk", flat=True)))
     return list(own.order_by("pk"))
 
 
@@ -55,7 +55,7 @@ def retire_if_skipped(assignment: Assignment) -> tuple[int, int]:
     enough, slot = assignment.campaign.stage.retire_after_skips, assignment.slot_id
     if not enough or slot is None:
         return 0, 0
-    slots.lock([slot])
+    slots.lock_slots([slot])
     [(skips,)] = fetch(SKIPPED, [slot])
     if skips % enough or Slot.objects.filter(pk=slot, retired=True).exists():
         return 0, 0
@@ -63,7 +63,7 @@ def retire_if_skipped(assignment: Assignment) -> tuple[int, int]:
     return slots.retire([slot])
 
 
-def unretire_if_taken_back(assignment: Assignment) -> tuple[int, int]:
+def unretire_if_skip_undone(assignment: Assignment) -> tuple[int, int]:
     """The skip that retired its unit is taken back, in this transaction and not yet: the unit is asked for again."""
     enough, slot = assignment.campaign.stage.retire_after_skips, assignment.slot_id
     if not enough or slot is None or not Slot.objects.filter(pk=slot, retired=True).exists():

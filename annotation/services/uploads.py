@@ -12,10 +12,10 @@ from django.core.files.base import File
 from django.db.models import Sum
 from django.utils.translation import gettext as _
 
-from annotation.displays.shown import upload_of
+from annotation.displays.shown import upload_info
 from annotation.fields.contract import ShownImage
 from annotation.models import Assignment, Draft, Upload
-from annotation.services.gate import SHUTS_OUT, gate
+from annotation.services.gate import SHUTS_OUT, check_gate
 from annotation.services.sheet_versions import sheet_of
 from annotation.services.sql import fetch
 from annotation.services.transactions import in_transaction
@@ -53,21 +53,21 @@ def uploads_of(assignment: Assignment) -> list[Upload]:
     return list(Upload.objects.filter(assignment=assignment).select_related("image").order_by("pk"))
 
 
-def brought(assignment: Assignment) -> list[ShownImage]:
+def uploads_for_sheet(assignment: Assignment) -> list[ShownImage]:
     """As its sheet sees them, with how they came: no page decides that."""
-    return [upload_of(one.image, "url" if one.fetched_from else "file") for one in uploads_of(assignment)]
+    return [upload_info(one.image, "url" if one.fetched_from else "file") for one in uploads_of(assignment)]
 
 
-def bring(assignment: Assignment, content: "File[Any]", name: str, at: datetime) -> Image:
+def store_upload(assignment: Assignment, content: "File[Any]", name: str, at: datetime) -> Image:
     """Keep a file. Raises UploadRefused."""
-    _may(assignment, at)
+    _check_allowed(assignment, at)
     return _keep(assignment, content.read(settings.UPLOAD_MAX_BYTES + 1), name, "", at)
 
 
-def bring_from(assignment: Assignment, url: str, at: datetime, ask: Fetch | None = None) -> Image:
+def fetch_upload(assignment: Assignment, url: str, at: datetime, ask: Fetch | None = None) -> Image:
     """Fetch a picture and keep it. Raises UploadRefused."""
-    _may(assignment, at)
-    _not_too_often(assignment)
+    _check_allowed(assignment, at)
+    _check_rate(assignment)
     try:
         found = (ask or _ask)(url.strip(), settings.UPLOAD_MAX_BYTES)
     except FetchRefused as refused:
@@ -79,19 +79,19 @@ def _ask(url: str, most: int) -> FetchResult:
     return safe_fetch.fetch(url, most_bytes=most)
 
 
-def _may(assignment: Assignment, at: datetime) -> None:
+def _check_allowed(assignment: Assignment, at: datetime) -> None:
     """Before anything is read or fetched: whether this sheet may still be filled, and by this person."""
     assert assignment.participation is not None
     if not takes_pictures(assignment):
         raise UploadRefused("no_picture_asked", _("This sheet asks for no picture."))
     answered = assignment.state not in UNANSWERED and not Draft.objects.filter(assignment=assignment).exists()
-    refused = gate(assignment.participation.cohort_id, assignment.rater_id, at).refused
+    refused = check_gate(assignment.participation.cohort_id, assignment.rater_id, at).refused
     if answered or refused in SHUTS_OUT:
         raise UploadRefused("closed", _("This sheet takes no picture now. Load the page again."))
-    _room(assignment, 0)
+    _check_count(assignment, 0)
 
 
-def _not_too_often(assignment: Assignment) -> None:
+def _check_rate(assignment: Assignment) -> None:
     """Whatever comes of it, every fetch holds up a server of ours, and asks one of somebody else."""
     for key, most in ((f"fetches:sheet:{assignment.pk}", MOST_FETCHES), (f"fetches:{assignment.rater_id}", MOST_ASKED)):
         cache.add(key, 0, HOUR)
@@ -100,7 +100,7 @@ def _not_too_often(assignment: Assignment) -> None:
             raise UploadRefused("too_often", text)
 
 
-def _room(assignment: Assignment, more: int) -> None:
+def _check_count(assignment: Assignment, more: int) -> None:
     rows = Upload.objects.filter(assignment=assignment)
     taken = rows.aggregate(bytes=Sum("image__bytes"))["bytes"] or 0
     if rows.count() >= MOST_PICTURES or taken + more > MOST_BYTES:
@@ -115,7 +115,7 @@ def _keep(assignment: Assignment, data: bytes, name: str, url: str, at: datetime
     known = Image.objects.filter(uploads__assignment=assignment, sha256=hashlib.sha256(data).hexdigest()).first()
     if known is not None:
         return known
-    _room(assignment, len(data))
+    _check_count(assignment, len(data))
     try:
         with derivatives.ROOM.reserve(_memory(data)):
             image, _made = store_image(assignment.campaign.stage.benchmark.team, data, name=name[-80:])
@@ -138,7 +138,7 @@ def _own(assignment: Assignment, image: Image, url: str, at: datetime) -> None:
     fetch("SELECT id FROM annotation_assignment WHERE id = %s FOR NO KEY UPDATE", [assignment.pk])
     if Upload.objects.filter(assignment=assignment, image=image).exists():
         return
-    _room(assignment, image.bytes)
+    _check_count(assignment, image.bytes)
     made = Upload.objects.create(assignment=assignment, image=image, fetched_from=url[:2000], at=at)
     scope = assignment.campaign.stage.benchmark.scope
     record(assignment.rater.user, "picture.brought", scope=scope, target=f"assignment:{assignment.pk}", upload=made.pk)

@@ -28,7 +28,7 @@ class Outline:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class PersonBoxes:
     number: int
     who: str
     data: Mapping[str, Any]
@@ -39,7 +39,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Drawing:
-    people: Sequence[Drawn]
+    people: Sequence[PersonBoxes]
     pairs: Sequence[tuple[str, str, str]]
     letter: float
 
@@ -53,7 +53,7 @@ def box_drawing(rows: Sequence[Mapping[str, Any]], picture: ShownImage | None) -
     for number, row in enumerate(rows):
         colour, dash = STROKES[number % len(STROKES)]
         outlines = [_outline(box, picture, letter, number) for box in row["data"]["answer"]] if picture else []
-        people.append(Drawn(number + 1, str(row["who"]), row["data"], colour, dash, outlines))
+        people.append(PersonBoxes(number + 1, str(row["who"]), row["data"], colour, dash, outlines))
     shared = [(overlap(_corners(a), _corners(b)), a.who, b.who) for a, b in combinations(people, 2)]
     shared.sort(key=lambda pair: pair[0])
     pairs = [(a, b, f"{share:.2f}") for share, a, b in shared]
@@ -66,7 +66,7 @@ def own_boxes(data: Mapping[str, Any], picture: ShownImage) -> Drawing:
     return box_drawing([{"who": "", "data": data}], picture)
 
 
-def _corners(one: Drawn) -> list[list[float]]:
+def _corners(one: PersonBoxes) -> list[list[float]]:
     return [[box["x0"], box["y0"], box["x1"], box["y1"]] for box in one.data["answer"]]
 
 

@@ -2,12 +2,12 @@
 
 from django import template
 
-from annotation.displays.contact import Group, groups_of
+from annotation.displays.contact_sheet import NearDuplicateGroup, build_contact_groups
 from annotation.fields.contract import Shown
 
 register = template.Library()
 
 
 @register.simple_tag
-def contact_groups(shown: Shown) -> list[Group]:
-    return groups_of(shown)
+def contact_groups(shown: Shown) -> list[NearDuplicateGroup]:
+    return build_contact_groups(shown)

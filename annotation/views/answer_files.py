@@ -18,8 +18,8 @@ from annotation.imports import example
 from annotation.imports.forms import AnswersForm
 from annotation.models import Campaign
 from annotation.services import answer_files, file_withdrawals
-from annotation.services.campaigns import Refused, items_of
-from annotation.services.file_campaigns import may_make_items, open_for_imports
+from annotation.services.campaigns import CampaignRefused, items_of
+from annotation.services.file_campaigns import can_create_items, open_for_imports
 from annotation.services.sheet_versions import sheet_of
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
@@ -34,7 +34,7 @@ SHOWN = 20
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-def bring(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
+def import_answers(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
     """Upload a file of answers. The work itself is a job; its page follows it."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     campaign = campaign_for(request.user, benchmark, campaign_id)
@@ -44,7 +44,7 @@ def bring(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
         return _example(campaign)
     form = AnswersForm(request.POST, request.FILES) if request.method == "POST" else AnswersForm()
     takes = campaign.opened_at is not None
-    if request.method == "POST" and takes and _fits(form, campaign):
+    if request.method == "POST" and takes and _check_open(form, campaign):
         said = form.cleaned_data
         job = answer_files.start(campaign, current_user(request), said["file"], makes_items=said["makes_items"])
         return redirect("jobs:job", job.pk)
@@ -72,8 +72,8 @@ def _example(campaign: Campaign) -> HttpResponse:
     return response
 
 
-def _fits(form: AnswersForm, campaign: Campaign) -> bool:
-    if form.is_valid() and form.cleaned_data["makes_items"] and not may_make_items(campaign):
+def _check_open(form: AnswersForm, campaign: Campaign) -> bool:
+    if form.is_valid() and form.cleaned_data["makes_items"] and not can_create_items(campaign):
         form.refuse_handing_out()
     return form.is_valid()
 
@@ -81,7 +81,7 @@ def _fits(form: AnswersForm, campaign: Campaign) -> bool:
 def _opened(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     try:
         open_for_imports(campaign, current_user(request), timezone.now())
-    except Refused as refused:
+    except CampaignRefused as refused:
         for reason in refused.reasons:
             messages.error(request, str(REFUSALS.get(reason, reason)))
     else:

@@ -24,18 +24,18 @@ from annotation.campaign_forms import (
 )
 from annotation.campaign_pages import (
     REFUSALS,
-    Problems,
-    listed,
-    look_of,
+    ProblemCounts,
+    campaign_rows,
+    chip_style,
+    count_target_items,
     problem_counts,
-    problems_of,
-    state_words,
-    wanted_items,
+    problem_rows,
+    state_label,
 )
 from annotation.models import Campaign, CampaignCohort, ProblemReport
 from annotation.protocol_pages import instructions_of
 from annotation.services import campaigns as services
-from annotation.services.campaigns import Refused
+from annotation.services.campaigns import CampaignRefused
 from annotation.services.problems import answer_problem
 from annotation.services.stages import opening_problems
 from benchmarks.access import Can, benchmark_for, may
@@ -53,26 +53,28 @@ def _context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[st
     }
 
 
-def _found(request: HttpRequest, slug: str, campaign_id: int, can: Can) -> tuple[Benchmark, Campaign]:
+def _get_campaign(request: HttpRequest, slug: str, campaign_id: int, can: Can) -> tuple[Benchmark, Campaign]:
     benchmark = benchmark_for(request.user, slug, can=can)
     return benchmark, campaign_for(request.user, benchmark, campaign_id)
 
 
-def _refused(request: HttpRequest, refused: Refused) -> None:
+def _show_refusal(request: HttpRequest, refused: CampaignRefused) -> None:
     for reason in refused.reasons:
         messages.error(request, str(REFUSALS.get(reason, reason)))
 
 
-def _back(slug: str, campaign: Campaign) -> HttpResponse:
+def _redirect(slug: str, campaign: Campaign) -> HttpResponse:
     return redirect("annotation:campaign", slug, campaign.pk)
 
 
 @login_required
 @require_safe
 @never_cache
-def listing(request: HttpRequest, slug: str) -> HttpResponse:
+def campaign_list(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
-    return render(request, "annotation/campaigns/list.html", _context(request, benchmark, campaigns=listed(benchmark)))
+    return render(
+        request, "annotation/campaigns/list.html", _context(request, benchmark, campaigns=campaign_rows(benchmark))
+    )
 
 
 @login_required
@@ -87,9 +89,9 @@ def create(request: HttpRequest, slug: str) -> HttpResponse:
     form = CampaignForm(request.POST or None, benchmark=benchmark, stage=stage)
     if request.method == "POST" and form.is_valid():
         try:
-            return _back(slug, _created(request, stage, form))
-        except Refused as refused:
-            _refused(request, refused)
+            return _redirect(slug, _created(request, stage, form))
+        except CampaignRefused as refused:
+            _show_refusal(request, refused)
     context = _context(request, benchmark, form=form, stages=stages, stage=stage)
     return render(request, "annotation/campaigns/new.html", context, status=400 if form.errors else 200)
 
@@ -114,22 +116,22 @@ def _created(request: HttpRequest, stage: Stage, form: CampaignForm) -> Campaign
 @require_safe
 @never_cache
 def detail(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
-    benchmark, campaign = _found(request, slug, campaign_id, "see")
+    benchmark, campaign = _get_campaign(request, slug, campaign_id, "see")
     progress = services.progress(campaign)
-    items = wanted_items(campaign, [one.campaign_cohort for one in progress])
+    items = count_target_items(campaign, [one.campaign_cohort for one in progress])
     context = _context(
         request,
         benchmark,
         campaign=campaign,
-        look=look_of(campaign),
+        look=chip_style(campaign),
         progress=progress,
         instructions=instructions_of(campaign),
         before=opening_problems(campaign) if campaign.state == Campaign.State.DRAFT else [],
         clone_name=clone_name(campaign),
-        problems=problems_of(benchmark, campaign),
-        state=state_words(campaign),
+        problems=problem_rows(benchmark, campaign),
+        state=state_label(campaign),
         cohort_rows=[(one, items.get(one.campaign_cohort.pk)) for one in progress],
-        reported=problem_counts([campaign]).get(campaign.pk, Problems()),
+        reported=problem_counts([campaign]).get(campaign.pk, ProblemCounts()),
     )
     return render(request, "annotation/campaigns/detail.html", context)
 
@@ -155,8 +157,8 @@ def _resume(request: HttpRequest, campaign: Campaign) -> Campaign:
     return campaign
 
 
-def _fill(request: HttpRequest, campaign: Campaign) -> Campaign:
-    made = services.fill_slots(campaign)
+def _add_new_items(request: HttpRequest, campaign: Campaign) -> Campaign:
+    made = services.add_slots(campaign)
     said = ngettext("%(n)s new unit was taken in.", "%(n)s new units were taken in.", made) % {"n": made}
     messages.success(request, said if made else _("There was nothing new to take in."))
     return campaign
@@ -170,22 +172,22 @@ def _clone(request: HttpRequest, campaign: Campaign) -> Campaign:
     return made
 
 
-ACTS: dict[str, Act] = {"open": _open, "pause": _pause, "resume": _resume, "fill": _fill, "clone": _clone}
+ACTS: dict[str, Act] = {"open": _open, "pause": _pause, "resume": _resume, "fill": _add_new_items, "clone": _clone}
 
 
 @login_required
 @require_POST
-def do(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
+def perform_action(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
     """One button: its name says what is done."""
-    _benchmark, campaign = _found(request, slug, campaign_id, "work_on")
+    _benchmark, campaign = _get_campaign(request, slug, campaign_id, "work_on")
     act = ACTS.get(request.POST.get("act", ""))
     if act is None:
         raise Http404
     try:
         campaign = act(request, campaign)
-    except Refused as refused:
-        _refused(request, refused)
-    return _back(slug, campaign)
+    except CampaignRefused as refused:
+        _show_refusal(request, refused)
+    return _redirect(slug, campaign)
 
 
 @login_required
@@ -193,7 +195,7 @@ def do(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
 @never_cache
 def close(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
     """Asked once more, since a closed campaign does not open again."""
-    benchmark, campaign = _found(request, slug, campaign_id, "work_on")
+    benchmark, campaign = _get_campaign(request, slug, campaign_id, "work_on")
     if request.method != "POST":
         context = _context(request, benchmark, campaign=campaign, progress=services.progress(campaign))
         return render(request, "annotation/campaigns/close.html", context)
@@ -202,16 +204,16 @@ def close(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
         opened = campaign.opened_at is not None
         closed = _("The campaign is closed. All answers are kept.")
         messages.success(request, closed if opened else _("The draft is discarded. Nobody had seen it."))
-    except Refused as refused:
-        _refused(request, refused)
-    return _back(slug, campaign)
+    except CampaignRefused as refused:
+        _show_refusal(request, refused)
+    return _redirect(slug, campaign)
 
 
 @login_required
 @require_POST
 def cohort(request: HttpRequest, slug: str, campaign_id: int, row_id: int) -> HttpResponse:
     """Ask a cohort for more or fewer answers, or let it rest; also while people work."""
-    _benchmark, campaign = _found(request, slug, campaign_id, "work_on")
+    _benchmark, campaign = _get_campaign(request, slug, campaign_id, "work_on")
     row = get_object_or_404(campaign.cohorts.select_related("cohort", "campaign__stage__benchmark"), pk=row_id)
     form = TargetForm(request.POST)
     wish = request.POST.get("do")
@@ -228,7 +230,7 @@ def cohort(request: HttpRequest, slug: str, campaign_id: int, row_id: int) -> Ht
         messages.success(request, said % {"name": row.cohort.name, "n": form.cleaned_data["target"]})
     else:
         messages.error(request, str(REFUSALS["target_too_small"]))
-    return _back(slug, campaign)
+    return _redirect(slug, campaign)
 
 
 def _limit(request: HttpRequest, row: CampaignCohort) -> None:
@@ -243,7 +245,7 @@ def _limit(request: HttpRequest, row: CampaignCohort) -> None:
 @login_required
 @require_POST
 def problem(request: HttpRequest, slug: str, campaign_id: int, problem_id: int) -> HttpResponse:
-    _benchmark, campaign = _found(request, slug, campaign_id, "work_on")
+    _benchmark, campaign = _get_campaign(request, slug, campaign_id, "work_on")
     reports = ProblemReport.objects.filter(assignment__campaign=campaign).select_related("assignment__campaign__stage")
     found = get_object_or_404(reports, pk=problem_id)
     form = AnswerForm(request.POST)
@@ -251,4 +253,4 @@ def problem(request: HttpRequest, slug: str, campaign_id: int, problem_id: int) 
         answer_problem(found, form.cleaned_data["answer"], request.user, timezone.now())  # type: ignore[arg-type]
     else:
         messages.error(request, _("Write a few words, so that the person knows what became of it."))
-    return _back(slug, campaign)
+    return _redirect(slug, campaign)

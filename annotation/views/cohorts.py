@@ -12,8 +12,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.roster import CONSENTS, consent_filters, roster, work_of
-from annotation.services import members
+from annotation.roster import CONSENTS, cohort_campaigns, consent_filters, roster
+from annotation.services import membership_end
 from people import access
 from people.forms.teams import TeamPersonForm
 from people.models import Cohort, User
@@ -47,8 +47,8 @@ def _context(cohort: Cohort, user: User, consent: str) -> dict[str, Any]:
         "people": [one for one in people if not chosen or one.consent.key == chosen],
         "consents": consent_filters(people, chosen) if manages else [],
         "active": memberships.active_members(cohort).count(),
-        "waiting": _waiting(cohort),
-        "work": work_of(cohort),
+        "waiting": _open_invitations(cohort),
+        "work": cohort_campaigns(cohort),
         "managers": cohort.managers.select_related("user").order_by("user__name"),
         "manager_form": _manager_form(cohort) if names_managers else None,
         "nav": tabs_for(user, "teams"),
@@ -60,7 +60,7 @@ def _manager_form(cohort: Cohort) -> TeamPersonForm:
     return TeamPersonForm(people=memberships.eligible_managers(cohort), team=cohort.team)
 
 
-def _waiting(cohort: Cohort) -> int:
+def _open_invitations(cohort: Cohort) -> int:
     """Invitations that nobody has taken up yet."""
     return cohort.invitations.filter(used_at=None, revoked_at=None, expires_at__gt=timezone.now()).count()
 
@@ -70,7 +70,7 @@ def _waiting(cohort: Cohort) -> int:
 def member_end(request: HttpRequest, member_id: int) -> HttpResponse:
     """The person works here no longer; what they hold goes back, what they wrote stays."""
     member = access.membership_for(request.user, member_id)
-    released = members.end(member, current_user(request), timezone.now())
+    released = membership_end.end_membership_and_release(member, current_user(request), timezone.now())
     if released is not None:
         said = _("%(name)s is no longer a member. The answers and drafts stay.") % {"name": member.user}
         places = ngettext("%(n)s place went back.", "%(n)s places went back.", released) % {"n": released}
@@ -80,7 +80,7 @@ def member_end(request: HttpRequest, member_id: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def member_back(request: HttpRequest, member_id: int) -> HttpResponse:
+def member_reactivate(request: HttpRequest, member_id: int) -> HttpResponse:
     """Undo it. Who left by themselves is invited anew."""
     member = access.membership_for(request.user, member_id)
     if memberships.reactivate(member, current_user(request)):

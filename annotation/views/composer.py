@@ -15,13 +15,13 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotation.composer.acts import DROPPED, NoSuchAct, act, follow_display, tidy
-from annotation.composer.reading import content_of as content_posted
-from annotation.composer_pages import composed, conflict_words, like_of, likes_of, lines_of
+from annotation.composer.actions import DROPPED, UnknownAction, apply_action, fill_keys, follow_display
+from annotation.composer.form_parser import parse_form as content_posted
+from annotation.composer_pages import conflict_text, stage_form, stage_rows, template_choices, template_content
 from annotation.models import StageVersion
 from annotation.services import sheet_versions
 from annotation.services import stages as services
-from annotation.views.answers import person, scripted
+from annotation.views.answers import is_script_request, person
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Stage
 from benchmarks.tabs import tabs_for
@@ -31,7 +31,7 @@ PLAIN = ("save", "draft", "keep", "publish", "redraw")
 BESIDE = "composer_beside"
 
 
-def found(request: HttpRequest, slug: str, stage_id: int) -> Stage:
+def get_stage(request: HttpRequest, slug: str, stage_id: int) -> Stage:
     """A stage of a benchmark that this person works on."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     stage = get_object_or_404(benchmark.stages, pk=stage_id)
@@ -56,10 +56,15 @@ def stages(request: HttpRequest, slug: str) -> HttpResponse:
         return _remove(request, benchmark, request.POST["remove"])
     if request.method == "POST" and name:
         user = person(request)
-        made = services.create(benchmark, name, user, like_of(benchmark, like, user))
+        made = services.create(benchmark, name, user, template_content(benchmark, like, user))
         return redirect("annotation:compose", slug, made.pk)
     context = _context(
-        request, benchmark, lines=lines_of(benchmark), likes=likes_of(benchmark, person(request)), name=name, like=like
+        request,
+        benchmark,
+        lines=stage_rows(benchmark),
+        likes=template_choices(benchmark, person(request)),
+        name=name,
+        like=like,
     )
     context["missing"] = request.method == "POST"
     return render(request, "annotation/composer/stages.html", context, status=400 if context["missing"] else 200)
@@ -80,22 +85,21 @@ def _remove(request: HttpRequest, benchmark: Benchmark, said: str) -> HttpRespon
 @never_cache
 @csp_update({"frame-src": ["'self'"]})  # type: ignore[arg-type]
 @require_http_methods(["GET", "HEAD", "POST"])
-def compose(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
+def edit_stage(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     """The form of a stage. Every button posts all of it; what is not a button of the form is saved as the draft."""
-    stage = found(request, slug, stage_id)
+    stage = get_stage(request, slug, stage_id)
     if request.method != "POST":
-        return _shown(
-            request, stage, _kept(request, stage), checked="checked" in request.GET, opened=request.GET.get("at", "")
-        )
+        opened = request.GET.get("at", "")
+        return _redisplay(request, stage, _restorable(request, stage), checked="checked" in request.GET, opened=opened)
     said, seen = request.POST.get("act", "save"), request.POST.get("seen", "")
     if "beside" in request.POST:
         request.session[BESIDE] = request.POST["beside"][:12]
     content = follow_display(
-        tidy(content_posted(request.POST)), _kept(request, stage), services.earlier_pictures(stage)
+        fill_keys(content_posted(request.POST)), _restorable(request, stage), services.earlier_pictures(stage)
     )
     try:
-        opened = "" if said in PLAIN else act(content, said)
-    except NoSuchAct:
+        opened = "" if said in PLAIN else apply_action(content, said)
+    except UnknownAction:
         raise Http404 from None
     try:
         services.save_draft(
@@ -105,14 +109,14 @@ def compose(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
             person(request),
             timezone.now(),
         )
-    except services.Conflict as conflict:
+    except services.DraftOutdated as conflict:
         return _conflict(request, stage, content, conflict, seen)
     if said == "publish":
         return _published(request, stage, content)
     return _saved(request, stage, content, said, opened)
 
 
-def _kept(request: HttpRequest, stage: Stage) -> dict[str, Any]:
+def _restorable(request: HttpRequest, stage: Stage) -> dict[str, Any]:
     """Who comes back to it has long decided about what was deleted."""
     draft = services.draft_of(stage)
     content = draft.content if draft else services.content_of(stage)
@@ -120,7 +124,7 @@ def _kept(request: HttpRequest, stage: Stage) -> dict[str, Any]:
 
 
 def _saved(request: HttpRequest, stage: Stage, content: dict[str, Any], said: str, opened: str) -> HttpResponse:
-    if scripted(request) and said == "draft":
+    if is_script_request(request) and said == "draft":
         page = _page(request, stage, content)
         said_of = {
             part: render_to_string(f"annotation/composer/{part}.html", {"page": page}, request)
@@ -128,54 +132,54 @@ def _saved(request: HttpRequest, stage: Stage, content: dict[str, Any], said: st
         }
         wrong = [[one.path, one.words] for one in page.problems]
         return JsonResponse({"seen": page.seen, "saved": page.saved, "wrong": wrong, **said_of})
-    if scripted(request):
-        return _shown(request, stage, content, opened=opened)
+    if is_script_request(request):
+        return _redisplay(request, stage, content, opened=opened)
     where = f"?at={opened}#at-{opened}" if opened else ""
     return redirect(reverse("annotation:compose", args=[stage.benchmark.slug, stage.pk]) + where)
 
 
 def _page(request: HttpRequest, stage: Stage, content: dict[str, Any], **more: Any) -> Any:
     draft = services.draft_of(stage)
-    return composed(stage, content, draft, person(request), beside=request.session.get(BESIDE, ""), **more)
+    return stage_form(stage, content, draft, person(request), beside=request.session.get(BESIDE, ""), **more)
 
 
-def _shown(
+def _redisplay(
     request: HttpRequest, stage: Stage, content: dict[str, Any], *, opened: str = "", status: int = 200, **more: Any
 ) -> HttpResponse:
     page = _page(request, stage, content, **more)
     context = _context(request, stage.benchmark, stage=stage, page=page, opened=opened)
-    template = "annotation/composer/form.html" if scripted(request) else "annotation/composer/stage.html"
+    template = "annotation/composer/form.html" if is_script_request(request) else "annotation/composer/stage.html"
     return render(request, template, context, status=status)
 
 
 def _conflict(
-    request: HttpRequest, stage: Stage, content: dict[str, Any], conflict: services.Conflict, seen: str
+    request: HttpRequest, stage: Stage, content: dict[str, Any], conflict: services.DraftOutdated, seen: str
 ) -> HttpResponse:
     """Nothing is overwritten: what was posted is shown again, and the person chooses."""
     stage.refresh_from_db(fields=["version"])
-    words = conflict_words(conflict.draft, person(request))
-    if scripted(request) and request.POST.get("act") == "draft":
-        newest = services.mark(stage, conflict.draft)
+    words = conflict_text(conflict.draft, person(request))
+    if is_script_request(request) and request.POST.get("act") == "draft":
+        newest = services.revision(stage, conflict.draft)
         html = render_to_string("annotation/composer/conflict.html", {"conflict": words, "newest": newest}, request)
         return JsonResponse({"conflict": html}, status=409)
-    return _shown(request, stage, content, conflict=words, seen=seen, status=409)
+    return _redisplay(request, stage, content, conflict=words, seen=seen, status=409)
 
 
 def _published(request: HttpRequest, stage: Stage, content: dict[str, Any]) -> HttpResponse:
     user, at = person(request), timezone.now()
     try:
-        version = services.publish(stage, services.mark(stage, services.draft_of(stage)), user, at)
+        version = services.publish(stage, services.revision(stage, services.draft_of(stage)), user, at)
     except services.NotPublishable:
-        return _shown(request, stage, content, checked=True, status=422)
+        return _redisplay(request, stage, content, checked=True, status=422)
     messages.success(request, _("Version %(n)s is in force. New campaigns ask it.") % {"n": version.number})
     stage.refresh_from_db()
     chosen = [parse_id(number) for number in request.POST.getlist("roll") if parse_id(number)]
-    moved = sheet_versions.roll_out(stage, chosen, user) if chosen else 0
+    moved = sheet_versions.update_running_campaigns(stage, chosen, user) if chosen else 0
     if moved:
         said = ngettext("%(n)s campaign has the new words.", "%(n)s campaigns have the new words.", moved)
         messages.success(request, said % {"n": moved})
     where = reverse("annotation:compose", args=[stage.benchmark.slug, stage.pk])
-    return JsonResponse({"go": where}) if scripted(request) else redirect(where)
+    return JsonResponse({"go": where}) if is_script_request(request) else redirect(where)
 
 
 @login_required
@@ -184,14 +188,14 @@ def _published(request: HttpRequest, stage: Stage, content: dict[str, Any]) -> H
 @require_http_methods(["GET", "HEAD", "POST"])
 def stage_versions(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     """What was published, to look at and to bring back as the draft."""
-    stage = found(request, slug, stage_id)
+    stage = get_stage(request, slug, stage_id)
     if "discard" in request.POST:
         services.discard(stage, person(request))
         messages.info(request, _("The draft is discarded."))
         return redirect("annotation:compose", slug, stage.pk)
     if request.method == "POST":
         version = get_object_or_404(stage.versions, number=parse_int(request.POST.get("number")))
-        services.bring_back(stage, version.number, person(request), timezone.now())
+        services.restore_version(stage, version.number, person(request), timezone.now())
         messages.info(
             request, _("Version %(n)s is the draft now. Publish it to put it in force.") % {"n": version.number}
         )

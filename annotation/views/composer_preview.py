@@ -12,18 +12,18 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_http_methods
 
-from annotation.composer.acts import tidy
-from annotation.composer.checking import readable
-from annotation.composer.reading import content_of as content_posted
+from annotation.composer.actions import fill_keys
+from annotation.composer.form_parser import parse_form as content_posted
+from annotation.composer.validation import readable_sheet
 from annotation.displays import DISPLAYS, Display
 from annotation.displays.contract import required
 from annotation.models import Assignment, Campaign, CampaignCohort, Draft, Participation, SheetVersion, Unit
 from annotation.services import stages as services
 from annotation.services.allocation import Work
-from annotation.sheets import say
-from annotation.views import faces
+from annotation.sheets import localise
+from annotation.views import sheet_view
 from annotation.views.answers import person
-from annotation.views.composer import found
+from annotation.views.composer import get_stage
 from benchmarks.image_urls import PLACEHOLDER
 from benchmarks.models import Image, Item, ItemImage, Stage
 from jobs.numbers import parse_int
@@ -37,9 +37,9 @@ from people.models import Cohort, Rater, User
 @require_http_methods(["GET", "HEAD", "POST"])
 def preview(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     """GET shows the draft, or a version; POST what is in the form now, unsaved, in the language asked for."""
-    stage = found(request, slug, stage_id)
+    stage = get_stage(request, slug, stage_id)
     if request.method == "POST":
-        content = tidy(content_posted(request.POST))
+        content = fill_keys(content_posted(request.POST))
     elif "number" in request.GET:
         content = get_object_or_404(stage.versions, number=parse_int(request.GET["number"])).content
     else:
@@ -48,11 +48,11 @@ def preview(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     spoken = request.POST.get("preview_language", "")
     known = spoken if translation.check_for_language(spoken) else "en"
     with translation.override(known if request.method == "POST" else translation.get_language()):
-        return render(request, *_drawn(stage, content, person(request)))
+        return render(request, *_render(stage, content, person(request)))
 
 
-def _drawn(stage: Stage, content: dict[str, Any], user: User) -> tuple[str, dict[str, Any]]:
-    sheet = readable(content)
+def _render(stage: Stage, content: dict[str, Any], user: User) -> tuple[str, dict[str, Any]]:
+    sheet = readable_sheet(content)
     if sheet is None:
         return "annotation/composer/nothing.html", {}
     at, shown = timezone.now(), _unsaved(stage, content)
@@ -66,9 +66,9 @@ def _drawn(stage: Stage, content: dict[str, Any], user: User) -> tuple[str, dict
         participation=Participation(cohort=place, rater=rater, last_seen_at=at),
     )  # fmt: skip
     assignment.draft = Draft(answers={}, version=0)  # drawn anew: kept drawings are told apart by saved versions
-    bench = faces.bench_of(user, place, Work(assignment, None, None), at)
-    words = say(content.get("instructions") or {}, faces.language(), place.cohort.name)
-    instructions = faces.Instructions(number=1, body=words, language=faces.language()) if words else None
+    bench = sheet_view.build_work_page(user, place, Work(assignment, None, None), at)
+    words = localise(content.get("instructions") or {}, sheet_view.language(), place.cohort.name)
+    instructions = sheet_view.Instructions(number=1, body=words, language=sheet_view.language()) if words else None
     return "annotation/composer/preview.html", {
         "bench": bench, "instructions": instructions, "reasons": _reasons(place), "asked": "",
     }  # fmt: skip
@@ -89,7 +89,7 @@ def _reasons(place: CampaignCohort) -> Any:
     rows = place.campaign.stage.skip_reasons
     whole = [row for row in rows if isinstance(row, dict) and row.get("code") and isinstance(row.get("label"), dict)]
     place.campaign.stage.skip_reasons = whole
-    return faces.reasons_of(place)
+    return sheet_view.reasons_of(place)
 
 
 def _cohort(stage: Stage) -> Cohort:
@@ -102,12 +102,12 @@ def _cohort(stage: Stage) -> Cohort:
 def _item(stage: Stage) -> Item:
     """The first that was not withdrawn; else a drawn one that has all that the display needs."""
     live = Item.objects.filter(stage_id=stage.pk, withdrawn_at=None).prefetch_related("images__image", "facts")
-    return live.order_by("pk").first() or _drawn_item(
+    return live.order_by("pk").first() or _example_item(
         next(one for one in DISPLAYS if one.key == stage.display), stage.pictures
     )
 
 
-def _drawn_item(how: Display, pictures: str) -> Item:
+def _example_item(how: Display, pictures: str) -> Item:
     parts = required(how, pictures)
     context: dict[str, Any] = {key: _("An example of “%(name)s”") % {"name": key} for key in parts.context}
     item = Item(

@@ -17,9 +17,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import coverage
-from annotation.coverage import KEYS, SHOWN, Choice, Matrix
-from annotation.from_files import from_files
-from annotation.holes import hole_of
+from annotation.coverage import KEYS, SHOWN, CoverageFilter, CoverageMatrix
+from annotation.coverage_gap import describe_gap
+from annotation.file_answer_counts import count_file_answers
 from annotation.models import Campaign
 from annotation.services import units
 from benchmarks.access import benchmark_for, may
@@ -41,7 +41,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     campaigns = _campaigns(benchmark)
     campaign = _chosen(campaigns, request.GET) if campaigns else None
     if campaign is None:
-        return render(request, "annotation/coverage/page.html", _bare(request, benchmark, []))
+        return render(request, "annotation/coverage/page.html", _empty_page(request, benchmark, []))
     return _page(request, benchmark, campaigns, campaign, request.GET)
 
 
@@ -58,7 +58,7 @@ def _chosen(campaigns: list[Campaign], said: Mapping[str, str]) -> Campaign:
     return found[0]
 
 
-def _bare(request: HttpRequest, benchmark: Benchmark, campaigns: list[Campaign]) -> dict[str, Any]:
+def _empty_page(request: HttpRequest, benchmark: Benchmark, campaigns: list[Campaign]) -> dict[str, Any]:
     return {
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "coverage"),
@@ -76,11 +76,11 @@ def _page(
     said: Mapping[str, str],
     **more: Any,
 ) -> HttpResponse:
-    facets = coverage.facets(campaign)
+    facets = coverage.filter_choices(campaign)
     choice = _choice(said, facets)
-    matrix = coverage.matrix_of(campaign, choice)
-    holes = _holes(matrix)
-    context = _bare(request, benchmark, campaigns) | {
+    matrix = coverage.coverage_page(campaign, choice)
+    holes = _gaps(matrix)
+    context = _empty_page(request, benchmark, campaigns) | {
         "campaign": campaign,
         "choice": choice,
         "matrix": matrix,
@@ -89,17 +89,17 @@ def _page(
         "query": _query(campaign, choice),
         "before": _query(campaign, replace(choice, page=choice.page - 1)),
         "after": _query(campaign, replace(choice, page=choice.page + 1)),
-        "in_use": _in_use(campaign),
-        "brought": from_files([campaign.pk]).get(campaign.pk),
+        "in_use": _has_active_queue(campaign),
+        "brought": count_file_answers([campaign.pk]).get(campaign.pk),
         "holes": holes,
         "others": holes[:OTHERS],
-        "hole": _hole(request, campaign, choice, matrix, said),
+        "hole": _gap(request, campaign, choice, matrix, said),
         **more,
     }
     return render(request, "annotation/coverage/page.html", context, status=400 if more else 200)
 
 
-def _in_use(campaign: Campaign) -> bool:
+def _has_active_queue(campaign: Campaign) -> bool:
     """Whether its queue is still in use."""
     return campaign.state in (Campaign.State.OPEN, Campaign.State.PAUSED)
 
@@ -108,14 +108,14 @@ def _number(said: Mapping[str, str], name: str, otherwise: int) -> int:
     return parse_int(said.get(name), default=otherwise)
 
 
-def _choice(said: Mapping[str, str], facets: Mapping[str, list[str]]) -> Choice:
+def _choice(said: Mapping[str, str], facets: Mapping[str, list[str]]) -> CoverageFilter:
     """What was asked for where it exists; else the whole."""
     by = said.get("by", "")
     usual = "concept" if facets["concept"] else "item"
     show = said.get("show", "")
     chosen = {name: said.get(name, "") for name in ("condition", "concept")}
     chosen = {name: value if value in facets[name] else "" for name, value in chosen.items()}
-    return Choice(
+    return CoverageFilter(
         by=by if by in KEYS else usual,  # type: ignore[arg-type]
         show=show if show in SHOWN else "",  # type: ignore[arg-type]
         page=max(1, _number(said, "page", 1)),
@@ -123,14 +123,14 @@ def _choice(said: Mapping[str, str], facets: Mapping[str, list[str]]) -> Choice:
     )
 
 
-def _query(campaign: Campaign, choice: Choice, **more: int) -> str:
+def _query(campaign: Campaign, choice: CoverageFilter, **more: int) -> str:
     """The address of this very view."""
     said = {"campaign": campaign.pk, "by": choice.by, "condition": choice.condition, "concept": choice.concept}
     said |= {"show": choice.show, "page": choice.page if choice.page > 1 else ""}
     return urlencode({name: value for name, value in (said | more).items() if value})
 
 
-def _holes(matrix: Matrix) -> list[tuple[Any, Any, Any]]:
+def _gaps(matrix: CoverageMatrix) -> list[tuple[Any, Any, Any]]:
     """The holes of this page, the largest first: row, cohort, cell."""
     found = [
         (row, place, cell)
@@ -141,8 +141,8 @@ def _holes(matrix: Matrix) -> list[tuple[Any, Any, Any]]:
     return sorted(found, key=lambda one: -one[2].missing)
 
 
-def _hole(
-    request: HttpRequest, campaign: Campaign, choice: Choice, matrix: Matrix, said: Mapping[str, str]
+def _gap(
+    request: HttpRequest, campaign: Campaign, choice: CoverageFilter, matrix: CoverageMatrix, said: Mapping[str, str]
 ) -> dict[str, Any] | None:
     """The cell that was opened: what it lacks, and who could fill it."""
     row, cohort = _number(said, "row", 0), _number(said, "cohort", 0)
@@ -151,10 +151,10 @@ def _hole(
     if place is None or item is None:
         return None
     place.campaign = campaign
-    slots = coverage.slots_of(campaign, choice, row, cohort)
+    slots = coverage.slots_in_row(campaign, choice, row, cohort)
     if not slots:
         return None
-    hole = hole_of(place, slots, timezone.now())
+    hole = describe_gap(place, slots, timezone.now())
     name = item.key if choice.by == "item" and not item.concept else item.concept or _("no concept")
     labels = {one["code"]: one["label"] for one in campaign.stage.skip_reasons}
     return {
@@ -171,60 +171,60 @@ def _hole(
 
 @login_required
 @require_POST
-def act(request: HttpRequest, slug: str) -> HttpResponse:
+def perform_action(request: HttpRequest, slug: str) -> HttpResponse:
     """Bring a cell, or a list of items, to the front; put it back in line; ask again for what was set aside."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     campaigns = _campaigns(benchmark)
     if not campaigns:
         raise Http404
     campaign = _chosen(campaigns, request.POST)
-    if not _in_use(campaign):
+    if not _has_active_queue(campaign):
         messages.error(request, _("This campaign is closed: nothing is handed out any more."))
         return redirect(f"{reverse('annotation:coverage', args=[slug])}?campaign={campaign.pk}")
     if request.POST.get("act") == "keys":
-        return _hurry_keys(request, benchmark, campaigns, campaign)
+        return _prioritise_keys(request, benchmark, campaigns, campaign)
     deed = DEEDS.get(request.POST.get("act", ""))
     place = campaign.cohorts.filter(pk=_number(request.POST, "cohort", 0)).first()
     if deed is None or place is None:
         raise Http404
-    choice = _choice(request.POST, coverage.facets(campaign))
+    choice = _choice(request.POST, coverage.filter_choices(campaign))
     row = _number(request.POST, "row", 0)
-    deed(request, campaign, coverage.slots_of(campaign, choice, row, place.pk))
+    deed(request, campaign, coverage.slots_in_row(campaign, choice, row, place.pk))
     query = _query(campaign, choice, row=row, cohort=place.pk)
     return redirect(f"{reverse('annotation:coverage', args=[slug])}?{query}#hole")
 
 
-def _hurry(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
-    n = units.hurry(campaign, slots, request.user)  # type: ignore[arg-type]
+def _prioritise(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
+    n = units.prioritise(campaign, slots, request.user)  # type: ignore[arg-type]
     said = ngettext("%(n)s unit is at the front now.", "%(n)s units are at the front now.", n) % {"n": n}
     messages.success(request, said if n else _("It is at the front already."))
 
 
-def _calm(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
-    n = units.hurry(campaign, slots, request.user, urgent=False)  # type: ignore[arg-type]
+def _unprioritise(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
+    n = units.prioritise(campaign, slots, request.user, urgent=False)  # type: ignore[arg-type]
     said = ngettext("%(n)s unit waits in line again.", "%(n)s units wait in line again.", n) % {"n": n}
     messages.success(request, said)
 
 
 def _bring_back(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
-    n = units.bring_back(campaign, slots, request.user)  # type: ignore[arg-type]
+    n = units.unretire(campaign, slots, request.user)  # type: ignore[arg-type]
     said = ngettext("%(n)s unit is asked for again.", "%(n)s units are asked for again.", n) % {"n": n}
     messages.success(request, said)
 
 
 DEEDS: dict[str, Callable[[HttpRequest, Campaign, list[int]], None]] = {
-    "hurry": _hurry, "calm": _calm, "bring_back": _bring_back,
+    "hurry": _prioritise, "calm": _unprioritise, "bring_back": _bring_back,
 }  # fmt: skip
 
 
-def _hurry_keys(
+def _prioritise_keys(
     request: HttpRequest, benchmark: Benchmark, campaigns: list[Campaign], campaign: Campaign
 ) -> HttpResponse:
     """All or nothing: what was typed stays, and each line that cannot be is named."""
     typed = request.POST.get("keys", "")
     lines = [line.strip() for line in typed.splitlines()]
     keys = [line for line in lines if line]
-    slots, unknown = coverage.slots_of_keys(campaign, keys)
+    slots, unknown = coverage.slots_by_item_key(campaign, keys)
     said = _("Line %(line)s: “%(key)s” is not an item of this campaign.")
     wrong = [said % {"line": lines.index(key) + 1, "key": key} for key in unknown]
     if len(keys) > MOST_KEYS:
@@ -233,6 +233,6 @@ def _hurry_keys(
         wrong = [_("Write the keys of items, one in a line.")]
     if wrong:
         return _page(request, benchmark, campaigns, campaign, request.POST, typed=typed, wrong=wrong)
-    _hurry(request, campaign, slots)
-    query = _query(campaign, _choice(request.POST, coverage.facets(campaign)))
+    _prioritise(request, campaign, slots)
+    query = _query(campaign, _choice(request.POST, coverage.filter_choices(campaign)))
     return redirect(f"{reverse('annotation:coverage', args=[benchmark.slug])}?{query}")

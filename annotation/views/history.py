@@ -16,17 +16,17 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation.displays.shown import shown_for
-from annotation.fields.bound import Answered, answered
+from annotation.displays.shown import build_shown
+from annotation.fields.bound import AnswerView, answer_views
 from annotation.fields.contract import ShownImage
 from annotation.models import Annotation, Assignment, Review
-from annotation.review_pages import Decided, decided
+from annotation.review_pages import DecisionView, decision_view
 from annotation.services import answers
-from annotation.services.gate import SHUTS_OUT, gate
+from annotation.services.gate import SHUTS_OUT, check_gate
 from annotation.services.sheet_versions import sheet_of
-from annotation.views.answers import STAYS, of_assignment, person, to_sheet
-from annotation.views.faces import about_of, language, skip_options, speech_for
-from annotation.words import Chip, chip_of, note_of, when, zone_of
+from annotation.status_text import Chip, format_date, not_counted_note, state_chip, time_zone_for
+from annotation.views.answers import STAYS, own_assignment_required, person, to_sheet
+from annotation.views.sheet_view import language, localiser_for, shown_context, skip_options
 from jobs.numbers import parse_id
 from people.models import User
 from people.tabs import tabs_for
@@ -43,7 +43,7 @@ CHANGE = {
 
 
 @dataclass(frozen=True)
-class Past:
+class HistoryRow:
     """One row of the history."""
 
     assignment_id: int
@@ -51,13 +51,13 @@ class Past:
     when: str
     work: str
     about: str
-    answers: list[Answered]
+    answers: list[AnswerView]
     skipped: str
     note: str
     chip: Chip
     change: str
     picture: ShownImage | None
-    review: Decided | None = None
+    review: DecisionView | None = None
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ class Cursor:
         return cls(at, parse_id(number))
 
 
-def past_of(
+def history_page(
     user: User, limit: int, before: Cursor | None = None, states: Sequence[str] = LISTED
-) -> tuple[list[Past], Cursor | None]:
+) -> tuple[list[HistoryRow], Cursor | None]:
     """A page of what this person did here, and where the next begins. What came in a file they did elsewhere."""
     rows = Assignment.objects.filter(rater__user=user, state__in=states, participation__isnull=False)
     rows = rows.order_by("-changed_at", "-pk")
@@ -100,43 +100,43 @@ def past_of(
         Prefetch("annotations", queryset=live, to_attr="live_ones"), "unit__item__images__image", "unit__item__facts"
     )
     found = list(rows[: limit + 1])
-    refused = _refused(found)
+    refused = _no_work_reasons(found)
     shown = [_past(user, row, refused) for row in found[:limit]]
     more = Cursor(found[limit - 1].changed_at, found[limit - 1].pk) if len(found) > limit else None
     return shown, more
 
 
-def _refused(rows: Sequence[Assignment]) -> dict[int, str | None]:
+def _no_work_reasons(rows: Sequence[Assignment]) -> dict[int, str | None]:
     """By campaign cohort: why this person may not work there now."""
     at = timezone.now()
     seats = {row.participation.cohort_id: row.rater_id for row in rows if row.participation}
-    return {cohort: gate(cohort, rater, at).refused for cohort, rater in seats.items()}
+    return {cohort: check_gate(cohort, rater, at).refused for cohort, rater in seats.items()}
 
 
-def _past(user: User, row: Assignment, refusals: Mapping[int, str | None]) -> Past:
+def _past(user: User, row: Assignment, refusals: Mapping[int, str | None]) -> HistoryRow:
     lives: list[Annotation] = getattr(row, "live_ones", [])
     live = lives[0] if lives else None
     cohort = row.participation.cohort.cohort if row.participation else None
-    speech = speech_for(cohort)
+    speech = localiser_for(cohort)
     sheet = sheet_of(live.sheet_version) if live else None
     reasons = {option.code: speech.say(option.label) for option in skip_options(row.campaign.stage.skip_reasons)}
     refused = refusals[row.participation.cohort_id] if row.participation else None
-    pictures = () if refused in UNSEEN else shown_for(row.unit, cohort).images
-    zone = zone_of(user, cohort)
+    pictures = () if refused in UNSEEN else build_shown(row.unit, cohort).images
+    zone = time_zone_for(user, cohort)
     decisions: list[Review] = getattr(live, "decisions", [])
-    return Past(
+    return HistoryRow(
         assignment_id=row.pk,
         at=live.submitted_at if live else row.changed_at,
-        when=when(live.submitted_at if live else row.changed_at, zone),
+        when=format_date(live.submitted_at if live else row.changed_at, zone),
         work=row.campaign.name,
-        about="" if refused in UNSEEN else about_of(row),
-        answers=answered(sheet.fields, speech, live.answers) if sheet and live else [],
+        about="" if refused in UNSEEN else shown_context(row),
+        answers=answer_views(sheet.fields, speech, live.answers) if sheet and live else [],
         skipped=reasons.get(row.skip_reason, row.skip_reason) if row.state == State.SKIPPED else "",
-        note=note_of(live),
-        chip=chip_of(row, live),
+        note=not_counted_note(live),
+        chip=state_chip(row, live),
         change="" if refused in SHUTS_OUT else str(CHANGE.get(State(row.state), "")),
         picture=pictures[0] if pictures else None,
-        review=decided(decisions[0], row.campaign.stage, zone, language(), named=False) if decisions else None,
+        review=decision_view(decisions[0], row.campaign.stage, zone, language(), named=False) if decisions else None,
     )
 
 
@@ -146,31 +146,31 @@ def _past(user: User, row: Assignment, refusals: Mapping[int, str | None]) -> Pa
 def history(request: HttpRequest) -> HttpResponse:
     before = Cursor.read(request.GET.get("before", ""))
     user = person(request)
-    rows, more = past_of(user, PAGE, before)
+    rows, more = history_page(user, PAGE, before)
     context = {"rows": rows, "more": more, "later": before is not None, "nav": tabs_for(user, "history")}
     return render(request, "annotation/history.html", context)
 
 
-@of_assignment
-def change(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
+@own_assignment_required
+def reopen_answer(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
     """Open one's own answer again: it counts as it is until the new one is submitted. A skip stays until then."""
     if assignment.state == State.SKIPPED:
         return to_sheet(assignment, f"?change={assignment.pk}")
     try:
         answers.reopen(assignment.pk, assignment.rater, at)
-    except answers.Unclaimable as refused:
+    except answers.AssignmentStateError as refused:
         closed = refused.reason == "campaign_closed"
         messages.info(request, STAYS if closed else _("This answer cannot be changed any more."))
         return redirect("annotation:history")
     return to_sheet(assignment, f"?change={assignment.pk}")
 
 
-@of_assignment
-def leave(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
+@own_assignment_required
+def cancel_change(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
     """Back from a change, with the answer as it was."""
     try:
-        answers.leave(assignment, assignment.rater, at)
-    except answers.Unclaimable:
+        answers.cancel_change(assignment, assignment.rater, at)
+    except answers.AssignmentStateError:
         return to_sheet(assignment)
     messages.info(request, _("Your answer stays as it was."))
     return redirect("annotation:history")

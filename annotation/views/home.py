@@ -14,11 +14,11 @@ from django.db.models import Count, Q
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Participation, Slot
 from annotation.progress import Progress, progress_of
 from annotation.services import readiness
-from annotation.services.allocation import Nothing, nothing_left
+from annotation.services.allocation import NoWork, no_work_reason
 from annotation.services.answers import ANSWERED
-from annotation.services.gate import gate
-from annotation.views.history import UNSEEN, Past, past_of
-from annotation.words import Why, duration, greeting, why_nothing, zone_of
+from annotation.services.gate import check_gate
+from annotation.status_text import NoWorkText, duration, greeting, no_work_text, time_zone_for
+from annotation.views.history import UNSEEN, HistoryRow, history_page
 from benchmarks.models import ItemImage
 from people.models import Cohort, CohortMember, Message, Rater, User
 from people.services import messages
@@ -33,7 +33,7 @@ FEW = 3
 
 
 @dataclass(frozen=True)
-class Day:
+class DayTimeline:
     """Today's answers on a ruler of hours. Positions are in the units of the drawing."""
 
     answers: int
@@ -45,7 +45,7 @@ class Day:
 
 
 @dataclass(frozen=True)
-class Open:
+class OpenCampaign:
     """One campaign, as it is for this person now."""
 
     campaign_id: int
@@ -55,7 +55,7 @@ class Open:
     cohort_name: str
     progress: Progress
     picture: ItemImage | None
-    why: Why | None
+    why: NoWorkText | None
     begun: bool
     own: int
     consent_team: int | None
@@ -64,17 +64,17 @@ class Open:
 
 
 @dataclass(frozen=True)
-class Home:
+class HomePage:
     greeting: str
     zone: ZoneInfo
     cohorts: list[Cohort]
     said: list[Message]
     left: bool
-    day: Day
-    open: list[Open]
-    past: list[Past]
+    day: DayTimeline
+    open: list[OpenCampaign]
+    past: list[HistoryRow]
     more: bool
-    returned: list[Past]
+    returned: list[HistoryRow]
 
     @property
     def can_work(self) -> int:
@@ -84,27 +84,27 @@ class Home:
 Given = tuple[datetime, float | None, int, bool]
 
 
-def home_of(user: User, at: datetime) -> Home:
+def home_of(user: User, at: datetime) -> HomePage:
     cohorts = list(active_cohorts(user))
-    zone = zone_of(user, cohorts[0] if cohorts else None)
-    given = given_today(user, at.astimezone(zone))
-    past, more = past_of(user, LAST)
-    returned, _more = past_of(user, MOST_RETURNED, states=(Assignment.State.RETURNED,))
-    return Home(
+    zone = time_zone_for(user, cohorts[0] if cohorts else None)
+    given = answers_today(user, at.astimezone(zone))
+    past, more = history_page(user, LAST)
+    returned, _more = history_page(user, MOST_RETURNED, states=(Assignment.State.RETURNED,))
+    return HomePage(
         greeting=greeting(at.astimezone(zone).hour),
         zone=zone,
         cohorts=cohorts,
         said=list(messages.unread(user)),
         left=not cohorts and CohortMember.objects.filter(user=user).exists(),
         day=day_of(given, at.astimezone(zone)),
-        open=open_for(user, cohorts, given, zone, at),
+        open=open_campaigns(user, cohorts, given, zone, at),
         past=past,
         more=more is not None,
         returned=returned,
     )
 
 
-def given_today(user: User, local: datetime) -> list[Given]:
+def answers_today(user: User, local: datetime) -> list[Given]:
     """When, for how long, in which campaign, and whether it stands: also versions that a newer one replaced."""
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
     rows = Annotation.objects.filter(rater__user=user, submitted_at__gte=midnight)
@@ -116,7 +116,7 @@ def given_today(user: User, local: datetime) -> list[Given]:
     )
 
 
-def day_of(given: Sequence[Given], local: datetime) -> Day:
+def day_of(given: Sequence[Given], local: datetime) -> DayTimeline:
     times = [at.astimezone(local.tzinfo) for at, _seconds, _campaign, live in given if live]
     hours = [_hour(time) for time in [*times, local]]
     first, last = min(7, int(min(hours))), max(19, int(max(hours)) + 1)
@@ -127,7 +127,7 @@ def day_of(given: Sequence[Given], local: datetime) -> Day:
 
     step = (last - first) // 4
     ticks = [(x(hour), 8 if (hour - first) % step == 0 else 4) for hour in range(first, last + 1)]
-    return Day(
+    return DayTimeline(
         answers=len(times),
         worked=duration(sum(seconds or 0 for _at, seconds, _campaign, _live in given)),
         marks="".join(f"M{x(_hour(time))} 8V26" for time in times),
@@ -141,7 +141,9 @@ def _hour(local: datetime) -> float:
     return local.hour + local.minute / 60 + local.second / 3600
 
 
-def open_for(user: User, cohorts: Iterable[Cohort], given: Sequence[Given], zone: ZoneInfo, at: datetime) -> list[Open]:
+def open_campaigns(
+    user: User, cohorts: Iterable[Cohort], given: Sequence[Given], zone: ZoneInfo, at: datetime
+) -> list[OpenCampaign]:
     """Campaigns of this person's cohorts that are not over. Those with work for them come first."""
     recent = Q(campaign__closed_at__gte=at - timedelta(days=7))
     states = Q(campaign__state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))
@@ -153,19 +155,27 @@ def open_for(user: User, cohorts: Iterable[Cohort], given: Sequence[Given], zone
     if not places:
         return []
     rater = rater_of(user)
-    own = own_answers(rater, places)
-    unused = never_used(places)
+    own = my_answer_counts(rater, places)
+    unused = never_started_campaigns(places)
     progress = progress_of(place.pk for place in places)
     unread = readiness.unread(places, rater)
     rows = [
-        _open(place, progress[place.pk], own.get(place.pk), given, zone, why_not(rater, place, at), place.pk in unread)
+        _open(
+            place,
+            progress[place.pk],
+            own.get(place.pk),
+            given,
+            zone,
+            find_no_work_reason(rater, place, at),
+            place.pk in unread,
+        )
         for place in places
         if place.pk in own or (place.campaign.state != Campaign.State.CLOSED and place.campaign_id not in unused)
     ]
     return sorted(rows, key=lambda row: (row.why is not None, not row.begun))
 
 
-def never_used(places: Sequence[CampaignCohort]) -> set[int]:
+def never_started_campaigns(places: Sequence[CampaignCohort]) -> set[int]:
     """Paused campaigns that nobody ever began, as those for imports only: there is nothing to tell people of them."""
     paused = {place.campaign_id for place in places if place.campaign.state == Campaign.State.PAUSED}
     if not paused:
@@ -174,17 +184,17 @@ def never_used(places: Sequence[CampaignCohort]) -> set[int]:
     return paused - set(seats.values_list("cohort__campaign", flat=True).distinct())
 
 
-def own_answers(rater: Rater, places: Sequence[CampaignCohort]) -> dict[int, int]:
+def my_answer_counts(rater: Rater, places: Sequence[CampaignCohort]) -> dict[int, int]:
     """How much this person has answered in each that they have begun."""
     seats = Participation.objects.filter(rater=rater, cohort__in=places)
     answered = Count("assignments", filter=Q(assignments__state__in=ANSWERED))
     return dict(seats.annotate(answered=answered).values_list("cohort_id", "answered"))
 
 
-def why_not(rater: Rater, place: CampaignCohort, at: datetime) -> Nothing | None:
+def find_no_work_reason(rater: Rater, place: CampaignCohort, at: datetime) -> NoWork | None:
     """Why there is no work for this person there now, as opening it would say."""
-    allowed = gate(place.pk, rater.pk, at)
-    return Nothing(allowed.refused, allowed.until) if allowed.refused else nothing_left(rater, place, at)
+    allowed = check_gate(place.pk, rater.pk, at)
+    return NoWork(allowed.refused, allowed.until) if allowed.refused else no_work_reason(rater, place, at)
 
 
 def _open(
@@ -193,10 +203,10 @@ def _open(
     own: int | None,
     given: Sequence[Given],
     zone: ZoneInfo,
-    nothing: Nothing | None,
+    nothing: NoWork | None,
     unread: bool,
-) -> Open:
-    return Open(
+) -> OpenCampaign:
+    return OpenCampaign(
         campaign_id=place.campaign_id,
         name=place.campaign.name,
         summary=place.campaign.summary.replace("{target}", place.cohort.name),
@@ -204,7 +214,7 @@ def _open(
         cohort_name=place.cohort.name,
         progress=progress,
         picture=None if nothing and nothing.reason in UNSEEN else picture_of(place),
-        why=why_nothing(nothing.reason, nothing.until, zone) if nothing else None,
+        why=no_work_text(nothing.reason, nothing.until, zone) if nothing else None,
         begun=own is not None,
         own=own or 0,
         consent_team=place.cohort.team_id if nothing and nothing.reason == "no_consent" else None,

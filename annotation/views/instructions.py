@@ -13,15 +13,15 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access import campaign_for
 from annotation.campaign_forms import languages_of
-from annotation.composer.acts import NoSuchAct, act
-from annotation.composer.checking import StageProblem
-from annotation.composer.paths import steps
-from annotation.composer.reading import content_of as content_posted
+from annotation.composer.actions import UnknownAction, apply_action
+from annotation.composer.form_parser import parse_form as content_posted
+from annotation.composer.paths import parse_path
+from annotation.composer.validation import StageProblem
 from annotation.models import Campaign
-from annotation.protocol_pages import checked, content_of, drawn, tidy, written
-from annotation.services.instructions import put_in_force, uneven
+from annotation.protocol_pages import content_of, fill_keys, instruction_page, to_drafts, validate_texts
+from annotation.services.instructions import has_uneven_demands, publish
 from annotation.services.stages import UNEVEN
-from annotation.views.answers import person, scripted
+from annotation.views.answers import is_script_request, person
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
@@ -31,7 +31,7 @@ from jobs.numbers import parse_int
 @login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-def instruct(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
+def edit_instructions(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
     """The form keeps everything itself: nothing is in force before that button."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     campaign = campaign_for(request.user, benchmark, campaign_id)
@@ -39,13 +39,13 @@ def instruct(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
         return redirect("annotation:campaign", slug, campaign.pk)
     if request.method != "POST":
         return _shown(request, benchmark, campaign, content_of(campaign), 0)
-    content, said = tidy(content_posted(request.POST)), request.POST.get("act", "redraw")
+    content, said = fill_keys(content_posted(request.POST)), request.POST.get("act", "redraw")
     if said == "publish":
         return _published(request, benchmark, campaign, content)
-    return _shown(request, benchmark, campaign, content, *_acted(request, content, said))
+    return _shown(request, benchmark, campaign, content, *_apply_action(request, content, said))
 
 
-def _acted(request: HttpRequest, content: dict[str, Any], said: str) -> tuple[int, str]:
+def _apply_action(request: HttpRequest, content: dict[str, Any], said: str) -> tuple[int, str]:
     """Which text is open afterwards, and which place is to be seen."""
     shown = _number(request.POST.get("shown", "0"))
     if said == "redraw":
@@ -57,10 +57,10 @@ def _acted(request: HttpRequest, content: dict[str, Any], said: str) -> tuple[in
         content["texts"].append({**chosen, "body": ""})
         return len(content["texts"]) - 1, ""
     try:
-        opened = act(content, said)
-    except NoSuchAct:
+        opened = apply_action(content, said)
+    except UnknownAction:
         raise Http404 from None
-    place = steps(opened)
+    place = parse_path(opened)
     return (place[1] if len(place) > 1 and isinstance(place[1], int) else shown), opened
 
 
@@ -70,18 +70,18 @@ def _number(said: str) -> int:
 
 def _published(request: HttpRequest, benchmark: Benchmark, campaign: Campaign, content: dict[str, Any]) -> HttpResponse:
     cohorts = [row.cohort for row in campaign.cohorts.select_related("cohort")]
-    wrong = checked(content, cohorts)
+    wrong = validate_texts(content, cohorts)
     if wrong:
-        place = steps(wrong[0].path)
+        place = parse_path(wrong[0].path)
         shown = place[1] if len(place) > 1 and isinstance(place[1], int) else 0
         return _shown(request, benchmark, campaign, content, shown, wrong=wrong, status=422)
-    version = put_in_force(campaign, written(content), person(request), required=content.get("required") is True)
+    version = publish(campaign, to_drafts(content), person(request), required=content.get("required") is True)
     said = _("Instructions %(n)s are in force. Answers say under which ones they were given.") % {"n": version.number}
     messages.success(request, said)
-    if uneven(written(content)):
+    if has_uneven_demands(to_drafts(content)):
         messages.warning(request, str(UNEVEN))
     where = reverse("annotation:campaign", args=[benchmark.slug, campaign.pk])
-    return JsonResponse({"go": where}) if scripted(request) else redirect(where)
+    return JsonResponse({"go": where}) if is_script_request(request) else redirect(where)
 
 
 def _shown(
@@ -89,10 +89,10 @@ def _shown(
     opened: str = "", *, wrong: list[StageProblem] | None = None, status: int = 200,
 ) -> HttpResponse:  # fmt: skip
     cohorts = [row.cohort for row in campaign.cohorts.select_related("cohort")]
-    page = drawn(content, cohorts, languages_of(cohorts), shown, wrong or ())
+    page = instruction_page(content, cohorts, languages_of(cohorts), shown, wrong or ())
     context = {
         "benchmark": benchmark, "campaign": campaign, "page": page, "opened": opened, "wrong": page.wrong,
         "nav": tabs_for(request.user, benchmark, "campaigns"), "who_place": benchmark.name,
     }  # fmt: skip
-    template = "annotation/protocol/form.html" if scripted(request) else "annotation/protocol/write.html"
+    template = "annotation/protocol/form.html" if is_script_request(request) else "annotation/protocol/write.html"
     return render(request, template, context, status=status)

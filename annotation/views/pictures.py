@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.access import assignment_for
 from annotation.models import Assignment
 from annotation.services import drafts, uploads
-from annotation.services.answers import AlreadyAnswered, Unclaimable
+from annotation.services.answers import AlreadyAnswered, AssignmentStateError
 from annotation.services.sheet_versions import sheet_of
 from benchmarks.image_urls import image_url
 from benchmarks.models import Image
@@ -27,33 +27,33 @@ PREVIEW = 480
 @never_cache
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def picture(request: HttpRequest, assignment_id: int) -> HttpResponse:
+def upload_picture(request: HttpRequest, assignment_id: int) -> HttpResponse:
     """POST one picture, as `file` or as `url`; GET those that were brought for this sheet."""
     assignment = assignment_for(current_user(request), assignment_id)
     if request.method != "POST":
-        return JsonResponse({"pictures": [said(one.image) for one in uploads.uploads_of(assignment)]})
+        return JsonResponse({"pictures": [picture_json(one.image) for one in uploads.uploads_of(assignment)]})
     try:
-        image = brought(request, assignment, "file", "url", timezone.now())
+        image = posted_picture(request, assignment, "file", "url", timezone.now())
     except uploads.UploadRefused as refused:
         return JsonResponse({"code": refused.code, "words": refused.message}, status=422)
-    return JsonResponse(said(image))
+    return JsonResponse(picture_json(image))
 
 
-def said(image: Image) -> dict[str, Any]:
+def picture_json(image: Image) -> dict[str, Any]:
     return {"sha": image.sha256, "width": image.width, "height": image.height, "preview": image_url(image, PREVIEW)}
 
 
-def brought(request: HttpRequest, assignment: Assignment, file: str, url: str, at: datetime) -> Image:
+def posted_picture(request: HttpRequest, assignment: Assignment, file: str, url: str, at: datetime) -> Image:
     """The picture in this request, under these names. Raises UploadRefused."""
     content = request.FILES.get(file)
     if content is not None:
-        return uploads.bring(assignment, content, content.name or "", at)
+        return uploads.store_upload(assignment, content, content.name or "", at)
     if request.POST.get(url, "").strip():
-        return uploads.bring_from(assignment, request.POST[url], at)
+        return uploads.fetch_upload(assignment, request.POST[url], at)
     raise uploads.UploadRefused("nothing", _("Choose a file, or give the address of a picture."))
 
 
-def bring_with_sheet(request: HttpRequest, assignment: Assignment, at: datetime) -> None:
+def upload_with_sheet(request: HttpRequest, assignment: Assignment, at: datetime) -> None:
     """Without a script: keep the whole sheet as a draft, with the picture in its field; say why it did not come."""
     sheet = sheet_of(assignment.campaign.sheet_version)
     raw = sheet.read_form(request.POST)
@@ -61,7 +61,7 @@ def bring_with_sheet(request: HttpRequest, assignment: Assignment, at: datetime)
     words = ""
     if asked is not None:
         try:
-            image = brought(request, assignment, f"u-{asked.key}", f"l-{asked.key}", at)
+            image = posted_picture(request, assignment, f"u-{asked.key}", f"l-{asked.key}", at)
             kind = "file" if f"u-{asked.key}" in request.FILES else "url"
             raw[asked.key] = asked.spec.with_upload(raw.get(asked.key), image.sha256, kind)
         except uploads.UploadRefused as refused:
@@ -71,7 +71,7 @@ def bring_with_sheet(request: HttpRequest, assignment: Assignment, at: datetime)
         drafts.save(assignment.pk, assignment.rater, raw, version, at)
     except drafts.DraftTooLong:
         words = words or _("This is too long to be kept as a draft. Make it shorter.")
-    except (drafts.DraftConflict, AlreadyAnswered, Unclaimable):
+    except (drafts.DraftConflict, AlreadyAnswered, AssignmentStateError):
         words = words or _("Two windows changed this sheet.")
     if words:
         messages.info(request, words)

@@ -17,19 +17,19 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access import open_work_for
 from annotation.models import CampaignCohort
-from annotation.protocol import Material, Option, Question
+from annotation.protocol import Material, QuizOption, QuizQuestion
 from annotation.services import readiness
-from annotation.services.gate import SHUTS_OUT, gate
-from annotation.services.readiness import Ready
-from annotation.views.answers import person, scripted
-from annotation.views.faces import language
+from annotation.services.gate import SHUTS_OUT, check_gate
+from annotation.services.readiness import ReadinessState
+from annotation.views.answers import is_script_request, person
+from annotation.views.sheet_view import language
 from people.models import Rater
 from people.services.raters import rater_of
 from people.tabs import tabs_for
 
 
 @dataclass(frozen=True)
-class Step:
+class MaterialStep:
     """A material as it is for this person. `ticket` is set where it is open."""
 
     material: Material
@@ -39,12 +39,12 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Explained:
+class QuizFeedback:
     """A question just answered."""
 
-    question: Question
-    given: Option
-    right: list[Option]
+    question: QuizQuestion
+    given: QuizOption
+    right: list[QuizOption]
 
 
 @login_required
@@ -53,8 +53,8 @@ class Explained:
 def ready(request: HttpRequest, campaign_id: int) -> HttpResponse:
     user, at = person(request), timezone.now()
     place, rater = open_work_for(user, campaign_id), rater_of(user)
-    refused = gate(place.pk, rater.pk, at).refused
-    found = readiness.ready_of(place, rater, language())
+    refused = check_gate(place.pk, rater.pk, at).refused
+    found = readiness.readiness_of(place, rater, language())
     if refused in SHUTS_OUT or found is None:
         return redirect("annotation:sheet", campaign_id)
     if request.method == "POST":
@@ -67,18 +67,18 @@ def ready(request: HttpRequest, campaign_id: int) -> HttpResponse:
     return response
 
 
-def _context(request: HttpRequest, place: CampaignCohort, rater: Rater, found: Ready) -> dict[str, Any]:
+def _context(request: HttpRequest, place: CampaignCohort, rater: Rater, found: ReadinessState) -> dict[str, Any]:
     materials = found.parts.materials
     asked = request.GET.get("open", "")
     waiting = next((one.key for one in materials if not _is_done(found, one)), "")
     opened = asked if found.parts.material(asked) else waiting
     at = timezone.now()
     steps = [
-        Step(
+        MaterialStep(
             one,
             _is_done(found, one),
             found.missing(one.key),
-            readiness.ticket(found, rater, one.key, at) if one.key == opened else "",
+            readiness.sign_ticket(found, rater, one.key, at) if one.key == opened else "",
         )
         for one in materials
     ]
@@ -97,46 +97,48 @@ def _context(request: HttpRequest, place: CampaignCohort, rater: Rater, found: R
     }
 
 
-def _is_done(found: Ready, one: Material) -> bool:
+def _is_done(found: ReadinessState, one: Material) -> bool:
     return one.key in found.seen and not found.missing(one.key)
 
 
-def _explained(found: Ready, key: str) -> Explained | None:
+def _explained(found: ReadinessState, key: str) -> QuizFeedback | None:
     question = found.parts.question(key)
     given = question.option(found.answers.get(key, "")) if question else None
     if question is None or given is None:
         return None
-    return Explained(question, given, [one for one in question.options if one.right])
+    return QuizFeedback(question, given, [one for one in question.options if one.right])
 
 
-def _done(request: HttpRequest, place: CampaignCohort, rater: Rater, found: Ready) -> HttpResponse:
+def _done(request: HttpRequest, place: CampaignCohort, rater: Rater, found: ReadinessState) -> HttpResponse:
     at, act = timezone.now(), request.POST.get("act", "")
     here = reverse("annotation:ready", args=[place.campaign_id])
     if act == "seen":
-        return _seen(request, place, rater, found)
+        return _record_viewing(request, place, rater, found)
     if act == "answer":
         key = request.POST.get("question", "")
-        found = readiness.answer(place, rater, found, key, request.POST.get("option", ""), at)
+        found = readiness.answer_question(place, rater, found, key, request.POST.get("option", ""), at)
         if key not in found.answers:
             messages.info(request, _("Choose one of the answers."))
             return redirect(f"{here}#quiz")
         return redirect(f"{here}?after={key}#quiz")
     if act == "again":
-        readiness.again(place, rater, found, at)
+        readiness.restart_quiz(place, rater, found, at)
         return redirect(f"{here}#quiz")
-    if readiness.confirm(place, rater, found, at):
+    if readiness.confirm_read(place, rater, found, at):
         return redirect("annotation:sheet", place.campaign_id)
     messages.info(request, _("Something is not read or seen yet. It is open now."))
     return redirect(here)
 
 
-def _seen(request: HttpRequest, place: CampaignCohort, rater: Rater, found: Ready) -> HttpResponse:
+def _record_viewing(request: HttpRequest, place: CampaignCohort, rater: Rater, found: ReadinessState) -> HttpResponse:
     """A script says now and then how long the material was really in view; a button says that one is through."""
     key, said = request.POST.get("material", ""), request.POST.get("seconds", "")
     seconds = _seconds(said)
-    found = readiness.note_seen(place, rater, found, key, request.POST.get("ticket", ""), seconds, timezone.now())
+    found = readiness.add_viewing_time(
+        place, rater, found, key, request.POST.get("ticket", ""), seconds, timezone.now()
+    )
     left = found.missing(key)
-    if scripted(request):
+    if is_script_request(request):
         return JsonResponse({"left": left})
     here = reverse("annotation:ready", args=[place.campaign_id])
     if left:

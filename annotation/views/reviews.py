@@ -13,14 +13,14 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.access import answer_for_review, review_for
 from annotation.models import Review
-from annotation.review_pages import decided, queue_of, sheet_for
-from annotation.review_words import REFUSED
+from annotation.review_pages import decision_view, queue_of, sheet_for
+from annotation.review_reasons import REFUSED
 from annotation.services import reviews
-from annotation.services.reviews import NotReviewed
-from annotation.sheets import storable
+from annotation.services.reviews import ReviewRefused
+from annotation.sheets import strip_nul
+from annotation.status_text import time_zone_for
 from annotation.views.answers import person
-from annotation.views.faces import language
-from annotation.words import zone_of
+from annotation.views.sheet_view import language
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
@@ -49,7 +49,7 @@ def _done(request: HttpRequest, benchmark: Benchmark, user: User) -> Any:
     found = rows.select_related("annotation__assignment__campaign__stage", "reviewer").first()
     if found is None:
         return None
-    return decided(found, found.annotation.assignment.campaign.stage, zone_of(user), language())
+    return decision_view(found, found.annotation.assignment.campaign.stage, time_zone_for(user), language())
 
 
 @never_cache
@@ -59,7 +59,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark, user = benchmark_for(request.user, slug, can="review"), person(request)
     if "after" in request.GET:
         return _next(benchmark, user, request.GET["after"])
-    found = queue_of(benchmark, user, timezone.now(), zone_of(user), language())
+    found = queue_of(benchmark, user, timezone.now(), time_zone_for(user), language())
     return render(request, "annotation/reviews/queue.html", _context(request, benchmark, user, queue=found))
 
 
@@ -69,19 +69,19 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
 def review(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
     benchmark, user = benchmark_for(request.user, slug, can="review"), person(request)
     answer = answer_for_review(user, benchmark, annotation_id)
-    said = {name: str(storable(request.POST.get(name, ""))) for name in ("decision", "reason", "comment")}
+    said = {name: str(strip_nul(request.POST.get(name, ""))) for name in ("decision", "reason", "comment")}
     refused = ""
     if request.method == "POST" and said["decision"] in Review.Decision.values:
         try:
             made = reviews.decide(answer.pk, user, at=timezone.now(), **said)
             return _next(benchmark, user, str(answer.pk), done=made.pk)
-        except NotReviewed as error:
+        except ReviewRefused as error:
             if error.reason not in ("no_reason", "closed"):
                 messages.info(request, str(REFUSED[error.reason]))
                 return _next(benchmark, user, str(answer.pk))
             refused = str(REFUSED[error.reason])
-    sheet = sheet_for(answer, benchmark, timezone.now(), zone_of(user), language())
-    batch = reviews.batches([answer.assignment.campaign.stage]).get(answer.assignment.campaign.stage_id)
+    sheet = sheet_for(answer, benchmark, timezone.now(), time_zone_for(user), language())
+    batch = reviews.review_counts([answer.assignment.campaign.stage]).get(answer.assignment.campaign.stage_id)
     context = _context(request, benchmark, user, sheet=sheet, batch=batch, refused=refused, typed=said)
     return render(request, "annotation/reviews/sheet.html", context, status=422 if refused else 200)
 
@@ -94,7 +94,7 @@ def undo(request: HttpRequest, slug: str, review_id: int) -> HttpResponse:
     found = review_for(user, benchmark, review_id)
     try:
         reviews.undo(found.pk, user, timezone.now(), runs=may(user, benchmark, "work_on"))
-    except NotReviewed as error:
+    except ReviewRefused as error:
         messages.info(request, str(REFUSED[error.reason]))
         return redirect("annotation:review_queue", slug)
     return redirect("annotation:review", slug, found.annotation_id)

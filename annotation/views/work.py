@@ -17,8 +17,8 @@ from annotation.models import Annotation, Assignment
 from annotation.services import allocation, answers
 from annotation.services.allocation import Work
 from annotation.services.gate import SHUTS_OUT
-from annotation.views import faces
-from annotation.views.answers import person, scripted
+from annotation.views import sheet_view
+from annotation.views.answers import is_script_request, person
 from annotation.views.home import home_of
 from jobs.numbers import parse_id
 from people.models import User
@@ -42,25 +42,30 @@ def sheet(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """What is in hand, or the answer that is opened for a change, or why there is nothing."""
     user, at = person(request), timezone.now()
     place = open_work_for(user, campaign_id)
-    given = allocation.open_work(rater_of(user), place, at)
-    if given.nothing and given.nothing.reason == "no_consent" and not scripted(request):
+    given = allocation.get_or_claim_work(rater_of(user), place, at)
+    if given.no_work and given.no_work.reason == "no_consent" and not is_script_request(request):
         query = urlencode({"next": request.get_full_path()})
         return redirect(f"{reverse('annotation:consent', args=[place.cohort.team_id])}?{query}")
-    if given.nothing and given.nothing.reason == "not_ready" and "change" not in request.GET and not scripted(request):
+    if (
+        given.no_work
+        and given.no_work.reason == "not_ready"
+        and "change" not in request.GET
+        and not is_script_request(request)
+    ):
         return redirect("annotation:ready", campaign_id)
-    changed = reopened(user, campaign_id, request.GET.get("change", ""))
-    if changed is not None and not (given.nothing and given.nothing.reason in SHUTS_OUT):
-        given = Work(changed, given.hand if given.hand != changed else given.ahead, None)
-    undo = given_before(user, campaign_id, request.GET.get("after", ""), at)
-    context: dict[str, Any] = {"bench": faces.bench_of(user, place, given, at, undo=undo)}
+    changed = reopened_assignment(user, campaign_id, request.GET.get("change", ""))
+    if changed is not None and not (given.no_work and given.no_work.reason in SHUTS_OUT):
+        given = Work(changed, given.current if given.current != changed else given.prefetched, None)
+    undo = previous_answer(user, campaign_id, request.GET.get("after", ""), at)
+    context: dict[str, Any] = {"bench": sheet_view.build_work_page(user, place, given, at, undo=undo)}
     context["asked"] = request.GET.get("open", "")
-    if scripted(request):
+    if is_script_request(request):
         return render(request, "annotation/sheet/fragment.html", context)
-    context |= {"instructions": faces.instructions_of(place), "reasons": faces.reasons_of(place)}
+    context |= {"instructions": sheet_view.instructions_of(place), "reasons": sheet_view.reasons_of(place)}
     return render(request, "annotation/sheet/page.html", context)
 
 
-def own(user: User, campaign_id: int, said: str) -> Assignment | None:
+def own_assignment(user: User, campaign_id: int, said: str) -> Assignment | None:
     """An assignment named in the address; None when it is not this person's, or of another campaign."""
     try:
         assignment = assignment_for(user, parse_id(said))
@@ -69,9 +74,9 @@ def own(user: User, campaign_id: int, said: str) -> Assignment | None:
     return assignment if assignment.campaign_id == campaign_id else None
 
 
-def reopened(user: User, campaign_id: int, said: str) -> Assignment | None:
+def reopened_assignment(user: User, campaign_id: int, said: str) -> Assignment | None:
     """An answer opened for a change has a draft until it is submitted again. What was skipped may be taken up again."""
-    assignment = own(user, campaign_id, said)
+    assignment = own_assignment(user, campaign_id, said)
     if assignment is not None and assignment.state == Assignment.State.SKIPPED:
         return assignment
     if assignment is None or assignment.state in answers.DECIDED or getattr(assignment, "draft", None) is None:
@@ -79,9 +84,9 @@ def reopened(user: User, campaign_id: int, said: str) -> Assignment | None:
     return assignment
 
 
-def given_before(user: User, campaign_id: int, said: str, at: datetime) -> faces.Undoable | None:
+def previous_answer(user: User, campaign_id: int, said: str, at: datetime) -> sheet_view.UndoOffer | None:
     """Without a script, the answer just given is named in the address."""
-    assignment = own(user, campaign_id, said)
+    assignment = own_assignment(user, campaign_id, said)
     if assignment is None:
         return None
-    return faces.undoable(assignment, Annotation.objects.filter(assignment=assignment, live=True).first(), at)
+    return sheet_view.undo_offer(assignment, Annotation.objects.filter(assignment=assignment, live=True).first(), at)

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.words import zone_of
+from annotation.status_text import time_zone_for
 from benchmarks.access import benchmark_for, visible_benchmarks
 from benchmarks.models import Benchmark
 from evaluation.alpha_check import requested_check
@@ -96,7 +96,7 @@ class Agreement(ReadOnlyView):
         catalogue = catalogue_of(benchmark_for(request.user, slug))
         if not catalogue.stages:
             raise NoData(_("No campaign has been opened yet."))
-        selection = select(catalogue, request.query_params, zone=zone_of(request.user), every_question=True)
+        selection = select(catalogue, request.query_params, zone=time_zone_for(request.user), every_question=True)
         report, _found = load_report(catalogue, selection, timezone.now())
         return Response(to_json(report, get_language() or "en") | requested_check(report, request.query_params))
 
@@ -145,4 +145,6 @@ class Table(ReadOnlyView):
         spec = table_of(benchmark, key)
         if spec is None:
             raise Http404
-        return Response(build_or_load(benchmark, spec, request.query_params, timezone.now(), zone_of(request.user)))
+        return Response(
+            build_or_load(benchmark, spec, request.query_params, timezone.now(), time_zone_for(request.user))
+        )

@@ -18,9 +18,9 @@ from annotation.models import (
     RuleVersion,
     SheetVersion,
 )
-from annotation.protocol import Parts
+from annotation.protocol import Protocol
 from annotation.readers import withdrawn_of
-from annotation.review_words import DEFAULTS
+from annotation.review_reasons import DEFAULTS
 from annotation.sheets import Sheet
 from benchmarks.models import Benchmark, Stage
 from evaluation.exports.archive_files import ArchiveFile
@@ -218,7 +218,7 @@ def _instructions(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
                     "cohort": text.cohort.label if text.cohort else None,
                     "body": text.body,
                     **{part: text.parts.get(part) or [] for part in ("pairs", "materials", "quiz")},
-                    "pass": Parts.from_json(text.parts).pass_mark,
+                    "pass": Protocol.from_json(text.parts).pass_mark,
                 }
                 for text in version.texts.order_by("language", "pk").select_related("cohort")
             ],

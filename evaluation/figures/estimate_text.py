@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
-from annotation.sheets import Sheet, say
+from annotation.sheets import Sheet, localise
 from evaluation.figures.drawing.axis import Value
 from evaluation.figures.drawing.text import isolate_direction
 from evaluation.figures.figure import Datum
@@ -96,5 +96,5 @@ def codes_of(sheet: Sheet, field: str, said: Iterable[str]) -> dict[str, str]:
     known: dict[str, str] = {}
     for listed_ in one.spec.config_json(one.config).values():
         if isinstance(listed_, list) and all(isinstance(x, dict) and {"code", "label"} <= x.keys() for x in listed_):
-            known |= {str(x["code"]): say(x["label"], get_language() or "en") for x in listed_}
+            known |= {str(x["code"]): localise(x["label"], get_language() or "en") for x in listed_}
     return known | {code: code for code in said if code not in known}

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.conditions import condition_name
-from annotation.sheets import Field, say
-from annotation.words import moment_of
+from annotation.sheets import Field, localise
+from annotation.status_text import format_moment
 from evaluation.measures import LEVEL_LABELS, Measure, default_measure, measure_labels, option_of
 from evaluation.metrics.estimate import Estimate
 from evaluation.reason_text import interval_sentence, not_counted_sentence, reason_sentence, reason_title
@@ -117,7 +117,7 @@ def questions_context(report: AgreementReport, language: str) -> dict[str, Any]:
         groups.append(
             {
                 "key": field.key,
-                "title": say(field.label, language).replace("{target}", "…"),
+                "title": localise(field.label, language).replace("{target}", "…"),
                 "level": str(LEVEL_LABELS[rows[0].level]) if rows else "",
                 "measures": _ask_as(field.key, rows[0], entry.options_of(field.key)) if rows else [],
                 "conditional": field.show_if is not None,
@@ -164,7 +164,7 @@ def measure_label(measure: Measure, field: Field, language: str) -> str:
     option = option_of(measure.key)
     for one in field.spec.agreement_options(field.config) if option is not None else ():
         if one.code == option:
-            return say(one.label, language)
+            return localise(one.label, language)
     return str(measure.label)
 
 
@@ -188,7 +188,7 @@ def cached_state(found: ReportState, zone: ZoneInfo) -> dict[str, Any]:
         )
     elif found.changed:
         said = _("As of %(moment)s; answers have been taken back or counted otherwise since, or items came in.")
-    moment = moment_of(found.computed_at, zone)
+    moment = format_moment(found.computed_at, zone)
     return {
         "watermark": client_state(found),
         "kept": said % {"moment": moment, "n": f"{found.newer:,}"},
@@ -200,7 +200,7 @@ def part_title(report: AgreementReport, language: str) -> str:
     """Of the second table."""
     if report.selection.by == "field":
         return _("Every question, by condition")
-    title = say(report.entry.sheet.field(report.selection.field).label, language).replace("{target}", "…")
+    title = localise(report.entry.sheet.field(report.selection.field).label, language).replace("{target}", "…")
     return _("By condition: %(question)s") % {"question": title} if report.selection.by == "cohort" else title
 
 
@@ -219,7 +219,7 @@ def _groups(report: AgreementReport, language: str) -> list[tuple[str, list[Row]
 def row_group_name(report: AgreementReport, row: Row, language: str) -> str:
     """A question in words, a version, or the last day of a week."""
     if report.selection.by == "field":
-        return say(report.entry.sheet.field(row.field).label, language).replace("{target}", "…")
+        return localise(report.entry.sheet.field(row.field).label, language).replace("{target}", "…")
     if report.selection.by == "time":
         return _("week to %(day)s") % {"day": date_format(date.fromisoformat(row.part), "SHORT_DATE_FORMAT")}
     return row.part

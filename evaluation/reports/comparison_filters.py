@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.sheets import say
+from annotation.sheets import localise
 from evaluation.catalogue import Catalogue
 from evaluation.reports.filters import build_select, dates, other_params, rater_selects, task_selects
 from evaluation.selection import COUNTED_LABELS, INTERVAL_LABELS, Selection
@@ -34,7 +34,7 @@ def comparison_filters(catalogue: Catalogue, selection: Selection, own: Own, lan
     campaigns = [c for c in stage.campaigns if c.id in selection.campaigns]
     selects = [build_select(name, str(OWN_LABELS[name]), dict(v), chosen) for name, v, chosen in own if len(v) > 1]
     selects += task_selects(catalogue, stage, selection)
-    fields = {f.key: say(f.label, language).replace("{target}", "…") for f in campaigns[0].fields}
+    fields = {f.key: localise(f.label, language).replace("{target}", "…") for f in campaigns[0].fields}
     if len(fields) > 1:
         selects.append(build_select("field", _("Question"), fields, selection.field))
     selects.append(build_select("interval", _("Interval"), INTERVAL_LABELS, selection.interval))

@@ -11,8 +11,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.fields.bound import Answered, answered
-from annotation.fields.form import Speech
+from annotation.fields.bound import AnswerView, answer_views
+from annotation.fields.form import Localiser
 from annotation.models import Rating, Unit
 from annotation.sheets import Field
 from evaluation.catalogue import CampaignEntry, Catalogue
@@ -144,6 +144,6 @@ def codes_of(selection: Selection, units: list[int]) -> dict[int, list[tuple[str
     return {unit: sorted(found.items()) for unit, found in numbers.items()}
 
 
-def answer_text(field: Field, answer: Any, language: str) -> Answered:
+def answer_text(field: Field, answer: Any, language: str) -> AnswerView:
     """One answer as its kind draws it."""
-    return answered([field], Speech(language), {field.key: answer})[0]
+    return answer_views([field], Localiser(language), {field.key: answer})[0]

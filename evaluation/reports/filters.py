@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from annotation.conditions import condition_name
-from annotation.sheets import say
+from annotation.sheets import localise
 from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry
 from evaluation.measures import measure_labels
 from evaluation.selection import (
@@ -37,7 +37,7 @@ def filters(catalogue: Catalogue, selection: Selection, language: str) -> dict[s
     selects = [*_of_measure(stage, campaigns, selection), *task_selects(catalogue, stage, selection)]
     fields = campaigns[0].sheet.fields
     if len(fields) > 1 and selection.by != "field":
-        questions = {f.key: say(f.label, language).replace("{target}", "…") for f in fields}
+        questions = {f.key: localise(f.label, language).replace("{target}", "…") for f in fields}
         selects.append(build_select("field", _("Question"), questions, selection.field))
     selects += rater_selects(catalogue, stage, campaigns, selection, language)
     rest = [(name, value) for name, value in other_params(selection, selects) if name != "as"]  # chosen in the table

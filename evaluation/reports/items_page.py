@@ -11,12 +11,12 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.conditions import condition_name
 from annotation.displays import display
-from annotation.displays.layout import Layout, said
-from annotation.displays.shown import shown_for
+from annotation.displays.layout import Layout, resolve_layout
+from annotation.displays.shown import build_shown
 from annotation.left_out import NEVER_SELECTED
 from annotation.models import Annotation, Unit
 from annotation.services.sheet_versions import sheet_of
-from annotation.sheets import Field, say
+from annotation.sheets import Field, localise
 from benchmarks.models import Benchmark, Stage
 from evaluation.catalogue import Catalogue
 from evaluation.measures import CODED
@@ -58,7 +58,7 @@ def list_context(
     rows = [
         {
             "unit": units[one.unit],
-            "picture": next(iter(shown_for(units[one.unit], None).images), None),
+            "picture": next(iter(build_shown(units[one.unit], None).images), None),
             "condition": names.get(units[one.unit].item.condition, ""),
             "value": format_number(one.value),
             "n": one.n,
@@ -113,7 +113,7 @@ def list_filters(catalogue: Catalogue, selection: Selection, least: int, languag
     stage = next(one for one in catalogue.stages if one.key == selection.stage)
     campaigns = [one for one in stage.campaigns if one.id in selection.campaigns]
     selects = task_selects(catalogue, stage, selection)
-    questions = {f.key: say(f.label, language).replace("{target}", "…") for f in comparable(campaigns[0])}
+    questions = {f.key: localise(f.label, language).replace("{target}", "…") for f in comparable(campaigns[0])}
     if len(questions) > 1:
         selects.append(build_select("field", _("Question"), questions, selection.field))
     selects.append(build_select("least", _("Raters, at least"), {one: one for one in LEAST}, str(least)))
@@ -154,7 +154,7 @@ def unit_context(catalogue: Catalogue, stage: Stage, unit: Unit, selection: Sele
     benchmark = catalogue.benchmark
     cohort = next((one for one in catalogue.cohorts.values() if one.label == unit.target), None)
     rows = answers_to(benchmark, unit, selection)
-    shown_item = shown_for(unit, cohort)
+    shown_item = build_shown(unit, cohort)
     fields: dict[str, tuple[Field, list[dict[str, Any]]]] = {}
     for row in rows:
         for field in sheet_of(row.annotation.sheet_version).fields:
@@ -164,11 +164,11 @@ def unit_context(catalogue: Catalogue, stage: Stage, unit: Unit, selection: Sele
     return {
         "display": display(stage.display),
         "shown": shown_item,
-        "said": said(Layout.from_json(stage.layout), shown_item, language),
+        "said": resolve_layout(Layout.from_json(stage.layout), shown_item, language),
         "n": len(rows),
         "questions": [
             {
-                "label": say(field.label, language).replace("{target}", shown_item.target_name or "…"),
+                "label": localise(field.label, language).replace("{target}", shown_item.target_name or "…"),
                 "template": f"annotation/fields/{field.spec.key}/compare.html",
                 "rows": said_by,
             }

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from annotation.sheets import say
+from annotation.sheets import localise
 from evaluation.catalogue import Catalogue
 from evaluation.measures import CODED
 from evaluation.metrics.estimate import Estimate
@@ -124,6 +124,6 @@ def people_filters(found: CohortNumbers | None, catalogue: Catalogue, language: 
         selects.append(a_select("stage", _("Stage"), called, stage.key, clears="field"))
     fields = next(one for one in stage.campaigns if one.id in found.selection.campaigns).sheet.fields
     if len(fields) > 1:
-        asked = {one.key: say(one.label, language).replace("{target}", "…") for one in fields}
+        asked = {one.key: localise(one.label, language).replace("{target}", "…") for one in fields}
         selects.append(a_select("field", _("Question"), asked, found.selection.field))
     return selects

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotation.sheets import say
+from annotation.sheets import localise
 from evaluation.measures import LEVEL_LABELS, Measure
 from evaluation.metrics.estimate import Estimate
 from evaluation.reason_text import interval_sentence, not_counted_sentence, reason_title
@@ -59,7 +59,7 @@ def questions_in_json(report: AgreementReport, language: str) -> list[dict[str, 
 
 
 def question_label(report: AgreementReport, row: QuestionRow, language: str) -> str:
-    return say(report.entry.sheet.field(row.field).label, language).replace("{target}", "…")
+    return localise(report.entry.sheet.field(row.field).label, language).replace("{target}", "…")
 
 
 QUESTION_COLUMNS = (

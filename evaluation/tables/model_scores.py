@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.utils.translation import get_language
 
-from annotation.conditions import condition_name, in_order
+from annotation.conditions import condition_name, sort_conditions
 from evaluation.metrics.counts import Floats, Ints
 from evaluation.metrics.model_human import RatedScores
 from evaluation.observations import Observations, ObservedRater
@@ -24,7 +24,7 @@ def model_label(who: ObservedRater, *, silent: Sequence[str] = ()) -> str:
 
 def conditions_of(given: TableInputs, seen: Observations) -> list[tuple[str, str]]:
     """Keys and names of the conditions of the items seen, in the recipe's order."""
-    keys = in_order(given.benchmark, {one.condition for one in seen.items})
+    keys = sort_conditions(given.benchmark, {one.condition for one in seen.items})
     return [(key, condition_name(given.benchmark, key, get_language() or "en")) for key in keys]
 
 

@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.readers import watermark
-from annotation.words import zone_of
+from annotation.status_text import time_zone_for
 from benchmarks.access import benchmark_for, may
 from benchmarks.tabs import tabs_for
 from evaluation.alpha_check import requested_check
@@ -42,7 +42,7 @@ def _language() -> str:
 def parse_selection(catalogue: Catalogue, request: HttpRequest) -> Selection:
     """By the days of who reads. Raises SelectionError."""
     assert request.user.is_authenticated
-    return select(catalogue, request.GET, zone=zone_of(request.user), every_question=True)
+    return select(catalogue, request.GET, zone=time_zone_for(request.user), every_question=True)
 
 
 def _report(catalogue: Catalogue, request: HttpRequest) -> tuple[AgreementReport, ReportState]:
@@ -51,7 +51,7 @@ def _report(catalogue: Catalogue, request: HttpRequest) -> tuple[AgreementReport
 
 def _drawn(report: AgreementReport, found: ReportState, user: Any) -> dict[str, Any]:
     """For templates/evaluation/parts/report.html, with how old it is."""
-    return report_context(report, _language()) | cached_state(found, zone_of(user)) | _next_steps(report, user)
+    return report_context(report, _language()) | cached_state(found, time_zone_for(user)) | _next_steps(report, user)
 
 
 def _next_steps(report: AgreementReport, user: Any) -> dict[str, Any]:

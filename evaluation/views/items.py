@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.models import Unit
-from annotation.words import zone_of
+from annotation.status_text import time_zone_for
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark, Stage
 from benchmarks.tabs import tabs_for
@@ -38,7 +38,7 @@ def _chosen(request: HttpRequest, catalogue: Catalogue, stage: str = "") -> tupl
     params = request.GET.copy()
     if stage:
         params["stage"] = stage
-    return disagreement_selection(catalogue, params, zone_of(request.user))
+    return disagreement_selection(catalogue, params, time_zone_for(request.user))
 
 
 def _query(request: HttpRequest, selection: Selection, **more: str) -> str:

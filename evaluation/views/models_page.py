@@ -12,7 +12,7 @@ from django.utils.translation import get_language
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation.words import zone_of
+from annotation.status_text import time_zone_for
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
@@ -31,7 +31,7 @@ def selection_with_models(catalogue: Catalogue, request: HttpRequest) -> Selecti
     """What the address selects, people and models alike; where it names neither stage nor campaign, the first stage in
     which a model has answered. Raises SelectionError."""
     assert request.user.is_authenticated
-    return replace(select(catalogue, _staged(catalogue, request), zone=zone_of(request.user)), raters=EVERYBODY)
+    return replace(select(catalogue, _staged(catalogue, request), zone=time_zone_for(request.user)), raters=EVERYBODY)
 
 
 def _staged(catalogue: Catalogue, request: HttpRequest) -> QueryDict:

@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.readers import withdrawn_of
-from annotation.services.exclusions import exclude, lift
+from annotation.services.exclusions import exclude, lift_exclusion
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
@@ -114,7 +114,7 @@ def person(request: HttpRequest, slug: str, rater_id: int) -> HttpResponse:
 def _decide(request: HttpRequest, benchmark: Benchmark, line: RaterRow, form: ReasonForm) -> None:
     assert request.user.is_authenticated
     if request.POST.get("do") == "lift":
-        count = lift(benchmark, line.rater, request.user, timezone.now())
+        count = lift_exclusion(benchmark, line.rater, request.user, timezone.now())
         said = ngettext("%(n)s answer counts again.", "%(n)s answers count again.", count) % {"n": count}
     elif request.POST.get("do") != "exclude":
         raise Http404

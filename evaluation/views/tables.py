@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation.words import zone_of
+from annotation.status_text import time_zone_for
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
@@ -27,7 +27,7 @@ from evaluation.tables.table_inputs import InvalidOption
 def reader_zone(request: HttpRequest) -> tzinfo:
     """Whose days the dates of an address are, as on the page of agreement."""
     assert request.user.is_authenticated
-    return zone_of(request.user)
+    return time_zone_for(request.user)
 
 
 def _frame(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:

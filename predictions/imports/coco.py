@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from django.utils.translation import gettext as _
 
 from annotation.imports.source import Row
-from annotation.imports.staging import together
+from annotation.imports.staging import group_by_key
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from predictions.bodies import storable
 from predictions.imports.samples import ODD, Boxes, Lines, Sample, one_row
@@ -99,7 +99,7 @@ def rows(file: BinaryIO) -> Iterator[Row]:
 
 def lines(rows: Iterator[Row], names: Names, beat: Callable[[], None]) -> Lines:
     """One for each image, wherever its detections stand; numbered by the first of them."""
-    for some in together(rows, lambda row: [row.get("image_id")], MOST_IN_IMAGE, beat):
+    for some in group_by_key(rows, lambda row: [row.get("image_id")], MOST_IN_IMAGE, beat):
         number, first = some[0]
         try:
             if isinstance(first, RowProblem):

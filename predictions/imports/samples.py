@@ -9,7 +9,7 @@ from typing import Any, Literal
 from django.utils.translation import gettext as _
 
 from annotation.imports.rows import cell, clean
-from annotation.sheets import Field, Sheet, say
+from annotation.sheets import Field, Sheet, localise
 from benchmarks.imports.problems import RowProblem
 
 Failure = Literal["no_response", "unparseable", "out_of_range"]
@@ -167,7 +167,7 @@ def _from_text(text: str, one: Field) -> Any:
             raise Unreadable("unparseable", "bad_json") from None
     if plain in codes:
         return plain
-    by_words = {say(option.label, "en").casefold(): option.code for option in _options(one)}
+    by_words = {localise(option.label, "en").casefold(): option.code for option in _options(one)}
     if plain.casefold() in by_words:
         return by_words[plain.casefold()]
     try:

@@ -20,11 +20,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.imports.gathering import Gathered
-from annotation.imports.rows import known_otherwise
+from annotation.imports.row_groups import AnswerRowGroup
+from annotation.imports.rows import model_info_problem
 from annotation.models import Annotation, Campaign, CampaignCohort, Unit
 from annotation.services import file_rows
-from annotation.services.file_rows import NotTaken, Place, Ready
+from annotation.services.file_rows import ImportTarget, ParsedAnswer, RowsRejected
 from annotation.services.file_writing import write
 from annotation.services.sheet_versions import sheet_of
 from benchmarks import storage
@@ -72,7 +72,7 @@ def start(campaign: Campaign, actor: User, file: File, told: Told, model: Model,
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
         rater = models_of(benchmark.team, [(model.name, model.setting)])[model.name, model.setting]
         if name := model_conflict(rater.about, model.about):
-            raise Refused(known_otherwise(model.name, name, rater.about[name], model.about[name]))
+            raise Refused(model_info_problem(model.name, name, rater.about[name], model.about[name]))
         for run in Run.objects.filter(campaign=campaign, rater=rater, task=Run.Task.ANSWERS, withdrawn_at=None):
             if run.complete and run.digest == digest:
                 return None
@@ -135,16 +135,16 @@ def run(work: JobContext) -> None:
         files.forget(name)
 
 
-def _place(held: Run, actor: User | None) -> Place:
+def _place(held: Run, actor: User | None) -> ImportTarget:
     campaign = held.campaign
     if campaign is None or campaign.sheet_version is None:
         raise JobFailed(_("The campaign of this run takes no answers."))
     cohorts = CampaignCohort.objects.filter(campaign=campaign).select_related("cohort")
     by_label = {row.cohort.label: row for row in cohorts}
-    return Place(campaign, sheet_of(campaign.sheet_version), by_label, _key(held), actor=actor)
+    return ImportTarget(campaign, sheet_of(campaign.sheet_version), by_label, _key(held), actor=actor)
 
 
-def _take(work: JobContext, held: Run, place: Place, file: File, told: Told, found: Iterator[Any]) -> None:
+def _take(work: JobContext, held: Run, place: ImportTarget, file: File, told: Told, found: Iterator[Any]) -> None:
     done, batch, passed = work.cursor.get("answers", 0), list[Any](), 0
     for count, one in enumerate(found):
         if count % 5000 == 0:
@@ -160,7 +160,9 @@ def _take(work: JobContext, held: Run, place: Place, file: File, told: Told, fou
         _step(work, held, place, file, told, batch, passed)
 
 
-def _step(work: JobContext, held: Run, place: Place, file: File, told: Told, batch: Sequence[Any], passed: int) -> None:
+def _step(
+    work: JobContext, held: Run, place: ImportTarget, file: File, told: Told, batch: Sequence[Any], passed: int
+) -> None:
     work.check()
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=place.team.pk)
@@ -173,22 +175,22 @@ def _step(work: JobContext, held: Run, place: Place, file: File, told: Told, bat
         work.step(done=min(done, work.job.total or done), cursor={"answers": passed}, rows=rows)
 
 
-def settle(held: Run, place: Place, batch: Sequence[Found], now: datetime) -> list[JobRow]:
+def settle(held: Run, place: ImportTarget, batch: Sequence[Found], now: datetime) -> list[JobRow]:
     """What becomes of some answers, told for each of their rows. Needs a transaction that holds the team's row."""
     for one in batch:
         _as_of_model(one.gathered, held)
     known = file_rows.look_up(place, [one.gathered for one in batch])
-    ready: list[tuple[Found, Ready]] = []
+    ready: list[tuple[Found, ParsedAnswer]] = []
     calls, report = _Calls(held, place, now, known), list[JobRow]()
     for one in batch:
         try:
             if one.unread is not None:
                 report += calls.failed(one, known, one.unread.state, one.unread.reason)
             else:
-                taken = file_rows.understood(place, one.gathered, known, now)
+                taken = file_rows.resolve_answer(place, one.gathered, known, now)
                 calls.only_once(taken)
                 ready.append((one, taken))
-        except NotTaken as refused:
+        except RowsRejected as refused:
             report += _refused(one, known, refused, calls)
     judged = write(place, [taken for _one, taken in ready], now)
     for (one, taken), (outcome, why, message) in zip(ready, judged, strict=True):
@@ -200,7 +202,7 @@ def settle(held: Run, place: Place, batch: Sequence[Found], now: datetime) -> li
     return report
 
 
-def _as_of_model(one: Gathered, held: Run) -> None:
+def _as_of_model(one: AnswerRowGroup, held: Run) -> None:
     """Whoever the file says gave them, the run's model did."""
     about = {"rater": held.rater.name, "rater_kind": "model", "setting": held.rater.setting}
     one.row = {**{name: value for name, value in one.row.items() if name not in ("about", "cohort")}, **about} | (
@@ -208,7 +210,7 @@ def _as_of_model(one: Gathered, held: Run) -> None:
     )
 
 
-def _refused(one: Found, known: file_rows.Lookup, refused: NotTaken, calls: _Calls) -> Iterator[JobRow]:
+def _refused(one: Found, known: file_rows.RowLookup, refused: RowsRejected, calls: _Calls) -> Iterator[JobRow]:
     """What the sheet does not take is a failure of the model; all else is a fault of the file."""
     first = next(iter(refused.problems.values()))
     if refused.codes:
@@ -225,14 +227,14 @@ def _refused(one: Found, known: file_rows.Lookup, refused: NotTaken, calls: _Cal
 class _Calls:
     """The calls of a step, written at its end. One item is asked once: another row of it is a fault of the file."""
 
-    def __init__(self, held: Run, place: Place, now: datetime, known: file_rows.Lookup) -> None:
+    def __init__(self, held: Run, place: ImportTarget, now: datetime, known: file_rows.RowLookup) -> None:
         self.run, self.place, self.now = held, place, now
         items = [one.pk for one in known.items.values() if not isinstance(one, RowProblem)]
         rows = Call.objects.filter(run=held, item__in=items).exclude(state=Call.State.ANSWERED)
         self.lost: set[tuple[int, str]] = set(rows.values_list("item", "unit__target"))
         self.made: list[tuple[Found, Call, str]] = []
 
-    def failed(self, one: Found, known: file_rows.Lookup, state: str, why: str, words: str = "") -> Iterator[JobRow]:
+    def failed(self, one: Found, known: file_rows.RowLookup, state: str, why: str, words: str = "") -> Iterator[JobRow]:
         key = str(one.gathered.row.get("item", ""))
         item = known.items.get(key)
         target = str(one.gathered.row.get("target") or "")
@@ -247,13 +249,13 @@ class _Calls:
             self.lost.add((item.pk, target))
             self.made.append((one, self._call(item.pk, unit.pk, one, state, why), ""))
 
-    def only_once(self, taken: Ready) -> None:
-        """Raises NotTaken where an earlier row of the file asked the same, and had no value."""
+    def only_once(self, taken: ParsedAnswer) -> None:
+        """Raises RowsRejected where an earlier row of the file asked the same, and had no value."""
         if (taken.item.pk, taken.target) in self.lost:
             text = _("An earlier row of this file is the answer here, and has no value. Take one of the two out.")
-            raise NotTaken(dict.fromkeys(taken.gathered.numbers, RowProblem("twice", text)))
+            raise RowsRejected(dict.fromkeys(taken.gathered.numbers, RowProblem("twice", text)))
 
-    def answered(self, one: Found, taken: Ready) -> None:
+    def answered(self, one: Found, taken: ParsedAnswer) -> None:
         unit = Unit.objects.only("pk").get(item=taken.item, target=taken.target)
         made = self._call(taken.item.pk, unit.pk, one, Call.State.ANSWERED, "")
         self.made.append((one, made, self.place.key(taken.number)))

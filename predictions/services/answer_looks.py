@@ -10,9 +10,9 @@ from typing import Any
 
 from annotation.imports.source import Row
 from annotation.models import Campaign, CampaignCohort
-from annotation.services.file_rows import NotTaken, Place, look_up, understood
+from annotation.services.file_rows import ImportTarget, RowsRejected, look_up, resolve_answer
 from annotation.services.sheet_versions import sheet_of
-from annotation.sheets import Sheet, say
+from annotation.sheets import Sheet, localise
 from benchmarks.imports.problems import RowProblem
 from predictions.bodies import storable
 from predictions.imports import coco, inspect, lm_eval
@@ -96,7 +96,7 @@ def _fields(file: File, sheet: Sheet, language: str) -> dict[str, str]:
         return {}
     boxes = file.format == coco.KEY
     fields = [one for one in sheet.fields if (one.spec.level(one.config) == "box") == boxes]
-    return {one.key: say(one.label, language).replace("{target}", "…") for one in fields}
+    return {one.key: localise(one.label, language).replace("{target}", "…") for one in fields}
 
 
 def _keys(file: File, some: list[Mapping[str, Any]], names: coco.Names, campaign: Campaign) -> dict[str, int]:
@@ -165,7 +165,9 @@ class Shown:
 def first_rows(file: File, looked: Looked, told: Told, campaign: Campaign, now: Any) -> list[Shown]:
     """The first answers, without writing anything."""
     sheet = sheet_of(campaign.sheet_version)
-    place = Place(campaign, sheet, {row.cohort.label: row for row in campaign.cohorts.select_related("cohort")}, "")
+    place = ImportTarget(
+        campaign, sheet, {row.cohort.label: row for row in campaign.cohorts.select_related("cohort")}, ""
+    )
     with answer_samples.opened(file) as rows:
         first = islice(rows, LOOKED if file.format == coco.KEY else SCANNED)
         found = answer_samples.found(file, first, told, sheet, campaign.stage, lambda: None, looked.names)
@@ -184,15 +186,15 @@ def _of_table(row: Mapping[str, Any]) -> str:
     return str(answers or row.get("code") or "")
 
 
-def _shown(one: Found, place: Place, known: Any, now: Any) -> Shown:
+def _shown(one: Found, place: ImportTarget, known: Any, now: Any) -> Shown:
     row = one.gathered.row
     item = storable(str(row.get("item", ""))), storable(str(row.get("target") or row.get("cohort") or ""))
     said = storable((one.raw or _of_table(row))[:LONGEST_CELL])
     if one.unread is not None:
         return Shown(one.number, *item, said, {}, unread=reason(one.unread.reason))
     try:
-        return Shown(one.number, *item, said, understood(place, one.gathered, known, now).parsed.answers)
-    except NotTaken as refused:
+        return Shown(one.number, *item, said, resolve_answer(place, one.gathered, known, now).parsed.answers)
+    except RowsRejected as refused:
         problems = [told_here(problem, item[0]) for problem in refused.problems.values()]
         words = " ".join(dict.fromkeys(problem.message for problem in problems))
         return Shown(one.number, *item, said, {}, **({"unread": words} if refused.codes else {"wrong": words}))

@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Campaign
-from annotation.services import machine_answers
-from annotation.services.machine_answers import Desk, Mixed
+from annotation.services import model_answers
+from annotation.services.model_answers import AnswerDestination, MixedSources
 from jobs import services as jobs
 from jobs.models import Job, record
 from people.models import Rater, Team, User
@@ -135,7 +135,7 @@ def _rater(plan: Plan) -> Rater:
         )
         raise Refused(words % {"name": name[0]})
     _same_model(plan, rater, name[0])
-    if machine_answers.by_files(plan.campaign, rater):
+    if model_answers.has_file_answers(plan.campaign, rater):
         words = _(
             "“%(name)s” with this setting has answers here that came in a file, and answers are not mixed. Withdraw "
             "that import, or give another setting."
@@ -337,10 +337,10 @@ def _quiet(run: Run) -> None:
         raise Refused(_("Something is being asked now. Pause the run, and wait a moment."))
 
 
-def _desk(run: Run) -> Desk:
+def _desk(run: Run) -> AnswerDestination:
     if run.campaign is None:
         raise ValueError(f"run {run.pk} answers no campaign")
-    return Desk.of(run.campaign, run.rater)
+    return AnswerDestination.of(run.campaign, run.rater)
 
 
 def withdraw(run: Run, actor: User, at: datetime) -> None:
@@ -351,7 +351,7 @@ def withdraw(run: Run, actor: User, at: datetime) -> None:
         if held.withdrawn_at:
             return
         Run.objects.filter(pk=run.pk).update(withdrawn_at=at)
-        n = machine_answers.withdraw(_desk(held), _annotations(held), at)
+        n = model_answers.withdraw(_desk(held), _annotations(held), at)
         _event(held, actor, "run.withdrawn", answers=n)
 
 
@@ -365,10 +365,10 @@ def bring_back(run: Run, actor: User, at: datetime) -> None:
         newer = Run.objects.filter(campaign=held.campaign, rater=held.rater, task=held.task, withdrawn_at=None)
         try:
             if newer.exists():
-                raise Mixed
+                raise MixedSources
             with transaction.atomic():
-                n = machine_answers.bring_back(_desk(held), _annotations(held), at)
-        except Mixed:
+                n = model_answers.restore(_desk(held), _annotations(held), at)
+        except MixedSources:
             raise Refused(_("The model has other answers here by now. Withdraw those first.")) from None
         Run.objects.filter(pk=run.pk).update(withdrawn_at=None)
         _event(held, actor, "run.brought_back", answers=n)

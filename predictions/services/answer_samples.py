@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from django.utils.translation import gettext as _
 
 from annotation.imports import source
-from annotation.imports.gathering import Gathered, answers, each
+from annotation.imports.row_groups import AnswerRowGroup, group_long_rows, group_wide_rows
 from annotation.imports.source import Row
 from annotation.models import CampaignCohort
 from annotation.sheets import Sheet
@@ -32,7 +32,7 @@ HEAD = 64 * 1024
 class Found:
     """An answer of the file: a row that can be imported, or a reply without a value. `number`: its row or sample."""
 
-    gathered: Gathered
+    gathered: AnswerRowGroup
     raw: str = ""
     unread: Unreadable | None = None
     how: str = ""
@@ -109,8 +109,8 @@ def found(
     else:
         with_names = _of_model(rows, told.rater, told.of_setting)
         first, with_names = _peeked(with_names)
-        long = source.is_long(iter(first))
-        many = answers(with_names, sheet, stage.has_target, beat) if long else each(with_names)
+        long = source.is_long_format(iter(first))
+        many = group_long_rows(with_names, sheet, stage.has_target, beat) if long else group_wide_rows(with_names)
         yield from (Found(one) for one in many)
 
 
@@ -159,12 +159,12 @@ def _placed(
 ) -> Found:  # fmt: skip
     if not isinstance(one, Sample):
         number, problem = one
-        return Found(Gathered([number], {}, {number: problem}))
+        return Found(AnswerRowGroup([number], {}, {number: problem}))
     item = items.get(one.key)
     if item is None or isinstance(item, RowProblem):
         text = _("There is no item “%(key)s” in this stage, nor a picture of that name.") % {"key": one.key[:80]}
         problem = item or RowProblem("no_item", text)
-        return Found(Gathered([one.number], {"item": one.key}, {one.number: problem}), one.raw)
+        return Found(AnswerRowGroup([one.number], {"item": one.key}, {one.number: problem}), one.raw)
     row: dict[str, Any] = {"item": item.key}
     if stage.has_target:
         row["target"] = told.target.removeprefix(samples.ALL) if told.target.startswith(samples.ALL) else (
@@ -173,9 +173,9 @@ def _placed(
         if row["target"] not in cultures:
             text = _("Its culture, “%(name)s”, is none that is asked about in this stage.")
             problem = RowProblem("no_target", text % {"name": str(row["target"])[:80]})
-            return Found(Gathered([one.number], {"item": one.key}, {one.number: problem}), one.raw)
+            return Found(AnswerRowGroup([one.number], {"item": one.key}, {one.number: problem}), one.raw)
     how = "likelihood" if isinstance(one.said, samples.Likelihoods) else "" if isinstance(one.said, Boxes) else "text"
-    made = Found(Gathered([one.number], row, partial=told.field != samples.WHOLE), one.raw, how=how)
+    made = Found(AnswerRowGroup([one.number], row, partial=told.field != samples.WHOLE), one.raw, how=how)
     try:
         row["answers"] = _boxes(one.said, item, told, made) if isinstance(one.said, Boxes) else (
             samples.answers(one, sheet, told.field)

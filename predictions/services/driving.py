@@ -17,8 +17,8 @@ from django.db.models import F, Min, Q
 from django.utils import timezone
 
 from annotation.models import Unit
-from annotation.services.machine_answers import Answer, Mixed
-from annotation.services.machine_answers import write as write_answers
+from annotation.services.model_answers import MixedSources, ModelAnswer
+from annotation.services.model_answers import write as write_answers
 from jobs.runner import LEASE, JobContext
 from predictions.bodies import pictures_of
 from predictions.models import Call, Run
@@ -324,7 +324,7 @@ class Driver:
     def _read(self, whole: Sequence[Task], now: datetime) -> list[Settled]:
         outfit = self.outfit
         readings: dict[int, Reading] = {}
-        answers: list[Answer] = []
+        answers: list[ModelAnswer] = []
         for task in whole:
             replies = [task.replies[part][1] for part in range(len(task.requests))]
             found = read(outfit.prompt, outfit.sheet, task.scene, task.shown, task.asked, replies)
@@ -332,11 +332,13 @@ class Driver:
             if found.parsed is not None:
                 key = f"run:{self.run.pk}:{task.call.id}:"
                 call = task.call
-                answers.append(Answer(call.unit, call.item, call.repeat, key, found.parsed, task.begun or now, now))
+                answers.append(
+                    ModelAnswer(call.unit, call.item, call.repeat, key, found.parsed, task.begun or now, now)
+                )
         try:
             with transaction.atomic():
                 made = write_answers(outfit.desk, answers, now)
-        except Mixed:
+        except MixedSources:
             self.close("files")
             run_calls.go_on([(task.call, task.attempts, task.cost) for task in whole])
             return []

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from annotation.models import Campaign
-from annotation.services.machine_answers import Desk
+from annotation.services.model_answers import AnswerDestination
 from annotation.services.sheet_versions import sheet_of
 from annotation.sheets import Sheet
 from predictions.backends.contract import Decoding
@@ -32,7 +32,7 @@ class ToRead:
     prompt: Prompt
     sheet: Sheet
     scenes: Scenes
-    desk: Desk
+    desk: AnswerDestination
     team: int
 
 
@@ -79,7 +79,11 @@ def to_read(run: Run) -> ToRead:
     prompt = registry.prompt(run.prompt, run.prompt_version)
     scenes = scenes_of(run.campaign, prompt, run.prompt_options)
     return ToRead(
-        prompt, sheet_of(run.campaign.sheet_version), scenes, Desk.of(run.campaign, run.rater), run.benchmark.team_id
+        prompt,
+        sheet_of(run.campaign.sheet_version),
+        scenes,
+        AnswerDestination.of(run.campaign, run.rater),
+        run.benchmark.team_id,
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.fields.contract import Shown
-from annotation.sheets import Parsed, Sheet
+from annotation.sheets import ParsedSheet, Sheet
 from predictions.bodies import storable
 from predictions.models.calls import INCOMPLETE
 from predictions.prompts.contract import Asked, Prompt, Reply, Scene, Unread, got_by
@@ -27,7 +27,7 @@ class Reading:
     state: str
     reason: str = ""
     notes: Mapping[str, Any] = field(default_factory=dict)
-    parsed: Parsed | None = None
+    parsed: ParsedSheet | None = None
     how: str = ""
 
 
@@ -70,14 +70,14 @@ def _read(prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: Asked
     return Reading("answered", "", notes, parsed)
 
 
-def _without(parsed: Parsed, sheet: Sheet, problems: Collection[str]) -> Parsed:
+def _without(parsed: ParsedSheet, sheet: Sheet, problems: Collection[str]) -> ParsedSheet:
     """The readable fields alone: not those with problems, nor those asked because of one of them. Nothing, where the
     problem is of the whole sheet."""
     if not set(problems) <= {one.key for one in sheet.fields}:
-        return Parsed()
+        return ParsedSheet()
     gone = set(problems)
     for one in sheet.fields:
         if one.show_if and one.show_if.field in gone:
             gone.add(one.key)
     answers = {key: answer for key, answer in parsed.answers.items() if key not in gone}
-    return Parsed(answers=answers, codes=[code for code in parsed.codes if code.field not in gone])
+    return ParsedSheet(answers=answers, codes=[code for code in parsed.codes if code.field not in gone])

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from annotation.services.sql import change, fetch
+from annotation.services.sql import execute, fetch
 from predictions.bodies import body_of, reply_of, storable
 from predictions.models import Call, Run
 from predictions.prompts.contract import Reply
@@ -253,7 +253,7 @@ def go_on(rows: Sequence[tuple[Claimed, int, Decimal]]) -> None:
 
 def spend_all(run: int, holder: str) -> int:
     """Everything that still waits is over the budget; says how many."""
-    return change(
+    return execute(
         """UPDATE predictions_call SET state = 'over_budget', reason = 'budget', holder = '', lease_until = NULL,
              not_before = NULL
            WHERE run_id = %(run)s AND (state = 'pending' OR (state = 'running' AND holder = %(holder)s))""",

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from annotation.imports.rows import clean
 from annotation.imports.source import Row
-from annotation.imports.staging import together
+from annotation.imports.staging import group_by_key
 from benchmarks.imports.problems import RowProblem
 from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
@@ -40,7 +40,11 @@ def run(work: JobContext) -> None:
         with files.rows(work, HEADS) as rows:
             long = found.task != Run.Task.EMBEDDING and _is_long(rows)
         with files.rows(work, HEADS) as rows:
-            _take(work, found, together(rows, _query, results.MOST_FOUND + 1, work.beat) if long else _each(work, rows))
+            _take(
+                work,
+                found,
+                group_by_key(rows, _query, results.MOST_FOUND + 1, work.beat) if long else _each(work, rows),
+            )
     _finish(work, found)
     files.forget(work.params["file"])
 

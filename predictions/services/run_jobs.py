@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Campaign
-from annotation.services import machine_answers
-from annotation.services.machine_answers import Answer
+from annotation.services import model_answers
+from annotation.services.model_answers import ModelAnswer
 from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, record
 from jobs.runner import JobCancelled, JobContext, JobFailed, Requeue
@@ -70,7 +70,7 @@ def _taken_up(work: JobContext) -> Run:
         raise JobCancelled
     if found.campaign.state == Campaign.State.CLOSED:
         _halt(found, work, "closed")
-    if machine_answers.by_files(found.campaign, found.rater):
+    if model_answers.has_file_answers(found.campaign, found.rater):
         _halt(found, work, "files")
     return found
 
@@ -166,7 +166,7 @@ def _read_again(found: Run, outfit: ToRead, batch: Sequence[Call], now: datetime
     bodies = dict(Reply.objects.filter(team=outfit.team, pk__in=wanted).values_list("pk", "body"))
     there = units([call.unit_id for call in batch if call.unit_id])
     readings: dict[int, Reading] = {}
-    answers: list[Answer] = []
+    answers: list[ModelAnswer] = []
     for call in batch:
         if not call.replies or call.unit_id is None:
             continue
@@ -179,11 +179,11 @@ def _read_again(found: Run, outfit: ToRead, batch: Sequence[Call], now: datetime
         got = readings[call.pk] = read(outfit.prompt, outfit.sheet, scene, shown, asked, replies)
         if got.parsed is not None:
             at = call.ended_at or now
-            answers.append(Answer(call.unit_id, call.item_id, call.repeat, _key(call), got.parsed, at, now))
-    made = machine_answers.write(outfit.desk, answers, now)
+            answers.append(ModelAnswer(call.unit_id, call.item_id, call.repeat, _key(call), got.parsed, at, now))
+    made = model_answers.write(outfit.desk, answers, now)
     gone = [one.annotation_id for one in batch if one.annotation_id and one.pk in readings and _key(one) not in made]
     if gone:
-        machine_answers.withdraw(outfit.desk, gone, now, machine_answers.SUPERSEDED)
+        model_answers.withdraw(outfit.desk, gone, now, model_answers.SUPERSEDED)
     for call in (one for one in batch if one.pk in readings):
         got = readings[call.pk]
         call.state, call.reason, call.how, call.notes = got.state, got.reason, got.how, dict(got.notes)
@@ -194,7 +194,7 @@ def _read_again(found: Run, outfit: ToRead, batch: Sequence[Call], now: datetime
 
 
 def _key(call: Call) -> str:
-    return f"{machine_answers.OF_RUNS}{call.run_id}:{call.pk}:"
+    return f"{model_answers.OF_RUNS}{call.run_id}:{call.pk}:"
 
 
 ASK = JobKind(KIND, run, after)

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.imports.rows import known_otherwise
+from annotation.imports.rows import model_info_problem
 from benchmarks.models import Benchmark
 from jobs import services as jobs
 from jobs.models import Job, record
@@ -54,7 +54,7 @@ def start(benchmark: Benchmark, actor: User, upload: File[Any], told: Told) -> J
         model = (told.model, told.setting)
         rater = models_of(benchmark.team, [model])[model]
         if name := model_conflict(rater.about, told.about):
-            raise Refused(known_otherwise(told.model, name, rater.about[name], told.about[name]))
+            raise Refused(model_info_problem(told.model, name, rater.about[name], told.about[name]))
         if _is_there(_same(told, rater), digest):
             add_model_info(rater, told.about, actor, benchmark.scope)
             return None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 
 from annotation.models import Campaign, Unit
-from annotation.services.sql import change, fetch
+from annotation.services.sql import execute, fetch
 from benchmarks.models import Item
 from predictions.models import Call, Run
 
@@ -153,9 +153,9 @@ def make_calls(run: Any, spots: Sequence[Spot]) -> int:
     made = 0
     columns = {"items": [one.item for one in spots], "targets": [one.target for one in spots]}
     fetch(UNITS, columns)
-    made = change(CALLS, {**columns, "run": run.pk, "repeats": run.repeats})
+    made = execute(CALLS, {**columns, "run": run.pk, "repeats": run.repeats})
     if made > LATER:
-        change("ANALYZE predictions_call", [])
+        execute("ANALYZE predictions_call", [])
     return made
 
 

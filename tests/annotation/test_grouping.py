@@ -8,9 +8,9 @@ from django.http import QueryDict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.displays.contact import groups_of
-from annotation.fields.contract import Refused, Shown, ShownImage
-from annotation.fields.form import Speech
+from annotation.displays.contact_sheet import build_contact_groups
+from annotation.fields.contract import InvalidAnswer, Shown, ShownImage
+from annotation.fields.form import Localiser
 from annotation.fields.grouping.form import FORM
 from annotation.fields.grouping.spec import SPEC, in_order, role_keys
 
@@ -43,7 +43,7 @@ acts = st.tuples(
 def test_acts_in_any_order_make_a_partition(said: tuple[str, ...]) -> None:
     try:
         answer = SPEC.parse(list(said), CONFIG, shown())
-    except Refused as refused:  # somebody is the same as what is dropped
+    except InvalidAnswer as refused:  # somebody is the same as what is dropped
         assert refused.problem.code == "picture_twice"
         return
     assert answer is not None
@@ -72,9 +72,9 @@ anything = st.recursive(
 def test_anything_else_is_refused_or_understood_and_never_an_error(raw: Any) -> None:
     try:
         SPEC.parse(raw, CONFIG, shown())
-    except Refused as refused:
+    except InvalidAnswer as refused:
         assert refused.problem.code in SPEC.problems
-    FORM.context(CONFIG, raw if raw is None or isinstance(raw, str) else None, Speech(), shown())
+    FORM.context(CONFIG, raw if raw is None or isinstance(raw, str) else None, Localiser(), shown())
 
 
 @pytest.mark.parametrize(
@@ -85,19 +85,19 @@ def test_what_is_no_grouping_stays_text_in_drafts(typed: str) -> None:
     posted.setlist("a-q", [typed])
     read = FORM.read(posted, "a-q")
     assert json.dumps(read, allow_nan=False).encode()
-    with pytest.raises(Refused):
+    with pytest.raises(InvalidAnswer):
         SPEC.parse(read, CONFIG, shown())
-    assert FORM.context(CONFIG, read, Speech(), shown())["count"] == 7
+    assert FORM.context(CONFIG, read, Localiser(), shown())["count"] == 7
 
 
 def test_a_refused_or_partial_answer_is_drawn_as_it_came() -> None:
     raw = {"groups": [{"images": ["p001", "p002"], "kept": ["p001"], "roles": {"p002": "crop"}}], "dropped": ["p004"]}
-    rows = FORM.context(CONFIG, raw, Speech(), shown())["rows"]
+    rows = FORM.context(CONFIG, raw, Localiser(), shown())["rows"]
     chosen = [[one.label for one in row.acts if one.chosen] for row in rows]
     assert chosen == [["Keep"], ["Same as 1"], ["Not decided"], ["Drop"], *[["Not decided"]] * 3]
     assert [one.label for one in rows[1].roles if one.chosen] == ["Crop"]
-    assert json.loads(FORM.context(CONFIG, raw, Speech(), shown())["written"]) == raw
-    with pytest.raises(Refused) as refused:
+    assert json.loads(FORM.context(CONFIG, raw, Localiser(), shown())["written"]) == raw
+    with pytest.raises(InvalidAnswer) as refused:
         SPEC.parse(raw, CONFIG, shown())
     assert refused.value.problem.params == {"count": 4, "first": 3}
 
@@ -105,7 +105,7 @@ def test_a_refused_or_partial_answer_is_drawn_as_it_came() -> None:
 def test_numbers_follow_the_sheet_and_not_the_names() -> None:
     item = shown(groups=[["p005"], ["p007", "p001"], ["p002", "p009"]], near={"p001": [["p007", 0.9], ["p005", 0.1]]})
     assert in_order(item) == ["p007", "p001", "p005", "p002", "p003", "p004", "p006"]
-    groups = groups_of(item)
+    groups = build_contact_groups(item)
     assert [(group.number, [one.number for one in group.pictures]) for group in groups] == [
         (1, [1, 2]),
         (0, [3, 4, 5, 6, 7]),
@@ -119,7 +119,7 @@ def test_a_group_says_how_alike_any_two_of_it_are() -> None:
         "p002": [["p001", 0.84], ["p005", 0.05]],
         "p003": [["p002", 0.59]],
     }
-    group = groups_of(shown(groups=[["p001", "p002", "p003"]], near=near))[0]
+    group = build_contact_groups(shown(groups=[["p001", "p002", "p003"]], near=near))[0]
     assert (group.low, group.high) == ("0.32", "0.84")  # not the nearest of each, and nobody outside
 
 

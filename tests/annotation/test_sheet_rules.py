@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from annotation.fields.contract import Shown
-from annotation.services.sheet_versions import bones
+from annotation.services.sheet_versions import structure
 from annotation.sheets import Sheet, SheetError
 
 SHOWN = Shown(item_id=1, facts={"objects": 4})
@@ -43,7 +43,7 @@ def test_a_remark_between_fields_is_confirmed_under_its_key() -> None:
     parsed = whole().parse(low, SHOWN)
     assert list(parsed.warnings) == ["sound"] and not parsed.errors
     assert whole().parse(low, SHOWN, ["sound:check"]).ok
-    assert whole().warned(low, SHOWN, ["sound:check", "fit:check"]) == ("sound:check",)
+    assert whole().unconfirmed(low, SHOWN, ["sound:check", "fit:check"]) == ("sound:check",)
     blocks = whole(checks=[{**CHECK, "blocks": True}]).parse(low, SHOWN, ["sound:check"])
     assert [one.code for one in blocks.errors["sound"]] == ["check"]
 
@@ -101,5 +101,7 @@ def test_it_round_trips_and_plain_sheets_look_as_before() -> None:
 
 def test_words_of_rules_and_checks_are_wording_and_expressions_are_not() -> None:
     other = whole(checks=[{**CHECK, "words": {"en": "Both are too low."}}]).to_json()
-    assert bones(other) == bones(whole().to_json())
-    assert bones(whole(checks=[{**CHECK, "expression": "fit + clear >= 3"}]).to_json()) != bones(whole().to_json())
+    assert structure(other) == structure(whole().to_json())
+    assert structure(whole(checks=[{**CHECK, "expression": "fit + clear >= 3"}]).to_json()) != structure(
+        whole().to_json()
+    )

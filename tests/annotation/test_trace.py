@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotation.trace import MOST_OPENED, merged, read_trace
+from annotation.opening_log import MOST_OPENED, merge_openings, parse_openings
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SINCE = NOON - timedelta(hours=1)
@@ -14,7 +14,7 @@ ROW = {"part": "hint", "at": "2026-05-01T11:59:00+00:00", "seconds": 3.14, "gate
 
 
 def read(*rows: Any, part: str = "hint") -> Any:
-    return read_trace(json.dumps({"opened": list(rows)}), part, SINCE, NOON)
+    return parse_openings(json.dumps({"opened": list(rows)}), part, SINCE, NOON)
 
 
 def test_an_opening_is_kept() -> None:
@@ -38,7 +38,7 @@ def test_what_cannot_be_is_left_out(row: Any) -> None:
 
 @pytest.mark.parametrize("posted", ["", "{", "[]", "{}", '{"opened": 3}', "[" * 4000, "x" * 20_001, None])
 def test_what_is_no_trace_is_none(posted: Any) -> None:
-    assert read_trace(posted, "hint", SINCE, NOON) == {}
+    assert parse_openings(posted, "hint", SINCE, NOON) == {}
 
 
 def test_a_mark_is_only_true_when_it_says_so_and_nothing_else_is_kept() -> None:
@@ -58,9 +58,9 @@ def test_there_is_an_end_to_it() -> None:
 
 def test_an_opening_cannot_be_taken_back() -> None:
     kept, later = read(ROW), read({**ROW, "at": "2026-05-01T11:59:30+00:00"})
-    assert len(merged(kept, later)["opened"]) == 2
-    assert merged(kept, {"opened": []}) == merged(kept, {}) == merged(kept, kept) == kept
-    assert merged({}, {}) == {}
+    assert len(merge_openings(kept, later)["opened"]) == 2
+    assert merge_openings(kept, {"opened": []}) == merge_openings(kept, {}) == merge_openings(kept, kept) == kept
+    assert merge_openings({}, {}) == {}
 
 
 def test_a_stage_that_folds_nothing_keeps_nothing() -> None:

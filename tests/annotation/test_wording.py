@@ -3,10 +3,10 @@
 import pytest
 from django.template.loader import render_to_string
 
-from annotation.fields.form import Speech
+from annotation.fields.form import Localiser
 from annotation.fields.text.form import FORM
 from annotation.fields.text.spec import SPEC
-from annotation.fields.text.wording import CHECKS, remarks
+from annotation.fields.text.wording import CHECKS, style_warnings
 
 EVERY = tuple(one for one in CHECKS if one != "question_mark")
 
@@ -43,7 +43,7 @@ EVERY = tuple(one for one in CHECKS if one != "question_mark")
     ],
 )
 def test_each_language_has_its_own_marks(text: str, language: str, wanted: list[str]) -> None:
-    assert remarks(text, EVERY, language, 3, "") == wanted
+    assert style_warnings(text, EVERY, language, 3, "") == wanted
 
 
 @pytest.mark.parametrize(
@@ -62,19 +62,19 @@ def test_each_language_has_its_own_marks(text: str, language: str, wanted: list[
 def test_an_answer_out_of_its_question_is_right_where_it_asks_for_one_of_two(
     question: str, answer: str, said: bool
 ) -> None:
-    assert remarks(answer, ("in_question",), "", 3, question) == (["in_question"] if said else [])
+    assert style_warnings(answer, ("in_question",), "", 3, question) == (["in_question"] if said else [])
 
 
 @pytest.mark.parametrize("text", ["What is it?", "ما هذا؟", "ይህ ምንድን ነው፧", "“What is it?”", "这是什么？"])
 def test_every_script_asks_with_its_own_mark(text: str) -> None:
-    assert remarks(text, ("question_mark",), "", 3, "") == []
-    assert remarks(text.replace("?", ".").replace("؟", ".").replace("፧", "።").replace("？", "。"),
+    assert style_warnings(text, ("question_mark",), "", 3, "") == []
+    assert style_warnings(text.replace("?", ".").replace("؟", ".").replace("፧", "።").replace("？", "。"),
                    ("question_mark",), "", 3, "") == ["question_mark"]  # fmt: skip
 
 
 @pytest.mark.parametrize(("least", "said"), [(10, True), (0, False)])
 def test_the_least_length_is_announced_only_where_there_is_one(least: int, said: bool) -> None:
     config = SPEC.config({"long": False, "min_length": least, "max_length": 200})
-    data = FORM.context(config, None, Speech("en", ""), None)
+    data = FORM.context(config, None, Localiser("en", ""), None)
     html = render_to_string("annotation/fields/text/input.html", {"field": {"key": "a", "name": "a-a", "data": data}})
     assert ("At least 10 characters." in html) is said and "At most 200 characters." in html

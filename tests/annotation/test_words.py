@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotation.words import ago
+from annotation.status_text import time_ago
 
 AT = datetime(2026, 3, 9, 12, 0, tzinfo=UTC)
 
@@ -25,4 +25,4 @@ AT = datetime(2026, 3, 9, 12, 0, tzinfo=UTC)
 )
 def test_how_long_ago_is_one_number_with_its_noun(since: timedelta, words: str) -> None:
     """Two numbers in one phrase, or a dual beside its numeral, read wrong in Arabic."""
-    assert ago(AT - since, AT) == words
+    assert time_ago(AT - since, AT) == words

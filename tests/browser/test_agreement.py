@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Campaign
 from annotation.services import campaigns
-from annotation.services.allocation import open_work
+from annotation.services.allocation import get_or_claim_work
 from annotation.services.answers import Submission, report_problem, submit
 from annotation.services.exclusions import exclude
 from people.models import User
@@ -46,9 +46,9 @@ def campaign(world: World) -> Campaign:
 
 def rate(campaign: Campaign, user: User, code: str = "3") -> None:
     rater = rater_of(user)
-    work = open_work(rater, campaign.cohorts.get(cohort__members__user=user), timezone.now())
-    assert work.hand
-    submit(work.hand.pk, rater, Submission({"relevance": code}, f"key-{work.hand.pk}"), timezone.now())
+    work = get_or_claim_work(rater, campaign.cohorts.get(cohort__members__user=user), timezone.now())
+    assert work.current
+    submit(work.current.pk, rater, Submission({"relevance": code}, f"key-{work.current.pk}"), timezone.now())
 
 
 def hand_before(user: User) -> int:

@@ -7,7 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import Page
 
 from annotation.models import Assignment, Campaign
-from annotation.services.allocation import open_work
+from annotation.services.allocation import get_or_claim_work
 from people.models import Invitation
 from people.services.raters import rater_of
 from tests.browser.conftest import PHONE
@@ -17,7 +17,7 @@ from tests.personas import World
 def test_a_manager_invites_writes_ends_and_takes_up_again(
     world: World, campaign: Campaign, open_as: Callable[..., Page], shot: Callable[..., None]
 ) -> None:
-    assert open_work(rater_of(world.nour), campaign.cohorts.get(cohort=world.egypt), timezone.now()).hand
+    assert get_or_claim_work(rater_of(world.nour), campaign.cohorts.get(cohort=world.egypt), timezone.now()).current
     page = open_as(world.manager)
     page.goto(f"/cohorts/{world.egypt.pk}/")
     shot(page, "cohort", full_page=True)

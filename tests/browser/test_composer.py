@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import StageDraft
-from annotation.services.instructions import Written, newest, put_in_force, texts_of
+from annotation.services.instructions import InstructionDraft, newest, publish, texts_of
 from benchmarks.models import Stage
 from tests.browser.conftest import PHONE, dress
 from tests.personas import World
@@ -204,7 +204,7 @@ PARTS: dict[str, Any] = {
 def test_the_instructions_come_first_on_a_phone_by_touch_and_right_to_left(
     open_as: Callable[..., Page], world: World, campaign: Any, shot: Callable[..., None]
 ) -> None:
-    put_in_force(campaign, [Written("en", "Look at it with your own eyes.", None, PARTS)], None, required=True)
+    publish(campaign, [InstructionDraft("en", "Look at it with your own eyes.", None, PARTS)], None, required=True)
     page = open_as(world.nour, **PHONE)
     page.set_default_timeout(60_000)
     page.goto(f"/work/{campaign.pk}/")

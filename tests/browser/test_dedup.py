@@ -111,7 +111,7 @@ def test_being_the_same_is_transitive_whatever_is_pressed(open_as: OpenAs, twent
     """A thousand keys at random: the page's answer is always the one the server makes of it."""
     import random
 
-    from annotation.displays.shown import shown_for
+    from annotation.displays.shown import build_shown
     from annotation.models import Unit
     from annotation.services.sheet_versions import sheet_of
 
@@ -119,7 +119,7 @@ def test_being_the_same_is_transitive_whatever_is_pressed(open_as: OpenAs, twent
     item = open_sheet(page, twenty)
     dice = random.Random(7)
     sheet = sheet_of(twenty.sheet_version)
-    shown = shown_for(Unit.objects.get(item=item), None)
+    shown = build_shown(Unit.objects.get(item=item), None)
     for _round in range(25):
         for _key in range(40):
             page.keyboard.press(

@@ -7,7 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign, Review
-from annotation.services import campaigns, deriving, reviews
+from annotation.services import campaigns, derivation, reviews
 from benchmarks.models import Item, Stage
 from people.models import User
 from people.services.raters import rater_of
@@ -100,7 +100,7 @@ def test_submit_return_correct_accept_and_on_to_another_person(
     assert look(reviewer) == ""
     reviewer.keyboard.press("a")
     reviewer.wait_for_url("**/review/?done=*")
-    deriving.work_off(timezone.now())
+    derivation.process_due(timezone.now())
     other = open_as(world.tarek)
     other.goto(f"/work/{replies.pk}/")
     expect(other.locator("main")).to_contain_text("What is in the glass?")

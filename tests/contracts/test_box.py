@@ -7,21 +7,21 @@ import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from annotation.fields.bound import answered, bind
+from annotation.fields.bound import answer_views, bind_fields
 from annotation.fields.box.spec import percent
 from annotation.fields.contract import ConfigError, Shown, ShownImage
-from annotation.fields.form import Speech
-from annotation.sheets import Parsed, Sheet
+from annotation.fields.form import Localiser
+from annotation.sheets import ParsedSheet, Sheet
 
 PICTURE = ShownImage("image", 7, "a" * 64, 1000, 750)
-SPEECH = Speech("en", "Egypt")
+SPEECH = Localiser("en", "Egypt")
 
 
 def sheet(**config: Any) -> Sheet:
     return Sheet.from_json({"fields": [{"key": "q", "kind": "box", "label": {"en": "Where?"}, "config": config}]})
 
 
-def typed(one: Sheet, *values: str, **facts: Any) -> tuple[Any, Parsed]:
+def typed(one: Sheet, *values: str, **facts: Any) -> tuple[Any, ParsedSheet]:
     posted = QueryDict(mutable=True)
     posted.setlist("a-q", list(values))
     raw = one.read_form(posted)
@@ -39,7 +39,7 @@ def test_what_is_no_number_is_refused_and_stays_as_it_was_typed(left: str) -> No
     one = sheet()
     raw, parsed = typed(one, left, "20", "40", "71")
     assert [problem.code for problem in parsed.errors["q"]] == ["box_not_numbers"]
-    field = bind(one.fields, SPEECH, json.loads(json.dumps(raw)), parsed.errors)[0]
+    field = bind_fields(one.fields, SPEECH, json.loads(json.dumps(raw)), parsed.errors)[0]
     html = render_to_string(field.input, {"field": field})
     assert f'value="{left}"' in html
     assert 'value="71"' in html
@@ -69,7 +69,7 @@ def test_a_fact_holds_only_when_it_is_known(facts: dict[str, Any], ok: bool) -> 
     one = sheet(facts=[{"key": "objects", "at_least": 3, "label": {"en": "Things"}}])
     assert typed(one, "10", "10", "20", "20", **facts)[1].ok is ok
     html = render_to_string(
-        (field := bind(one.fields, SPEECH, {}, shown=Shown(1, facts=facts))[0]).input, {"field": field}
+        (field := bind_fields(one.fields, SPEECH, {}, shown=Shown(1, facts=facts))[0]).input, {"field": field}
     )
     assert ("not known yet" in html) is (not isinstance(facts.get("objects"), int))
 
@@ -102,7 +102,7 @@ def test_several_people_lie_over_the_picture_with_their_overlap() -> None:
     one = sheet()
     rows = []
     for who, box in (("R-1", [0, 0, 0.5, 1]), ("R-2", [0.25, 0, 0.75, 1]), ("R-3", [0.9, 0.9, 1, 1])):
-        given = answered(one.fields, SPEECH, {"q": one.parse({"q": [box]}, Shown(1)).answers["q"]})[0]
+        given = answer_views(one.fields, SPEECH, {"q": one.parse({"q": [box]}, Shown(1)).answers["q"]})[0]
         rows.append({"who": who, "data": given.data})
     html = render_to_string("annotation/fields/box/compare.html", {"rows": rows, "picture": PICTURE})
     assert '<rect x="250.00" y="0.00" width="500.00" height="750.00"' in html

@@ -6,8 +6,8 @@ import pytest
 from django.template.loader import render_to_string
 
 from annotation.displays import DISPLAYS, Display, Shown, ShownImage, UnknownDisplay, display
-from annotation.displays.contract import lacks
-from annotation.displays.layout import PLAIN, Layout, said
+from annotation.displays.contract import missing_inputs
+from annotation.displays.layout import PLAIN, Layout, resolve_layout
 from benchmarks.rules.displays import PICTURES, context_columns, default_pictures
 
 ANY_NUMBER = {"contact": ("p001", "p002", "p003"), "words": ()}  # what they are tried with that need no picture
@@ -25,7 +25,7 @@ def shown_for_display(one: Display) -> Shown:
 
 def drawn(one: Display, shown: Shown, layout: Layout = PLAIN) -> str:
     """All of it: on the stage, at the head of the panel, in the strip of tools."""
-    data = {"shown": shown, "said": said(layout, shown, "en")}
+    data = {"shown": shown, "said": resolve_layout(layout, shown, "en")}
     return "".join(render_to_string(name, data) for name in (one.template, one.aside, one.tools) if name)
 
 
@@ -73,8 +73,8 @@ def test_a_bare_pair_does_not_tell_what_the_pictures_stand_for() -> None:
 
 @each_display
 def test_what_is_missing_is_named(one: Display) -> None:
-    assert lacks(one, shown_for_display(one)) == []
-    assert lacks(one, Shown(item_id=1)) == [*one.roles, *(["text"] if one.needs_text else []), *one.texts]
+    assert missing_inputs(one, shown_for_display(one)) == []
+    assert missing_inputs(one, Shown(item_id=1)) == [*one.roles, *(["text"] if one.needs_text else []), *one.texts]
 
 
 def test_an_unknown_display_names_the_nearest() -> None:
@@ -91,8 +91,8 @@ def test_two_texts_stand_side_by_side_where_an_item_has_no_pictures(key: str) ->
     assert "no picture" not in html and "Blink" not in html and "Swap sides" in html
     parts = [part.text for part in one.to_messages(shown)]
     assert parts == ["A: What option_a says", "B: What option_b says"]
-    assert lacks(one, shown, "none") == []
-    assert lacks(one, Shown(item_id=1), "none") == ["option_a", "option_b"]
+    assert missing_inputs(one, shown, "none") == []
+    assert missing_inputs(one, Shown(item_id=1), "none") == ["option_a", "option_b"]
 
 
 @pytest.mark.parametrize("key", ["image", "question", "candidate"])
@@ -101,7 +101,7 @@ def test_the_text_stands_where_the_picture_would(key: str) -> None:
     shown = replace(shown_for_display(one), images=())
     html = drawn(one, shown)
     assert html.count("Some words") == 1 and "no picture" not in html
-    assert lacks(one, shown, "optional") == [] and lacks(one, shown, "one") == ["image"]
+    assert missing_inputs(one, shown, "optional") == [] and missing_inputs(one, shown, "one") == ["image"]
 
 
 @each_display

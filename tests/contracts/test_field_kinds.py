@@ -9,9 +9,9 @@ import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from annotation.fields.bound import answered, bind
-from annotation.fields.contract import ConfigError, Faulty, Shown, Valid
-from annotation.fields.form import Speech
+from annotation.fields.bound import answer_views, bind_fields
+from annotation.fields.contract import ConfigError, FaultyExample, Shown, ValidExample
+from annotation.fields.form import Localiser
 from annotation.fields.messages import WORDS
 from annotation.fields.registry import KINDS, Kind, UnknownKind, kind
 from annotation.sheets import Sheet
@@ -99,7 +99,7 @@ def test_nothing_is_required_or_left_out(one: Kind, door: Any) -> None:
 
 @each_kind
 def test_every_problem_has_words(one: Kind) -> None:
-    faulty: list[Faulty] = [*one.spec.examples.invalid, *one.spec.examples.borderline]
+    faulty: list[FaultyExample] = [*one.spec.examples.invalid, *one.spec.examples.borderline]
     assert {example.code for example in faulty} <= one.spec.problems
     assert one.spec.problems <= set(WORDS)
 
@@ -137,9 +137,9 @@ def test_a_misspelt_setting_is_named(one: Kind) -> None:
 @each_kind
 @pytest.mark.parametrize("language", ["en", "ar"])
 def test_every_face_renders(one: Kind, language: str) -> None:
-    sheet, speech = sheet_of(one), Speech(language, "Egypt")
-    for example in [Valid(None, None), *one.spec.examples.valid]:
-        field = bind(sheet.fields, speech, {"q": example.answer}, shown=shown_to(sheet))[0]
+    sheet, speech = sheet_of(one), Localiser(language, "Egypt")
+    for example in [ValidExample(None, None), *one.spec.examples.valid]:
+        field = bind_fields(sheet.fields, speech, {"q": example.answer}, shown=shown_to(sheet))[0]
         html = unescape(render_to_string(field.input, {"field": field}))
         assert 'name="a-q"' in html
         assert "What about Egypt?" in html
@@ -147,9 +147,9 @@ def test_every_face_renders(one: Kind, language: str) -> None:
         assert html.count(" checked") == (len(sheet.fields[0].form.fill(example.answer)) if TICKED.search(html) else 0)
     for example in one.spec.examples.invalid:
         parsed = sheet.parse({"q": example.raw}, shown_to(sheet))
-        field = bind(sheet.fields, speech, {"q": example.raw}, parsed.errors, shown=shown_to(sheet))[0]
+        field = bind_fields(sheet.fields, speech, {"q": example.raw}, parsed.errors, shown=shown_to(sheet))[0]
         assert field.errors[0].title in render_to_string(field.input, {"field": field}).replace("&#x27;", "'")
-    for row in answered(sheet.fields, speech, {"q": one.spec.examples.valid[0].answer}):
+    for row in answer_views(sheet.fields, speech, {"q": one.spec.examples.valid[0].answer}):
         assert render_to_string(row.template, {"data": row.data}).strip()
         side = row.template.replace("answer.html", "compare.html")
         assert "R-1" in render_to_string(side, {"rows": [{"who": "R-1", "data": row.data}]})

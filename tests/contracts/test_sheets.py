@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 
-from annotation.fields.bound import answered, bind
+from annotation.fields.bound import answer_views, bind_fields
 from annotation.fields.contract import Shown
-from annotation.fields.form import Speech, first_sentence
-from annotation.sheets import Code, Sheet, SheetError, say
+from annotation.fields.form import Localiser, first_sentence
+from annotation.sheets import FieldCode, Sheet, SheetError, localise
 
 SHOWN = Shown(item_id=1)
 POINTS = [{"code": str(n), "label": {"en": f"Point {n}"}} for n in (1, 2, 3)]
@@ -53,11 +53,11 @@ def test_a_kind_that_is_gone_still_lists_and_exports_raw() -> None:
     assert kept.to_json()["fields"][1]["kind"] == "hologram"
     answers = {"fit": "2", "old": {"angle": 40}}
     assert kept.cells(answers)["old"] == {"angle": 40}
-    rows = answered(kept.fields, Speech(), answers)
+    rows = answer_views(kept.fields, Localiser(), answers)
     assert "angle" in render_to_string(rows[1].template, {"data": rows[1].data})
     parsed = kept.parse({"fit": "2", "old": 1}, SHOWN)
     assert [problem.code for problem in parsed.errors["old"]] == ["unknown_kind"]
-    field = bind(kept.fields, Speech(), {})[1]
+    field = bind_fields(kept.fields, Localiser(), {})[1]
     assert "cannot be answered" in render_to_string(field.input, {"field": field})
 
 
@@ -72,16 +72,16 @@ def test_an_answer_to_no_question_is_named() -> None:
 
 
 def test_codes_carry_the_number_or_the_place() -> None:
-    assert sheet(RATING).parse({"fit": "3"}, SHOWN).codes == [Code("fit", "3", 3.0)]
+    assert sheet(RATING).parse({"fit": "3"}, SHOWN).codes == [FieldCode("fit", "3", 3.0)]
     words = [{"code": code, "label": {"en": code}} for code in ("low", "high")]
     named = {**RATING, "config": {"points": words}}
-    assert sheet(named).parse({"fit": "high"}, SHOWN).codes == [Code("fit", "high", 2.0)]
+    assert sheet(named).parse({"fit": "high"}, SHOWN).codes == [FieldCode("fit", "high", 2.0)]
 
 
 def test_one_choice_of_many_options_takes_no_list() -> None:
     options = [{"code": code, "label": {"en": code}} for code in ("a", "b")]
     one = sheet({"key": "c", "kind": "choice", "label": {"en": "?"}, "config": {"options": options}})
-    assert one.parse({"c": "b"}, SHOWN).codes == [Code("c", "b", None)]
+    assert one.parse({"c": "b"}, SHOWN).codes == [FieldCode("c", "b", None)]
     assert not one.parse({"c": ["a", "b"]}, SHOWN).ok
 
 
@@ -91,10 +91,10 @@ def test_a_whole_number_far_out_of_range_is_refused_and_not_spelt_out() -> None:
 
 def test_texts_fall_back_to_english_then_to_any() -> None:
     text = {"en": "Rate {target}", "ar": "قيّم {target}"}
-    assert say(text, "ar-EG", "مصر") == "قيّم مصر"
-    assert say(text, "pt", "Brasil") == "Rate Brasil"
-    assert say({"ar": "قيّم"}, "pt") == "قيّم"
-    assert say({}, "en") == ""
+    assert localise(text, "ar-EG", "مصر") == "قيّم مصر"
+    assert localise(text, "pt", "Brasil") == "Rate Brasil"
+    assert localise({"ar": "قيّم"}, "pt") == "قيّم"
+    assert localise({}, "en") == ""
 
 
 def test_definitions_are_cut_after_the_first_sentence() -> None:

@@ -64,8 +64,8 @@ def mixed_sheet(world: World) -> Campaign:
     """The stage is composed as its page does it; Nour, Tarek and a third Egyptian answer on the sheet."""
     stage, now = world.stage, timezone.now()
     content = {**stages.content_of(stage), "sheet": {"fields": FIELDS}, "target_answers": 3}
-    draft = stages.save_draft(stage, content, stages.mark(stage, None), world.mara, now)
-    stages.publish(stage, stages.mark(stage, draft), world.mara, now)
+    draft = stages.save_draft(stage, content, stages.revision(stage, None), world.mara, now)
+    stages.publish(stage, stages.revision(stage, draft), world.mara, now)
     items = world.add_items(len(ANSWERS), images=True)
     stage.items.update(condition="natural")
     campaign = campaigns.create(world.stage, "Mixed", world.owner, {world.egypt: 3})

@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotation.models import Campaign
 from annotation.readers import watermark
 from annotation.services import campaigns
-from annotation.services.allocation import open_work
+from annotation.services.allocation import get_or_claim_work
 from annotation.services.answers import Submission, submit
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, give, of_condition, table
@@ -236,9 +236,9 @@ def test_unchanged_is_204_and_a_new_rating_is_seen(world: World, rated: Campaign
     assert client.get(look).status_code == 204
     row = rated.cohorts.get(cohort=world.brazil)
     rater = rater_of(world.caio)
-    work = open_work(rater, row, timezone.now())
-    assert work.hand
-    submit(work.hand.pk, rater, Submission({"relevance": "5"}, "key-1"), timezone.now())
+    work = get_or_claim_work(rater, row, timezone.now())
+    assert work.current
+    submit(work.current.pk, rater, Submission({"relevance": "5"}, "key-1"), timezone.now())
     fresh = client.get(look)
     assert fresh.status_code == 200
     assert "18 ratings" in page
@@ -249,9 +249,9 @@ def test_unchanged_is_204_and_a_new_rating_is_seen(world: World, rated: Campaign
 def test_an_exclusion_is_seen_too(world: World, campaign: Campaign) -> None:
     row = campaign.cohorts.get(cohort=world.egypt)
     rater = rater_of(world.nour)
-    work = open_work(rater, row, timezone.now())
-    assert work.hand
-    submit(work.hand.pk, rater, Submission({"relevance": "5"}, "key-1"), timezone.now())
+    work = get_or_claim_work(rater, row, timezone.now())
+    assert work.current
+    submit(work.current.pk, rater, Submission({"relevance": "5"}, "key-1"), timezone.now())
     client = world.client(world.mara)
     look = url(world, f"agreement/live/?seen={watermark(world.benchmark)}")
     assert client.get(look).status_code == 204

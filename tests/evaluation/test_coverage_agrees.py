@@ -3,8 +3,8 @@ no place in a campaign, so they are in the agreement and not in the coverage."""
 
 from django.utils import timezone
 
-from annotation.coverage import Choice, matrix_of
-from annotation.services.allocation import open_work
+from annotation.coverage import CoverageFilter, coverage_page
+from annotation.services.allocation import get_or_claim_work
 from annotation.services.answers import Submission, submit
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign
@@ -15,7 +15,7 @@ def work(world: World, campaign: object, codes: str) -> None:
     row = campaign.cohorts.get(cohort=world.egypt)  # type: ignore[attr-defined]
     for who in (world.nour, world.tarek):
         for number, code in enumerate(codes):
-            hand = open_work(rater_of(who), row, timezone.now()).hand
+            hand = get_or_claim_work(rater_of(who), row, timezone.now()).current
             assert hand is not None
             said = Submission(
                 raw={"relevance": code}, client_key=f"{who.pk}-{number}", shown_at=timezone.now(), active_seconds=2
@@ -27,7 +27,7 @@ def test_they_count_the_same(world: World) -> None:
     world.add_items(6)
     campaign = an_open_campaign(world, target=2, cohorts=[world.egypt])
     work(world, campaign, "123")
-    matrix = matrix_of(campaign, Choice(by="item"))
+    matrix = coverage_page(campaign, CoverageFilter(by="item"))
     covered = sum(cell.counted for row in matrix.rows for cell in row.cells if cell)
     page = world.client(world.mara).get("/b/sea-and-river/agreement.json").json()
     assert covered == page["n_ratings"] == 6

@@ -12,8 +12,8 @@ from scipy import stats
 
 from annotation.fields.contract import Shown
 from annotation.models import Campaign, Rating, Unit
-from annotation.services import machine_answers
-from annotation.services.machine_answers import Answer, Desk
+from annotation.services import model_answers
+from annotation.services.model_answers import AnswerDestination, ModelAnswer
 from annotation.services.sheet_versions import sheet_of
 from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
@@ -125,15 +125,15 @@ def test_a_withdrawn_run_left_nothing_out(world: World, campaign: Campaign) -> N
 def again(campaign: Campaign, name: str, table: list[str]) -> None:
     """What a model says each time: a word for each repeat, a letter for each item."""
     model = Rater.objects.get(kind="model", name=name)
-    desk, now, sheet = Desk.of(campaign, model), timezone.now(), sheet_of(campaign.sheet_version)
+    desk, now, sheet = AnswerDestination.of(campaign, model), timezone.now(), sheet_of(campaign.sheet_version)
     units = list(Unit.objects.filter(item__stage=campaign.stage, target="Egypt").order_by("item__key"))
     for repeat, codes in enumerate(table):
         some = [
-            Answer(unit.pk, unit.item_id, repeat, f"run:{campaign.pk}-{model.pk}:{unit.pk}-{repeat}:",
+            ModelAnswer(unit.pk, unit.item_id, repeat, f"run:{campaign.pk}-{model.pk}:{unit.pk}-{repeat}:",
                    sheet.parse({"relevance": code}, Shown(unit.item_id)), now, now)
             for unit, code in zip(units, codes, strict=True) if code != "-"
         ]  # fmt: skip
-        machine_answers.write(desk, some, now)
+        model_answers.write(desk, some, now)
 
 
 def test_a_model_that_is_asked_again_is_set_against_itself(world: World, campaign: Campaign) -> None:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Campaign, Exclusion, Rating, Slot, Tally
 from annotation.services import answer_files
-from annotation.services.allocation import open_work
+from annotation.services.allocation import get_or_claim_work
 from annotation.services.answers import Submission, submit
 from annotation.services.file_withdrawals import withdraw
 from jobs import runner
@@ -32,8 +32,8 @@ def campaign(world: World) -> Campaign:
 def rate_all(campaign: Campaign, user: User) -> int:
     rater, done = rater_of(user), 0
     row = campaign.cohorts.get(cohort__members__user=user)
-    while (work := open_work(rater, row, timezone.now())).hand:
-        submit(work.hand.pk, rater, Submission({"relevance": "4"}, f"{user.pk}-{done}"), timezone.now())
+    while (work := get_or_claim_work(rater, row, timezone.now())).current:
+        submit(work.current.pk, rater, Submission({"relevance": "4"}, f"{user.pk}-{done}"), timezone.now())
         done += 1
     return done
 

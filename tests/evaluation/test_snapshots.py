@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from annotation.models import Campaign, Tally
-from annotation.services.allocation import open_work
+from annotation.services.allocation import get_or_claim_work
 from annotation.services.answers import Submission, submit
 from evaluation import snapshots, tasks
 from evaluation.catalogue import catalogue_of
@@ -57,9 +57,9 @@ def page(world: World, query: str = "") -> str:
 
 def one_more(world: World, campaign: Campaign) -> None:
     rater = rater_of(world.caio)
-    work = open_work(rater, campaign.cohorts.get(cohort=world.brazil), timezone.now())
-    assert work.hand
-    submit(work.hand.pk, rater, Submission({"relevance": "5"}, f"key-{work.hand.pk}"), timezone.now())
+    work = get_or_claim_work(rater, campaign.cohorts.get(cohort=world.brazil), timezone.now())
+    assert work.current
+    submit(work.current.pk, rater, Submission({"relevance": "5"}, f"key-{work.current.pk}"), timezone.now())
 
 
 def older(minutes: int = 2) -> None:

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from annotation.models import Assignment
-from annotation.services.allocation import open_work
+from annotation.services.allocation import get_or_claim_work
 from evaluation import status as module
 from jobs import kinds, runner
 from jobs.broker import WORKER_KEY
@@ -160,7 +160,7 @@ def test_a_full_disk_is_a_failure_of_the_site(world: World, broker: FakeBroker) 
 def test_places_over_their_time_are_named(world: World, broker: FakeBroker) -> None:
     world.add_items(2)
     campaign = an_open_campaign(world)
-    open_work(rater_of(world.nour), campaign.cohorts.get(cohort=world.egypt), timezone.now())
+    get_or_claim_work(rater_of(world.nour), campaign.cohorts.get(cohort=world.egypt), timezone.now())
     assert "Places are over their time" not in page(world)
     Assignment.objects.update(lease_until=timezone.now() - timedelta(hours=1))
     assert "Places are over their time" in page(world)

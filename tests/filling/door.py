@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.http import HttpResponse
 
 from annotation.models import Annotation, Assignment, Campaign
-from annotation.services import deriving
+from annotation.services import derivation
 from benchmarks.models import Benchmark, Item, Stage
 from jobs import runner
 from jobs.models import Job
@@ -138,7 +138,7 @@ class PublicDoor:
         """Later stages get their items."""
         from django.utils import timezone
 
-        deriving.work_off(timezone.now())
+        derivation.process_due(timezone.now())
 
     def accept_everything(self, stage: str) -> None:
         """A reviewer accepts each answer that waits."""

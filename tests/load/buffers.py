@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Participation
 from annotation.services import slots
-from annotation.services.allocation import seat_of
+from annotation.services.allocation import lock_participation_of
 from people.models import Rater
 from tests.annotation.queue.factories import a_person
 
@@ -71,7 +71,7 @@ def one_claim(person: Rater, seat: Any) -> int:
     """Run it, count, and take it back."""
     at = timezone.now()
     with transaction.atomic():
-        place = seat_of(person.pk, seat.pk, at)
+        place = lock_participation_of(person.pk, seat.pk, at)
         with connection.cursor() as sql:
             sql.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {slots.CLAIM}", params_of(place, at))
             [(plan,)] = sql.fetchall()
@@ -81,7 +81,7 @@ def one_claim(person: Rater, seat: Any) -> int:
     return buffers_of((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"])
 
 
-def params_of(place: slots.Seat, at: Any) -> dict[str, Any]:
+def params_of(place: slots.LockedParticipation, at: Any) -> dict[str, Any]:
     caught: dict[str, Any] = {}
     real: Callable[..., Any] = slots.fetch
 

@@ -64,7 +64,7 @@ def count() -> dict[str, Any]:
         "counted": Annotation.objects.filter(counted=True).count(),
         "slots": sorted(set(Slot.objects.values_list("wanted", "reserved", "submitted"))),
         "twice": len(twice) - len(set(twice)),
-        "differences": [str(one) for one in recount.look()],
+        "differences": [str(one) for one in recount.find_differences()],
     }
 
 

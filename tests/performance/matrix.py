@@ -63,7 +63,7 @@ def main() -> None:
         from django.db import connection
         from django.test import Client
 
-        from annotation.coverage import Choice, matrix_of
+        from annotation.coverage import CoverageFilter, coverage_page
         from annotation.services.sql import fetch
 
         campaign, looker = make(chosen.items, chosen.cohorts)
@@ -74,13 +74,13 @@ def main() -> None:
         print(f"{chosen.items:,} items x {chosen.cohorts} cohorts, medians of {RUNS}")
         print(f"{'bare SELECT of the rows':<34}{bare:8.1f} ms")
         for name, query, choice in (
-            ("items, first page", "&by=item", Choice(by="item")),
-            ("items, only holes", "&by=item&show=holes", Choice(by="item", show="holes")),
-            ("concepts", "&by=concept", Choice(by="concept")),
+            ("items, first page", "&by=item", CoverageFilter(by="item")),
+            ("items, only holes", "&by=item&show=holes", CoverageFilter(by="item", show="holes")),
+            ("concepts", "&by=concept", CoverageFilter(by="concept")),
         ):
             reply = client.get(address + query)
             assert reply.status_code == 200, reply.status_code
-            asked = median_ms(lambda choice=choice: matrix_of(campaign, choice))  # type: ignore[misc]
+            asked = median_ms(lambda choice=choice: coverage_page(campaign, choice))  # type: ignore[misc]
             page = median_ms(lambda query=query: client.get(address + query))  # type: ignore[misc]
             size = len(reply.content) / 1024
             print(f"{name:<34}{page:8.1f} ms a page of {size:.0f} KB ({page / bare:.1f} of bare), "

@@ -68,10 +68,10 @@ def bare_sql(campaign: Any, people: Sequence[Any], seconds: float) -> str:
         while time.monotonic() < deadline:
             begun, at = time.perf_counter(), timezone.now()
             with transaction.atomic():
-                place = allocation.seat_of(person.pk, seat.pk, at)
+                place = allocation.lock_participation_of(person.pk, seat.pk, at)
                 claimed = slots.claim(place, in_hand=True, lease_until=at, at=at)
                 row = Assignment.objects.filter(pk=claimed)
-                slots.shift(row.values_list("slot_id", flat=True)[0] or 0, reserved=-1, submitted=1)
+                slots.adjust_counters(row.values_list("slot_id", flat=True)[0] or 0, reserved=-1, submitted=1)
                 row.update(state="submitted", lease_until=None)
             times.append(time.perf_counter() - begun)
         connection.close()

@@ -94,7 +94,7 @@ def main() -> None:
         version = ConsentVersion.objects.get(team=team)
         timed("withdraw", lambda: consent.withdraw(person.user, team, timezone.now()))
         timed("agree and count earlier answers", lambda: consent.agree(person.user, version, "en", count_earlier=True))
-        print(f"differences in a recount: {len(recount.look())}")
+        print(f"differences in a recount: {len(recount.find_differences())}")
 
 
 if __name__ == "__main__":

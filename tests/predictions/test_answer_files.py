@@ -61,7 +61,7 @@ def test_a_log_of_samples_becomes_a_finished_run(world: World, campaign: Campaig
     raw = Reply.objects.get(pk=Call.objects.get(run=run, reason="no_choice").replies[0])
     assert raw.body["text"] == "I would say 4", "what came is kept, also where it has no value"
     assert outcomes(job)[3] == ("error", "no_choice") and "I would say 4" in job.rows.get(number=3).message
-    assert recount.look() == []
+    assert recount.find_differences() == []
 
 
 def test_options_scored_by_likelihood_are_an_answer_by_likelihood(world: World, campaign: Campaign) -> None:

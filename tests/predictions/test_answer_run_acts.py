@@ -344,14 +344,14 @@ class TestCounting:
             (True, False, "excluded")
         }
         assert set(Rating.objects.values_list("live", "counted")) == {(True, False)}
-        exclusions.lift(world.benchmark, run.rater, world.mara, now())
+        exclusions.lift_exclusion(world.benchmark, run.rater, world.mara, now())
         assert set(Annotation.objects.values_list("counted", flat=True)) == {True}
 
     def test_answers_of_models_take_no_place_of_people(self, world, plan):
         before = set(Slot.objects.values_list("wanted", "reserved", "submitted"))
         changes = sum(Tally.objects.values_list("changes", flat=True))
         run = driven(opened(world, plan(2)))
-        assert run.state == "done" and not recount.look()
+        assert run.state == "done" and not recount.find_differences()
         assert {(2, 0, 0)} == set(Slot.objects.values_list("wanted", "reserved", "submitted")) != before
         assert sum(Tally.objects.values_list("changes", flat=True)) > changes, "pages of numbers see that there is more"
 

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from annotation.fields.contract import Shown
 from annotation.models import Annotation, Campaign
-from annotation.services import machine_answers
-from annotation.services.machine_answers import Desk
+from annotation.services import model_answers
+from annotation.services.model_answers import AnswerDestination
 from annotation.services.sheet_versions import sheet_of
 from benchmarks.models import Item
 from jobs.models import Event, Job
@@ -67,10 +67,12 @@ def answered(call: Call, code: str) -> Annotation:
     """What a call's answer is written as."""
     run = call.run
     assert run.campaign is not None and call.unit_id is not None
-    desk, at, key = Desk.of(run.campaign, run.rater), timezone.now(), f"run:{run.pk}:{call.pk}:"
+    desk, at, key = AnswerDestination.of(run.campaign, run.rater), timezone.now(), f"run:{run.pk}:{call.pk}:"
     sheet = sheet_of(run.campaign.sheet_version)
     parsed = sheet.parse({"relevance": code}, Shown(item_id=call.item_id), partial=True)
-    made = machine_answers.write(desk, [machine_answers.Answer(call.unit_id, call.item_id, 0, key, parsed, at, at)], at)
+    made = model_answers.write(
+        desk, [model_answers.ModelAnswer(call.unit_id, call.item_id, 0, key, parsed, at, at)], at
+    )
     return Annotation.objects.get(pk=made[key])
 
 

@@ -11,10 +11,10 @@ from typing import Any, Literal
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from annotation.fields.box.spec import SIDES, Answer, Box, Config, area, percent, read_box
-from annotation.fields.contract import Problem, Refused, Shown
-from annotation.fields.form import Posted, Speech
-from annotation.fields.messages import Worded, worded
+from annotation.fields.box.spec import SIDES, Answer, Box, Config, area, parse_box, percent
+from annotation.fields.contract import AnswerProblem, InvalidAnswer, Shown
+from annotation.fields.form import Localiser, PostData
+from annotation.fields.messages import ProblemText, problem_text
 
 NUMBER = re.compile(r"-?(\d{1,12}(\.\d{0,12})?|\.\d{1,12})")
 FEW = "too_few_found"
@@ -22,7 +22,7 @@ POINTS = str.maketrans({",": ".", "\u066b": ".", "\u060c": ".", "\u2212": "-", "
 
 
 @dataclass(frozen=True)
-class Row:
+class BoxInputs:
     """The four inputs of one box. `spare`: it is out of sight until it is needed."""
 
     number: int
@@ -31,7 +31,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Gate:
+class LimitView:
     """A limit, where the answer stands (None: not known), and what is said when that stops it."""
 
     key: Literal["count", "max", "min", "fact"]
@@ -39,7 +39,7 @@ class Gate:
     found: str | None
     limit: str
     stops: bool
-    words: Worded
+    words: ProblemText
 
     @property
     def at(self) -> float:
@@ -55,7 +55,7 @@ class BoxForm:
     style = "css/box.css"
     draws_item = True
 
-    def read(self, posted: Posted, name: str) -> Any:
+    def read(self, posted: PostData, name: str) -> Any:
         """Fractions; what is no number stays as it was typed. Rows left empty are no boxes."""
         typed = [str(one).strip() for one in posted.getlist(name)]
         rows = [typed[at : at + 4] for at in range(0, len(typed), 4)]
@@ -64,7 +64,7 @@ class BoxForm:
     def fill(self, raw: Any) -> list[str]:
         return [side for row in _rows(raw) for side in row]
 
-    def context(self, config: Config, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
+    def context(self, config: Config, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
         rows = _rows(answer)
         empty = [""] * len(SIDES)
         names = [
@@ -75,7 +75,7 @@ class BoxForm:
         ]
         return {
             "rows": [
-                Row(
+                BoxInputs(
                     number=at + 1,
                     sides=list(zip(names, rows[at] if at < len(rows) else empty, strict=False)),
                     spare=at >= max(config.least, len(rows)),
@@ -89,8 +89,8 @@ class BoxForm:
             "gates": list(_gates(config, _boxes(answer), shown, speech)),
         }
 
-    def answered(self, config: Config, answer: Answer, speech: Speech) -> Mapping[str, Any]:
-        return {"boxes": [_told(box) for box in answer], "answer": answer}
+    def answered(self, config: Config, answer: Answer, speech: Localiser) -> Mapping[str, Any]:
+        return {"boxes": [_describe_box(box) for box in answer], "answer": answer}
 
 
 def _fraction(typed: str) -> float | str:
@@ -106,10 +106,10 @@ def _rows(raw: Any) -> list[list[str]]:
         return []
     rows = [raw] if isinstance(raw, Mapping) else raw
     lists = [[row.get(key) for key in SIDES] if isinstance(row, Mapping) else row for row in rows]
-    return [[_typed(one) for one in row] for row in lists if isinstance(row, (list, tuple))]
+    return [[_posted_rows(one) for one in row] for row in lists if isinstance(row, (list, tuple))]
 
 
-def _typed(value: Any) -> str:
+def _posted_rows(value: Any) -> str:
     if value is None or isinstance(value, (str, bool)):
         return str(value or "")
     text = f"{Decimal(str(value)) * 100:f}"
@@ -120,17 +120,17 @@ def _boxes(raw: Any) -> list[Box]:
     """Of a draft, or of what was refused, those boxes that can be measured."""
     found = []
     for row in [raw] if isinstance(raw, Mapping) else raw if isinstance(raw, (list, tuple)) else []:
-        with suppress(Refused):
-            found.append(read_box(row))
+        with suppress(InvalidAnswer):
+            found.append(parse_box(row))
     return found
 
 
-def _gates(config: Config, boxes: Sequence[Box], shown: Shown | None, speech: Speech) -> Iterator[Gate]:
+def _gates(config: Config, boxes: Sequence[Box], shown: Shown | None, speech: Localiser) -> Iterator[LimitView]:
     areas, many = [area(box) for box in boxes], config.most > 1
     if config.least > 1:
-        too_few = Problem("too_few_boxes", {"least": config.least})
+        too_few = AnswerProblem("too_few_boxes", {"least": config.least})
         stops = bool(boxes) and len(boxes) < config.least
-        yield Gate("count", _("Boxes"), str(len(boxes)), str(config.least), stops, worded(too_few))
+        yield LimitView("count", _("Boxes"), str(len(boxes)), str(config.least), stops, problem_text(too_few))
     if config.max_area is not None:
         label = _("Size of the largest box") if many else _("Size of the box")
         yield _size("max", label, max(areas, default=None), config.max_area, "box_too_large")
@@ -138,22 +138,24 @@ def _gates(config: Config, boxes: Sequence[Box], shown: Shown | None, speech: Sp
         label = _("Size of the smallest box") if many else _("Size of the box")
         yield _size("min", label, min(areas, default=None), config.min_area, "box_too_small")
     for one in config.facts:
-        found = one.found(shown)
+        found = one.current_value(shown)
         known = None if found is None else f"{found:g}"
         params = {"found": known, "least": f"{one.at_least:g}"}
         stops = found is not None and found < one.at_least
-        yield Gate("fact", speech.say(one.label), known, params["least"] or "", stops, worded(Problem(FEW, params)))
+        yield LimitView(
+            "fact", speech.say(one.label), known, params["least"] or "", stops, problem_text(AnswerProblem(FEW, params))
+        )
 
 
-def _size(key: Literal["max", "min"], label: str, found: float | None, limit: float, code: str) -> Gate:
+def _size(key: Literal["max", "min"], label: str, found: float | None, limit: float, code: str) -> LimitView:
     stops = found is not None and (found >= limit if key == "max" else found < limit)
-    words = worded(Problem(code, {"limit": f"{limit * 100:g}"}))
-    return Gate(key, label, None if found is None else percent(found), f"{limit * 100:g}", stops, words)
+    words = problem_text(AnswerProblem(code, {"limit": f"{limit * 100:g}"}))
+    return LimitView(key, label, None if found is None else percent(found), f"{limit * 100:g}", stops, words)
 
 
-def _told(box: Box) -> Mapping[str, Any]:
+def _describe_box(box: Box) -> Mapping[str, Any]:
     """A box in percent, as words say it."""
-    return {**{name: _typed(round(box[name], 3)) for name in SIDES}, "area": percent(area(box))}
+    return {**{name: _posted_rows(round(box[name], 3)) for name in SIDES}, "area": percent(area(box))}
 
 
 FORM = BoxForm()

@@ -6,23 +6,23 @@ from math import floor, isfinite
 from typing import Any, ClassVar, TypeAlias
 
 from annotation.fields.contract import (
+    AnswerProblem,
     Check,
-    Coded,
+    CodedValue,
     Column,
     ConfigError,
     Examples,
-    Faulty,
+    FaultyExample,
+    InvalidAnswer,
     Level,
-    Problem,
-    Refused,
     Rubric,
     Shown,
     Spec,
     Text,
-    Valid,
-    need,
-    need_text,
-    refuse_others,
+    ValidExample,
+    reject_unknown_keys,
+    require,
+    require_text,
 )
 
 Box: TypeAlias = dict[str, float]
@@ -40,7 +40,7 @@ class FactGate:
     at_least: float
     label: Text
 
-    def found(self, shown: Shown | None) -> float | None:
+    def current_value(self, shown: Shown | None) -> float | None:
         value = shown.facts.get(self.key) if shown is not None else None
         return None if isinstance(value, bool) or not isinstance(value, (int, float)) else float(value)
 
@@ -84,10 +84,10 @@ class BoxSpec(Spec[Config, Answer]):
             "facts": [{"key": "objects", "at_least": 3, "label": {"en": "Other things in the picture"}}],
         },
         valid=[
-            Valid([[0.158, 0.205, 0.4, 0.718]], [{"x0": 0.158, "y0": 0.205, "x1": 0.4, "y1": 0.718}]),
-            Valid([{"x0": 0, "y0": 0, "x1": 0.5, "y1": 0.25}], [{"x0": 0.0, "y0": 0.0, "x1": 0.5, "y1": 0.25}]),
-            Valid([[0.9, 0.75, 0.6, 0.5]], [{"x0": 0.6, "y0": 0.5, "x1": 0.9, "y1": 0.75}]),
-            Valid(
+            ValidExample([[0.158, 0.205, 0.4, 0.718]], [{"x0": 0.158, "y0": 0.205, "x1": 0.4, "y1": 0.718}]),
+            ValidExample([{"x0": 0, "y0": 0, "x1": 0.5, "y1": 0.25}], [{"x0": 0.0, "y0": 0.0, "x1": 0.5, "y1": 0.25}]),
+            ValidExample([[0.9, 0.75, 0.6, 0.5]], [{"x0": 0.6, "y0": 0.5, "x1": 0.9, "y1": 0.75}]),
+            ValidExample(
                 [[0.1, 0.1, 0.2, 0.2], [0.123456, 0.5, 1, 0.6]],
                 [
                     {"x0": 0.1, "y0": 0.1, "x1": 0.2, "y1": 0.2},
@@ -96,26 +96,26 @@ class BoxSpec(Spec[Config, Answer]):
             ),
         ],
         invalid=[
-            Faulty([[0.1, 0.1, 0.7, 0.6]], "box_too_large"),  # exactly 0.3: the gate is "below"
-            Faulty([[0.1, 0.1, 0.109, 0.109]], "box_too_small"),
-            Faulty([[0.5, 0.1, 0.5, 0.9]], "box_empty"),
-            Faulty([[0.5, 0.1, 1.2, 0.3]], "box_outside"),
-            Faulty([[-0.1, 0.1, 0.2, 0.3]], "box_outside"),
-            Faulty([[0.1, 0.1, 0.2, ""]], "box_incomplete"),
-            Faulty([["left", 0.1, 0.2, 0.3]], "box_not_numbers"),
-            Faulty([[0.1, 0.1, 0.2, 0.2], [0.3, 0.3, 0.4, 0.4], [0.5, 0.5, 0.6, 0.6]], "too_many_boxes"),
-            Faulty([[True, 0.1, 0.2, 0.3]], "box_not_numbers", json_only=True),
-            Faulty([{"x0": 0.1, "y0": 0.1, "x1": 0.2}], "box_incomplete", json_only=True),
-            Faulty([{"left": 0.1}], "not_a_box", json_only=True),
-            Faulty("everywhere", "not_a_box", json_only=True),
-            Faulty([[0.1, 0.2, 0.3, 0.4, 0.5]], "not_a_box", json_only=True),
-            Faulty([7], "not_a_box", json_only=True),
+            FaultyExample([[0.1, 0.1, 0.7, 0.6]], "box_too_large"),  # exactly 0.3: the gate is "below"
+            FaultyExample([[0.1, 0.1, 0.109, 0.109]], "box_too_small"),
+            FaultyExample([[0.5, 0.1, 0.5, 0.9]], "box_empty"),
+            FaultyExample([[0.5, 0.1, 1.2, 0.3]], "box_outside"),
+            FaultyExample([[-0.1, 0.1, 0.2, 0.3]], "box_outside"),
+            FaultyExample([[0.1, 0.1, 0.2, ""]], "box_incomplete"),
+            FaultyExample([["left", 0.1, 0.2, 0.3]], "box_not_numbers"),
+            FaultyExample([[0.1, 0.1, 0.2, 0.2], [0.3, 0.3, 0.4, 0.4], [0.5, 0.5, 0.6, 0.6]], "too_many_boxes"),
+            FaultyExample([[True, 0.1, 0.2, 0.3]], "box_not_numbers", json_only=True),
+            FaultyExample([{"x0": 0.1, "y0": 0.1, "x1": 0.2}], "box_incomplete", json_only=True),
+            FaultyExample([{"left": 0.1}], "not_a_box", json_only=True),
+            FaultyExample("everywhere", "not_a_box", json_only=True),
+            FaultyExample([[0.1, 0.2, 0.3, 0.4, 0.5]], "not_a_box", json_only=True),
+            FaultyExample([7], "not_a_box", json_only=True),
         ],
     )
 
     def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
-        refuse_others(data, ("least", "most", "max_area", "min_area", "facts"), path)
-        least, most = (need(data, key, int, path) if key in data else 1 for key in ("least", "most"))
+        reject_unknown_keys(data, ("least", "most", "max_area", "min_area", "facts"), path)
+        least, most = (require(data, key, int, path) if key in data else 1 for key in ("least", "most"))
         if not 1 <= most <= MOST:
             raise ConfigError(f"{path}.most", f"must be 1 to {MOST}, not {most}")
         if not 1 <= least <= most:
@@ -123,7 +123,7 @@ class BoxSpec(Spec[Config, Answer]):
         largest, smallest = (_share(data.get(key), f"{path}.{key}") for key in ("max_area", "min_area"))
         if largest is not None and smallest is not None and smallest >= largest:
             raise ConfigError(f"{path}.min_area", f"leaves no room below max_area ({largest:g})")
-        rows = need(data, "facts", list, path) if "facts" in data else []
+        rows = require(data, "facts", list, path) if "facts" in data else []
         gates = tuple(_fact_gate(row, f"{path}.facts[{number}]") for number, row in enumerate(rows))
         return Config(least, most, largest, smallest, gates)
 
@@ -143,31 +143,31 @@ class BoxSpec(Spec[Config, Answer]):
             return None
         rows = [raw] if isinstance(raw, Mapping) else raw
         if not isinstance(rows, (list, tuple)):
-            raise Refused("not_a_box")
+            raise InvalidAnswer("not_a_box")
         if len(rows) > config.most:
-            raise Refused("too_many_boxes", found=len(rows), most=config.most)
-        return [read_box(row) for row in rows]
+            raise InvalidAnswer("too_many_boxes", found=len(rows), most=config.most)
+        return [parse_box(row) for row in rows]
 
     def checks(self, answer: Answer, config: Config, shown: Shown) -> list[Check]:
         """The gates. All of them block."""
-        problems: list[Problem] = []
+        problems: list[AnswerProblem] = []
         areas = [area(box) for box in answer]
         if len(answer) < config.least:
-            problems.append(Problem("too_few_boxes", {"found": len(answer), "least": config.least}))
+            problems.append(AnswerProblem("too_few_boxes", {"found": len(answer), "least": config.least}))
         if config.max_area is not None and max(areas) >= config.max_area:
-            problems.append(_about_area("box_too_large", max(areas), config.max_area))
+            problems.append(_area_checks("box_too_large", max(areas), config.max_area))
         if config.min_area is not None and min(areas) < config.min_area:
-            problems.append(_about_area("box_too_small", min(areas), config.min_area))
+            problems.append(_area_checks("box_too_small", min(areas), config.min_area))
         for gate in config.facts:
-            found = gate.found(shown)
+            found = gate.current_value(shown)
             if found is not None and found < gate.at_least:
-                problems.append(Problem("too_few_found", {"found": f"{found:g}", "least": f"{gate.at_least:g}"}))
+                problems.append(AnswerProblem("too_few_found", {"found": f"{found:g}", "least": f"{gate.at_least:g}"}))
         return [Check(problem, blocks=True) for problem in problems]
 
     def level(self, config: Config) -> Level:
         return "box"
 
-    def code(self, answer: Answer, config: Config) -> Coded | None:
+    def code(self, answer: Answer, config: Config) -> CodedValue | None:
         """Boxes are compared by their overlap, never by equality."""
         return None
 
@@ -197,16 +197,16 @@ class BoxSpec(Spec[Config, Answer]):
         return Rubric(f"{label}\n{words}", schema)
 
 
-def read_box(row: Any) -> Box:
-    """One box out of [x0, y0, x1, y1] or an object, its corners put in order; Refused when it is none."""
+def parse_box(row: Any) -> Box:
+    """One box out of [x0, y0, x1, y1] or an object, its corners put in order; InvalidAnswer when it is none."""
     if isinstance(row, Mapping):
         if any(key not in SIDES for key in row):
-            raise Refused("not_a_box")
+            raise InvalidAnswer("not_a_box")
         row = [row.get(key, "") for key in SIDES]
     if not isinstance(row, (list, tuple)) or len(row) > len(SIDES):
-        raise Refused("not_a_box")
+        raise InvalidAnswer("not_a_box")
     if len(row) < len(SIDES) or any(one is None or one == "" for one in row):
-        raise Refused("box_incomplete")
+        raise InvalidAnswer("box_incomplete")
     return _upright(row)
 
 
@@ -214,18 +214,18 @@ def _upright(row: Iterable[Any]) -> Box:
     sides = []
     for one in row:
         if isinstance(one, bool) or not isinstance(one, (int, float)) or not isfinite(one):
-            raise Refused("box_not_numbers", given=str(one)[:20])
+            raise InvalidAnswer("box_not_numbers", given=str(one)[:20])
         if not 0 <= one <= 1:
-            raise Refused("box_outside")
+            raise InvalidAnswer("box_outside")
         sides.append(round(float(one), DIGITS))
     (x0, x1), (y0, y1) = sorted(sides[0::2]), sorted(sides[1::2])
     if x0 == x1 or y0 == y1:
-        raise Refused("box_empty")
+        raise InvalidAnswer("box_empty")
     return {"x0": x0, "y0": y0, "x1": x1, "y1": y1}
 
 
-def _about_area(code: str, found: float, limit: float) -> Problem:
-    return Problem(code, {"area": percent(found), "limit": f"{limit * 100:g}"})
+def _area_checks(code: str, found: float, limit: float) -> AnswerProblem:
+    return AnswerProblem(code, {"area": percent(found), "limit": f"{limit * 100:g}"})
 
 
 def _share(value: Any, path: str) -> float | None:
@@ -239,13 +239,13 @@ def _share(value: Any, path: str) -> float | None:
 def _fact_gate(row: Any, path: str) -> FactGate:
     if not isinstance(row, Mapping):
         raise ConfigError(path, "must be an object with key, at_least and label")
-    refuse_others(row, ("key", "at_least", "label"), path)
-    key, at_least = need(row, "key", str, path), row.get("at_least")
+    reject_unknown_keys(row, ("key", "at_least", "label"), path)
+    key, at_least = require(row, "key", str, path), row.get("at_least")
     if not key.strip():
         raise ConfigError(f"{path}.key", "must name a fact")
     if isinstance(at_least, bool) or not isinstance(at_least, (int, float)) or not isfinite(at_least):
         raise ConfigError(f"{path}.at_least", "must be a number")
-    return FactGate(key, float(at_least), need_text(row, "label", path))
+    return FactGate(key, float(at_least), require_text(row, "label", path))
 
 
 SPEC = BoxSpec()

@@ -3,7 +3,7 @@ from typing import Any
 
 from annotation.fields.choice.spec import Config
 from annotation.fields.contract import Option, Shown
-from annotation.fields.form import OptionForm, Speech, filled
+from annotation.fields.form import Localiser, OptionForm, filled
 
 
 class ChoiceForm(OptionForm):
@@ -13,14 +13,14 @@ class ChoiceForm(OptionForm):
     def is_many(self, config: Config) -> bool:
         return config.many
 
-    def context(self, config: Config, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
+    def context(self, config: Config, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
         chosen = answer
         if config.options_from and config.many and answer is None:
             chosen = [option.code for option in config.offered(shown)]
         words = {"least": config.least, "most": config.most}
         return {**super().context(config, chosen, speech, shown), **words}
 
-    def answered(self, config: Config, answer: Any, speech: Speech) -> Mapping[str, Any]:
+    def answered(self, config: Config, answer: Any, speech: Localiser) -> Mapping[str, Any]:
         if not config.options_from:
             return super().answered(config, answer, speech)
         return {"chosen": [{"code": code, "label": code} for code in filled(answer)]}

@@ -13,26 +13,26 @@ from typing import Any, ClassVar, TypeAlias
 from annotation.fields.contract import (
     MAX_CODE,
     AgreementLevel,
+    AnswerProblem,
     Check,
-    Coded,
+    CodedValue,
     Column,
     ConfigError,
     Examples,
-    Faulty,
+    FaultyExample,
+    InvalidAnswer,
     Level,
     Option,
-    Problem,
-    Refused,
     Rubric,
     Shown,
     Spec,
-    Valid,
-    described,
-    need,
-    need_options,
-    pick,
-    refuse_others,
-    say,
+    ValidExample,
+    describe_options,
+    localise,
+    match_option,
+    reject_unknown_keys,
+    require,
+    require_options,
 )
 
 Answer: TypeAlias = str | list[str]
@@ -77,30 +77,30 @@ class ChoiceSpec(Spec[Config, Answer]):
             ],
         },
         valid=[
-            Valid(["food"], ["food"]),
-            Valid(["rite", "food"], ["food", "rite"]),
-            Valid(["food", "food"], ["food"]),
-            Valid("dress", ["dress"]),
+            ValidExample(["food"], ["food"]),
+            ValidExample(["rite", "food"], ["food", "rite"]),
+            ValidExample(["food", "food"], ["food"]),
+            ValidExample("dress", ["dress"]),
         ],
         invalid=[
-            Faulty("music", "not_an_option"),
-            Faulty(["food", "music"], "not_an_option"),
-            Faulty({"food": True}, "not_an_option", json_only=True),
-            Faulty([["food"]], "not_an_option", json_only=True),
-            Faulty(["food", "dress", "rite"], "too_many_chosen"),
+            FaultyExample("music", "not_an_option"),
+            FaultyExample(["food", "music"], "not_an_option"),
+            FaultyExample({"food": True}, "not_an_option", json_only=True),
+            FaultyExample([["food"]], "not_an_option", json_only=True),
+            FaultyExample(["food", "dress", "rite"], "too_many_chosen"),
         ],
     )
 
     def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
-        refuse_others(data, ("many", "options", "least", "most", "options_from"), path)
-        many = need(data, "many", bool, path) if "many" in data else False
-        told = need(data, "options_from", str, path) if "options_from" in data else ""
+        reject_unknown_keys(data, ("many", "options", "least", "most", "options_from"), path)
+        many = require(data, "many", bool, path) if "many" in data else False
+        told = require(data, "options_from", str, path) if "options_from" in data else ""
         if told and "options" in data:
             raise ConfigError(f"{path}.options_from", "takes the place of options; leave one of the two out")
-        options = () if told else need_options(data, "options", path, most=MOST)
+        options = () if told else require_options(data, "options", path, most=MOST)
         if many and len("|".join(option.code for option in options)) > MAX_CODE:
             raise ConfigError(f"{path}.options", f"the codes together must fit {MAX_CODE} characters; shorten them")
-        limits = {key: need(data, key, int, path) if data.get(key) is not None else 0 for key in ("least", "most")}
+        limits = {key: require(data, key, int, path) if data.get(key) is not None else 0 for key in ("least", "most")}
         room = len(options) or MOST
         for key, limit in limits.items():
             if limit and not many:
@@ -124,18 +124,18 @@ class ChoiceSpec(Spec[Config, Answer]):
             return None
         options = config.offered(shown)
         if not config.many:
-            return pick(raw, options)
+            return match_option(raw, options)
         if isinstance(raw, Mapping):
-            raise Refused("not_an_option", given="{}")
-        chosen = {pick(one, options) for one in (raw if isinstance(raw, (list, tuple)) else [raw])}
+            raise InvalidAnswer("not_an_option", given="{}")
+        chosen = {match_option(one, options) for one in (raw if isinstance(raw, (list, tuple)) else [raw])}
         return [option.code for option in options if option.code in chosen]
 
     def checks(self, answer: Answer, config: Config, shown: Shown) -> list[Check]:
         found = len(answer) if isinstance(answer, list) else 1
         if config.least and found < config.least:
-            return [Check(Problem("too_few_chosen", {"found": found, "least": config.least}), blocks=True)]
+            return [Check(AnswerProblem("too_few_chosen", {"found": found, "least": config.least}), blocks=True)]
         if config.most and found > config.most:
-            return [Check(Problem("too_many_chosen", {"found": found, "most": config.most}), blocks=True)]
+            return [Check(AnswerProblem("too_many_chosen", {"found": found, "most": config.most}), blocks=True)]
         return []
 
     def level(self, config: Config) -> Level:
@@ -147,13 +147,13 @@ class ChoiceSpec(Spec[Config, Answer]):
     def agreement_options(self, config: Config) -> tuple[Option, ...]:
         return config.options if config.many else ()
 
-    def code(self, answer: Answer, config: Config) -> Coded:
+    def code(self, answer: Answer, config: Config) -> CodedValue:
         """Several options are one nominal value: the set. Two people agree when they chose the same set."""
         code = answer if isinstance(answer, str) else "|".join(answer)
         if len(code) <= MAX_CODE:
-            return Coded(code)
+            return CodedValue(code)
         mark = hashlib.sha256(code.encode()).hexdigest()[:16]  # long sets of an item's own options stay apart
-        return Coded(f"{code[: MAX_CODE - 17]}~{mark}")
+        return CodedValue(f"{code[: MAX_CODE - 17]}~{mark}")
 
     def columns(self, config: Config) -> tuple[Column, ...]:
         meaning = 'codes of the options chosen, joined by "|"' if config.many else "code of the option chosen"
@@ -161,7 +161,7 @@ class ChoiceSpec(Spec[Config, Answer]):
 
     def cells(self, answer: Answer, config: Config) -> dict[str, Any]:
         chosen = [answer] if isinstance(answer, str) else answer
-        labels = {option.code: say(option.label, "en") for option in config.options}
+        labels = {option.code: localise(option.label, "en") for option in config.options}
         return {"": "|".join(chosen), "_label": "|".join(labels.get(code, code) for code in chosen)}
 
     def from_cell(self, cell: Any, config: Config) -> Any:
@@ -173,7 +173,7 @@ class ChoiceSpec(Spec[Config, Answer]):
         many: dict[str, Any] = {"type": "array", "items": one, "uniqueItems": True}
         many |= {"minItems": config.least} if config.least else {}
         many |= {"maxItems": config.most} if config.most else {}
-        return Rubric(f"{label}\n{described(config.options, language)}", many if config.many else one)
+        return Rubric(f"{label}\n{describe_options(config.options, language)}", many if config.many else one)
 
 
 SPEC = ChoiceSpec()

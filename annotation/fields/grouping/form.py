@@ -8,31 +8,31 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotation.fields.contract import Shown
-from annotation.fields.form import Posted, Speech
-from annotation.fields.grouping.spec import PARTS, Answer, Config, counted, in_order, role_keys
+from annotation.fields.form import Localiser, PostData
+from annotation.fields.grouping.spec import PARTS, Answer, Config, count_pictures, in_order, role_keys
 
 OFFERED = 6  # pictures that "same as" names in a select: those beside it; "same as" is transitive
 
 
 @dataclass(frozen=True)
-class Option:
+class SelectOption:
     value: str
     label: str
     chosen: bool
 
 
 @dataclass(frozen=True)
-class Row:
+class PictureRow:
     """One picture without a script: what is done with it, and what it is to the one that is kept."""
 
     number: int
     name: str
-    acts: Sequence[Option]
-    roles: Sequence[Option]
+    acts: Sequence[SelectOption]
+    roles: Sequence[SelectOption]
 
 
 @dataclass(frozen=True)
-class Key:
+class RoleKey:
     """A role as the sheet's script needs it."""
 
     code: str
@@ -46,12 +46,12 @@ class GroupingForm:
     style = ""
     draws_item = True
 
-    def read(self, posted: Posted, name: str) -> Any:
+    def read(self, posted: PostData, name: str) -> Any:
         """The JSON that the script wrote; else the acts of the selects. What is no grouping stays as it came."""
         values = [str(one) for one in posted.getlist(name) if one]
         written = next((one for one in values if one.startswith("{")), None)
         if written is not None:
-            return _tidy(written)
+            return _canonical_json(written)
         return values[0] if len(values) == 1 and ":" not in values[0] else values or None
 
     def fill(self, raw: Any) -> list[str]:
@@ -61,22 +61,22 @@ class GroupingForm:
             return [json.dumps(raw, ensure_ascii=False, separators=(",", ":"))]
         return [str(one) for one in raw] if isinstance(raw, (list, tuple)) else [str(raw)]
 
-    def context(self, config: Config, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
+    def context(self, config: Config, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
         order = in_order(shown) if shown is not None else []
-        acts = _acts(answer)
+        acts = _picture_actions(answer)
         keys = role_keys(config)
         near = shown.context.get("near", {}) if shown is not None else {}
         return {
             "written": self.fill(answer)[0] if isinstance(answer, Mapping) and answer else "",
             "rows": [_row(name, order, acts, near, config, speech) for name in order],
-            "roles": [Key(one.code, speech.say(one.label), keys[one.code], one.keeps) for one in config.roles],
+            "roles": [RoleKey(one.code, speech.say(one.label), keys[one.code], one.keeps) for one in config.roles],
             "not_sure": config.not_sure,
             "keep_one": speech.say(config.keep_one),
             "keep_both": speech.say(config.keep_both),
             "count": len(order),
         }
 
-    def answered(self, config: Config, answer: Answer, speech: Speech) -> Mapping[str, Any]:
+    def answered(self, config: Config, answer: Answer, speech: Localiser) -> Mapping[str, Any]:
         labels = {role.code: speech.say(role.label) for role in config.roles}
         groups = [
             [(name, name in group["kept"], labels.get(group["roles"].get(name, ""), "")) for name in group["images"]]
@@ -85,7 +85,7 @@ class GroupingForm:
         several = [group for group in groups if len(group) > 1]
         alone = [group[0] for group in groups if len(group) == 1]
         return {
-            **counted(answer),
+            **count_pictures(answer),
             "several": several,
             "alone": alone,
             "out": answer["dropped"],
@@ -93,7 +93,7 @@ class GroupingForm:
         }
 
 
-def _tidy(written: str) -> Any:
+def _canonical_json(written: str) -> Any:
     """The JSON of a partition and nothing else; text that is something else stays text, for it is kept in drafts."""
     try:
         data = json.loads(written)
@@ -105,13 +105,13 @@ def _tidy(written: str) -> Any:
     return data if shaped else written[:200]
 
 
-def _acts(answer: Any) -> dict[str, tuple[str, str]]:
+def _picture_actions(answer: Any) -> dict[str, tuple[str, str]]:
     """Of each picture, the value of its select and its role, out of a whole, a partial or a refused answer."""
     acts: dict[str, tuple[str, str]] = {}
     if isinstance(answer, Mapping):
         for group in answer.get("groups") or []:
             if isinstance(group, Mapping):
-                acts |= _group_acts(group)
+                acts |= _group_actions(group)
         for part, act in (("dropped", "drop"), ("unsure", "unsure")):
             acts |= {str(name): (f"{act}:{name}", "") for name in answer.get(part) or []}
     elif isinstance(answer, (list, tuple)):
@@ -125,7 +125,7 @@ def _acts(answer: Any) -> dict[str, tuple[str, str]]:
     return acts
 
 
-def _group_acts(group: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+def _group_actions(group: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     images, roles = list(group.get("images") or []), group.get("roles") or {}
     kept = list(group.get("kept") or images[:1])
     first = kept[0] if kept else ""
@@ -140,8 +140,8 @@ def _row(
     acts: Mapping[str, tuple[str, str]],
     near: Mapping[str, Any],
     config: Config,
-    speech: Speech,
-) -> Row:
+    speech: Localiser,
+) -> PictureRow:
     said, role = acts.get(name, ("", ""))
     at = order.index(name)
     beside = order[max(0, at - 2) : at] + [one for one, _alike in near.get(name, [])] + order[max(0, at - OFFERED) : at]
@@ -152,11 +152,11 @@ def _row(
     same = _("Same as %(number)s")
     rows += [(f"same:{name}:{one}", same % {"number": order.index(one) + 1}) for one in others if one in order]
     roles = [("", "–"), *((f"role:{name}:{one.code}", speech.say(one.label)) for one in config.roles)]
-    return Row(
+    return PictureRow(
         at + 1,
         name,
-        [Option(value, label, value == said) for value, label in rows],
-        [Option(value, label, value == f"role:{name}:{role}") for value, label in roles] if config.roles else [],
+        [SelectOption(value, label, value == said) for value, label in rows],
+        [SelectOption(value, label, value == f"role:{name}:{role}") for value, label in roles] if config.roles else [],
     )
 
 

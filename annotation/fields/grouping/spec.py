@@ -13,19 +13,19 @@ from annotation.fields.contract import (
     Column,
     ConfigError,
     Examples,
-    Faulty,
+    FaultyExample,
+    InvalidAnswer,
     Level,
-    Refused,
     Rubric,
     Shown,
     ShownImage,
     Spec,
     Text,
-    Valid,
-    need,
-    need_text,
-    refuse_others,
-    say,
+    ValidExample,
+    localise,
+    reject_unknown_keys,
+    require,
+    require_text,
 )
 
 Answer: TypeAlias = dict[str, Any]
@@ -83,7 +83,7 @@ def in_order(shown: Shown) -> list[str]:
     return [name for names in clusters(shown) for name in names]
 
 
-class Groups:
+class UnionFind:
     """Names joined two by two. Being together is reflexive, symmetric and transitive by construction."""
 
     def __init__(self, names: Iterable[str]) -> None:
@@ -100,11 +100,11 @@ class Groups:
 
 
 @dataclass
-class _Read:
+class _ParsedGroups:
     """What came, taken apart and checked."""
 
     order: list[str]
-    joined: Groups
+    joined: UnionFind
     grouped: set[str] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
     roles: dict[str, str] = field(default_factory=dict)
@@ -113,7 +113,7 @@ class _Read:
 
     def known(self, name: Any) -> str:
         if not isinstance(name, str) or name not in self.order:
-            raise Refused("no_such_picture", given=str(name)[:60] if isinstance(name, (str, int)) else "?")
+            raise InvalidAnswer("no_such_picture", given=str(name)[:60] if isinstance(name, (str, int)) else "?")
         return name
 
     def number(self, name: str) -> int:
@@ -137,7 +137,7 @@ class GroupingSpec(Spec[Config, Answer]):
         },
         shown=Shown(1, images=tuple(ShownImage(f"p00{n}", n, f"{n:064x}", 640, 480) for n in (1, 2, 3))),
         valid=[
-            Valid(
+            ValidExample(
                 {
                     "groups": [
                         {"images": ["p001", "p003"], "kept": ["p003", "p001"], "roles": {"p003": "night"}},
@@ -154,7 +154,7 @@ class GroupingSpec(Spec[Config, Answer]):
                 },
             ),
             # groups that share a picture are one
-            Valid(
+            ValidExample(
                 {"groups": [{"images": ["p001", "p002"]}, {"images": ["p002", "p003"], "kept": ["p002"]}]},
                 {
                     "groups": [{"images": ["p001", "p002", "p003"], "kept": ["p002"], "roles": {}}],
@@ -163,7 +163,7 @@ class GroupingSpec(Spec[Config, Answer]):
                 },
             ),
             # what a sheet without a script sends
-            Valid(
+            ValidExample(
                 ["keep:p001", "same:p002:p001:crop", "drop:p003"],
                 {
                     "groups": [{"images": ["p001", "p002"], "kept": ["p001"], "roles": {"p002": "crop"}}],
@@ -173,23 +173,25 @@ class GroupingSpec(Spec[Config, Answer]):
             ),
         ],
         invalid=[
-            Faulty({"groups": [{"images": ["p001", "p002"]}]}, "undecided"),
-            Faulty({"groups": [{"images": ["p001", "p002", "p009"]}]}, "no_such_picture"),
-            Faulty({"groups": [{"images": ["p001", "p002"]}], "dropped": ["p003", "p002"]}, "picture_twice"),
-            Faulty({"groups": [{"images": ["p001", "p002", "p003"], "roles": {"p002": "zoom"}}]}, "no_such_role"),
-            Faulty({"groups": [{"images": ["p001", "p002"]}], "unsure": ["p003"]}, "not_sure_is_off"),
-            Faulty(["keep:p001", "same:p002:p001", "same:p003:p007"], "no_such_picture"),
-            Faulty("p001", "not_a_grouping"),
-            Faulty(3, "not_a_grouping"),
-            Faulty({"groups": "p001"}, "not_a_grouping", json_only=True),
-            Faulty({"group": []}, "not_a_grouping", json_only=True),
-            Faulty([["keep", "p001"]], "not_a_grouping", json_only=True),
+            FaultyExample({"groups": [{"images": ["p001", "p002"]}]}, "undecided"),
+            FaultyExample({"groups": [{"images": ["p001", "p002", "p009"]}]}, "no_such_picture"),
+            FaultyExample({"groups": [{"images": ["p001", "p002"]}], "dropped": ["p003", "p002"]}, "picture_twice"),
+            FaultyExample(
+                {"groups": [{"images": ["p001", "p002", "p003"], "roles": {"p002": "zoom"}}]}, "no_such_role"
+            ),
+            FaultyExample({"groups": [{"images": ["p001", "p002"]}], "unsure": ["p003"]}, "not_sure_is_off"),
+            FaultyExample(["keep:p001", "same:p002:p001", "same:p003:p007"], "no_such_picture"),
+            FaultyExample("p001", "not_a_grouping"),
+            FaultyExample(3, "not_a_grouping"),
+            FaultyExample({"groups": "p001"}, "not_a_grouping", json_only=True),
+            FaultyExample({"group": []}, "not_a_grouping", json_only=True),
+            FaultyExample([["keep", "p001"]], "not_a_grouping", json_only=True),
         ],
     )
 
     def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
-        refuse_others(data, ("roles", "not_sure", "keep_one", "keep_both"), path)
-        rows = need(data, "roles", list, path) if "roles" in data else []
+        reject_unknown_keys(data, ("roles", "not_sure", "keep_one", "keep_both"), path)
+        rows = require(data, "roles", list, path) if "roles" in data else []
         if len(rows) > 12:
             raise ConfigError(f"{path}.roles", f"may have 12 entries, has {len(rows)}")
         roles: list[Role] = []
@@ -199,9 +201,9 @@ class GroupingSpec(Spec[Config, Answer]):
                 raise ConfigError(f"{path}.roles[{number}].code", f"{roles[-1].code!r} is there twice")
         return Config(
             tuple(roles),
-            need(data, "not_sure", bool, path) if "not_sure" in data else True,
-            need_text(data, "keep_one", path, optional=True),
-            need_text(data, "keep_both", path, optional=True),
+            require(data, "not_sure", bool, path) if "not_sure" in data else True,
+            require_text(data, "keep_one", path, optional=True),
+            require_text(data, "keep_both", path, optional=True),
         )
 
     def config_json(self, config: Config) -> dict[str, Any]:
@@ -213,13 +215,13 @@ class GroupingSpec(Spec[Config, Answer]):
         if raw is None or raw == "" or raw == [] or raw == {}:
             return None
         order = in_order(shown)
-        read = _Read(order, Groups(order))
+        read = _ParsedGroups(order, UnionFind(order))
         if isinstance(raw, Mapping):
-            _read_groups(raw, read)
+            _parse_groups(raw, read)
         elif isinstance(raw, (list, tuple)) and all(isinstance(one, str) for one in raw):
-            _read_acts(raw, read)
+            _parse_actions(raw, read)
         else:
-            raise Refused("not_a_grouping")
+            raise InvalidAnswer("not_a_grouping")
         return _canonical(read, config)
 
     def level(self, config: Config) -> Level:
@@ -230,7 +232,7 @@ class GroupingSpec(Spec[Config, Answer]):
         return
 
     def values(self, answer: Answer, config: Config) -> dict[str, float | str]:
-        return {f".{name}": float(count) for name, count in counted(answer).items()}
+        return {f".{name}": float(count) for name, count in count_pictures(answer).items()}
 
     def columns(self, config: Config) -> tuple[Column, ...]:
         return (
@@ -243,7 +245,7 @@ class GroupingSpec(Spec[Config, Answer]):
         )
 
     def cells(self, answer: Answer, config: Config) -> dict[str, Any]:
-        return {"": answer} | {f"_{name}": count for name, count in counted(answer).items()}
+        return {"": answer} | {f"_{name}": count for name, count in count_pictures(answer).items()}
 
     def rubric(self, label: str, config: Config, language: str = "en") -> Rubric:
         name = {"type": "string", "description": "a picture's name"}
@@ -259,13 +261,13 @@ class GroupingSpec(Spec[Config, Answer]):
             "required": ["images", "kept"],
         }
         words = [label, "Put duplicates into one group and keep one of each; every picture is in one group or dropped."]
-        words += [say(text, language) for text in (config.keep_one, config.keep_both) if text]
-        words += [f"{role.code}: {say(role.label, language)}" for role in config.roles]
+        words += [localise(text, language) for text in (config.keep_one, config.keep_both) if text]
+        words += [f"{role.code}: {localise(role.label, language)}" for role in config.roles]
         properties = {"groups": {"type": "array", "items": group}, "dropped": names, "unsure": names}
         return Rubric("\n".join(words), {"type": "object", "properties": properties, "required": ["groups"]})
 
 
-def counted(answer: Mapping[str, Any]) -> dict[str, int]:
+def count_pictures(answer: Mapping[str, Any]) -> dict[str, int]:
     """Pictures, groups, kept, dropped and unsure of a stored answer."""
     groups = answer["groups"]
     together = sum(len(group["images"]) for group in groups)
@@ -282,7 +284,7 @@ def role_keys(config: Config) -> dict[str, str]:
     """The key of each role: the first letter of its English words that is free. A role may be left without."""
     keys: dict[str, str] = {}
     for role in config.roles:
-        letters = [letter for letter in f"{say(role.label, 'en')}{role.code}".lower() if letter in LETTERS]
+        letters = [letter for letter in f"{localise(role.label, 'en')}{role.code}".lower() if letter in LETTERS]
         free = (letter for letter in letters if letter not in TAKEN and letter not in keys.values())
         keys[role.code] = next(free, "")
     return keys
@@ -294,26 +296,26 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 def _role(row: Any, path: str) -> Role:
     if not isinstance(row, Mapping):
         raise ConfigError(path, "must be an object with code and label")
-    refuse_others(row, ("code", "label", "keeps"), path)
-    code = need(row, "code", str, path)
+    reject_unknown_keys(row, ("code", "label", "keeps"), path)
+    code = require(row, "code", str, path)
     if not code or code != code.strip() or len(code) > 40 or ":" in code:
         raise ConfigError(f"{path}.code", 'must be 1 to 40 characters, without ":" or outer spaces')
-    keeps = need(row, "keeps", bool, path) if "keeps" in row else False
-    return Role(code, need_text(row, "label", path), keeps)
+    keeps = require(row, "keeps", bool, path) if "keeps" in row else False
+    return Role(code, require_text(row, "label", path), keeps)
 
 
-def _read_groups(raw: Mapping[str, Any], read: _Read) -> None:
+def _parse_groups(raw: Mapping[str, Any], read: _ParsedGroups) -> None:
     """The JSON form; groups may overlap, lack what is kept, and stand in any order."""
     if any(key not in PARTS for key in raw):
-        raise Refused("not_a_grouping")
+        raise InvalidAnswer("not_a_grouping")
     for group in _list(raw.get("groups", [])):
         if not isinstance(group, Mapping) or any(key not in ("images", "kept", "roles") for key in group):
-            raise Refused("not_a_grouping")
+            raise InvalidAnswer("not_a_grouping")
         images = [read.known(name) for name in _list(group.get("images"))]
         kept = [read.known(name) for name in _list(group.get("kept", []))]
         roles = group.get("roles", {})
         if not images or not set(kept) <= set(images) or not isinstance(roles, Mapping) or not set(roles) <= {*images}:
-            raise Refused("not_a_grouping")
+            raise InvalidAnswer("not_a_grouping")
         for name in images:
             read.joined.join(name, images[0])
         read.grouped.update(images)
@@ -323,12 +325,12 @@ def _read_groups(raw: Mapping[str, Any], read: _Read) -> None:
     read.unsure.update(read.known(name) for name in _list(raw.get("unsure", [])))
 
 
-def _read_acts(raw: Sequence[str], read: _Read) -> None:
+def _parse_actions(raw: Sequence[str], read: _ParsedGroups) -> None:
     """One act for each picture: keep:NAME, drop:NAME, unsure:NAME, same:NAME:OTHER[:ROLE], role:NAME:ROLE."""
     for one in raw:
         act, *rest = one.split(":", 3)
         if act not in ACTS or not rest or (act == "same" and len(rest) < 2) or (act == "role" and len(rest) != 2):
-            raise Refused("not_a_grouping")
+            raise InvalidAnswer("not_a_grouping")
         name = read.known(rest[0])
         if act == "role":
             read.roles[name] = rest[1]
@@ -349,23 +351,23 @@ def _read_acts(raw: Sequence[str], read: _Read) -> None:
 
 def _list(value: Any) -> list[Any]:
     if not isinstance(value, (list, tuple)):
-        raise Refused("not_a_grouping")
+        raise InvalidAnswer("not_a_grouping")
     return list(value)
 
 
-def _canonical(read: _Read, config: Config) -> Answer:
+def _canonical(read: _ParsedGroups, config: Config) -> Answer:
     """The one way to write a partition down. Refused where it is none of all pictures."""
     for name, code in read.roles.items():
         if not isinstance(code, str) or config.role(code) is None:
-            raise Refused("no_such_role", given=str(code)[:40], number=read.number(name))
+            raise InvalidAnswer("no_such_role", given=str(code)[:40], number=read.number(name))
     if read.unsure and not config.not_sure:
-        raise Refused("not_sure_is_off", number=read.number(min(read.unsure, key=read.order.index)))
+        raise InvalidAnswer("not_sure_is_off", number=read.number(min(read.unsure, key=read.order.index)))
     both = read.grouped & read.dropped
     if both:
-        raise Refused("picture_twice", number=read.number(min(both, key=read.order.index)))
+        raise InvalidAnswer("picture_twice", number=read.number(min(both, key=read.order.index)))
     left = [name for name in read.order if name not in read.grouped | read.dropped | read.unsure]
     if left:
-        raise Refused("undecided", count=len(left), first=read.number(left[0]))
+        raise InvalidAnswer("undecided", count=len(left), first=read.number(left[0]))
     groups: dict[str, list[str]] = {}
     for name in read.order:
         if name not in read.dropped:
@@ -377,7 +379,7 @@ def _canonical(read: _Read, config: Config) -> Answer:
     }
 
 
-def _group(images: list[str], read: _Read, config: Config) -> dict[str, Any]:
+def _group(images: list[str], read: _ParsedGroups, config: Config) -> dict[str, Any]:
     keeping = {name for name in images if (role := config.role(read.roles.get(name, ""))) is not None and role.keeps}
     sure = [name for name in images if name not in read.unsure]
     kept = [name for name in images if name in read.kept or name in keeping] or sure[:1]

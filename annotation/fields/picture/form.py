@@ -2,9 +2,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.fields.contract import Option, Refused, Shown, ShownImage
-from annotation.fields.form import Posted, Speech
-from annotation.fields.picture.spec import OTHER, Answer, Config, read
+from annotation.fields.contract import InvalidAnswer, Option, Shown, ShownImage
+from annotation.fields.form import Localiser, PostData
+from annotation.fields.picture.spec import OTHER, Answer, Config, parse_raw
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class PictureForm:
     style = "css/picture.css"
     draws_item = True
 
-    def read(self, posted: Posted, name: str) -> Any:
+    def read(self, posted: PostData, name: str) -> Any:
         return list(posted.getlist(name)) or None
 
     def fill(self, raw: Any) -> list[str]:
@@ -30,14 +30,14 @@ class PictureForm:
                     str(raw.get("licence", ""))]  # fmt: skip
         return [str(one) for one in raw] if isinstance(raw, (list, tuple)) else []
 
-    def context(self, config: Config, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
-        given = _tolerant(answer)
+    def context(self, config: Config, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
+        given = _parse_draft(answer)
         codes = {option.code for option in config.licences}
         licence = given.get("licence", "")
         written = licence and licence not in codes
         return {
             **given,
-            "picture": _brought(given.get("sha", ""), shown),
+            "picture": _uploaded_pictures(given.get("sha", ""), shown),
             "licences": [_licence(option, licence, speech) for option in config.licences],
             "other": OTHER,
             "written": licence if written else "",
@@ -46,8 +46,8 @@ class PictureForm:
             "least_side": config.least_side,
         }
 
-    def answered(self, config: Config, answer: Any, speech: Speech) -> Mapping[str, Any]:
-        given = _tolerant(answer)
+    def answered(self, config: Config, answer: Any, speech: Localiser) -> Mapping[str, Any]:
+        given = _parse_draft(answer)
         said = {option.code: speech.say(option.label) for option in config.licences}
         licence = given.get("licence", "")
         # Its size is not part of the answer; a thumbnail needs none.
@@ -55,19 +55,19 @@ class PictureForm:
         return {**given, "picture": thumbnail, "licence_label": said.get(licence, licence)}
 
 
-def _tolerant(raw: Any) -> Answer:
+def _parse_draft(raw: Any) -> Answer:
     """A draft may hold anything."""
     try:
-        return read(raw) or {}
-    except Refused:
+        return parse_raw(raw) or {}
+    except InvalidAnswer:
         return {}
 
 
-def _brought(sha: str, shown: Shown | None) -> ShownImage | None:
+def _uploaded_pictures(sha: str, shown: Shown | None) -> ShownImage | None:
     return next((one for one in (shown.uploads if shown else ()) if one.sha == sha), None)
 
 
-def _licence(option: Option, chosen: str, speech: Speech) -> Licence:
+def _licence(option: Option, chosen: str, speech: Localiser) -> Licence:
     return Licence(option.code, speech.say(option.label), option.code == chosen)
 
 

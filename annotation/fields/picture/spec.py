@@ -7,24 +7,24 @@ from typing import Any, ClassVar, TypeAlias
 
 from annotation.fields.contract import (
     AgreementLevel,
+    AnswerProblem,
     Check,
-    Coded,
+    CodedValue,
     Column,
     ConfigError,
     Examples,
-    Faulty,
+    FaultyExample,
+    InvalidAnswer,
     Level,
     Option,
-    Problem,
-    Refused,
     Rubric,
     Shown,
     ShownImage,
     Spec,
-    Valid,
-    need,
-    need_options,
-    refuse_others,
+    ValidExample,
+    reject_unknown_keys,
+    require,
+    require_options,
 )
 
 Answer: TypeAlias = dict[str, str]  # sha, source, licence, kind
@@ -87,40 +87,40 @@ class PictureSpec(Spec[Config, Answer]):
             uploads=(ShownImage("upload", 1, SHA, 1200, 900), ShownImage("upload", 2, SMALL, 1200, 200)),
         ),
         valid=[
-            Valid(
+            ValidExample(
                 {"sha": SHA, "source": "https://example.org/tea", "licence": "CC BY 4.0", "kind": "url"},
                 {"sha": SHA, "source": "https://example.org/tea", "licence": "CC BY 4.0", "kind": "url"},
             ),
-            Valid([SHA, "file", "", OWN, ""], {"sha": SHA, "source": "", "licence": OWN, "kind": "file"}),
-            Valid(
+            ValidExample([SHA, "file", "", OWN, ""], {"sha": SHA, "source": "", "licence": OWN, "kind": "file"}),
+            ValidExample(
                 [SHA, "file", " https://example.org/شاي ", OTHER, " GFDL 1.3 "],
                 {"sha": SHA, "source": "https://example.org/شاي", "licence": "GFDL 1.3", "kind": "file"},
             ),
         ],
         invalid=[
-            Faulty(["f" * 64, "file", "", OWN, ""], "not_brought"),
-            Faulty(["", "", "https://example.org/", OWN, ""], "picture_missing"),
-            Faulty([SHA, "paper", "", OWN, ""], "not_a_picture"),
-            Faulty([SHA, "url", "", "CC BY 4.0", ""], "source_missing"),
-            Faulty([SHA, "url", "", OWN, ""], "source_missing"),
-            Faulty([SHA, "url", "javascript:alert(1)", "CC BY 4.0", ""], "not_an_address"),
-            Faulty([SHA, "url", "https://example.org/", "", ""], "licence_missing"),
-            Faulty([SHA, "url", "https://example.org/", OTHER, "x" * 121], "licence_too_long"),
-            Faulty([SMALL, "file", "", OWN, ""], "picture_too_small"),
-            Faulty("tea.jpg", "not_a_picture", json_only=True),
-            Faulty({"sha": 5}, "not_a_picture", json_only=True),
-            Faulty({"sha": SHA, "kind": "file", "colour": "red"}, "not_a_picture", json_only=True),
+            FaultyExample(["f" * 64, "file", "", OWN, ""], "not_brought"),
+            FaultyExample(["", "", "https://example.org/", OWN, ""], "picture_missing"),
+            FaultyExample([SHA, "paper", "", OWN, ""], "not_a_picture"),
+            FaultyExample([SHA, "url", "", "CC BY 4.0", ""], "source_missing"),
+            FaultyExample([SHA, "url", "", OWN, ""], "source_missing"),
+            FaultyExample([SHA, "url", "javascript:alert(1)", "CC BY 4.0", ""], "not_an_address"),
+            FaultyExample([SHA, "url", "https://example.org/", "", ""], "licence_missing"),
+            FaultyExample([SHA, "url", "https://example.org/", OTHER, "x" * 121], "licence_too_long"),
+            FaultyExample([SMALL, "file", "", OWN, ""], "picture_too_small"),
+            FaultyExample("tea.jpg", "not_a_picture", json_only=True),
+            FaultyExample({"sha": 5}, "not_a_picture", json_only=True),
+            FaultyExample({"sha": SHA, "kind": "file", "colour": "red"}, "not_a_picture", json_only=True),
         ],
     )
 
     def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
-        refuse_others(data, ("needs_source", "needs_licence", "least_side", "licences"), path)
+        reject_unknown_keys(data, ("needs_source", "needs_licence", "least_side", "licences"), path)
         types = {"needs_source": bool, "needs_licence": bool, "least_side": int}
-        given: dict[str, Any] = {key: need(data, key, type_, path) for key, type_ in types.items() if key in data}
+        given: dict[str, Any] = {key: require(data, key, type_, path) for key, type_ in types.items() if key in data}
         if not 0 <= given.get("least_side", 0) <= 10_000:
             raise ConfigError(f"{path}.least_side", f"must be 0 to 10000 pixels, not {given['least_side']}")
         if data.get("licences"):
-            given["licences"] = need_options(data, "licences", path, most=40)
+            given["licences"] = require_options(data, "licences", path, most=40)
             if any(option.code == OTHER for option in given["licences"]):
                 raise ConfigError(f"{path}.licences", f'"{OTHER}" is always there: it asks for a text')
         return Config(**given)
@@ -130,35 +130,35 @@ class PictureSpec(Spec[Config, Answer]):
         return {**{key: value for key, value in vars(config).items() if key != "licences"}, **known}
 
     def parse(self, raw: Any, config: Config, shown: Shown) -> Answer | None:
-        given = read(raw)
+        given = parse_raw(raw)
         if given is None:
             return None
         if not given["sha"]:
             if given["source"] or given["licence"]:
-                raise Refused("picture_missing")
+                raise InvalidAnswer("picture_missing")
             return None
         if given["kind"] not in KINDS:
-            raise Refused("not_a_picture")
+            raise InvalidAnswer("not_a_picture")
         picture = next((one for one in shown.uploads if one.sha == given["sha"]), None)
         if picture is None:
-            raise Refused("not_brought")
+            raise InvalidAnswer("not_brought")
         given["kind"] = picture.came_by or given["kind"]
         if (given["source"] and not PAGE.fullmatch(given["source"])) or len(given["source"]) > LONGEST_SOURCE:
-            raise Refused("not_an_address")
+            raise InvalidAnswer("not_an_address")
         if len(given["licence"]) > LONGEST_LICENCE:
-            raise Refused("licence_too_long", most=LONGEST_LICENCE)
+            raise InvalidAnswer("licence_too_long", most=LONGEST_LICENCE)
         return given
 
     def checks(self, answer: Answer, config: Config, shown: Shown) -> list[Check]:
         found = []
         if config.needs_source and not answer["source"] and (answer["licence"] != OWN or answer["kind"] == "url"):
-            found.append(Check(Problem("source_missing"), blocks=True))
+            found.append(Check(AnswerProblem("source_missing"), blocks=True))
         if config.needs_licence and not answer["licence"]:
-            found.append(Check(Problem("licence_missing"), blocks=True))
+            found.append(Check(AnswerProblem("licence_missing"), blocks=True))
         picture = next((one for one in shown.uploads if one.sha == answer["sha"]), None)
         if picture is not None and min(picture.width, picture.height) < config.least_side:
             size = {"width": picture.width, "height": picture.height, "least": config.least_side}
-            found.append(Check(Problem("picture_too_small", size), blocks=True))
+            found.append(Check(AnswerProblem("picture_too_small", size), blocks=True))
         return found
 
     def uploads(self, answer: Answer) -> tuple[str, ...]:
@@ -175,7 +175,7 @@ class PictureSpec(Spec[Config, Answer]):
         """Everybody brings a picture of their own."""
         return "none"
 
-    def code(self, answer: Answer, config: Config) -> Coded | None:
+    def code(self, answer: Answer, config: Config) -> CodedValue | None:
         return None
 
     def columns(self, config: Config) -> tuple[Column, ...]:
@@ -201,20 +201,20 @@ class PictureSpec(Spec[Config, Answer]):
         return Rubric(words, schema)
 
 
-def read(raw: Any) -> Answer | None:
+def parse_raw(raw: Any) -> Answer | None:
     """What came, not checked yet. Of a form: sha, kind, source, licence, the other licence, in this order."""
     if raw is None or raw == []:
         return None
     if isinstance(raw, list):
         if len(raw) != 5 or not all(isinstance(one, str) for one in raw):
-            raise Refused("not_a_picture")
+            raise InvalidAnswer("not_a_picture")
         sha, kind, source, licence, other = (one.strip() for one in raw)
         return {"sha": sha, "source": source, "licence": other if licence == OTHER else licence, "kind": kind}
     if not isinstance(raw, Mapping) or not set(raw) <= {"sha", "source", "licence", "kind"}:
-        raise Refused("not_a_picture")
+        raise InvalidAnswer("not_a_picture")
     given = {key: raw.get(key, "") for key in ("sha", "source", "licence", "kind")}
     if not all(isinstance(one, str) for one in given.values()):
-        raise Refused("not_a_picture")
+        raise InvalidAnswer("not_a_picture")
     return {key: one.strip() for key, one in given.items()}
 
 

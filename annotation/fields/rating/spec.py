@@ -5,22 +5,22 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from annotation.fields.contract import (
-    Coded,
+    CodedValue,
     Column,
     ConfigError,
     Examples,
-    Faulty,
+    FaultyExample,
     Level,
     Option,
     Rubric,
     Shown,
     Spec,
-    Valid,
-    described,
-    need_options,
-    pick,
-    refuse_others,
-    say,
+    ValidExample,
+    describe_options,
+    localise,
+    match_option,
+    reject_unknown_keys,
+    require_options,
 )
 
 Answer: TypeAlias = str
@@ -46,40 +46,45 @@ class RatingSpec(Spec[Config, Answer]):
                 {"code": "3", "label": {"en": "Very much"}},
             ],
         },
-        valid=[Valid("1", "1"), Valid(3, "3"), Valid(2.0, "2", json_only=True), Valid(" 2 ", "2")],
+        valid=[
+            ValidExample("1", "1"),
+            ValidExample(3, "3"),
+            ValidExample(2.0, "2", json_only=True),
+            ValidExample(" 2 ", "2"),
+        ],
         invalid=[
-            Faulty("4", "not_an_option"),
-            Faulty(0, "not_an_option"),
-            Faulty(2.5, "not_an_option"),
-            Faulty("Somewhat", "not_an_option"),
-            Faulty(True, "not_an_option", json_only=True),
-            Faulty(["1"], "not_an_option", json_only=True),
-            Faulty({"code": "1"}, "not_an_option", json_only=True),
+            FaultyExample("4", "not_an_option"),
+            FaultyExample(0, "not_an_option"),
+            FaultyExample(2.5, "not_an_option"),
+            FaultyExample("Somewhat", "not_an_option"),
+            FaultyExample(True, "not_an_option", json_only=True),
+            FaultyExample(["1"], "not_an_option", json_only=True),
+            FaultyExample({"code": "1"}, "not_an_option", json_only=True),
         ],
     )
 
     def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
-        refuse_others(data, ("level", "points"), path)
+        reject_unknown_keys(data, ("level", "points"), path)
         level = data.get("level", "ordinal")
         if level not in LEVELS:
             raise ConfigError(f"{path}.level", f"must be one of {', '.join(LEVELS)}, not {level!r}")
-        return Config(level, need_options(data, "points", path, most=10))
+        return Config(level, require_options(data, "points", path, most=10))
 
     def config_json(self, config: Config) -> dict[str, Any]:
         return {"level": config.level, "points": [point.to_json() for point in config.points]}
 
     def parse(self, raw: Any, config: Config, shown: Shown) -> Answer | None:
-        return None if raw is None or raw == "" else pick(raw, config.points)
+        return None if raw is None or raw == "" else match_option(raw, config.points)
 
     def level(self, config: Config) -> Level:
         return config.level
 
-    def code(self, answer: Answer, config: Config) -> Coded:
+    def code(self, answer: Answer, config: Config) -> CodedValue:
         """The value is the code as a number; where codes are words, the place on the scale."""
         numbers = [_number(point.code) for point in config.points]
         at = [point.code for point in config.points].index(answer)
         value = numbers[at] if None not in numbers else float(at + 1)
-        return Coded(answer, value)
+        return CodedValue(answer, value)
 
     def columns(self, config: Config) -> tuple[Column, ...]:
         return (
@@ -88,12 +93,12 @@ class RatingSpec(Spec[Config, Answer]):
         )
 
     def cells(self, answer: Answer, config: Config) -> dict[str, Any]:
-        label = next((say(point.label, "en") for point in config.points if point.code == answer), "")
+        label = next((localise(point.label, "en") for point in config.points if point.code == answer), "")
         return {"": answer, "_label": label}
 
     def rubric(self, label: str, config: Config, language: str = "en") -> Rubric:
         schema = {"type": "string", "enum": [point.code for point in config.points]}
-        return Rubric(f"{label}\n{described(config.points, language)}", schema)
+        return Rubric(f"{label}\n{describe_options(config.points, language)}", schema)
 
 
 def _number(code: str) -> float | None:

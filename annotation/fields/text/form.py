@@ -2,7 +2,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.fields.contract import Shown
-from annotation.fields.form import Posted, Speech, filled, first
+from annotation.fields.form import Localiser, PostData, filled, first
 from annotation.fields.text.spec import Config
 
 LINE = 160  # characters that fit a field of one line; more get two, and are one line all the same
@@ -13,13 +13,13 @@ class TextForm:
     style = ""
     draws_item = False
 
-    def read(self, posted: Posted, name: str) -> Any:
+    def read(self, posted: PostData, name: str) -> Any:
         return first(posted, name)
 
     def fill(self, raw: Any) -> list[str]:
         return filled(raw)
 
-    def context(self, config: Config, answer: Any, speech: Speech, shown: Shown | None) -> Mapping[str, Any]:
+    def context(self, config: Config, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
         return {
             "written": answer if isinstance(answer, str) else "",
             "rows": 4 if config.long else 2 if config.max_length > LINE else 1,
@@ -29,7 +29,7 @@ class TextForm:
             "language": config.language,
         }
 
-    def answered(self, config: Config, answer: Any, speech: Speech) -> Mapping[str, Any]:
+    def answered(self, config: Config, answer: Any, speech: Localiser) -> Mapping[str, Any]:
         return {"written": answer, "direction": config.direction, "language": config.language}
 
 

@@ -7,23 +7,23 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
 from annotation.fields.contract import (
+    AnswerProblem,
     Check,
-    Coded,
+    CodedValue,
     Column,
     ConfigError,
     Examples,
-    Faulty,
+    FaultyExample,
+    InvalidAnswer,
     Level,
-    Problem,
-    Refused,
     Rubric,
     Shown,
     Spec,
-    Valid,
-    need,
-    refuse_others,
+    ValidExample,
+    reject_unknown_keys,
+    require,
 )
-from annotation.fields.text.wording import CHECKS, remarks, word_count
+from annotation.fields.text.wording import CHECKS, style_warnings, word_count
 
 Answer: TypeAlias = str
 DIRECTIONS = ("auto", "ltr", "rtl")
@@ -82,32 +82,32 @@ class TextSpec(Spec[Config, Answer]):
             "most_words": 2,
         },
         valid=[
-            Valid("شاي بالنعناع", "شاي بالنعناع"),
-            Valid("  كشري \n", "كشري"),
-            Valid("فول\nمدمس", "فول مدمس"),
+            ValidExample("شاي بالنعناع", "شاي بالنعناع"),
+            ValidExample("  كشري \n", "كشري"),
+            ValidExample("فول\nمدمس", "فول مدمس"),
         ],
         invalid=[
-            Faulty("شاي " * 12, "too_long"),
-            Faulty("ش", "too_short"),
-            Faulty(12, "not_text", json_only=True),
-            Faulty(["شاي"], "not_text", json_only=True),
-            Faulty({"text": "شاي"}, "not_text", json_only=True),
+            FaultyExample("شاي " * 12, "too_long"),
+            FaultyExample("ش", "too_short"),
+            FaultyExample(12, "not_text", json_only=True),
+            FaultyExample(["شاي"], "not_text", json_only=True),
+            FaultyExample({"text": "شاي"}, "not_text", json_only=True),
         ],
         borderline=[
-            Faulty("mint tea", "other_script"),
-            Faulty("شاااااااي", "repeated_letters"),
-            Faulty("شاي أخضر بالنعناع", "words"),
-            Faulty("شاي.", "full_stop"),
-            Faulty("ثلاثة أكواب", "spelled_number"),
-            Faulty("هذا شاي", "sentence_start"),
-            Faulty("الإبريق", "in_question"),
+            FaultyExample("mint tea", "other_script"),
+            FaultyExample("شاااااااي", "repeated_letters"),
+            FaultyExample("شاي أخضر بالنعناع", "words"),
+            FaultyExample("شاي.", "full_stop"),
+            FaultyExample("ثلاثة أكواب", "spelled_number"),
+            FaultyExample("هذا شاي", "sentence_start"),
+            FaultyExample("الإبريق", "in_question"),
         ],
         shown=Shown(item_id=1, target="Egypt", target_name="Egypt", text="ماذا في الإبريق؟"),
     )
 
     def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
-        refuse_others(data, (*TYPES, "checks"), path)
-        config = Config(**{key: need(data, key, type_, path) for key, type_ in TYPES.items() if key in data})
+        reject_unknown_keys(data, (*TYPES, "checks"), path)
+        config = Config(**{key: require(data, key, type_, path) for key, type_ in TYPES.items() if key in data})
         config = replace(config, checks=_checks(data, path))
         if not 1 <= config.most_words <= 200:
             raise ConfigError(f"{path}.most_words", f"must be 1 to 200, not {config.most_words}")
@@ -132,28 +132,32 @@ class TextSpec(Spec[Config, Answer]):
         if raw is None:
             return None
         if not isinstance(raw, str):
-            raise Refused("not_text")
+            raise InvalidAnswer("not_text")
         text = unicodedata.normalize("NFC", raw.replace("\r\n", "\n").replace("\x00", "")).strip()
         return (text if config.long else re.sub(r"\s+", " ", text)) or None
 
     def checks(self, answer: Answer, config: Config, shown: Shown) -> list[Check]:
         found = []
         if len(answer) > config.max_length:
-            found.append(Check(Problem("too_long", {"most": config.max_length, "length": len(answer)}), blocks=True))
+            found.append(
+                Check(AnswerProblem("too_long", {"most": config.max_length, "length": len(answer)}), blocks=True)
+            )
         if len(answer) < config.min_length:
-            found.append(Check(Problem("too_short", {"least": config.min_length, "length": len(answer)}), blocks=True))
+            found.append(
+                Check(AnswerProblem("too_short", {"least": config.min_length, "length": len(answer)}), blocks=True)
+            )
         if re.search(r"([^\W\d_])\1{4}", answer):
-            found.append(Check(Problem("repeated_letters"), blocks=False))
+            found.append(Check(AnswerProblem("repeated_letters"), blocks=False))
         if not _has_script(answer, SCRIPTS.get(config.language, "")):
-            found.append(Check(Problem("other_script", {"language": config.language}), blocks=False))
+            found.append(Check(AnswerProblem("other_script", {"language": config.language}), blocks=False))
         params = {"words": {"found": word_count(answer), "most": config.most_words}}
-        said = remarks(answer, config.checks, config.language, config.most_words, shown.text)
-        return found + [Check(Problem(code, params.get(code, {})), blocks=False) for code in said]
+        said = style_warnings(answer, config.checks, config.language, config.most_words, shown.text)
+        return found + [Check(AnswerProblem(code, params.get(code, {})), blocks=False) for code in said]
 
     def level(self, config: Config) -> Level:
         return "text"
 
-    def code(self, answer: Answer, config: Config) -> Coded | None:
+    def code(self, answer: Answer, config: Config) -> CodedValue | None:
         return None
 
     def values(self, answer: Answer, config: Config) -> dict[str, float | str]:
@@ -171,7 +175,7 @@ class TextSpec(Spec[Config, Answer]):
 
 
 def _checks(data: Mapping[str, Any], path: str) -> tuple[str, ...]:
-    rows = need(data, "checks", list, path) if "checks" in data else []
+    rows = require(data, "checks", list, path) if "checks" in data else []
     for number, row in enumerate(rows):
         if row not in CHECKS:
             raise ConfigError(f"{path}.checks[{number}]", f"must be one of {', '.join(CHECKS)}, not {row!r}")

@@ -45,22 +45,22 @@ ENDS = {"am": ("ነው", "ናት", "ነች", "ናቸው", "ይባላል", "ይ�
 OR = {"or", "ou", "أو", "أم", "ወይም", "ወይስ"}
 
 
-def remarks(text: str, checks: tuple[str, ...], language: str, most_words: int, question: str) -> list[str]:
+def style_warnings(text: str, checks: tuple[str, ...], language: str, most_words: int, question: str) -> list[str]:
     """Those of `checks` that have something to say. `language`: a code, or empty for any of the four."""
     base = language.split("-")[0]
     found = {
         "words": lambda: base not in WITHOUT_SPACES and word_count(text) > most_words,
         "full_stop": lambda: ends_in_stop(text),
         "spelled_number": lambda: spells_number(text, base),
-        "sentence_start": lambda: like_a_sentence(text, base),
-        "in_question": lambda: is_in(text, question),
+        "sentence_start": lambda: looks_like_sentence(text, base),
+        "in_question": lambda: contains_phrase(text, question),
         "question_mark": lambda: not text.rstrip(CLOSES).endswith(ASKS),
     }
     return [check for check in CHECKS if check in checks and found[check]()]
 
 
 def words_of(text: str) -> list[str]:
-    return WORD.findall(plain(text).replace("\u1361", " "))
+    return WORD.findall(normalise(text).replace("\u1361", " "))
 
 
 def word_count(text: str) -> int:
@@ -68,7 +68,7 @@ def word_count(text: str) -> int:
     return len(text.replace("\u1361", " ").split())
 
 
-def plain(text: str) -> str:
+def normalise(text: str) -> str:
     """For comparison: small letters, without Arabic vowel signs and stretching."""
     kept = [one for one in unicodedata.normalize("NFC", text.casefold()) if not "\u064b" <= one <= "\u0652"]
     return "".join(kept).replace("\u0640", "").replace("\u2019", "'")
@@ -86,8 +86,8 @@ def spells_number(text: str, base: str) -> bool:
     return any(word in known for word in words) or (len(words) == 1 and words[0] in alone)
 
 
-def like_a_sentence(text: str, base: str) -> bool:
-    said = " ".join(plain(text).rstrip("".join(STOPS)).split())
+def looks_like_sentence(text: str, base: str) -> bool:
+    said = " ".join(normalise(text).rstrip("".join(STOPS)).split())
     for language in languages(base):
         if any(said.startswith(f"{start} ") for start in STARTS[language]):
             return True
@@ -96,7 +96,7 @@ def like_a_sentence(text: str, base: str) -> bool:
     return False
 
 
-def is_in(text: str, question: str) -> bool:
+def contains_phrase(text: str, question: str) -> bool:
     """Whether the question holds these very words. Where it asks "this or that", one of them is the right answer."""
     words, asked = words_of(text), words_of(question)
     if not words or OR & set(asked):

@@ -15,7 +15,7 @@ class Command(BaseCommand):
         parser.add_argument("--repair", action="store_true", help="put right what differs; work waits meanwhile")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = recount.repair() if options["repair"] else recount.look()
+        found = recount.repair() if options["repair"] else recount.find_differences()
         for one in found[:SHOWN]:
             self.stdout.write(f"{one.check} {one.id}: stored {one.stored}, counted {one.true}")
         if len(found) > SHOWN:

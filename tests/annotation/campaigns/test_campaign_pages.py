@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, InstructionText, ProblemReport, Slot
-from annotation.services.allocation import open_work
+from annotation.services.allocation import get_or_claim_work
 from annotation.services.answers import Submission, report_problem, submit
 from benchmarks.models import Item
 from jobs.models import Event
@@ -63,10 +63,10 @@ def opened(world: World, mara_client: Client) -> Campaign:
 
 def rate_one(world: World, campaign: Campaign) -> Assignment:
     rater = rater_of(world.nour)
-    work = open_work(rater, campaign.cohorts.get(cohort=world.egypt), timezone.now())
-    assert work.hand
-    submit(work.hand.pk, rater, Submission({"relevance": "4"}, f"key-{work.hand.pk}"), timezone.now())
-    return work.hand
+    work = get_or_claim_work(rater, campaign.cohorts.get(cohort=world.egypt), timezone.now())
+    assert work.current
+    submit(work.current.pk, rater, Submission({"relevance": "4"}, f"key-{work.current.pk}"), timezone.now())
+    return work.current
 
 
 def test_a_draft_is_made_and_opened(world: World, mara_client: Client) -> None:
@@ -126,10 +126,10 @@ def test_opening_without_items_is_refused_with_the_reason(world: World) -> None:
 
 def test_pause_go_on_and_close(world: World, mara_client: Client, opened: Campaign) -> None:
     assert "Nobody is given new work" in do(mara_client, world, opened, "pause")
-    assert open_work(rater_of(world.nour), opened.cohorts.get(), timezone.now()).nothing
+    assert get_or_claim_work(rater_of(world.nour), opened.cohorts.get(), timezone.now()).no_work
     assert "The campaign is paused already." in do(mara_client, world, opened, "pause")
     do(mara_client, world, opened, "resume")
-    assert open_work(rater_of(world.nour), opened.cohorts.get(), timezone.now()).hand
+    assert get_or_claim_work(rater_of(world.nour), opened.cohorts.get(), timezone.now()).current
     asked = mara_client.get(page_of(world, opened, "close/"))
     assert "cannot be undone" in asked.content.decode()
     opened.refresh_from_db()
@@ -182,11 +182,11 @@ def test_a_cohort_rests_alone(world: World, mara_client: Client) -> None:
     do(mara_client, world, campaign, "open")
     egypt, brazil = (campaign.cohorts.get(cohort=cohort) for cohort in (world.egypt, world.brazil))
     mara_client.post(page_of(world, campaign, f"cohorts/{egypt.pk}/"), {"do": "pause"})
-    assert open_work(rater_of(world.nour), egypt, timezone.now()).nothing
-    assert open_work(rater_of(world.bia), brazil, timezone.now()).hand
+    assert get_or_claim_work(rater_of(world.nour), egypt, timezone.now()).no_work
+    assert get_or_claim_work(rater_of(world.bia), brazil, timezone.now()).current
     mara_client.post(page_of(world, campaign, f"cohorts/{egypt.pk}/"), {"do": "resume"})
     egypt.refresh_from_db()
-    assert open_work(rater_of(world.nour), egypt, timezone.now()).hand
+    assert get_or_claim_work(rater_of(world.nour), egypt, timezone.now()).current
 
 
 def test_new_instructions_are_a_new_version(world: World, mara_client: Client, opened: Campaign) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign
-from annotation.services import allocation, answers, campaigns, deriving
+from annotation.services import allocation, answers, campaigns, derivation
 from annotation.services.answers import Submission
 from benchmarks.models import Benchmark, Item, Stage
 from people.models import Cohort, Rater, Team
@@ -74,7 +74,7 @@ def asking(acceptance: str = "on_submit", pictures: int = 1, **more: Any) -> tup
 
 def hand(person: Rater, campaign: Campaign, cohort: Cohort, at: datetime | None = None) -> Assignment | None:
     place = campaign.cohorts.select_related("campaign__stage", "cohort").get(cohort=cohort)
-    return allocation.open_work(person, place, at or timezone.now()).hand
+    return allocation.get_or_claim_work(person, place, at or timezone.now()).current
 
 
 def answer(given: Assignment | None, at: datetime | None = None, **raw: Any) -> Annotation:
@@ -84,7 +84,7 @@ def answer(given: Assignment | None, at: datetime | None = None, **raw: Any) -> 
 
 
 def settle() -> int:
-    return deriving.work_off(timezone.now())
+    return derivation.process_due(timezone.now())
 
 
 def live(stage: Stage) -> list[Item]:

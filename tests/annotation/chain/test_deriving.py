@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation, Due, ItemContributor, ItemSource, Outcome, Slot
-from annotation.services import answers, campaigns, deriving, exclusions, filling, leases, recount
+from annotation.services import answers, campaigns, derivation, exclusions, leases, recount, slot_creation
 from benchmarks.models import Item, Stage
 from people.models import Cohort, User
 from tests.annotation.chain.factories import (
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def counters_stay_true(db: None) -> Any:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 def test_a_question_becomes_an_item_with_its_picture_and_its_author_as_contributor() -> None:
@@ -56,7 +56,7 @@ def test_deriving_twice_changes_nothing() -> None:
         answer(hand(writer, campaign, cohort), question=f"{n}?", answer="a")
     settle()
     before = list(Item.objects.filter(stage=reply).order_by("pk").values())
-    deriving.renew(reply)
+    derivation.rederive_stage(reply)
     settle()
     assert list(Item.objects.filter(stage=reply).order_by("pk").values()) == before and len(before) == 3
 
@@ -120,7 +120,7 @@ def test_what_an_excluded_person_wrote_goes_and_lifting_brings_it_back() -> None
     exclusions.exclude(ask.benchmark, writer, "copied", actor, timezone.now())
     settle()
     assert live(reply) == []
-    exclusions.lift(ask.benchmark, writer, actor, timezone.now())
+    exclusions.lift_exclusion(ask.benchmark, writer, actor, timezone.now())
     settle()
     assert [item.text for item in live(reply)] == ["What?"]
 
@@ -196,17 +196,19 @@ def test_a_worker_killed_at_any_step_loses_nothing(at: str, monkeypatch: pytest.
     writer, other = a_person(cohort), a_person(cohort)
     replies = opened(reply, cohort)
     answer(hand(writer, opened(ask, cohort), cohort), question="What?", answer="Tea")
-    where = {"judging": "_next", "upserting": "_make", "linking": "_link", "filling": "follow"}[at]
+    where = {"judging": "_next", "upserting": "_make", "linking": "_write_sources", "filling": "sync_campaign_slots"}[
+        at
+    ]
 
     def killed(*_args: Any, **_kwargs: Any) -> Any:
         raise SystemExit
 
     with monkeypatch.context() as broken:
-        broken.setattr(deriving, where, killed)
+        broken.setattr(derivation, where, killed)
         with pytest.raises(SystemExit):
             settle()
     settle()
-    filling.fill(replies)  # as the beat does, each minute
+    slot_creation.create_missing_slots(replies)  # as the beat does, each minute
     [item] = live(reply)
     assert list(ItemContributor.objects.filter(item=item).values_list("rater", flat=True)) == [writer.pk]
     assert hand(other, replies, cohort) is not None and hand(writer, replies, cohort) is None
@@ -283,7 +285,7 @@ def test_a_rule_that_cannot_be_read_stops_the_opening() -> None:
     rate, _kept, [cohort] = a_rated()
     rate.acceptance_rule = {"clauses": []}
     rate.save()
-    with pytest.raises(campaigns.Refused):
+    with pytest.raises(campaigns.CampaignRefused):
         opened(rate, cohort)
 
 
@@ -292,10 +294,10 @@ def test_a_source_withdrawn_by_hand_takes_along_what_was_made_of_it() -> None:
     answer(hand(a_person(cohort), opened(ask, cohort), cohort), question="What?", answer="Tea")
     settle()
     ask.items.update(withdrawn_at=timezone.now(), withdrawn_because="")
-    deriving.notice(timezone.now())
+    derivation.mark_changed_items(timezone.now())
     settle()
     assert live(reply) == []
-    assert deriving.notice(timezone.now()) == 0  # and it is noticed once
+    assert derivation.mark_changed_items(timezone.now()) == 0  # and it is noticed once
 
 
 def test_nothing_is_noted_where_nobody_waits_for_it() -> None:
@@ -310,20 +312,20 @@ def test_pictures_of_a_concept_become_a_contact_sheet_that_is_laid_out_once(sett
     settings.STORAGES = {**settings.STORAGES, "default": where}
     benchmark = a_benchmark()
     found = a_stage(benchmark, "found", GOOD)
-    derivation = {"kind": "cluster", "from": ["found"], "of": "items", "params": {}}
-    sheets = a_stage(benchmark, "sheets", GOOD, derivation=derivation)
+    clusters = {"kind": "cluster", "from": ["found"], "of": "items", "params": {}}
+    sheets = a_stage(benchmark, "sheets", GOOD, derivation=clusters)
     for item in items(found, 3, concept="train"):
         draw_image(item)
-    deriving.renew(sheets)
+    derivation.rederive_stage(sheets)
     settle()
     [first] = live(sheets)
     assert first.key == "train" and sorted(first.context["pictures"]) == ["p001", "p002", "p003"]
     assert "groups" in first.context  # and being laid out makes it no other item
-    deriving.renew(sheets)
+    derivation.rederive_stage(sheets)
     settle()
     assert live(sheets) == [first]
     draw_image(Item.objects.create(stage=found, key="late", concept="train"))
-    assert deriving.notice(timezone.now() - timedelta(minutes=10)) == 1
+    assert derivation.mark_changed_items(timezone.now() - timedelta(minutes=10)) == 1
     settle()
     [second] = live(sheets)
     assert second != first and len(second.context["pictures"]) == 4
@@ -337,11 +339,11 @@ def test_an_item_that_an_earlier_version_derived_keeps_its_key() -> None:
     [item] = live(reply)
     former = f"ask-000/{ask.benchmark.pseudonym(writer.pk)}"
     Item.objects.filter(pk=item.pk).update(key=former)
-    deriving.renew(reply)
+    derivation.rederive_stage(reply)
     settle()
     assert [(one.pk, one.key) for one in Item.objects.filter(stage=reply)] == [(item.pk, former)]
     Item.objects.filter(pk=item.pk).update(text="What was it?")
-    deriving.renew(reply)
+    derivation.rederive_stage(reply)
     settle()
     [made] = live(reply)
     assert made.pk != item.pk and "~" in made.key, "other content is another item"
@@ -352,12 +354,12 @@ def test_an_item_that_an_import_completed_is_derived_again() -> None:
     first = a_stage(benchmark, "first", GOOD)
     second = a_stage(benchmark, "second", GOOD, derivation={"kind": "promote", "from": ["first"], "of": "items"})
     [item] = items(first, 1)
-    deriving.notice(timezone.now() - timedelta(hours=1))
+    derivation.mark_changed_items(timezone.now() - timedelta(hours=1))
     settle()
     assert [one.text for one in live(second)] == [""]
     item.text, item.completed_at = "Filled in", timezone.now()
     item.save()
     Item.objects.filter(pk=item.pk).update(created_at=timezone.now() - timedelta(days=1))
-    deriving.notice(timezone.now() - timedelta(hours=1))
+    derivation.mark_changed_items(timezone.now() - timedelta(hours=1))
     settle()
     assert [one.text for one in live(second)] == ["Filled in"]

@@ -104,7 +104,7 @@ def test_a_researcher_does_not_take_back_the_decision_on_their_own_answer(
     mine = written(world, campaign, world.mara, "Mine?")
     made = reviews.decide(mine.pk, world.reviewer, "reject", timezone.now(), reason="unclear")
     assert client_of(world.mara).post(f"{page(world)}undo/{made.pk}/").status_code == 404
-    with pytest.raises(reviews.NotReviewed, match="own"):
+    with pytest.raises(reviews.ReviewRefused, match="own"):
         reviews.undo(made.pk, world.mara, timezone.now(), runs=True)
     assert Review.objects.get().undone_at is None
     assert client_of(world.owner).post(f"{page(world)}undo/{made.pk}/").status_code == 302

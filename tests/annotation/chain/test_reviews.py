@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, ItemContributor, Rating, Review, Slot
 from annotation.services import answers, campaigns, exclusions, leases, recount, reviews
-from annotation.services.reviews import NotReviewed
+from annotation.services.reviews import ReviewRefused
 from benchmarks.models import Benchmark, Stage
 from people.models import Cohort, Rater, User
 from tests.annotation.chain.factories import answer, asking, hand, live, opened, settle
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def counters_stay_true(db: None) -> Any:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 class Scene:
@@ -59,7 +59,7 @@ def scene() -> Scene:
 
 
 def refused(deed: Any) -> str:
-    with pytest.raises(NotReviewed) as error:
+    with pytest.raises(ReviewRefused) as error:
         deed()
     return error.value.reason
 
@@ -122,9 +122,9 @@ def test_an_answer_can_be_changed_until_it_is_decided_on_and_not_after(scene: Sc
     given = scene.written()
     answers.reopen(given.assignment_id, scene.writer, timezone.now())
     scene.decide(given, "accept")
-    with pytest.raises(answers.Unclaimable, match="decided"):
+    with pytest.raises(answers.AssignmentStateError, match="decided"):
         answer(given.assignment, question="Another?", answer="Tea")
-    with pytest.raises(answers.Unclaimable):
+    with pytest.raises(answers.AssignmentStateError):
         answers.undo(given.assignment_id, scene.writer, timezone.now())
 
 
@@ -265,16 +265,16 @@ def test_a_batch_says_how_far_it_is() -> None:
     given = [scene.written(f"{n}?") for n in range(4)]
     for one, decision in zip(given, ("accept", "return", "reject"), strict=False):
         scene.decide(one, decision)
-    found = reviews.batches([scene.ask])[scene.ask.pk]
+    found = reviews.review_counts([scene.ask])[scene.ask.pk]
     assert (found.waiting, found.returned, found.accepted, found.rejected, found.percent) == (1, 1, 1, 1, 50.0)
 
 
 def test_a_models_answer_waits_for_nobody_and_is_nobodys_to_correct(scene: Scene) -> None:
     given = scene.written()
-    assert reviews.waiting(scene.benchmark, scene.reviewer).exists() and reviews.batches([scene.ask])
+    assert reviews.waiting(scene.benchmark, scene.reviewer).exists() and reviews.review_counts([scene.ask])
     Rater.objects.filter(pk=given.rater_id).update(kind="model", user=None, name="M", team=scene.benchmark.team)
     assert not reviews.waiting(scene.benchmark, scene.reviewer).exists()
-    assert reviews.batches([scene.ask]) == {}
+    assert reviews.review_counts([scene.ask]) == {}
     assert refused(lambda: scene.decide(given, "return")) == "gone"
 
 

@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, Due, ItemContributor, Slot
-from annotation.services import allocation, answers, deriving, leases, recount, reviews
+from annotation.services import allocation, answers, derivation, leases, recount, reviews
 from annotation.services.answers import Submission
 from people.models import Cohort, Rater, User
 from tests.annotation.chain.factories import (
@@ -63,11 +63,11 @@ def works(person: Rater, campaigns: list[Campaign], cohort: Cohort, dice: random
         place = campaign.cohorts.select_related("campaign__stage", "cohort").filter(cohort=cohort).first()
         if place is None:
             continue
-        work = allocation.open_work(person, place, timezone.now())
+        work = allocation.get_or_claim_work(person, place, timezone.now())
         for _n in range(4):
-            if work.hand is None:
+            if work.current is None:
                 break
-            hand = work.hand
+            hand = work.current
             work = give(hand, dice)
             if dice.random() < 0.1:
                 answers.undo(hand.pk, person, timezone.now())
@@ -86,7 +86,7 @@ def crowd(people: list[tuple[Rater, Cohort]], campaigns: list[Campaign], seed: i
 def derives(until: float) -> Callable[[], None]:
     def deed() -> None:
         while time.monotonic() < until:
-            deriving.work_off(timezone.now())
+            derivation.process_due(timezone.now())
             time.sleep(0.02)
 
     return deed
@@ -107,7 +107,7 @@ def test_fifty_people_two_steps_overlap_five_by_four_cohorts() -> None:
             derives(until), derives(until), *(crowd(one, campaigns, 100 * turn + n) for n, one in enumerate(groups))
         )
         leases.release_expired(timezone.now() + timedelta(hours=1))
-        deriving.work_off(timezone.now())
+        derivation.process_due(timezone.now())
         if filled(campaigns):
             break
     connection.close()
@@ -122,7 +122,7 @@ def test_fifty_people_two_steps_overlap_five_by_four_cohorts() -> None:
     per_place = Counter(counted.values_list("assignment__unit", "cohort"))
     assert set(per_place.values()) == {OVERLAP} and len(per_place) == COHORTS * 2 * COHORTS
     assert check.outcomes.count() >= 2 * COHORTS
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 def test_two_reviewers_at_once_decide_once() -> None:
@@ -134,7 +134,7 @@ def test_two_reviewers_at_once_decide_once() -> None:
         def deed() -> str:
             try:
                 return reviews.decide(given.pk, reviewer, "accept", timezone.now()).decision
-            except reviews.NotReviewed as refused:
+            except reviews.ReviewRefused as refused:
                 return refused.reason
 
         return deed
@@ -155,7 +155,7 @@ def test_two_answers_at_once_are_both_judged() -> None:
         def gives(one: Assignment | None) -> Callable[[], None]:
             def deed() -> None:
                 answer(one, good="1")
-                deriving.work_off(timezone.now())
+                derivation.process_due(timezone.now())
 
             return deed
 

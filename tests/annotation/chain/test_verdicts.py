@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from annotation import verdicts
+from annotation import rule_results
 from annotation.models import Outcome, Unit
 from benchmarks import readers
 from benchmarks.models import Item, Stage
@@ -31,21 +31,21 @@ def judged(over: str, *codes: str) -> Item:
 
 
 def test_a_clause_that_failed_is_named_with_how_many_answers_failed_it() -> None:
-    [said] = verdicts.facts(judged("majority", "0", "1", "0")) or []
+    [said] = rule_results.rule_results(judged("majority", "0", "1", "0")) or []
     assert said.outcome.state == "rejected"
     assert [(one.words, one.answers) for one in said.failed] == [("It is good", 2)]
     assert said.score == pytest.approx(1 / 3) and said.most == 1
 
 
 def test_where_means_decide_no_answer_is_said_to_have_failed_it() -> None:
-    [said] = verdicts.facts(judged("means", "0", "1", "1")) or []
+    [said] = rule_results.rule_results(judged("means", "0", "1", "1")) or []
     assert [(one.words, one.answers) for one in said.failed] == [("It is good", None)]
 
 
 def test_what_was_accepted_names_nothing_and_what_was_not_judged_is_not_there() -> None:
-    [said] = verdicts.facts(judged("majority", "1", "1", "0")) or []
+    [said] = rule_results.rule_results(judged("majority", "1", "1", "0")) or []
     assert (said.outcome.state, said.failed) == ("accepted", [])
-    assert verdicts.facts(items(a_stage(a_benchmark(), "other", GOOD), 1)[0]) is None
+    assert rule_results.rule_results(items(a_stage(a_benchmark(), "other", GOOD), 1)[0]) is None
 
 
 def scored(world: World, codes: Mapping[Item, str]) -> None:

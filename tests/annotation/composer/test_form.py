@@ -7,13 +7,13 @@ import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from annotation.composer.acts import NoSuchAct, act, tidy
-from annotation.composer.checking import problems
-from annotation.composer.controls import Languages, control
-from annotation.composer.paths import find, join, steps
-from annotation.composer.reading import content_of
-from annotation.composer.stage import Around, head, questions, sections
-from annotation.composer.stale import earlier_texts
+from annotation.composer.actions import UnknownAction, apply_action, fill_keys
+from annotation.composer.controls import Languages, build_control
+from annotation.composer.form_parser import parse_form
+from annotation.composer.paths import get_value, join, parse_path
+from annotation.composer.stage_settings import StageContext, header_section, questions, sections
+from annotation.composer.stale_translations import previous_texts
+from annotation.composer.validation import stage_problems
 from annotation.fields.registry import KINDS, kind
 from annotation.fields.settings import Setting
 from annotation.sheets import Sheet
@@ -38,9 +38,9 @@ def page_of(content: dict[str, Any], earlier: Any = None) -> str:
         pass
 
     page: Any = Page()
-    page.__dict__ |= {"wrong": [], "languages": LANGUAGES, "kinds": [], "problems": [], "head": head(content)}
+    page.__dict__ |= {"wrong": [], "languages": LANGUAGES, "kinds": [], "problems": [], "head": header_section(content)}
     page.questions = questions(content, LANGUAGES)
-    page.sections = sections(content, Around(LANGUAGES, earlier or {}))
+    page.sections = sections(content, StageContext(LANGUAGES, earlier or {}))
     return render_to_string("annotation/composer/form.html", {"page": page, "opened": ""})
 
 
@@ -49,7 +49,7 @@ def again(content: dict[str, Any], earlier: Any = None) -> dict[str, Any]:
     posted = QueryDict(mutable=True)
     for name, value in inputs_of(page_of(content, earlier)):
         posted.appendlist(name, value)
-    return tidy(content_of(posted))
+    return fill_keys(parse_form(posted))
 
 
 def test_what_is_drawn_comes_back_as_it_was() -> None:
@@ -66,16 +66,16 @@ def test_what_is_drawn_comes_back_as_it_was() -> None:
 def test_json_that_cannot_be_kept_stays_as_it_was_typed_and_is_named(odd: str) -> None:
     posted = QueryDict(mutable=True)
     posted.update({"s:name": "First", "j:layout": odd, "j:derivation": '{"from": ["a"], "kind": "promote"}'})
-    found = content_of(posted)
+    found = parse_form(posted)
     assert found["layout"] == {"~unread": odd} and found["derivation"]["from"] == ["a"]
-    said = [one.words for one in problems(found, {}) if one.path == "layout"]
+    said = [one.words for one in stage_problems(found, {}) if one.path == "layout"]
     assert said == ["This is not JSON. Mend it, or empty it."]
 
 
 def test_a_place_deeper_than_any_setting_is_no_place() -> None:
     posted = QueryDict(mutable=True)
     posted.update({"s:name": "First", "s:sheet" + "[0]" * 3000: "x", "w:sheet.fields[0].label.en": "Kept"})
-    assert content_of(posted) == {"name": "First", "sheet": {"fields": [{"label": {"en": "Kept"}}]}}
+    assert parse_form(posted) == {"name": "First", "sheet": {"fields": [{"label": {"en": "Kept"}}]}}
 
 
 def test_a_setting_that_no_form_knows_comes_back_too() -> None:
@@ -103,13 +103,13 @@ DEFAULTS = (("of", "results"), ("image", "item"), ("over", "majority"))
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda one: one.key)
 def test_every_stage_of_every_recipe_comes_back_as_it_was(recipe: Any) -> None:
-    from annotation.composer_pages import _plain
+    from annotation.composer_pages import _to_json
     from annotation.services.stages import COLUMNS
 
     earlier: dict[str, Any] = {}
     for spec in recipe.stages:
-        content = {key: _plain(getattr(spec, key)) for key in COLUMNS}
-        tidied = tidy(copy.deepcopy(content))
+        content = {key: _to_json(getattr(spec, key)) for key in COLUMNS}
+        tidied = fill_keys(copy.deepcopy(content))
         back = again(copy.deepcopy(tidied), earlier)
         assert read(back["sheet"]) == read(tidied["sheet"])
         for key in set(COLUMNS) - {"sheet"}:
@@ -120,10 +120,10 @@ def test_every_stage_of_every_recipe_comes_back_as_it_was(recipe: Any) -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda one: one.key)
 def test_a_new_question_of_every_kind_can_be_used_once_it_is_named(kind: Any) -> None:
     content = stage()
-    place = act(content, f"field:{kind.key}")
-    find(content, place)["label"] = {"en": "What is it?"}
-    back = again(tidy(content))
-    assert [one for one in problems(back, {}) if one.blocks] == []
+    place = apply_action(content, f"field:{kind.key}")
+    get_value(content, place)["label"] = {"en": "What is it?"}
+    back = again(fill_keys(content))
+    assert [one for one in stage_problems(back, {}) if one.blocks] == []
     assert back["sheet"]["fields"][1]["key"] == "what_is_it"
 
 
@@ -137,42 +137,42 @@ def test_the_settings_of_every_kind_are_there_and_name_its_config(kind: Any) -> 
 
 def test_numbers_that_are_none_stay_as_they_were_typed_and_are_named() -> None:
     posted = QueryDict("s:name=A&i:target_answers=three&e:sheet.fields=[]", mutable=True)
-    content = tidy(content_of(posted))
+    content = fill_keys(parse_form(posted))
     assert content["target_answers"] == "three"
-    assert "target_answers" in {one.path for one in problems(content, {})}
+    assert "target_answers" in {one.path for one in stage_problems(content, {})}
 
 
 def test_json_that_cannot_be_read_is_kept_and_named() -> None:
     posted = QueryDict(mutable=True)
     posted["j:layout"] = "{not json"
-    content = tidy(content_of(posted))
+    content = fill_keys(parse_form(posted))
     assert "{not json" in page_of(content)
-    assert any(one.path == "layout" and "JSON" in one.words for one in problems(content, {}))
+    assert any(one.path == "layout" and "JSON" in one.words for one in stage_problems(content, {}))
 
 
 def test_moving_duplicating_deleting_and_undo() -> None:
     content = stage()
-    act(content, "field:text")
-    act(content, "field:choice")
-    content = tidy(content)
+    apply_action(content, "field:text")
+    apply_action(content, "field:choice")
+    content = fill_keys(content)
     first = [one["key"] for one in content["sheet"]["fields"]]
-    assert act(content, "up:sheet.fields[2]") == "sheet.fields[1]"
-    assert act(content, "copy:sheet.fields[0]") == "sheet.fields[1]"
+    assert apply_action(content, "up:sheet.fields[2]") == "sheet.fields[1]"
+    assert apply_action(content, "copy:sheet.fields[0]") == "sheet.fields[1]"
     assert content["sheet"]["fields"][1]["key"] == "fits_2"
-    act(content, "drop:sheet.fields[1]")
-    act(content, "down:sheet.fields[1]")
+    apply_action(content, "drop:sheet.fields[1]")
+    apply_action(content, "down:sheet.fields[1]")
     assert [one["key"] for one in content["sheet"]["fields"]] == first
     before = copy.deepcopy(content["sheet"])
-    act(content, "drop:sheet.fields[0]")
+    apply_action(content, "drop:sheet.fields[0]")
     assert content["sheet"] != before
-    act(content, "undo")
+    apply_action(content, "undo")
     assert content["sheet"] == before
 
 
 @pytest.mark.parametrize("said", ["drop:sheet.fields[9]", "up:name", "fly:sheet", "field:nothing", "undo", "to:a:b"])
 def test_a_button_that_fits_nothing_is_refused(said: str) -> None:
-    with pytest.raises(NoSuchAct):
-        act(stage(), said)
+    with pytest.raises(UnknownAction):
+        apply_action(stage(), said)
 
 
 def test_every_problem_is_named_with_its_place() -> None:
@@ -180,7 +180,7 @@ def test_every_problem_is_named_with_its_place() -> None:
     fields = content["sheet"]["fields"]
     fields[0]["config"]["points"][1]["label"] = {}
     fields.append({"key": "x", "kind": "text", "label": {}, "config": {}})
-    found = {one.path: one.place for one in problems(content, {})}
+    found = {one.path: one.place for one in stage_problems(content, {})}
     assert found["sheet.fields[0].config.points[1].label"] == "Question 1, Points 2, Label"
     assert {"sheet.fields[1].label", "skip_reasons[1].code", "skip_reasons[1].label"} <= set(found)
 
@@ -188,24 +188,24 @@ def test_every_problem_is_named_with_its_place() -> None:
 def test_a_rule_that_names_an_unknown_question_is_refused() -> None:
     rule = {"clauses": [{"key": "a", "expression": "fit >= 2", "words": {"en": "It fits"}}], "over": "majority"}
     content = stage(acceptance="by_rule", acceptance_rule=rule)
-    assert [one.path for one in problems(content, {})] == ["acceptance_rule.clauses[0].expression"]
+    assert [one.path for one in stage_problems(content, {})] == ["acceptance_rule.clauses[0].expression"]
     rule["clauses"][0]["expression"] = "fits >= 2"
-    assert problems(content, {}) == []
+    assert stage_problems(content, {}) == []
 
 
 def test_a_derivation_from_a_stage_that_is_not_before_it_is_refused() -> None:
     content = stage(derivation={"kind": "promote", "from": ["writing"], "params": {}})
-    assert [one.path for one in problems(content, {})] == ["derivation.from"]
-    assert problems(content, {"writing": ("Writing", [])}) == []
+    assert [one.path for one in stage_problems(content, {})] == ["derivation.from"]
+    assert stage_problems(content, {"writing": ("Writing", [])}) == []
 
 
 def test_what_an_item_brings_along_is_added_named_moved_and_taken_out_as_rows() -> None:
     """Names and values are an object of the stage, and rows of its form."""
     content = stage(derivation={"kind": "promote", "from": ["writing"], "params": {}})
     place = "derivation.params.context~map"
-    assert act(content, f"more:{place}") == f"{place}[0]"
+    assert apply_action(content, f"more:{place}") == f"{place}[0]"
     assert content["derivation"]["params"] == {"context": {"": ""}}, "a row that waits for its name"
-    said = {one.path: str(one) for one in problems(content, {"writing": ("Writing", [])})}
+    said = {one.path: str(one) for one in stage_problems(content, {"writing": ("Writing", [])})}
     where = "Where its items come from, Information it brings along 1, Name: Write a name."
     assert said == {f"{place}[0].name": where}
     posted = QueryDict(mutable=True)
@@ -215,14 +215,14 @@ def test_what_an_item_brings_along_is_added_named_moved_and_taken_out_as_rows() 
         f"s:{place}[1].name": "dish", f"s:{place}[1].value": "item.origin",
         f"s:{place}[2].name": "", f"s:{place}[2].value": "nonsense",
     })  # fmt: skip
-    content = tidy(content_of(posted))
+    content = fill_keys(parse_form(posted))
     brought = content["derivation"]["params"]["context"]
     assert brought == {"dish": "item.concept", "dish_2": "item.origin", "": "nonsense"}, "nothing typed is dropped"
-    assert act(content, f"up:{place}[1]") == f"{place}[0]"
+    assert apply_action(content, f"up:{place}[1]") == f"{place}[0]"
     assert list(content["derivation"]["params"]["context"]) == ["dish_2", "dish", ""]
-    act(content, f"drop:{place}[0]")
+    apply_action(content, f"drop:{place}[0]")
     assert list(content["derivation"]["params"]["context"]) == ["dish", ""]
-    assert act(content, "undo:") == f"{place}[0]"
+    assert apply_action(content, "undo:") == f"{place}[0]"
     assert content["derivation"]["params"]["context"] == brought and list(content["derivation"]["params"]) == [
         "context"
     ]
@@ -230,8 +230,8 @@ def test_what_an_item_brings_along_is_added_named_moved_and_taken_out_as_rows() 
 
 def test_paths_read_as_they_are_written() -> None:
     for path in ("sheet.fields[2].config.points[0].label.en", "rules[0]", "name"):
-        assert join(steps(path)) == path
-    assert steps("a..b") == () and steps("") == () and steps("a[1") == ()
+        assert join(parse_path(path)) == path
+    assert parse_path("a..b") == () and parse_path("") == () and parse_path("a[1") == ()
 
 
 PLACES = ("sheet", "sheet.fields", "sheet.fields[0]", "sheet.fields[0].label", "sheet.fields[0].config",
@@ -251,8 +251,8 @@ def test_no_post_stops_the_page(type_: str, value: str) -> None:
         posted = QueryDict(mutable=True)
         posted.update({"s:acceptance": how, "s:derivation.kind": "promote", f"{type_}:{place}": value})
         posted.update({"s:sheet.fields[1].kind": "rating", "s:sheet.fields[1].show_if.field": "a"})
-        content = tidy(content_of(posted))
-        problems(content, {})
+        content = fill_keys(parse_form(posted))
+        stage_problems(content, {})
         page_of(content)
 
 
@@ -262,16 +262,16 @@ def test_a_text_whose_english_changed_names_the_languages_left_behind() -> None:
     new = {"code": "1", "label": {"en": "Exactly", "ar": "إطلاقًا", "pt": "Exato"}}
     other = {"key": "b", "label": {"en": "B", "ar": "ب"}}
     moved = {"sheet": {"fields": [other, {**old["sheet"]["fields"][0], "config": {"points": [new]}}]}}
-    before = dict(earlier_texts(moved, old))
+    before = dict(previous_texts(moved, old))
     assert set(before) == {"sheet.fields[1].label", "sheet.fields[1].config.points[0].label"}
     languages = Languages({"en": "English", "ar": "العربية", "pt": "Português"}, "", before)
     path = "sheet.fields[1].config.points[0].label"
-    drawn = control(Setting("label", "words", "Label"), new["label"], path, languages)
-    assert (drawn.was, drawn.older) == ("Not at all", "العربية")
+    drawn = build_control(Setting("label", "words", "Label"), new["label"], path, languages)
+    assert (drawn.previous_value, drawn.older) == ("Not at all", "العربية")
 
 
 def test_what_a_new_scale_came_with_is_older_than_an_english_of_ones_own() -> None:
     found = kind("rating")
     config = copy.deepcopy(dict(found.start))
-    before = dict(earlier_texts({"fields": [{"key": "x", "kind": "rating", "config": config}]}, {"fields": []}))
+    before = dict(previous_texts({"fields": [{"key": "x", "kind": "rating", "config": config}]}, {"fields": []}))
     assert before["fields[0].config.points[0].label"] == config["points"][0]["label"]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotation.composer.acts import tidy
+from annotation.composer.actions import fill_keys
 from annotation.composer.key_references import renamed_expression
 from annotation.models import StageDraft
 from benchmarks.models import Stage
@@ -81,7 +81,7 @@ def test_two_questions_may_change_keys(world: World, stage: Stage) -> None:
 def test_without_a_drawn_key_nothing_is_renamed(client: Client) -> None:
     field = {"key": "a", "kind": "text", "label": {"en": "A"}}
     after = {"key": "b", "kind": "text", "label": {"en": "B"}, "show_if": {"field": "old", "in": ["1"]}}
-    content = tidy({"sheet": {"fields": [field, after]}})
+    content = fill_keys({"sheet": {"fields": [field, after]}})
     assert content["sheet"]["fields"][1]["show_if"] == {"field": "old", "in": ["1"]}
 
 

@@ -11,7 +11,7 @@ from django.utils.html import escape
 
 from annotation.models import Draft, StageDraft
 from annotation.services import campaigns, stages
-from annotation.services.campaigns import Refused
+from annotation.services.campaigns import CampaignRefused
 from benchmarks.models import Stage
 from people.models import Cohort, User
 from tests.forms import inputs_of
@@ -238,7 +238,7 @@ def test_a_campaign_opens_only_when_its_stage_has_no_problem_and_says_all_of_the
     stage.acceptance, stage.acceptance_rule = "by_rule", {}
     stage.save()
     campaign.refresh_from_db()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CampaignRefused) as refused:
         campaigns.open_campaign(campaign, world.mara, timezone.now())
     said = " ".join(refused.value.reasons)
     assert "2 items have no “image”" in said and "item-00000" in said
@@ -267,14 +267,14 @@ def test_what_a_running_campaign_reads_of_its_stage_is_not_changed_under_its_peo
     open_campaign(world, world.egypt)
     stage, url = world.stage, page(world, world.stage)
     wording = {**stages.content_of(stage), "name": "How relevant", "target_answers": 4}
-    stages.save_draft(stage, wording, stages.mark(stage, None), world.mara, timezone.now())
+    stages.save_draft(stage, wording, stages.revision(stage, None), world.mara, timezone.now())
     assert sent(mara, url, "publish").status_code == 302
     assert world.stage.name == "How relevant"
     stage = world.stage
     held = {**stages.content_of(stage), "staffing": "others", "has_target": not stage.has_target}
-    draft = stages.save_draft(stage, held, stages.mark(stage, None), world.mara, timezone.now())
+    draft = stages.save_draft(stage, held, stages.revision(stage, None), world.mara, timezone.now())
     with pytest.raises(stages.NotPublishable) as refused:
-        stages.publish(stage, stages.mark(stage, draft), world.mara, timezone.now())
+        stages.publish(stage, stages.revision(stage, draft), world.mara, timezone.now())
     assert {one.path for one in refused.value.problems} == {"staffing", "has_target"}
     assert world.stage.staffing == "anyone"
 

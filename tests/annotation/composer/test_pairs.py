@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from annotation.models import StageDraft
-from annotation.services import deriving
+from annotation.services import derivation
 from benchmarks.models import Stage
 from tests.annotation.chain.factories import ANSWER, SKIPS, answer, hand, opened, settle
 from tests.annotation.composer.test_pages import sent
@@ -50,7 +50,7 @@ def test_the_form_says_how_many_pairs_result_and_offers_the_fields_of_both_sides
     assert stage.derivation["params"]["context"] == {"option_a": "a.item.text", "option_b": "b.item.text"}
     settle()
     assert stage.items.count() == 28
-    deriving.renew(stage)
+    derivation.rederive_stage(stage)
     settle()
     assert stage.items.count() == 28
     nour = world.client(world.nour)

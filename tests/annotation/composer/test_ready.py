@@ -9,10 +9,10 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, CampaignCohort, InstructionVersion, Readiness
-from annotation.protocol import Parts, problems
+from annotation.protocol import Protocol, problems
 from annotation.services import campaigns
-from annotation.services.instructions import Written, newest, put_in_force, texts_of
-from annotation.services.readiness import note_seen, ready_of, ticket
+from annotation.services.instructions import InstructionDraft, newest, publish, texts_of
+from annotation.services.readiness import add_viewing_time, readiness_of, sign_ticket
 from annotation.services.stages import opening_problems
 from people.models import User
 from people.services.raters import rater_of
@@ -45,8 +45,8 @@ def opened(world: World) -> CampaignCohort:
 
 
 def require(campaign: Campaign, parts: Any = None, **how: Any) -> InstructionVersion:
-    texts = [Written("en", "Look at {target}.", None, PARTS if parts is None else parts)]
-    return put_in_force(campaign, texts, None, **{"required": True, **how})
+    texts = [InstructionDraft("en", "Look at {target}.", None, PARTS if parts is None else parts)]
+    return publish(campaign, texts, None, **{"required": True, **how})
 
 
 def ready_page(opened: CampaignCohort) -> str:
@@ -98,41 +98,45 @@ def test_a_page_can_only_say_less_than_the_clock_and_the_same_time_counts_once(
 ) -> None:
     require(opened.campaign)
     rater, at = rater_of(world.nour), timezone.now()
-    found = ready_of(opened, rater, "en")
+    found = readiness_of(opened, rater, "en")
     assert found is not None
-    said = ticket(found, rater, "rules", at)
-    boast = note_seen(opened, rater, found, "rules", said, 9999.0, at + timedelta(seconds=4))
+    said = sign_ticket(found, rater, "rules", at)
+    boast = add_viewing_time(opened, rater, found, "rules", said, 9999.0, at + timedelta(seconds=4))
     assert 3.9 <= boast.seen["rules"] <= 4.1
-    twice = note_seen(opened, rater, found, "rules", said, 4.0, at + timedelta(seconds=4))
+    twice = add_viewing_time(opened, rater, found, "rules", said, 4.0, at + timedelta(seconds=4))
     assert 3.9 <= twice.seen["rules"] <= 4.1
-    hidden = note_seen(opened, rater, found, "rules", said, 5.0, at + timedelta(seconds=300))
+    hidden = add_viewing_time(opened, rater, found, "rules", said, 5.0, at + timedelta(seconds=300))
     assert 4.9 <= hidden.seen["rules"] <= 5.1
-    forged = note_seen(opened, rater, found, "rules", said.replace(":0.0:", ":99.0:"), 99.0, at + timedelta(seconds=5))
+    forged = add_viewing_time(
+        opened, rater, found, "rules", said.replace(":0.0:", ":99.0:"), 99.0, at + timedelta(seconds=5)
+    )
     assert "rules" not in forged.seen or forged.seen["rules"] <= 5.1
 
 
 def test_a_ticket_counts_for_its_person_alone(world: World, opened: CampaignCohort) -> None:
     require(opened.campaign)
     nour, tarek, at = rater_of(world.nour), rater_of(world.tarek), timezone.now()
-    mine, theirs = ready_of(opened, nour, "en"), ready_of(opened, tarek, "en")
+    mine, theirs = readiness_of(opened, nour, "en"), readiness_of(opened, tarek, "en")
     assert mine is not None and theirs is not None
-    said, later = ticket(mine, nour, "rules", at - timedelta(seconds=60)), at
-    assert "rules" not in note_seen(opened, tarek, theirs, "rules", said, 60.0, later).seen
-    assert note_seen(opened, nour, mine, "rules", said, 60.0, later).seen["rules"] == 60
+    said, later = sign_ticket(mine, nour, "rules", at - timedelta(seconds=60)), at
+    assert "rules" not in add_viewing_time(opened, tarek, theirs, "rules", said, 60.0, later).seen
+    assert add_viewing_time(opened, nour, mine, "rules", said, 60.0, later).seen["rules"] == 60
 
 
 def test_materials_open_side_by_side_count_one_at_a_time(world: World, opened: CampaignCohort) -> None:
     film = {**PARTS["materials"][1], "seconds": 20}
     require(opened.campaign, {**PARTS, "materials": [PARTS["materials"][0], film]})
     rater, at = rater_of(world.nour), timezone.now()
-    found = ready_of(opened, rater, "en")
+    found = readiness_of(opened, rater, "en")
     assert found is not None
-    rules, film_too = ticket(found, rater, "rules", at), ticket(found, rater, "film", at)
+    rules, film_too = sign_ticket(found, rater, "rules", at), sign_ticket(found, rater, "film", at)
     then = at + timedelta(seconds=20)
-    note_seen(opened, rater, found, "rules", rules, None, then)
-    both = note_seen(opened, rater, found, "film", film_too, None, then)
+    add_viewing_time(opened, rater, found, "rules", rules, None, then)
+    both = add_viewing_time(opened, rater, found, "film", film_too, None, then)
     assert both.seen["rules"] == 20 and both.missing("film") == 20 and not both.all_seen
-    one = note_seen(opened, rater, both, "film", ticket(both, rater, "film", then), None, then + timedelta(seconds=20))
+    one = add_viewing_time(
+        opened, rater, both, "film", sign_ticket(both, rater, "film", then), None, then + timedelta(seconds=20)
+    )
     assert one.seen["film"] == 20 and one.all_seen
 
 
@@ -140,15 +144,15 @@ QUIZ = {"quiz": PARTS["quiz"]}
 
 
 def test_another_language_is_no_way_round_the_quiz_of_ones_cohort(world: World, opened: CampaignCohort) -> None:
-    texts = [Written("en", "For all"), Written("ar", "مصر", world.egypt.pk, QUIZ)]
-    put_in_force(opened.campaign, texts, None, required=True)
+    texts = [InstructionDraft("en", "For all"), InstructionDraft("ar", "مصر", world.egypt.pk, QUIZ)]
+    publish(opened.campaign, texts, None, required=True)
     brazil = opened.campaign.cohorts.select_related("campaign", "cohort").get(cohort=world.brazil)
     for place, who, body in ((opened, world.nour, "مصر"), (brazil, world.bia, "For all")):
-        found = ready_of(place, rater_of(who), "en")
+        found = readiness_of(place, rater_of(who), "en")
         assert found is not None and found.text.body == body
-    alike = [Written("en", "For all", None, QUIZ), Written("ar", "مصر", world.egypt.pk, QUIZ)]
-    put_in_force(opened.campaign, alike, None, required=True)
-    found = ready_of(opened, rater_of(world.nour), "en")
+    alike = [InstructionDraft("en", "For all", None, QUIZ), InstructionDraft("ar", "مصر", world.egypt.pk, QUIZ)]
+    publish(opened.campaign, alike, None, required=True)
+    found = readiness_of(opened, rater_of(world.nour), "en")
     assert found is not None and found.text.body == "For all"  # it asks the same: everybody reads their language
 
 
@@ -158,8 +162,12 @@ def test_researchers_hear_of_texts_that_ask_the_same_people_for_different_things
     url = f"/b/{world.benchmark.slug}/campaigns/{opened.campaign_id}/instructions/"
     mara = world.client(world.mara)
     for quiz, said in (({}, True), (QUIZ, False)):
-        texts = [Written("en", "A", None, QUIZ), Written("ar", "ب", None, quiz), Written("pt", "C", world.brazil.pk)]
-        put_in_force(opened.campaign, texts, None, required=True)
+        texts = [
+            InstructionDraft("en", "A", None, QUIZ),
+            InstructionDraft("ar", "ب", None, quiz),
+            InstructionDraft("pt", "C", world.brazil.pk),
+        ]
+        publish(opened.campaign, texts, None, required=True)
         form = dict(inputs_of(mara.get(url).content.decode())) | {"t:texts[0].body": f"Look {said}."}
         reply = mara.post(url, {**form, "act": "publish"}, follow=True)
         assert ("by changing the language one is asked for less" in reply.content.decode()) is said
@@ -221,7 +229,7 @@ def test_new_required_ones_let_people_finish_what_they_have_and_then_come_first(
     reply = nour.post(f"/work/{hand.pk}/submit", form, headers={"X-Requested-With": "emic"})
     assert "The instructions come first." in reply.content.decode()
     assert hand.annotations.get().counted
-    put_in_force(opened.campaign, [Written("en", "A word mended.")], None)
+    publish(opened.campaign, [InstructionDraft("en", "A word mended.")], None)
     assert nour.get(f"/work/{opened.campaign_id}/").status_code == 302  # a later one does not take the duty away
     nour.post(ready_page(opened), {"act": "confirm"})
     assert nour.get(f"/work/{opened.campaign_id}/").status_code == 200
@@ -243,10 +251,10 @@ def test_only_people_of_its_cohorts_see_the_page(world: World, opened: CampaignC
 
 def test_each_person_reads_the_text_of_their_cohort_and_language(world: World, opened: CampaignCohort) -> None:
     texts = [
-        Written("en", "All, English"), Written("ar", "الكل"),
-        Written("ar", "مصر وحدها", world.egypt.pk), Written("pt", "Brasil", world.brazil.pk),
+        InstructionDraft("en", "All, English"), InstructionDraft("ar", "الكل"),
+        InstructionDraft("ar", "مصر وحدها", world.egypt.pk), InstructionDraft("pt", "Brasil", world.brazil.pk),
     ]  # fmt: skip
-    put_in_force(opened.campaign, texts, None, required=True)
+    publish(opened.campaign, texts, None, required=True)
     version = newest(opened.campaign)
     from annotation.services.instructions import text_for
 
@@ -272,7 +280,7 @@ def test_films_come_only_from_where_the_instructions_say(world: World, opened: C
     policy = reply["Content-Security-Policy"]
     assert "media-src https://xn--igbi1fmg.example.org:8443" in policy and "script-src" in policy
     assert "*" not in policy.split("media-src")[1].split(";")[0]
-    put_in_force(opened.campaign, [Written("en", "No film.")], None, required=True)
+    publish(opened.campaign, [InstructionDraft("en", "No film.")], None, required=True)
     assert "media-src" not in world.client(world.nour).get(ready_page(opened))["Content-Security-Policy"]
 
 
@@ -298,7 +306,7 @@ def test_a_copy_of_a_campaign_takes_its_protocol_along(world: World, opened: Cam
 def test_a_protocol_that_nobody_could_pass_or_see_is_refused(part: dict[str, Any], place: str) -> None:
     assert place in [where for where, _code in problems(part)]
     assert list(problems(PARTS)) == []
-    assert Parts.from_json(part) is not None
+    assert Protocol.from_json(part) is not None
 
 
 def test_researchers_write_the_protocol_and_others_do_not(world: World, opened: CampaignCohort) -> None:

@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.displays.shown import shown_for, upload_of
+from annotation.displays.shown import build_shown, upload_info
 from annotation.fields.registry import KINDS, Kind
 from annotation.models import Annotation, Assignment, Campaign, Due, Rating, SheetVersion, Slot, Tally, Unit, Upload
 from annotation.services import answer_files, consent, file_withdrawals, recount
@@ -81,7 +81,7 @@ def test_an_export_comes_back_with_equal_ratings(world: World, campaign: Campaig
     assert one is not None and one.shown_at == NOON and one.active_seconds == 8.5
     assert not Assignment.objects.filter(campaign=again).exclude(participation=None, slot=None).exists()
     assert Slot.objects.filter(cohort__campaign=again).filter(submitted__gt=0).count() == 0
-    assert recount.look() == []
+    assert recount.find_differences() == []
     assert Event.objects.get(verb="answers.imported").data["counts"] == {"created": 8}
 
 
@@ -130,7 +130,7 @@ def answer_all(world: World, campaign: Campaign, kind: Kind) -> None:
         [one] = give(campaign, world.egypt, world.nour, {item: "1"})
         one.ratings.all().delete()
         parsed = sheet.parse(
-            {"q": raw}, shown_for(one.assignment.unit, world.egypt, [upload_of(one) for one in uploads])
+            {"q": raw}, build_shown(one.assignment.unit, world.egypt, [upload_info(one) for one in uploads])
         )
         assert parsed.ok, parsed
         Annotation.objects.filter(pk=one.pk).update(answers=parsed.answers)
@@ -186,7 +186,7 @@ def test_an_import_is_withdrawn_and_brought_back(world: World, campaign: Campaig
     assert len(standing(campaign)) == 8  # others' answers stay
     assert set(outcomes(bring(again, data)).values()) == {("updated", "brought_back")}
     assert standing(again) == standing(campaign)
-    assert recount.look() == []
+    assert recount.find_differences() == []
 
 
 def test_what_follows_from_answers_is_looked_at_again(world: World, campaign: Campaign) -> None:
@@ -290,7 +290,7 @@ def test_answers_of_somebody_who_withdrew_come_in_and_do_not_count(world: World,
     assert {row.uncounted_because for row in rows.filter(rater__user=world.nour)} == {"consent_withdrawn"}
     assert {row.uncounted_because for row in rows.filter(rater__user=world.tarek)} == {""}
     assert not Rating.objects.filter(campaign=again, rater__user=world.nour, counted=True).exists()
-    assert recount.look() == []
+    assert recount.find_differences() == []
 
 
 def test_lines_that_are_no_rows_are_told(world: World, campaign: Campaign) -> None:
@@ -357,7 +357,7 @@ def test_a_stop_between_steps_goes_on_where_it_was(
 ) -> None:
     monkeypatch.setattr(answer_files, "STEP", 2)
     again = an_open_campaign(world, name="Empty")
-    real, steps = answer_files.settle, []
+    real, steps = answer_files.import_batch, []
 
     def stops(*args: Any) -> Any:
         steps.append(1)
@@ -365,7 +365,7 @@ def test_a_stop_between_steps_goes_on_where_it_was(
             raise KeyboardInterrupt  # as a kill would, in the middle of a step
         return real(*args)
 
-    monkeypatch.setattr(answer_files, "settle", stops)
+    monkeypatch.setattr(answer_files, "import_batch", stops)
     job = answer_files.start(again, world.owner, SimpleUploadedFile("a.zip", exported(world, campaign, "csv")))
     with pytest.raises(KeyboardInterrupt):
         runner.run(job.pk)

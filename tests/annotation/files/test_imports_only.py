@@ -58,7 +58,7 @@ def test_the_beat_gives_nobody_what_cannot_be_shown(world: World, elsewhere: Cam
     tasks.fill_open_campaigns()
     assert filled(elsewhere) == {"item-00000", "item-00001"}
     seat = elsewhere.cohorts.get()
-    allocation.open_work(rater_of(world.nour), seat, NOON)
+    allocation.get_or_claim_work(rater_of(world.nour), seat, NOON)
     given = Assignment.objects.filter(participation__isnull=False).values_list("unit__item__key", flat=True)
     assert given and set(given) <= {"item-00000", "item-00001"}
     stand_in(list(Item.objects.filter(key="bare-1")))
@@ -81,7 +81,7 @@ def test_a_pair_needs_all_of_its_parts(world: World, elsewhere: Campaign, lacks:
         less.images.filter(role="b").update(role="c")
     else:
         Item.objects.filter(pk=less.pk).update(**{"text": ""} if lacks == "text" else {"context": {"option_a": "x"}})
-    campaigns.fill_slots(elsewhere)
+    campaigns.add_slots(elsewhere)
     assert filled(elsewhere) == {whole.key}
 
 
@@ -93,7 +93,7 @@ def test_what_would_not_open_does_not_go_on(world: World, why: str) -> None:
         world.add_items(1)
         Campaign.objects.filter(pk=campaign.pk).update(closes_on="2020-01-01")
         campaign.refresh_from_db()
-    with pytest.raises(campaigns.Refused) as refused:
+    with pytest.raises(campaigns.CampaignRefused) as refused:
         campaigns.resume(campaign, world.owner, NOON)
     assert refused.value.reasons == [why]
     campaign.refresh_from_db()
@@ -105,14 +105,14 @@ def test_no_item_is_made_once_people_are_at_work(
 ) -> None:
     """The job asks at each step: what it made before stays, and it goes on once the campaign is paused."""
     monkeypatch.setattr(answer_files, "STEP", 1)
-    whole, states = answer_files.settle, iter(["open"])
+    whole, states = answer_files.import_batch, iter(["open"])
 
     def settled(*given: Any) -> Any:
         done = whole(*given)
         Campaign.objects.filter(pk=elsewhere.pk).update(state=next(states, "paused"))
         return done
 
-    monkeypatch.setattr(answer_files, "settle", settled)
+    monkeypatch.setattr(answer_files, "import_batch", settled)
     row = {"rater": "r1", "cohort": "Egypt", "field": "relevance", "code": "3", "country": "Egypt"}
     data = "\n".join(json.dumps({**row, "item": f"late-{n}"}) for n in (1, 2, 3)).encode()
     upload = SimpleUploadedFile("b.jsonl", data)

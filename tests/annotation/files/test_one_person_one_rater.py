@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, Rating
 from annotation.services import campaigns, file_withdrawals, reviews
-from annotation.views.home import given_today
+from annotation.views.home import answers_today
 from benchmarks.models import Stage
 from people.models import Rater
 from people.services.raters import rater_of
@@ -78,7 +78,7 @@ def test_what_came_in_a_file_is_no_work_of_the_persons_pages(world: World, campa
     assert nour.get(f"/work/{own.pk}/picture").status_code == 200
     assert nour.get(f"/work/{came.pk}/picture").status_code == 404
     assert nour.post(f"/work/{came.pk}/change").status_code == 404
-    assert given_today(world.nour, timezone.now()) == []
+    assert answers_today(world.nour, timezone.now()) == []
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_rejected_answer_of_a_file_waits_for_nobody(world: World, campaign: Ca
     bring(again, rows_of(world, refused, {"rater": "r2"}), "a.jsonl")
     waiting = reviews.waiting(world.benchmark, world.reviewer).filter(assignment__campaign=again)
     assert [one.rater.name for one in waiting] == ["r2"]
-    batch = reviews.batches([again.stage])[again.stage_id]
+    batch = reviews.review_counts([again.stage])[again.stage_id]
     assert (batch.waiting, batch.rejected) == (1 + 7, 1)  # 7: of the campaign before
 
 

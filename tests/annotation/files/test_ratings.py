@@ -75,7 +75,7 @@ def test_rows_of_one_answer_become_one_wherever_they_stand(world: World, campaig
     made = Annotation.objects.filter(assignment__campaign=campaign)
     assert [one.answers for one in made] == [{"relevance": "4", "why": "dress"}] * 8
     assert Rating.objects.filter(campaign=campaign).count() == 16
-    assert recount.look() == []
+    assert recount.find_differences() == []
     again = bring(campaign, data, "study")
     assert set(outcomes(again).values()) == {("unchanged", "")} and made.count() == 8
     assert file_withdrawals.withdraw(job, world.owner, NOON) == 8 and standing(campaign) == []
@@ -208,14 +208,14 @@ def test_what_was_withdrawn_half_way_does_not_go_on(
 ) -> None:
     """Half of an import would count, and the report would say that all of it does."""
     monkeypatch.setattr(answer_files, "STEP", 3)
-    real = answer_files.settle
+    real = answer_files.import_batch
     job = answer_files.start(campaign, world.owner, SimpleUploadedFile("a.csv", table(study(world), ",")))
 
     def stops(*args: Any) -> Any:
         jobs.request_cancel(job, world.owner)
         return real(*args)
 
-    monkeypatch.setattr(answer_files, "settle", stops)
+    monkeypatch.setattr(answer_files, "import_batch", stops)
     runner.run(job.pk)
     job.refresh_from_db()
     assert (job.state, len(standing(campaign))) == ("cancelled", 4)
@@ -224,7 +224,7 @@ def test_what_was_withdrawn_half_way_does_not_go_on(
     runner.run(job.pk)
     job.refresh_from_db()
     assert (job.state, standing(campaign)) == ("failed", []) and "withdrawn meanwhile" in job.error
-    monkeypatch.setattr(answer_files, "settle", real)
+    monkeypatch.setattr(answer_files, "import_batch", real)
     bring(campaign, table(study(world), ","), "a.csv")
     assert len(standing(campaign)) == 16
 
@@ -279,7 +279,7 @@ def test_a_kill_between_steps_loses_nothing_and_doubles_nothing(
     monkeypatch.setattr(answer_files, "STEP", 3)
     rows = study(world)
     random.Random(2).shuffle(rows)
-    real, steps = answer_files.settle, []
+    real, steps = answer_files.import_batch, []
 
     def stops(*args: Any) -> Any:
         steps.append(len(steps))
@@ -288,7 +288,7 @@ def test_a_kill_between_steps_loses_nothing_and_doubles_nothing(
             raise KeyboardInterrupt  # after the rows of the step were written, before its commit
         return found
 
-    monkeypatch.setattr(answer_files, "settle", stops)
+    monkeypatch.setattr(answer_files, "import_batch", stops)
     job = answer_files.start(campaign, world.owner, SimpleUploadedFile("a.csv", table(rows, ",")))
     with pytest.raises(KeyboardInterrupt):
         runner.run(job.pk)

@@ -7,9 +7,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, Draft, Participation
-from annotation.roster import Person, roster
+from annotation.roster import RosterRow, roster
 from annotation.services import answers, drafts, recount
-from annotation.services.allocation import Work, open_work
+from annotation.services.allocation import Work, get_or_claim_work
 from annotation.services.answers import Submission
 from people.models import Cohort, CohortMember, User
 from people.services import memberships
@@ -20,11 +20,11 @@ from tests.personas import World
 @pytest.fixture(autouse=True)
 def counters_stay_true(db: None) -> object:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 def opens(world: World, campaign: Campaign, user: User) -> Work:
-    return open_work(rater_of(user), campaign.cohorts.get(cohort=world.egypt), timezone.now())
+    return get_or_claim_work(rater_of(user), campaign.cohorts.get(cohort=world.egypt), timezone.now())
 
 
 def page_of(world: World, user: User, cohort: Cohort | None = None) -> str:
@@ -33,18 +33,18 @@ def page_of(world: World, user: User, cohort: Cohort | None = None) -> str:
     return reply.content.decode()
 
 
-def of(world: World, user: User) -> Person:
+def of(world: World, user: User) -> RosterRow:
     return next(one for one in roster(world.egypt, timezone.now()) if one.member.user == user)
 
 
 def test_the_roster_says_who_is_active_idle_or_gone_and_what_they_gave(world: World, campaign: Campaign) -> None:
     assert (of(world, world.nour).state, of(world, world.nour).given) == ("new", 0)
     work = opens(world, campaign, world.nour)
-    assert work.hand
+    assert work.current
     sent = Submission(raw={"relevance": "4"}, client_key="one")
-    work = answers.submit(work.hand.pk, rater_of(world.nour), sent, timezone.now()).work
-    assert work.hand
-    answers.skip(work.hand.pk, rater_of(world.nour), "unknown", "", timezone.now())
+    work = answers.submit(work.current.pk, rater_of(world.nour), sent, timezone.now()).work
+    assert work.current
+    answers.skip(work.current.pk, rater_of(world.nour), "unknown", "", timezone.now())
     nour = of(world, world.nour)
     assert (nour.state, nour.given, nour.skipped, nour.held, nour.approval) == ("active", 1, 1, 2, None)
     Participation.objects.update(last_seen_at=timezone.now() - timedelta(days=8))
@@ -68,9 +68,9 @@ def test_managers_see_only_their_own_cohort_and_are_no_researchers(world: World,
 def test_only_who_manages_the_cohort_sees_what_each_person_gave(world: World, campaign: Campaign) -> None:
     """Beside a benchmark's pseudonyms, the same numbers and moments would tell who is who."""
     work = opens(world, campaign, world.nour)
-    assert work.hand
+    assert work.current
     sent = Submission(raw={"relevance": "4"}, client_key="one")
-    answers.submit(work.hand.pk, rater_of(world.nour), sent, timezone.now())
+    answers.submit(work.current.pk, rater_of(world.nour), sent, timezone.now())
     telling = ("Last seen", "Answers</th>", "Approved", "Skipped", "<time", "Consent")
     for user in (world.manager, world.team_admin):
         page = page_of(world, user)
@@ -82,8 +82,8 @@ def test_only_who_manages_the_cohort_sees_what_each_person_gave(world: World, ca
 
 def test_who_is_ended_gives_places_back_keeps_drafts_and_can_come_again(world: World, campaign: Campaign) -> None:
     work = opens(world, campaign, world.nour)
-    assert work.hand and work.ahead
-    drafts.save(work.hand.pk, rater_of(world.nour), {"relevance": "2"}, 1, timezone.now())
+    assert work.current and work.prefetched
+    drafts.save(work.current.pk, rater_of(world.nour), {"relevance": "2"}, 1, timezone.now())
     member = CohortMember.objects.get(user=world.nour)
     end, back = (reverse(f"annotation:member_{what}", args=[member.pk]) for what in ("end", "back"))
     for user in (world.mara, world.rival, world.nour):
@@ -94,11 +94,11 @@ def test_who_is_ended_gives_places_back_keeps_drafts_and_can_come_again(world: W
     assert not Assignment.objects.filter(state="reserved").exists() and Draft.objects.count() == 1
     member.refresh_from_db()
     assert member.ended_by == world.manager
-    nothing = opens(world, campaign, world.nour).nothing
+    nothing = opens(world, campaign, world.nour).no_work
     assert nothing and nothing.reason == "not_a_member"
     assert "a member again" in world.client(world.manager).post(back, follow=True).content.decode()
-    again = opens(world, campaign, world.nour).hand
-    assert again == work.hand and again.draft.answers == {"relevance": "2"}
+    again = opens(world, campaign, world.nour).current
+    assert again == work.current and again.draft.answers == {"relevance": "2"}
 
 
 def test_who_left_by_themselves_is_not_fetched_back(world: World, campaign: Campaign) -> None:
@@ -111,13 +111,13 @@ def test_who_left_by_themselves_is_not_fetched_back(world: World, campaign: Camp
 
 
 def test_a_rest_for_all_gives_nothing_new_and_lets_people_finish(world: World, campaign: Campaign) -> None:
-    hand = opens(world, campaign, world.nour).hand
+    hand = opens(world, campaign, world.nour).current
     url = reverse("people:cohort_pause", args=[world.egypt.pk])
     for user in (world.mara, world.nour, world.rival):
         assert world.client(user).post(url, {"do": "pause"}).status_code == 404
     assert "Paused" in world.client(world.manager).post(url, {"do": "pause"}, follow=True).content.decode()
-    assert opens(world, campaign, world.nour).hand == hand
-    nothing = opens(world, campaign, world.tarek).nothing
+    assert opens(world, campaign, world.nour).current == hand
+    nothing = opens(world, campaign, world.tarek).no_work
     assert nothing and nothing.reason == "cohort_paused"
     world.client(world.manager).post(url, {"do": "resume"})
-    assert opens(world, campaign, world.tarek).hand
+    assert opens(world, campaign, world.tarek).current

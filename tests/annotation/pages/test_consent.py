@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign
 from annotation.services import recount
-from annotation.services.allocation import open_work
+from annotation.services.allocation import get_or_claim_work
 from annotation.services.answers import Submission, submit
 from people.models import Consent, User
 from people.services.raters import rater_of
@@ -18,13 +18,13 @@ from tests.personas import World, make_consent_version
 @pytest.fixture(autouse=True)
 def counters_stay_true(db: None) -> Iterator[None]:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 def rates(campaign: Campaign, user: User, count: int) -> None:
     rater, row = rater_of(user), campaign.cohorts.get(cohort__members__user=user)
     for number in range(count):
-        hand = open_work(rater, row, timezone.now()).hand
+        hand = get_or_claim_work(rater, row, timezone.now()).current
         assert hand
         submit(hand.pk, rater, Submission({"relevance": "4"}, f"{user.pk}-{number}"), timezone.now())
 

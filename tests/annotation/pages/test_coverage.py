@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 
 from annotation import coverage
-from annotation.coverage import Choice
-from annotation.holes import hole_of
+from annotation.coverage import CoverageFilter
+from annotation.coverage_gap import describe_gap
 from annotation.models import (
     Annotation,
     Campaign,
@@ -21,7 +21,7 @@ from annotation.models import (
     Unit,
 )
 from annotation.services import answers, campaigns, exclusions, recount, reviews, units
-from annotation.services.allocation import open_work
+from annotation.services.allocation import get_or_claim_work
 from annotation.services.answers import Submission
 from benchmarks.models import Item
 from people.models import Consent
@@ -43,27 +43,27 @@ def place_of(campaign: Campaign, label: str = "Egypt") -> CampaignCohort:
 def rates(world: World, campaign: Campaign, user: object, most: int = 99) -> list[int]:
     """Until there is nothing; the slots that were answered."""
     rater = rater_of(user)  # type: ignore[arg-type]
-    work = open_work(rater, place_of(campaign), timezone.now())
+    work = get_or_claim_work(rater, place_of(campaign), timezone.now())
     given: list[int] = []
-    while work.hand and len(given) < most:
-        sent = Submission(raw={"relevance": "4"}, client_key=f"{rater.pk}-{work.hand.pk}")
-        given.append(work.hand.slot_id or 0)
-        work = answers.submit(work.hand.pk, rater, sent, timezone.now()).work
+    while work.current and len(given) < most:
+        sent = Submission(raw={"relevance": "4"}, client_key=f"{rater.pk}-{work.current.pk}")
+        given.append(work.current.slot_id or 0)
+        work = answers.submit(work.current.pk, rater, sent, timezone.now()).work
     return given
 
 
 def who(campaign: Campaign, slots: list[int] | None = None) -> dict[str, int]:
     place = place_of(campaign)
     slots = slots or list(Slot.objects.filter(cohort=place).values_list("pk", flat=True))
-    return {one.key: one.n for one in hole_of(place, slots, timezone.now()).who}
+    return {one.key: one.n for one in describe_gap(place, slots, timezone.now()).who}
 
 
 def test_cells_say_what_was_counted_of_what_was_asked(world: World, campaign: Campaign) -> None:
     rates(world, campaign, world.nour)
-    rows = coverage.matrix_of(campaign, Choice(by="item"))
+    rows = coverage.coverage_page(campaign, CoverageFilter(by="item"))
     assert [place.cohort.label for place in rows.cohorts] == ["Brazil", "Egypt"] and rows.total == 6
     assert {(row.cells[1].counted, row.cells[1].asked) for row in rows.rows if row.cells[1]} == {(1, 2)}
-    grouped = coverage.matrix_of(campaign, Choice(by="concept", concept="wedding"))
+    grouped = coverage.coverage_page(campaign, CoverageFilter(by="concept", concept="wedding"))
     assert [(row.name, row.part) for row in grouped.rows] == [("wedding", "Egypt")]
     cell = grouped.rows[0].cells[1]
     assert cell and (cell.units, cell.counted, cell.asked, cell.look, cell.step) == (2, 2, 4, "part", 10)
@@ -71,20 +71,20 @@ def test_cells_say_what_was_counted_of_what_was_asked(world: World, campaign: Ca
 
 def test_rows_are_chosen_by_condition_concept_and_by_what_is_missing(world: World, campaign: Campaign) -> None:
     rates(world, campaign, world.nour), rates(world, campaign, world.tarek)
-    assert coverage.matrix_of(campaign, Choice(by="item", condition="generated")).total == 2
-    assert coverage.matrix_of(campaign, Choice(by="item", show="missing")).total == 6  # Brazil owes all
+    assert coverage.coverage_page(campaign, CoverageFilter(by="item", condition="generated")).total == 2
+    assert coverage.coverage_page(campaign, CoverageFilter(by="item", show="missing")).total == 6  # Brazil owes all
     for place in Slot.objects.filter(cohort=place_of(campaign, "Brazil")):
         Slot.objects.filter(pk=place.pk).update(submitted=1)
-    assert coverage.matrix_of(campaign, Choice(by="item", show="missing")).total == 0
+    assert coverage.coverage_page(campaign, CoverageFilter(by="item", show="missing")).total == 0
     assert "No row is like that" in page_of(world, show="holes")
 
 
 def test_a_withdrawn_item_is_no_row_and_pages_hold_fifty(world: World, campaign: Campaign) -> None:
     world.add_items(60)
-    campaigns.fill_slots(campaign)
+    campaigns.add_slots(campaign)
     Item.objects.filter(pk=world.items[0].pk).update(withdrawn_at=timezone.now())
-    first = coverage.matrix_of(campaign, Choice(by="item"))
-    second = coverage.matrix_of(campaign, Choice(by="item", page=2))
+    first = coverage.coverage_page(campaign, CoverageFilter(by="item"))
+    second = coverage.coverage_page(campaign, CoverageFilter(by="item", page=2))
     assert (len(first.rows), len(second.rows), first.total, first.pages) == (50, 15, 65, 2)
     html = page_of(world, by="item", page=2)
     assert "Page 2 of 2" in html and "Earlier rows" in html and "Further rows" not in html
@@ -113,9 +113,9 @@ def test_a_hole_tells_who_could_fill_it_and_what_keeps_the_others(world: World, 
 def test_one_person_has_room_and_two_have(world: World, campaign: Campaign) -> None:
     place = place_of(campaign)
     slots = list(Slot.objects.filter(cohort=place).values_list("pk", flat=True))
-    assert [one.words for one in hole_of(place, slots, timezone.now()).who] == ["have not begun"]
+    assert [one.words for one in describe_gap(place, slots, timezone.now()).who] == ["have not begun"]
     rates(world, campaign, world.nour, most=1)
-    told = [one.words for one in hole_of(place, slots, timezone.now()).who]
+    told = [one.words for one in describe_gap(place, slots, timezone.now()).who]
     assert told == ["has room", "has not begun"]
 
 
@@ -129,7 +129,7 @@ def test_holes_that_are_not_listed_are_told_of(world: World, campaign: Campaign,
 
 
 def test_an_opened_cell_tells_the_items_origin_from_its_cohort(world: World, campaign: Campaign) -> None:
-    item = coverage.matrix_of(campaign, Choice(by="concept", concept="wedding")).rows[0].item
+    item = coverage.coverage_page(campaign, CoverageFilter(by="concept", concept="wedding")).rows[0].item
     html = page_of(world, by="concept", concept="wedding", row=item, cohort=place_of(campaign).pk)
     assert "items from <bdi>Egypt</bdi>" in html
 
@@ -145,10 +145,10 @@ def test_a_stage_for_others_leaves_out_who_had_a_part(world: World, campaign: Ca
 
 def test_skips_are_told_with_their_reasons_and_set_aside_units_come_back(world: World, campaign: Campaign) -> None:
     world.benchmark.stages.update(retire_after_skips=1)
-    work = open_work(rater_of(world.nour), place_of(campaign), timezone.now())
-    assert work.hand and work.hand.slot
-    item, place = work.hand.slot.unit.item_id, place_of(campaign)
-    answers.skip(work.hand.pk, rater_of(world.nour), "unknown", "", timezone.now())
+    work = get_or_claim_work(rater_of(world.nour), place_of(campaign), timezone.now())
+    assert work.current and work.current.slot
+    item, place = work.current.slot.unit.item_id, place_of(campaign)
+    answers.skip(work.current.pk, rater_of(world.nour), "unknown", "", timezone.now())
     said = {"campaign": campaign.pk, "by": "item", "row": item, "cohort": place.pk}
     html = page_of(world, **said)
     assert "1 unit was set aside" in html and "I do not know what it shows" in html and "; 1 set aside" in html
@@ -157,7 +157,7 @@ def test_skips_are_told_with_their_reasons_and_set_aside_units_come_back(world: 
     reply = world.client(world.mara).post(f"/b/{world.benchmark.slug}/coverage/do/", deed, follow=True)
     assert "1 unit is asked for again." in reply.content.decode()
     assert not Slot.objects.filter(retired=True).exists()
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 def test_a_hole_is_brought_to_the_front_and_put_back(world: World, campaign: Campaign) -> None:
@@ -187,7 +187,7 @@ def test_a_list_of_items_is_taken_whole_or_each_wrong_line_is_named(world: World
     assert "4 units are at the front now." in world.client(world.mara).post(address, sent, follow=True).content.decode()
     assert Slot.objects.filter(urgent=True).count() == 4  # two items, two cohorts
     campaigns.close(campaign, None, timezone.now())
-    assert units.hurry(campaign, [], None) == 0
+    assert units.prioritise(campaign, [], None) == 0
     assert "is closed" in world.client(world.mara).post(address, sent, follow=True).content.decode()
 
 
@@ -211,10 +211,12 @@ def test_nonsense_in_the_address_shows_the_whole(world: World, campaign: Campaig
 
 
 def test_nothing_is_a_gap_in_the_first_minute(world: World, campaign: Campaign) -> None:
-    looks = {cell.look for row in coverage.matrix_of(campaign, Choice()).rows for cell in row.cells if cell}
+    looks = {cell.look for row in coverage.coverage_page(campaign, CoverageFilter()).rows for cell in row.cells if cell}
     assert looks == {"part"} and "No row is like that" in page_of(world, show="holes")
     week = timezone.now() + timedelta(days=7, minutes=1)
-    looks = {cell.look for row in coverage.matrix_of(campaign, Choice(), week).rows for cell in row.cells if cell}
+    looks = {
+        cell.look for row in coverage.coverage_page(campaign, CoverageFilter(), week).rows for cell in row.cells if cell
+    }
     assert looks == {"hole"}, "nobody answered in a week"
 
 
@@ -225,7 +227,7 @@ def test_with_a_last_day_a_gap_is_less_than_a_fifth_of_what_is_due(world: World,
     campaign.save()
 
     def egypt(day: float) -> list[str]:
-        rows = coverage.matrix_of(campaign, Choice(by="item"), begins + timedelta(days=day)).rows
+        rows = coverage.coverage_page(campaign, CoverageFilter(by="item"), begins + timedelta(days=day)).rows
         return sorted({row.cells[1].look for row in rows if row.cells[1]})
 
     assert egypt(0) == egypt(1) == ["part"], "of two answers not one is due yet"
@@ -242,8 +244,8 @@ def test_a_cell_is_complete_only_when_its_items_are_accepted(world: World, campa
     stage.save()
     rates(world, campaign, world.nour), rates(world, campaign, world.tarek)
 
-    def cell() -> coverage.Cell:
-        found = coverage.matrix_of(campaign, Choice(by="concept", concept="wedding")).rows[0].cells[1]
+    def cell() -> coverage.CoverageCell:
+        found = coverage.coverage_page(campaign, CoverageFilter(by="concept", concept="wedding")).rows[0].cells[1]
         assert found is not None
         return found
 
@@ -254,7 +256,7 @@ def test_a_cell_is_complete_only_when_its_items_are_accepted(world: World, campa
         if at:  # the first one waits; the other answer about its item is enough
             reviews.decide(answer.pk, world.reviewer, "accept", timezone.now())
     assert cell().accepted == 2 and "✓</a>" in page_of(world, concept="wedding")
-    row = coverage.matrix_of(campaign, Choice(by="concept", concept="wedding")).rows[0]
+    row = coverage.coverage_page(campaign, CoverageFilter(by="concept", concept="wedding")).rows[0]
     opened = page_of(world, concept="wedding", row=row.item, cohort=place_of(campaign).pk)
     assert "Items accepted: 2 of 2." in opened
 
@@ -270,6 +272,6 @@ def test_a_rule_that_rejects_an_item_leaves_its_cell_open(world: World, campaign
         Outcome.objects.create(
             campaign=campaign, unit=unit, rule_version=rule, state=state, answers=2, at=timezone.now()
         )
-    cell = coverage.matrix_of(campaign, Choice(by="concept", concept="wedding")).rows[0].cells[1]
+    cell = coverage.coverage_page(campaign, CoverageFilter(by="concept", concept="wedding")).rows[0].cells[1]
     assert cell and (cell.counted, cell.accepted, cell.units, cell.look) == (4, 1, 2, "part")
-    assert coverage.matrix_of(campaign, Choice(by="concept", concept="wedding", show="missing")).total == 1
+    assert coverage.coverage_page(campaign, CoverageFilter(by="concept", concept="wedding", show="missing")).total == 1

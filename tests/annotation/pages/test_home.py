@@ -10,8 +10,8 @@ from django.utils import timezone
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Draft, Rating
 from annotation.services import campaigns
 from annotation.services.instructions import set_instructions
+from annotation.status_text import duration, format_date, greeting, time_zone_for
 from annotation.views.home import day_of
-from annotation.words import duration, greeting, when, zone_of
 from people.models import User
 from tests.annotation.pages.conftest import in_hand
 from tests.annotation.pages.test_sheet import SCRIPT
@@ -195,15 +195,15 @@ def test_durations_are_rounded_as_people_say_them(seconds: float, words: str) ->
 
 
 def test_today_is_the_persons_day(world: World) -> None:
-    zone = zone_of(world.nour, world.egypt)
+    zone = time_zone_for(world.nour, world.egypt)
     assert str(zone) == "Africa/Cairo"
     world.nour.time_zone = "Asia/Tokyo"
-    assert str(zone_of(world.nour, world.egypt)) == "Asia/Tokyo"
+    assert str(time_zone_for(world.nour, world.egypt)) == "Asia/Tokyo"
     world.nour.time_zone = "Mars/Olympus"
-    assert str(zone_of(world.nour, world.egypt)) == "UTC"
+    assert str(time_zone_for(world.nour, world.egypt)) == "UTC"
     now = timezone.now()
-    assert ":" in when(now, zone)
-    assert when(now - timedelta(days=1), zone) == "Yesterday"
+    assert ":" in format_date(now, zone)
+    assert format_date(now - timedelta(days=1), zone) == "Yesterday"
 
 
 def test_instructions_that_are_only_a_text_come_once_before_the_work_and_again_after_a_change(

@@ -6,15 +6,15 @@ import pytest
 
 from annotation.models import Annotation, Assignment
 from annotation.services.gate import Reason
+from annotation.status_text import NOTHING, no_work_text, not_counted_note, state_chip, time_zone_for
 from annotation.views.history import CHANGE, LISTED
 from annotation.views.home import pace
-from annotation.words import NOTHING, chip_of, note_of, why_nothing, zone_of
 from people.models import User
 
 
 @pytest.mark.parametrize("reason", get_args(Reason))
 def test_every_reason_for_nothing_has_words(reason: str) -> None:
-    why = why_nothing(reason, None, zone_of(User(), None))
+    why = no_work_text(reason, None, time_zone_for(User(), None))
     assert why.title.endswith(".") and why.advice.endswith(".")
     assert "!" not in why.title + why.advice
 
@@ -25,8 +25,8 @@ def test_there_are_no_words_for_reasons_that_do_not_exist() -> None:
 
 @pytest.mark.parametrize("state", Assignment.State.values)
 def test_every_state_is_a_dot_and_a_word(state: str) -> None:
-    chip = chip_of(Assignment(state=state), None)
-    assert chip.words and chip.look in {"ok", "wait", "back", "no", "hollow"}
+    chip = state_chip(Assignment(state=state), None)
+    assert chip.words and chip.style in {"ok", "wait", "back", "no", "hollow"}
 
 
 def test_only_what_is_not_reviewed_can_be_changed() -> None:
@@ -35,8 +35,8 @@ def test_only_what_is_not_reviewed_can_be_changed() -> None:
 
 def test_an_excluded_persons_answer_says_no_more_than_that_it_is_not_counted() -> None:
     live = Annotation(counted=False, uncounted_because="excluded")
-    assert chip_of(Assignment(state="submitted"), live).words == "Not counted"
-    assert note_of(live) == ""
+    assert state_chip(Assignment(state="submitted"), live).words == "Not counted"
+    assert not_counted_note(live) == ""
 
 
 def test_a_pace_is_told_only_when_it_is_known() -> None:

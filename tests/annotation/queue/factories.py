@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, CampaignCohort
 from annotation.services import answers, campaigns
-from annotation.services.answers import Submission, Submitted
+from annotation.services.answers import Submission, SubmitResult
 from benchmarks.models import Benchmark, Item, Stage
 from people.models import Cohort, CohortMember, Rater, Team, User
 from tests.personas import stand_in
@@ -81,6 +81,6 @@ def the_seat(campaign: Campaign) -> CampaignCohort:
     return campaign.cohorts.select_related("campaign", "cohort").get()
 
 
-def rate(assignment: Assignment, code: str = "4", *, key: str = "", at: datetime | None = None) -> Submitted:
+def rate(assignment: Assignment, code: str = "4", *, key: str = "", at: datetime | None = None) -> SubmitResult:
     submission = Submission(raw={"relevance": code}, client_key=key or secrets.token_hex(8), active_seconds=3.5)
     return answers.submit(assignment.pk, assignment.rater, submission, at or timezone.now())

@@ -17,7 +17,7 @@ LATER = NOON + timedelta(minutes=31)
 @pytest.fixture(autouse=True)
 def counters_stay_true(db: None) -> object:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 def counters(slot_id: int | None) -> tuple[int, int, int]:
@@ -29,7 +29,7 @@ def test_everything_that_shaped_the_answer_is_stamped_on_it() -> None:
     version = campaigns.set_instructions(campaign, {"en": "Look first."}, None)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
     submission = Submission({"relevance": "5"}, "key-1", NOON, 12.5, "ar", ())
     kept = answers.submit(hand.pk, person, submission, NOON + timedelta(seconds=20)).annotation
@@ -50,24 +50,24 @@ def test_everything_that_shaped_the_answer_is_stamped_on_it() -> None:
 def test_a_wrong_answer_is_refused_and_changes_nothing() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
-    with pytest.raises(answers.AnswersRefused) as refused:
+    with pytest.raises(answers.InvalidAnswers) as refused:
         rate(hand, "9", at=NOON)
     assert "relevance" in refused.value.parsed.errors
-    assert allocation.open_work(person, seat, NOON).hand == hand
+    assert allocation.get_or_claim_work(person, seat, NOON).current == hand
     assert rate(hand, "5", at=NOON).annotation.counted
 
 
 def test_the_same_key_again_is_the_same_answer() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
     first = rate(hand, key="k", at=NOON)
     again = rate(hand, key="k", at=NOON)
     assert (first.repeated, again.repeated) == (False, True)
-    assert (again.annotation, again.work.hand) == (first.annotation, first.work.hand)
+    assert (again.annotation, again.work.current) == (first.annotation, first.work.current)
     assert Annotation.objects.count() == 1
     with pytest.raises(answers.AlreadyAnswered):
         rate(hand, "1", key="another", at=NOON)
@@ -75,9 +75,9 @@ def test_the_same_key_again_is_the_same_answer() -> None:
 
 def test_a_key_used_for_another_item_is_refused() -> None:
     seat = the_seat(an_open_campaign())
-    hand = allocation.open_work(a_person(seat.cohort), seat, NOON).hand
+    hand = allocation.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
     assert hand
-    following = rate(hand, key="k", at=NOON).work.hand
+    following = rate(hand, key="k", at=NOON).work.current
     assert following
     with pytest.raises(answers.AlreadyAnswered):
         rate(following, key="k", at=NOON)
@@ -86,7 +86,7 @@ def test_a_key_used_for_another_item_is_refused() -> None:
 def test_nobody_answers_in_anothers_name() -> None:
     seat = the_seat(an_open_campaign())
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    hand = allocation.open_work(one, seat, NOON).hand
+    hand = allocation.get_or_claim_work(one, seat, NOON).current
     assert hand
     for deed in (
         lambda: answers.submit(hand.pk, two, Submission({"relevance": "1"}, "k"), NOON),
@@ -96,14 +96,14 @@ def test_nobody_answers_in_anothers_name() -> None:
         lambda: answers.report_problem(hand.pk, two, "x", NOON),
         lambda: drafts.save(hand.pk, two, {}, 0, NOON),
     ):
-        with pytest.raises(answers.Unclaimable):
+        with pytest.raises(answers.AssignmentStateError):
             deed()
 
 
 def test_late_work_counts_where_a_place_is_free() -> None:
     seat = the_seat(an_open_campaign(items=1))
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand and leases.release_expired(LATER) == 1
     assert rate(hand, at=LATER).annotation.counted
     assert counters(hand.slot_id) == (1, 0, 1)
@@ -112,9 +112,9 @@ def test_late_work_counts_where_a_place_is_free() -> None:
 def test_late_work_without_a_place_is_kept_as_surplus_and_counts_when_a_place_comes_free() -> None:
     seat = the_seat(an_open_campaign(items=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    late = allocation.open_work(one, seat, NOON).hand
+    late = allocation.get_or_claim_work(one, seat, NOON).current
     leases.release_expired(LATER)
-    held = allocation.open_work(two, seat, LATER).hand
+    held = allocation.get_or_claim_work(two, seat, LATER).current
     assert late and held
     kept = rate(late, at=LATER).annotation
     assert (kept.counted, kept.uncounted_because) == (False, "surplus")
@@ -129,11 +129,11 @@ def test_late_work_without_a_place_is_kept_as_surplus_and_counts_when_a_place_co
 def test_an_expired_place_comes_back_to_the_same_person_with_its_draft() -> None:
     seat = the_seat(an_open_campaign(items=1))
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
     drafts.save(hand.pk, person, {"relevance": "2"}, 0, NOON)
     leases.release_expired(LATER)
-    back = allocation.open_work(person, seat, LATER).hand
+    back = allocation.get_or_claim_work(person, seat, LATER).current
     assert back == hand and back and back.draft.answers == {"relevance": "2"}
     assert counters(hand.slot_id) == (1, 1, 0)
 
@@ -141,26 +141,26 @@ def test_an_expired_place_comes_back_to_the_same_person_with_its_draft() -> None
 def test_skipping_needs_one_of_the_reasons_and_hands_the_unit_to_others() -> None:
     seat = the_seat(an_open_campaign(items=2))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    hand = allocation.open_work(one, seat, NOON).hand
+    hand = allocation.get_or_claim_work(one, seat, NOON).current
     assert hand and hand.slot
-    with pytest.raises(answers.Unclaimable):
+    with pytest.raises(answers.AssignmentStateError):
         answers.skip(hand.pk, one, "bored", "", NOON)
-    following = answers.skip(hand.pk, one, "unknown", "a note", NOON).hand
+    following = answers.skip(hand.pk, one, "unknown", "a note", NOON).current
     assert following and following != hand
     assert Slot.objects.get(pk=hand.slot_id).position > 10**15  # the end of the queue
     skipped = Assignment.objects.get(pk=hand.pk)
     assert (skipped.state, skipped.skip_reason, skipped.skip_note) == ("skipped", "unknown", "a note")
     assert sum(Tally.objects.values_list("skipped", flat=True)) == 1
-    theirs = allocation.open_work(two, seat, NOON).hand
+    theirs = allocation.get_or_claim_work(two, seat, NOON).current
     assert theirs and theirs.unit_id == hand.unit_id
     rate(following, at=NOON)
-    assert allocation.open_work(one, seat, NOON).hand is None  # not the skipped one again
+    assert allocation.get_or_claim_work(one, seat, NOON).current is None  # not the skipped one again
 
 
 def test_skipping_twice_is_skipping_once_and_an_answer_still_goes_in() -> None:
     seat = the_seat(an_open_campaign(items=1))
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
     answers.skip(hand.pk, person, "unknown", "", NOON)
     answers.skip(hand.pk, person, "unknown", "", NOON)
@@ -173,11 +173,11 @@ def test_skipping_twice_is_skipping_once_and_an_answer_still_goes_in() -> None:
 def test_undo_puts_the_answer_back_in_hand_and_keeps_its_place() -> None:
     seat = the_seat(an_open_campaign(items=5))
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
     done = rate(hand, "2", at=NOON)
     work = answers.undo(hand.pk, person, NOON + timedelta(seconds=10))
-    assert work.hand == hand and work.hand and work.ahead == done.work.hand
+    assert work.current == hand and work.current and work.prefetched == done.work.current
     assert Draft.objects.get(assignment=hand).answers == done.annotation.answers
     done.annotation.refresh_from_db()
     assert (done.annotation.live, done.annotation.counted, done.annotation.uncounted_because) == (
@@ -187,8 +187,8 @@ def test_undo_puts_the_answer_back_in_hand_and_keeps_its_place() -> None:
     )
     assert not Rating.objects.filter(counted=True).exists()
     assert counters(hand.slot_id) == (1, 1, 0)
-    assert done.work.ahead and Assignment.objects.get(pk=done.work.ahead.pk).state == "released"
-    again = rate(work.hand, "3", at=NOON).annotation
+    assert done.work.prefetched and Assignment.objects.get(pk=done.work.prefetched.pk).state == "released"
+    again = rate(work.current, "3", at=NOON).annotation
     assert (again.version, again.counted) == (2, True)
     assert Rating.objects.get(counted=True).code == "3"
 
@@ -196,25 +196,25 @@ def test_undo_puts_the_answer_back_in_hand_and_keeps_its_place() -> None:
 def test_undo_ends_after_its_time(settings: object) -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
-    with pytest.raises(answers.Unclaimable):
+    with pytest.raises(answers.AssignmentStateError):
         answers.undo(hand.pk, person, NOON)  # nothing was submitted
     rate(hand, at=NOON)
-    with pytest.raises(answers.Unclaimable):
+    with pytest.raises(answers.AssignmentStateError):
         answers.undo(hand.pk, person, NOON + timedelta(seconds=31))
 
 
 def test_undoing_a_surplus_answer_takes_no_place() -> None:
     seat = the_seat(an_open_campaign(items=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    late = allocation.open_work(one, seat, NOON).hand
+    late = allocation.get_or_claim_work(one, seat, NOON).current
     leases.release_expired(LATER)
-    allocation.open_work(two, seat, LATER)
+    allocation.get_or_claim_work(two, seat, LATER)
     assert late
     rate(late, at=LATER)
     work = answers.undo(late.pk, one, LATER)
-    assert work.hand == late and work.hand and work.hand.state == "released"
+    assert work.current == late and work.current and work.current.state == "released"
     assert counters(late.slot_id) == (1, 1, 0)
     assert rate(late, "1", at=LATER).annotation.version == 2
 
@@ -222,15 +222,15 @@ def test_undoing_a_surplus_answer_takes_no_place() -> None:
 def test_an_answer_opened_from_the_history_counts_until_the_new_one_takes_its_place() -> None:
     seat = the_seat(an_open_campaign(items=2))
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
-    following = rate(hand, "2", at=NOON).work.hand
+    following = rate(hand, "2", at=NOON).work.current
     work = answers.reopen(hand.pk, person, NOON + timedelta(days=1))
-    assert (work.hand, work.ahead) == (hand, following)
+    assert (work.current, work.prefetched) == (hand, following)
     assert Rating.objects.get(counted=True).code == "2"
     drafts.save(hand.pk, person, {"relevance": "4"}, Draft.objects.get().version, NOON)
     again = rate(hand, "4", at=NOON + timedelta(days=1))
-    assert (again.annotation.version, again.work.hand) == (2, following)
+    assert (again.annotation.version, again.work.current) == (2, following)
     assert Rating.objects.get(counted=True).code == "4"
     assert Annotation.objects.get(version=1).uncounted_because == "superseded"
     assert counters(hand.slot_id) == (1, 0, 1)
@@ -241,19 +241,19 @@ def test_an_answer_opened_from_the_history_counts_until_the_new_one_takes_its_pl
 def test_a_problem_is_reported_and_the_item_stays_in_hand() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
-    with pytest.raises(answers.Unclaimable):
+    with pytest.raises(answers.AssignmentStateError):
         answers.report_problem(hand.pk, person, "  ", NOON)
     answers.report_problem(hand.pk, person, "The picture is upside down", NOON)
     assert ProblemReport.objects.get().assignment == hand
-    assert allocation.open_work(person, seat, NOON).hand == hand
+    assert allocation.get_or_claim_work(person, seat, NOON).current == hand
 
 
 def test_drafts_are_kept_in_order_and_an_older_window_overwrites_nothing() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
     first = drafts.save(hand.pk, person, {"relevance": "1"}, 0, NOON)
     second = drafts.save(hand.pk, person, {"relevance": "2"}, first.version, NOON)
@@ -271,7 +271,7 @@ def test_drafts_are_kept_in_order_and_an_older_window_overwrites_nothing() -> No
 def test_typing_renews_the_lease() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
     drafts.save(hand.pk, person, {"relevance": "1"}, 0, NOON + timedelta(minutes=20))
     leases.release_expired(LATER)

@@ -10,7 +10,7 @@ from annotation.access import assignment_for, campaign_for, open_work_for
 from annotation.models import Annotation, Assignment, Slot, Tally
 from annotation.readers import watermark
 from annotation.services import allocation, campaigns, leases, recount
-from annotation.services.campaigns import Refused
+from annotation.services.campaigns import CampaignRefused
 from annotation.tasks import fill_open_campaigns
 from benchmarks.models import Item
 from tests.annotation.queue.factories import (
@@ -31,7 +31,7 @@ LATER = NOON + timedelta(minutes=31)
 @pytest.fixture(autouse=True)
 def counters_stay_true(db: None) -> object:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 def test_opening_says_everything_that_is_missing() -> None:
@@ -39,21 +39,21 @@ def test_opening_says_everything_that_is_missing() -> None:
     empty = campaigns.create(stage, "Empty", None, {})
     empty.closes_on = NOON.date() - timedelta(days=1)
     empty.save()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CampaignRefused) as refused:
         campaigns.open_campaign(empty, None, NOON)
     assert refused.value.reasons == ["no_cohorts", "no_items", "closes_before_it_opens"]
     add_items(stage, 1)
     whole = campaigns.create(stage, "Whole", None, {a_cohort(stage.benchmark.team): 2})
     campaigns.open_campaign(whole, None, NOON)
-    with pytest.raises(Refused):
+    with pytest.raises(CampaignRefused):
         campaigns.open_campaign(whole, None, NOON)
 
 
 def test_cohorts_of_another_team_and_targets_below_one_are_refused() -> None:
     stage, other = a_stage(1), a_stage(1)
-    with pytest.raises(Refused):
+    with pytest.raises(CampaignRefused):
         campaigns.create(stage, "C", None, {a_cohort(other.benchmark.team): 1})
-    with pytest.raises(Refused):
+    with pytest.raises(CampaignRefused):
         campaigns.create(stage, "C", None, {a_cohort(stage.benchmark.team): 0})
 
 
@@ -76,7 +76,7 @@ def test_items_that_come_later_get_slots_and_withdrawn_ones_lose_theirs() -> Non
     campaign = an_open_campaign(items=2, target=2)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
     add_items(campaign.stage, 3)
     assert fill_open_campaigns() == 3
@@ -111,7 +111,7 @@ def test_a_wrong_sheet_is_refused() -> None:
     stage = a_stage(1)
     stage.sheet = {"fields": [{"key": "x", "kind": "no such kind"}]}
     stage.save()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(CampaignRefused) as refused:
         campaigns.create(stage, "C", None, {a_cohort(stage.benchmark.team): 1})
     assert refused.value.reasons == ["sheet_wrong"]
 
@@ -120,7 +120,7 @@ def test_a_clone_asks_the_same_of_the_same_people_and_shares_no_answers() -> Non
     campaign = an_open_campaign(items=2, target=3)
     campaigns.set_instructions(campaign, {"en": "Look."}, None)
     seat = the_seat(campaign)
-    hand = allocation.open_work(a_person(seat.cohort), seat, NOON).hand
+    hand = allocation.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
     assert hand
     rate(hand, at=NOON)
     copy = campaigns.clone(campaign, None, "Round 2")
@@ -142,22 +142,22 @@ def test_a_higher_target_opens_slots_again() -> None:
     campaign = an_open_campaign(items=3, target=1)
     seat = the_seat(campaign)
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    work = allocation.open_work(one, seat, NOON)
-    while work.hand:
-        work = rate(work.hand, at=NOON).work
-    assert allocation.open_work(two, seat, NOON).hand is None
+    work = allocation.get_or_claim_work(one, seat, NOON)
+    while work.current:
+        work = rate(work.current, at=NOON).work
+    assert allocation.get_or_claim_work(two, seat, NOON).current is None
     campaigns.change_target(seat, 2, None)
-    assert allocation.open_work(two, seat, NOON).hand
-    assert allocation.open_work(one, seat, NOON).hand is None
+    assert allocation.get_or_claim_work(two, seat, NOON).current
+    assert allocation.get_or_claim_work(one, seat, NOON).current is None
     assert campaigns.progress(campaign)[0].wanted == 6
 
 
 def test_a_higher_target_counts_waiting_answers_first() -> None:
     seat = the_seat(an_open_campaign(items=1, target=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    late = allocation.open_work(one, seat, NOON).hand
+    late = allocation.get_or_claim_work(one, seat, NOON).current
     leases.release_expired(LATER)
-    held = allocation.open_work(two, seat, LATER).hand
+    held = allocation.get_or_claim_work(two, seat, LATER).current
     assert late and held
     rate(late, at=LATER)
     rate(held, at=LATER)
@@ -171,7 +171,7 @@ def test_a_lower_target_keeps_what_is_reserved_or_submitted() -> None:
     campaign = an_open_campaign(items=3, target=3)
     seat = the_seat(campaign)
     people = [a_person(seat.cohort) for _ in range(2)]
-    hands = [allocation.open_work(person, seat, NOON).hand for person in people]
+    hands = [allocation.get_or_claim_work(person, seat, NOON).current for person in people]
     assert hands[0] and hands[1] and hands[0].slot_id == hands[1].slot_id
     campaigns.change_target(seat, 1, None)
     shared = Slot.objects.get(pk=hands[0].slot_id)
@@ -186,13 +186,13 @@ def test_closing_gives_places_back_and_ends_the_claims() -> None:
     campaign = an_open_campaign(items=5)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    work = allocation.open_work(person, seat, NOON)
-    assert work.hand and work.ahead
+    work = allocation.get_or_claim_work(person, seat, NOON)
+    assert work.current and work.prefetched
     campaigns.close(campaign, None, NOON)
     assert set(Assignment.objects.values_list("state", flat=True)) == {"released"}
-    nothing = allocation.open_work(person, seat, NOON).nothing
+    nothing = allocation.get_or_claim_work(person, seat, NOON).no_work
     assert nothing and nothing.reason == "campaign_closed"
-    with pytest.raises(Refused):
+    with pytest.raises(CampaignRefused):
         campaigns.resume(campaign, None, NOON)
 
 
@@ -200,7 +200,7 @@ def test_progress_and_watermark_follow_every_change() -> None:
     campaign = an_open_campaign(items=2, target=2)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     before = watermark(campaign.stage.benchmark)
     assert hand
     rate(hand, at=NOON)
@@ -214,7 +214,7 @@ def test_access_is_by_cohort_and_by_ownership() -> None:
     campaign = an_open_campaign()
     seat = the_seat(campaign)
     person, stranger = a_person(seat.cohort), a_person()
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand and person.user and stranger.user
     assert assignment_for(person.user, hand.pk) == hand
     assert open_work_for(person.user, campaign.pk) == seat

@@ -22,7 +22,7 @@ def refuses(name: str, row: Model, **changes: object) -> None:
 @pytest.fixture
 def hand(db: None) -> Assignment:
     seat = the_seat(an_open_campaign(items=4, target=2))
-    found = allocation.open_work(a_person(seat.cohort), seat, NOON).hand
+    found = allocation.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
     assert found
     return found
 
@@ -76,10 +76,10 @@ def test_the_recount_finds_and_repairs_a_drift(hand: Assignment) -> None:
     Tally.objects.filter(shard=3).update(skipped=5)
     Rating.objects.update(counted=False)
     Participation.objects.update(cursor=10**15)
-    found = {one.check for one in recount.differences()}
+    found = {one.check for one in recount.iter_differences()}
     assert found == {"places of a slot", "tally of a cohort", "flags of a rating", "cursor past work never had"}
     with pytest.raises(CommandError):
         call_command("recount_slots")
     call_command("recount_slots", repair=True)
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
     call_command("recount_slots")

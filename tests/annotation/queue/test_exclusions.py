@@ -17,7 +17,7 @@ LATER = NOON + timedelta(minutes=31)
 @pytest.fixture(autouse=True)
 def counters_stay_true(db: None) -> object:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def actor(db: None) -> User:
 
 
 def submits(rater: Rater, seat: object) -> Annotation:
-    hand = allocation.open_work(rater, seat, NOON).hand  # type: ignore[arg-type]
+    hand = allocation.get_or_claim_work(rater, seat, NOON).current  # type: ignore[arg-type]
     assert hand
     return rate(hand, at=NOON).annotation
 
@@ -45,7 +45,7 @@ def test_an_excluded_raters_places_open_again(actor: User) -> None:
     assert others.counted
     assert list(Rating.objects.filter(counted=True).values_list("rater_id", flat=True)) == [good.pk]
     assert Slot.objects.filter(open=True).count() >= 2  # the answered one, and what they held
-    found = {allocation.open_work(good, seat, NOON).hand}
+    found = {allocation.get_or_claim_work(good, seat, NOON).current}
     assert None not in found
     assert Event.objects.get(verb="rater.excluded").data["answers"] == 1
 
@@ -64,7 +64,7 @@ def test_a_waiting_answer_takes_the_place(actor: User) -> None:
     campaign = an_open_campaign(items=1)
     seat = the_seat(campaign)
     late, quick = a_person(seat.cohort), a_person(seat.cohort)
-    held = allocation.open_work(late, seat, NOON).hand
+    held = allocation.get_or_claim_work(late, seat, NOON).current
     leases.release_expired(LATER)
     counted = submits(quick, seat)
     assert held
@@ -80,7 +80,7 @@ def test_late_work_of_the_excluded_is_kept_and_not_counted(actor: User) -> None:
     campaign = an_open_campaign()
     seat = the_seat(campaign)
     rater = a_person(seat.cohort)
-    hand = allocation.open_work(rater, seat, NOON).hand
+    hand = allocation.get_or_claim_work(rater, seat, NOON).current
     exclusions.exclude(campaign.stage.benchmark, rater, "r", actor, NOON)
     assert hand
     kept = rate(hand, at=NOON).annotation
@@ -95,15 +95,15 @@ def test_lifting_counts_again_where_places_are_free(actor: User) -> None:
     exclusions.exclude(campaign.stage.benchmark, rater, "r", actor, NOON)
     taken = submits(other, seat)
     leases.release_expired(LATER)
-    assert exclusions.lift(campaign.stage.benchmark, rater, actor, LATER) == 1
+    assert exclusions.lift_exclusion(campaign.stage.benchmark, rater, actor, LATER) == 1
     for one in (first, second):
         one.refresh_from_db()
     same = first if first.assignment.unit_id == taken.assignment.unit_id else second
     back = second if same is first else first
     assert (same.counted, same.uncounted_because) == (False, "surplus")
     assert (back.counted, back.uncounted_because) == (True, "")
-    assert exclusions.lift(campaign.stage.benchmark, rater, actor, LATER) == 0
-    assert allocation.open_work(rater, seat, LATER).hand is None  # had both
+    assert exclusions.lift_exclusion(campaign.stage.benchmark, rater, actor, LATER) == 0
+    assert allocation.get_or_claim_work(rater, seat, LATER).current is None  # had both
 
 
 def test_other_benchmarks_are_not_concerned(actor: User) -> None:

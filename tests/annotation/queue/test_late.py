@@ -17,11 +17,11 @@ SOON = NOON + timedelta(seconds=20)
 @pytest.fixture(autouse=True)
 def counters_stay_true(db: None) -> object:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 def in_hand(person: Rater, seat: CampaignCohort) -> Assignment:
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
     return hand
 
@@ -56,7 +56,7 @@ def test_an_undo_asked_twice_takes_back_one_answer() -> None:
     answers.reopen(hand.pk, person, SOON)
     rate(hand, "5", at=SOON)
     answers.undo(hand.pk, person, SOON, version=2)
-    with pytest.raises(answers.Unclaimable):
+    with pytest.raises(answers.AssignmentStateError):
         answers.undo(hand.pk, person, SOON, version=2)
     assert numbers() == (1, ["2"])
 
@@ -65,12 +65,12 @@ def test_a_change_taken_back_leaves_the_first_answer_standing() -> None:
     seat = the_seat(an_open_campaign(items=2))
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
-    following = rate(hand, "2", at=NOON).work.hand
+    following = rate(hand, "2", at=NOON).work.current
     answers.reopen(hand.pk, person, SOON)
     rate(hand, "5", at=SOON)
     assert numbers() == (1, ["5"])
     work = answers.undo(hand.pk, person, SOON)
-    assert (work.hand, work.ahead) == (hand, following)
+    assert (work.current, work.prefetched) == (hand, following)
     first = Annotation.objects.get(version=1)
     assert (first.live, first.counted, first.uncounted_because) == (True, True, "")
     assert Annotation.objects.get(version=2).uncounted_because == "undone"
@@ -105,10 +105,10 @@ def test_an_uncounted_change_taken_back_stays_uncounted() -> None:
     by = a_person().user
     assert by
     exclusions.exclude(benchmark, person, "two accounts", by, SOON)
-    with pytest.raises(answers.Unclaimable):
+    with pytest.raises(answers.AssignmentStateError):
         answers.undo(hand.pk, person, SOON)  # it would show the picture
     assert numbers() == (0, [])
-    exclusions.lift(benchmark, person, by, SOON)
+    exclusions.lift_exclusion(benchmark, person, by, SOON)
     answers.undo(hand.pk, person, SOON)
     assert numbers() == (1, ["2"])
 
@@ -118,18 +118,18 @@ def test_what_is_in_hand_is_kept_and_does_not_count(why: str) -> None:
     seat = the_seat(an_open_campaign(items=3))
     person = a_person(seat.cohort)
     done = in_hand(person, seat)
-    hand = rate(done, "1", at=NOON).work.hand
+    hand = rate(done, "1", at=NOON).work.current
     assert hand
     ENDS[why](seat, person)
     given = rate(hand, "5", at=SOON)
     assert (given.annotation.counted, given.annotation.uncounted_because) == (False, why)
     assert given.annotation.live and not given.annotation.ratings.get().counted
-    assert (given.work.hand, given.work.ahead) == (None, None)
+    assert (given.work.current, given.work.prefetched) == (None, None)
     assert numbers() == (1, ["1"])
     hand.refresh_from_db()
     assert hand.state == "submitted"
     again = rate(hand, "5", key=given.annotation.client_key, at=SOON)
-    assert again.repeated and again.work.hand is None
+    assert again.repeated and again.work.current is None
 
 
 @pytest.mark.parametrize("why", ENDS)
@@ -137,15 +137,15 @@ def test_nothing_that_was_given_is_changed_then(why: str) -> None:
     seat = the_seat(an_open_campaign(items=3))
     person = a_person(seat.cohort)
     done, opened = in_hand(person, seat), None
-    opened = rate(done, "1", at=NOON).work.hand
+    opened = rate(done, "1", at=NOON).work.current
     assert opened
     rate(opened, "2", at=NOON)
     answers.reopen(opened.pk, person, NOON)
     ENDS[why](seat, person)
     for deed in (answers.undo, answers.reopen):
-        with pytest.raises(answers.Unclaimable):
+        with pytest.raises(answers.AssignmentStateError):
             deed(done.pk, person, SOON)
-    with pytest.raises(answers.Unclaimable) as refused:
+    with pytest.raises(answers.AssignmentStateError) as refused:
         rate(opened, "5", at=SOON)  # its sheet was still open
     assert refused.value.reason in {why, "campaign_closed"}
     assert numbers() == (2, ["1", "2"])
@@ -156,10 +156,10 @@ def test_a_sheet_with_mistakes_does_not_come_back_then(why: str) -> None:
     seat = the_seat(an_open_campaign(items=1))
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
-    with pytest.raises(answers.AnswersRefused):
+    with pytest.raises(answers.InvalidAnswers):
         rate(hand, "9", at=SOON)
     ENDS[why](seat, person)
-    with pytest.raises(answers.Unclaimable):
+    with pytest.raises(answers.AssignmentStateError):
         rate(hand, "9", at=SOON)
 
 
@@ -178,12 +178,12 @@ def test_a_change_can_be_left() -> None:
     seat = the_seat(an_open_campaign(items=2))
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
-    with pytest.raises(answers.Unclaimable):
-        answers.leave(hand.pk, person, NOON)  # there is no answer to leave as it is
+    with pytest.raises(answers.AssignmentStateError):
+        answers.cancel_change(hand.pk, person, NOON)  # there is no answer to leave as it is
     rate(hand, "2", at=NOON)
     answers.reopen(hand.pk, person, NOON)
     drafts.save(hand.pk, person, {"relevance": "5"}, Draft.objects.get().version, NOON)
-    answers.leave(hand.pk, person, NOON)
+    answers.cancel_change(hand.pk, person, NOON)
     assert not Draft.objects.exists()
     assert numbers() == (1, ["2"])
     with pytest.raises(answers.AlreadyAnswered):
@@ -211,12 +211,12 @@ def test_sheets_side_by_side_take_no_more_time_than_there_was() -> None:
     """The second was before the person when the first was sent, as when a line was down: what is left is theirs."""
     seat = the_seat(an_open_campaign(items=4))
     person = a_person(seat.cohort)
-    work = allocation.open_work(person, seat, NOON)
-    assert work.hand and work.ahead
+    work = allocation.get_or_claim_work(person, seat, NOON)
+    assert work.current and work.prefetched
     later = NOON + timedelta(seconds=100)
-    first = answers.submit(work.hand.pk, person, Submission({"relevance": "1"}, "a", NOON, 30.0), later)
+    first = answers.submit(work.current.pk, person, Submission({"relevance": "1"}, "a", NOON, 30.0), later)
     again = Submission({"relevance": "1"}, "b", NOON + timedelta(seconds=30), 60.0)
-    second = answers.submit(work.ahead.pk, person, again, later + timedelta(seconds=1))
+    second = answers.submit(work.prefetched.pk, person, again, later + timedelta(seconds=1))
     assert (first.annotation.active_seconds, second.annotation.active_seconds) == (30.0, 41.0)
 
 
@@ -224,12 +224,12 @@ def test_a_sheet_that_came_with_the_last_reply_keeps_its_own_time() -> None:
     """A page keeps time in whole milliseconds: it was shown a moment before the answer before it was written down."""
     seat = the_seat(an_open_campaign(items=4))
     person = a_person(seat.cohort)
-    work = allocation.open_work(person, seat, NOON)
-    assert work.hand and work.ahead
+    work = allocation.get_or_claim_work(person, seat, NOON)
+    assert work.current and work.prefetched
     sent = NOON + timedelta(seconds=2, microseconds=345_678)
-    answers.submit(work.hand.pk, person, Submission({"relevance": "1"}, "a", NOON, 2.3), sent)
+    answers.submit(work.current.pk, person, Submission({"relevance": "1"}, "a", NOON, 2.3), sent)
     shown, later = sent - timedelta(microseconds=678), sent + timedelta(seconds=4)
-    second = answers.submit(work.ahead.pk, person, Submission({"relevance": "1"}, "b", shown, 3.5), later)
+    second = answers.submit(work.prefetched.pk, person, Submission({"relevance": "1"}, "b", shown, 3.5), later)
     assert second.annotation.active_seconds == 3.5
 
 
@@ -250,7 +250,7 @@ def test_a_person_cannot_answer_under_the_key_of_a_file() -> None:
     seat = the_seat(an_open_campaign(items=2))
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
-    with pytest.raises(answers.Unclaimable):
+    with pytest.raises(answers.AssignmentStateError):
         rate(hand, key="file:0123:1:7", at=NOON)
     assert rate(hand, key="files:0123:1:7", at=NOON).annotation.counted
 
@@ -261,10 +261,10 @@ def test_a_person_reports_an_item_five_times_at_most() -> None:
     hand = in_hand(person, seat)
     for time in range(5):
         answers.report_problem(hand.pk, person, f"It is dark, {time}", NOON)
-    with pytest.raises(answers.Unclaimable):
+    with pytest.raises(answers.AssignmentStateError):
         answers.report_problem(hand.pk, person, "It is dark", NOON)
     assert answers.report_problem(hand.pk, person, " It is dark, 4 ", NOON).text == "It is dark, 4"  # said already
     assert ProblemReport.objects.count() == 5
-    other = rate(hand, at=NOON).work.hand
+    other = rate(hand, at=NOON).work.current
     assert other
     answers.report_problem(other.pk, person, "This one, too", NOON)

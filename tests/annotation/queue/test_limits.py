@@ -7,7 +7,7 @@ import pytest
 from annotation.models import Assignment, Campaign, CampaignCohort, Tally
 from annotation.services import allocation, answers, campaigns, leases, recount
 from annotation.services.allocation import Work
-from annotation.services.campaigns import Refused
+from annotation.services.campaigns import CampaignRefused
 from jobs.models import Event
 from people.models import Cohort, Rater, User
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def counters_stay_true(db: None) -> object:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 def limited(in_all: int | None = None, a_day: int | None = None, items: int = 10) -> CampaignCohort:
@@ -29,9 +29,9 @@ def limited(in_all: int | None = None, a_day: int | None = None, items: int = 10
 
 def rates(person: Rater, seat: CampaignCohort, at: datetime = NOON, most: int = 99) -> tuple[int, Work]:
     """Until there is nothing."""
-    work, given = allocation.open_work(person, seat, at), 0
-    while work.hand and given < most:
-        work, given = rate(work.hand, at=at).work, given + 1
+    work, given = allocation.get_or_claim_work(person, seat, at), 0
+    while work.current and given < most:
+        work, given = rate(work.current, at=at).work, given + 1
     return given, work
 
 
@@ -39,8 +39,8 @@ def test_a_share_is_given_exactly_and_others_go_on() -> None:
     seat = limited(in_all=4)
     person = a_person(seat.cohort)
     given, work = rates(person, seat)
-    assert given == 4 and work.nothing and work.nothing.reason == "own_share_done"
-    assert not work.ahead and not person.assignments.filter(state="reserved").exists()
+    assert given == 4 and work.no_work and work.no_work.reason == "own_share_done"
+    assert not work.prefetched and not person.assignments.filter(state="reserved").exists()
     assert rates(a_person(seat.cohort), seat)[0] == 4
 
 
@@ -49,8 +49,8 @@ def test_a_day_ends_at_midnight_of_the_cohort() -> None:
     Cohort.objects.filter(pk=seat.cohort_id).update(time_zone="Asia/Tokyo")
     person = a_person(seat.cohort)
     given, work = rates(person, seat)  # 21:00 in Tokyo
-    assert given == 3 and work.nothing and work.nothing.reason == "day_done"
-    assert work.nothing.until == datetime(2026, 3, 1, 15, tzinfo=UTC)
+    assert given == 3 and work.no_work and work.no_work.reason == "day_done"
+    assert work.no_work.until == datetime(2026, 3, 1, 15, tzinfo=UTC)
     assert rates(person, seat, NOON + timedelta(hours=2))[0] == 0
     assert rates(person, seat, NOON + timedelta(hours=3))[0] == 3
 
@@ -86,7 +86,7 @@ def test_both_limits_at_once_and_the_reason_that_lasts() -> None:
     person = a_person(seat.cohort)
     assert rates(person, seat)[0] == 2
     given, work = rates(person, seat, NOON + timedelta(days=1))
-    assert given == 1 and work.nothing and work.nothing.reason == "own_share_done"
+    assert given == 1 and work.no_work and work.no_work.reason == "own_share_done"
 
 
 def test_what_is_in_hand_is_finished_when_a_limit_falls_on_it() -> None:
@@ -94,42 +94,42 @@ def test_what_is_in_hand_is_finished_when_a_limit_falls_on_it() -> None:
     person = a_person(seat.cohort)
     _given, work = rates(person, seat, most=3)
     campaigns.set_limits(seat, 2, None, None)
-    work = allocation.open_work(person, seat, NOON)
-    assert work.hand is not None
-    done = rate(work.hand, at=NOON)
+    work = allocation.get_or_claim_work(person, seat, NOON)
+    assert work.current is not None
+    done = rate(work.current, at=NOON)
     assert done.annotation.counted
-    assert done.work.hand is None and done.work.nothing and done.work.nothing.reason == "own_share_done"
+    assert done.work.current is None and done.work.no_work and done.work.no_work.reason == "own_share_done"
 
 
 def test_late_work_within_the_limit_counts() -> None:
     seat = limited()
     person = a_person(seat.cohort)
-    late = allocation.open_work(person, seat, NOON).hand
+    late = allocation.get_or_claim_work(person, seat, NOON).current
     leases.release_expired(NOON + timedelta(hours=1))
     assert late
     campaigns.set_limits(seat, 1, None, None)
     other = limited()  # another campaign's answers are no part of it
     rates(person, other, most=1)
     assert rate(late, at=NOON).annotation.counted
-    assert allocation.open_work(person, seat, NOON).nothing.reason == "own_share_done"  # type: ignore[union-attr]
+    assert allocation.get_or_claim_work(person, seat, NOON).no_work.reason == "own_share_done"  # type: ignore[union-attr]
 
 
 def test_an_undone_answer_gives_its_share_back_and_a_skip_costs_none() -> None:
     seat = limited(in_all=2)
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
     answers.skip(hand.pk, person, "unknown", "", NOON)
     given, work = rates(person, seat)
-    assert given == 2 and work.nothing
+    assert given == 2 and work.no_work
     last = person.assignments.filter(state="submitted").latest("pk")
-    assert answers.undo(last.pk, person, NOON).hand == last
+    assert answers.undo(last.pk, person, NOON).current == last
     assert rates(person, seat)[0] == 1
 
 
 def test_a_limit_below_one_is_refused_and_a_change_is_recorded() -> None:
     seat = limited(in_all=5, a_day=2)
-    with pytest.raises(Refused):
+    with pytest.raises(CampaignRefused):
         campaigns.set_limits(seat, 0, None, None)
     assert Event.objects.get(verb="campaign.limits_changed").data["a_day"] == 2
     copy = the_seat(campaigns.clone(seat.campaign, None, "Again"))
@@ -141,17 +141,17 @@ def test_a_limit_below_one_is_refused_and_a_change_is_recorded() -> None:
 def test_a_paused_cohort_gives_no_new_work_but_lets_people_finish() -> None:
     seat = limited()
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     Cohort.objects.filter(pk=seat.cohort_id).update(paused_at=NOON)
-    assert hand and allocation.open_work(person, seat, NOON).hand == hand
+    assert hand and allocation.get_or_claim_work(person, seat, NOON).current == hand
     done = rate(hand, at=NOON)
-    assert done.annotation.counted and done.work.nothing and done.work.nothing.reason == "cohort_paused"
+    assert done.annotation.counted and done.work.no_work and done.work.no_work.reason == "cohort_paused"
 
 
 def skipped(person: Rater, seat: CampaignCohort, count: int) -> list[Assignment]:
     """Sheets that were handed on, and are still open in other windows."""
     for _time in range(count):
-        hand = allocation.open_work(person, seat, NOON).hand
+        hand = allocation.get_or_claim_work(person, seat, NOON).current
         assert hand
         answers.skip(hand.pk, person, "unknown", "", NOON)
     return list(person.assignments.filter(state="skipped").order_by("pk"))
@@ -171,7 +171,7 @@ def test_skipping_first_and_answering_later_gets_nobody_past_a_limit(limits: tup
     seat = limited(*limits)
     person = a_person(seat.cohort)
     first, *others = skipped(person, seat, 4)
-    assert allocation.open_work(person, seat, NOON).hand
+    assert allocation.get_or_claim_work(person, seat, NOON).current
     assert kept(first) == (False, "surplus")  # what is in hand has the one place that is left
     assert rates(person, seat)[0] == 1
     assert [kept(one) for one in others] == [(False, "surplus")] * 3
@@ -185,7 +185,7 @@ def test_late_work_counts_as_far_as_there_is_room() -> None:
     person.assignments.filter(state="reserved").update(lease_until=NOON)
     leases.release_expired(NOON)
     assert [kept(one)[0] for one in late] == [True, False, False, False]  # the next has come into hand
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand and rate(hand, at=NOON).annotation.counted
     assert counted(seat) == 2
 
@@ -210,10 +210,10 @@ def test_what_was_handed_on_is_kept_in_a_pause_and_does_not_count(stop: str, sta
     seat = limited()
     person, other = a_person(seat.cohort), a_person(seat.cohort)
     [late] = skipped(person, seat, 1)
-    hand = allocation.open_work(other, seat, NOON).hand
+    hand = allocation.get_or_claim_work(other, seat, NOON).current
     assert hand
     if state == "released":
-        late = allocation.open_work(person, seat, NOON).hand  # type: ignore[assignment]
+        late = allocation.get_or_claim_work(person, seat, NOON).current  # type: ignore[assignment]
         person.assignments.filter(state="reserved").update(lease_until=NOON)
         leases.release_expired(NOON)
     match stop:

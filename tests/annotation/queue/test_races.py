@@ -44,11 +44,11 @@ def at_once(*deeds: Callable[[], T]) -> list[T]:
 @pytest.fixture(autouse=True)
 def counters_stay_true(transactional_db: None) -> Iterator[None]:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 def opens(person: Rater, seat: CampaignCohort) -> Callable[[], Work]:
-    return lambda: allocation.open_work(person, seat, timezone.now())
+    return lambda: allocation.get_or_claim_work(person, seat, timezone.now())
 
 
 def works(person: Rater, seat: CampaignCohort, dice: random.Random) -> Callable[[], list[int]]:
@@ -56,9 +56,9 @@ def works(person: Rater, seat: CampaignCohort, dice: random.Random) -> Callable[
 
     def deed() -> list[int]:
         given: list[int] = []
-        work = allocation.open_work(person, seat, timezone.now())
-        while work.hand:
-            hand, luck = work.hand, dice.random()
+        work = allocation.get_or_claim_work(person, seat, timezone.now())
+        while work.current:
+            hand, luck = work.current, dice.random()
             if luck < 0.05:
                 work = answers.skip(hand.pk, person, "unknown", "", timezone.now())
                 continue
@@ -67,10 +67,10 @@ def works(person: Rater, seat: CampaignCohort, dice: random.Random) -> Callable[
             if luck < 0.15:
                 try:
                     undone = answers.undo(hand.pk, person, timezone.now())
-                except answers.Unclaimable as refused:
+                except answers.AssignmentStateError as refused:
                     assert str(refused) == "excluded"  # between the answer and the wish to have it back
                     continue
-                assert undone.hand == hand
+                assert undone.current == hand
                 work = rate(hand).work
         return given
 
@@ -94,8 +94,8 @@ def test_the_last_place_goes_to_one() -> None:
         seat = the_seat(an_open_campaign(items=1))
         people = [a_person(seat.cohort) for _ in range(8)]
         works_ = at_once(*(opens(person, seat) for person in people))
-        assert sum(work.hand is not None for work in works_) == 1
-        assert {work.nothing.reason for work in works_ if work.nothing} == {"all_reserved"}
+        assert sum(work.current is not None for work in works_) == 1
+        assert {work.no_work.reason for work in works_ if work.no_work} == {"all_reserved"}
 
 
 def test_nobody_is_told_nothing_while_a_slot_is_only_locked() -> None:
@@ -103,8 +103,8 @@ def test_nobody_is_told_nothing_while_a_slot_is_only_locked() -> None:
         seat = the_seat(an_open_campaign(items=8))
         people = [a_person(seat.cohort) for _ in range(8)]
         works_ = at_once(*(opens(person, seat) for person in people))
-        ahead = sum(work.ahead is not None for work in works_)
-        assert sum(work.hand is not None for work in works_) + ahead == 8
+        ahead = sum(work.prefetched is not None for work in works_)
+        assert sum(work.current is not None for work in works_) + ahead == 8
 
 
 def test_two_windows_get_the_same_item() -> None:
@@ -112,7 +112,7 @@ def test_two_windows_get_the_same_item() -> None:
     for _ in range(5):
         person = a_person(seat.cohort)
         one, two = at_once(opens(person, seat), opens(person, seat))
-        assert one.hand == two.hand
+        assert one.current == two.current
         assert Assignment.objects.filter(rater=person).count() <= 2
 
 
@@ -120,17 +120,17 @@ def test_the_same_submit_twice_at_once_is_one_answer() -> None:
     seat = the_seat(an_open_campaign(items=10))
     person = a_person(seat.cohort)
     for n in range(5):
-        hand = allocation.open_work(person, seat, timezone.now()).hand
+        hand = allocation.get_or_claim_work(person, seat, timezone.now()).current
         assert hand
         done = at_once(*[partial(rate, hand, key=f"k{n}")] * 4)
         assert sorted(one.repeated for one in done) == [False, True, True, True]
-        assert len({one.annotation.pk for one in done}) == len({one.work.hand for one in done}) == 1
+        assert len({one.annotation.pk for one in done}) == len({one.work.current for one in done}) == 1
     assert Annotation.objects.count() == 5
 
 
 def test_two_windows_that_answer_differently_are_told() -> None:
     seat = the_seat(an_open_campaign(items=3))
-    hand = allocation.open_work(a_person(seat.cohort), seat, timezone.now()).hand
+    hand = allocation.get_or_claim_work(a_person(seat.cohort), seat, timezone.now()).current
     assert hand
 
     def answer(code: str) -> bool:
@@ -155,7 +155,7 @@ def test_excluding_changing_targets_and_releasing_while_people_work() -> None:
             campaigns.change_target(seat, target, None)
             exclusions.exclude(benchmark, people[1], "r", actor, timezone.now())
             leases.release_expired(timezone.now() + (timedelta(hours=1) if target == 4 else timedelta()))
-            exclusions.lift(benchmark, people[1], actor, timezone.now())
+            exclusions.lift_exclusion(benchmark, people[1], actor, timezone.now())
         return []
 
     at_once(meddle, *(works(person, seat, random.Random(n)) for n, person in enumerate(people)))
@@ -186,9 +186,9 @@ def test_urgent_units_limits_and_retiring_hold_while_all_come_at_once() -> None:
 
     def meddle() -> list[int]:
         for n in range(6):
-            units.hurry(campaign, ids[n * 6 : n * 6 + 6], None)
-            units.hurry(campaign, ids[n * 6 : n * 6 + 3], None, urgent=False)
-            units.bring_back(campaign, ids, None)
+            units.prioritise(campaign, ids[n * 6 : n * 6 + 6], None)
+            units.prioritise(campaign, ids[n * 6 : n * 6 + 3], None, urgent=False)
+            units.unretire(campaign, ids, None)
         return []
 
     given = at_once(meddle, *(works(person, seat, random.Random(n)) for n, person in enumerate(people)))[1:]
@@ -197,10 +197,10 @@ def test_urgent_units_limits_and_retiring_hold_while_all_come_at_once() -> None:
     answered = [person.assignments.filter(state="submitted").count() for person in people]
     assert max(answered) == 7 and not Assignment.objects.filter(state="reserved").exists()
     tomorrow = timezone.now() + timedelta(days=1)
-    late = at_once(*(partial(allocation.open_work, person, seat, tomorrow) for person in people))
+    late = at_once(*(partial(allocation.get_or_claim_work, person, seat, tomorrow) for person in people))
     for person, work in zip(people, late, strict=True):
-        while work.hand:
-            work = rate(work.hand, at=tomorrow).work
+        while work.current:
+            work = rate(work.current, at=tomorrow).work
         assert person.assignments.filter(state="submitted").count() <= 9
 
 
@@ -216,7 +216,7 @@ def test_a_withdrawal_beside_eight_submits_leaves_no_counted_answer() -> None:
         agree(each.user, version, "en")
     user = person.user
     assert user
-    hands = [opens(person, seat)().hand for seat in seats]
+    hands = [opens(person, seat)().current for seat in seats]
     submits = [partial(rate, hand) for hand in hands if hand]
     assert len(submits) == 8
     at_once(*submits, lambda: withdraw(user, team, timezone.now()))
@@ -225,7 +225,7 @@ def test_a_withdrawal_beside_eight_submits_leaves_no_counted_answer() -> None:
     assert not mine.filter(counted=True).exists()
     assert set(mine.values_list("uncounted_because", flat=True)) <= {"consent_withdrawn", "no_consent"}
     assert not Assignment.objects.filter(rater=person, state="reserved").exists()
-    taken = opens(other, first)().hand
+    taken = opens(other, first)().current
     assert taken and rate(taken).annotation.counted
 
 
@@ -247,7 +247,7 @@ def test_a_first_visit_beside_a_withdrawal_brings_no_counted_answer() -> None:
         agree(user, version, "en")
 
         def visits(person: Rater = person) -> None:
-            hand = opens(person, seat)().hand
+            hand = opens(person, seat)().current
             if hand:
                 rate(hand)
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def counters_stay_true(db: None) -> object:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 def strict(after: int, items: int = 1, target: int = 5, labels: tuple[str, ...] = ("",)) -> Campaign:
@@ -29,7 +29,7 @@ def strict(after: int, items: int = 1, target: int = 5, labels: tuple[str, ...] 
 
 def skips(seat: CampaignCohort, person: Rater | None = None) -> Rater:
     person = person or a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
     answers.skip(hand.pk, person, "unknown", "", NOON)
     return person
@@ -44,7 +44,7 @@ def test_it_is_retired_by_the_last_of_as_many_people_and_not_before() -> None:
     slot = Slot.objects.get()
     assert slot.retired and not slot.open and slot.wanted == 0
     assert campaigns.progress(campaign)[0].wanted == 0
-    nothing = allocation.open_work(a_person(seat.cohort), seat, NOON).nothing
+    nothing = allocation.get_or_claim_work(a_person(seat.cohort), seat, NOON).no_work
     assert nothing and nothing.reason in ("all_done", "cohort_full")
     assert Event.objects.get(verb="unit.retired").data == {"slot": slot.pk, "skips": 2}
 
@@ -62,8 +62,8 @@ def test_a_stage_without_the_rule_retires_nothing_and_another_cohort_goes_on() -
 def test_places_in_use_stay_and_do_not_open_again_when_given_back() -> None:
     seat = the_seat(strict(after=1))
     holder, answered = a_person(seat.cohort), a_person(seat.cohort)
-    assert allocation.open_work(holder, seat, NOON).hand
-    done = allocation.open_work(answered, seat, NOON).hand
+    assert allocation.get_or_claim_work(holder, seat, NOON).current
+    done = allocation.get_or_claim_work(answered, seat, NOON).current
     assert done
     rate(done, at=NOON)
     skips(seat)
@@ -79,26 +79,26 @@ def test_brought_back_it_waits_for_as_many_skips_again() -> None:
     campaign = strict(after=2)
     seat = the_seat(campaign)
     skips(seat), skips(seat)
-    assert units.bring_back(campaign, [Slot.objects.get().pk], None) == 1
+    assert units.unretire(campaign, [Slot.objects.get().pk], None) == 1
     assert Slot.objects.get().open and campaigns.progress(campaign)[0].wanted == 5
     skips(seat)
     assert Slot.objects.get().open
     skips(seat)
     assert Slot.objects.get().retired
-    assert units.bring_back(campaign, [0], None) == 0
+    assert units.unretire(campaign, [0], None) == 0
 
 
 def test_an_answer_that_came_while_it_was_retired_counts_when_it_is_brought_back() -> None:
     campaign = strict(after=1)
     seat = the_seat(campaign)
     late_one = a_person(seat.cohort)
-    late = allocation.open_work(late_one, seat, NOON).hand
+    late = allocation.get_or_claim_work(late_one, seat, NOON).current
     leases.release_expired(NOON + timedelta(hours=1))
     skips(seat)
     assert late
     annotation = rate(late, at=NOON).annotation
     assert (annotation.counted, annotation.uncounted_because) == (False, "surplus")
-    units.bring_back(campaign, [Slot.objects.get().pk], None)
+    units.unretire(campaign, [Slot.objects.get().pk], None)
     annotation.refresh_from_db()
     assert annotation.counted and Slot.objects.get().submitted == 1
 
@@ -107,13 +107,13 @@ def test_a_withdrawn_item_stays_closed_and_opens_when_it_comes_back() -> None:
     campaign = an_open_campaign(items=1, target=2)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    assert allocation.open_work(person, seat, NOON).hand
+    assert allocation.get_or_claim_work(person, seat, NOON).current
     Item.objects.update(withdrawn_at=NOON)
-    campaigns.fill_slots(campaign)
+    campaigns.add_slots(campaign)
     leases.release_expired(NOON + timedelta(hours=1))
     assert (Slot.objects.get().wanted, Slot.objects.get().open) == (0, False)
     campaigns.change_target(seat, 3, None)
     assert not Slot.objects.get().open
     Item.objects.update(withdrawn_at=None)
-    campaigns.fill_slots(campaign)
+    campaigns.add_slots(campaign)
     assert (Slot.objects.get().wanted, Slot.objects.get().open) == (3, True)

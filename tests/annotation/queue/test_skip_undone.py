@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from annotation.models import Assignment, CampaignCohort, Slot, Tally
-from annotation.services import again, allocation, answers, campaigns, drafts, recount
+from annotation.services import allocation, answers, campaigns, drafts, recount, undo_and_conflicts
 from jobs.models import Event
 from people.models import CohortMember, Rater
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
@@ -18,11 +18,11 @@ LATE = NOON + timedelta(seconds=31)
 @pytest.fixture(autouse=True)
 def counters_stay_true(db: None) -> object:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 def skipped(person: Rater, seat: CampaignCohort) -> Assignment:
-    hand = allocation.open_work(person, seat, NOON).hand
+    hand = allocation.get_or_claim_work(person, seat, NOON).current
     assert hand
     drafts.save(hand.pk, person, {"relevance": "3"}, 0, NOON)
     answers.skip(hand.pk, person, "unknown", "", NOON)
@@ -33,11 +33,11 @@ def test_it_is_in_hand_again_with_its_place_and_what_was_written() -> None:
     seat = the_seat(an_open_campaign(items=3))
     person = a_person(seat.cohort)
     hand = skipped(person, seat)
-    work = again.undo_skip(hand.pk, person, SOON)
-    assert work.hand and work.hand.pk == hand.pk and work.hand.draft.answers == {"relevance": "3"}
+    work = undo_and_conflicts.undo_skip(hand.pk, person, SOON)
+    assert work.current and work.current.pk == hand.pk and work.current.draft.answers == {"relevance": "3"}
     hand.refresh_from_db()
     assert (hand.state, hand.in_hand, hand.skip_reason) == ("reserved", True, "")
-    assert allocation.open_work(person, seat, SOON).hand == hand
+    assert allocation.get_or_claim_work(person, seat, SOON).current == hand
     assert sum(Tally.objects.values_list("skipped", flat=True)) == 0
     assert Event.objects.filter(verb="assignment.skip_undone").count() == 1
     assert rate(hand, at=SOON).annotation.counted
@@ -47,11 +47,11 @@ def test_it_is_too_late_after_the_grace_time_and_nobody_elses() -> None:
     seat = the_seat(an_open_campaign(items=3))
     person = a_person(seat.cohort)
     hand = skipped(person, seat)
-    with pytest.raises(answers.Unclaimable) as refused:
-        again.undo_skip(hand.pk, person, LATE)
+    with pytest.raises(answers.AssignmentStateError) as refused:
+        undo_and_conflicts.undo_skip(hand.pk, person, LATE)
     assert refused.value.reason == "too_late"
-    with pytest.raises(answers.Unclaimable):
-        again.undo_skip(hand.pk, a_person(seat.cohort), SOON)
+    with pytest.raises(answers.AssignmentStateError):
+        undo_and_conflicts.undo_skip(hand.pk, a_person(seat.cohort), SOON)
     hand.refresh_from_db()
     assert hand.state == "skipped"
 
@@ -60,21 +60,21 @@ def test_twice_is_once_and_an_answer_is_no_skip() -> None:
     seat = the_seat(an_open_campaign(items=3))
     person = a_person(seat.cohort)
     hand = skipped(person, seat)
-    again.undo_skip(hand.pk, person, SOON)
-    with pytest.raises(answers.Unclaimable):
-        again.undo_skip(hand.pk, person, SOON)
+    undo_and_conflicts.undo_skip(hand.pk, person, SOON)
+    with pytest.raises(answers.AssignmentStateError):
+        undo_and_conflicts.undo_skip(hand.pk, person, SOON)
     rate(hand, at=SOON)
-    with pytest.raises(answers.Unclaimable):
-        again.undo_skip(hand.pk, person, SOON)
+    with pytest.raises(answers.AssignmentStateError):
+        undo_and_conflicts.undo_skip(hand.pk, person, SOON)
 
 
 def test_a_place_that_another_has_taken_is_not_taken_twice() -> None:
     seat = the_seat(an_open_campaign(items=1, target=1))
     person, other = a_person(seat.cohort), a_person(seat.cohort)
     hand = skipped(person, seat)
-    assert allocation.open_work(other, seat, NOON).hand
-    work = again.undo_skip(hand.pk, person, SOON)
-    assert work.hand and work.hand.pk == hand.pk  # it is shown, and answered late
+    assert allocation.get_or_claim_work(other, seat, NOON).current
+    work = undo_and_conflicts.undo_skip(hand.pk, person, SOON)
+    assert work.current and work.current.pk == hand.pk  # it is shown, and answered late
     done = rate(hand, at=SOON)
     assert (done.annotation.counted, done.annotation.uncounted_because) == (False, "surplus")
 
@@ -87,7 +87,7 @@ def test_a_unit_that_this_skip_retired_is_asked_for_again() -> None:
     person = a_person(seat.cohort)
     hand = skipped(person, seat)
     assert Slot.objects.get().retired
-    again.undo_skip(hand.pk, person, SOON)
+    undo_and_conflicts.undo_skip(hand.pk, person, SOON)
     slot = Slot.objects.get()
     assert (slot.retired, slot.wanted, slot.reserved) == (False, 2, 1)
 
@@ -98,7 +98,7 @@ def test_a_limit_is_not_passed_by_it() -> None:
     CampaignCohort.objects.filter(pk=seat.pk).update(most_per_person=1)
     person = a_person(seat.cohort)
     hand = skipped(person, the_seat(campaign))
-    again.undo_skip(hand.pk, person, SOON)
+    undo_and_conflicts.undo_skip(hand.pk, person, SOON)
     assert list(Assignment.objects.filter(rater=person, state="reserved")) == [hand]
     assert rate(hand, at=SOON).annotation.counted
 
@@ -108,11 +108,11 @@ def test_in_a_pause_it_is_shown_and_after_leaving_it_is_not() -> None:
     person = a_person(seat.cohort)
     hand = skipped(person, seat)
     campaigns.pause_cohort(seat, None)
-    assert again.undo_skip(hand.pk, person, SOON).hand == hand
+    assert undo_and_conflicts.undo_skip(hand.pk, person, SOON).current == hand
     gone = a_person(seat.cohort)
     campaigns.pause_cohort(seat, None, paused=False)
     theirs = skipped(gone, the_seat(seat.campaign))
     CohortMember.objects.filter(user=gone.user).update(left_at=NOON)
-    with pytest.raises(answers.Unclaimable) as refused:
-        again.undo_skip(theirs.pk, gone, SOON)
+    with pytest.raises(answers.AssignmentStateError) as refused:
+        undo_and_conflicts.undo_skip(theirs.pk, gone, SOON)
     assert refused.value.reason == "not_a_member"

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture(autouse=True)
 def counters_stay_true(transactional_db: None) -> Iterator[None]:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 def carried_out(seat: CampaignCohort) -> None:
@@ -56,10 +56,10 @@ def until(true: Callable[[], bool]) -> None:
 def test_an_undo_between_telling_a_target_and_carrying_it_out(target: int) -> None:
     seat = the_seat(an_open_campaign(items=4, target=3))
     person = a_person(seat.cohort)
-    hand = allocation.open_work(person, seat, timezone.now()).hand
+    hand = allocation.get_or_claim_work(person, seat, timezone.now()).current
     assert hand
     rate(hand)
-    campaigns._tell_target(seat, target, None)
+    campaigns._save_target(seat, target, None)
     answers.undo(hand.pk, person, timezone.now())
     carried_out(seat)
 
@@ -69,21 +69,21 @@ def test_a_place_given_back_while_a_target_is_told_and_carried_out(before: int, 
     """The giving back waits for a slot that the change holds, and began before the change was told."""
     seat = the_seat(an_open_campaign(items=1, target=before))
     people = [a_person(seat.cohort) for _ in range(before)]
-    hands = [allocation.open_work(person, seat, timezone.now()).hand for person in people]
+    hands = [allocation.get_or_claim_work(person, seat, timezone.now()).current for person in people]
     assert all(hands) and Assignment.objects.filter(state="reserved").count() == before
     gives = allocation.Participation.objects.get(rater=people[0]).pk
 
     @transaction.atomic
     def give_back() -> None:
-        allocation.lock_seat(gives)
+        allocation.lock_participation(gives)
         leases.release(gives, timezone.now())
 
     with transaction.atomic():
         [slot] = fetch("SELECT id FROM annotation_slot", [])[0]
-        slots.lock([slot])
+        slots.lock_slots([slot])
         giving = in_the_background(give_back)
         until(lambda: waiting() == 1)
-        telling = in_the_background(lambda: campaigns._tell_target(seat, told, None))
+        telling = in_the_background(lambda: campaigns._save_target(seat, told, None))
         until(lambda: waiting() == 2 or not telling.is_alive())
         early = not telling.is_alive()
         if early:  # nothing held it off

@@ -18,11 +18,11 @@ LATER = NOON + timedelta(hours=1)
 @pytest.fixture(autouse=True)
 def counters_stay_true(db: None) -> object:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 def opens(person: Rater, seat: CampaignCohort) -> Work:
-    return allocation.open_work(person, seat, NOON)
+    return allocation.get_or_claim_work(person, seat, NOON)
 
 
 def last_of(seat: CampaignCohort, n: int = 1) -> list[int]:
@@ -33,20 +33,20 @@ def test_an_urgent_unit_comes_first_then_the_order_goes_on() -> None:
     seat = the_seat(an_open_campaign(items=10))
     [urgent] = last_of(seat)
     first = Slot.objects.order_by("position").first()
-    assert units.hurry(seat.campaign, [urgent], None) == 1
+    assert units.prioritise(seat.campaign, [urgent], None) == 1
     work = opens(a_person(seat.cohort), seat)
-    assert work.hand and work.ahead and first
-    assert (work.hand.slot_id, work.ahead.slot_id) == (urgent, first.pk)
+    assert work.current and work.prefetched and first
+    assert (work.current.slot_id, work.prefetched.slot_id) == (urgent, first.pk)
     assert Event.objects.get(verb="units.brought_forward").data["slots"] == [urgent]
 
 
 def test_it_goes_to_as_many_people_as_were_asked_for_and_to_nobody_twice() -> None:
     seat = the_seat(an_open_campaign(items=10, target=2))
     urgent = last_of(seat, 2)
-    units.hurry(seat.campaign, urgent, None)
+    units.prioritise(seat.campaign, urgent, None)
     people = [a_person(seat.cohort) for _ in range(3)]
     works = [opens(person, seat) for person in people]
-    given = [{work.hand.slot_id, work.ahead.slot_id} for work in works if work.hand and work.ahead]
+    given = [{work.current.slot_id, work.prefetched.slot_id} for work in works if work.current and work.prefetched]
     assert given[:2] == [set(urgent)] * 2 and not given[2] & set(urgent)
 
 
@@ -54,47 +54,47 @@ def test_one_that_reopens_or_becomes_urgent_late_is_before_every_cursor() -> Non
     seat = the_seat(an_open_campaign(items=20))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
     early, late = last_of(seat, 2)
-    units.hurry(seat.campaign, [early], None)
-    hand = opens(one, seat).hand
+    units.prioritise(seat.campaign, [early], None)
+    hand = opens(one, seat).current
     assert hand and hand.slot_id == early
     work = opens(two, seat)  # walks past what is taken
-    assert work.hand and work.ahead
-    work = rate(work.hand, at=NOON).work
+    assert work.current and work.prefetched
+    work = rate(work.current, at=NOON).work
     assert Participation.objects.get(rater=two).urgent_cursor == 0  # nothing urgent was open: nothing was walked
     answers.skip(hand.pk, one, "unknown", "", NOON)
-    units.hurry(seat.campaign, [late], None)
-    assert work.hand
-    work = rate(work.hand, at=NOON).work  # the one ahead comes into hand, an urgent one ahead
-    assert work.hand and work.ahead and work.ahead.slot_id in (early, late)
-    work = rate(work.hand, at=NOON).work
-    assert {work.hand.slot_id, work.ahead.slot_id} == {early, late}  # type: ignore[union-attr]
+    units.prioritise(seat.campaign, [late], None)
+    assert work.current
+    work = rate(work.current, at=NOON).work  # the one ahead comes into hand, an urgent one ahead
+    assert work.current and work.prefetched and work.prefetched.slot_id in (early, late)
+    work = rate(work.current, at=NOON).work
+    assert {work.current.slot_id, work.prefetched.slot_id} == {early, late}  # type: ignore[union-attr]
 
 
 def test_when_the_hurry_is_taken_away_nobody_loses_the_unit() -> None:
     seat = the_seat(an_open_campaign(items=5))
     person = a_person(seat.cohort)
     urgent = last_of(seat, 2)
-    units.hurry(seat.campaign, urgent, None)
-    hand = opens(person, seat).hand
+    units.prioritise(seat.campaign, urgent, None)
+    hand = opens(person, seat).current
     leases.release_expired(LATER)
-    assert hand and units.hurry(seat.campaign, urgent, None, urgent=False) == 2
+    assert hand and units.prioritise(seat.campaign, urgent, None, urgent=False) == 2
     given = []
     work = opens(person, seat)
-    while work.hand:
-        given.append(work.hand.slot_id)
-        work = rate(work.hand, at=NOON).work
+    while work.current:
+        given.append(work.current.slot_id)
+        work = rate(work.current, at=NOON).work
     assert len(given) == len(set(given)) == 5
 
 
 def test_people_who_had_every_urgent_unit_walk_them_once() -> None:
     """The cursor among urgent slots moves past those a person had, also while others still owe answers to them."""
     seat = the_seat(an_open_campaign(items=30, target=3))
-    units.hurry(seat.campaign, last_of(seat, 20), None)
+    units.prioritise(seat.campaign, last_of(seat, 20), None)
     person = a_person(seat.cohort)
     work = opens(person, seat)
     for _ in range(22):
-        assert work.hand
-        work = rate(work.hand, at=NOON).work
+        assert work.current
+        work = rate(work.current, at=NOON).work
     place = Participation.objects.get(rater=person)
     passed = Slot.objects.filter(urgent=True, position__lt=place.urgent_cursor)
     # 2 minutes behind the clock, as every cursor: what became urgent just now is looked at again
@@ -103,8 +103,8 @@ def test_people_who_had_every_urgent_unit_walk_them_once() -> None:
 
 def test_nothing_of_another_campaign_is_touched() -> None:
     seat, other = the_seat(an_open_campaign(items=2)), the_seat(an_open_campaign(items=2))
-    assert units.hurry(seat.campaign, last_of(other, 2), None) == 0
-    assert units.bring_back(seat.campaign, last_of(other, 2), None) == 0
+    assert units.prioritise(seat.campaign, last_of(other, 2), None) == 0
+    assert units.unretire(seat.campaign, last_of(other, 2), None) == 0
     assert not Slot.objects.filter(urgent=True).exists() and not Event.objects.filter(verb__startswith="units").exists()
 
 
@@ -113,9 +113,9 @@ def test_recount_finds_an_urgent_slot_that_a_cursor_passed() -> None:
     person = a_person(seat.cohort)
     opens(person, seat)
     [urgent] = last_of(seat)
-    units.hurry(seat.campaign, [urgent], None)
+    units.prioritise(seat.campaign, [urgent], None)
     Participation.objects.update(urgent_cursor=2**62)
-    assert [one.check for one in recount.differences()] == ["urgent cursor past work never had"]
+    assert [one.check for one in recount.iter_differences()] == ["urgent cursor past work never had"]
     recount.repair()
     assert Participation.objects.get().urgent_cursor == Slot.objects.get(pk=urgent).position
 
@@ -123,6 +123,6 @@ def test_recount_finds_an_urgent_slot_that_a_cursor_passed() -> None:
 def test_a_paused_campaign_hands_out_nothing_urgent_either() -> None:
     campaign = an_open_campaign(items=3)
     seat = the_seat(campaign)
-    units.hurry(campaign, last_of(seat), None)
+    units.prioritise(campaign, last_of(seat), None)
     campaigns.pause(campaign, None)
-    assert opens(a_person(seat.cohort), seat).hand is None and not Assignment.objects.exists()
+    assert opens(a_person(seat.cohort), seat).current is None and not Assignment.objects.exists()

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Rating, Slot
 from annotation.services import allocation, answers, consent, exclusions, inclusion, leases, recount
-from annotation.services.answers import Unclaimable
+from annotation.services.answers import AssignmentStateError
 from jobs.models import Event
 from people.models import Consent, ConsentVersion, Rater, Team, User
 from people.services.consent import agree as agree_only
@@ -25,7 +25,7 @@ LATER = NOON + timedelta(minutes=31)
 @pytest.fixture(autouse=True)
 def counters_stay_true(db: None) -> Iterator[None]:
     yield
-    assert list(recount.differences()) == []
+    assert list(recount.iter_differences()) == []
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def agrees(rater: Rater, campaign: Campaign, at: datetime | None = None, *, coun
 
 
 def submits(rater: Rater, seat: CampaignCohort, at: datetime = NOON) -> Annotation:
-    hand = allocation.open_work(rater, seat, at).hand
+    hand = allocation.get_or_claim_work(rater, seat, at).current
     assert hand
     return rate(hand, at=at).annotation
 
@@ -119,7 +119,7 @@ def test_the_oldest_surplus_answer_takes_the_place() -> None:
     quick, second, third = a_member(campaign), a_member(campaign), a_member(campaign)
     hands = []
     for rater in (second, third):
-        hands.append(allocation.open_work(rater, seat, NOON).hand)
+        hands.append(allocation.get_or_claim_work(rater, seat, NOON).current)
         leases.release_expired(LATER)
     counted = submits(quick, seat, LATER)
     waits = [rate(hand, at=LATER).annotation for hand in hands if hand]
@@ -134,12 +134,12 @@ def test_the_oldest_surplus_answer_takes_the_place() -> None:
 def test_what_is_sent_after_the_withdrawal_is_kept_and_not_counted(campaign: Campaign) -> None:
     seat = the_seat(campaign)
     rater = a_member(campaign)
-    hand = allocation.open_work(rater, seat, NOON).hand
+    hand = allocation.get_or_claim_work(rater, seat, NOON).current
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
     assert hand
     late = rate(hand, at=LATER).annotation
     assert (late.live, late.at_submit, state_of(late)) == (True, "no_consent", (False, "no_consent"))
-    nothing = allocation.open_work(rater, seat, LATER).nothing
+    nothing = allocation.get_or_claim_work(rater, seat, LATER).no_work
     assert nothing and nothing.reason == "no_consent"
     inclusion.recompute_counted([late.pk])
     assert state_of(late) == (False, "no_consent")  # the reason stays when it is looked at again
@@ -208,31 +208,31 @@ def test_withdrawal_comes_before_exclusion_and_both_are_remembered(campaign: Cam
     assert state_of(answer) == (False, "excluded")
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
     assert state_of(answer) == OUT
-    assert exclusions.lift(benchmark, rater, actor, NOON) == 0
+    assert exclusions.lift_exclusion(benchmark, rater, actor, NOON) == 0
     assert state_of(answer) == OUT
     exclusions.exclude(benchmark, rater, "Again", actor, NOON)
     agrees(rater, campaign, LATER, count_earlier=True)
     assert state_of(answer) == (False, "excluded")
-    assert exclusions.lift(benchmark, rater, actor, LATER) == 1
+    assert exclusions.lift_exclusion(benchmark, rater, actor, LATER) == 1
     assert state_of(answer) == IN
 
 
 def test_a_lifted_exclusion_does_not_count_what_came_after_the_close(campaign: Campaign) -> None:
     seat, benchmark = the_seat(campaign), campaign.stage.benchmark
     rater, actor = a_member(campaign), user_of(a_person())
-    hand = allocation.open_work(rater, seat, NOON).hand
+    hand = allocation.get_or_claim_work(rater, seat, NOON).current
     exclusions.exclude(benchmark, rater, "Always the same", actor, NOON)
     Campaign.objects.filter(pk=campaign.pk).update(state="closed")
     assert hand
     late = rate(hand, at=LATER).annotation
     assert state_of(late) == (False, "excluded")
-    assert exclusions.lift(benchmark, rater, actor, LATER) == 0
+    assert exclusions.lift_exclusion(benchmark, rater, actor, LATER) == 0
     assert state_of(late) == (False, "closed")
 
 
 def test_after_the_close_nothing_counts_under_an_older_text_either(campaign: Campaign) -> None:
     rater = a_member(campaign)
-    hand = allocation.open_work(rater, the_seat(campaign), NOON).hand
+    hand = allocation.get_or_claim_work(rater, the_seat(campaign), NOON).current
     make_consent_version(team_of(campaign), 2)
     Campaign.objects.filter(pk=campaign.pk).update(state="closed")
     assert hand
@@ -257,7 +257,7 @@ def test_withdrawals_from_before_this_had_an_effect_are_followed(campaign: Campa
     rater, other = a_member(campaign), a_member(campaign)
     mine, theirs = submits(rater, the_seat(campaign)), submits(other, the_seat(campaign))
     Consent.objects.filter(user=rater.user).update(withdrawn_at=NOON)
-    assert {one.check for one in recount.differences()} == {"whether an answer counts"}
+    assert {one.check for one in recount.iter_differences()} == {"whether an answer counts"}
     assert consent.follow_withdrawals() == 1
     assert (state_of(mine), state_of(theirs)) == (OUT, IN)
     assert consent.follow_withdrawals() == 0
@@ -307,7 +307,7 @@ def test_a_change_of_an_answer_is_refused_without_consent(campaign: Campaign) ->
     rater = a_member(campaign)
     mine = submits(rater, the_seat(campaign))
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
-    with pytest.raises(Unclaimable, match="no_consent"):
+    with pytest.raises(AssignmentStateError, match="no_consent"):
         answers.reopen(mine.assignment_id, rater, NOON)
 
 

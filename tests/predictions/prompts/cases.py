@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.fields.contract import Shown, ShownImage
 from annotation.models import Unit
-from annotation.sheets import Parsed, Sheet
+from annotation.sheets import ParsedSheet, Sheet
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.recipes.registry import recipe
 from predictions.prompts.contract import Asked, Found, Prompt, Read, Reply, Scene, Token, Unread
@@ -116,7 +116,7 @@ class Case:
         found = self.read(Reply(words, finish="stop"), seed=seed, **options)
         return dict(found.answers) if isinstance(found, Read) else found.reason
 
-    def parsed(self, read: Read) -> Parsed:
+    def parsed(self, read: Read) -> ParsedSheet:
         return self.sheet.parse(read.answers, self.shown, partial=True)
 
 

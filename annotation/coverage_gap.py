@@ -83,7 +83,7 @@ TODAY = """SELECT a.participation_id, count(*) FROM annotation_annotation an
 
 
 @dataclass(frozen=True)
-class Group:
+class MemberGroup:
     """So many people, and what can be said of them."""
 
     key: str
@@ -93,18 +93,18 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Hole:
+class CoverageGap:
     """`accepted`: of its units. `judged`: whether somebody or a rule accepts them, so that answers alone do not."""
 
     slots: list[int]
     units: int
     asked: int
     counted: int
-    held: int
+    in_progress: int
     retired: int
     urgent: int
     skips: list[tuple[str, int]]
-    who: list[Group]
+    who: list[MemberGroup]
     members: int
     accepted: int
     judged: bool
@@ -118,27 +118,31 @@ class Hole:
         return max(0, self.asked - self.counted)
 
 
-def hole_of(place: CampaignCohort, slots: Sequence[int], at: datetime) -> Hole:
+def describe_gap(place: CampaignCohort, slots: Sequence[int], at: datetime) -> CoverageGap:
     """What is to be said of these slots of one cohort."""
     acceptance = place.campaign.stage.acceptance
     [sums] = fetch(SUMS, {"slots": list(slots), "acceptance": acceptance})
     skips = fetch(SKIPS, [list(slots)])
-    kinds = Counter(_kinds(place, slots, at))
-    who = [Group(key, look, words % kinds[key], kinds[key]) for key, (look, words) in WHO.items() if kinds[key]]
+    kinds = Counter(_member_statuses(place, slots, at))
+    who = [MemberGroup(key, look, words % kinds[key], kinds[key]) for key, (look, words) in WHO.items() if kinds[key]]
     units, asked, counted, held, retired, urgent, accepted = (int(one or 0) for one in sums)
     told = [(code, int(n)) for code, n in skips]
     judged = acceptance != Stage.Acceptance.ON_SUBMIT
-    return Hole(list(slots), units, asked, counted, held, retired, urgent, told, who, kinds.total(), accepted, judged)
+    return CoverageGap(
+        list(slots), units, asked, counted, held, retired, urgent, told, who, kinds.total(), accepted, judged
+    )
 
 
-def _kinds(place: CampaignCohort, slots: Sequence[int], at: datetime) -> list[str]:
-    today = _given_today(place, at) if place.most_per_day is not None else {}
+def _member_statuses(place: CampaignCohort, slots: Sequence[int], at: datetime) -> list[str]:
+    today = _answered_today(place, at) if place.most_per_day is not None else {}
     staffing = place.campaign.stage.staffing
     people = fetch(PEOPLE, {"cohort": place.pk, "slots": list(slots)})
-    return [_kind(row, place, staffing, today, at) for row in people]
+    return [_member_status(row, place, staffing, today, at) for row in people]
 
 
-def _kind(row: Sequence[Any], place: CampaignCohort, staffing: str, today: dict[int, int], at: datetime) -> str:
+def _member_status(
+    row: Sequence[Any], place: CampaignCohort, staffing: str, today: dict[int, int], at: datetime
+) -> str:
     seat, seen, excluded, consented, free, had, given = row
     found = [
         ("excluded", excluded),
@@ -155,7 +159,7 @@ def _kind(row: Sequence[Any], place: CampaignCohort, staffing: str, today: dict[
     return next((kind for kind, holds in found if holds), "room")
 
 
-def _given_today(place: CampaignCohort, at: datetime) -> dict[int, int]:
+def _answered_today(place: CampaignCohort, at: datetime) -> dict[int, int]:
     """What was given since midnight in the cohort, by participation."""
     day = at.astimezone(zone_named(place.cohort.time_zone) or UTC)
     return dict(fetch(TODAY, [place.pk, day.replace(hour=0, minute=0, second=0, microsecond=0)]))

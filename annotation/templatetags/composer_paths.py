@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from django import template
 
-from annotation.composer.checking import StageProblem
 from annotation.composer.controls import Control
-from annotation.composer.paths import steps
+from annotation.composer.paths import parse_path
+from annotation.composer.validation import StageProblem
 
 register = template.Library()
 
@@ -19,8 +19,8 @@ def at(wrong: Sequence[StageProblem], path: str) -> list[StageProblem]:
 @register.filter
 def within(path: str, outer: str) -> bool:
     """Whether a place is inside another, or is it."""
-    found = steps(outer)
-    return bool(path) and bool(found) and steps(path)[: len(found)] == found
+    found = parse_path(outer)
+    return bool(path) and bool(found) and parse_path(path)[: len(found)] == found
 
 
 @register.filter

@@ -5,11 +5,11 @@ from datetime import datetime
 from django import template
 from django.utils import timezone
 
-from annotation import words
+from annotation import status_text
 
 register = template.Library()
 
 
 @register.filter
 def ago(moment: datetime) -> str:
-    return words.ago(moment, timezone.now())
+    return status_text.time_ago(moment, timezone.now())

@@ -7,11 +7,11 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.composer.controls import Control, Languages, control, draw, hidden
+from annotation.composer.controls import Control, Languages, build_control, build_controls, hidden_control
 from annotation.composer.key_references import DRAWN
+from annotation.composer.labels import display_name, requirements_text
 from annotation.composer.near_pairs import near_lines
-from annotation.composer.paths import find
-from annotation.composer.words import display_name, needs
+from annotation.composer.paths import get_value
 from annotation.displays import DISPLAYS
 from annotation.fields.registry import kind_or_unknown
 from annotation.fields.settings import Setting
@@ -29,7 +29,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Question:
+class QuestionSection:
     """A field of the sheet, folded under its label."""
 
     path: str
@@ -50,7 +50,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Around:
+class StageContext:
     """What a stage's form needs to know of its benchmark: the stages before it, by key, with their JSON."""
 
     languages: Languages
@@ -62,7 +62,7 @@ class Around:
     """How many items result, as a sentence."""
 
 
-def labelled(key: str, title: Any) -> Setting:
+def coded_label_setting(key: str, title: Any) -> Setting:
     code = Setting("code", "line", gettext_lazy("Code"), short=True)
     row = (code, Setting("label", "words", gettext_lazy("Label")))
     return Setting(key, "rows", title, row=row, add=gettext_lazy("Add a reason"))
@@ -96,7 +96,7 @@ OVER = (
 )
 
 
-def sections(content: Mapping[str, Any], around: Around) -> list[Section]:
+def sections(content: Mapping[str, Any], around: StageContext) -> list[Section]:
     """After the questions, which have a place of their own."""
     languages = around.languages
     return [
@@ -106,22 +106,24 @@ def sections(content: Mapping[str, Any], around: Around) -> list[Section]:
             _("Shown while answering; a score is counted live."),
             _checks(content, languages),
         ),
-        Section("skipping", _("Skipping"), "", draw(SKIPPING, _part(content, SKIPPING), "", languages)),
+        Section("skipping", _("Skipping"), "", build_controls(SKIPPING, _part(content, SKIPPING), "", languages)),
         Section("items", _("Where its items come from"), around.derived, _items(content, around)),
-        Section("people", _("Who answers, and how often"), "", draw(PEOPLE, _part(content, PEOPLE), "", languages)),
+        Section(
+            "people", _("Who answers, and how often"), "", build_controls(PEOPLE, _part(content, PEOPLE), "", languages)
+        ),
         Section("acceptance", _("When an answer is accepted"), "", _acceptance(content, languages)),
         Section("layout", _("Information beside the item"), "", _layout(content, languages)),
         Section(
             "instructions",
             _("Instructions"),
             _("What a campaign starts with. It may change them for its cohorts."),
-            draw(INSTRUCTIONS, _part(content, INSTRUCTIONS), "", languages),
+            build_controls(INSTRUCTIONS, _part(content, INSTRUCTIONS), "", languages),
         ),
     ]
 
 
 SKIPPING = (
-    labelled("skip_reasons", gettext_lazy("Reasons to skip")),
+    coded_label_setting("skip_reasons", gettext_lazy("Reasons to skip")),
     Setting(
         "retire_after_skips",
         "int",
@@ -143,15 +145,15 @@ def _part(content: Mapping[str, Any], settings: Sequence[Setting]) -> dict[str, 
     return {one.key: content[one.key] for one in settings if one.key in content}
 
 
-def head(content: Mapping[str, Any]) -> list[Control]:
+def header_section(content: Mapping[str, Any]) -> list[Control]:
     """Name and display: what a stage is."""
-    displays = [(one.key, f"{display_name(one.key)} – {needs(one)}") for one in DISPLAYS]
+    displays = [(one.key, f"{display_name(one.key)} – {requirements_text(one)}") for one in DISPLAYS]
     settings = (
         Setting("name", "line", _("Name")),
         Setting("display", "select", _("What is shown"), choices=displays, start="image", redraws=True),
         Setting("pictures", "select", _("Pictures of an item"), choices=Stage.Pictures.choices, redraws=True),
     )
-    return draw(settings, _part(content, settings), "", Languages({}))
+    return build_controls(settings, _part(content, settings), "", Languages({}))
 
 
 def _checks(content: Mapping[str, Any], languages: Languages) -> list[Control]:
@@ -159,28 +161,28 @@ def _checks(content: Mapping[str, Any], languages: Languages) -> list[Control]:
     checks = Setting("checks", "rows", _("Checks"), row=(*CHECK, BLOCKS), add=_("Add a check"))
     score = Setting("score", "object", _("Score"), row=SCORE)
     return [
-        control(checks, sheet.get("checks"), "sheet.checks", languages),
-        control(score, sheet.get("score"), "sheet.score", languages),
+        build_control(checks, sheet.get("checks"), "sheet.checks", languages),
+        build_control(score, sheet.get("score"), "sheet.score", languages),
     ]
 
 
 def _acceptance(content: Mapping[str, Any], languages: Languages) -> list[Control]:
     chosen = content.get("acceptance") or Stage.Acceptance.ON_SUBMIT
     how = Setting("acceptance", "select", _("An answer is"), choices=Stage.Acceptance.choices, redraws=True)
-    drawn = [control(how, chosen, "acceptance", languages)]
+    drawn = [build_control(how, chosen, "acceptance", languages)]
     rule, reasons = content.get("acceptance_rule") or {}, content.get("review_reasons") or []
     if chosen == Stage.Acceptance.BY_RULE:
         clauses = Setting("clauses", "rows", _("Clauses, which must all hold"), row=CHECK, add=_("Add a clause"))
         over = Setting("over", "select", _("Over several answers"), choices=OVER, start="majority")
         score = Setting("score", "object", _("Score"), row=TOTAL)
-        drawn += draw((clauses, over, score), rule, "acceptance_rule", languages)
+        drawn += build_controls((clauses, over, score), rule, "acceptance_rule", languages)
     elif rule:
-        drawn.append(hidden("acceptance_rule", rule))
+        drawn.append(hidden_control("acceptance_rule", rule))
     if chosen == Stage.Acceptance.BY_REVIEW:
-        why = labelled("review_reasons", _("Reasons to return or reject"))
-        drawn.append(control(why, reasons, "review_reasons", languages))
+        why = coded_label_setting("review_reasons", _("Reasons to return or reject"))
+        drawn.append(build_control(why, reasons, "review_reasons", languages))
     elif reasons:
-        drawn.append(hidden("review_reasons", reasons))
+        drawn.append(hidden_control("review_reasons", reasons))
     return drawn
 
 
@@ -189,8 +191,8 @@ def _layout(content: Mapping[str, Any], languages: Languages) -> list[Control]:
     for key in ("show", "fold"):
         if isinstance(layout.get(key), list):
             layout[key] = [{"key": row} if isinstance(row, str) else row for row in layout[key]]
-    asked = [one for one in find(content, "sheet.fields", []) if isinstance(one, dict) and one.get("key")]
-    fields = [("", _("None")), *((str(one["key"]), called(one)) for one in asked)]
+    asked = [one for one in get_value(content, "sheet.fields", []) if isinstance(one, dict) and one.get("key")]
+    fields = [("", _("None")), *((str(one["key"]), question_title(one)) for one in asked)]
     settings = (
         Setting("show", "rows", _("In view"), row=NAMED, add=_("Add information")),
         Setting(
@@ -205,10 +207,10 @@ def _layout(content: Mapping[str, Any], languages: Languages) -> list[Control]:
         Setting("gate", "select", _("Opens after this question is answered"), choices=fields, start=""),
         Setting("references", "bool", _("Show reference answers"), start=False),
     )
-    return draw(settings, layout, "layout", languages)
+    return build_controls(settings, layout, "layout", languages)
 
 
-def called(one: Mapping[str, Any]) -> str:
+def question_title(one: Mapping[str, Any]) -> str:
     """A question by what it asks; by its key where it asks nothing yet."""
     label = one.get("label")
     words = str(label.get("en") or "").strip() if isinstance(label, dict) else ""
@@ -249,12 +251,12 @@ PARAMS: Mapping[str, tuple[Setting, ...]] = {
 OF = (("results", gettext_lazy("those with accepted answers")), ("items", gettext_lazy("all, answered or not")))
 
 
-def _items(content: Mapping[str, Any], around: Around) -> list[Control]:
+def _items(content: Mapping[str, Any], around: StageContext) -> list[Control]:
     derivation = content.get("derivation") or {}
     chosen = derivation.get("kind") or ""
     kind = Setting("kind", "select", _("Its items"), choices=DERIVED, redraws=True)
     if not chosen:
-        return [control(kind, "", "derivation.kind", around.languages)]
+        return [build_control(kind, "", "derivation.kind", around.languages)]
     earlier = [(key, name) for key, (name, _fields) in around.earlier.items()]
     settings = (
         kind,
@@ -264,12 +266,12 @@ def _items(content: Mapping[str, Any], around: Around) -> list[Control]:
     )
     if chosen == "pair" and not derivation.get("from"):
         derivation = {**derivation, "params": {**PAIRED, **(derivation.get("params") or {})}}
-    if chosen == "pair" and find(derivation, "params.near"):
+    if chosen == "pair" and get_value(derivation, "params.near"):
         derivation = {
             **derivation,
             "params": {**derivation["params"], "near": near_lines(derivation["params"]["near"])},
         }
-    return draw(settings, derivation, "derivation", around.languages)
+    return build_controls(settings, derivation, "derivation", around.languages)
 
 
 PAIRED = {"text": "none", "context": {"option_a": "a.item.text", "option_b": "b.item.text"}}
@@ -287,11 +289,11 @@ PER = (
 )
 
 
-def _params(kind: str, derivation: Mapping[str, Any], around: Around) -> tuple[Setting, ...]:
-    return _paired(derivation, around) if kind == "pair" else PARAMS.get(kind) or _promoted(derivation, around)
+def _params(kind: str, derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:
+    return _paired(derivation, around) if kind == "pair" else PARAMS.get(kind) or _promotion_sources(derivation, around)
 
 
-def _paired(derivation: Mapping[str, Any], around: Around) -> tuple[Setting, ...]:
+def _paired(derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:
     """What is paired, and what each of the two brings along."""
     known = [*_of_items(derivation, around), *_answers(derivation, around)]
     both = [(f"{side}.{where}", f"{side.upper()}: {label}") for side in ("a", "b") for where, label in known]
@@ -309,7 +311,7 @@ def _paired(derivation: Mapping[str, Any], around: Around) -> tuple[Setting, ...
     )
 
 
-def _of_items(derivation: Mapping[str, Any], around: Around) -> list[tuple[str, str]]:
+def _of_items(derivation: Mapping[str, Any], around: StageContext) -> list[tuple[str, str]]:
     names = [name for key in derivation.get("from") or [] for name in around.context.get(key, ())]
     return [
         ("item.text", _("the item's own text")),
@@ -321,10 +323,10 @@ def _of_items(derivation: Mapping[str, Any], around: Around) -> list[tuple[str, 
     ]
 
 
-def _answers(derivation: Mapping[str, Any], around: Around) -> list[tuple[str, str]]:
+def _answers(derivation: Mapping[str, Any], around: StageContext) -> list[tuple[str, str]]:
     """The questions of the earlier stages, once each."""
     found = [
-        (str(one["key"]), _("its answer to “%(question)s”") % {"question": called(one)})
+        (str(one["key"]), _("its answer to “%(question)s”") % {"question": question_title(one)})
         for key in derivation.get("from") or []
         for one in around.earlier.get(key, ("", []))[1]
         if isinstance(one, dict) and one.get("key")
@@ -332,7 +334,7 @@ def _answers(derivation: Mapping[str, Any], around: Around) -> list[tuple[str, s
     return list(dict.fromkeys(found))
 
 
-def _promoted(derivation: Mapping[str, Any], around: Around) -> tuple[Setting, ...]:
+def _promotion_sources(derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:
     """Out of what the new items may be made: the answers of the earlier stage, and the item itself."""
     answers = _answers(derivation, around)
     pictures = [("item", _("the item's own pictures")), *answers]
@@ -345,12 +347,12 @@ def _promoted(derivation: Mapping[str, Any], around: Around) -> tuple[Setting, .
     )
 
 
-def questions(content: Mapping[str, Any], languages: Languages) -> list[Question]:
-    rows = [one for one in find(content, "sheet.fields", []) if isinstance(one, dict)]
+def questions(content: Mapping[str, Any], languages: Languages) -> list[QuestionSection]:
+    rows = [one for one in get_value(content, "sheet.fields", []) if isinstance(one, dict)]
     return [question(rows, at, languages) for at in range(len(rows))]
 
 
-def question(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> Question:
+def question(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> QuestionSection:
     one, path = rows[at], f"sheet.fields[{at}]"
     found = kind_or_unknown(str(one.get("kind")))
     main = (
@@ -362,24 +364,26 @@ def question(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> Q
     after = str((one.get("show_if") or {}).get("field") or "")
     rest = {key: value for key, value in one.items() if key not in FIELD_KEYS}
     config = Setting("config", "object", "", row=found.settings)
-    drawn = control(config, one.get("config") or {}, f"{path}.config", languages)
+    drawn = build_control(config, one.get("config") or {}, f"{path}.config", languages)
     if not found.settings and one.get("config"):
-        drawn = control(Setting("config", "json", _("Settings, as JSON")), one["config"], f"{path}.config", languages)
-    return Question(
+        drawn = build_control(
+            Setting("config", "json", _("Settings, as JSON")), one["config"], f"{path}.config", languages
+        )
+    return QuestionSection(
         path=path,
         number=at + 1,
         key=str(one.get("key", "")),
         label=str((label or {}).get("en") or next(iter((label or {}).values()), "")),
         kind=str(found.name or one.get("kind", "")),
         required=one.get("required") is not False,
-        asked_if=next((called(row) for row in rows if row.get("key") == after), after),
+        asked_if=next((question_title(row) for row in rows if row.get("key") == after), after),
         controls=[
             hidden_text(f"{path}.kind", str(one.get("kind", ""))),
             hidden_text(f"{path}.{DRAWN}", str(one.get("key", ""))),
-            *draw(main, _part(one, main), path, languages),
+            *build_controls(main, _part(one, main), path, languages),
         ],
         config=drawn.controls if drawn.input == "object" else [drawn],
-        more=[*_further(rows, at, languages), *([hidden(path, rest)] if rest else [])],
+        more=[*_advanced(rows, at, languages), *([hidden_control(path, rest)] if rest else [])],
         last=at + 1 == len(rows),
     )
 
@@ -388,10 +392,10 @@ def hidden_text(path: str, value: str) -> Control:
     return Control(Setting("", "line", ""), "hidden", path, f"s:{path}", value=value)
 
 
-def _further(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> list[Control]:
+def _advanced(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> list[Control]:
     """Key, rules beside the field, and when it is asked."""
     one, path = rows[at], f"sheet.fields[{at}]"
-    before = [(str(row["key"]), called(row)) for row in rows[:at] if row.get("key")]
+    before = [(str(row["key"]), question_title(row)) for row in rows[:at] if row.get("key")]
     asked = one.get("show_if") or {}
     settings = [
         Setting("key", "line", _("Key"), _("Its name in exports and expressions."), short=True),
@@ -399,20 +403,20 @@ def _further(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> l
             "rules", "rows", _("Rules in view beside it"), row=(Setting("", "words", _("Rule")),), add=_("Add a rule")
         ),
     ]
-    drawn = draw(settings, {key: one[key] for key in ("key", "rules") if key in one}, path, languages)
+    drawn = build_controls(settings, {key: one[key] for key in ("key", "rules") if key in one}, path, languages)
     if before:
         always = [("", _("Always")), *before]
         field = Setting("field", "select", _("Ask it"), _("Or only after this answer"), choices=always, redraws=True)
-        drawn.append(control(field, asked.get("field", ""), f"{path}.show_if.field", languages))
+        drawn.append(build_control(field, asked.get("field", ""), f"{path}.show_if.field", languages))
         codes = codes_of(next((row for row in rows if row.get("key") == asked.get("field")), {}))
         if codes:
             within = Setting("in", "many", _("When the answer is"), choices=codes)
-            drawn.append(control(within, asked.get("in"), f"{path}.show_if.in", languages))
+            drawn.append(build_control(within, asked.get("in"), f"{path}.show_if.in", languages))
         elif asked.get("field"):
             lines = Setting("in", "lines", _("When the answer is"), _("One in each line."))
-            drawn.append(control(lines, asked.get("in"), f"{path}.show_if.in", languages))
+            drawn.append(build_control(lines, asked.get("in"), f"{path}.show_if.in", languages))
     elif asked:
-        drawn.append(hidden(f"{path}.show_if", asked))
+        drawn.append(hidden_control(f"{path}.show_if", asked))
     return drawn
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from annotation.composer.paths import steps
+from annotation.composer.paths import parse_path
 from annotation.displays import Display
 from annotation.displays.contract import required
 from benchmarks.rules.displays import default_pictures
@@ -26,7 +26,7 @@ def display_name(key: str) -> str:
     return str(DISPLAY_NAMES.get(key, key))
 
 
-def needs(display: Display) -> str:
+def requirements_text(display: Display) -> str:
     """What an item must have to be shown so."""
     usual = required(display, default_pictures(display.key))
     parts = [_("pictures: %(roles)s") % {"roles": ", ".join(usual.roles)}] if usual.roles else []
@@ -84,10 +84,10 @@ NAMES: dict[str, Any] = {
 }
 
 
-def place(path: str) -> str:
+def path_label(path: str) -> str:
     """`sheet.fields[2].config.points[0].label` is "Question 3, Points 1, Label"."""
     parts: list[str] = []
-    for step in steps(path):
+    for step in parse_path(path):
         if isinstance(step, int):
             parts[-1:] = [f"{parts[-1]} {step + 1}" if parts else str(step + 1)]
         else:
@@ -121,7 +121,7 @@ REASONS: tuple[tuple[str, Any], ...] = (
 )
 
 
-def reason(text: str) -> str:
+def reason_text(text: str) -> str:
     """The reason of a ConfigError in the language of the page, where it is one of the common ones."""
     for pattern, words in REASONS:
         found = re.fullmatch(pattern, text)

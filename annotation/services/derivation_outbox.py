@@ -30,31 +30,31 @@ OF_COHORT = """SELECT DISTINCT u.item_id FROM annotation_slot s JOIN annotation_
   WHERE s.cohort_id = %s"""
 
 
-def note(item_ids: Iterable[int]) -> None:
+def mark_items_due(item_ids: Iterable[int]) -> None:
     """The answers to these items changed, or what counts of them."""
     ids = list(item_ids)
     if ids and fetch(NOTE, [ids]):
-        soon()
+        schedule_worker()
 
 
-def note_slots(slot_ids: Sequence[int]) -> None:
-    note(item for (item,) in fetch(OF_SLOTS, [list(slot_ids)]))
+def mark_slots_due(slot_ids: Sequence[int]) -> None:
+    mark_items_due(item for (item,) in fetch(OF_SLOTS, [list(slot_ids)]))
 
 
-def note_answers(annotation_ids: Sequence[int]) -> None:
-    note(item for (item,) in fetch(OF_ANSWERS, [list(annotation_ids)]))
+def mark_answers_due(annotation_ids: Sequence[int]) -> None:
+    mark_items_due(item for (item,) in fetch(OF_ANSWERS, [list(annotation_ids)]))
 
 
-def note_cohort(campaign_cohort_id: int) -> None:
-    note(item for (item,) in fetch(OF_COHORT, [campaign_cohort_id]))
+def mark_cohort_due(campaign_cohort_id: int) -> None:
+    mark_items_due(item for (item,) in fetch(OF_COHORT, [campaign_cohort_id]))
 
 
-def soon() -> None:
+def schedule_worker() -> None:
     """Tell the worker when this transaction commits, once. Without a broker the beat comes round."""
-    if all(hook[1] is not tell for hook in connection.run_on_commit):
-        transaction.on_commit(tell, robust=True)
+    if all(hook[1] is not send_task for hook in connection.run_on_commit):
+        transaction.on_commit(send_task, robust=True)
 
 
-def tell() -> None:
+def send_task() -> None:
     """Without a broker, what follows from answers waits for the beat."""
     dispatch(TASK)

@@ -15,11 +15,11 @@ from annotation.models import (
     SheetVersion,
     Unit,
 )
-from annotation.services.sql import Joined, fetch
+from annotation.services.sql import JoinedColumns, fetch
 from benchmarks.models import Benchmark, Image, Item, ItemFact, ItemImage, Stage
 from people.models import Cohort, Rater, User
 
-PLACE = Joined(
+PLACE = JoinedColumns(
     cc=CampaignCohort, c=Campaign, co=Cohort, st=Stage, b=Benchmark, v=SheetVersion, rv=RuleVersion
 )  # fmt: skip
 PLACE_SQL = f"""
@@ -30,7 +30,7 @@ SELECT {PLACE.sql} FROM annotation_campaigncohort cc
   LEFT JOIN annotation_ruleversion rv ON rv.id = c.rule_version_id
 WHERE cc.id = %s
 """
-ROW = Joined(
+ROW = JoinedColumns(
     a=Assignment, p=Participation, u=Unit, i=Item, r=Rater, us=User, d=Draft, x=ItemImage, m=Image
 )  # fmt: skip
 FACTS = (
@@ -48,7 +48,7 @@ OWN = ROW_SQL + "WHERE a.id = %s AND r.user_id = %s"
 RESERVED = ROW_SQL + "WHERE a.participation_id = %s AND a.state = 'reserved'"
 
 
-def place_of(cohort_id: int) -> CampaignCohort:
+def load_campaign_cohort(cohort_id: int) -> CampaignCohort:
     """A campaign's cohort with the campaign, its stage, benchmark and sheet."""
     found = PLACE.read(fetch(PLACE_SQL, [cohort_id])[0])
     place: CampaignCohort = found["cc"]
@@ -62,13 +62,13 @@ def place_of(cohort_id: int) -> CampaignCohort:
     return place
 
 
-def own(assignment_id: int, user_id: int | None) -> Assignment | None:
+def load_own_assignment(assignment_id: int, user_id: int | None) -> Assignment | None:
     """A person's own assignment, if it is one of a person."""
     rows = _read(OWN, [assignment_id, user_id])
     return rows[0] if rows else None
 
 
-def reserved(participation_id: int, place: CampaignCohort | None = None) -> list[Assignment]:
+def reserved_assignments(participation_id: int, place: CampaignCohort | None = None) -> list[Assignment]:
     """What a person has in hand and ahead."""
     return _read(RESERVED, [participation_id], place)
 
@@ -82,8 +82,8 @@ def _read(sql: str, params: list[int | None], place: CampaignCohort | None = Non
         row = ROW.read(raw)
         assignment: Assignment = row["a"]
         if assignment.pk not in found:
-            place = place or place_of(row["p"].cohort_id)
-            found[assignment.pk] = _joined(row, place)
+            place = place or load_campaign_cohort(row["p"].cohort_id)
+            found[assignment.pk] = _attach_related(row, place)
             uses[assignment.pk] = []
             facts[assignment.pk] = [ItemFact(pk=pk, key=key, value=value) for pk, key, value in raw[-1] or ()]
         if row["x"] is not None:
@@ -102,7 +102,7 @@ def _fetched(model: type[Model], rows: list[Any]) -> QuerySet[Any]:
     return fetched
 
 
-def _joined(row: dict[str, Any], place: CampaignCohort) -> Assignment:
+def _attach_related(row: dict[str, Any], place: CampaignCohort) -> Assignment:
     """The same as select_related would make."""
     assignment: Assignment = row["a"]
     assignment.participation, assignment.unit, assignment.rater = row["p"], row["u"], row["r"]

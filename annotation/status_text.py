@@ -70,25 +70,25 @@ NOTHING: dict[str, tuple[Any, Any]] = {
 
 
 @dataclass(frozen=True)
-class Why:
+class NoWorkText:
     """Why there is nothing to do."""
 
     reason: str
     title: str
     advice: str
-    again: bool
+    retry: bool
 
 
-def why_nothing(reason: str, until: datetime | None, zone: ZoneInfo) -> Why:
+def no_work_text(reason: str, until: datetime | None, zone: ZoneInfo) -> NoWorkText:
     title, advice = (str(words) for words in NOTHING[reason])
     if until is not None and reason == "all_reserved":
         title = _("All open places are taken until %(time)s.") % {"time": f"{until.astimezone(zone):%H:%M}"}
-    return Why(reason, title, advice, again=reason in ("all_reserved", "cohort_paused", "campaign_paused"))
+    return NoWorkText(reason, title, advice, retry=reason in ("all_reserved", "cohort_paused", "campaign_paused"))
 
 
 @dataclass(frozen=True)
 class Chip:
-    look: str
+    style: str
     words: str
 
 
@@ -107,18 +107,18 @@ UNCOUNTED = {
 }
 
 
-def chip_of(assignment: Assignment, live: Annotation | None) -> Chip:
+def state_chip(assignment: Assignment, live: Annotation | None) -> Chip:
     """A state is a dot and a word."""
     if live is not None and not live.counted and assignment.state == Assignment.State.SUBMITTED:
         return Chip("hollow", _("Not counted"))
     return Chip(LOOKS.get(Assignment.State(assignment.state), "hollow"), assignment.get_state_display())
 
 
-def note_of(live: Annotation | None) -> str:
+def not_counted_note(live: Annotation | None) -> str:
     return str(UNCOUNTED.get(live.uncounted_because, "")) if live is not None and not live.counted else ""
 
 
-def when(at: datetime, zone: ZoneInfo) -> str:
+def format_date(at: datetime, zone: ZoneInfo) -> str:
     """The time today, then yesterday, then the date."""
     local, today = at.astimezone(zone), timezone.now().astimezone(zone).date()
     if local.date() == today:
@@ -128,14 +128,14 @@ def when(at: datetime, zone: ZoneInfo) -> str:
     return date_format(local.date(), "MONTH_DAY_FORMAT" if local.year == today.year else "DATE_FORMAT")
 
 
-def moment_of(at: datetime, zone: ZoneInfo) -> str:
+def format_moment(at: datetime, zone: ZoneInfo) -> str:
     """To stand within a sentence: the time today, else the date and the time."""
     local = at.astimezone(zone)
     same = local.date() == timezone.now().astimezone(zone).date()
     return f"{local:%H:%M}" if same else f"{date_format(local.date(), 'MONTH_DAY_FORMAT')}, {local:%H:%M}"
 
 
-def ago(moment: datetime, at: datetime) -> str:
+def time_ago(moment: datetime, at: datetime) -> str:
     """One number and its noun, which every language has a plural for: minutes, hours, days, then the date."""
     minutes = int((at - moment).total_seconds() / 60)
     hours, days = minutes // 60, minutes // 1440
@@ -150,7 +150,7 @@ def ago(moment: datetime, at: datetime) -> str:
     return date_format(timezone.localtime(moment).date(), "DATE_FORMAT")
 
 
-def zone_of(user: User, cohort: Cohort | None = None) -> ZoneInfo:
+def time_zone_for(user: User, cohort: Cohort | None = None) -> ZoneInfo:
     """The person's zone, else the cohort's."""
     return zone_named(user.time_zone or (cohort.time_zone if cohort else "")) or ZoneInfo("UTC")
 

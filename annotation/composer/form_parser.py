@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from annotation.composer.paths import Steps, steps
+from annotation.composer.paths import Steps, parse_path
 
 UNREAD = "~unread"
 MAP = "~map"
@@ -18,7 +18,7 @@ DEEPEST = 30
 """Places and JSON that lie deeper are nobody's setting."""
 
 
-class Posted(Protocol):
+class PostData(Protocol):
     """Django's QueryDict, as far as it is read here."""
 
     def __iter__(self) -> Any: ...
@@ -50,12 +50,12 @@ def _json(text: str) -> Any:
         return OMIT
     try:
         found = json.loads(text)
-        return found if _is_kept(found) else {UNREAD: text}
+        return found if _is_storable(found) else {UNREAD: text}
     except (ValueError, RecursionError):
         return {UNREAD: text}
 
 
-def _is_kept(value: Any) -> bool:
+def _is_storable(value: Any) -> bool:
     """Whether the database can keep it: not too deep, no infinity, no half characters."""
     layer = [value]
     for _depth in range(DEEPEST):
@@ -84,23 +84,23 @@ READ: dict[str, Callable[[list[str]], Any]] = {
 """By type: the last value of a text, in a language, a number, a box, lines, many, JSON, an empty list or object."""
 
 
-def content_of(posted: Posted) -> dict[str, Any]:
+def parse_form(posted: PostData) -> dict[str, Any]:
     """The JSON that a form describes. Lists keep the order of their numbers, which may have gaps."""
     root: dict[Any, Any] = {}
     for name in posted:
         type_, _colon, path = name.partition(":")
-        place = steps(path)
+        place = parse_path(path)
         far = len(place) > DEEPEST or any(isinstance(step, int) and step >= MOST for step in place)
         if not place or far or type_ not in READ:
             continue
         found = READ[type_]([str(one) for one in posted.getlist(name)])
         if found is not OMIT:
-            _put(root, place, found)
-    listed: dict[str, Any] = _listed(root)
+            _insert(root, place, found)
+    listed: dict[str, Any] = _to_lists(root)
     return listed
 
 
-def _put(root: dict[Any, Any], place: Steps, value: Any) -> None:
+def _insert(root: dict[Any, Any], place: Steps, value: Any) -> None:
     """While it is read, a list is an object with numbers for names."""
     for step in place[:-1]:
         inner = root.setdefault(step, {})
@@ -122,38 +122,38 @@ class _Rows(dict[Any, Any]):
     """A list, perhaps an empty one."""
 
 
-def _listed(value: Any) -> Any:
+def _to_lists(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     numbers = [key for key in value if isinstance(key, int)]
     if numbers or isinstance(value, _Rows):
-        return [_listed(value[number]) for number in sorted(numbers)]
+        return [_to_lists(value[number]) for number in sorted(numbers)]
     found: dict[str, Any] = {}
     for key, one in value.items():
         if key.endswith(MAP):
-            found[key.removesuffix(MAP)] = named(_listed(one))
+            found[key.removesuffix(MAP)] = rows_to_object(_to_lists(one))
         else:
-            found[key] = _listed(one)
+            found[key] = _to_lists(one)
     return found
 
 
-def named(rows: Any) -> dict[str, Any]:
+def rows_to_object(rows: Any) -> dict[str, Any]:
     """An object out of its rows of name and value. A row without a name keeps its place as "", and a name that is there
     twice gets a number, so that nothing typed is dropped."""
     found: dict[str, Any] = {}
     for row in rows if isinstance(rows, list) else []:
         if isinstance(row, dict):
             name = str(row.get("name") or "")
-            found[free(name, found)] = row.get("value", "")
+            found[unique_name(name, found)] = row.get("value", "")
     return found
 
 
-def rows_of(value: Any) -> list[dict[str, Any]]:
+def object_to_rows(value: Any) -> list[dict[str, Any]]:
     """The rows of an object, for its form."""
     return [{"name": key, "value": inner} for key, inner in value.items()] if isinstance(value, dict) else []
 
 
-def free(wanted: str, taken: Iterable[str]) -> str:
+def unique_name(wanted: str, taken: Iterable[str]) -> str:
     """The name itself, or with the first number behind it that nobody has."""
     taken, stem, number = set(taken), re.sub(r"_\d+$", "", wanted), 2
     if wanted not in taken:
@@ -163,11 +163,13 @@ def free(wanted: str, taken: Iterable[str]) -> str:
     return f"{stem}_{number}"
 
 
-def unread(value: Any, path: str = "") -> list[str]:
+def unreadable_paths(value: Any, path: str = "") -> list[str]:
     """The places of JSON that could not be read."""
     if isinstance(value, dict):
         here = [path] if UNREAD in value else []
-        return here + [at for key, one in value.items() for at in unread(one, f"{path}.{key}" if path else key)]
+        return here + [
+            at for key, one in value.items() for at in unreadable_paths(one, f"{path}.{key}" if path else key)
+        ]
     if isinstance(value, list):
-        return [at for number, one in enumerate(value) for at in unread(one, f"{path}[{number}]")]
+        return [at for number, one in enumerate(value) for at in unreadable_paths(one, f"{path}[{number}]")]
     return []

@@ -18,7 +18,7 @@ AHEAD = timedelta(minutes=5)
 Trace = dict[str, Any]
 
 
-def read_trace(posted: Any, part: str, since: datetime, at: datetime) -> Trace:
+def parse_openings(posted: Any, part: str, since: datetime, at: datetime) -> Trace:
     """What a page sent, kept to what can be: known parts, no more than some, and times from `since`, when the sheet
     was handed out, until now; clocks that differ a little are forgiven."""
     if not isinstance(posted, str) or not posted or len(posted) > MOST_CHARACTERS:
@@ -34,7 +34,7 @@ def read_trace(posted: Any, part: str, since: datetime, at: datetime) -> Trace:
     return {"opened": [one for one in opened if one]}
 
 
-def merged(kept: Mapping[str, Any], sent: Mapping[str, Any]) -> Trace:
+def merge_openings(kept: Mapping[str, Any], sent: Mapping[str, Any]) -> Trace:
     """What a draft has noted already, and what came since; an opening cannot be taken back."""
     if "opened" not in kept and "opened" not in sent:
         return {}

@@ -10,14 +10,14 @@ from people.models import Rater
 
 
 @dataclass(frozen=True)
-class FromFiles:
+class FileAnswerCounts:
     """Answers that stand and count, by who gave them."""
 
     people: int = 0
     models: int = 0
 
 
-def from_files(campaigns: Iterable[int]) -> dict[int, FromFiles]:
+def count_file_answers(campaigns: Iterable[int]) -> dict[int, FileAnswerCounts]:
     """By campaign; one query. Campaigns without any are not in it."""
     rows = Annotation.objects.filter(
         assignment__campaign__in=list(campaigns), assignment__participation=None, live=True, counted=True
@@ -25,4 +25,4 @@ def from_files(campaigns: Iterable[int]) -> dict[int, FromFiles]:
     model = Q(rater__kind=Rater.Kind.MODEL)
     counts = rows.order_by().values_list("assignment__campaign")
     found = counts.annotate(people=Count("pk", filter=~model), models=Count("pk", filter=model))
-    return {campaign: FromFiles(people, models) for campaign, people, models in found}
+    return {campaign: FileAnswerCounts(people, models) for campaign, people, models in found}

@@ -12,23 +12,23 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from annotation.displays import Display, Shown, display
-from annotation.displays.layout import Layout, Said, about, said
-from annotation.displays.shown import shown_for
-from annotation.fields.bound import Answered, answered
+from annotation.displays.layout import Layout, ResolvedLayout, resolve_layout, visible_context
+from annotation.displays.shown import build_shown
+from annotation.fields.bound import AnswerView, answer_views
 from annotation.fields.contract import Option
-from annotation.fields.form import Choice, Speech, choices
+from annotation.fields.form import Localiser, OptionView, option_views
 from annotation.models import Annotation, Assignment, CampaignCohort, Draft
 from annotation.progress import Progress, progress_of
-from annotation.protocol import Parts
-from annotation.review_pages import Decided, asked_back
+from annotation.protocol import Protocol
+from annotation.review_pages import DecisionView, return_note
 from annotation.services.allocation import Work
 from annotation.services.answers import KEPT_ONLY, OWN
 from annotation.services.instructions import newest, text_for
 from annotation.services.sheet_versions import sheet_of
-from annotation.services.uploads import brought
-from annotation.sheets import Parsed
-from annotation.views.drawing import Filled, drawn_fields, drawn_with, from_draft, rules_of
-from annotation.words import Why, moment_of, why_nothing, zone_of
+from annotation.services.uploads import uploads_for_sheet
+from annotation.sheets import ParsedSheet
+from annotation.status_text import NoWorkText, format_moment, no_work_text, time_zone_for
+from annotation.views.field_rendering import SheetInput, from_draft, render_empty_fields, render_filled_fields, rules_of
 from people.models import Cohort, User
 
 RULES, FOLD = "js/rules.js", "js/fold.js"
@@ -36,14 +36,14 @@ MANY = 3  # fields; more of them are asked in a smaller voice
 
 
 @dataclass(frozen=True)
-class Face:
+class SheetView:
     """One sheet. The one ahead is drawn too, so that a person can go on without a line."""
 
     assignment_id: int
     base: str
     shown: Shown
     display: Display
-    said: Said
+    said: ResolvedLayout
     fields: str
     many: bool
     facts: str
@@ -54,21 +54,21 @@ class Face:
     draft_saved_at: datetime | None
     refused: bool
     changing: str
-    asked_back: Decided | None = None
+    asked_back: DecisionView | None = None
     """Why a reviewer returned the answer that is open for a change."""
     skipped: str = ""
     """Why this person skipped it, if they take it up again."""
-    other: Sequence[Answered] = ()
+    other: Sequence[AnswerView] = ()
     """What another window answered meanwhile; what was written in this one is open as a change of it."""
 
 
 @dataclass(frozen=True)
-class Undoable:
+class UndoOffer:
     """The answer just given, while it can be taken back."""
 
     assignment_id: int
     version: int
-    answers: list[Answered]
+    answers: list[AnswerView]
     seconds: int
     about: str = ""
     skipped: str = ""
@@ -76,7 +76,7 @@ class Undoable:
 
 
 @dataclass(frozen=True)
-class Bench:
+class WorkPage:
     """All that changes from one sheet to the next."""
 
     campaign_id: int
@@ -84,10 +84,10 @@ class Bench:
     cohort_name: str
     team_id: int
     progress: Progress
-    hand: Face | None
-    ahead: Face | None
-    nothing: Why | None
-    undo: Undoable | None
+    hand: SheetView | None
+    ahead: SheetView | None
+    nothing: NoWorkText | None
+    undo: UndoOffer | None
     notice: str
     zone: str = ""
     scripts: Sequence[str] = ()
@@ -97,11 +97,11 @@ class Bench:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RejectedAnswers:
     """Answers as they came, and what became of them."""
 
     raw: Mapping[str, Any]
-    parsed: Parsed
+    parsed: ParsedSheet
     confirmed: Collection[str] = ()
     trace: Mapping[str, Any] = field(default_factory=dict)
 
@@ -110,8 +110,8 @@ def language() -> str:
     return translation.get_language() or "en"
 
 
-def speech_for(cohort: Cohort | None, target: str = "") -> Speech:
-    return Speech(language(), cohort.name if cohort is not None else target)
+def localiser_for(cohort: Cohort | None, target: str = "") -> Localiser:
+    return Localiser(language(), cohort.name if cohort is not None else target)
 
 
 def place_of(assignment: Assignment) -> CampaignCohort:
@@ -120,15 +120,15 @@ def place_of(assignment: Assignment) -> CampaignCohort:
     return assignment.participation.cohort
 
 
-def face_of(assignment: Assignment, at: datetime, refusal: Refusal | None = None) -> Face:
+def build_sheet_view(assignment: Assignment, at: datetime, refusal: RejectedAnswers | None = None) -> SheetView:
     """`assignment` comes joined with what a sheet needs: see access.assignment_for."""
     cohort = place_of(assignment).cohort
-    shown = shown_for(assignment.unit, cohort, brought(assignment))
+    shown = build_shown(assignment.unit, cohort, uploads_for_sheet(assignment))
     draft: Draft | None = getattr(assignment, "draft", None)
     stage, sheet = assignment.campaign.stage, sheet_of(assignment.campaign.sheet_version)
     trace = refusal.trace if refusal else draft.trace if draft else {}
-    words = said(Layout.from_json(stage.layout), shown, language())
-    return Face(
+    words = resolve_layout(Layout.from_json(stage.layout), shown, language())
+    return SheetView(
         assignment_id=assignment.pk,
         base=reverse("annotation:submit", args=[assignment.pk]).removesuffix("submit"),
         shown=shown,
@@ -143,33 +143,35 @@ def face_of(assignment: Assignment, at: datetime, refusal: Refusal | None = None
         draft_version=draft.version if draft else 0,
         draft_saved_at=draft.saved_at if draft else None,
         refused=refusal is not None,
-        changing=changing(assignment, cohort) if draft else "",
+        changing=changed_answer_date(assignment, cohort) if draft else "",
         skipped=reason_in_words(assignment),
-        asked_back=asked_back(assignment, zone_of(assignment.rater.user or User(), cohort), language()),
+        asked_back=return_note(assignment, time_zone_for(assignment.rater.user or User(), cohort), language()),
     )
 
 
-def changing(assignment: Assignment, cohort: Cohort) -> str:
+def changed_answer_date(assignment: Assignment, cohort: Cohort) -> str:
     """When the answer was given that is open for a change; empty for new work."""
     if assignment.state not in OWN:
         return ""
-    return moment_of(assignment.changed_at, zone_of(assignment.rater.user or User(), cohort))
+    return format_moment(assignment.changed_at, time_zone_for(assignment.rater.user or User(), cohort))
 
 
-def fields_of(assignment: Assignment, shown: Shown, words: Said, draft: Draft | None, refusal: Refusal | None) -> str:
+def fields_of(
+    assignment: Assignment, shown: Shown, words: ResolvedLayout, draft: Draft | None, refusal: RejectedAnswers | None
+) -> str:
     """The fields as HTML. Nearly always they are empty, and then the same for everybody of a culture."""
     version, rule = assignment.campaign.sheet_version, assignment.campaign.rule_version_id
     if draft is None and refusal is None and not any(one.draws_item for one in sheet_of(version).fields):
-        return drawn_fields(version, rule, words, language(), shown.target_name)
+        return render_empty_fields(version, rule, words, language(), shown.target_name)
     filled = from_draft(draft)
     if refusal:
-        filled = Filled(refusal.raw, refusal.parsed, tuple(refusal.confirmed))
-    return drawn_with(version, rule, words, Speech(language(), shown.target_name), shown, filled)
+        filled = SheetInput(refusal.raw, refusal.parsed, tuple(refusal.confirmed))
+    return render_filled_fields(version, rule, words, Localiser(language(), shown.target_name), shown, filled)
 
 
-def reasons_of(place: CampaignCohort) -> list[Choice]:
+def reasons_of(place: CampaignCohort) -> list[OptionView]:
     """Why one may skip, with their keys."""
-    return choices(skip_options(place.campaign.stage.skip_reasons), (), speech_for(place.cohort))
+    return option_views(skip_options(place.campaign.stage.skip_reasons), (), localiser_for(place.cohort))
 
 
 def skip_options(rows: Any) -> list[Option]:
@@ -194,23 +196,23 @@ def keys_of(place: CampaignCohort) -> list[tuple[str, Any]]:
     return list(dict.fromkeys(found))
 
 
-def bench_of(
-    user: User, place: CampaignCohort, work: Work, at: datetime, *, undo: Undoable | None = None, notice: str = ""
-) -> Bench:
-    nothing, campaign = work.nothing, place.campaign
+def build_work_page(
+    user: User, place: CampaignCohort, work: Work, at: datetime, *, undo: UndoOffer | None = None, notice: str = ""
+) -> WorkPage:
+    nothing, campaign = work.no_work, place.campaign
     scripts, styles = files_of(place)
-    return Bench(
+    return WorkPage(
         campaign_id=place.campaign_id,
         name=place.campaign.name,
         cohort_name=place.cohort.name,
         team_id=place.cohort.team_id,
         progress=progress_of([place.pk])[place.pk],
-        hand=face_of(work.hand, at) if work.hand else None,
-        ahead=face_of(work.ahead, at) if work.ahead else None,
-        nothing=why_nothing(nothing.reason, nothing.until, zone_of(user, place.cohort)) if nothing else None,
+        hand=build_sheet_view(work.current, at) if work.current else None,
+        ahead=build_sheet_view(work.prefetched, at) if work.prefetched else None,
+        nothing=no_work_text(nothing.reason, nothing.until, time_zone_for(user, place.cohort)) if nothing else None,
         undo=undo,
         notice=notice,
-        zone=str(zone_of(user, place.cohort)),
+        zone=str(time_zone_for(user, place.cohort)),
         scripts=scripts,
         styles=styles,
         keys=keys_of(place),
@@ -218,42 +220,42 @@ def bench_of(
     )
 
 
-def undoable(assignment: Assignment, live: Annotation | None, at: datetime) -> Undoable | None:
+def undo_offer(assignment: Assignment, live: Annotation | None, at: datetime) -> UndoOffer | None:
     """None once the grace time is over, and where `answers.undo` would refuse."""
     grace = timedelta(seconds=settings.UNDO_SECONDS)
     if assignment.state == Assignment.State.SKIPPED and live is None:
         left = (assignment.changed_at + grace - at).total_seconds()
         skipped = reason_in_words(assignment)
-        return Undoable(assignment.pk, 0, [], int(left), about_of(assignment), skipped) if left >= 1 else None
+        return UndoOffer(assignment.pk, 0, [], int(left), shown_context(assignment), skipped) if left >= 1 else None
     if live is None or not live.live or at - live.submitted_at > grace:
         return None
     if live.uncounted_because in KEPT_ONLY.values():
         return None
     left = (live.submitted_at + grace - at).total_seconds()
-    given = answered_in_words(assignment, live)
-    return Undoable(assignment.pk, live.version, given, max(1, int(left)), about_of(assignment))
+    given = answer_texts(assignment, live)
+    return UndoOffer(assignment.pk, live.version, given, max(1, int(left)), shown_context(assignment))
 
 
-def answered_in_words(assignment: Assignment, live: Annotation) -> list[Answered]:
+def answer_texts(assignment: Assignment, live: Annotation) -> list[AnswerView]:
     sheet = sheet_of(assignment.campaign.sheet_version)
-    return answered(sheet.fields, speech_for(place_of(assignment).cohort), live.answers)
+    return answer_views(sheet.fields, localiser_for(place_of(assignment).cohort), live.answers)
 
 
 def reason_in_words(assignment: Assignment) -> str:
     """Why it was skipped; empty if it is not."""
     if assignment.state != Assignment.State.SKIPPED:
         return ""
-    speech = speech_for(place_of(assignment).cohort)
+    speech = localiser_for(place_of(assignment).cohort)
     reasons = {one.code: speech.say(one.label) for one in skip_options(assignment.campaign.stage.skip_reasons)}
     return reasons.get(assignment.skip_reason, assignment.skip_reason)
 
 
-def about_of(assignment: Assignment) -> str:
+def shown_context(assignment: Assignment) -> str:
     """What this person was asked about: the words of the item that lay before them; empty where pictures say it."""
     stage, item = assignment.campaign.stage, assignment.unit.item
     how, context = display(stage.display), {"concept": item.concept, **item.context} if item.concept else item.context
     shown = Shown(item.pk, target=assignment.unit.target, text=item.text, context=context)
-    return about(Layout.from_json(stage.layout), shown, language(), text=bool(how.shows or how.aside))
+    return visible_context(Layout.from_json(stage.layout), shown, language(), text=bool(how.shows or how.aside))
 
 
 @dataclass(frozen=True)
@@ -261,7 +263,7 @@ class Instructions:
     number: int
     body: str
     language: str
-    parts: Parts = field(default_factory=Parts)
+    parts: Protocol = field(default_factory=Protocol)
 
 
 def instructions_of(place: CampaignCohort) -> Instructions | None:
@@ -271,10 +273,10 @@ def instructions_of(place: CampaignCohort) -> Instructions | None:
     if version is None or found is None:
         return None
     body = found.body.replace("{target}", place.cohort.name)
-    return Instructions(version.number, body, found.language, Parts.from_json(found.parts))
+    return Instructions(version.number, body, found.language, Protocol.from_json(found.parts))
 
 
-def moment(value: str, at: datetime, earliest: datetime) -> datetime | None:
+def clamp_time(value: str, at: datetime, earliest: datetime) -> datetime | None:
     """A time a browser says, kept between what is possible; its clock may be wrong. None: it said none."""
     try:
         said = datetime.fromisoformat(value)

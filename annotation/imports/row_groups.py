@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from annotation.imports.rows import cell, clean
 from annotation.imports.source import Row
-from annotation.imports.staging import together
+from annotation.imports.staging import group_by_key
 from annotation.sheets import Field, Sheet
 from benchmarks.imports.problems import RowProblem
 
@@ -17,7 +17,7 @@ OWN = ("field", "code")
 
 
 @dataclass
-class Gathered:
+class AnswerRowGroup:
     """One answer: its rows' numbers, and what they say as one row. It is taken whole or not at all.
 
     `of`: which row answers which field. `partial`: fields that are left out were not asked.
@@ -31,30 +31,32 @@ class Gathered:
     partial: bool = False
 
 
-def each(rows: Iterable[Row]) -> Iterator[Gathered]:
+def group_wide_rows(rows: Iterable[Row]) -> Iterator[AnswerRowGroup]:
     """Of a file with a row for each answer."""
     for number, row in rows:
         try:
             if isinstance(row, RowProblem):
                 raise row
-            yield Gathered([number], dict(clean(row)))
+            yield AnswerRowGroup([number], dict(clean(row)))
         except RowProblem as problem:
-            yield Gathered([number], {}, {number: problem})
+            yield AnswerRowGroup([number], {}, {number: problem})
 
 
-def answers(rows: Iterable[Row], sheet: Sheet, has_target: bool, beat: Callable[[], None]) -> Iterator[Gathered]:
+def group_long_rows(
+    rows: Iterable[Row], sheet: Sheet, has_target: bool, beat: Callable[[], None]
+) -> Iterator[AnswerRowGroup]:
     """Of a file with a row for each field: in the order in which the answers begin."""
 
     def key(row: Mapping[str, Any]) -> list[Any]:
         target = (row.get("target") or row.get("cohort") or "") if has_target else ""
         return [target, *(row.get(name) or "" for name in ("item", "rater_kind", "rater", "setting"))]
 
-    for some in together(rows, key, MOST_ROWS, beat):
-        yield _one(some, sheet)
+    for some in group_by_key(rows, key, MOST_ROWS, beat):
+        yield _build_group(some, sheet)
 
 
-def _one(rows: list[Row], sheet: Sheet) -> Gathered:
-    made = Gathered([number for number, _row in rows], {}, partial=True)
+def _build_group(rows: list[Row], sheet: Sheet) -> AnswerRowGroup:
+    made = AnswerRowGroup([number for number, _row in rows], {}, partial=True)
     merged: dict[str, Any] = {}
     said: dict[str, Any] = {}
     for number, row in rows:

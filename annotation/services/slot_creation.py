@@ -9,7 +9,7 @@ from annotation.displays import UnknownDisplay, display
 from annotation.displays.contract import required
 from annotation.models import Campaign, CampaignCohort
 from annotation.services import slots
-from annotation.services.sql import change, fetch
+from annotation.services.sql import execute, fetch
 from annotation.services.transactions import in_transaction
 
 BATCH = 5000
@@ -54,7 +54,7 @@ WHERE rank <= %(batch)s ON CONFLICT DO NOTHING
 """
 
 
-def fill(campaign: Campaign, only: Sequence[int] | None = None) -> int:
+def create_missing_slots(campaign: Campaign, only: Sequence[int] | None = None) -> int:
     """Make the slots that are missing, close those of withdrawn items, open those of items that came back.
 
     `only` these items, if they are known. Says how many were made. What lacks something that the display needs is left
@@ -68,7 +68,7 @@ def fill(campaign: Campaign, only: Sequence[int] | None = None) -> int:
             made += batch
             if batch < BATCH or campaign.state == Campaign.State.DRAFT:
                 break
-        while _follow_items(cohort, only) == BATCH:
+        while _sync_with_items(cohort, only) == BATCH:
             pass
     if made > MANY or (made and only is None):
         slots.analyze()
@@ -83,14 +83,15 @@ def _fill(campaign: Campaign, cohort: CampaignCohort, only: Sequence[int] | None
         "stage": campaign.stage_id, "cohort": cohort.pk, "seed": campaign.seed, "wanted": target, "first": first,
         "target": cohort.cohort.label if campaign.stage.has_target else "", "all": not campaign.conditions,
         "conditions": list(campaign.conditions), "own": cohort.cohort.label if campaign.stage.own_items_only else "",
-        "batch": 2**31 if first else BATCH, "only": None if only is None else list(only), **_needs(campaign),
+        "batch": 2**31 if first else BATCH, "only": None if only is None else list(only),
+        **_check_display_inputs(campaign),
     }  # fmt: skip
-    change(UNITS, params)
+    execute(UNITS, params)
     if first:
         slots.analyze()
-    made = change(SLOTS, params)
+    made = execute(SLOTS, params)
     if made:
-        slots.tally(cohort.pk, 0, wanted=made * target)
+        slots.update_tally(cohort.pk, 0, wanted=made * target)
     return made
 
 
@@ -99,7 +100,7 @@ def items_for(campaign: Campaign, cohorts: Sequence[CampaignCohort]) -> dict[int
     of its own origin; nowhere one that lacks what the display needs. One query."""
     params = {
         "stage": campaign.stage_id, "all": not campaign.conditions, "conditions": list(campaign.conditions),
-        **_needs(campaign),
+        **_check_display_inputs(campaign),
     }  # fmt: skip
     counts: dict[str, int] = dict(fetch(BY_ORIGIN, params))
     if not campaign.stage.own_items_only:
@@ -107,7 +108,7 @@ def items_for(campaign: Campaign, cohorts: Sequence[CampaignCohort]) -> dict[int
     return {one.pk: counts.get(one.cohort.label, 0) for one in cohorts}
 
 
-def _needs(campaign: Campaign) -> dict[str, Any]:
+def _check_display_inputs(campaign: Campaign) -> dict[str, Any]:
     """As `annotation.services.stages` asks for it before a campaign opens."""
     try:
         one = display(campaign.stage.display)
@@ -118,8 +119,8 @@ def _needs(campaign: Campaign) -> dict[str, Any]:
 
 
 @in_transaction
-def _follow_items(cohort: CampaignCohort, only: Sequence[int] | None) -> int:
-    found, wanted, submitted = slots.follow_items(cohort.pk, BATCH, only)
+def _sync_with_items(cohort: CampaignCohort, only: Sequence[int] | None) -> int:
+    found, wanted, submitted = slots.sync_with_items(cohort.pk, BATCH, only)
     if wanted or submitted:
-        slots.tally(cohort.pk, 0, wanted=wanted, submitted=submitted)
+        slots.update_tally(cohort.pk, 0, wanted=wanted, submitted=submitted)
     return found

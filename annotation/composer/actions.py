@@ -6,10 +6,10 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from annotation.composer.form_parser import MAP, object_to_rows, rows_to_object, unique_name
 from annotation.composer.key_references import follow_keys
 from annotation.composer.near_pairs import near_rows
-from annotation.composer.paths import find, join, row_of, steps
-from annotation.composer.reading import MAP, free, named, rows_of
+from annotation.composer.paths import get_value, join, list_and_index, parse_path
 from annotation.fields.registry import KINDS, UnknownKind, kind
 from benchmarks.rules.displays import PAIRED_DISPLAYS, default_pictures
 from jobs.numbers import parse_int
@@ -18,15 +18,15 @@ DROPPED = "dropped"
 Content = dict[str, Any]
 
 
-class NoSuchAct(LookupError):
+class UnknownAction(LookupError):
     """The button belongs to another version of the page."""
 
 
-def act(content: Content, said: str) -> str:
+def apply_action(content: Content, said: str) -> str:
     """Do it in place; says which place is to be seen next."""
     verb, _colon, path = said.partition(":")
     if verb not in VERBS:
-        raise NoSuchAct(said[:80])
+        raise UnknownAction(said[:80])
     if verb != "undo":
         content.pop(DROPPED, None)
     return _on_rows(
@@ -37,42 +37,42 @@ def act(content: Content, said: str) -> str:
 def _on_rows(content: Content, path: str, do: Callable[[], str]) -> str:
     """Names and values are rows of a form and an object of the stage: an object while nothing is done to it."""
     before, is_map, _after = path.partition(MAP)
-    place = steps(before)
+    place = parse_path(before)
     if not is_map or not place:
         return do()
     owner: Any = content
     for step in place[:-1]:
         owner = owner.setdefault(step, {}) if isinstance(owner, dict) else None
     if not isinstance(owner, dict):
-        raise NoSuchAct(path[:80])
+        raise UnknownAction(path[:80])
     last = str(place[-1])
-    owner[last + MAP] = rows_of(owner.pop(last, None))
+    owner[last + MAP] = object_to_rows(owner.pop(last, None))
     try:
         return do()
     finally:
-        owner[last] = named(owner.pop(last + MAP))
+        owner[last] = rows_to_object(owner.pop(last + MAP))
 
 
 def _field(content: Content, key: str) -> str:
     try:
         found = kind(key)
     except UnknownKind:
-        raise NoSuchAct(key[:80]) from None
+        raise UnknownAction(key[:80]) from None
     fields = content.setdefault("sheet", {}).setdefault("fields", [])
     config = copy.deepcopy(dict(found.start or found.spec.examples.config))
     fields.append({"key": "", "kind": found.key, "label": {}, "required": True, "config": config})
     return f"sheet.fields[{len(fields) - 1}]"
 
 
-def _more(content: Content, path: str) -> str:
-    place = steps(path)
+def _append(content: Content, path: str) -> str:
+    place = parse_path(path)
     if not place:
-        raise NoSuchAct(path[:80])
-    known = find(content, path)
+        raise UnknownAction(path[:80])
+    known = get_value(content, path)
     if not isinstance(known, list):
-        outer = find(content, join(place[:-1])) if len(place) > 1 else content
+        outer = get_value(content, join(place[:-1])) if len(place) > 1 else content
         if not isinstance(outer, dict) or not isinstance(place[-1], str):
-            raise NoSuchAct(path[:80])
+            raise UnknownAction(path[:80])
         known = outer[place[-1]] = []
     codes = [str(row.get("code", "")) for row in known if isinstance(row, dict)]
     numbered = bool(codes) and all(code.isdecimal() for code in codes)
@@ -81,14 +81,14 @@ def _more(content: Content, path: str) -> str:
 
 
 def _row(content: Content, path: str) -> tuple[list[Any], int]:
-    found = row_of(content, path)
+    found = list_and_index(content, path)
     if found is None:
-        raise NoSuchAct(path[:80])
+        raise UnknownAction(path[:80])
     return found
 
 
 def _at(path: str, at: int) -> str:
-    return join((*steps(path)[:-1], at))
+    return join((*parse_path(path)[:-1], at))
 
 
 def _move(by: int) -> Callable[[Content, str], str]:
@@ -101,13 +101,13 @@ def _move(by: int) -> Callable[[Content, str], str]:
     return move
 
 
-def _to(content: Content, said: str) -> str:
+def _move_to(content: Content, said: str) -> str:
     """Dragged: `sheet.fields[2]:0`."""
     path, _colon, number = said.rpartition(":")
     rows, at = _row(content, path)
     to = parse_int(number, default=len(rows))
     if to >= len(rows):
-        raise NoSuchAct(said[:80])
+        raise UnknownAction(said[:80])
     rows.insert(to, rows.pop(at))
     return _at(path, to)
 
@@ -117,36 +117,36 @@ def _copy(content: Content, path: str) -> str:
     made = copy.deepcopy(rows[at])
     for name in ("key", "code"):
         if isinstance(made, dict) and made.get(name):
-            made[name] = free(str(made[name]), [str(row.get(name)) for row in rows if isinstance(row, dict)])
+            made[name] = unique_name(str(made[name]), [str(row.get(name)) for row in rows if isinstance(row, dict)])
     rows.insert(at + 1, made)
     return _at(path, at + 1)
 
 
-def _drop(content: Content, path: str) -> str:
+def _delete(content: Content, path: str) -> str:
     """It can be put back until something else is moved, added or taken out."""
     rows, at = _row(content, path)
     content[DROPPED] = {"at": path, "what": rows.pop(at)}
-    return _at(path, min(at, len(rows) - 1)) if rows else join(steps(path)[:-1])
+    return _at(path, min(at, len(rows) - 1)) if rows else join(parse_path(path)[:-1])
 
 
 def _undo(content: Content, path: str) -> str:
     dropped = content.pop(DROPPED, None)
-    place = steps(dropped.get("at", "")) if isinstance(dropped, dict) else ()
-    rows = find(content, join(place[:-1])) if place else None
+    place = parse_path(dropped.get("at", "")) if isinstance(dropped, dict) else ()
+    rows = get_value(content, join(place[:-1])) if place else None
     if not isinstance(rows, list) or not isinstance(place[-1], int):
-        raise NoSuchAct("undo")
+        raise UnknownAction("undo")
     rows.insert(min(place[-1], len(rows)), dropped.get("what"))
     return join(place)
 
 
 VERBS: dict[str, Callable[[Content, str], str]] = {
     "field": _field,
-    "more": _more,
+    "more": _append,
     "up": _move(-1),
     "down": _move(1),
-    "to": _to,
+    "to": _move_to,
     "copy": _copy,
-    "drop": _drop,
+    "drop": _delete,
     "undo": _undo,
 }
 
@@ -169,11 +169,11 @@ FIELD_SHAPES: tuple[tuple[str, type], ...] = (
 )  # fmt: skip
 
 
-def _shape(owner: Any, shapes: Iterable[tuple[str, type]]) -> None:
+def _coerce_shape(owner: Any, shapes: Iterable[tuple[str, type]]) -> None:
     """No form of ours sends a text where an object belongs; whoever does, loses it."""
     for path, wanted in shapes:
-        *outer, last = steps(path)
-        inner = find(owner, join(outer)) if outer else owner
+        *outer, last = parse_path(path)
+        inner = get_value(owner, join(outer)) if outer else owner
         if isinstance(inner, dict) and last in inner and not isinstance(inner[last], wanted):
             del inner[last]
 
@@ -205,22 +205,22 @@ def _pairs_texts(content: Mapping[str, Any], pictures: Mapping[str, str]) -> boo
     return kind == "pair" and str(content.get("display")) in PAIRED_DISPLAYS and set(sources) == {"none"}
 
 
-def tidy(content: Content) -> Content:
+def fill_keys(content: Content) -> Content:
     """Keys and codes that nobody wrote are made of the labels; what was left empty is left out."""
-    _shape(content, SHAPES)
+    _coerce_shape(content, SHAPES)
     sheet = content.setdefault("sheet", {})
     fields = sheet["fields"] = _objects(sheet.get("fields"))
     for one in fields:
-        _shape(one, FIELD_SHAPES)
+        _coerce_shape(one, FIELD_SHAPES)
     for key in ("skip_reasons", "review_reasons"):
         for one in _objects(content.get(key)):
-            _shape(one, (("label", dict),))
+            _coerce_shape(one, (("label", dict),))
     for number, one in enumerate(fields, start=1):
         _named(one, "key", fields, f"question_{number}")
         _tidy_field(one)
-    _rows_with_codes(content, ("skip_reasons", "review_reasons"))
+    _option_rows(content, ("skip_reasons", "review_reasons"))
     for place in ("sheet.checks", "acceptance_rule.clauses"):
-        rows = _objects(find(content, place) or [])
+        rows = _objects(get_value(content, place) or [])
         for number, row in enumerate(rows, start=1):
             _named(row, "key", rows, f"check_{number}", of="words")
     for owner in (sheet, content.get("acceptance_rule") or {}):
@@ -231,7 +231,7 @@ def tidy(content: Content) -> Content:
         sheet.pop("checks", None)
     if isinstance(content.get("derivation"), dict) and not content["derivation"].get("kind"):
         content["derivation"] = {}
-    params = find(content, "derivation.params")
+    params = get_value(content, "derivation.params")
     if isinstance(params, dict):
         if content["derivation"].get("kind") == "pair" and isinstance(params.get("near"), list):
             params["near"] = near_rows(params["near"])
@@ -239,7 +239,7 @@ def tidy(content: Content) -> Content:
     if isinstance(content.get("layout"), dict):
         for key in ("show", "fold"):
             rows = content["layout"].get(key) or []
-            content["layout"][key] = [_short(row) for row in rows] if isinstance(rows, list) else rows
+            content["layout"][key] = [_collapse_heading(row) for row in rows] if isinstance(rows, list) else rows
         layout = content["layout"].items()
         content["layout"] = {key: value for key, value in layout if value not in ("", [], {}, None, False)}
     content.setdefault("retire_after_skips", None)
@@ -257,16 +257,16 @@ def _tidy_field(one: dict[str, Any]) -> None:
     if one.get("kind") in {known.key for known in KINDS}:
         one.pop("version", None)
     if isinstance(one.get("config"), dict):
-        _rows_with_codes(one["config"], list(one["config"]))
+        _option_rows(one["config"], list(one["config"]))
         one["config"] = {key: value for key, value in one["config"].items() if value != []}
 
 
-def _short(row: Any) -> Any:
+def _collapse_heading(row: Any) -> Any:
     """A name without a heading is written as the name alone."""
     return row["key"] if isinstance(row, dict) and row.get("key") and not row.get("label") else row
 
 
-def _rows_with_codes(owner: dict[str, Any], keys: Iterable[str]) -> None:
+def _option_rows(owner: dict[str, Any], keys: Iterable[str]) -> None:
     """Lists of options: each has a code, made of its label."""
     for key in keys:
         rows = _objects(owner.get(key) or [])
@@ -279,7 +279,7 @@ def _named(row: dict[str, Any], name: str, rows: list[dict[str, Any]], otherwise
     if not str(row.get(name) or "").strip():
         text = row.get(of) or {}
         words = str(text.get("en") or "") if isinstance(text, dict) else ""
-        row[name] = free(slug(words, otherwise), [str(other.get(name)) for other in rows if other is not row])
+        row[name] = unique_name(slug(words, otherwise), [str(other.get(name)) for other in rows if other is not row])
 
 
 def _objects(rows: Any) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from annotation.models import Annotation, Assignment, Outcome
-from annotation.services.outcomes import facts_of, verdict_on
+from annotation.services.outcomes import facts_of, judge_unit
 from benchmarks.models import Benchmark, Image, Item, Stage
 from benchmarks.rules.derivations import PictureRef, Result, Source
 from people.models import Rater
@@ -69,14 +69,14 @@ def _sources(items: Any, stage: Stage) -> dict[int, Source]:
     return found
 
 
-def brought(answers: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def picture_answers(answers: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Answers that are pictures: they name one by its sha."""
     return {key: answer for key, answer in answers.items() if isinstance(answer, Mapping) and answer.get("sha")}
 
 
 def _pictures(answers: Iterable[Annotation], benchmark: Benchmark) -> dict[str, int]:
     """Images of the team by sha."""
-    shas = {str(picture["sha"]) for one in answers for picture in brought(one.answers).values()}
+    shas = {str(picture["sha"]) for one in answers for picture in picture_answers(one.answers).values()}
     return dict(Image.objects.filter(team=benchmark.team_id, sha256__in=shas).values_list("sha256", "pk"))
 
 
@@ -92,7 +92,7 @@ def _result(
     outcome = outcomes[unit.pk] if outcomes is not None else None
     passes = True
     if outcome is not None:
-        passes = verdict_on(outcome.rule_version, [answer], facts.get(unit.item_id, {})).state == "accepted"
+        passes = judge_unit(outcome.rule_version, [answer], facts.get(unit.item_id, {})).state == "accepted"
     return Result(
         item=sources[unit.item_id],
         target=unit.target,
@@ -105,7 +105,7 @@ def _result(
             key: PictureRef(
                 pictures[str(one["sha"])], "", str(one.get("source", ""))[:500], str(one.get("licence", ""))[:120]
             )
-            for key, one in brought(answer.answers).items()
+            for key, one in picture_answers(answer.answers).items()
             if str(one["sha"]) in pictures
         },
         score=outcome.numbers.get("score") if outcome is not None else None,

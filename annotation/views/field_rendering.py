@@ -10,20 +10,20 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from annotation.displays.layout import Said
-from annotation.fields.bound import Bound, bind
+from annotation.displays.layout import ResolvedLayout
+from annotation.fields.bound import BoundField, bind_fields
 from annotation.fields.contract import Shown
-from annotation.fields.form import Speech
+from annotation.fields.form import Localiser
 from annotation.models import Draft, RuleVersion, SheetVersion
 from annotation.services.sheet_versions import sheet_of
-from annotation.sheets import Parsed, Sheet
+from annotation.sheets import ParsedSheet, Sheet
 from benchmarks.rules.acceptance import Rule
 
 Pieces = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Remark:
+class SheetProblem:
     """What does not fit between fields: it blocks, or may be confirmed under `mark`."""
 
     key: str
@@ -33,34 +33,34 @@ class Remark:
 
 
 @dataclass(frozen=True)
-class Filled:
+class SheetInput:
     """What is in the fields already, and what became of it. Nothing of it: the sheet is empty."""
 
     raw: Mapping[str, Any]
-    parsed: Parsed
+    parsed: ParsedSheet
     confirmed: tuple[str, ...] = ()
 
 
-def drawn_fields(version: SheetVersion, rule: int | None, said: Said, spoken: str, target: str) -> str:
+def render_empty_fields(version: SheetVersion, rule: int | None, said: ResolvedLayout, spoken: str, target: str) -> str:
     """An empty sheet's fields. They are the same for everybody of a culture, and kept."""
-    return joined(_kept(_empty, version)(version, rule, spoken, target), said)
+    return join_with_fold(_kept(_empty, version)(version, rule, spoken, target), said)
 
 
-def drawn_with(
-    version: SheetVersion, rule: int | None, said: Said, speech: Speech, shown: Shown, filled: Filled
+def render_filled_fields(
+    version: SheetVersion, rule: int | None, said: ResolvedLayout, speech: Localiser, shown: Shown, filled: SheetInput
 ) -> str:
     """The fields with what is in them, or as they depend on the item."""
     sheet, parsed = sheet_of(version), filled.parsed
-    bound = bind(sheet.fields, speech, filled.raw, parsed.errors, parsed.warnings, filled.confirmed, shown)
+    bound = bind_fields(sheet.fields, speech, filled.raw, parsed.errors, parsed.warnings, filled.confirmed, shown)
     pieces = _drawn(sheet, bound, rule, speech)
     remarks = _remarks(sheet, speech, parsed)
     marks = [mark for mark in filled.confirmed if any(mark.startswith(f"{check.key}:") for check in sheet.checks)]
     end = render_to_string("annotation/sheet/remarks.html", {"remarks": remarks, "marks": marks})
-    return joined((*pieces, ("", end)), said)
+    return join_with_fold((*pieces, ("", end)), said)
 
 
-def from_draft(draft: Draft | None) -> Filled:
-    return Filled(draft.answers if draft else {}, Parsed())
+def from_draft(draft: Draft | None) -> SheetInput:
+    return SheetInput(draft.answers if draft else {}, ParsedSheet())
 
 
 def _kept(draw: Any, version: SheetVersion) -> Any:
@@ -71,13 +71,13 @@ def _kept(draw: Any, version: SheetVersion) -> Any:
 @lru_cache(maxsize=256)
 def _empty(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Pieces:
     """A sheet version never changes; it is told from others by its id."""
-    sheet, speech = sheet_of(version), Speech(spoken, target)
-    return _drawn(sheet, bind(sheet.fields, speech, {}), rule, speech)
+    sheet, speech = sheet_of(version), Localiser(spoken, target)
+    return _drawn(sheet, bind_fields(sheet.fields, speech, {}), rule, speech)
 
 
-def _drawn(sheet: Sheet, fields: list[Bound], rule: int | None, speech: Speech) -> Pieces:
+def _drawn(sheet: Sheet, fields: list[BoundField], rule: int | None, speech: Localiser) -> Pieces:
     pieces = []
-    after = _last_counted(sheet, rule)
+    after = _last_scored_field(sheet, rule)
     for one, field in zip(sheet.fields, fields, strict=True):
         html = render_to_string(field.input, {"field": field})
         if one.show_if is not None:
@@ -89,7 +89,7 @@ def _drawn(sheet: Sheet, fields: list[Bound], rule: int | None, speech: Speech) 
     return tuple(pieces)
 
 
-def joined(pieces: Pieces, said: Said) -> str:
+def join_with_fold(pieces: Pieces, said: ResolvedLayout) -> str:
     """With the fold behind its gate; without one, before all fields."""
     fold = render_to_string("annotation/displays/fold.html", {"said": said}) if said.part else ""
     at = next((number for number, (key, _html) in enumerate(pieces, start=1) if key and key == said.gate), 0)
@@ -97,12 +97,12 @@ def joined(pieces: Pieces, said: Said) -> str:
     return SafeString("".join([*html[:at], fold, *html[at:]]))
 
 
-def _remarks(sheet: Sheet, speech: Speech, parsed: Parsed) -> list[Remark]:
+def _remarks(sheet: Sheet, speech: Localiser, parsed: ParsedSheet) -> list[SheetProblem]:
     found = [check for check in sheet.checks if check.key in {**parsed.errors, **parsed.warnings}]
-    return [Remark(one.key, speech.say(one.words), one.key in parsed.errors, f"{one.key}:check") for one in found]
+    return [SheetProblem(one.key, speech.say(one.words), one.key in parsed.errors, f"{one.key}:check") for one in found]
 
 
-def _last_counted(sheet: Sheet, rule: int | None) -> str:
+def _last_scored_field(sheet: Sheet, rule: int | None) -> str:
     """The field behind which the score and the verdict stand: the last that they read. No score, no verdict: one sheet
     of several does not decide, and beside a score it is what the number is held against."""
     if sheet.score is None:
@@ -127,7 +127,7 @@ def rules_of(version: SheetVersion, rule: int | None, spoken: str, target: str) 
 
 @lru_cache(maxsize=256)
 def _rules(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Mapping[str, Any]:
-    sheet, speech = sheet_of(version), Speech(spoken, target)
+    sheet, speech = sheet_of(version), Localiser(spoken, target)
     data: dict[str, Any] = {}
     if shown := {one.key: one.show_if.to_json() for one in sheet.fields if one.show_if}:
         data["show"] = shown

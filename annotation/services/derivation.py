@@ -17,9 +17,9 @@ from typing import Any
 from django.db.models import Q
 
 from annotation.models import Campaign, ItemSource
-from annotation.services import filling, outbox, outcomes, slots
-from annotation.services.accepted import results_of
-from annotation.services.sql import change, fetch
+from annotation.services import derivation_outbox, outcomes, slot_creation, slots
+from annotation.services.accepted_results import results_of
+from annotation.services.sql import execute, fetch
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Item, ItemImage, Stage
 from benchmarks.perceptual_hash import TooManyPictures
@@ -63,25 +63,25 @@ WHERE later.derivation ->> 'of' = 'items' AND i.created_at > %(since)s
 """
 
 
-def work_off(at: datetime) -> int:
+def process_due(at: datetime) -> int:
     """Until nothing is due; says in how many steps. Each is a transaction of its own, and loses nothing if killed."""
     for step in range(MOST_ROUNDS):
         stage_id = _next()
         if stage_id is None:
             return step
-        follow(stage_id, _step(stage_id, at))
+        sync_campaign_slots(stage_id, _step(stage_id, at))
     return MOST_ROUNDS
 
 
-def notice(since: datetime) -> int:
+def mark_changed_items(since: datetime) -> int:
     """Note what changed in items themselves. For the beat."""
-    return change(UNNOTICED, {"since": since})
+    return execute(UNNOTICED, {"since": since})
 
 
-def renew(stage: Stage) -> None:
+def rederive_stage(stage: Stage) -> None:
     """Look at all the items of a stage again: its derivation is new, or another one."""
-    change(RENEW, [stage.pk])
-    outbox.soon()
+    execute(RENEW, [stage.pk])
+    derivation_outbox.schedule_worker()
 
 
 def _next() -> int | None:
@@ -103,7 +103,7 @@ def _step(stage_id: int, at: datetime) -> list[int]:
     if own:
         if stage.acceptance == Stage.Acceptance.BY_RULE:
             outcomes.judge_items(own, at)
-        change(HAND_ON, [list(own)])
+        execute(HAND_ON, [list(own)])
     return derive(stage, due - own, at) if due - own else []
 
 
@@ -149,7 +149,7 @@ def _upsert(stage: Stage, drafts: Sequence[ItemDraft], existing: set[int], at: d
     kept, made = _match(stage, drafts)
     _make(stage, made, kept)
     ids = list(kept)
-    _link(kept)
+    _write_sources(kept)
     back = Item.objects.filter(pk__in=ids, withdrawn_because=BECAUSE, withdrawn_at__isnull=False)
     returned = list(back.values_list("pk", flat=True))
     Item.objects.filter(pk__in=returned).update(withdrawn_at=None, withdrawn_because="")
@@ -158,8 +158,8 @@ def _upsert(stage: Stage, drafts: Sequence[ItemDraft], existing: set[int], at: d
     informed = {item for (item,) in fetch(CONTRIBUTORS, {"items": ids})}
     known_before = list(informed & existing)
     if known_before and stage.staffing == Stage.Staffing.CONTRIBUTORS:
-        slots.to_end(known_before)
-    outbox.note({*returned, *gone, *known_before})
+        slots.move_to_end(known_before)
+    derivation_outbox.mark_items_due({*returned, *gone, *known_before})
     return [*(pk for pk in ids if pk not in existing), *returned, *gone]
 
 
@@ -182,7 +182,7 @@ def _sorted(context: Mapping[str, Any]) -> str:
     return json.dumps(said, sort_keys=True, ensure_ascii=False)
 
 
-def _names(draft: ItemDraft, key: str = "") -> list[str]:
+def _candidate_keys(draft: ItemDraft, key: str = "") -> list[str]:
     """Keys in the order in which they are tried: its own, with its mark, with a digest of what it says."""
     key, last = key or draft.key, digest(*(str(part) for part in _content(draft)))[:8]
     return [key, *([f"{key}.{draft.mark}"] if draft.mark else []), f"{key}.{last}"]
@@ -190,12 +190,12 @@ def _names(draft: ItemDraft, key: str = "") -> list[str]:
 
 def _former_names(draft: ItemDraft) -> list[str]:
     """Keys that an item derived by an earlier version of Emic may have."""
-    return _names(draft, draft.former) if draft.former and draft.former != draft.key else []
+    return _candidate_keys(draft, draft.former) if draft.former and draft.former != draft.key else []
 
 
 def _match(stage: Stage, drafts: Sequence[ItemDraft]) -> tuple[dict[int, ItemDraft], list[tuple[str, ItemDraft]]]:
     """The items that say what a draft says, and under which key the others are to be made."""
-    wanted = [name for draft in drafts for name in (*_names(draft), *_former_names(draft))]
+    wanted = [name for draft in drafts for name in (*_candidate_keys(draft), *_former_names(draft))]
     there = {one.key: one for one in stage.items.filter(key__in=wanted).prefetch_related("images")}
     contents = {key: _content_of(item) for key, item in there.items()}
     kept: dict[int, ItemDraft] = {}
@@ -211,7 +211,7 @@ def _match(stage: Stage, drafts: Sequence[ItemDraft]) -> tuple[dict[int, ItemDra
             new.append(draft)
     for draft in merged(new):
         said = _content(draft)
-        name = next(n for n in _names(draft) if n not in made and contents.get(n, said) == said)
+        name = next(n for n in _candidate_keys(draft) if n not in made and contents.get(n, said) == said)
         if name in there:
             kept[there[name].pk] = draft
         else:
@@ -252,7 +252,7 @@ def _make(stage: Stage, made: Sequence[tuple[str, ItemDraft]], kept: dict[int, I
     ItemImage.objects.bulk_create(uses, batch_size=2000)
 
 
-def _link(kept: Mapping[int, ItemDraft]) -> None:
+def _write_sources(kept: Mapping[int, ItemDraft]) -> None:
     """What each item is made of now. Who had a part in it stays known in its contributors."""
     wanted = {(item, source, annotation) for item, draft in kept.items() for source, annotation in draft.sources}
     there = {
@@ -263,7 +263,7 @@ def _link(kept: Mapping[int, ItemDraft]) -> None:
     ItemSource.objects.bulk_create(new, batch_size=2000)
 
 
-def lay_out(stage_id: int | None = None) -> int:
+def arrange_contact_sheets(stage_id: int | None = None) -> int:
     """Arrange contact sheets that were derived, look-alikes nearest together; says how many.
 
     Reads every picture, so outside any transaction; the beat does it for those that a killed worker left.
@@ -279,11 +279,11 @@ def lay_out(stage_id: int | None = None) -> int:
     return len(found)
 
 
-def follow(stage_id: int, items: Iterable[int]) -> None:
+def sync_campaign_slots(stage_id: int, items: Iterable[int]) -> None:
     """Open what is new to the campaigns under way, and close what was withdrawn. The beat does the same for all."""
     ids = list(items)
     live = (Campaign.State.OPEN, Campaign.State.PAUSED)
     if ids:
-        lay_out(stage_id)
+        arrange_contact_sheets(stage_id)
         for campaign in Campaign.objects.filter(stage=stage_id, state__in=live).select_related("stage").order_by("pk"):
-            filling.fill(campaign, ids)
+            slot_creation.create_missing_slots(campaign, ids)

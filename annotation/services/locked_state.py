@@ -8,17 +8,17 @@ from annotation.services.sql import fetch
 
 
 @dataclass(frozen=True)
-class Before:
+class LockedState:
     """The assignment as it is under its lock."""
 
     state: str
     has_draft: bool
     version: int
-    live: int | None
+    live_annotation: int | None
     live_counted: bool
     waits: bool
     """Its answer is kept as surplus: only a place that comes free counts it."""
-    held: int
+    reserved: int
     """Places that the person holds here now."""
     seconds: float
     """At work, since the moment that was asked about, on what they sent after it, here and elsewhere. Of an answer that
@@ -48,11 +48,11 @@ WHERE a.id = %(assignment)s FOR NO KEY UPDATE OF a
 """
 
 
-def before_of(assignment: Assignment, client_key: str = "", since: datetime | None = None) -> Before:
+def lock_assignment(assignment: Assignment, client_key: str = "", since: datetime | None = None) -> LockedState:
     """Lock it. Needs the lock of its Participation. `seconds` is what was spent after `since`."""
     stage = assignment.campaign.stage
     params = {
         "assignment": assignment.pk, "key": client_key, "benchmark": stage.benchmark_id, "stage": stage.key,
         "acceptance": stage.acceptance, "since": since,
     }  # fmt: skip
-    return Before(*fetch(BEFORE, params)[0])
+    return LockedState(*fetch(BEFORE, params)[0])

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.displays.contract import Part, Plain, words
+from annotation.displays.contract import DisplayDefaults, MessagePart, words
 from annotation.displays.layout import PLAIN, Layout
 from annotation.fields.contract import Shown, ShownImage
 from annotation.fields.grouping.spec import clusters, in_order
 
 
 @dataclass(frozen=True)
-class Picture:
+class ContactPicture:
     """`near`: the numbers of the nearest pictures with how alike they are, as "4:0.95 2:0.93"."""
 
     number: int
@@ -20,49 +20,49 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Group:
+class NearDuplicateGroup:
     """`number` 0: pictures like no other. `low`, `high`: how alike two of the group are, over all known pairs."""
 
     number: int
-    pictures: Sequence[Picture]
+    pictures: Sequence[ContactPicture]
     low: str = ""
     high: str = ""
 
 
-class ContactDisplay(Plain):
+class ContactDisplay(DisplayDefaults):
     key = "contact"
     roles: tuple[str, ...] = ()
     template = "annotation/displays/contact.html"
     script = "js/displays/contact.js"
     style = "css/contact.css"
 
-    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[Part]:
+    def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[MessagePart]:
         """The pictures by name and in role order, so that what a person saw together gives a model no hint."""
         parts = words(shown.text)
         for image in shown.images:
-            parts += [Part("text", text=f"{image.role}:"), Part("image", sha=image.sha)]
+            parts += [MessagePart("text", text=f"{image.role}:"), MessagePart("image", sha=image.sha)]
         return parts
 
 
-def groups_of(shown: Shown) -> list[Group]:
+def build_contact_groups(shown: Shown) -> list[NearDuplicateGroup]:
     """The sheet as it is drawn; pictures that look like no other come last, together."""
     order = in_order(shown)
     number = {name: at for at, name in enumerate(order, start=1)}
     images = {image.role: image for image in shown.images}
     near: Mapping[str, Any] = shown.context.get("near") or {}
 
-    def picture(name: str) -> Picture:
+    def picture(name: str) -> ContactPicture:
         beside = [f"{number[other]}:{alike:.2f}" for other, alike in near.get(name) or [] if other in number]
-        return Picture(number[name], images[name], " ".join(beside))
+        return ContactPicture(number[name], images[name], " ".join(beside))
 
     groups = []
     for at, names in enumerate((one for one in clusters(shown) if len(one) > 1), start=1):
         own = set(names)
         alike = [value for name in names for other, value in near.get(name) or [] if other in own]
         ends = (f"{min(alike):.2f}", f"{max(alike):.2f}") if alike else ("", "")
-        groups.append(Group(at, [picture(name) for name in names], *ends))
+        groups.append(NearDuplicateGroup(at, [picture(name) for name in names], *ends))
     alone = [one[0] for one in clusters(shown) if len(one) == 1]
-    return [*groups, Group(0, [picture(name) for name in alone])] if alone else groups
+    return [*groups, NearDuplicateGroup(0, [picture(name) for name in alone])] if alone else groups
 
 
 DISPLAY = ContactDisplay()

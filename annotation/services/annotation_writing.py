@@ -7,7 +7,7 @@ from psycopg.types.json import Jsonb
 
 from annotation.models import Annotation, Assignment, Rating, Review
 from annotation.services.sql import fetch
-from annotation.sheets import Code
+from annotation.sheets import FieldCode
 
 # The answer, one rating for each code, and the assignment's new state: all or nothing anyway, so in one round trip.
 WRITE = """
@@ -33,7 +33,7 @@ SELECT id FROM kept
 """
 
 
-def write(annotation: Annotation, codes: Sequence[Code], campaign_id: int, unit_id: int) -> Annotation:
+def write(annotation: Annotation, codes: Sequence[FieldCode], campaign_id: int, unit_id: int) -> Annotation:
     """Write a new annotation with its ratings, and call its assignment submitted."""
     params: dict[str, Any] = {
         **{field.attname: getattr(annotation, field.attname) for field in annotation._meta.concrete_fields},
@@ -51,13 +51,13 @@ def write(annotation: Annotation, codes: Sequence[Code], campaign_id: int, unit_
     return annotation
 
 
-def take_back(annotation_id: int, reason: str) -> None:
+def retract(annotation_id: int, reason: str) -> None:
     """An answer that is superseded or undone stays, and is neither live nor counted."""
     Annotation.objects.filter(pk=annotation_id).update(live=False, counted=False, uncounted_because=reason)
     Rating.objects.filter(annotation_id=annotation_id).update(live=False, counted=False)
 
 
-def bring_back(earlier: Annotation, later: Annotation) -> None:
+def restore(earlier: Annotation, later: Annotation) -> None:
     """The superseded answer is live again, counted or not as the one that was taken back. Its place never changed."""
     flags = {"live": True, "counted": later.counted}
     because = later.uncounted_because

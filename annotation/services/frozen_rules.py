@@ -31,7 +31,7 @@ def freeze(stage: Stage) -> RuleVersion | None:
     return RuleVersion.objects.create(stage=stage, number=number, definition=stage.acceptance_rule)
 
 
-def stamp(campaign: Campaign) -> str:
+def acceptance_stamp(campaign: Campaign) -> str:
     """What an answer says of how it is accepted: "on_submit", "by_review", "by_rule 2"."""
     version = campaign.rule_version
     return f"{campaign.stage.acceptance} {version.number}" if version is not None else campaign.stage.acceptance

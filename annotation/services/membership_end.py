@@ -3,14 +3,14 @@
 from datetime import datetime
 
 from annotation.models import Participation
-from annotation.services.allocation import lock_seat
+from annotation.services.allocation import lock_participation
 from annotation.services.leases import release
 from annotation.services.transactions import in_transaction
 from people.models import CohortMember, User
 from people.services import memberships
 
 
-def end(member: CohortMember, actor: User, at: datetime) -> int | None:
+def end_membership_and_release(member: CohortMember, actor: User, at: datetime) -> int | None:
     """End a membership, then give back what the person holds there: how many places, or None if it had ended before.
 
     Ended first: a claim that began before is waited for by the lock, one that begins after finds no member.
@@ -23,5 +23,5 @@ def end(member: CohortMember, actor: User, at: datetime) -> int | None:
 
 @in_transaction
 def _release(participation_id: int, at: datetime) -> int:
-    lock_seat(participation_id)
+    lock_participation(participation_id)
     return release(participation_id, at)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Sum
 
-from annotation.from_files import from_files
+from annotation.file_answer_counts import count_file_answers
 from annotation.models import Campaign, Outcome, Tally
-from annotation.services.reviews import Batch, batches
+from annotation.services.reviews import ReviewCounts, review_counts
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.panels import Panel
 
@@ -16,7 +16,7 @@ State = Outcome.State
 
 
 @dataclass(frozen=True)
-class Judged:
+class RuleCounts:
     """Units of a by-rule stage that have what they need, by what the rule says."""
 
     accepted: int = 0
@@ -25,24 +25,24 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Link:
+class StageProgress:
     """`answers`: of people, also those from files. `review` and `judged` are None where nobody, or no rule, decides.
     `to`: stages that take what is accepted."""
 
     stage: Stage
     items: int
     answers: int
-    review: Batch | None
-    judged: Judged | None
+    review: ReviewCounts | None
+    judged: RuleCounts | None
     to: list[Stage]
 
 
 @dataclass(frozen=True)
-class Facts:
-    links: list[Link]
+class StageFlow:
+    links: list[StageProgress]
 
 
-def facts(benchmark: Benchmark) -> Facts | None:
+def stage_flow(benchmark: Benchmark) -> StageFlow | None:
     """Seven queries at most. None where there is only one stage and nothing decides on its answers."""
     stages = list(benchmark.stages.all())
     plain = [stage.acceptance == Stage.Acceptance.ON_SUBMIT for stage in stages]
@@ -53,18 +53,18 @@ def facts(benchmark: Benchmark) -> Facts | None:
     tallies = Tally.objects.filter(cohort__campaign__stage__in=stages).order_by()
     given = dict(tallies.values_list("cohort__campaign__stage").annotate(n=Sum("submitted")))
     stage_of = dict(Campaign.objects.filter(stage__in=stages).values_list("pk", "stage"))
-    for campaign, brought in from_files(stage_of).items():
+    for campaign, brought in count_file_answers(stage_of).items():
         given[stage_of[campaign]] = given.get(stage_of[campaign], 0) + brought.people
-    reviewed = batches(stage for stage in stages if stage.acceptance == Stage.Acceptance.BY_REVIEW)
-    judged = _judged(stage for stage in stages if stage.acceptance == Stage.Acceptance.BY_RULE)
-    return Facts(
+    reviewed = review_counts(stage for stage in stages if stage.acceptance == Stage.Acceptance.BY_REVIEW)
+    judged = _rule_counts(stage for stage in stages if stage.acceptance == Stage.Acceptance.BY_RULE)
+    return StageFlow(
         [
-            Link(
+            StageProgress(
                 stage,
                 items.get(stage.pk, 0),
                 given.get(stage.pk, 0),
-                reviewed.get(stage.pk, Batch()) if stage.acceptance == Stage.Acceptance.BY_REVIEW else None,
-                judged.get(stage.pk, Judged()) if stage.acceptance == Stage.Acceptance.BY_RULE else None,
+                reviewed.get(stage.pk, ReviewCounts()) if stage.acceptance == Stage.Acceptance.BY_REVIEW else None,
+                judged.get(stage.pk, RuleCounts()) if stage.acceptance == Stage.Acceptance.BY_RULE else None,
                 [later for later in stages if stage.key in (later.derivation or {}).get("from", ())],
             )
             for stage in stages
@@ -72,15 +72,15 @@ def facts(benchmark: Benchmark) -> Facts | None:
     )
 
 
-def _judged(stages: Iterable[Stage]) -> Mapping[int, Judged]:
+def _rule_counts(stages: Iterable[Stage]) -> Mapping[int, RuleCounts]:
     counts: dict[int, Counter[str]] = {}
     rows = Outcome.objects.filter(campaign__stage__in=[stage.pk for stage in stages]).order_by()
     for stage, state, n in rows.values_list("campaign__stage", "state").annotate(n=Count("pk")):
         counts.setdefault(stage, Counter())[state] = n
     return {
-        stage: Judged(found[State.ACCEPTED], found[State.REJECTED], found[State.UNDECIDED])
+        stage: RuleCounts(found[State.ACCEPTED], found[State.REJECTED], found[State.UNDECIDED])
         for stage, found in counts.items()
     }
 
 
-PANEL = Panel("annotation/chain.html", facts)
+PANEL = Panel("annotation/chain.html", stage_flow)

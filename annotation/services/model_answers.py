@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from django.db.models import Exists, OuterRef, Q
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Rating, Review
-from annotation.services import outbox, rules, slots
+from annotation.services import derivation_outbox, frozen_rules, slots
 from annotation.services.answers import OF_FILES
 from annotation.services.inclusion import recompute_counted
 from annotation.services.reviews import BECOMES, Decision
 from annotation.services.sql import fetch
-from annotation.sheets import Parsed
+from annotation.sheets import ParsedSheet
 from people.models import Rater
 
 OF_RUNS = "run:"  # so begin the keys of answers that a run wrote
@@ -77,12 +77,12 @@ SELECT id, assignment_id FROM kept
 """
 
 
-class Mixed(Exception):
+class MixedSources(Exception):
     """The model has other answers in this campaign: of a file, or of another run."""
 
 
 @dataclass(frozen=True)
-class Desk:
+class AnswerDestination:
     """Where a model's answers to a campaign are written. `cohort`: whose tally tells pages that there are new ones."""
 
     campaign: Campaign
@@ -91,25 +91,25 @@ class Desk:
     cohort: int | None
 
     @classmethod
-    def of(cls, campaign: Campaign, rater: Rater) -> "Desk":
+    def of(cls, campaign: Campaign, rater: Rater) -> "AnswerDestination":
         first = CampaignCohort.objects.filter(campaign=campaign).order_by("pk").values_list("pk", flat=True).first()
-        return cls(campaign, rater, rules.stamp(campaign), first)
+        return cls(campaign, rater, frozen_rules.acceptance_stamp(campaign), first)
 
 
 @dataclass(frozen=True)
-class Answer:
+class ModelAnswer:
     """One readable reply. `key` begins the keys of all answers that come of the same question, such as "run:7:12:"."""
 
     unit: int
     item: int
     repeat: int
     key: str
-    parsed: Parsed
+    parsed: ParsedSheet
     shown_at: datetime
     at: datetime
 
 
-class Hand(NamedTuple):
+class AssignmentRow(NamedTuple):
     assignment: int
     version: int
     live: int | None
@@ -117,13 +117,13 @@ class Hand(NamedTuple):
     answers: str | None
 
 
-def by_files(campaign: Campaign, rater: Rater) -> bool:
+def has_file_answers(campaign: Campaign, rater: Rater) -> bool:
     """Whether answers of a file stand in this model's name."""
     own = Annotation.objects.filter(assignment__campaign=campaign, rater=rater, live=True)
     return own.filter(client_key__startswith=OF_FILES).exists()
 
 
-def by_run(campaign: Campaign, raters: Collection[int]) -> set[int]:
+def raters_with_run_answers(campaign: Campaign, raters: Collection[int]) -> set[int]:
     """Of these raters, the models whose answers here are a run's."""
     own = Annotation.objects.filter(
         rater=OuterRef("pk"), assignment__campaign=campaign, live=True, client_key__startswith=OF_RUNS
@@ -132,21 +132,22 @@ def by_run(campaign: Campaign, raters: Collection[int]) -> set[int]:
     return set(rows.values_list("pk", flat=True))
 
 
-def write(desk: Desk, answers: Sequence[Answer], at: datetime) -> dict[str, int]:
+def write(desk: AnswerDestination, answers: Sequence[ModelAnswer], at: datetime) -> dict[str, int]:
     """The annotation of each by its `key`; needs a transaction.
 
     The same answer to the same question stands as it is, another one takes its place. Repeats are kept and not
-    counted, and so is what the campaign does not count. Raises Mixed before anything of another origin is touched.
+    counted, and so is what the campaign does not count. Raises MixedSources before anything of another
+    origin is touched.
     """
     if not answers:
         return {}
-    hands = _hands(desk, answers, at)
+    hands = _assignment_rows(desk, answers, at)
     found: dict[str, int] = {}
-    new: list[tuple[Answer, Hand]] = []
+    new: list[tuple[ModelAnswer, AssignmentRow]] = []
     for one in answers:
         hand = hands[one.unit, one.repeat]
         if hand.live is not None and not str(hand.key).startswith(one.key):
-            raise Mixed
+            raise MixedSources
         if hand.live is not None and json.loads(str(hand.answers)) == one.parsed.answers:
             found[one.key] = hand.live
         else:
@@ -156,26 +157,28 @@ def write(desk: Desk, answers: Sequence[Answer], at: datetime) -> dict[str, int]
         fetch(TAKE_BACK, {"ids": old, "because": SUPERSEDED})
     if new:
         found |= _written(desk, new, at)
-        outbox.note({one.item for one, _hand in new})
-        _tell(desk)
+        derivation_outbox.mark_items_due({one.item for one, _hand in new})
+        _schedule_derivation(desk)
     return found
 
 
-def _hands(desk: Desk, answers: Sequence[Answer], at: datetime) -> dict[tuple[int, int], Hand]:
+def _assignment_rows(
+    desk: AnswerDestination, answers: Sequence[ModelAnswer], at: datetime
+) -> dict[tuple[int, int], AssignmentRow]:
     params: dict[str, Any] = {"campaign": desk.campaign.pk, "rater": desk.rater.pk, "at": at}
-    found: dict[tuple[int, int], Hand] = {}
+    found: dict[tuple[int, int], AssignmentRow] = {}
     missing = list(answers)
     while missing:  # what another transaction has just made is seen the next time
         params["units"], params["repeats"] = [one.unit for one in missing], [one.repeat for one in missing]
         params["shown"] = [one.shown_at for one in missing]
         for pk, unit, repeat, *rest in fetch(HANDS, params):
-            found[unit, repeat] = Hand(pk, *rest)
+            found[unit, repeat] = AssignmentRow(pk, *rest)
         missing = [one for one in missing if (one.unit, one.repeat) not in found]
     return found
 
 
-def _written(desk: Desk, new: Sequence[tuple[Answer, Hand]], at: datetime) -> dict[str, int]:
-    because = _because(desk)
+def _written(desk: AnswerDestination, new: Sequence[tuple[ModelAnswer, AssignmentRow]], at: datetime) -> dict[str, int]:
+    because = _not_counted_reason(desk)
     codes = [(hand.assignment, one.unit, code) for one, hand in new for code in one.parsed.codes]
     rows = fetch(
         WRITE,
@@ -198,18 +201,18 @@ def _written(desk: Desk, new: Sequence[tuple[Answer, Hand]], at: datetime) -> di
     return {one.key: made[hand.assignment] for one, hand in new}
 
 
-def _because(desk: Desk) -> str:
+def _not_counted_reason(desk: AnswerDestination) -> str:
     """Why what a model says now does not count; empty where it does. As for what comes in a file."""
     [(state, excluded)] = fetch(STATE, [desk.rater.pk, desk.campaign.pk])
     return CLOSED if state == Campaign.State.CLOSED else EXCLUDED if excluded else ""
 
 
-def _tell(desk: Desk) -> None:
+def _schedule_derivation(desk: AnswerDestination) -> None:
     if desk.cohort is not None:
-        slots.tally(desk.cohort, 0)
+        slots.update_tally(desk.cohort, 0)
 
 
-def withdraw(desk: Desk, annotations: Sequence[int], at: datetime, because: str = WITHDRAWN) -> int:
+def withdraw(desk: AnswerDestination, annotations: Sequence[int], at: datetime, because: str = WITHDRAWN) -> int:
     """Take these back: kept, neither live nor counted. Says how many stood. Needs a transaction."""
     live = Annotation.objects.filter(pk__in=annotations, live=True)
     found = list(live.select_for_update(no_key=True).values_list("pk", "assignment_id"))
@@ -217,22 +220,22 @@ def withdraw(desk: Desk, annotations: Sequence[int], at: datetime, because: str 
     fetch(TAKE_BACK, {"ids": ids, "because": because})
     hands = Assignment.objects.filter(pk__in=[assignment for _pk, assignment in found])
     hands.update(state=Assignment.State.RELEASED, changed_at=at)
-    outbox.note_answers(ids)
-    _tell(desk)
+    derivation_outbox.mark_answers_due(ids)
+    _schedule_derivation(desk)
     return len(found)
 
 
-def bring_back(desk: Desk, annotations: Sequence[int], at: datetime) -> int:
-    """Those that were withdrawn stand again, as reviewers left them. Says how many. Needs a transaction. Raises Mixed
-    where other answers of the model stand in their places."""
+def restore(desk: AnswerDestination, annotations: Sequence[int], at: datetime) -> int:
+    """Those that were withdrawn stand again, as reviewers left them. Says how many. Needs a transaction. Raises
+    MixedSources where other answers of the model stand in their places."""
     rows = Annotation.objects.filter(pk__in=annotations, live=False, uncounted_because=WITHDRAWN)
     back = list(rows.select_for_update(no_key=True, of=("self",)).select_related("assignment"))
     hands = [one.assignment_id for one in back]
     if Annotation.objects.filter(assignment__in=hands, live=True).exists():
-        raise Mixed
+        raise MixedSources
     decided = Review.objects.filter(annotation__in=back, undone_at=None).values_list("annotation_id", "decision")
     decisions: Mapping[int, str] = dict(decided)
-    closed = CLOSED if _because(desk) == CLOSED else ""
+    closed = CLOSED if _not_counted_reason(desk) == CLOSED else ""
     groups: dict[tuple[str, str], list[Annotation]] = {}
     for one in back:
         decision = decisions.get(one.pk)
@@ -244,6 +247,6 @@ def bring_back(desk: Desk, annotations: Sequence[int], at: datetime) -> int:
         Rating.objects.filter(annotation__in=many).update(live=True)
         Assignment.objects.filter(pk__in=[one.assignment_id for one in many]).update(state=state, changed_at=at)
     recompute_counted([one.pk for one in back])
-    outbox.note_answers([one.pk for one in back])
-    _tell(desk)
+    derivation_outbox.mark_answers_due([one.pk for one in back])
+    _schedule_derivation(desk)
     return len(back)

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy
 
 from annotation.services.reviews import REASONS
-from annotation.sheets import say
+from annotation.sheets import localise
 from benchmarks.models import Stage
 
 DEFAULTS: dict[str, Any] = dict(
@@ -34,9 +34,9 @@ REFUSED: dict[str, Any] = {
 def reason_choices(stage: Stage, language: str) -> list[tuple[str, str]]:
     """Code and words: those of the stage, else the usual ones."""
     if stage.review_reasons:
-        return [(str(row["code"]), say(row["label"], language)) for row in stage.review_reasons]
+        return [(str(row["code"]), localise(row["label"], language)) for row in stage.review_reasons]
     return [(code, str(words)) for code, words in DEFAULTS.items()]
 
 
-def reason_words(stage: Stage, code: str, language: str) -> str:
+def reason_label(stage: Stage, code: str, language: str) -> str:
     return dict(reason_choices(stage, language)).get(code, code)

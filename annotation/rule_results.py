@@ -11,14 +11,14 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import get_language, gettext, gettext_lazy
 
 from annotation.models import Outcome
-from annotation.services.rules import rule_of
-from annotation.sheets import say
+from annotation.services.frozen_rules import rule_of
+from annotation.sheets import localise
 from benchmarks.models import Item, Stage
 from benchmarks.panels import Filter, Panel
 
 
 @dataclass(frozen=True)
-class Failed:
+class FailedClause:
     """A clause in words. `answers`: how many failed it; None where the rule is put to their means."""
 
     words: str
@@ -26,28 +26,28 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Said:
+class RuleResult:
     """`score`: the mean of the answers' totals, and `most` the most there is; None where the rule has none."""
 
     outcome: Outcome
-    failed: list[Failed]
+    failed: list[FailedClause]
     score: float | None
     most: float
 
 
-def facts(item: Item) -> list[Said] | None:
+def rule_results(item: Item) -> list[RuleResult] | None:
     """One query. The newest verdict first."""
     rows = Outcome.objects.filter(unit__item=item).select_related("campaign", "rule_version", "unit")
-    return [_said(one) for one in rows.order_by("-at", "-pk")] or None
+    return [_rule_result(one) for one in rows.order_by("-at", "-pk")] or None
 
 
-def _said(outcome: Outcome) -> Said:
+def _rule_result(outcome: Outcome) -> RuleResult:
     rule = rule_of(outcome.rule_version)
     numbers: Mapping[str, Any] = outcome.numbers
     counts = numbers.get("clauses", {})
     language = get_language() or "en"
-    failed = [Failed(say(rule.words(key), language), counts.get(key)) for key in outcome.failed]
-    return Said(outcome, failed, numbers.get("score"), rule.score.maximum if rule.score else 0)
+    failed = [FailedClause(localise(rule.words(key), language), counts.get(key)) for key in outcome.failed]
+    return RuleResult(outcome, failed, numbers.get("score"), rule.score.maximum if rule.score else 0)
 
 
 def choices(stage: Stage) -> Sequence[tuple[str, str]]:
@@ -61,7 +61,7 @@ def choices(stage: Stage) -> Sequence[tuple[str, str]]:
     ]
 
 
-def narrow(items: QuerySet[Item], state: str) -> QuerySet[Item]:
+def filter_by_result(items: QuerySet[Item], state: str) -> QuerySet[Item]:
     """Items that the rule says so of in any campaign; undecided are all that it neither accepted nor rejected."""
     outcomes = Outcome.objects.filter(unit__item=OuterRef("pk"))
     if state == Outcome.State.UNDECIDED:
@@ -69,5 +69,5 @@ def narrow(items: QuerySet[Item], state: str) -> QuerySet[Item]:
     return items.filter(Exists(outcomes.filter(state=state)))
 
 
-FILTER = Filter("verdict", gettext_lazy("What the rule says"), choices, narrow)
-PANEL = Panel("annotation/verdict.html", facts)
+FILTER = Filter("verdict", gettext_lazy("What the rule says"), choices, filter_by_result)
+PANEL = Panel("annotation/verdict.html", rule_results)

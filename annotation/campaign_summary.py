@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from annotation.from_files import FromFiles, from_files
+from annotation.file_answer_counts import FileAnswerCounts, count_file_answers
 from annotation.models import Campaign, CampaignCohort, ProblemReport
 from annotation.progress import Progress, progress_of
 from benchmarks.models import Benchmark
@@ -13,22 +13,22 @@ MOST_PROBLEMS = 1000
 
 
 @dataclass(frozen=True)
-class UnderWay:
+class ActiveCampaign:
     campaign: Campaign
     progress: Progress
-    brought: FromFiles
+    file_answers: FileAnswerCounts
 
 
 @dataclass(frozen=True)
-class Facts:
+class CampaignSummary:
     """`more` campaigns are under way beside those shown."""
 
-    campaigns: list[UnderWay]
+    campaigns: list[ActiveCampaign]
     more: int
     waiting: int
 
 
-def facts(benchmark: Benchmark) -> Facts | None:
+def campaign_summary(benchmark: Benchmark) -> CampaignSummary | None:
     """Four queries, which read tallies, open problems, and of answers only those that came in files."""
     live = (Campaign.State.OPEN, Campaign.State.PAUSED)
     campaigns = list(Campaign.objects.filter(stage__benchmark=benchmark, state__in=live).order_by("-pk"))
@@ -42,9 +42,12 @@ def facts(benchmark: Benchmark) -> Facts | None:
     for cohort, progress in progress_of(cohorts).items():
         given[cohorts[cohort]] += progress.submitted
         asked[cohorts[cohort]] += progress.wanted
-    brought = from_files(given)
-    lines = [UnderWay(one, Progress(given[one.pk], asked[one.pk]), brought.get(one.pk, FromFiles())) for one in shown]
-    return Facts(lines, len(campaigns) - len(shown), waiting)
+    brought = count_file_answers(given)
+    lines = [
+        ActiveCampaign(one, Progress(given[one.pk], asked[one.pk]), brought.get(one.pk, FileAnswerCounts()))
+        for one in shown
+    ]
+    return CampaignSummary(lines, len(campaigns) - len(shown), waiting)
 
 
-PANEL = Panel("annotation/overview.html", facts)
+PANEL = Panel("annotation/overview.html", campaign_summary)

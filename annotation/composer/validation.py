@@ -6,9 +6,9 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotation.composer.paths import find
-from annotation.composer.reading import MAP, unread
-from annotation.composer.words import place, reason
+from annotation.composer.form_parser import MAP, unreadable_paths
+from annotation.composer.labels import path_label, reason_text
+from annotation.composer.paths import get_value
 from annotation.displays import DISPLAYS, UnknownDisplay, display
 from annotation.displays.layout import Layout
 from annotation.fields.contract import ConfigError
@@ -31,16 +31,16 @@ class StageProblem:
 
     @property
     def place(self) -> str:
-        return place(self.path)
+        return path_label(self.path)
 
     def __str__(self) -> str:
         return f"{self.place}: {self.words}" if self.place else self.words
 
 
-def problems(content: Mapping[str, Any], earlier: Mapping[str, Any]) -> list[StageProblem]:
+def stage_problems(content: Mapping[str, Any], earlier: Mapping[str, Any]) -> list[StageProblem]:
     """`earlier`: the stages before this one, by key. In the order of the form."""
-    broken = [StageProblem(at, _("This is not JSON. Mend it, or empty it.")) for at in unread(content)]
-    found = [*_head(content), *_sheet(content), *_rest(content, earlier)]
+    broken = [StageProblem(at, _("This is not JSON. Mend it, or empty it.")) for at in unreadable_paths(content)]
+    found = [*_head(content), *_sheet(content), *_other_settings(content, earlier)]
     named = {one.path for one in broken}
     return broken + [one for one in found if not any(one.path.startswith(path) for path in named)]
 
@@ -61,10 +61,10 @@ def _head(content: Mapping[str, Any]) -> Iterator[StageProblem]:
 def _sheet(content: Mapping[str, Any]) -> Iterator[StageProblem]:
     """Each question by itself first, so that one that is wrong does not hide the others."""
     sheet = content.get("sheet")
-    rows = find(sheet, "fields", [])
+    rows = get_value(sheet, "fields", [])
     wrong = False
     for at, row in enumerate(rows if isinstance(rows, list) else []):
-        for error in alone(row):
+        for error in field_errors(row):
             wrong = True
             yield _problem(error, f"sheet.fields[{at}]" + error.path.removeprefix("fields[0]"))
     if not wrong:
@@ -74,7 +74,7 @@ def _sheet(content: Mapping[str, Any]) -> Iterator[StageProblem]:
             yield _problem(error, f"sheet.{error.path}".replace("sheet.sheet", "sheet"))
 
 
-def alone(row: Any) -> Iterator[SheetError]:
+def field_errors(row: Any) -> Iterator[SheetError]:
     plain = {key: value for key, value in row.items() if key != "show_if"} if isinstance(row, Mapping) else row
     try:
         Sheet.from_json({"fields": [plain]})
@@ -82,11 +82,11 @@ def alone(row: Any) -> Iterator[SheetError]:
         yield error
 
 
-def readable(content: Mapping[str, Any]) -> Sheet | None:
+def readable_sheet(content: Mapping[str, Any]) -> Sheet | None:
     """The sheet without the questions that cannot be read yet; None when nothing is left. For a preview."""
     sheet = content.get("sheet") or {}
-    rows = [row for row in find(sheet, "fields", []) if not list(alone(row))]
-    for tried in ({**sheet, "fields": rows}, {"fields": rows}, {"fields": [_unasked(row) for row in rows]}):
+    rows = [row for row in get_value(sheet, "fields", []) if not list(field_errors(row))]
+    for tried in ({**sheet, "fields": rows}, {"fields": rows}, {"fields": [_without_condition(row) for row in rows]}):
         try:
             return Sheet.from_json(tried)
         except SheetError:
@@ -94,16 +94,16 @@ def readable(content: Mapping[str, Any]) -> Sheet | None:
     return None
 
 
-def _unasked(row: Mapping[str, Any]) -> dict[str, Any]:
+def _without_condition(row: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key != "show_if"}
 
 
 def _problem(error: Exception, path: str) -> StageProblem:
-    return StageProblem(path, reason(str(getattr(error, "reason", error))))
+    return StageProblem(path, reason_text(str(getattr(error, "reason", error))))
 
 
-def _rest(content: Mapping[str, Any], earlier: Mapping[str, Any]) -> Iterator[StageProblem]:
-    yield from _labelled(content.get("skip_reasons"), "skip_reasons")
+def _other_settings(content: Mapping[str, Any], earlier: Mapping[str, Any]) -> Iterator[StageProblem]:
+    yield from _coded_labels(content.get("skip_reasons"), "skip_reasons")
     yield from _number(content, "target_answers", 1, 1000)
     if content.get("retire_after_skips") is not None:
         yield from _number(content, "retire_after_skips", 1, 1000)
@@ -114,7 +114,7 @@ def _rest(content: Mapping[str, Any], earlier: Mapping[str, Any]) -> Iterator[St
     yield from _layout(content)
 
 
-def _labelled(rows: Any, path: str) -> Iterator[StageProblem]:
+def _coded_labels(rows: Any, path: str) -> Iterator[StageProblem]:
     codes: list[str] = []
     for at, row in enumerate(rows if isinstance(rows, list) else []):
         here, row = f"{path}[{at}]", row if isinstance(row, Mapping) else {}
@@ -147,7 +147,7 @@ def _derivation(derivation: Mapping[str, Any], earlier: Mapping[str, Any]) -> It
             yield StageProblem("derivation.from", words)
     if sources:
         for one in _read(derivation, "derivation", "derivation", Derivation.from_json):
-            yield replace(one, path=_in_rows(one.path, find(derivation, "params.context")))
+            yield replace(one, path=_in_rows(one.path, get_value(derivation, "params.context")))
 
 
 def _in_rows(path: str, brought: Any) -> str:
@@ -164,7 +164,7 @@ def _acceptance(content: Mapping[str, Any]) -> Iterator[StageProblem]:
     if how not in Stage.Acceptance.values:
         yield StageProblem("acceptance", _("Choose one of those shown."))
     if how == Stage.Acceptance.BY_REVIEW:
-        yield from _labelled(content.get("review_reasons"), "review_reasons")
+        yield from _coded_labels(content.get("review_reasons"), "review_reasons")
     if how == Stage.Acceptance.BY_RULE:
         yield from _rule(content)
 
@@ -175,21 +175,21 @@ def _rule(content: Mapping[str, Any]) -> Iterator[StageProblem]:
     except RuleError as error:
         yield _problem(error, "acceptance_rule" + error.path.removeprefix("rule"))
         return
-    sheet = readable(content)
+    sheet = readable_sheet(content)
     known = {one.key for one in sheet.fields} if sheet else set()
     for at, clause in enumerate(rule.clauses):
         for name in sorted(clause.expression.names):
-            if not is_known(name, known):
+            if not is_known_name(name, known):
                 words = _("There is no question “%(key)s” on the sheet.") % {"key": name}
                 yield StageProblem(f"acceptance_rule.clauses[{at}].expression", words)
     if rule.score:
         for name in sorted(rule.score.expression.names):
-            if not is_known(name, known):
+            if not is_known_name(name, known):
                 words = _("There is no question “%(key)s” on the sheet.") % {"key": name}
                 yield StageProblem("acceptance_rule.score.expression", words)
 
 
-def is_known(name: str, keys: set[str]) -> bool:
+def is_known_name(name: str, keys: set[str]) -> bool:
     """A question's key, a number of a question (`box.area`), or what a detector found (`facts.objects`)."""
     return name in keys or name.startswith(FACTS) or name.partition(".")[0] in keys
 
@@ -198,7 +198,7 @@ def _layout(content: Mapping[str, Any]) -> Iterator[StageProblem]:
     layout = content.get("layout") or {}
     yield from _read(layout, "layout", "layout", Layout.from_json)
     gate = layout.get("gate") if isinstance(layout, Mapping) else ""
-    keys = [row.get("key") for row in find(content, "sheet.fields", []) if isinstance(row, Mapping)]
+    keys = [row.get("key") for row in get_value(content, "sheet.fields", []) if isinstance(row, Mapping)]
     if gate and gate not in keys:
         yield StageProblem("layout.gate", _("There is no question “%(key)s” on the sheet.") % {"key": gate})
 
