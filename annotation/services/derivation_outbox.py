@@ -1,7 +1,7 @@
 """What may be accepted otherwise than before is noted in the transaction that changed it, and worked off afterwards.
 
 A row of Due says of an item: of its own stage, that its answers changed; of a later stage, that what is made of it must
-be looked at again. See annotation.services.deriving.
+be looked at again. See annotation.services.derivation.
 """
 
 from collections.abc import Iterable, Sequence
