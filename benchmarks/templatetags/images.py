@@ -33,9 +33,3 @@ def picture(
 @register.simple_tag
 def image_url(image: HasImage, width: int) -> str:
     return image_urls.image_url(image, int(width))
-
-
-@register.simple_tag
-def image_srcset(image: HasImage) -> str:
-    """For <link rel="preload" as="image" imagesrcset imagesizes>: the picture of the next item."""
-    return image_urls.srcset(image)

@@ -26,8 +26,6 @@ from scipy import stats
 
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate, Extra
-from evaluation.metrics.intervals import Scale
-from evaluation.metrics.resampling import cluster_sums, estimate_by_clusters, ratio
 
 McNemar = Literal["exact", "chi-square", "chi-square corrected"]
 Correction = Literal["holm", "benjamini-hochberg"]
@@ -69,45 +67,6 @@ def _mcnemar_p(b: int, c: int, how: McNemar) -> float:
         return float(min(1.0, 2 * stats.binom.cdf(min(b, c), b + c, 0.5)))
     distance = abs(b - c) if how == "chi-square" else max(abs(b - c) - 1, 0)
     return float(stats.chi2.sf(distance**2 / (b + c), 1))
-
-
-def paired_permutation(
-    first: npt.ArrayLike,
-    second: npt.ArrayLike,
-    clusters: npt.ArrayLike | None = None,
-    *,
-    seed: int = 0,
-    permutations: int = PERMUTATIONS,
-    level: float = 0.95,
-) -> Estimate:
-    """Mean of the first less mean of the second score (n,), of the same items; a NaN on one side leaves the item out.
-
-    ``clusters`` (n,): signs flip for whole clusters (all pictures of a concept, all countries of a question), and the
-    interval leaves out clusters. Extras: "p" two-sided, "n_permutations", "exact". Undefined: no item with both.
-    """
-    one, other = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    if one.shape != other.shape:
-        raise ValueError(f"both must score the same items, got shapes {one.shape} and {other.shape}")
-    both = np.isfinite(one) & np.isfinite(other)
-    change = (one - other)[both]
-    labels = np.arange(change.size) if clusters is None else np.asarray(clusters)[both]
-    sums = cluster_sums(labels, change, np.ones(change.size))
-    p, used, exact = permutation_p(sums[:, 0], seed, permutations) if change.size else (None, 0, False)
-    extras = {
-        "p": p, "n_permutations": used, "exact": exact, "test": "paired permutation",
-        "n_left_out": int(both.size - both.sum()),
-    }  # fmt: skip
-    return estimate_by_clusters(
-        sums,
-        ratio,
-        Scale("identity", span=2 * float(max(np.abs(one[both]).max(initial=0), np.abs(other[both]).max(initial=0)))),
-        level=level,
-        method="mean of paired differences",
-        n_units=int(change.size),
-        n_raters=2,
-        n_ratings=2 * int(change.size),
-        extras=extras,
-    )
 
 
 def permutation_p(sums: Floats, seed: int = 0, permutations: int = PERMUTATIONS) -> tuple[float, int, bool]:

@@ -86,10 +86,6 @@ class ModelComparison:
         mine = self.cohort == place
         return Ratings(self.thing[mine], self.rater[mine], self.value[mine], self.n_things, len(self.observed.raters))
 
-    def with_models(self, models: Collection[int], cohort: int) -> Ratings:
-        """A cohort's ratings, with these models as raters more; raters are numbered as in `observed`."""
-        return self.with_scores([(model, self.scores(model)) for model in models], cohort)
-
     def with_scores(self, said: Sequence[tuple[int, Floats]], cohort: int) -> Ratings:
         """A cohort's ratings, with raters more that are given by number and by their scores (things,)."""
         mine = self.cohort == cohort
