@@ -22,6 +22,7 @@ SMALL_BYTES = 64 * 1024  # the most that a visitor may send; signed-in people ha
 READERS_PER_PERSON = 2  # threads of a process that read short bodies of one signed-in person
 FREE_THREADS = 2  # threads of a process that never read short bodies of signed-in people
 DRAIN_SECONDS = 2.0
+WAIT_SECONDS = 0.5  # for another body to be read to its end
 DRAIN_BYTES = 1024 * 1024
 BLOCK_BYTES = 64 * 1024
 KEY = "emic.body"
@@ -104,7 +105,7 @@ class RequestBody:
         if self.is_personal:
             self._has_permit = self.bounds.personal.acquire(self._person)
         else:
-            self._has_permit = self.bounds.readers.acquire(blocking=False)
+            self._has_permit = self.bounds.admit_reader()
         return self._has_permit
 
     def read(self, size: int | None = -1) -> bytes:
@@ -231,6 +232,7 @@ class BodyBounds:
         self.watchdog = Watchdog()
         threads = threads or int(os.environ.get("EMIC_WEB_THREADS", "8"))
         self.readers = threading.BoundedSemaphore(max(1, threads // 2))
+        self._waiters = threading.BoundedSemaphore(max(1, threads // 4))
         self.personal = PersonalReaders(max(1, threads - FREE_THREADS))
 
     def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
@@ -240,7 +242,7 @@ class BodyBounds:
         body = RequestBody(environ["wsgi.input"], environ.get("gunicorn.socket"), length, self)
         environ["wsgi.input"] = environ[KEY] = body
         try:
-            if _is_visitor(environ) and not body.admit():  # without Django, so that a flood of them costs little
+            if _is_visitor(environ) and not self.has_free_reader():  # without Django, so that a flood costs little
                 body.refusal = BUSY
                 start(BUSY, self._headers(BUSY))
                 return _Closing([self.TEXTS[BUSY].encode()], body)
@@ -248,6 +250,27 @@ class BodyBounds:
         except BaseException:
             body.finish()
             raise
+
+    def has_free_reader(self) -> bool:
+        """Whether a body could be read now. Nothing is taken: a permit is held only while a body is read."""
+        is_free = self.readers.acquire(blocking=False)
+        if is_free:
+            self.readers.release()
+        return is_free
+
+    def admit_reader(self) -> bool:
+        """Take a permit, after a moment if need be: most bodies are here at once, and many people may sign in together.
+
+        Few threads wait at a time, so that slow senders hold none of the others.
+        """
+        if self.readers.acquire(blocking=False):
+            return True
+        if not self._waiters.acquire(blocking=False):
+            return False
+        try:
+            return self.readers.acquire(timeout=WAIT_SECONDS)
+        finally:
+            self._waiters.release()
 
     def _answer(self, body: RequestBody, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
         """The application's answer, unless the body failed: Django calls `start` once it has read the body."""
