@@ -232,7 +232,7 @@ class BodyBounds:
         self.watchdog = Watchdog()
         threads = threads or int(os.environ.get("EMIC_WEB_THREADS", "8"))
         self.readers = threading.BoundedSemaphore(max(1, threads // 2))
-        self._waiters = threading.BoundedSemaphore(max(1, threads // 4))
+        self._waiters = threading.BoundedSemaphore(max(1, threads // 2 - 1))
         self.personal = PersonalReaders(max(1, threads - FREE_THREADS))
 
     def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
@@ -252,8 +252,8 @@ class BodyBounds:
             raise
 
     def has_free_reader(self) -> bool:
-        """Whether a body could be read now. Nothing is taken: a permit is held only while a body is read."""
-        is_free = self.readers.acquire(blocking=False)
+        """Whether a body can be read. Nothing is taken: a permit is held only while a body is read."""
+        is_free = self.admit_reader()
         if is_free:
             self.readers.release()
         return is_free
@@ -261,7 +261,7 @@ class BodyBounds:
     def admit_reader(self) -> bool:
         """Take a permit, after a moment if need be: most bodies are here at once, and many people may sign in together.
 
-        Few threads wait at a time, so that slow senders hold none of the others.
+        One thread at least never waits, so that slow senders cannot hold all of them.
         """
         if self.readers.acquire(blocking=False):
             return True

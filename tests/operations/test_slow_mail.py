@@ -2,6 +2,8 @@
 
 import http.cookiejar
 import re
+import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -27,8 +29,15 @@ def ask_for_password(port: int, email: str) -> str:
     with browser.open(address, timeout=SECONDS) as page:
         token = re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.read().decode())[0]
     data = urllib.parse.urlencode({"email": email, "csrfmiddlewaretoken": token}).encode()
-    with browser.open(address, data, timeout=SECONDS) as page:
-        return str(page.read().decode())
+    for _ in range(3):
+        try:
+            with browser.open(address, data, timeout=SECONDS) as page:
+                return str(page.read().decode())
+        except urllib.error.HTTPError as error:
+            if error.code != 503:  # more bodies at once than are read: its page asks to send it again
+                raise
+            time.sleep(float(error.headers["Retry-After"]))
+    raise AssertionError("refused three times")
 
 
 @pytest.mark.django_db(transaction=True)
