@@ -232,7 +232,7 @@ class BodyBounds:
         self.watchdog = Watchdog()
         threads = threads or int(os.environ.get("EMIC_WEB_THREADS", "8"))
         self.readers = threading.BoundedSemaphore(max(1, threads // 2))
-        self._waiters = threading.BoundedSemaphore(max(1, threads // 2 - 1))
+        self.waiters = threading.BoundedSemaphore(max(1, threads // 2 - 1))
         self.personal = PersonalReaders(max(1, threads - FREE_THREADS))
 
     def __call__(self, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
@@ -265,12 +265,12 @@ class BodyBounds:
         """
         if self.readers.acquire(blocking=False):
             return True
-        if not self._waiters.acquire(blocking=False):
+        if not self.waiters.acquire(blocking=False):
             return False
         try:
             return self.readers.acquire(timeout=WAIT_SECONDS)
         finally:
-            self._waiters.release()
+            self.waiters.release()
 
     def _answer(self, body: RequestBody, environ: dict[str, Any], start: Start) -> Iterable[bytes]:
         """The application's answer, unless the body failed: Django calls `start` once it has read the body."""

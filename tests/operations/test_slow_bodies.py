@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from django.contrib.sessions.models import Session
 
-from config.deadline import PersonalReaders
+from config import deadline
+from config.deadline import BodyBounds, PersonalReaders
 from people.models import User
 from tests.load.server import session_of
 from tests.operations.servers import PROCESSES, THREADS, SlowSenders, free_port, get, gunicorn, posted
@@ -108,12 +109,23 @@ def test_at_most_half_of_the_threads_read_bodies_of_visitors(port: int) -> None:
         assert PROCESSES * THREADS // 2 < SENDERS
 
 
-def test_people_who_sign_in_at_the_same_moment_are_all_read(port: int) -> None:
-    """More than half of the threads: some were told that the site is receiving many uploads."""
-    for _ in range(10):
-        with ThreadPoolExecutor(10) as pool:
-            statuses = set(pool.map(lambda _number: posted(port, "/sign-in", [b"a=1"], 3), range(10)))
-        assert statuses == {403}, "read to its end; it lacks the token"
+def test_a_visitor_waits_a_moment_for_a_reader_and_some_threads_never_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of people who signed in together some were told at once that the site is receiving many uploads."""
+    monkeypatch.setattr(deadline, "WAIT_SECONDS", 60)
+    bounds = BodyBounds(None, threads=8)
+    assert all(bounds.admit_reader() for _ in range(4)), "half of the threads read"
+    with ThreadPoolExecutor(3) as pool:
+        waiting = [pool.submit(bounds.admit_reader) for _ in range(3)]
+        while bounds.waiters._value:  # not all of them wait yet
+            time.sleep(0.01)
+        assert not bounds.admit_reader() and not bounds.has_free_reader(), "the last thread is not held"
+        for _ in waiting:
+            bounds.readers.release()
+        assert all(one.result() for one in waiting)
+    monkeypatch.setattr(deadline, "WAIT_SECONDS", 0.01)
+    assert not bounds.has_free_reader()
+    bounds.readers.release()
+    assert bounds.has_free_reader() and bounds.has_free_reader(), "looking takes nothing"
 
 
 def test_a_visitor_sends_64_kib_at_most_and_a_sheet_of_a_visitor_is_asked_to_sign_in(port: int) -> None:
