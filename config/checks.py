@@ -41,9 +41,9 @@ def check_debug(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 @register()
 def check_secrets_key(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    from predictions.services.secrets import mistake
+    from predictions.services.secrets import key_problem
 
-    if mistake():
+    if key_problem():
         hint = "Set EMIC_SECRETS_KEY to the output of: openssl rand -base64 32"
         return [Error("EMIC_SECRETS_KEY is no key.", hint=hint, id="emic.E003")]
     return []

@@ -237,7 +237,7 @@ def import_runs(
     for name, about, noise in MODELS:
         rng = Random(f"{SEED}/{task}/{name}")
         results = json_lines(result_rows(queries, scores, rng, noise))
-        told = runs.Told(
+        told = runs.RunFileInfo(
             collection=collection, model=name, setting="", about=about, task=task, query_set=query_set,
             system_prompt="", score_kind="simulated",
         )  # fmt: skip

@@ -6,7 +6,7 @@ from demo.relevance import CAMPAIGNS, SEED
 from predictions.models import Endpoint
 from predictions.prompts import registry
 from predictions.services import answer_runs, endpoints
-from predictions.services.answer_runs import Plan
+from predictions.services.answer_runs import RunPlan
 
 MODEL = "practice-wren"
 SAMPLE = 60
@@ -26,7 +26,7 @@ def load(demo: Demo, address: str) -> None:
     )
     endpoints.set_prices(endpoint, {"*": {"in": "0", "out": "0"}}, demo.actor, demo.now)
     campaign = Campaign.objects.get(stage__benchmark__slug="caire-demo", name=CAMPAIGNS[0][1])
-    plan = Plan(
+    plan = RunPlan(
         campaign=campaign,
         endpoint=endpoint,
         model=MODEL,

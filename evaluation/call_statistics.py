@@ -14,7 +14,7 @@ from annotation.models import Rating
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
 from evaluation.selection import Selection
 from people.models import Rater
-from predictions.covered import Covered, covered_of
+from predictions.code_mass import CodeMass, code_mass_by_rater
 from predictions.models import Call, Run
 from predictions.models.calls import INCOMPLETE
 
@@ -42,7 +42,7 @@ class CallStatistics:
     ways: Mapping[str, int] = field(default_factory=dict)
     failed: Mapping[int, str] = field(default_factory=dict)
     known: bool = False
-    covered: Covered | None = None
+    covered: CodeMass | None = None
     samples: tuple[Mapping[str, Any], ...] = ()
     incomplete: int = 0
 
@@ -90,7 +90,7 @@ def call_statistics(selection: Selection) -> dict[int, CallStatistics]:
         failed[rater][unit] = State.UNPARSEABLE
     some = calls.filter(state=State.ANSWERED, reason=INCOMPLETE).order_by()
     incomplete = dict(some.values_list("run__rater").annotate(n=Count("pk")))
-    covered = covered_of(calls)
+    covered = code_mass_by_rater(calls)
     samples: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
     for run in sampled_runs(selection):
         samples[run.rater_id].append(run.selection)

@@ -13,7 +13,7 @@ class PredictionsConfig(AppConfig):
         from predictions.services.item_facts import DRIVE as FACTS
         from predictions.services.knowledge import importing, indexes, linking
         from predictions.services.run_files import IMPORT as RUNS
-        from predictions.services.run_jobs import ASK, READ_AGAIN
+        from predictions.services.run_jobs import ASK, REPARSE
 
         kinds.register(ANSWERS)
         kinds.register(COLLECTIONS)
@@ -21,7 +21,7 @@ class PredictionsConfig(AppConfig):
         kinds.register(ENCODERS)
         kinds.register(FACTS)
         kinds.register(ASK)
-        kinds.register(READ_AGAIN)
+        kinds.register(REPARSE)
         for kind in (importing.IMPORT, indexes.BUILD, linking.LINK):
             kinds.register(kind)
         access.register_scope("knowledge", knowledge_place)

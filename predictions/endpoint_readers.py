@@ -9,8 +9,8 @@ from django.db.models import Count
 
 from jobs.models import Event
 from people.models import Team
+from predictions.call_reasons import OFFERS
 from predictions.models import Endpoint, Prices, Run
-from predictions.words import OFFERS
 
 CHECKED = "endpoint.checked"
 OFFERED = {key: label for key, label, _words in OFFERS}
@@ -20,7 +20,7 @@ MOST_MODELS = 500
 
 
 @dataclass(frozen=True)
-class Check:
+class ConnectionCheck:
     """What the last press of "Check the connection" found. `model`: the one that was tried, with what worked, as codes
     and in words. `answered`: whether anything came. `stale`: the address is another one since."""
 
@@ -39,11 +39,11 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Known:
+class EndpointRow:
     """An endpoint with what its list shows."""
 
     endpoint: Endpoint
-    check: Check | None
+    check: ConnectionCheck | None
     prices: int | None
     runs: int
 
@@ -57,18 +57,18 @@ class Known:
         return "works" if self.check.works else "silent"
 
 
-def endpoints_of(team: Team) -> list[Known]:
+def endpoint_rows(team: Team) -> list[EndpointRow]:
     """By name, those in use first. Four queries, however many there are."""
     rows = list(Endpoint.objects.filter(team=team).order_by("name"))
     checks = _last_checks(rows)
     prices = Prices.objects.filter(endpoint__in=rows).order_by("endpoint", "-number").distinct("endpoint")
     numbers = dict(prices.values_list("endpoint", "number"))
     runs = dict(Run.objects.filter(endpoint__in=rows).order_by().values_list("endpoint").annotate(n=Count("pk")))
-    known = [Known(row, checks.get(row.pk), numbers.get(row.pk), runs.get(row.pk, 0)) for row in rows]
+    known = [EndpointRow(row, checks.get(row.pk), numbers.get(row.pk), runs.get(row.pk, 0)) for row in rows]
     return sorted(known, key=lambda one: one.endpoint.retired_at is not None)
 
 
-def _last_checks(endpoints: Sequence[Endpoint]) -> dict[int, Check]:
+def _last_checks(endpoints: Sequence[Endpoint]) -> dict[int, ConnectionCheck]:
     """Of each endpoint of a team that was ever checked, by its id."""
     known = {f"endpoint:{one.pk}": one for one in endpoints}
     rows = Event.objects.filter(scope__in={f"team:{one.team_id}" for one in endpoints}, verb=CHECKED, target__in=known)
@@ -76,7 +76,7 @@ def _last_checks(endpoints: Sequence[Endpoint]) -> dict[int, Check]:
     return {known[row.target].pk: _check(row, known[row.target]) for row in newest}
 
 
-def last_check(endpoint: Endpoint) -> Check | None:
+def last_check(endpoint: Endpoint) -> ConnectionCheck | None:
     rows = Event.objects.filter(scope=f"team:{endpoint.team_id}", verb=CHECKED, target=f"endpoint:{endpoint.pk}")
     row = rows.order_by("-pk").first()
     return _check(row, endpoint) if row else None
@@ -95,10 +95,10 @@ def prices_of(endpoint: Endpoint) -> Prices | None:
     return endpoint.prices.select_related("created_by").order_by("-number").first()
 
 
-def _check(row: Event, endpoint: Endpoint) -> Check:
+def _check(row: Event, endpoint: Endpoint) -> ConnectionCheck:
     said: dict[str, Any] = row.data
     works = bool(said.get("works"))
-    return Check(
+    return ConnectionCheck(
         row.at, works, str(said.get("words", "")), list(said.get("models", [])), str(said.get("model", "")),
         list(said.get("offers") or ()), works or bool(said.get("answered")),
         said.get("address", endpoint.base_url) != endpoint.base_url,

@@ -9,7 +9,7 @@ SEED = 0
 """Of the draw: with the same answered items, the same examples for every run and model."""
 
 
-def by_rule(stage: Stage, seed: int = SEED) -> list[str]:
+def choose_example_items(stage: Stage, seed: int = SEED) -> list[str]:
     """The keys of one answered item of each culture, drawn by `seed`. It has a picture, a text and a person's
     answer that counts. A run keeps the keys, so that later answers change nothing, and never asks about them."""
     people = Annotation.objects.filter(counted=True, rater__kind=Rater.Kind.PERSON, assignment__unit__item__stage=stage)

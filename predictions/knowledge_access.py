@@ -4,7 +4,7 @@ from django.http import Http404
 
 from benchmarks.models import Benchmark
 from people.models import Team
-from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeIndex, Link, Run
+from predictions.models import EntityLink, KnowledgeBase, KnowledgeEntry, KnowledgeIndex, Run
 
 
 def base_for(team: Team, base_id: int) -> KnowledgeBase:
@@ -39,8 +39,8 @@ def linking_for(benchmark: Benchmark, run_id: int) -> Run:
     return found
 
 
-def link_for(run: Run, item_id: int) -> Link:
-    found = Link.objects.select_related("item__stage").filter(run=run, item=item_id).first()
+def link_for(run: Run, item_id: int) -> EntityLink:
+    found = EntityLink.objects.select_related("item__stage").filter(run=run, item=item_id).first()
     if found is None:
         raise Http404
     return found

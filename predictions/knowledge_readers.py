@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from benchmarks.models import Benchmark, Image, Item, ItemImage
 from jobs.models import Job
 from people.models import Team
-from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Link, Run
+from predictions.models import EntityLink, KnowledgeBase, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Run
 from predictions.services.knowledge.bases import scope_of
 
 PAGE = 100
@@ -21,7 +21,7 @@ SHOWN_JOBS = 10
 MOST_PICTURES = 60
 
 
-def gold_of(item: Item) -> list[str]:
+def gold_entries(item: Item) -> list[str]:
     """Ids of the entries that are right for an item: `gold_entity` of its context, a list or a text with | between."""
     given = item.context.get("gold_entity") or []
     parts = given.split("|") if isinstance(given, str) else given if isinstance(given, list) else [given]
@@ -29,7 +29,7 @@ def gold_of(item: Item) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Held:
+class KnowledgeBaseRow:
     """A knowledge base with how much is in it. `more`: there is more than was counted."""
 
     base: KnowledgeBase
@@ -42,15 +42,17 @@ class Held:
         return self.entries >= MOST_COUNTED
 
 
-def held_of(base: KnowledgeBase) -> Held:
+def knowledge_base_row(base: KnowledgeBase) -> KnowledgeBaseRow:
     entries = KnowledgeEntry.objects.filter(base=base).values("pk")[:MOST_COUNTED].count()
     pictures = KnowledgeImage.objects.filter(entry__base=base).values("pk")[:MOST_COUNTED].count()
-    return Held(base, entries, pictures, list(base.indexes.select_related("endpoint").order_by("over", "model")))
+    return KnowledgeBaseRow(
+        base, entries, pictures, list(base.indexes.select_related("endpoint").order_by("over", "model"))
+    )
 
 
-def bases_of(team: Team) -> list[Held]:
+def bases_of(team: Team) -> list[KnowledgeBaseRow]:
     """The newest first; a page of them."""
-    return [held_of(base) for base in KnowledgeBase.objects.filter(team=team).order_by("-pk")[:PAGE]]
+    return [knowledge_base_row(base) for base in KnowledgeBase.objects.filter(team=team).order_by("-pk")[:PAGE]]
 
 
 def jobs_of(base: KnowledgeBase) -> list[Job]:
@@ -92,10 +94,10 @@ def linkings_of(benchmark: Benchmark) -> list[Run]:
 
 
 @dataclass(frozen=True)
-class Line:
+class LinkRow:
     """An item's link on a page. `nearest`: the similarity of the nearest picture."""
 
-    link: Link
+    link: EntityLink
     picture: ItemImage | None
     entry: KnowledgeEntry | None
 
@@ -113,9 +115,9 @@ class Line:
         return int(self.score or 0)
 
 
-def links_of(run: Run, after: int, only: str = "") -> tuple[list[Line], int | None]:
+def links_of(run: Run, after: int, only: str = "") -> tuple[list[LinkRow], int | None]:
     """A page of a run's links; `only`: a reason, or "linked"."""
-    rows = Link.objects.filter(run=run, pk__gt=after).select_related("item").order_by("pk")
+    rows = EntityLink.objects.filter(run=run, pk__gt=after).select_related("item").order_by("pk")
     if only:
         rows = rows.filter(reason="" if only == "linked" else only)
     found = list(rows[: PAGE + 1])
@@ -126,18 +128,18 @@ def links_of(run: Run, after: int, only: str = "") -> tuple[list[Line], int | No
 def reasons_of(run: Run) -> dict[str, int]:
     """How many images were not linked, by reason."""
     counts: dict[str, int] = defaultdict(int)
-    for reason in Link.objects.filter(run=run).exclude(reason="").values_list("reason", flat=True):
+    for reason in EntityLink.objects.filter(run=run).exclude(reason="").values_list("reason", flat=True):
         counts[reason] += 1
     return dict(counts)
 
 
-def _lines(run: Run, links: Sequence[Link]) -> list[Line]:
+def _lines(run: Run, links: Sequence[EntityLink]) -> list[LinkRow]:
     assert run.knowledge_index is not None
     keys = {link.keys[0] for link in links if link.keys}
     rows = KnowledgeEntry.objects.filter(base=run.knowledge_index.base_id, key__in=keys).defer("text")
     entries = {one.key: one for one in rows}
     pictures = item_pictures([link.item for link in links])
-    return [Line(one, pictures.get(one.item_id), entries.get(one.keys[0]) if one.keys else None) for one in links]
+    return [LinkRow(one, pictures.get(one.item_id), entries.get(one.keys[0]) if one.keys else None) for one in links]
 
 
 def item_pictures(items: Sequence[Item]) -> dict[int, ItemImage]:
@@ -158,7 +160,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True)
-class Ranked:
+class RankedEntry:
     place: int
     key: str
     entry: KnowledgeEntry | None
@@ -168,17 +170,17 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class Seen:
+class LinkDetail:
     """All of one link, as Figures 5 and 6 and Tables 5 to 7 of the paper show it."""
 
     neighbours: list[Neighbour]
-    ranked: list[Ranked]
+    ranked: list[RankedEntry]
     gold: list[str]
 
 
-def seen_of(run: Run, link: Link) -> Seen:
+def link_detail(run: Run, link: EntityLink) -> LinkDetail:
     assert run.knowledge_index is not None
-    gold = gold_of(link.item)
+    gold = gold_entries(link.item)
     base = run.knowledge_index.base_id
     named = {str(row[1]) for row in link.neighbours} | set(link.keys[:PAGE])
     rows = KnowledgeEntry.objects.filter(base=base, key__in=named).defer("text")
@@ -188,13 +190,13 @@ def seen_of(run: Run, link: Link) -> Seen:
     for name, key, _score in link.neighbours:
         images[key].add(name)
     ranked = [
-        Ranked(place, key, entries.get(key), score, len(images.get(key, ())), key in gold)
+        RankedEntry(place, key, entries.get(key), score, len(images.get(key, ())), key in gold)
         for place, (key, score) in enumerate(zip(link.keys[:PAGE], link.scores, strict=False), start=1)
     ]
-    return Seen(neighbours, ranked, gold)
+    return LinkDetail(neighbours, ranked, gold)
 
 
-def _neighbours(base: int, link: Link, entries: Mapping[str, KnowledgeEntry]) -> list[Neighbour]:
+def _neighbours(base: int, link: EntityLink, entries: Mapping[str, KnowledgeEntry]) -> list[Neighbour]:
     held: dict[str, tuple[float, list[str]]] = {}
     for name, key, score in link.neighbours:
         shown = entries[key].lemmas[0] if key in entries else key

@@ -106,7 +106,7 @@ class Limiter:
         self._turn, self._left = threading.Lock(), threading.Event()
         self.holder = ""
 
-    def take_over(self, holder: str) -> None:
+    def adopt_tickets(self, holder: str) -> None:
         """Take places as `holder` ("job:attempt") from now on, and free those of the job's earlier attempts: whoever
         held them writes nothing any more."""
         self.holder = holder
@@ -119,7 +119,7 @@ class Limiter:
         except redis.RedisError:
             return  # their leases end by themselves
 
-    def enter(self, timeout: float) -> Ticket | None:
+    def acquire(self, timeout: float) -> Ticket | None:
         """A place, within `timeout` seconds; None if there was none, or Valkey did not answer."""
         until = time.monotonic() + timeout
         if not self._turn.acquire(timeout=max(0.0, timeout)):
@@ -146,7 +146,7 @@ class Limiter:
             return Ticket(name, told), 0.0
         return None, LONGEST_NAP if told < 0 else max(SHORTEST_NAP, min(told / 1000, LONGEST_NAP))
 
-    def leave(self, ticket: Ticket, outcome: str, retry_after: float | None = None) -> None:
+    def release(self, ticket: Ticket, outcome: str, retry_after: float | None = None) -> None:
         """Give the place back. `outcome`: an Attempt's; `retry_after`: seconds the server asked everybody to wait."""
         wait = PAUSE_SECONDS if retry_after is None else retry_after
         too_many = int(outcome == "rate_limit")
@@ -158,7 +158,7 @@ class Limiter:
         finally:
             self._left.set()
 
-    def allowed(self) -> int:
+    def current_limit(self) -> int:
         """How many may be there at once now."""
         try:
             told = self._server.hget(self._state, "allowed")

@@ -8,16 +8,16 @@ from django.utils.translation import gettext as _
 from people.models import User
 from predictions.models import Run
 from predictions.prompts import registry
-from predictions.run_pages import about_of
-from predictions.services.plans import Plan
-from predictions.services.selecting import sample_facts, spots_of
-from predictions.templatetags.money import plainly
+from predictions.run_pages import run_summary
+from predictions.services.plans import RunPlan
+from predictions.services.unit_selection import sample_facts, select_item_targets
+from predictions.templatetags.money import input_amount
 
 
-def facts_of(plan: Plan, actor: User) -> list[tuple[str, str]]:
+def plan_summary(plan: RunPlan, actor: User) -> list[tuple[str, str]]:
     """As the run's own page will have them, label and value."""
-    name, setting = called(plan)
-    spots = spots_of(plan.campaign, plan.selection, plan.seed) if plan.selection.get("sample") else []
+    name, setting = rater_name(plan)
+    spots = select_item_targets(plan.campaign, plan.selection, plan.seed) if plan.selection.get("sample") else []
     selection = {**plan.selection, **sample_facts(plan.campaign, plan.selection, spots)}
     draft = Run(
         campaign=plan.campaign, endpoint=plan.endpoint, model=plan.model, revision=plan.revision,
@@ -27,10 +27,10 @@ def facts_of(plan: Plan, actor: User) -> list[tuple[str, str]]:
         budget=plan.budget, created_by=actor,
     )  # fmt: skip
     own = [(_("Name in the tables"), name), (_("Setting"), setting or _("none")), (_("Prompt"), _(plan.prompt.name))]
-    return [*own, *about_of(draft)]
+    return [*own, *run_summary(draft)]
 
 
-def told_of(run: Run) -> QueryDict:
+def form_data_of(run: Run) -> QueryDict:
     """The form of a new run, filled in as this one was planned."""
     said = QueryDict(mutable=True)
     prompt = f"{run.prompt}@{run.prompt_version.partition('+')[0]}"
@@ -42,7 +42,7 @@ def told_of(run: Run) -> QueryDict:
         "decoding_seed": run.decoding.get("seed"), "longest": run.options.get("longest"),
         "fresh": "on" if run.options.get("fresh") else None,
         "sample": run.selection.get("sample"), "draw": run.selection.get("draw"),
-        "seed": run.seed, "repeats": run.repeats, "budget": plainly(run.budget),
+        "seed": run.seed, "repeats": run.repeats, "budget": input_amount(run.budget),
     }  # fmt: skip
     plain |= {name: run.decoding.get(name) for name in ("temperature", "top_p", "max_tokens")}
     for key, value in run.prompt_options.items():
@@ -56,13 +56,13 @@ def told_of(run: Run) -> QueryDict:
     return said
 
 
-def called(plan: Plan) -> tuple[str, str]:
+def rater_name(plan: RunPlan) -> tuple[str, str]:
     """Name and setting of the rater that it would be."""
     return plan.name.strip() or plan.model.strip(), plan.setting.strip() or plan.prompt.setting
 
 
-def run_in_the_way(plan: Plan) -> Run | None:
+def conflicting_run(plan: RunPlan) -> Run | None:
     """The campaign's run of the same name and setting; a second one is refused."""
-    name, setting = called(plan)
+    name, setting = rater_name(plan)
     rows = Run.objects.filter(campaign=plan.campaign, task=Run.Task.ANSWERS, withdrawn_at=None)
     return rows.filter(rater__name=name, rater__setting=setting).order_by("-pk").first()

@@ -20,7 +20,7 @@ MEMORY = 48 * 1024 * 1024
 DIGESTS = 50_000
 
 
-class _Kept:
+class _ImageCache:
     """The bytes asked for last, within a bound of memory; and many more digests, which are small."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class _Kept:
             self._size = 0
 
 
-KEPT = _Kept()
+KEPT = _ImageCache()
 
 
 def bytes_of(sha: str, longest: int = LONGEST) -> bytes:
@@ -67,7 +67,7 @@ def bytes_of(sha: str, longest: int = LONGEST) -> bytes:
 
     The caller has the sha from an item it may see; nothing is checked here.
     """
-    name = (sha, within(longest))
+    name = (sha, scaled_size(longest))
     data = KEPT.data(name)
     if data is None:
         data = _stored(*name)
@@ -77,11 +77,11 @@ def bytes_of(sha: str, longest: int = LONGEST) -> bytes:
 
 def digest_of(sha: str, longest: int = LONGEST) -> str:
     """SHA-256 of what is sent: it is part of the request's key."""
-    name = (sha, within(longest))
+    name = (sha, scaled_size(longest))
     return KEPT.digest(name) or KEPT.keep(name, bytes_of(*name))
 
 
-def within(longest: int) -> int:
+def scaled_size(longest: int) -> int:
     return max(16, min(MOST, longest))
 
 
@@ -95,12 +95,12 @@ def _stored(sha: str, longest: int) -> bytes:
         with storage.open_binary(name) as file:
             return file.read()
     except FileNotFoundError:
-        data = _made(sha, longest)
+        data = _encode(sha, longest)
         storage.store(name, data)
         return data
 
 
-def _made(sha: str, longest: int) -> bytes:
+def _encode(sha: str, longest: int) -> bytes:
     most: int = settings.IMAGE_MAX_PIXELS
     with (
         storage.open_binary(Image(sha256=sha).original_name) as original,

@@ -10,11 +10,11 @@ from django.db.models import Count
 
 from benchmarks.models import Benchmark
 from predictions.models import Collection, Embedding, Entry, Query, Ranking, Run
-from predictions.vectors import stored
+from predictions.vectors import vector_store
 
 
 @dataclass(frozen=True)
-class Found:
+class QueryResult:
     """What one query found: keys with their scores, the best first."""
 
     query: Query
@@ -44,11 +44,11 @@ def entries_of(collection: Collection) -> dict[str, Mapping[str, Any]]:
     return dict(rows.iterator(chunk_size=5000))
 
 
-def lists_of(run: Run) -> Iterator[Found]:
+def lists_of(run: Run) -> Iterator[QueryResult]:
     """By the query's key."""
     rows = Ranking.objects.filter(run=run).select_related("query").order_by("query__key")
     for row in rows.iterator(chunk_size=2000):
-        yield Found(row.query, row.keys, row.scores)
+        yield QueryResult(row.query, row.keys, row.scores)
 
 
 def vectors_of(run: Run) -> tuple[list[Entry], npt.NDArray[np.float32]]:
@@ -62,7 +62,7 @@ def vectors_of(run: Run) -> tuple[list[Entry], npt.NDArray[np.float32]]:
     return [row.entry for row in rows], np.stack([np.frombuffer(bytes(row.vector), "<f4") for row in rows])
 
 
-def embedded(run: Run) -> list[tuple[int, str, Mapping[str, Any]]]:
+def entries_with_vectors(run: Run) -> list[tuple[int, str, Mapping[str, Any]]]:
     """What has a vector, by key: an id for `vectors_by`, the key, and what is known of the entry."""
     if run.options.get("vectors"):
         return [(entry.pk, entry.key, entry.about) for entry in _on_disk(run)[0]]
@@ -71,9 +71,9 @@ def embedded(run: Run) -> list[tuple[int, str, Mapping[str, Any]]]:
 
 
 def vectors_by(run: Run, ids: Sequence[int]) -> npt.NDArray[np.float32]:
-    """(n, d) in the order of `ids`, of `embedded`."""
+    """(n, d) in the order of `ids`, of `entries_with_vectors`."""
     if run.options.get("vectors"):
-        store = stored(run.options["vectors"])
+        store = vector_store(run.options["vectors"])
         place = {int(pk): at for at, pk in enumerate(store.plan()[:, 0])}
         return store.take([place[one] for one in ids])
     held: dict[int, npt.NDArray[np.float32]] = {}
@@ -84,7 +84,7 @@ def vectors_by(run: Run, ids: Sequence[int]) -> npt.NDArray[np.float32]:
 
 
 def _on_disk(run: Run) -> tuple[list[Entry], npt.NDArray[np.float32]]:
-    store = stored(run.options["vectors"])
+    store = vector_store(run.options["vectors"])
     if not store.planned or any(True for _number in store.missing()):
         return [], np.zeros((0, 0), np.float32)  # deleted: a run of the same model makes them again
     place = {int(pk): at for at, pk in enumerate(store.plan()[:, 0])}
@@ -96,7 +96,7 @@ def _on_disk(run: Run) -> tuple[list[Entry], npt.NDArray[np.float32]]:
 
 
 @dataclass(frozen=True)
-class Held:
+class CollectionRow:
     """A collection with how much is in it: entries, and queries by query set."""
 
     collection: Collection
@@ -104,7 +104,7 @@ class Held:
     queries: dict[str, int]
 
 
-def collections_of(benchmark: Benchmark) -> list[Held]:
+def collections_of(benchmark: Benchmark) -> list[CollectionRow]:
     """Of a benchmark, the newest first."""
     rows = list(Collection.objects.filter(benchmark=benchmark).order_by("-pk"))
     entries = Entry.objects.filter(collection__in=rows).order_by().values_list("collection").annotate(n=Count("pk"))
@@ -113,7 +113,7 @@ def collections_of(benchmark: Benchmark) -> list[Held]:
     for collection, name, n in queries.values_list("collection", "query_set").annotate(n=Count("pk")):
         sets.setdefault(collection, {})[name] = n
     counted = dict(entries)
-    return [Held(row, counted.get(row.pk, 0), sets.get(row.pk, {})) for row in rows]
+    return [CollectionRow(row, counted.get(row.pk, 0), sets.get(row.pk, {})) for row in rows]
 
 
 def all_runs_of(benchmark: Benchmark) -> list[Run]:

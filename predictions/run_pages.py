@@ -16,13 +16,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from benchmarks.models import Benchmark
-from predictions import words
+from predictions import call_reasons
 from predictions.endpoint_readers import OFFERED
 from predictions.models import Attempt, Call, Reply, Run
 from predictions.models.calls import INCOMPLETE
 from predictions.progress import FROZEN, QUEUED, UNASKED, WAITS, Progress, in_states, is_frozen
 from predictions.services import retries
-from predictions.templatetags.money import exactly
+from predictions.templatetags.money import exact_amount
 
 PAGE = 100
 EXCERPT = 240
@@ -64,7 +64,7 @@ SILENCES = {
 
 
 @dataclass(frozen=True)
-class Share:
+class StateCount:
     """How many calls are in a state, and whether they can be asked again by a press."""
 
     state: str
@@ -74,9 +74,9 @@ class Share:
     retried: bool
 
 
-def standing(run: Run, progress: Progress) -> dict[str, Any]:
+def progress_context(run: Run, progress: Progress) -> dict[str, Any]:
     """What the part of the page that renews itself takes. `seen` changes with whatever it shows."""
-    shares = shares_of(progress.by_state)
+    shares = state_counts(progress.by_state)
     live = run.state == Run.State.RUNNING or bool(progress.in_flight)
     shown = [run.state, run.stopped_because, str(run.budget), str(progress.cost), progress.stalled, progress.in_flight]
     shown += [[one.state, one.n] for one in shares] + [[error.pk for error in progress.errors]]
@@ -84,7 +84,7 @@ def standing(run: Run, progress: Progress) -> dict[str, Any]:
         progress.incomplete,
         progress.silence,
         str(progress.since),
-        lasting(progress.seconds_left),
+        format_remaining(progress.seconds_left),
         round(progress.rate or 0),
     ]
     return {
@@ -97,25 +97,25 @@ def standing(run: Run, progress: Progress) -> dict[str, Any]:
         "said": _said(run, progress),
         "percent": min(100.0, 100 * progress.ended / progress.total) if progress.total else 0.0,
         "spent": _spent(run, progress),
-        "left": lasting(progress.seconds_left),
+        "left": format_remaining(progress.seconds_left),
         "seen": hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16],
     }
 
 
-def shares_of(by_state: Mapping[str, int]) -> list[Share]:
+def state_counts(by_state: Mapping[str, int]) -> list[StateCount]:
     """States that occur, in the order of a call's life."""
     labels = {str(state): (str(state.label), CHIPS[state]) for state in State} | {UNASKED: (str(NOT_ASKED), "hollow")}
     return [
-        Share(state, *said, by_state[state], state in retries.STATES)
+        StateCount(state, *said, by_state[state], state in retries.STATES)
         for state, said in labels.items()
         if by_state.get(state)
     ]
 
 
-def retry_shares(run: Run, by_state: Mapping[str, int]) -> tuple[list[Share], int]:
+def retry_shares(run: Run, by_state: Mapping[str, int]) -> tuple[list[StateCount], int]:
     """What can be asked again, by state; and how many calls without a value a retry would not change."""
     found, same = [], 0
-    for share in shares_of(by_state):
+    for share in state_counts(by_state):
         if share.retried:
             n = retries.retryable(run, [share.state], retries.BATCH).count()
             same += share.n - n
@@ -123,7 +123,7 @@ def retry_shares(run: Run, by_state: Mapping[str, int]) -> tuple[list[Share], in
     return found, same
 
 
-def stated(call: Call) -> tuple[str, str]:
+def state_chip(call: Call) -> tuple[str, str]:
     """A call's state in words, and the chip that goes with it."""
     if call.state == State.FAILED and call.reason == "stopped":
         return str(NOT_ASKED), "hollow"
@@ -132,7 +132,7 @@ def stated(call: Call) -> tuple[str, str]:
     return call.get_state_display(), CHIPS[State(call.state)]
 
 
-def lasting(seconds: float | None) -> str:
+def format_remaining(seconds: float | None) -> str:
     """A time that is left, in the words of a person; empty where nobody knows."""
     if seconds is None:
         return ""
@@ -149,7 +149,7 @@ def _said(run: Run, progress: Progress) -> str:
     if run.state == Run.State.DONE and progress.total:
         return answered_of(progress.by_state.get(State.ANSWERED, 0), progress.total)
     if run.state in (Run.State.PAUSED, Run.State.CANCELLED) and run.stopped_because:
-        return f"{SAID[Run.State(run.state)]} {words.stopped(run.stopped_because)}"
+        return f"{SAID[Run.State(run.state)]} {call_reasons.pause_reason_text(run.stopped_because)}"
     return str(SAID[Run.State(run.state)])
 
 
@@ -171,13 +171,15 @@ def _spent(run: Run, progress: Progress) -> float | None:
     return min(100.0, float(100 * (progress.cost + progress.unaccounted) / run.budget)) if run.budget else None
 
 
-def about_of(run: Run) -> list[tuple[str, str]]:
+def run_summary(run: Run) -> list[tuple[str, str]]:
     """Everything that was frozen when the run began, label and value."""
     chosen = run.selection
     which = [", ".join(chosen[name]) for name in ("conditions", "targets", "concepts") if chosen.get(name)]
     which += [_of_file(run)] if run.pk and not run.endpoint_id else []
     which += (
-        [words.sample_words(chosen) or _("a sample of %(n)s") % {"n": chosen["sample"]}] if chosen.get("sample") else []
+        [call_reasons.sample_words(chosen) or _("a sample of %(n)s") % {"n": chosen["sample"]}]
+        if chosen.get("sample")
+        else []
     )
     facts = [
         (_("Model"), run.model),
@@ -195,7 +197,7 @@ def about_of(run: Run) -> list[tuple[str, str]]:
         (_("Units"), "; ".join(which) or _("all of the campaign")),
         (_("Times each is asked"), str(run.repeats) if run.endpoint else ""),
         (_("Seed"), str(run.seed) if run.endpoint else ""),
-        (_("Budget"), f"${exactly(run.budget)}" if run.budget is not None else ""),
+        (_("Budget"), f"${exact_amount(run.budget)}" if run.budget is not None else ""),
         (_("File"), f"{run.source}, SHA-256 {run.digest}" if run.digest else ""),
         (_("Started by"), str(run.created_by or "")),
     ]
@@ -228,7 +230,7 @@ def _in_words(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Line:
+class CallRow:
     """A call in a list: its state in words, why, the answer that counts, and the beginning of what was said, where that
     is something else. `unpriced`: nobody knows what some request of it cost."""
 
@@ -245,7 +247,7 @@ class Line:
 class CallPage:
     """`further`: the id after which the next page begins; 0 for none."""
 
-    lines: Sequence[Line]
+    lines: Sequence[CallRow]
     further: int
 
 
@@ -255,7 +257,7 @@ def calls_page(run: Run, state: str, after: int) -> CallPage:
     calls = list((rows.filter(in_states([state])) if state else rows)[: PAGE + 1])
     further = calls[PAGE - 1].pk if len(calls) > PAGE else 0
     calls = calls[:PAGE]
-    texts = said_in([number for call in calls for number in call.replies[-1:]])
+    texts = reply_excerpts([number for call in calls for number in call.replies[-1:]])
     unpriced = set(Attempt.objects.filter(call__in=calls, cost=None).values_list("call", flat=True))
     file = not run.endpoint_id  # nobody knows what was paid for its answers
     boxes = run.source == "coco"
@@ -263,25 +265,25 @@ def calls_page(run: Run, state: str, after: int) -> CallPage:
     return CallPage(lines, further)
 
 
-def _line(call: Call, texts: Mapping[int, str], unpriced: bool, *, boxes: bool) -> Line:
+def _line(call: Call, texts: Mapping[int, str], unpriced: bool, *, boxes: bool) -> CallRow:
     """`boxes`: what is kept are all detections of an image, which say less than the one that was chosen."""
     given = call.annotation.answers if call.annotation else {}
     answers = [(key, _brief(value)) for key, value in given.items()]
     text = texts.get(call.replies[-1], "") if call.replies else ""
     if (boxes and answers) or (text.strip() in [value for _key, value in answers] and len(answers) == 1):
         text = ""
-    return Line(call, *stated(call), why(call), answers, text, unpriced)
+    return CallRow(call, *state_chip(call), failure_text(call), answers, text, unpriced)
 
 
-def why(call: Call) -> str:
+def failure_text(call: Call) -> str:
     """A sentence, for a call without a value, and for one without a readable answer to some question."""
     if call.reason == INCOMPLETE:
-        return words.incomplete(call.notes.get("incomplete"))
-    tied = _tied(call.notes.get("distribution")) if call.reason == "two_verdicts" else []
-    return words.tied(tied) if tied else words.reason(call.reason) if call.reason else ""
+        return call_reasons.incomplete(call.notes.get("incomplete"))
+    tied = _tied_codes(call.notes.get("distribution")) if call.reason == "two_verdicts" else []
+    return call_reasons.tie_text(tied) if tied else call_reasons.reason_text(call.reason) if call.reason else ""
 
 
-def _tied(shares: Any) -> list[str]:
+def _tied_codes(shares: Any) -> list[str]:
     """Codes that are the likeliest together; none where one is, or where it is not known."""
     if not isinstance(shares, Mapping) or not shares:
         return []
@@ -289,7 +291,7 @@ def _tied(shares: Any) -> list[str]:
     return found if len(found) > 1 else []
 
 
-def said_in(numbers: Sequence[int]) -> dict[int, str]:
+def reply_excerpts(numbers: Sequence[int]) -> dict[int, str]:
     """The beginning of what replies say, by their id."""
     text, refusal = (Left(KeyTextTransform(name, "body"), EXCERPT) for name in ("text", "refusal"))
     rows = Reply.objects.filter(pk__in=numbers).annotate(said=text, declined=refusal)
@@ -302,14 +304,14 @@ def kept_replies(call: Call) -> list[Reply]:
     return [rows[number] for number in call.replies if number in rows]
 
 
-def in_its_place(run: Run) -> Run | None:
+def replacing_run(run: Run) -> Run | None:
     """Of a withdrawn run: the one that stands now, so that it cannot be brought back before that is withdrawn."""
     rows = Run.objects.filter(campaign=run.campaign, rater=run.rater, task=run.task, withdrawn_at=None)
     return rows.select_related("rater", "created_by").order_by("-pk").first() if run.withdrawn_at else None
 
 
 @dataclass(frozen=True)
-class Listed:
+class RunRow:
     """A run in the list of predictions."""
 
     run: Run
@@ -319,7 +321,7 @@ class Listed:
     total: int
 
 
-def answer_runs_of(benchmark: Benchmark, before: int = 0) -> tuple[list[Listed], int]:
+def run_rows(benchmark: Benchmark, before: int = 0) -> tuple[list[RunRow], int]:
     """The newest hundred, and the id before which the next hundred begins; 0 for none. Two queries."""
     rows = Run.objects.filter(benchmark=benchmark, task=Run.Task.ANSWERS).order_by("-pk")
     rows = rows.select_related("rater", "campaign", "endpoint", "created_by", "job")
@@ -331,7 +333,7 @@ def answer_runs_of(benchmark: Benchmark, before: int = 0) -> tuple[list[Listed],
     for run, state, n in counts:
         totals[run] = totals.get(run, 0) + n
         answered[run] = answered.get(run, 0) + (n if state == State.ANSWERED else 0)
-    found = [Listed(run, *_listed(run), answered.get(run.pk, 0), totals.get(run.pk, 0)) for run in runs[:PAGE]]
+    found = [RunRow(run, *_listed(run), answered.get(run.pk, 0), totals.get(run.pk, 0)) for run in runs[:PAGE]]
     return found, further
 
 

@@ -14,8 +14,18 @@ from annotation.sheets import Field, Sheet
 from benchmarks.models import Item, Stage
 from people.models import Rater
 from predictions.models import Run
-from predictions.prompts.contract import Asked, Lacking, Picture, Piece, Prompt, Question, Scene, SeenImage, Words
-from predictions.prompts.writing import Written
+from predictions.prompts.contract import (
+    ImagePart,
+    MissingInput,
+    Piece,
+    Prompt,
+    PromptRequests,
+    Question,
+    Scene,
+    SceneImage,
+    TextPart,
+)
+from predictions.prompts.prompt_templates import TemplatePrompt
 
 LANGUAGE = "en"
 UNLINKED = {"no_article": "no_links", "no_titles": "no_links"}  # where no linking run was chosen
@@ -34,7 +44,7 @@ def scene_of(unit: Unit, sheet: Sheet, options: Mapping[str, Any], shown: Shown 
         origin=item.origin,
         condition=item.condition,
         context=shown.context,
-        images=tuple(SeenImage(one.role, one.sha, one.width, one.height) for one in shown.images),
+        images=tuple(SceneImage(one.role, one.sha, one.width, one.height) for one in shown.images),
         questions=tuple(_question(one, shown, target) for one in sheet.fields),
         options=options,
         parts=tuple(_parts(item.stage, shown)),
@@ -76,23 +86,23 @@ def _parts(stage: Stage, shown: Shown) -> Iterable[Piece]:
     except (UnknownDisplay, ConfigError):
         layout, parts = Layout(), ()
     for part in parts:
-        yield Picture(part.sha) if part.type == "image" else Words(part.text)
+        yield ImagePart(part.sha) if part.type == "image" else TextPart(part.text)
     for line in labelled_texts(layout.show, shown, LANGUAGE):
-        yield Words(f"{line.label}: {line.value}" if line.label else line.value)
+        yield TextPart(f"{line.label}: {line.value}" if line.label else line.value)
 
 
-def ask(prompt: Prompt, scene: Scene, shown: Shown, stage: Stage, seed: int) -> Asked:
+def build_requests(prompt: Prompt, scene: Scene, shown: Shown, stage: Stage, seed: int) -> PromptRequests:
     """What the unit is asked. A question about pictures is not put without them, as nobody is shown it then. Raises
-    Lacking."""
+    MissingInput."""
     bare = prompt.needs_images and bool(roles_of(stage.display)) and not shown.images
-    if bare or (_shows_pictures(prompt) and lacks_pictures(stage, shown)):
-        raise Lacking("no_image")
+    if bare or (_sends_pictures(prompt) and missing_image_roles(stage, shown)):
+        raise MissingInput("no_image")
     return prompt.ask(scene, seed)
 
 
-def _shows_pictures(prompt: Prompt) -> bool:
+def _sends_pictures(prompt: Prompt) -> bool:
     """Whether pictures are sent: the prompt's own, or all that the display shows."""
-    return prompt.needs_images or (isinstance(prompt, Written) and "shown" in prompt.takes)
+    return prompt.needs_images or (isinstance(prompt, TemplatePrompt) and "shown" in prompt.takes)
 
 
 def roles_of(display_key: str) -> tuple[str, ...]:
@@ -103,7 +113,7 @@ def roles_of(display_key: str) -> tuple[str, ...]:
         return ()
 
 
-def lacks_pictures(stage: Stage, shown: Shown) -> list[str]:
+def missing_image_roles(stage: Stage, shown: Shown) -> list[str]:
     """The roles of the pictures that the stage needs and the item does not have."""
     if stage.pictures in (Stage.Pictures.NONE, Stage.Pictures.OPTIONAL):
         return []
@@ -127,13 +137,13 @@ class Scenes:
             options = {**options, "linked": _linked(run, unit.item)}
         return scene_of(unit, self.sheet, options, shown), shown
 
-    def ask(self, scene: Scene, shown: Shown, seed: int) -> Asked:
-        """What a unit of the run is asked. Raises Lacking."""
+    def build_requests(self, scene: Scene, shown: Shown, seed: int) -> PromptRequests:
+        """What a unit of the run is asked. Raises MissingInput."""
         try:
-            return ask(self.prompt, scene, shown, self.stage, seed)
-        except Lacking as lacking:
+            return build_requests(self.prompt, scene, shown, self.stage, seed)
+        except MissingInput as lacking:
             unlinked = "run" in self.kinds.values() and not self._links
-            raise Lacking(UNLINKED.get(lacking.code, lacking.code) if unlinked else lacking.code) from None
+            raise MissingInput(UNLINKED.get(lacking.code, lacking.code) if unlinked else lacking.code) from None
 
     @cached_property
     def options(self) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ DIGITS = 9
 Floats = npt.NDArray[np.float64]
 
 
-def units(vectors: npt.ArrayLike) -> Floats:
+def normalise_rows(vectors: npt.ArrayLike) -> Floats:
     """(n, d) of length one in 64 bits; a row of zeros stays one."""
     rows = np.asarray(vectors, np.float64)
     length = np.linalg.norm(rows, axis=-1, keepdims=True)
@@ -21,11 +21,11 @@ def units(vectors: npt.ArrayLike) -> Floats:
 
 
 def cosines(queries: npt.ArrayLike, entries: npt.ArrayLike) -> Floats:
-    """(m, n), of vectors of unit length (see `units`), rounded to DIGITS."""
+    """(m, n), of vectors of unit length (see `normalise_rows`), rounded to DIGITS."""
     return np.asarray(np.round(np.asarray(queries, np.float64) @ np.asarray(entries, np.float64).T, DIGITS))
 
 
-def best(scores: npt.ArrayLike, keys: Sequence[str], most: int) -> tuple[list[str], list[float]]:
+def top_k(scores: npt.ArrayLike, keys: Sequence[str], most: int) -> tuple[list[str], list[float]]:
     """The `most` highest of n scores with their keys, the best first; ties in the order of their keys."""
     row = np.asarray(scores, np.float64)
     most = min(most, row.size)

@@ -31,7 +31,7 @@ SIX = (
 
 
 @dataclass(frozen=True)
-class Pictured:
+class TrialPicture:
     """`native`: the concept in the country's language. `labels`: all concepts the picture shows, if that is known."""
 
     key: str
@@ -43,18 +43,18 @@ class Pictured:
 
 
 @dataclass(frozen=True)
-class Trial:
+class TrialDraft:
     """`described`: the query's words with the descriptor; empty with three candidates."""
 
-    seed: Pictured
+    seed: TrialPicture
     roles: Mapping[str, str] = field(hash=False)
     descriptor: str = ""
     described: str = ""
 
 
 @dataclass(frozen=True)
-class Drawn:
-    trials: tuple[Trial, ...]
+class TrialSet:
+    trials: tuple[TrialDraft, ...]
     left_out: Mapping[str, int]
     """How many seeds yield none, by reason: "no_words", "no_described" (none with the country's name), "no_country", or
     the role without a candidate."""
@@ -62,7 +62,7 @@ class Drawn:
 
 Texts = Mapping[tuple[str, str, str], str]
 """(concept, descriptor country, language) to the query's words."""
-Fits = Callable[[Pictured], bool]
+Fits = Callable[[TrialPicture], bool]
 Lot = Callable[[str], float]
 """A number in (0, 1) for each name, the same for the same seed."""
 
@@ -70,48 +70,50 @@ Lot = Callable[[str], float]
 class _Pools:
     """Candidates by what they must be; each made once for a seed's concept, country and descriptor."""
 
-    def __init__(self, pictures: Sequence[Pictured], other_language: bool) -> None:
+    def __init__(self, pictures: Sequence[TrialPicture], other_language: bool) -> None:
         self.pictures = sorted(pictures, key=lambda one: one.key)
         self.other_language = other_language
-        self.made: dict[tuple[str, ...], list[Pictured]] = {}
+        self.made: dict[tuple[str, ...], list[TrialPicture]] = {}
         self.of: str = ""
 
-    def of_seed(self, seed: Pictured) -> None:
+    def of_seed(self, seed: TrialPicture) -> None:
         """Seeds come concept by concept and country by country: what was made for another is let go."""
         here = f"{seed.concept}\t{seed.country}"
         if here != self.of:
             self.made, self.of = {}, here
 
-    def one(self, lot: Lot, name: tuple[str, ...], fits: Fits) -> Pictured | None:
+    def one(self, lot: Lot, name: tuple[str, ...], fits: Fits) -> TrialPicture | None:
         if name not in self.made:
             self.made[name] = [one for one in self.pictures if fits(one)]
         pool = self.made[name]
         return pool[int(lot(name[0]) * len(pool))] if pool else None
 
 
-def three(pictures: Sequence[Pictured], seed: int, *, other_language: bool = False) -> Drawn:
-    return _drawn(pictures, other_language, lambda one, pools: _three(one, pools, partial(_lot, seed, f"3/{one.key}")))
+def draw_three(pictures: Sequence[TrialPicture], seed: int, *, other_language: bool = False) -> TrialSet:
+    return _drawn(
+        pictures, other_language, lambda one, pools: _three(one, pools, partial(_draw_key, seed, f"3/{one.key}"))
+    )
 
 
-def six(pictures: Sequence[Pictured], texts: Texts, seed: int, *, other_language: bool = False) -> Drawn:
+def draw_six(pictures: Sequence[TrialPicture], texts: Texts, seed: int, *, other_language: bool = False) -> TrialSet:
     """`texts`: the words of queries with a descriptor; where none are known there is no trial."""
     countries: dict[str, dict[str, str]] = defaultdict(dict)
     for one in pictures:
         countries[one.concept][one.country] = one.language
     return _drawn(
         pictures, other_language,
-        lambda one, pools: _six(one, pools, texts, countries[one.concept], partial(_lot, seed, f"6/{one.key}")),
+        lambda one, pools: _six(one, pools, texts, countries[one.concept], partial(_draw_key, seed, f"6/{one.key}")),
     )  # fmt: skip
 
 
-def _lot(seed: int, of: str, name: str) -> float:
+def _draw_key(seed: int, of: str, name: str) -> float:
     return seeded_random(seed, f"{of}/{name}")
 
 
 def _drawn(
-    pictures: Sequence[Pictured], other_language: bool, draw: Callable[[Pictured, _Pools], Trial | str]
-) -> Drawn:
-    pools, trials, left_out = _Pools(pictures, other_language), list[Trial](), Counter[str]()
+    pictures: Sequence[TrialPicture], other_language: bool, draw: Callable[[TrialPicture, _Pools], TrialDraft | str]
+) -> TrialSet:
+    pools, trials, left_out = _Pools(pictures, other_language), list[TrialDraft](), Counter[str]()
     for seed in sorted(pictures, key=lambda one: (one.concept, one.country, one.key)):
         pools.of_seed(seed)
         found = draw(seed, pools)
@@ -119,13 +121,13 @@ def _drawn(
             left_out[found] += 1
         else:
             trials.append(found)
-    return Drawn(tuple(sorted(trials, key=lambda one: one.seed.key)), dict(left_out))
+    return TrialSet(tuple(sorted(trials, key=lambda one: one.seed.key)), dict(left_out))
 
 
-def _three(seed: Pictured, pools: _Pools, lot: Lot) -> Trial | str:
+def _three(seed: TrialPicture, pools: _Pools, lot: Lot) -> TrialDraft | str:
     if not seed.native:
         return "no_words"
-    abroad, other = _abroad(seed, pools), _other(seed)
+    abroad, other = _same_concept_abroad(seed, pools), _other(seed)
     wanted: dict[str, Fits] = {
         "correct": lambda one: one.concept == seed.concept and abroad(one),
         "language_biased": lambda one: other(one) and one.country == seed.country,
@@ -134,10 +136,10 @@ def _three(seed: Pictured, pools: _Pools, lot: Lot) -> Trial | str:
     return _filled(seed, pools, lot, wanted)
 
 
-def _six(seed: Pictured, pools: _Pools, texts: Texts, countries: Mapping[str, str], lot: Lot) -> Trial | str:
+def _six(seed: TrialPicture, pools: _Pools, texts: Texts, countries: Mapping[str, str], lot: Lot) -> TrialDraft | str:
     if not seed.native:
         return "no_words"
-    abroad, other = _abroad(seed, pools), _other(seed)
+    abroad, other = _same_concept_abroad(seed, pools), _other(seed)
     open_ones = [name for name, language in sorted(countries.items()) if language != seed.language]
     if not open_ones:
         return "no_country"
@@ -154,22 +156,22 @@ def _six(seed: Pictured, pools: _Pools, texts: Texts, countries: Mapping[str, st
         "irrelevant": lambda one: other(one) and abroad(one) and one.country != there,
     }
     found = _filled(seed, pools, lot, wanted, there)
-    return found if isinstance(found, str) else Trial(seed, found.roles, there, words)
+    return found if isinstance(found, str) else TrialDraft(seed, found.roles, there, words)
 
 
-def _abroad(seed: Pictured, pools: _Pools) -> Fits:
+def _same_concept_abroad(seed: TrialPicture, pools: _Pools) -> Fits:
     return lambda one: one.country != seed.country and not (pools.other_language and one.language == seed.language)
 
 
-def _other(seed: Pictured) -> Fits:
+def _other(seed: TrialPicture) -> Fits:
     return lambda one: one.concept != seed.concept and seed.concept not in one.labels
 
 
-def _filled(seed: Pictured, pools: _Pools, lot: Lot, wanted: Mapping[str, Fits], *named: str) -> Trial | str:
+def _filled(seed: TrialPicture, pools: _Pools, lot: Lot, wanted: Mapping[str, Fits], *named: str) -> TrialDraft | str:
     roles: dict[str, str] = {}
     for role, fits in wanted.items():
         found = pools.one(lot, (role, *named), fits)
         if found is None:
             return role
         roles[role] = found.key
-    return Trial(seed, roles)
+    return TrialDraft(seed, roles)

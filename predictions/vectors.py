@@ -48,13 +48,13 @@ def unit(vectors: npt.ArrayLike) -> Vectors:
     return np.asarray(np.where(good, rows / np.where(good, length, 1), 0), np.float32)
 
 
-def stored(name: str) -> Store:
+def vector_store(name: str) -> VectorStore:
     """The store of this name in the folder of vectors; a run keeps the name in its options, as "vectors"."""
-    return Store(Path(settings.VECTORS_ROOT) / name)
+    return VectorStore(Path(settings.VECTORS_ROOT) / name)
 
 
 @dataclass(frozen=True)
-class Store:
+class VectorStore:
     folder: Path
 
     @property

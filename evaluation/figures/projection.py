@@ -24,7 +24,7 @@ from evaluation.tables.ranked_lists import labels_of
 from evaluation.tables.spec import MissingData
 from evaluation.tables.xcm_association import concept_of
 from predictions.models import Run
-from predictions.readers import embedded, vectors_by
+from predictions.readers import entries_with_vectors, vectors_by
 
 MOST = 3000  # points of a panel
 SEED = 6  # of those drawn where there are more: the same entries give the same picture
@@ -79,7 +79,7 @@ def in_the_plane(ground: FigureData) -> Figure:
 def _parts(run: Run) -> tuple[list[Part], int]:
     """Texts and pictures, and how many entries are neither."""
     texts, pictures, unknown = [], [], 0
-    for pk, key, about in embedded(run):
+    for pk, key, about in entries_with_vectors(run):
         if language := str(about.get("language") or ""):
             texts.append((pk, key, language, concept_of(about, key)))
         elif country := country_code(str(about.get("country") or "")):

@@ -15,7 +15,7 @@ from evaluation.reports.judge_report import JudgeReport, JudgeRow, Standing
 from evaluation.reports.models_page import comparison_text, short_estimate
 from evaluation.reports.number_format import format_number
 from jobs.csv_safety import csv_lines
-from predictions import covered
+from predictions import code_mass
 
 MAJORITY = ("agreement", "base_rate", "kappa")
 
@@ -71,7 +71,9 @@ def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
         "averaged": bool(report.mean_of),
         "several": _multi_select(report),
         "asked": report.selection.to_params(),
-        "ways": " ".join(words for words in (methods_text(report.ways), covered.sentence(report.covered)) if words),
+        "ways": " ".join(
+            words for words in (methods_text(report.ways), code_mass.code_mass_text(report.covered)) if words
+        ),
         "rows": [_row(one, alpha_axis, strip_axis) for one in report.lines],
         "panel": _panel(report),
         "words": words(report, language),

@@ -34,7 +34,7 @@ from evaluation.observations import Observations, ObservedRater, observe
 from evaluation.reports.model_comparison import MAJORITY, ModelComparison
 from evaluation.selection import Selection, SelectionError, refuse_unknown
 from people.models import Cohort
-from predictions.covered import Covered
+from predictions.code_mass import CodeMass
 
 NO_INTERVAL = Interval(over="none")
 
@@ -79,7 +79,7 @@ class JudgeReport:
     n_things: int  # that people rated
     panel: tuple[Estimate, Estimate] | None
     ways: Mapping[str, int]
-    covered: Covered | None
+    covered: CodeMass | None
     watermark: int
     computed_at: datetime
 

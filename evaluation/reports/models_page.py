@@ -17,7 +17,7 @@ from evaluation.reports.model_comparison import GOLD, MAJORITY
 from evaluation.reports.models_report import ModelRow, ModelsReport
 from evaluation.reports.number_format import format_interval, format_number, format_percent
 from jobs.csv_safety import csv_lines
-from predictions import covered
+from predictions import code_mass
 
 Words = str | Promise
 STATISTIC_LABELS: dict[str, Words] = {
@@ -85,7 +85,7 @@ def _said_of_asking(one: ModelRow) -> tuple[str, ...]:
     samples = call_text.sample_sentences(one.samples)
     incomplete = call_text.incomplete_sentence(one.incomplete)
     ways = call_text.methods_text(one.ways)
-    return _without_value(one), incomplete, ways, covered.sentence(one.covered), *samples
+    return _without_value(one), incomplete, ways, code_mass.code_mass_text(one.covered), *samples
 
 
 def _without_value(one: ModelRow) -> str:

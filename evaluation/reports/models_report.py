@@ -27,7 +27,7 @@ from evaluation.observations import Observations, ObservedRater, observe, observ
 from evaluation.reports.model_comparison import GOLD, MAJORITY, ModelComparison, has_gold
 from evaluation.selection import Selection, SelectionError
 from people.models import Cohort
-from predictions.covered import Covered
+from predictions.code_mass import CodeMass
 
 NOWHERE, NOTHING = -1, CallStatistics()
 FEW_COHORTS = 3  # an image has a correlation over cohorts from here on
@@ -49,7 +49,7 @@ class ModelRow:
     by_cohort: tuple[Estimate, ...]
     band: tuple[int, int] | None  # best and worst place; None without a value
     ways: Mapping[str, int]
-    covered: Covered | None
+    covered: CodeMass | None
     left_out: MissingAnswers
     again: SelfAgreement | None
     samples: tuple[Mapping[str, Any], ...] = ()  # the stored selections of runs that asked a sample only

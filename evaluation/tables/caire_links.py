@@ -19,8 +19,8 @@ from evaluation.tables.printed_values import printed
 from evaluation.tables.sources import STAGE
 from evaluation.tables.spec import ActionLink, Cell, MissingData, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
-from predictions.knowledge_readers import gold_of
-from predictions.models import Link, Run
+from predictions.knowledge_readers import gold_entries
+from predictions.models import EntityLink, Run
 from predictions.readers import runs_of
 from predictions.services.knowledge.linking import METHODS, NAMED
 
@@ -52,8 +52,8 @@ class Ranks:
 def ranks_of(run: Run) -> Ranks:
     """An image without a link counts as one whose entry was not found; one that is itself in the base is left out."""
     place, entity, dataset, left_out = [], [], [], 0
-    for link in Link.objects.filter(run=run).select_related("item").order_by("item").iterator(chunk_size=2000):
-        gold = gold_of(link.item)
+    for link in EntityLink.objects.filter(run=run).select_related("item").order_by("item").iterator(chunk_size=2000):
+        gold = gold_entries(link.item)
         if not gold:
             continue
         if link.reason == LEFT_OUT:

@@ -25,8 +25,8 @@ from evaluation.tables.culturalvqa_judged import CEILING, FACETS, JUDGE, SCALE, 
 from evaluation.tables.printed_values import printed
 from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
-from predictions.prompts.lave import filtered
-from predictions.prompts.writing import several
+from predictions.prompts.lave import drop_rare_references
+from predictions.prompts.prompt_templates import split_texts
 
 NEEDS = gettext_lazy("Questions, and answers of people to them.")
 OTHER_QUESTIONS = gettext_lazy("The paper's data are not in this benchmark: these questions are others.")
@@ -168,7 +168,9 @@ def _profile_cells(one: Profile, ceilings: dict[str, Estimate]) -> tuple[Cell, .
         *(Cell(number, rounding=Rounding(2), printed=totals.get(name)) for name, number in means.items()),
         Cell(ceiling, rounding=SHARE) if ceiling else Cell(empty=True),
         Cell(text=str(len(one.people)), printed=theirs),
-        Cell(text=str(sum(len(set(filtered(several(question.answers)))) for question in one.questions))),
+        Cell(
+            text=str(sum(len(set(drop_rare_references(split_texts(question.answers)))) for question in one.questions))
+        ),
     )
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from predictions.backends import clip_config, torch_setup
-from predictions.backends.contract import Answered, CallError, Decoding, Encoder, Pictures, Vectors
+from predictions.backends.contract import BackendReply, CallError, Decoding, Encoder, Pictures, Vectors
 from predictions.prompts.contract import Reply, Request
 
 BATCH = 64
@@ -30,7 +30,7 @@ HUB = "hf-hub:"
 Fetch = Callable[[], bytes]
 
 
-class Clip:
+class ClipEncoder:
     """An Encoder. `digest` tells the weights of a local folder apart; one of a hub is told apart by its name."""
 
     def __init__(self, name: str, model: Any, preprocess: Any, tokenizer: Any, digest: str) -> None:
@@ -107,12 +107,12 @@ class Clip:
             return np.asarray(self._torch.nn.functional.normalize(raw, dim=-1).cpu().numpy(), np.float32)
 
 
-def load(model: str) -> Clip:
+def load(model: str) -> ClipEncoder:
     """The encoder of this name; the last one stays loaded. Raises CallError with words for the researcher."""
-    return torch_setup.kept("open_clip", model, lambda: _load(model))
+    return torch_setup.cached_model("open_clip", model, lambda: _load(model))
 
 
-def _load(model: str) -> Clip:
+def _load(model: str) -> ClipEncoder:
     torch_setup.torch()
     import open_clip
 
@@ -122,7 +122,7 @@ def _load(model: str) -> Clip:
         source, tag = f"{torch_setup.LOCAL}{folder}", None
     elif model.startswith(HUB):
         torch_setup.hub_name(model.removeprefix(HUB))
-        torch_setup.listed(model)
+        torch_setup.check_allowed(model)
         source, tag = model, None
     else:
         source, _slash, tag = model.partition("/")
@@ -130,14 +130,14 @@ def _load(model: str) -> Clip:
             text = _(
                 "open_clip knows no “%(model)s”. Write ViT-B-32/laion2b_s34b_b79k, hf-hub:owner/name or local-dir:name."
             )
-            raise torch_setup.Unavailable(text % {"model": model[:100]})
-        torch_setup.listed(model)
+            raise torch_setup.ModelUnavailable(text % {"model": model[:100]})
+        torch_setup.check_allowed(model)
     config = clip_config.checked(model, source)
     # This door refuses a model without weights; the others would go on with random ones.
     found, preprocess = open_clip.create_model_from_pretrained(source, pretrained=tag, device=where)
     found = found.to(dtype).eval()
     tokenizer = clip_config.tokenizer(source, config)
-    return Clip(model, found, preprocess, tokenizer, digest_of(folder) if folder else "")
+    return ClipEncoder(model, found, preprocess, tokenizer, digest_of(folder) if folder else "")
 
 
 def digest_of(folder: Path) -> str:
@@ -150,10 +150,10 @@ def digest_of(folder: Path) -> str:
     return whole.hexdigest()
 
 
-class Probes:
+class ProbeBackend:
     """A Backend that answers requests of kind "probe": the cosine of the image with each text."""
 
-    def answer(self, request: Request, model: str, decoding: Decoding, pictures: Pictures) -> Answered:
+    def answer(self, request: Request, model: str, decoding: Decoding, pictures: Pictures) -> BackendReply:
         if request.kind != "probe":
             raise CallError(
                 "permanent", _("An encoder of images and texts answers probes only. Choose another prompt.")
@@ -163,14 +163,14 @@ class Probes:
         [image], texts = encoder.images([pictures(request.image)]), encoder.texts(request.texts)
         similarities = tuple(float(one) for one in texts @ image)
         reply = Reply(similarities=similarities, finish="stop", model=encoder.name)
-        return Answered(reply, time.perf_counter() - began)
+        return BackendReply(reply, time.perf_counter() - began)
 
     def close(self) -> None:
         """The model stays loaded for the next run."""
 
 
-def backend() -> Probes:
-    return Probes()
+def backend() -> ProbeBackend:
+    return ProbeBackend()
 
 
 def encoder(model: str) -> Encoder:

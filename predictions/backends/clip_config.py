@@ -9,20 +9,23 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from predictions.backends.torch_setup import Unavailable, hub_name
+from predictions.backends.torch_setup import ModelUnavailable, hub_name
 
 HARMLESS = {"clean", "strip_sep_token", "language", "reduction_mask", "additional_special_tokens"}
 """What a tokenizer may be told. Not among them: `trust_remote_code`, paths, proxies."""
 
 
 def checked(model: str, source: str) -> Mapping[str, Any]:
-    """The config of `source`, where nothing in it reaches further than the model's own weights. Raises Unavailable."""
+    """The config of `source`, where nothing in it reaches further than the model's own weights.
+
+    Raises ModelUnavailable.
+    """
     import open_clip
 
     config = open_clip.get_model_config(source)
     text = config.get("text_cfg") if isinstance(config, dict) else None
     if not isinstance(config, dict) or not isinstance(text, dict):
-        raise Unavailable(_("“%(model)s” has no config that open_clip can read.") % {"model": model[:100]})
+        raise ModelUnavailable(_("“%(model)s” has no config that open_clip can read.") % {"model": model[:100]})
     more = text.get("tokenizer_kwargs") or {}
     if not isinstance(more, dict) or set(more) - HARMLESS:
         raise _refused(model, ", ".join(sorted(set(more) - HARMLESS)) if isinstance(more, dict) else "tokenizer_kwargs")
@@ -34,9 +37,9 @@ def checked(model: str, source: str) -> Mapping[str, Any]:
     return config
 
 
-def _refused(model: str, what: str) -> Unavailable:
+def _refused(model: str, what: str) -> ModelUnavailable:
     text = _("“%(model)s” asks for what no model is given here (%(what)s): code that comes with one is never run.")
-    return Unavailable(text % {"model": model[:100], "what": what[:100]})
+    return ModelUnavailable(text % {"model": model[:100], "what": what[:100]})
 
 
 def tokenizer(source: str, config: Mapping[str, Any]) -> Any:

@@ -52,7 +52,7 @@ class Decoding:
 
 
 @dataclass(frozen=True)
-class Answered:
+class BackendReply:
     """`seconds`: of the request alone."""
 
     reply: Reply
@@ -66,7 +66,7 @@ class Answered:
 class Backend(Protocol):
     """One for a run; used from many threads at once."""
 
-    def answer(self, request: Request, model: str, decoding: Decoding, pictures: Pictures) -> Answered:
+    def answer(self, request: Request, model: str, decoding: Decoding, pictures: Pictures) -> BackendReply:
         """Raises CallError; everything else that goes wrong is a fault of ours."""
         ...
 

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from django.utils.translation import gettext as _
 
 from predictions.backends import torch_setup
-from predictions.backends.contract import Answered, CallError, Decoding, Pictures
-from predictions.prompts.contract import Found, Request
+from predictions.backends.contract import BackendReply, CallError, Decoding, Pictures
+from predictions.prompts.contract import DetectedBox, Request
 
 THRESHOLD = 0.5
 
 
-class Detector(torch_setup.FromTransformers):
-    def objects(self, data: bytes, threshold: float = THRESHOLD) -> list[Found]:
+class Detector(torch_setup.TransformersModel):
+    def objects(self, data: bytes, threshold: float = THRESHOLD) -> list[DetectedBox]:
         """What scores at least `threshold`, the best first. Raises CallError."""
         picture = torch_setup.upright(data)
         inputs = self._processor(images=picture, return_tensors="pt").to(self._device)
@@ -31,24 +31,24 @@ class Detector(torch_setup.FromTransformers):
 
 def boxes_of(
     labels: Sequence[str], scores: Sequence[float], boxes: Sequence[Sequence[float]], size: tuple[int, int]
-) -> list[Found]:
+) -> list[DetectedBox]:
     """From pixels to fractions, kept inside the picture; the best first, ties from left to right, top to bottom."""
     width, height = size
     made = []
     for label, score, (left, top, right, bottom) in zip(labels, scores, boxes, strict=True):
         box = tuple(min(max(value, 0.0), 1.0) for value in (left / width, top / height, right / width, bottom / height))
-        made.append(Found(str(label), float(score), box))  # type: ignore[arg-type]
+        made.append(DetectedBox(str(label), float(score), box))  # type: ignore[arg-type]
     return sorted(made, key=lambda one: (-one.score, one.box))
 
 
-def counted(found: Sequence[Found]) -> dict[str, int]:
+def count_labels(found: Sequence[DetectedBox]) -> dict[str, int]:
     """How many of each label, the most first."""
     return dict(sorted(Counter(one.label for one in found).items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def load(model: str) -> Detector:
     """The detector of this name; the last one stays loaded. Raises CallError with words for the researcher."""
-    return torch_setup.kept("detector", model, lambda: _load(model))
+    return torch_setup.cached_model("detector", model, lambda: _load(model))
 
 
 def _load(model: str) -> Detector:
@@ -58,15 +58,15 @@ def _load(model: str) -> Detector:
     return Detector(model, *torch_setup.pretrained(model, AutoModelForObjectDetection, AutoImageProcessor))
 
 
-class Objects:
+class DetectorBackend:
     """A Backend in form only: objects are facts about items, not answers to a sheet."""
 
-    def answer(self, request: Request, model: str, decoding: Decoding, pictures: Pictures) -> Answered:
+    def answer(self, request: Request, model: str, decoding: Decoding, pictures: Pictures) -> BackendReply:
         raise CallError("permanent", _("A detector answers no sheet. Its objects become facts about items."))
 
     def close(self) -> None:
         """The model stays loaded for the next run."""
 
 
-def backend() -> Objects:
-    return Objects()
+def backend() -> DetectorBackend:
+    return DetectorBackend()

@@ -9,9 +9,9 @@ from typing import Any
 import httpcore
 from django.views.decorators.debug import sensitive_variables
 
+from predictions.backends.connections import AddressRefused
 from predictions.backends.contract import CallError, Trouble
-from predictions.backends.lines import AddressRefused
-from predictions.prompts.contract import Request, Words
+from predictions.prompts.contract import Request, TextPart
 
 LONGEST_WAIT = 3600.0
 MOST_WORDS = 300
@@ -34,7 +34,7 @@ WORDS = {
 }
 
 
-def of_line(error: Exception, seconds: float) -> CallError:
+def from_connection_error(error: Exception, seconds: float) -> CallError:
     """From a failure of the connection."""
     if isinstance(error, AddressRefused):
         return CallError("not_allowed", WORDS[str(error)])
@@ -43,7 +43,7 @@ def of_line(error: Exception, seconds: float) -> CallError:
     return CallError("connection", WORDS["connection"])
 
 
-def trouble_of(status: int, code: str) -> tuple[Trouble, str]:
+def classify_status(status: int, code: str) -> tuple[Trouble, str]:
     """The class of a status that is not 200, and whose words fit it."""
     if status == 429:
         return ("not_allowed", "no_credit") if code == "insufficient_quota" else ("rate_limit", "rate_limit")
@@ -58,7 +58,7 @@ def trouble_of(status: int, code: str) -> tuple[Trouble, str]:
     return "permanent", "permanent"
 
 
-def error_of(body: Any) -> tuple[str, str]:
+def parse_error_body(body: Any) -> tuple[str, str]:
     """Code and words of an error's body, in the shapes that servers have: {"error": {...}}, {"message": ...}, ..."""
     told = body.get("error", body) if isinstance(body, Mapping) else {}
     if isinstance(told, str):
@@ -70,7 +70,7 @@ def error_of(body: Any) -> tuple[str, str]:
     return str(code), words
 
 
-def is_filter(code: str) -> bool:
+def is_content_filter(code: str) -> bool:
     """Whether the server would not hear the question at all: a refusal, not a failure."""
     return code in FILTERS
 
@@ -91,7 +91,7 @@ def retry_after(headers: Mapping[str, str], at: datetime | None = None) -> float
 
 
 @sensitive_variables()
-def decent(words: str, secret: str, asked: Sequence[str]) -> str:
+def redact(words: str, secret: str, asked: Sequence[str]) -> str:
     """A server's own words, shortened; nothing where they repeat what was asked, and keys blotted out."""
     words = " ".join(words.replace("\0", "").split())
     if secret:
@@ -107,7 +107,7 @@ def _repeats(words: str, asked: Sequence[str], window: int = 20) -> bool:
     return any(piece in text for text in asked if len(text) > window for piece in pieces)
 
 
-def texts_of(request: Request) -> list[str]:
+def request_texts(request: Request) -> list[str]:
     """Everything that was written in a request."""
-    texts = [piece.text for message in request.messages for piece in message.pieces if isinstance(piece, Words)]
+    texts = [piece.text for message in request.messages for piece in message.pieces if isinstance(piece, TextPart)]
     return [*texts, request.continuation, *request.texts]

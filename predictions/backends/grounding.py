@@ -10,13 +10,13 @@ import time
 from django.utils.translation import gettext as _
 
 from predictions.backends import torch_setup
-from predictions.backends.contract import Answered, CallError, Decoding, Pictures
+from predictions.backends.contract import BackendReply, CallError, Decoding, Pictures
 from predictions.backends.detector import boxes_of
-from predictions.prompts.contract import Found, Reply, Request
+from predictions.prompts.contract import DetectedBox, Reply, Request
 
 
-class Grounder(torch_setup.FromTransformers):
-    def boxes(self, data: bytes, words: str, threshold: float = 0.0) -> list[Found]:
+class Grounder(torch_setup.TransformersModel):
+    def boxes(self, data: bytes, words: str, threshold: float = 0.0) -> list[DetectedBox]:
         """Boxes of the words that score more than `threshold`, the best first. Raises CallError."""
         picture = torch_setup.upright(data)
         inputs = self._processor(images=picture, text=[[words]], return_tensors="pt", truncation=True)
@@ -32,7 +32,7 @@ class Grounder(torch_setup.FromTransformers):
 
 def load(model: str) -> Grounder:
     """The model of this name; the last one stays loaded. Raises CallError with words for the researcher."""
-    return torch_setup.kept("grounding", model, lambda: _load(model))
+    return torch_setup.cached_model("grounding", model, lambda: _load(model))
 
 
 def _load(model: str) -> Grounder:
@@ -42,20 +42,20 @@ def _load(model: str) -> Grounder:
     return Grounder(model, *torch_setup.pretrained(model, AutoModelForZeroShotObjectDetection, AutoProcessor))
 
 
-class Grounding:
+class GroundingBackend:
     """A Backend that answers requests of kind "grounding": the best scored box of the first text, or none."""
 
-    def answer(self, request: Request, model: str, decoding: Decoding, pictures: Pictures) -> Answered:
+    def answer(self, request: Request, model: str, decoding: Decoding, pictures: Pictures) -> BackendReply:
         if request.kind != "grounding" or not request.texts:
             raise CallError("permanent", _("Zero-shot grounding answers with boxes only. Choose a grounding prompt."))
         grounder = load(model)
         began = time.perf_counter()
         best = tuple(grounder.boxes(pictures(request.image), request.texts[0])[:1])
-        return Answered(Reply(boxes=best, finish="stop", model=grounder.name), time.perf_counter() - began)
+        return BackendReply(Reply(boxes=best, finish="stop", model=grounder.name), time.perf_counter() - began)
 
     def close(self) -> None:
         """The model stays loaded for the next run."""
 
 
-def backend() -> Grounding:
-    return Grounding()
+def backend() -> GroundingBackend:
+    return GroundingBackend()

@@ -31,7 +31,7 @@ _kept: dict[str, Any] = {}
 _loading = threading.RLock()
 
 
-class Unavailable(CallError):
+class ModelUnavailable(CallError):
     """The model cannot be used here. The words are for the researcher, and say what to do."""
 
     def __init__(self, words: str) -> None:
@@ -48,13 +48,13 @@ def missing() -> str:
 
 
 def torch() -> Any:
-    """The module, ready for torchvision. Raises Unavailable.
+    """The module, ready for torchvision. Raises ModelUnavailable.
 
     Where a torch without CUDA stands beside a torchvision that was built for CUDA, two operators are missing and
     torchvision cannot be imported. Their schemas are enough for what is used of it here.
     """
     if words := missing():
-        raise Unavailable(words)
+        raise ModelUnavailable(words)
     with _loading:
         import torch as module
 
@@ -93,7 +93,10 @@ def device() -> tuple[str, Any]:
 
 
 def folder_of(model: str) -> Path | None:
-    """The folder of a `local-dir:NAME`; None for a model of the hub. Never outside EMIC_MODELS. Raises Unavailable."""
+    """The folder of a `local-dir:NAME`; None for a model of the hub. Never outside EMIC_MODELS.
+
+    Raises ModelUnavailable.
+    """
     if not model.startswith(LOCAL):
         return None
     name = model.removeprefix(LOCAL)
@@ -101,42 +104,45 @@ def folder_of(model: str) -> Path | None:
     found = (root / name).resolve() if NAME.fullmatch(name) else root
     if found.parent != root or not found.is_dir():
         text = _("There is no folder “%(name)s” in the folder of models. Its operator puts models there (EMIC_MODELS).")
-        raise Unavailable(text % {"name": name[:100]})
+        raise ModelUnavailable(text % {"name": name[:100]})
     return found
 
 
-def listed(model: str) -> None:
-    """What is fetched, the operator has listed, as it is named here. Raises Unavailable."""
+def check_allowed(model: str) -> None:
+    """What is fetched, the operator has listed, as it is named here. Raises ModelUnavailable."""
     if model not in settings.HUB_MODELS:
         text = _(
             "“%(name)s” is none of the models that are fetched here. The operator lists them in EMIC_HUB_MODELS, or "
             "puts the model into the folder of models, as local-dir:name."
         )
-        raise Unavailable(text % {"name": model[:100]})
+        raise ModelUnavailable(text % {"name": model[:100]})
 
 
 def hub_name(name: str) -> str:
-    """The name itself, where it can be one of the Hugging Face hub and nothing on this machine. Raises Unavailable."""
+    """The name itself, where it can be one of the Hugging Face hub and nothing on this machine.
+
+    Raises ModelUnavailable.
+    """
     if HUB_NAME.fullmatch(name) and ".." not in name and not Path(name).exists():
         return name
     text = _("“%(name)s” is no name of a model. Write owner/name as on the hub, or local-dir:name.")
-    raise Unavailable(text % {"name": name[:100]})
+    raise ModelUnavailable(text % {"name": name[:100]})
 
 
 def pretrained(model: str, models: Any, processors: Any) -> tuple[Any, Any]:
     """A model of transformers, where models run and ready to be asked, and its processor. `models`, `processors`: the
-    classes that read them. Code that comes with a model is never run. Raises Unavailable."""
+    classes that read them. Code that comes with a model is never run. Raises ModelUnavailable."""
     folder = folder_of(model)
     source, here = (str(folder), True) if folder else (hub_name(model), False)
     if not here:
-        listed(model)
+        check_allowed(model)
     where, dtype = device()
     how: dict[str, Any] = {"local_files_only": here, "trust_remote_code": False}
     found = models.from_pretrained(source, dtype=dtype, **how)
     return found.to(where).eval(), processors.from_pretrained(source, **how)
 
 
-class FromTransformers:
+class TransformersModel:
     """A model that looks at pictures, one at a time."""
 
     def __init__(self, name: str, model: Any, processor: Any) -> None:
@@ -163,8 +169,8 @@ def local_models() -> list[str]:
     return [f"{LOCAL}{name}" for name in names]
 
 
-def kept(kind: str, model: str, load: Callable[[], Loaded]) -> Loaded:
-    """The model of this kind that is loaded in this process; another one takes its place. Raises Unavailable."""
+def cached_model(kind: str, model: str, load: Callable[[], Loaded]) -> Loaded:
+    """The model of this kind that is loaded in this process; another one takes its place. Raises ModelUnavailable."""
     with _loading:
         held = _kept.get(kind)
         if held is None or held[0] != model:
@@ -180,14 +186,14 @@ def _loaded(model: str, load: Callable[[], Any]) -> Any:
         raise
     except MemoryError as error:
         text = _("“%(model)s” does not fit into this machine's memory.")
-        raise Unavailable(text % {"model": model[:100]}) from error
+        raise ModelUnavailable(text % {"model": model[:100]}) from error
     except Exception as error:  # what libraries raise over files that they cannot read has no common name
         text = _("“%(model)s” could not be loaded: %(why)s")
         why = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
-        raise Unavailable(text % {"model": model[:100], "why": why}) from error
+        raise ModelUnavailable(text % {"model": model[:100], "why": why}) from error
 
 
-def forget() -> None:
+def unload_models() -> None:
     """Let go of every model; for tests and for memory."""
     with _loading:
         for kind in [name for name in _kept if name != "library"]:

@@ -14,14 +14,14 @@ from annotation.models import Campaign
 from benchmarks.models import Benchmark, Item
 from people.forms.base import StyledFormMixin
 from people.forms.teams import validate_single_line
-from predictions.example_items import by_rule
+from predictions.call_reasons import WAYS, option_problem_text
+from predictions.example_items import choose_example_items
 from predictions.models import Endpoint, Run
 from predictions.preprocessing import LONGEST, MOST
-from predictions.prompts.contract import Option, Prompt
+from predictions.prompts.contract import Prompt, PromptOption
 from predictions.prompts.registry import problems_of
 from predictions.services.knowledge.linking import METHODS
-from predictions.services.selecting import ANSWERED_FIRST, ANY
-from predictions.words import WAYS, problem
+from predictions.services.unit_selection import ANSWERED_FIRST, ANY
 
 OPTION = "o-"
 MOST_CONCEPTS = 500
@@ -29,12 +29,12 @@ CHECKS = forms.CheckboxSelectMultiple
 Fitting = Sequence[Prompt]
 
 
-def ident(prompt: Prompt) -> str:
+def prompt_id(prompt: Prompt) -> str:
     """A prompt with its version, as the form sends it."""
     return f"{prompt.key}@{prompt.version}"
 
 
-class FirstForm(StyledFormMixin, forms.Form):
+class RunStartForm(StyledFormMixin, forms.Form):
     """What is asked about, and who is asked. The rest depends on both."""
 
     campaign = forms.ModelChoiceField(Campaign.objects.none(), label=_("Campaign"), empty_label=_("Choose"))
@@ -62,7 +62,7 @@ def campaigns_of(benchmark: Benchmark) -> "QuerySet[Campaign]":
     return rows.select_related("stage__benchmark__team", "sheet_version").order_by("-pk")
 
 
-class PlanForm(FirstForm):
+class PlanForm(RunStartForm):
     """All of a plan. `fitting`: the prompts that fit the campaign's sheet and the endpoint's kind."""
 
     model = forms.CharField(
@@ -132,8 +132,8 @@ class PlanForm(FirstForm):
     ) -> None:
         super().__init__(*args, benchmark=benchmark, **kwargs)
         self.chosen, self.fitting = chosen, fitting
-        self._choose("prompt", [(ident(one), one.name) for one in fitting])
-        self.fields["prompt"].initial = ident(chosen)
+        self._choose("prompt", [(prompt_id(one), one.name) for one in fitting])
+        self.fields["prompt"].initial = prompt_id(chosen)
         self.fields["prompt"].widget.attrs["data-submits"] = ""
         items = campaign.stage.items.filter(withdrawn_at=None)
         if campaign.conditions:
@@ -167,7 +167,7 @@ class PlanForm(FirstForm):
         if all(OPTION + one.key in cleaned for one in self.chosen.options):
             for one in problems_of(self.chosen, self.options()):
                 name = OPTION + one.option
-                self.add_error(name if name in self.fields else None, problem(one.code, one.place))
+                self.add_error(name if name in self.fields else None, option_problem_text(one.code, one.place))
         return cleaned
 
     def options(self) -> dict[str, Any]:
@@ -210,12 +210,12 @@ PARTS = {
 }
 
 
-def typed(form: forms.BaseForm, said: QueryDict) -> dict[str, Any]:
+def raw_form_data(form: forms.BaseForm, said: QueryDict) -> dict[str, Any]:
     """What somebody typed, unchecked: the form shows it again while the rest of it takes shape."""
     return {name: field.widget.value_from_datadict(said, {}, name) for name, field in form.fields.items()}
 
 
-def field_of(option: Option, benchmark: Benchmark, campaign: Campaign) -> forms.Field:
+def field_of(option: PromptOption, benchmark: Benchmark, campaign: Campaign) -> forms.Field:
     """The form field of something that a prompt may be told."""
     about: dict[str, Any] = {"label": gettext(option.label), "required": False}
     about["help_text"] = gettext(option.help) if option.help else ""
@@ -225,31 +225,31 @@ def field_of(option: Option, benchmark: Benchmark, campaign: Campaign) -> forms.
     return field
 
 
-def _choice(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+def _choice(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
     choices = [(key, gettext(label)) for key, label in option.choices]
     return forms.ChoiceField(choices=choices, initial=option.default, **about)
 
 
-def _number(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+def _number(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
     return forms.FloatField(initial=None if option.default == "" else option.default, **about)
 
 
-def _flag(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+def _flag(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
     return forms.BooleanField(initial=bool(option.default), **about)
 
 
-def _words(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+def _words(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
     return _Words(initial=option.default, strip=False, max_length=20_000, widget=_area(), **about)
 
 
-def _linking(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+def _linking(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
     runs = Run.objects.filter(benchmark=benchmark, task=Run.Task.LINKING, complete=True, withdrawn_at=None)
     runs = runs.select_related("rater", "knowledge_index__base").order_by("-pk")
     newest = runs.filter(selection__stage=campaign.stage.key).first()
     return _Linking(runs, empty_label=_("None"), initial=newest.pk if newest else None, **about)
 
 
-def _examples(option: Option, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+def _examples(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
     return _Examples(campaign, initial="", widget=_area(), **about)
 
 
@@ -288,7 +288,7 @@ class _Examples(forms.CharField):
         if missing:
             text = _("There is no item “%(key)s” in this stage. Give the keys of its items, one in a line.")
             raise forms.ValidationError(text % {"key": missing[0]})
-        return keys or by_rule(self.campaign.stage)
+        return keys or choose_example_items(self.campaign.stage)
 
 
 def _distinct(items: Any, name: str) -> list[str]:

@@ -9,7 +9,7 @@ from benchmarks.models import Benchmark, Stage
 from people.forms.base import StyledFormMixin
 from predictions.backends.detector import THRESHOLD
 from predictions.models import Collection, Endpoint, Query, Run
-from predictions.services import encoder_runs, item_facts, made_collections
+from predictions.services import collection_builder, encoder_runs, item_facts
 
 MODEL_HELP = _("As ViT-B-32/laion2b_s34b_b79k, hf-hub:owner/name, or local-dir:name of a folder that is here.")
 LINES = {"rows": 4, "dir": "auto", "spellcheck": "false"}
@@ -64,14 +64,14 @@ class EncoderRunForm(StyledFormMixin, forms.Form):
             self.add_error("query_set", _("These queries name no candidates. Choose a set that does, or retrieval."))
         return cleaned
 
-    def plan(self) -> encoder_runs.Plan:
+    def plan(self) -> encoder_runs.EncoderPlan:
         said = self.cleaned_data
         names = {name: said[name].strip() for name in ("model", "setting", "template", "query_set")}
         rest = {name: said[name] for name in ("collection", "endpoint", "task", "most", "some_missing")}
-        return encoder_runs.Plan(name=said["name"].strip() or names["model"], **names, **rest)
+        return encoder_runs.EncoderPlan(name=said["name"].strip() or names["model"], **names, **rest)
 
 
-class MakeForm(StyledFormMixin, forms.Form):
+class CollectionBuildForm(StyledFormMixin, forms.Form):
     """A collection out of a stage's items."""
 
     stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
@@ -87,10 +87,10 @@ class MakeForm(StyledFormMixin, forms.Form):
         required=False,
         widget=forms.CheckboxSelectMultiple(attrs={"class": ""}),
         choices=[
-            (made_collections.UNIVERSALS, _("Each concept once (retrieval across universals)")),
-            (made_collections.NATIVE, _("Each picture's concept in the native language")),
-            (made_collections.THREE, _("Forced choice between three")),
-            (made_collections.SIX, _("Forced choice between six, with the name of a country")),
+            (collection_builder.UNIVERSALS, _("Each concept once (retrieval across universals)")),
+            (collection_builder.NATIVE, _("Each picture's concept in the native language")),
+            (collection_builder.THREE, _("Forced choice between three")),
+            (collection_builder.SIX, _("Forced choice between six, with the name of a country")),
         ],
     )
     asked_by = forms.ModelChoiceField(
@@ -134,9 +134,11 @@ class MakeForm(StyledFormMixin, forms.Form):
             found[parts[0], parts[1], parts[2]] = parts[3]
         return found
 
-    def plan(self) -> made_collections.Plan:
+    def plan(self) -> collection_builder.CollectionPlan:
         said = dict(self.cleaned_data)
-        return made_collections.Plan(**{**said, "name": said["name"].strip(), "queries": tuple(said["queries"])})
+        return collection_builder.CollectionPlan(
+            **{**said, "name": said["name"].strip(), "queries": tuple(said["queries"])}
+        )
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
@@ -173,9 +175,9 @@ class FactsForm(StyledFormMixin, forms.Form):
         kinds = (Endpoint.Kind.OPEN_CLIP, Endpoint.Kind.DETECTOR)
         self.fields["endpoint"].queryset = endpoints(benchmark, *kinds)  # type: ignore[attr-defined]
 
-    def plan(self) -> item_facts.Plan:
+    def plan(self) -> item_facts.FactPlan:
         said = dict(self.cleaned_data)
-        return item_facts.Plan(**{**said, "model": said["model"].strip(), "words": said["words"].strip()})
+        return item_facts.FactPlan(**{**said, "model": said["model"].strip(), "words": said["words"].strip()})
 
 
 def endpoints(benchmark: Benchmark, *kinds: str) -> Any:

@@ -11,7 +11,7 @@ from benchmarks.models import Benchmark
 from people.forms.base import StyledFormMixin
 from predictions.forms.about import about_in
 from predictions.models import Collection, Query, Run
-from predictions.services.runs import Told
+from predictions.services.runs import RunFileInfo
 
 TASKS = [(one.value, one.label) for one in (Run.Task.RETRIEVAL, Run.Task.FORCED_CHOICE, Run.Task.EMBEDDING)]
 FILES = {"accept": ".csv,.tsv,.jsonl,.ndjson", "class": "in"}
@@ -89,11 +89,11 @@ class RunForm(StyledFormMixin, forms.Form):
     def clean_file(self) -> "UploadedFile[Any]":
         return bounded(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)
 
-    def told(self) -> Told:
+    def told(self) -> RunFileInfo:
         said = self.cleaned_data
         embedding = said["task"] == Run.Task.EMBEDDING
         words = {name: said[name].strip() for name in ("model", "setting", "system_prompt", "score_kind")}
-        return Told(
+        return RunFileInfo(
             collection=said["collection"],
             about=said["about"],
             task=said["task"],

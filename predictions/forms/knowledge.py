@@ -17,9 +17,9 @@ from people.models import Team
 from predictions.backends import torch_setup
 from predictions.knowledge_readers import indexes_of
 from predictions.models import Endpoint, KnowledgeBase, KnowledgeIndex, Run
-from predictions.services.knowledge import naming
+from predictions.services.knowledge import name_matching
 from predictions.services.knowledge.faiss_index import KINDS
-from predictions.services.knowledge.linking import METHODS, NAMED, searched
+from predictions.services.knowledge.linking import METHODS, NAMED, indexed_texts
 from predictions.services.knowledge.ranking import NEAREST
 
 NO_NAMES = _(
@@ -124,7 +124,7 @@ class IndexForm(StyledFormMixin, forms.Form):
         name = validate_single_line(str(self.cleaned_data["model"]))
         try:
             torch_setup.folder_of(name)
-        except torch_setup.Unavailable as problem:
+        except torch_setup.ModelUnavailable as problem:
             here = _("Here are: %(models)s.") % {"models": ", ".join(self.known)} if self.known else ""
             raise forms.ValidationError(f"{problem.words} {here}".strip()) from problem
         return name
@@ -169,13 +169,13 @@ class LinkingForm(StyledFormMixin, forms.Form):
         self.fields["index"].queryset = indexes_of(benchmark.team)  # type: ignore[attr-defined]
         self.fields["index"].label_from_instance = _of_index  # type: ignore[attr-defined]
         self._offer_ways({one.over for one in indexes_of(benchmark.team)})
-        runs = [run.pk for run in naming.runs_of(benchmark)]
+        runs = [run.pk for run in name_matching.runs_of(benchmark)]
         self.fields["answers"].queryset = _answers(runs)  # type: ignore[attr-defined]
         self.fields["answers"].label_from_instance = _of_answers  # type: ignore[attr-defined]
 
     def _offer_ways(self, built: set[str]) -> None:
         """Those for which there is an index; each says over what, and what is left out says why."""
-        over = {key: KnowledgeIndex.Over(searched(key)) for key in METHODS}
+        over = {key: KnowledgeIndex.Over(indexed_texts(key)) for key in METHODS}
         self.fields["method"].choices = [  # type: ignore[attr-defined]
             (
                 key,
@@ -195,9 +195,9 @@ class LinkingForm(StyledFormMixin, forms.Form):
         """Names are for the one way of linking that goes by them; the others go by an index that fits."""
         cleaned = super().clean() or self.cleaned_data
         index, method = cleaned.get("index"), cleaned.get("method")
-        if index and method and method != NAMED and index.over != searched(method):
+        if index and method and method != NAMED and index.over != indexed_texts(method):
             words = _("This way of linking searches an index over %(what)s. Choose one.")
-            self.add_error("index", words % {"what": KnowledgeIndex.Over(searched(method)).label})
+            self.add_error("index", words % {"what": KnowledgeIndex.Over(indexed_texts(method)).label})
         if cleaned.get("method") != NAMED:
             cleaned["answers"] = None
         elif not self.fields["answers"].queryset.exists():  # type: ignore[attr-defined]

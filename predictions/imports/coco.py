@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from annotation.imports.source import Row
 from annotation.imports.staging import group_by_key
 from benchmarks.imports.problems import RowProblem, SourceProblem
-from predictions.bodies import storable
 from predictions.imports.samples import ODD, Boxes, Lines, Sample, one_row
 from predictions.imports.streaming import elements
+from predictions.serialization import storable
 
 KEY = "coco"
 MOST_IN_IMAGE = 5000
@@ -32,7 +32,7 @@ class Names:
     categories: Mapping[str, str] = field(default_factory=dict)
 
 
-def recognises(head: bytes) -> bool:
+def is_format(head: bytes) -> bool:
     """By the first bytes of the file."""
     text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     return text.startswith(b"[") and b'"image_id"' in head and b'"bbox"' in head
@@ -73,16 +73,16 @@ def _too_large() -> SourceProblem:
     return SourceProblem(text % {"most": MOST_BYTES // 1024**2, "things": f"{MOST_THINGS:,}"})
 
 
-def brief(file: BinaryIO, size: int) -> bytes:
-    """What is needed of the release's file, to be kept and read with `known`. Raises SourceProblem."""
+def summarise_release(file: BinaryIO, size: int) -> bytes:
+    """What is needed of the release's file, to be kept and read with `load_summary`. Raises SourceProblem."""
     if size > MOST_BYTES:
         raise _too_large()
     found = names(file)
     return json.dumps({"images": found.images, "categories": found.categories}).encode()
 
 
-def known(file: BinaryIO) -> Names:
-    """What `brief` wrote."""
+def load_summary(file: BinaryIO) -> Names:
+    """What `summarise_release` wrote."""
     said = json.load(file)
     return Names({key: tuple(one) for key, one in said["images"].items()}, said["categories"])
 
@@ -126,7 +126,7 @@ def _detection(row: Mapping[str, Any], names: Names) -> tuple[str, float, float,
 
 
 @dataclass(frozen=True)
-class Chosen:
+class BestBox:
     """The best scored box as fractions (left, top, right, bottom), and how many it was chosen among."""
 
     box: tuple[float, float, float, float]
@@ -134,11 +134,11 @@ class Chosen:
     among: int
 
 
-def chosen(boxes: Boxes, size: tuple[float, float], concept: str) -> Chosen | None:
+def best_box(boxes: Boxes, size: tuple[float, float], concept: str) -> BestBox | None:
     """Of an item's image. Where the categories have names and one is the item's concept, only boxes of that count. None
     without a box; ValueError where the box lies outside the picture.
 
-    >>> chosen(Boxes((("", 0.5, 10, 20, 30, 40), ("", 0.2, 0, 0, 1, 1))), (100, 100), "").box
+    >>> best_box(Boxes((("", 0.5, 10, 20, 30, 40), ("", 0.2, 0, 0, 1, 1))), (100, 100), "").box
     (0.1, 0.2, 0.4, 0.6)
     """
     named = [one for one in boxes.found if one[0]]
@@ -153,4 +153,4 @@ def chosen(boxes: Boxes, size: tuple[float, float], concept: str) -> Chosen | No
     if any(not -SLACK <= one <= limit + SLACK for one, limit in zip(sides, limits, strict=True)):
         raise ValueError("outside_image")
     x0, y0, x1, y1 = (min(max(one / limit, 0.0), 1.0) for one, limit in zip(sides, limits, strict=True))
-    return Chosen((x0, y0, x1, y1), score, len(among))
+    return BestBox((x0, y0, x1, y1), score, len(among))

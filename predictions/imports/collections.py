@@ -26,7 +26,7 @@ CANDIDATES = {
 
 
 @dataclass(frozen=True)
-class Thing:
+class EntryRow:
     """An entry to be."""
 
     key: str
@@ -34,7 +34,7 @@ class Thing:
 
 
 @dataclass(frozen=True)
-class Asked:
+class QueryRow:
     """A query to be."""
 
     query_set: str
@@ -50,7 +50,7 @@ class Asked:
         return {*self.relevant, *self.roles.values()}
 
 
-def read(row: Mapping[str, Any]) -> tuple[list[Thing], Asked | None]:
+def read(row: Mapping[str, Any]) -> tuple[list[EntryRow], QueryRow | None]:
     """Of a clean row. Raises RowProblem."""
     if TRIAL in row:
         return _trial(row)
@@ -61,8 +61,8 @@ def read(row: Mapping[str, Any]) -> tuple[list[Thing], Asked | None]:
     key, about = needed(row, "key", LONGEST_KEY), _about(row)
     if kind == "entry":
         told = words(row, "text", MOST_TEXT)
-        return [Thing(key, {**({"text": told} if told else {}), **about})], None
-    return [], Asked(
+        return [EntryRow(key, {**({"text": told} if told else {}), **about})], None
+    return [], QueryRow(
         query_set=words(row, "query_set", LONGEST_SET),
         key=key,
         text=words(row, "text", MOST_TEXT),
@@ -72,18 +72,18 @@ def read(row: Mapping[str, Any]) -> tuple[list[Thing], Asked | None]:
     )
 
 
-def _trial(row: Mapping[str, Any]) -> tuple[list[Thing], Asked]:
+def _trial(row: Mapping[str, Any]) -> tuple[list[EntryRow], QueryRow]:
     """The sixteen columns of the published benchmark. Pictures are known by their id; an index is only told along."""
     things = [_picture(row, "query"), *(_picture(row, candidate) for candidate in CANDIDATES.values())]
     roles = {role: needed(row, f"{candidate}_image_id", LONGEST_KEY) for role, candidate in CANDIDATES.items()}
     seed = things[0]
-    asked = Asked(PLAIN, seed.key, str(seed.about["concept"]), (roles["correct"],), roles, dict(seed.about))
+    asked = QueryRow(PLAIN, seed.key, str(seed.about["concept"]), (roles["correct"],), roles, dict(seed.about))
     return things, asked
 
 
-def _picture(row: Mapping[str, Any], which: str) -> Thing:
+def _picture(row: Mapping[str, Any], which: str) -> EntryRow:
     about = {name: needed(row, f"{which}_{name}", LONGEST_KEY) for name in ("concept", "country")}
-    return Thing(needed(row, f"{which}_image_id", LONGEST_KEY), about)
+    return EntryRow(needed(row, f"{which}_image_id", LONGEST_KEY), about)
 
 
 def words(row: Mapping[str, Any], name: str, most: int) -> str:

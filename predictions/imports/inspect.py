@@ -6,13 +6,13 @@ from typing import Any, BinaryIO
 from annotation.imports.rows import clean
 from annotation.imports.source import Row
 from benchmarks.imports.problems import RowProblem
-from predictions.imports.samples import LONGEST_RAW, Lines, Sample, Told, named, one_row
+from predictions.imports.samples import LONGEST_RAW, FileDescription, Lines, Sample, item_name, one_row
 from predictions.imports.streaming import elements
 
 KEY = "inspect"
 
 
-def recognises(head: bytes) -> bool:
+def is_format(head: bytes) -> bool:
     """By the first bytes of the file."""
     return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and b'"version"' in head and b'"eval"' in head
 
@@ -33,7 +33,7 @@ def scorers_of(row: Mapping[str, Any]) -> list[str]:
     return [str(name) for name in scores] if isinstance(scores, Mapping) else []
 
 
-def lines(rows: Iterator[Row], told: Told) -> Lines:
+def lines(rows: Iterator[Row], told: FileDescription) -> Lines:
     """The first epoch of each sample."""
     for number, row in rows:
         if number == 0:
@@ -50,11 +50,11 @@ def lines(rows: Iterator[Row], told: Told) -> Lines:
             yield number, problem
 
 
-def _sample(number: int, row: Mapping[str, Any], told: Told) -> Sample:
+def _sample(number: int, row: Mapping[str, Any], told: FileDescription) -> Sample:
     raw = _completion(row)
     said = _of_scorer(row, told.only) if told.only else raw
-    target = named(row, told.column, number) if told.column else ""
-    return Sample(number, named(row, told.key, number), clean(said), target, clean(raw or "")[:LONGEST_RAW])
+    target = item_name(row, told.column, number) if told.column else ""
+    return Sample(number, item_name(row, told.key, number), clean(said), target, clean(raw or "")[:LONGEST_RAW])
 
 
 def _completion(row: Mapping[str, Any]) -> str | None:

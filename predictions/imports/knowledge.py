@@ -16,7 +16,7 @@ MOST_LEMMAS, MOST_IMAGES = 100, 1000
 
 
 @dataclass(frozen=True)
-class Thing:
+class KnowledgeRow:
     """An entry as the file has it. `images`: paths inside the folder or the zip, each once."""
 
     key: str
@@ -28,7 +28,7 @@ class Thing:
     images: tuple[str, ...]
 
 
-def read(row: Mapping[str, Any]) -> Thing:
+def read(row: Mapping[str, Any]) -> KnowledgeRow:
     """Raises RowProblem. `lemmas` and `images`: lists, or texts with | between; without a lemma, the title."""
     key = _text(row, "id") or _text(row, "key")
     if not key:
@@ -41,7 +41,7 @@ def read(row: Mapping[str, Any]) -> Thing:
     if len(lemmas) > MOST_LEMMAS or len(images) > MOST_IMAGES:
         text = _("At most %(lemmas)s names and %(images)s pictures belong to an entry. Split it.")
         raise RowProblem("too_many", text % {"lemmas": MOST_LEMMAS, "images": MOST_IMAGES})
-    thing = Thing(
+    thing = KnowledgeRow(
         key, tuple(dict.fromkeys(lemmas)), _text(row, "gloss"), title, _text(row, "text"), _text(row, "language"),
         tuple(dict.fromkeys(images)),
     )  # fmt: skip
@@ -74,7 +74,7 @@ def _path(name: str) -> str:
     return path
 
 
-def _check_lengths(thing: Thing) -> None:
+def _check_lengths(thing: KnowledgeRow) -> None:
     parts = [("key", thing.key), ("title", thing.title), ("language", thing.language)]
     parts += [("lemma", one) for one in thing.lemmas] + [("image", one) for one in thing.images]
     for name, value in parts:

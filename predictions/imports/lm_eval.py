@@ -8,13 +8,13 @@ from typing import Any
 from annotation.imports.rows import clean
 from annotation.imports.source import Row
 from benchmarks.imports.problems import RowProblem
-from predictions.imports.samples import LONGEST_RAW, Likelihoods, Lines, Sample, Told, named, one_row
+from predictions.imports.samples import LONGEST_RAW, FileDescription, Likelihoods, Lines, Sample, item_name, one_row
 
 KEY = "lm_eval"
 INVALID = "[invalid]"  # what its filters write where they found nothing
 
 
-def recognises(row: Mapping[str, Any]) -> bool:
+def is_format(row: Mapping[str, Any]) -> bool:
     """By the first line of the file."""
     return "doc_id" in row and ("resps" in row or "filtered_resps" in row)
 
@@ -24,7 +24,7 @@ def filters_of(row: Mapping[str, Any]) -> str:
     return str(row.get("filter") or "")
 
 
-def lines(rows: Iterator[Row], told: Told) -> Lines:
+def lines(rows: Iterator[Row], told: FileDescription) -> Lines:
     """Of the filter that is asked for, in the file's order."""
     for number, row in rows:
         try:
@@ -39,11 +39,11 @@ def lines(rows: Iterator[Row], told: Told) -> Lines:
             yield number, problem
 
 
-def _sample(number: int, row: Mapping[str, Any], told: Told) -> Sample:
+def _sample(number: int, row: Mapping[str, Any], told: FileDescription) -> Sample:
     said = row.get("filtered_resps", row.get("resps"))
-    target = named(row, told.column, number) if told.column else ""
+    target = item_name(row, told.column, number) if told.column else ""
     raw = clean(_text(row.get("resps", said)))
-    return Sample(number, named(row, told.key, number), clean(reply(said)), target, raw)
+    return Sample(number, item_name(row, told.key, number), clean(reply(said)), target, raw)
 
 
 def reply(said: Any) -> Any:

@@ -18,7 +18,7 @@ Found = tuple[str, list[str], list[float]]
 """A query's key; keys of entries, the best first; their scores."""
 
 
-def is_long(row: Mapping[str, Any]) -> bool:
+def is_long_format(row: Mapping[str, Any]) -> bool:
     """A row for each entry that was found."""
     return "score" in row
 
@@ -30,10 +30,10 @@ def ranking(row: Mapping[str, Any]) -> Found:
     if not keys or not scores or len(keys) != len(scores):
         text = _("“keys” (%(keys)s) and “scores” (%(scores)s) must be lists of one length, with something in them.")
         raise RowProblem("lengths", text % {"keys": len(keys or ()), "scores": len(scores or ())})
-    return query, *ordered([needed({"keys": one}, "keys", LONGEST_KEY) for one in keys], [*map(number, scores)])
+    return query, *sort_by_score([needed({"keys": one}, "keys", LONGEST_KEY) for one in keys], [*map(number, scores)])
 
 
-def gathered(rows: Sequence[Row]) -> Found:
+def merge_rows(rows: Sequence[Row]) -> Found:
     """Of the rows of one query, one for each entry. Raises RowProblem: of the first row that is wrong."""
     query, keys, scores = "", [], []
     for at, row in rows:
@@ -47,10 +47,10 @@ def gathered(rows: Sequence[Row]) -> Found:
             text = _("Row %(n)s: %(message)s")
             told = problem.message if len(rows) == 1 else text % {"n": at, "message": problem.message}
             raise RowProblem(problem.code, told) from None
-    return query, *ordered(keys, scores)
+    return query, *sort_by_score(keys, scores)
 
 
-def ordered(keys: Sequence[str], scores: Sequence[float]) -> tuple[list[str], list[float]]:
+def sort_by_score(keys: Sequence[str], scores: Sequence[float]) -> tuple[list[str], list[float]]:
     """The best first; ties by key, so that the order is never the file's. Raises RowProblem when a key repeats."""
     pairs = sorted(zip(keys, scores, strict=True), key=lambda pair: (-pair[1], pair[0]))
     if len(set(keys)) < len(pairs):

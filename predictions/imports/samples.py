@@ -49,8 +49,8 @@ class Sample:
     rater: str = ""
 
 
-class Unreadable(Exception):
-    """A reply without a value: the state and the reason (predictions.words) that its call gets."""
+class UnreadableReply(Exception):
+    """A reply without a value: the state and the reason (predictions.call_reasons) that its call gets."""
 
     def __init__(self, state: Failure, reason: str) -> None:
         super().__init__(reason)
@@ -58,7 +58,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True)
-class Told:
+class FileDescription:
     """What a person says of a file. `key`: the column that names the item. `target`: the column that names the culture,
     ALL and a culture, or "" for the item's own origin. `of_setting`: of a table, the setting whose rows are taken;
     "" for all. `only`: a filter of lm-eval, or a scorer of Inspect ("" for its reply itself).
@@ -91,7 +91,7 @@ def one_row() -> Iterator[None]:
         raise RowProblem("unreadable", text) from error
 
 
-def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+def flatten(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row with what is nested one or two deep under dotted names, such as "doc.id" and "doc.meta.key"."""
     found: dict[str, Any] = {}
     for name, value in row.items():
@@ -106,9 +106,9 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def named(row: Mapping[str, Any], column: str, number: int) -> str:
+def item_name(row: Mapping[str, Any], column: str, number: int) -> str:
     """What an item is known by. Raises RowProblem."""
-    value = flat(row).get(column)
+    value = flatten(row).get(column)
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
         text = _("“%(name)s” names no item in this row. Choose the column that holds the item's key.")
         raise RowProblem("no_key", text % {"name": column})
@@ -122,12 +122,12 @@ def codes_of(one: Field) -> Sequence[str]:
 
 
 def answers(sample: Sample, sheet: Sheet, key: str) -> Mapping[str, Any]:
-    """What the sheet's `parse` takes. `key`: the field that is answered, or WHOLE. Raises Unreadable."""
+    """What the sheet's `parse` takes. `key`: the field that is answered, or WHOLE. Raises UnreadableReply."""
     said = sample.said
     if isinstance(said, Mapping):
         return said
     if said is None or (isinstance(said, str) and not said.strip()):
-        raise Unreadable("no_response", "empty")
+        raise UnreadableReply("no_response", "empty")
     if key == WHOLE:
         return _object(str(said))
     one = sheet.field(key)
@@ -140,19 +140,19 @@ def _object(text: str) -> Mapping[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
-        raise Unreadable("unparseable", "bad_json") from None
+        raise UnreadableReply("unparseable", "bad_json") from None
     if not isinstance(found, dict):
-        raise Unreadable("unparseable", "bad_json")
+        raise UnreadableReply("unparseable", "bad_json")
     return found
 
 
 def _likeliest(said: Likelihoods, one: Field) -> str:
     codes = codes_of(one)
     if len(codes) != len(said.values):
-        raise Unreadable("unparseable", "other_options")
+        raise UnreadableReply("unparseable", "other_options")
     best = max(said.values)
     if said.values.count(best) > 1:
-        raise Unreadable("unparseable", "two_verdicts")
+        raise UnreadableReply("unparseable", "two_verdicts")
     return codes[said.values.index(best)]
 
 
@@ -164,7 +164,7 @@ def _from_text(text: str, one: Field) -> Any:
         try:
             return cell({"it": text.strip()}, "it", one)
         except RowProblem:
-            raise Unreadable("unparseable", "bad_json") from None
+            raise UnreadableReply("unparseable", "bad_json") from None
     if plain in codes:
         return plain
     by_words = {localise(option.label, "en").casefold(): option.code for option in _options(one)}
@@ -173,10 +173,10 @@ def _from_text(text: str, one: Field) -> Any:
     try:
         number = float(plain)
     except ValueError:
-        raise Unreadable("unparseable", "no_choice") from None
+        raise UnreadableReply("unparseable", "no_choice") from None
     if number.is_integer() and str(int(number)) in codes:
         return str(int(number))
-    raise Unreadable("out_of_range", "outside_scale")
+    raise UnreadableReply("out_of_range", "outside_scale")
 
 
 def _options(one: Field) -> Sequence[Any]:

@@ -1,7 +1,7 @@
 from predictions.models.calls import Attempt, Call, Reply
 from predictions.models.collections import Collection, Entry, Query
 from predictions.models.endpoints import Endpoint, Prices
-from predictions.models.knowledge import KnowledgeBase, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Link
+from predictions.models.knowledge import EntityLink, KnowledgeBase, KnowledgeEntry, KnowledgeImage, KnowledgeIndex
 from predictions.models.runs import Embedding, Ranking, Run
 
 __all__ = [
@@ -10,12 +10,12 @@ __all__ = [
     "Collection",
     "Embedding",
     "Endpoint",
+    "EntityLink",
     "Entry",
     "KnowledgeBase",
     "KnowledgeEntry",
     "KnowledgeImage",
     "KnowledgeIndex",
-    "Link",
     "Prices",
     "Query",
     "Ranking",

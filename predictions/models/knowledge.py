@@ -85,7 +85,7 @@ class KnowledgeIndex(models.Model):
         return f"{self.over} by {self.model}"
 
 
-class Link(models.Model):
+class EntityLink(models.Model):
     """What a linking run found for an item: entry keys with their scores, the best first, and the neighbours they came
     from ([name, entry key, score])."""
 

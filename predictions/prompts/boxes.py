@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from predictions.prompts.contract import Unread
-from predictions.prompts.reading import ascii_digits, objects, without_objects
+from predictions.prompts.contract import UnparsedReply
+from predictions.prompts.reply_text import ascii_digits, json_objects, without_objects
 
 Box = tuple[float, float, float, float]
 SCALES: Mapping[str, float] = {"1": 1.0, "100": 100.0, "1000": 1000.0, "1024": 1024.0}
@@ -53,7 +53,7 @@ HOLDERS = (
 
 
 @dataclass(frozen=True)
-class Frame:
+class BoxScale:
     """What the numbers of a model mean. `width`, `height`: one unit of a fraction; of the picture as it is sent where
     numbers are pixels. `grid`: cells on a side, for patch indexes. `padded`: of the picture in the middle of a square."""
 
@@ -91,7 +91,7 @@ def _edges(numbers: Sequence[float], order: str) -> Box:
     return one, two, three, four
 
 
-def frame_of(scale: str, order: str, size: tuple[float, float], *, grid: int = 32, padded: bool = False) -> Frame:
+def box_scale(scale: str, order: str, size: tuple[float, float], *, grid: int = 32, padded: bool = False) -> BoxScale:
     """`size`: width and height of the picture as it is sent, in pixels. Raises ValueError for an unknown scale or order."""
     if order not in ORDERS:
         raise ValueError(f"order must be one of {', '.join(ORDERS)}, not {order!r}")
@@ -102,10 +102,10 @@ def frame_of(scale: str, order: str, size: tuple[float, float], *, grid: int = 3
     side = max(size)
     wide, high = (side, side) if padded else size
     unit = SCALES.get(scale, 1.0)
-    return Frame(*((wide, high) if scale == "pixels" else (unit, unit)), order, grid, padded, size)
+    return BoxScale(*((wide, high) if scale == "pixels" else (unit, unit)), order, grid, padded, size)
 
 
-def read_boxes(text: str, frame: Frame, *, patches: bool = False) -> list[Box] | Unread:
+def parse_boxes(text: str, frame: BoxScale, *, patches: bool = False) -> list[Box] | UnparsedReply:
     """All boxes of a reply, each once. `patches`: patch indexes are what was declared.
 
     A notation that does not fit the declared scale is not read: <loc> tokens need 1024, patch indexes the grid, and
@@ -113,56 +113,56 @@ def read_boxes(text: str, frame: Frame, *, patches: bool = False) -> list[Box] |
     """
     text = ascii_digits(text)
     tokens, named = _tokens(text, frame, patches), _json(text, frame)
-    if isinstance(tokens, Unread):
+    if isinstance(tokens, UnparsedReply):
         return tokens
-    if isinstance(named, Unread):
+    if isinstance(named, UnparsedReply):
         return named
-    written = [*(named or ()), *_written(without_objects(text) if named else text, frame)]
+    written = [*(named or ()), *_bracketed_boxes(without_objects(text) if named else text, frame)]
     if patches and written:
-        return Unread("out_of_range", "other_notation")
+        return UnparsedReply("out_of_range", "other_notation")
     found = [*(tokens or ()), *written]
     if not found:
-        return Unread("unparseable", "no_box")
+        return UnparsedReply("unparseable", "no_box")
     if written and all(_in_fractions(box, frame) for box in written):
-        return Unread("out_of_range", "other_notation")
+        return UnparsedReply("out_of_range", "other_notation")
     kept: list[Box] = []
     for box in found:
         inside = _inside(box, frame)
-        if isinstance(inside, Unread):
+        if isinstance(inside, UnparsedReply):
             return inside
         if inside not in kept:
             kept.append(inside)
     return kept
 
 
-def _in_fractions(box: Box, frame: Frame) -> bool:
+def _in_fractions(box: Box, frame: BoxScale) -> bool:
     """Whether no number is above 1 where thousands, or pixels, were declared: the reply is of another scale."""
     far = max(box[2] * frame.width, box[3] * frame.height)
     return min(frame.width, frame.height) >= 100 and 0 < far <= 1
 
 
-def _inside(box: Box, frame: Frame) -> Box | Unread:
+def _inside(box: Box, frame: BoxScale) -> Box | UnparsedReply:
     """The box in the picture. What rounding put outside is put back; one that lies outside what the model sees is not
     moved; what reaches into the bars of a padded square is cut off."""
     if not all(map(math.isfinite, box)) or min(box) < -SLACK or max(box) > 1 + SLACK:
-        return Unread("out_of_range", "outside_scale")
+        return UnparsedReply("out_of_range", "outside_scale")
     x0, y0, x1, y1 = (round(min(max(one, 0.0), 1.0), 6) for one in frame.unpadded(box))
     (x0, x1), (y0, y1) = sorted((x0, x1)), sorted((y0, y1))
-    return Unread("unparseable", "empty_box") if x0 == x1 or y0 == y1 else (x0, y0, x1, y1)
+    return UnparsedReply("unparseable", "empty_box") if x0 == x1 or y0 == y1 else (x0, y0, x1, y1)
 
 
-def _tokens(text: str, frame: Frame, patches: bool) -> list[Box] | Unread | None:
+def _tokens(text: str, frame: BoxScale, patches: bool) -> list[Box] | UnparsedReply | None:
     """Boxes of models that have tokens for places; None where there are none."""
     locs = [LOC_ONE.findall(one[0]) for one in LOCS.finditer(text)]
     pairs = [(int(one), int(two)) for one, two in PATCHES.findall(text)]
     if not locs and not pairs:
         return None
     if (locs and (frame.width, frame.height) != (LOC, LOC)) or (pairs and not patches) or (locs and pairs):
-        return Unread("out_of_range", "other_notation")
+        return UnparsedReply("out_of_range", "other_notation")
     if locs:
         return [frame.fractions([float(one) for one in four], "yxyx") for four in locs]
     if any(max(pair) >= frame.grid**2 for pair in pairs):
-        return Unread("out_of_range", "outside_scale")
+        return UnparsedReply("out_of_range", "outside_scale")
     return [patch_box(one, two, frame.grid) for one, two in pairs]
 
 
@@ -174,16 +174,16 @@ def patch_box(first: int, last: int, grid: int) -> Box:
     return (x0 + low) / grid, (y0 + low) / grid, (x1 + high) / grid, (y1 + high) / grid
 
 
-def _json(text: str, frame: Frame) -> list[Box] | Unread | None:
+def _json(text: str, frame: BoxScale) -> list[Box] | UnparsedReply | None:
     """Boxes of JSON objects, and of lists of them; None where no object has a box."""
-    found = objects(text)
-    if isinstance(found, Unread):
+    found = json_objects(text)
+    if isinstance(found, UnparsedReply):
         return found
     boxes = [box for one in found for box in _in(one, frame, 0)]
     return boxes or None
 
 
-def _in(value: Any, frame: Frame, depth: int) -> Iterable[Box]:
+def _in(value: Any, frame: BoxScale, depth: int) -> Iterable[Box]:
     if depth > 4:
         return
     if isinstance(value, Mapping):
@@ -210,7 +210,7 @@ def _in(value: Any, frame: Frame, depth: int) -> Iterable[Box]:
             for one in value:
                 yield from _in(one, frame, depth + 1) if isinstance(one, (list, Mapping)) else ()
     elif isinstance(value, str):
-        yield from _written(ascii_digits(value), frame)
+        yield from _bracketed_boxes(ascii_digits(value), frame)
 
 
 def _number(value: Any) -> float | None:
@@ -223,7 +223,7 @@ def _number(value: Any) -> float | None:
     return float(value)
 
 
-def _written(text: str, frame: Frame) -> list[Box]:
+def _bracketed_boxes(text: str, frame: BoxScale) -> list[Box]:
     """Boxes in brackets of any kind, or a reply of four bare numbers."""
     rows = [row for pattern in (ANGLES, IN_ONE, CORNERS) for row in pattern.findall(text)]
     if rows:

@@ -9,39 +9,50 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from predictions.prompts.contract import Asked, Lacking, Option, Prompt, Question, Read, Reply, Request, Scene, Unread
-from predictions.prompts.phrases import phrase_of
-from predictions.prompts.scales import single, ways_for
-from predictions.prompts.verdicts import Scale
-from predictions.prompts.writing import (
-    Written,
+from predictions.prompts.contract import (
+    MissingInput,
+    ParsedReply,
+    Prompt,
+    PromptOption,
+    PromptRequests,
+    Question,
+    Reply,
+    Request,
+    Scene,
+    UnparsedReply,
+)
+from predictions.prompts.phrases import parse_phrase
+from predictions.prompts.prompt_templates import (
+    TemplatePrompt,
     choice_of,
-    fenced,
+    fence,
     gettext_noop,
-    line,
-    need_target,
     object_of,
     picture_of,
-    several,
+    require_target,
+    single_line,
+    split_texts,
 )
+from predictions.prompts.scales import methods_for, parse_single_field
+from predictions.prompts.verdicts import VerdictScale
 
 SOURCE = gettext_noop("After Figure 8 of the paper, in our words")
 ARTICLE_LETTERS = 15_000
 TITLES = 20
-LINKS = Option(
+LINKS = PromptOption(
     "links",
     gettext_noop("Article from"),
     "run",
     help=gettext_noop("The linking run that names the entity of each picture."),
 )
-LETTERS = Option(
+LETTERS = PromptOption(
     "article_letters",
     gettext_noop("Letters of the article"),
     "number",
     default=ARTICLE_LETTERS,
     help=gettext_noop("Longer articles are cut here."),
 )
-LEAST = Option(
+LEAST = PromptOption(
     "least_covered",
     gettext_noop("Least probability of the codes together"),
     "number",
@@ -76,7 +87,7 @@ ASKED: Mapping[Seen, str] = {
 }
 
 
-def linked(scene: Scene) -> Mapping[str, Any]:
+def link_context(scene: Scene) -> Mapping[str, Any]:
     """What a linking run, or the item's own columns, say of the picture: entity, article, titles."""
     if "linked" in scene.options:
         found = scene.options["linked"]
@@ -103,23 +114,23 @@ def level_names(question: Question) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Relevance(Written):
-    """One picture, one culture, a number. `seen`: what is told besides the culture."""
+class Relevance(TemplatePrompt):
+    """One picture, one culture, a number. `shown_fields`: what is told besides the culture."""
 
-    seen: Seen = "article"
+    shown_fields: Seen = "article"
     reasoned: bool = False
 
     def fits(self, scene: Scene) -> bool:
         return bool(scale_question(scene) and scene.target and (scene.images or not self.needs_images))
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
         question = scale_question(scene)
         if question is None:
-            raise Lacking("no_question")
+            raise MissingInput("no_question")
         pictures = {"image": [picture_of(scene)]} if self.needs_images else {}
         thinking, output = REASON if self.reasoned else DIGIT
         texts = {
-            "target": need_target(scene),
+            "target": require_target(scene),
             "levels": levels(question),
             "least": question.codes[0],
             "most": question.codes[-1],
@@ -130,40 +141,44 @@ class Relevance(Written):
         messages = self.messages(scene, texts, pictures)
         if self.reasoned:
             schema = object_of({"reasons": {"type": "string"}, "score": choice_of(question.codes)})
-            return Asked((Request(messages=messages, ways=("text", "schema"), schema=schema, max_tokens=1024),))
-        ways = ways_for(question.codes, "logprobs", "guided", "schema", "text")
+            return PromptRequests(
+                (Request(messages=messages, ways=("text", "schema"), schema=schema, max_tokens=1024),)
+            )
+        ways = methods_for(question.codes, "logprobs", "guided", "schema", "text")
         schema = object_of({"score": choice_of(question.codes)})
-        return Asked((Request(messages=messages, ways=ways, choices=question.codes, schema=schema, max_tokens=16),))
+        return PromptRequests(
+            (Request(messages=messages, ways=ways, choices=question.codes, schema=schema, max_tokens=16),)
+        )
 
     def _told(self, scene: Scene) -> dict[str, str]:
-        known = linked(scene)
-        if self.seen == "titles":
-            titles = several(known.get("titles"))[:TITLES]
+        known = link_context(scene)
+        if self.shown_fields == "titles":
+            titles = split_texts(known.get("titles"))[:TITLES]
             if not titles:
-                raise Lacking("no_titles")
+                raise MissingInput("no_titles")
             return {"titles": "\n".join(f"- {one}" for one in titles)}
-        if self.seen in ("article", "text"):
-            entity, article = line(known.get("entity") or ""), str(known.get("article") or "").strip()
+        if self.shown_fields in ("article", "text"):
+            entity, article = single_line(known.get("entity") or ""), str(known.get("article") or "").strip()
             if not entity or not article:
-                raise Lacking("no_article")
-            return {"entity": entity, "article": fenced("article", article[: self._letters(scene)])}
+                raise MissingInput("no_article")
+            return {"entity": entity, "article": fence("article", article[: self._letters(scene)])}
         return {}
 
     def _letters(self, scene: Scene) -> int:
         found = self.option(scene, "article_letters")
         return max(1, int(found)) if isinstance(found, (int, float)) and found == found else ARTICLE_LETTERS
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         question = scale_question(scene)
         if question is None or not replies:
-            return Unread("no_response", "empty")
-        known = linked(scene)
+            return UnparsedReply("no_response", "empty")
+        known = link_context(scene)
         told = tuple(str(one) for one in (known.get("article"), known.get("entity")) if one)
-        scale = Scale(
+        scale = VerdictScale(
             question.codes, names=level_names(question), judged=told, reasoned=self.reasoned, last=self.reasoned
         )
         least = self.option(scene, "least_covered")
-        return single(question, replies[0], scale, float(least) if isinstance(least, (int, float)) else 0.0)
+        return parse_single_field(question, replies[0], scale, float(least) if isinstance(least, (int, float)) else 0.0)
 
 
 def _prompt(seen: Seen, reasoned: bool, key: str, name: str, setting: str) -> Relevance:
@@ -187,9 +202,9 @@ def _prompt(seen: Seen, reasoned: bool, key: str, name: str, setting: str) -> Re
             *given,
             *(() if seen == "text" else ("image",)),
         ),
-        must=("target", *given, *(() if seen == "text" else ("image",))),
+        required_placeholders=("target", *given, *(() if seen == "text" else ("image",))),
         more=told if reasoned else (*told, LEAST),
-        seen=seen,
+        shown_fields=seen,
         reasoned=reasoned,
     )
 
@@ -225,7 +240,7 @@ REASONS = (
 
 
 @dataclass(frozen=True)
-class Naming(Written):
+class Naming(TemplatePrompt):
     """The name of what a picture shows, as an encyclopedia would head it: the baseline without a knowledge base."""
 
     def _question(self, scene: Scene) -> Question | None:
@@ -235,12 +250,14 @@ class Naming(Written):
         found = self._question(scene)
         return bool(found and not found.codes and scene.images)
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
-        return Asked((Request(messages=self.messages(scene, {}, {"image": [picture_of(scene)]}), max_tokens=64),))
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
+        return PromptRequests(
+            (Request(messages=self.messages(scene, {}, {"image": [picture_of(scene)]}), max_tokens=64),)
+        )
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
-        found = phrase_of(replies)
-        return found if isinstance(found, Unread) else Read({"entity": found}, {"way": replies[0].way})
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
+        found = parse_phrase(replies)
+        return found if isinstance(found, UnparsedReply) else ParsedReply({"entity": found}, {"way": replies[0].way})
 
 
 NAMING = Naming(
@@ -253,7 +270,7 @@ NAMING = Naming(
         "encyclopedia: the most specific name you are sure of. Write the title and nothing else."
     ),
     takes=("image",),
-    must=("image",),
+    required_placeholders=("image",),
     setting="entity",
 )
 PROMPTS: tuple[Prompt, ...] = (*DIGITS, *REASONS, NAMING)

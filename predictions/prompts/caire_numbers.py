@@ -14,39 +14,39 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from predictions.prompts.caire import LETTERS, LINKS, level_names, linked, scale_question
+from predictions.prompts.caire import LETTERS, LINKS, level_names, link_context, scale_question
 from predictions.prompts.contract import (
     NO_LOGPROB,
-    Asked,
-    Lacking,
     Message,
-    Option,
+    MissingInput,
+    ParsedReply,
     Piece,
     Prompt,
+    PromptOption,
+    PromptRequests,
     Question,
-    Read,
     Reply,
     Request,
     Scene,
-    Unread,
+    UnparsedReply,
 )
-from predictions.prompts.reading import nothing
-from predictions.prompts.writing import (
-    Problem,
-    Written,
-    fenced,
-    filled,
+from predictions.prompts.prompt_templates import (
+    OptionProblem,
+    TemplatePrompt,
+    fence,
+    fill_template,
     gettext_noop,
-    need_target,
     picture_of,
+    require_target,
 )
+from predictions.prompts.reply_text import empty_reason
 
 PROBE = "This image is {level} to {target}"
 ROUNDED = 1e-3  # a log-probability above 0 is none, but one of 0 may be sent so
 STEM = "This text is relevant to"
-LAMBDA = Option("lambda", gettext_noop("Weight of the base rate (lambda)"), "number", default=0)
-LIMIT = Option("limit", gettext_noop("Limit of the base rate (T)"), "number", default=0)
-BOUND = Option(
+LAMBDA = PromptOption("lambda", gettext_noop("Weight of the base rate (lambda)"), "number", default=0)
+LIMIT = PromptOption("limit", gettext_noop("Limit of the base rate (T)"), "number", default=0)
+BOUND = PromptOption(
     "bound",
     gettext_noop("What T is"),
     "choice",
@@ -56,14 +56,14 @@ BOUND = Option(
     ),
     default="floor",
 )
-OVER = Option(
+OVER = PromptOption(
     "over",
     gettext_noop("Over the tokens of the name"),
     "choice",
     choices=(("sum", gettext_noop("sum")), ("mean", gettext_noop("mean"))),
     default="sum",
 )
-CUT = Option(
+CUT = PromptOption(
     "cut",
     gettext_noop("Cut"),
     "number",
@@ -83,45 +83,45 @@ def number(value: Any) -> float | None:
 
 
 @dataclass(frozen=True)
-class Probing(Written):
+class Probing(TemplatePrompt):
     """The level whose sentence is nearest to the picture. `user` is the sentence."""
 
     def _names(self, scene: Scene) -> tuple[Question, dict[str, str]]:
         question = scale_question(scene)
         names = level_names(question) if question else {}
         if question is None or len(names) != len(question.codes):
-            raise Lacking("no_question")
+            raise MissingInput("no_question")
         return question, names
 
     def fits(self, scene: Scene) -> bool:
         return bool(scale_question(scene) and scene.target and scene.images)
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
         _question, names = self._names(scene)
         template = str(scene.options.get("wording") or self.user)
-        target = need_target(scene)
+        target = require_target(scene)
         texts = [_sentence(template, {"level": name.lower(), "target": target}) for name in names]
-        return Asked((Request(kind="probe", texts=tuple(texts), image=picture_of(scene).sha),))
+        return PromptRequests((Request(kind="probe", texts=tuple(texts), image=picture_of(scene).sha),))
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         try:
             question, names = self._names(scene)
-        except Lacking as lacking:
-            return Unread("unparseable", lacking.code)
+        except MissingInput as lacking:
+            return UnparsedReply("unparseable", lacking.code)
         cosines = replies[0].similarities if replies else ()
         if not cosines:
-            return Unread("no_response", "empty")
+            return UnparsedReply("no_response", "empty")
         if len(cosines) != len(names) or not all(map(math.isfinite, cosines)):
-            return Unread("unparseable", "no_number")
+            return UnparsedReply("unparseable", "no_number")
         best = [code for code, one in zip(names.values(), cosines, strict=True) if one == max(cosines)]
         notes = {"cosines": dict(zip(names.values(), cosines, strict=True))}
         if len(best) > 1:
-            return Unread("unparseable", "two_verdicts", notes)
-        return Read({question.key: best[0]}, notes)
+            return UnparsedReply("unparseable", "two_verdicts", notes)
+        return ParsedReply({question.key: best[0]}, notes)
 
 
 def _sentence(template: str, texts: Mapping[str, str]) -> str:
-    return " ".join(piece.text for piece in filled(template, texts, {}) if hasattr(piece, "text"))
+    return " ".join(piece.text for piece in fill_template(template, texts, {}) if hasattr(piece, "text"))
 
 
 PROBING = Probing(
@@ -132,45 +132,47 @@ PROBING = Probing(
     setting="cosine",
     kind="probe",
     takes=("level", "target"),
-    must=("level", "target"),
+    required_placeholders=("level", "target"),
 )
 
 
 @dataclass(frozen=True)
-class Likelihood(Written):
+class Likelihood(TemplatePrompt):
     """How likely the culture's name is after the article and the picture, less its base rate. `seen`: with the picture."""
 
     def fits(self, scene: Scene) -> bool:
         return bool(scale_question(scene) and scene.target and (scene.images or not self.needs_images))
 
-    def problems(self, options: Mapping[str, Any]) -> list[Problem]:
-        wrong = [Problem("cut", "no_cut")] if number(options.get("cut")) is None else []
+    def problems(self, options: Mapping[str, Any]) -> list[OptionProblem]:
+        wrong = [OptionProblem("cut", "no_cut")] if number(options.get("cut")) is None else []
         return [*super().problems(options), *wrong]
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
-        known, target = linked(scene), need_target(scene)
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
+        known, target = link_context(scene), require_target(scene)
         article = str(known.get("article") or "").strip()
         if not article:
-            raise Lacking("no_article")
+            raise MissingInput("no_article")
         if number(self.option(scene, "cut")) is None:
-            raise Lacking("no_cut")
+            raise MissingInput("no_cut")
         most = number(self.option(scene, "article_letters")) or LETTERS.default
-        texts = {"article": fenced("article", article[: max(1, int(most))])}
+        texts = {"article": fence("article", article[: max(1, int(most))])}
         pieces: dict[str, Sequence[Piece]] = {"image": (picture_of(scene),)} if self.needs_images else {}
-        base = Message("user", filled(STEM, {}, {}))
+        base = Message("user", fill_template(STEM, {}, {}))
         asked = [self.messages(scene, texts, pieces), (base,)]
-        return Asked(tuple(Request(kind="continuation", messages=one, continuation=f" {target}") for one in asked))
+        return PromptRequests(
+            tuple(Request(kind="continuation", messages=one, continuation=f" {target}") for one in asked)
+        )
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         question, cut = scale_question(scene), number(self.option(scene, "cut"))
         if question is None or cut is None or len(replies) < 2:
-            return Unread("no_response", "empty")
+            return UnparsedReply("no_response", "empty")
         mean = self.option(scene, "over") == "mean"
         first, base = (_loss(one, mean) for one in replies[:2])
-        if isinstance(first, Unread) or isinstance(base, Unread):
-            return first if isinstance(first, Unread) else base  # type: ignore[return-value]
+        if isinstance(first, UnparsedReply) or isinstance(base, UnparsedReply):
+            return first if isinstance(first, UnparsedReply) else base  # type: ignore[return-value]
         if len({tuple(token.text.strip() for token in one.tokens) for one in replies[:2]}) > 1:
-            return Unread("unparseable", "other_tokens", {"loss": first, "base_loss": base})
+            return UnparsedReply("unparseable", "other_tokens", {"loss": first, "base_loss": base})
         weight, limit = (number(self.option(scene, key)) or 0.0 for key in ("lambda", "limit"))
         bound = str(self.option(scene, "bound"))
         corrected = first - weight * (min if bound == "cap" else max)(base, limit)
@@ -186,16 +188,16 @@ class Likelihood(Written):
             "over": "mean" if mean else "sum",
             "cut": cut,
         }
-        return Read({question.key: code}, notes)
+        return ParsedReply({question.key: code}, notes)
 
 
-def _loss(reply: Reply, mean: bool) -> float | Unread:
+def _loss(reply: Reply, mean: bool) -> float | UnparsedReply:
     """Minus the log-probability of the continuation, whose tokens the reply holds."""
     if not reply.tokens:
-        return nothing(reply) or Unread("unparseable", "no_logprobs")
+        return empty_reason(reply) or UnparsedReply("unparseable", "no_logprobs")
     said = [one.logprob for one in reply.tokens]
     if not all(isinstance(one, (int, float)) and NO_LOGPROB < one <= ROUNDED for one in said):
-        return Unread("unparseable", "no_logprobs")
+        return UnparsedReply("unparseable", "no_logprobs")
     total = -math.fsum(said)
     return total / len(said) if mean else total
 
@@ -209,7 +211,7 @@ LIKELIHOOD = Likelihood(
     setting="log_probabilities",
     kind="continuation",
     takes=("image", "article"),
-    must=("article",),
+    required_placeholders=("article",),
     more=MORE,
 )
 LIKELIHOOD_TEXT = Likelihood(
@@ -221,7 +223,7 @@ LIKELIHOOD_TEXT = Likelihood(
     kind="continuation",
     needs_images=False,
     takes=("article",),
-    must=("article",),
+    required_placeholders=("article",),
     more=MORE,
 )
 PROMPTS: tuple[Prompt, ...] = (PROBING, LIKELIHOOD, LIKELIHOOD_TEXT)

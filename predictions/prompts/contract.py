@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 Role = Literal["system", "user", "assistant"]
-Way = Literal["logprobs", "guided", "schema", "text"]
+AnswerMethod = Literal["logprobs", "guided", "schema", "text"]
 Kind = Literal["chat", "continuation", "probe", "grounding"]
-WAYS: tuple[Way, ...] = ("logprobs", "guided", "schema", "text")
+WAYS: tuple[AnswerMethod, ...] = ("logprobs", "guided", "schema", "text")
 NO_LOGPROB = -9999.0  # of what a server gave no log-probability, or minus infinity, which no database keeps
 GOT: Mapping[str, str] = {"continuation": "likelihood", "probe": "similarity", "grounding": "boxes"}
 READ_FAILURES = ("no_response", "refused", "unparseable", "out_of_range")
 
 
-def got_by(kind: str, way: str) -> str:
+def answer_method(kind: str, way: str) -> str:
     """What kept answers are named by: the way of a chat; of another kind of request what it measures, for "logprobs"
     are those of codes."""
     return GOT.get(kind, way)
@@ -34,7 +34,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class SeenImage:
+class SceneImage:
     """An image as it is shown: upright, in pixels."""
 
     role: str
@@ -44,18 +44,18 @@ class SeenImage:
 
 
 @dataclass(frozen=True)
-class Words:
+class TextPart:
     text: str
 
 
 @dataclass(frozen=True)
-class Picture:
+class ImagePart:
     """The back end fetches the bytes by `sha`."""
 
     sha: str
 
 
-Piece = Words | Picture
+Piece = TextPart | ImagePart
 
 
 @dataclass(frozen=True)
@@ -72,13 +72,13 @@ class Scene:
     origin: str = ""
     condition: str = ""
     context: Mapping[str, Any] = field(default_factory=dict)
-    images: tuple[SeenImage, ...] = ()
+    images: tuple[SceneImage, ...] = ()
     questions: tuple[Question, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     parts: tuple[Piece, ...] = ()
     instructions: str = ""
 
-    def image(self, role: str) -> SeenImage | None:
+    def image(self, role: str) -> SceneImage | None:
         return next((one for one in self.images if one.role == role), None)
 
     def question(self, key: str) -> Question | None:
@@ -102,7 +102,7 @@ class Request:
 
     kind: Kind = "chat"
     messages: tuple[Message, ...] = ()
-    ways: tuple[Way, ...] = ("text",)
+    ways: tuple[AnswerMethod, ...] = ("text",)
     choices: tuple[str, ...] = ()
     schema: Mapping[str, Any] = field(default_factory=dict)
     continuation: str = ""
@@ -112,7 +112,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PromptRequests:
     """What a unit is asked: one request, or several that are read together. `order`: as shown, of what was shuffled."""
 
     requests: tuple[Request, ...]
@@ -129,7 +129,7 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Found:
+class DetectedBox:
     """A box of a detector, as fractions of the image: left, top, right, bottom."""
 
     label: str
@@ -145,15 +145,15 @@ class Reply:
     text: str = ""
     finish: str = ""
     refusal: str = ""
-    way: Way = "text"
+    way: AnswerMethod = "text"
     tokens: tuple[Token, ...] = ()
     similarities: tuple[float, ...] = ()
-    boxes: tuple[Found, ...] = ()
+    boxes: tuple[DetectedBox, ...] = ()
     model: str = ""
 
 
 @dataclass(frozen=True)
-class Read:
+class ParsedReply:
     """A readable reply: raw answers by field, for the sheet's `parse`. `notes` are kept with the answer: the
     distribution over the codes, reasons given, the log-likelihood, which way was taken."""
 
@@ -162,7 +162,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Unread:
+class UnparsedReply:
     """No value. `state` is the call's, `reason` a code: "empty", "two_verdicts", "no_number", "bad_json", "cut_off",
     "no_box", "several_boxes", "not_one_to_one", "outside_scale", "content_filter", "said_no", ..."""
 
@@ -172,7 +172,7 @@ class Unread:
 
 
 @dataclass(frozen=True)
-class Option:
+class PromptOption:
     """What a researcher may set for a run. `kind`: "choice" (of `choices`), "number", "text", "run" (a linking run),
     "examples" (items of the stage, never tested)."""
 
@@ -184,7 +184,7 @@ class Option:
     help: str = ""
 
 
-class Lacking(ValueError):
+class MissingInput(ValueError):
     """The scene has not what the prompt needs; `code` is the call's reason, such as "no_article", "no_image"."""
 
     def __init__(self, code: str) -> None:
@@ -210,16 +210,16 @@ class Prompt(Protocol):
     @property
     def kind(self) -> Kind: ...
     @property
-    def options(self) -> Sequence[Option]: ...
+    def options(self) -> Sequence[PromptOption]: ...
     @property
     def needs_images(self) -> bool: ...
 
     def fits(self, scene: Scene) -> bool: ...
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
-        """Raises Lacking. `seed` is of this unit: the same scene and seed give the same messages."""
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
+        """Raises MissingInput. `seed` is of this unit: the same scene and seed give the same messages."""
         ...
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         """Never raises on what a model says."""
         ...

@@ -11,37 +11,37 @@ from dataclasses import dataclass
 from typing import Any
 
 from predictions.prompts.contract import (
-    Asked,
-    Lacking,
-    Option,
-    Picture,
+    ImagePart,
+    MissingInput,
+    ParsedReply,
     Piece,
     Prompt,
+    PromptOption,
+    PromptRequests,
     Question,
-    Read,
     Reply,
     Request,
     Scene,
-    Unread,
-    Words,
+    TextPart,
+    UnparsedReply,
 )
-from predictions.prompts.phrases import phrase_of
-from predictions.prompts.scales import single, ways_for
-from predictions.prompts.sheet import AnySheet
-from predictions.prompts.verdicts import KEYS, Scale
-from predictions.prompts.writing import (
-    Written,
+from predictions.prompts.phrases import parse_phrase
+from predictions.prompts.prompt_templates import (
+    TemplatePrompt,
     choice_of,
-    fenced,
+    fence,
     gettext_noop,
-    line,
-    need_target,
-    need_text,
     object_of,
     picture_of,
-    several,
+    require_target,
+    require_text,
+    single_line,
+    split_texts,
     text_of,
 )
+from predictions.prompts.scales import methods_for, parse_single_field
+from predictions.prompts.sheet import AnySheet
+from predictions.prompts.verdicts import KEYS, VerdictScale
 
 APPENDIX_K = gettext_noop("After Appendix K of the paper, in our words")
 APPENDIX_J = gettext_noop("After Appendix J of the paper, in our words")
@@ -56,7 +56,7 @@ UNSEEN = (
 )
 ENTITIES = "These things were recognised in the picture: {entities}"
 ASKED = "Question: {question}\nAnswer:"
-EXAMPLES = Option(
+EXAMPLES = PromptOption(
     "examples",
     gettext_noop("Examples"),
     "examples",
@@ -65,7 +65,7 @@ EXAMPLES = Option(
 
 
 @dataclass(frozen=True)
-class Answering(Written):
+class Answering(TemplatePrompt):
     """A short answer to a question, with what `takes` names."""
 
     def fits(self, scene: Scene) -> bool:
@@ -75,22 +75,22 @@ class Answering(Written):
             fine and bool(scene.images or not self.needs_images) and bool(scene.target or "country" not in self.takes)
         )
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
-        texts = {"question": need_text(scene)}
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
+        texts = {"question": require_text(scene)}
         if "country" in self.takes:
-            texts["country"] = need_target(scene)
+            texts["country"] = require_target(scene)
         if "entities" in self.takes:
-            texts["entities"] = ", ".join(several(scene.context.get("entities")))
+            texts["entities"] = ", ".join(split_texts(scene.context.get("entities")))
             if not texts["entities"]:
-                raise Lacking("no_entities")
+                raise MissingInput("no_entities")
         pieces: dict[str, Sequence[Piece]] = {"image": (picture_of(scene),)} if "image" in self.takes else {}
         if "examples" in self.takes:
             pieces["examples"] = tuple(_examples(scene))
-        return Asked((Request(messages=self.messages(scene, texts, pieces), max_tokens=64),))
+        return PromptRequests((Request(messages=self.messages(scene, texts, pieces), max_tokens=64),))
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
-        found = phrase_of(replies)
-        return found if isinstance(found, Unread) else Read({"answer": found}, {"way": replies[0].way})
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
+        found = parse_phrase(replies)
+        return found if isinstance(found, UnparsedReply) else ParsedReply({"answer": found}, {"way": replies[0].way})
 
 
 def _examples(scene: Scene) -> Iterable[Piece]:
@@ -98,14 +98,14 @@ def _examples(scene: Scene) -> Iterable[Piece]:
     rows = scene.options.get("examples")
     rows = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, (list, tuple)) else []
     if not rows:
-        raise Lacking("too_few_examples")
+        raise MissingInput("too_few_examples")
     for row in rows:
         if str(row.get("item")) == scene.item:
-            raise Lacking("is_an_example")
+            raise MissingInput("is_an_example")
         if not (row.get("image") and row.get("text") and row.get("answer")):
-            raise Lacking("too_few_examples")
-        yield Picture(str(row["image"]))
-        yield Words(f"Question: {line(row['text'])}\nAnswer: {line(row['answer'])}")
+            raise MissingInput("too_few_examples")
+        yield ImagePart(str(row["image"]))
+        yield TextPart(f"Question: {single_line(row['text'])}\nAnswer: {single_line(row['answer'])}")
 
 
 def choose_examples(rows: Iterable[Mapping[str, Any]], seed: int) -> list[Mapping[str, Any]]:
@@ -130,7 +130,7 @@ VLM = Answering(
     user=f"{SEEN}\n\n{{image}}\n\n{ASKED}",
     setting="vlm",
     takes=("image", "question"),
-    must=("image", "question"),
+    required_placeholders=("image", "question"),
 )
 FEW_SHOT = Answering(
     key="culturalvqa-few-shot",
@@ -139,7 +139,7 @@ FEW_SHOT = Answering(
     user=f"{SEEN} These are examples.\n\n{{examples}}\n\nNow the one to answer:\n\n{{image}}\n\n{ASKED}",
     setting="vlm_few_shot",
     takes=("image", "question", "examples"),
-    must=("image", "question", "examples"),
+    required_placeholders=("image", "question", "examples"),
     more=(EXAMPLES,),
 )
 LLM_ONLY = Answering(
@@ -150,7 +150,7 @@ LLM_ONLY = Answering(
     setting="llm_only",
     needs_images=False,
     takes=("question",),
-    must=("question",),
+    required_placeholders=("question",),
 )
 LLM_COUNTRY = Answering(
     key="culturalvqa-llm-country",
@@ -160,7 +160,7 @@ LLM_COUNTRY = Answering(
     setting="llm_country",
     needs_images=False,
     takes=("question", "country"),
-    must=("question", "country"),
+    required_placeholders=("question", "country"),
 )
 LLM_ENTITIES = Answering(
     key="culturalvqa-llm-entities",
@@ -170,7 +170,7 @@ LLM_ENTITIES = Answering(
     setting="llm_entities",
     needs_images=False,
     takes=("question", "entities"),
-    must=("question", "entities"),
+    required_placeholders=("question", "entities"),
 )
 
 FIRST = ("type_name", "location_region", "customs", "ingredients", "taste", "other")
@@ -204,7 +204,7 @@ SUB_EXAMPLES = (
 
 
 @dataclass(frozen=True)
-class SubCategory(Written):
+class SubCategory(TemplatePrompt):
     """Which part of a facet a question is about, from question and answer alone."""
 
     def codes(self, scene: Scene, question: Question) -> tuple[str, ...]:
@@ -217,17 +217,17 @@ class SubCategory(Written):
         found = scene.question("sub_category")
         return bool(found and found.codes and not found.many and scene.text)
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
         question = scene.question("sub_category")
         if question is None:
-            raise Lacking("no_question")
+            raise MissingInput("no_question")
         codes = self.codes(scene, question)
         rows = [row for row in question.words.splitlines() if row.partition(":")[0] in codes]
         shots = [one for one in SUB_EXAMPLES if one[3] in codes]
-        said = several(scene.context.get("references")) or several(scene.context.get("asker_answer"))
+        said = split_texts(scene.context.get("references")) or split_texts(scene.context.get("asker_answer"))
         texts = {
-            "question": need_text(scene),
-            "answer": (said or several(scene.context.get("answer")) or ("(none)",))[0],
+            "question": require_text(scene),
+            "answer": (said or split_texts(scene.context.get("answer")) or ("(none)",))[0],
             "facet": text_of(scene, "facet") or "(not known)",
             "categories": "\n".join(rows) or "\n".join(codes),
             "examples": "\n\n".join(f"Facet: {f}\nQuestion: {q}\nAnswer: {a}\nCategory: {c}" for f, q, a, c in shots),
@@ -235,18 +235,20 @@ class SubCategory(Written):
         schema = object_of({"category": choice_of(codes)})
         request = Request(
             messages=self.messages(scene, texts),
-            ways=ways_for(codes, "guided", "schema", "text"),
+            ways=methods_for(codes, "guided", "schema", "text"),
             choices=codes,
             schema=schema,
             max_tokens=24,
         )
-        return Asked((request,))
+        return PromptRequests((request,))
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         question = scene.question("sub_category")
         if question is None or not replies:
-            return Unread("no_response", "empty")
-        return single(question, replies[0], Scale(self.codes(scene, question), keys=(*KEYS, "category", question.key)))
+            return UnparsedReply("no_response", "empty")
+        return parse_single_field(
+            question, replies[0], VerdictScale(self.codes(scene, question), keys=(*KEYS, "category", question.key))
+        )
 
 
 SUB_CATEGORY = SubCategory(
@@ -262,40 +264,44 @@ SUB_CATEGORY = SubCategory(
     setting="sub_category",
     needs_images=False,
     takes=("categories", "examples", "facet", "question", "answer"),
-    must=("categories", "question", "answer"),
+    required_placeholders=("categories", "question", "answer"),
 )
 
 
 @dataclass(frozen=True)
-class FiveCases(Written):
+class FiveCases(TemplatePrompt):
     """How correct a model's answer is, in the five cases that people have. The picture is seen, references are not."""
 
     def fits(self, scene: Scene) -> bool:
         found = scene.question("verdict")
         return bool(found and found.codes and scene.images and scene.text and text_of(scene, "candidate"))
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
         question = scene.question("verdict")
         if question is None:
-            raise Lacking("no_question")
+            raise MissingInput("no_question")
         if not text_of(scene, "candidate"):
-            raise Lacking("no_candidate")
+            raise MissingInput("no_candidate")
         texts = {
-            "question": need_text(scene),
-            "candidate": fenced("response", scene.context.get("candidate")),
+            "question": require_text(scene),
+            "candidate": fence("response", scene.context.get("candidate")),
             "cases": question.words,
             "codes": ", ".join(question.codes),
         }
         messages = self.messages(scene, texts, {"image": (picture_of(scene),)})
-        ways = ways_for(question.codes, "logprobs", "guided", "schema", "text")
+        ways = methods_for(question.codes, "logprobs", "guided", "schema", "text")
         schema = object_of({"verdict": choice_of(question.codes)})
-        return Asked((Request(messages=messages, ways=ways, choices=question.codes, schema=schema, max_tokens=16),))
+        return PromptRequests(
+            (Request(messages=messages, ways=ways, choices=question.codes, schema=schema, max_tokens=16),)
+        )
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         question = scene.question("verdict")
         if question is None or not replies:
-            return Unread("no_response", "empty")
-        return single(question, replies[0], Scale(question.codes, judged=(str(scene.context.get("candidate") or ""),)))
+            return UnparsedReply("no_response", "empty")
+        return parse_single_field(
+            question, replies[0], VerdictScale(question.codes, judged=(str(scene.context.get("candidate") or ""),))
+        )
 
 
 FIVE_CASES = FiveCases(
@@ -312,7 +318,7 @@ FIVE_CASES = FiveCases(
     ),
     setting="",
     takes=("image", "question", "candidate", "cases", "codes"),
-    must=("image", "question", "candidate", "cases"),
+    required_placeholders=("image", "question", "candidate", "cases"),
 )
 STEREOTYPE = AnySheet(
     key="culturalvqa-stereotype",
@@ -330,7 +336,7 @@ STEREOTYPE = AnySheet(
     needs_images=False,
     setting="stereotype",
     takes=("text", "shown", "instructions", "questions", "output", "target"),
-    must=("questions",),
+    required_placeholders=("questions",),
     only=("stereotype", "about"),
     first="stereotype",
 )

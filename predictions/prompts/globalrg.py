@@ -8,21 +8,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from predictions.prompts.boxes import ORDERS, Frame, frame_of, read_boxes
-from predictions.prompts.contract import Asked, Lacking, Option, Prompt, Question, Read, Reply, Request, Scene, Unread
-from predictions.prompts.reading import failed, nothing, proper
-from predictions.prompts.writing import (
-    Problem,
-    Written,
+from predictions.prompts.boxes import ORDERS, BoxScale, box_scale, parse_boxes
+from predictions.prompts.contract import (
+    MissingInput,
+    ParsedReply,
+    Prompt,
+    PromptOption,
+    PromptRequests,
+    Question,
+    Reply,
+    Request,
+    Scene,
+    UnparsedReply,
+)
+from predictions.prompts.prompt_templates import (
+    OptionProblem,
+    TemplatePrompt,
     gettext_noop,
-    line,
     object_of,
     picture_of,
+    single_line,
 )
+from predictions.prompts.reply_text import empty_reason, failure_reason, strip_reasoning
 
 OURS = gettext_noop("Ours; the paper prints none")
 LONGEST = 1024
-SCALE = Option(
+SCALE = PromptOption(
     "scale",
     gettext_noop("Scale of the model's numbers"),
     "choice",
@@ -37,7 +48,7 @@ SCALE = Option(
     default="1000",
     help=gettext_noop("It is never guessed: look it up for the model."),
 )
-ORDER = Option(
+ORDER = PromptOption(
     "order",
     gettext_noop("Order of the numbers"),
     "choice",
@@ -49,9 +60,11 @@ ORDER = Option(
     ),
     default="xyxy",
 )
-GRID = Option("grid", gettext_noop("Cells on a side of the grid"), "number", default=32)
-PADDED = Option("padded", gettext_noop("The model sees the picture in the middle of a square"), "flag", default=False)
-SENT = Option(
+GRID = PromptOption("grid", gettext_noop("Cells on a side of the grid"), "number", default=32)
+PADDED = PromptOption(
+    "padded", gettext_noop("The model sees the picture in the middle of a square"), "flag", default=False
+)
+SENT = PromptOption(
     "longest",
     gettext_noop("Longest side of the picture as it is sent, in pixels"),
     "number",
@@ -82,9 +95,9 @@ def _question(scene: Scene) -> Question | None:
 
 def _word(scene: Scene) -> str:
     """What to look for: the item's concept, as it is written."""
-    found = line(scene.concept or scene.context.get("concept") or scene.text)
+    found = single_line(scene.concept or scene.context.get("concept") or scene.text)
     if not found:
-        raise Lacking("no_concept")
+        raise MissingInput("no_concept")
     return found
 
 
@@ -93,15 +106,15 @@ def _answer(boxes: Sequence[tuple[float, float, float, float]]) -> list[list[flo
 
 
 @dataclass(frozen=True)
-class Grounding(Written):
+class Grounding(TemplatePrompt):
     """One box, in the notation the model has."""
 
     def fits(self, scene: Scene) -> bool:
         return bool(_question(scene) and scene.images and (scene.concept or scene.context.get("concept") or scene.text))
 
-    def problems(self, options: Mapping[str, Any]) -> list[Problem]:
+    def problems(self, options: Mapping[str, Any]) -> list[OptionProblem]:
         wrong = [
-            Problem(one.key, "not_a_choice")
+            OptionProblem(one.key, "not_a_choice")
             for one in (SCALE, ORDER)
             if options.get(one.key) not in (None, "") and options[one.key] not in [code for code, _name in one.choices]
         ]
@@ -111,17 +124,17 @@ class Grounding(Written):
         """Width and height of the picture as it is sent."""
         found = scene.image("image") or (scene.images[0] if scene.images else None)
         if found is None or min(found.width, found.height) < 1:
-            raise Lacking("no_image")
+            raise MissingInput("no_image")
         longest = self.option(scene, "longest")
         most = int(longest) if isinstance(longest, (int, float)) and longest >= 1 else LONGEST
         share = min(1.0, most / max(found.width, found.height))
         return max(1, round(found.width * share)), max(1, round(found.height * share))
 
-    def frame(self, scene: Scene) -> Frame:
-        """What the run's options declare. Raises Lacking for what is no scale or order."""
+    def frame(self, scene: Scene) -> BoxScale:
+        """What the run's options declare. Raises MissingInput for what is no scale or order."""
         grid = self.option(scene, "grid")
         try:
-            return frame_of(
+            return box_scale(
                 str(self.option(scene, "scale")),
                 str(self.option(scene, "order")),
                 self.sent(scene),
@@ -129,15 +142,15 @@ class Grounding(Written):
                 padded=bool(self.option(scene, "padded")),
             )
         except ValueError:
-            raise Lacking("no_scale") from None
+            raise MissingInput("no_scale") from None
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
         self.frame(scene)
         width, height = self.sent(scene)
         scale, order = str(self.option(scene, "scale")), str(self.option(scene, "order"))
         texts = {
             "concept": _word(scene),
-            "target": line(scene.target),
+            "target": single_line(scene.target),
             "parts": PARTS[order],
             "units": UNITS[scale].format(width=width, height=height),
             "width": str(width),
@@ -146,29 +159,29 @@ class Grounding(Written):
         messages = self.messages(scene, texts, {"image": (picture_of(scene),)})
         side = {"type": "number"}
         schema = object_of({"box": {"type": "array", "items": side, "minItems": 4, "maxItems": 4}})
-        return Asked((Request(messages=messages, ways=("text", "schema"), schema=schema, max_tokens=128),))
+        return PromptRequests((Request(messages=messages, ways=("text", "schema"), schema=schema, max_tokens=128),))
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         question = _question(scene)
         if question is None or not replies:
-            return Unread("no_response", "empty")
+            return UnparsedReply("no_response", "empty")
         reply = replies[0]
-        gone = nothing(reply)
+        gone = empty_reason(reply)
         if gone:
             return gone
         try:
             frame = self.frame(scene)
-        except Lacking as lacking:
-            return Unread("unparseable", lacking.code)
+        except MissingInput as lacking:
+            return UnparsedReply("unparseable", lacking.code)
         scale = str(self.option(scene, "scale"))
-        boxes = read_boxes(proper(reply.text), frame, patches=scale == "patches")
-        if isinstance(boxes, Unread):
-            return failed(reply, boxes)
+        boxes = parse_boxes(strip_reasoning(reply.text), frame, patches=scale == "patches")
+        if isinstance(boxes, UnparsedReply):
+            return failure_reason(reply, boxes)
         most = question.schema.get("maxItems", 1)
         if len(boxes) > (most if isinstance(most, int) else 1):
-            return Unread("unparseable", "several_boxes", {"found": len(boxes)})
+            return UnparsedReply("unparseable", "several_boxes", {"found": len(boxes)})
         declared = {"scale": scale, "order": frame.order, "padded": frame.padded}
-        return Read({question.key: _answer(boxes)}, {"way": reply.way, **declared})
+        return ParsedReply({question.key: _answer(boxes)}, {"way": reply.way, **declared})
 
 
 GROUNDING = Grounding(
@@ -182,31 +195,31 @@ GROUNDING = Grounding(
         "{units}. Write them as [n, n, n, n] and nothing else."
     ),
     takes=("image", "concept", "target", "parts", "units", "width", "height"),
-    must=("image", "concept"),
+    required_placeholders=("image", "concept"),
     more=(SCALE, ORDER, PADDED, GRID, SENT),
 )
 
 
 @dataclass(frozen=True)
-class Detecting(Written):
+class Detecting(TemplatePrompt):
     """The box that a detector scores best for the word."""
 
     def fits(self, scene: Scene) -> bool:
         return bool(_question(scene) and scene.images and (scene.concept or scene.context.get("concept") or scene.text))
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
-        return Asked((Request(kind="grounding", texts=(_word(scene),), image=picture_of(scene).sha),))
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
+        return PromptRequests((Request(kind="grounding", texts=(_word(scene),), image=picture_of(scene).sha),))
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         question = _question(scene)
         if question is None or not replies:
-            return Unread("no_response", "empty")
+            return UnparsedReply("no_response", "empty")
         found = [one for one in replies[0].boxes if one.score == one.score]
         if not found:
-            return Unread("unparseable", "no_box")
+            return UnparsedReply("unparseable", "no_box")
         best = min(found, key=lambda one: (-one.score, one.box))
         inside = tuple(min(max(float(side), 0.0), 1.0) for side in best.box)
-        return Read(
+        return ParsedReply(
             {question.key: [list(inside)]},
             {"rule": BEST, "score": best.score, "label": best.label, "found": len(found)},
         )

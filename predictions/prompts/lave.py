@@ -13,26 +13,37 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from predictions.prompts.contract import Asked, Lacking, Option, Prompt, Question, Read, Reply, Request, Scene, Unread
-from predictions.prompts.reading import own_part, proper
-from predictions.prompts.scales import single
-from predictions.prompts.verdicts import Scale
-from predictions.prompts.writing import (
-    Problem,
-    Written,
-    choice_of,
-    fenced,
-    gettext_noop,
-    line,
-    need_text,
-    object_of,
-    several,
+from predictions.prompts.contract import (
+    MissingInput,
+    ParsedReply,
+    Prompt,
+    PromptOption,
+    PromptRequests,
+    Question,
+    Reply,
+    Request,
+    Scene,
+    UnparsedReply,
 )
+from predictions.prompts.prompt_templates import (
+    OptionProblem,
+    TemplatePrompt,
+    choice_of,
+    fence,
+    gettext_noop,
+    object_of,
+    require_text,
+    single_line,
+    split_texts,
+)
+from predictions.prompts.reply_text import first_turn, strip_reasoning
+from predictions.prompts.scales import parse_single_field
+from predictions.prompts.verdicts import VerdictScale
 
 SHARE = 0.25
 REASONS = 4000  # characters that are kept
 VERDICT = "rating|score"
-DEMONSTRATIONS = Option(
+DEMONSTRATIONS = PromptOption(
     "demonstrations",
     gettext_noop("Demonstrations"),
     "text",
@@ -40,15 +51,15 @@ DEMONSTRATIONS = Option(
         'In the place of ours: a JSON list of {"question", "references", "prediction", "output", "explanation"}.'
     ),
 )
-BINARY = Option(
+BINARY = PromptOption(
     "binary_demonstrations", gettext_noop("Demonstrations for yes/no questions"), "text", help=gettext_noop("The same.")
 )
-SHOTS = Option("shots", gettext_noop("How many demonstrations"), "number", default=8)
-FILTERED = Option("filter", gettext_noop("Drop rare references"), "flag", default=True)
+SHOTS = PromptOption("shots", gettext_noop("How many demonstrations"), "number", default=8)
+FILTERED = PromptOption("filter", gettext_noop("Drop rare references"), "flag", default=True)
 
 
 @dataclass(frozen=True)
-class Lave(Written):
+class Lave(TemplatePrompt):
     """The candidate of an item, judged by its references. `codes`: the scale that the sheet must have."""
 
     codes: tuple[str, ...] = ("1", "2")
@@ -58,42 +69,46 @@ class Lave(Written):
         found = scene.question("lave")
         return bool(found and found.codes == self.codes and scene.text and scene.context.get("candidate"))
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
-        candidate, references = _candidate(scene), several(scene.context.get("references"))
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
+        candidate, references = _candidate(scene), split_texts(scene.context.get("references"))
         if not references:
-            raise Lacking("no_references")
+            raise MissingInput("no_references")
         texts = {
-            "question": need_text(scene),
-            "candidate": fenced("candidate", candidate),
+            "question": require_text(scene),
+            "candidate": fence("candidate", candidate),
             **self.told(scene, references),
         }
         schema = object_of({"rationale": {"type": "string"}, "rating": choice_of(self.codes)})
         request = Request(messages=self.messages(scene, texts), ways=("text", "schema"), schema=schema, max_tokens=512)
-        return Asked((request,))
+        return PromptRequests((request,))
 
     def told(self, scene: Scene, references: Sequence[str]) -> dict[str, str]:
-        return {"references": fenced("references", "\n".join(f"- {one}" for one in references))}
+        return {"references": fence("references", "\n".join(f"- {one}" for one in references))}
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         question = scene.question("lave")
         if question is None or not replies:
-            return Unread("no_response", "empty")
-        return judged(question, own_part(replies[0]), scene, self.codes, self.last)
+            return UnparsedReply("no_response", "empty")
+        return parse_rating(question, first_turn(replies[0]), scene, self.codes, self.last)
 
 
-def judged(question: Question, reply: Reply, scene: Scene, codes: tuple[str, ...], last: bool) -> Read | Unread:
+def parse_rating(
+    question: Question, reply: Reply, scene: Scene, codes: tuple[str, ...], last: bool
+) -> ParsedReply | UnparsedReply:
     """The stated rating, with the reasons as they were written. `last`: it comes after these."""
-    texts = (str(scene.context.get("candidate") or ""), scene.text, *several(scene.context.get("references")))
-    found = single(question, reply, Scale(codes, judged=texts, reasoned=True, stated=VERDICT, last=last))
-    if isinstance(found, Unread):
+    texts = (str(scene.context.get("candidate") or ""), scene.text, *split_texts(scene.context.get("references")))
+    found = parse_single_field(
+        question, reply, VerdictScale(codes, judged=texts, reasoned=True, stated=VERDICT, last=last)
+    )
+    if isinstance(found, UnparsedReply):
         return found
-    return Read(found.answers, {**found.notes, "rationale": proper(reply.text)[:REASONS]})
+    return ParsedReply(found.answers, {**found.notes, "rationale": strip_reasoning(reply.text)[:REASONS]})
 
 
 def _candidate(scene: Scene) -> str:
     found = str(scene.context.get("candidate") or "").strip()
     if not found:
-        raise Lacking("no_candidate")
+        raise MissingInput("no_candidate")
     return found
 
 
@@ -107,13 +122,13 @@ class OriginalLave(Lave):
         count = max(0, int(shots)) if isinstance(shots, (int, float)) and shots == shots else 8
         given = demonstrations(scene.options.get("binary_demonstrations" if binary else "demonstrations"))
         demos = (given or (YES_NO if binary else OPEN))[:count]
-        kept = filtered(references) if self.option(scene, "filter") else references
-        return {"demonstrations": "\n\n".join(map(_shown, demos)), "references": listed(kept)}
+        kept = drop_rare_references(references) if self.option(scene, "filter") else references
+        return {"demonstrations": "\n\n".join(map(_shown, demos)), "references": quote_list(kept)}
 
-    def problems(self, options: Mapping[str, Any]) -> list[Problem]:
+    def problems(self, options: Mapping[str, Any]) -> list[OptionProblem]:
         keys = ("demonstrations", "binary_demonstrations")
         wrong = [key for key in keys if str(options.get(key) or "").strip() and not demonstrations(options.get(key))]
-        return [*super().problems(options), *(Problem(key, "not_demonstrations") for key in wrong)]
+        return [*super().problems(options), *(OptionProblem(key, "not_demonstrations") for key in wrong)]
 
 
 @dataclass(frozen=True)
@@ -139,14 +154,14 @@ def demonstrations(given: Any) -> tuple[Demonstration, ...]:
 
 def _demonstration(row: Mapping[str, Any]) -> Demonstration | None:
     said = [row.get(key) for key in ("question", "prediction", "output", "explanation")]
-    references = several(row.get("references"))
+    references = split_texts(row.get("references"))
     if not references or not all(isinstance(one, (str, int)) for one in said):
         return None
-    question, prediction, output, explanation = map(line, said)
+    question, prediction, output, explanation = map(single_line, said)
     return Demonstration(question, references, prediction, output, explanation)
 
 
-def filtered(references: Sequence[str]) -> list[str]:
+def drop_rare_references(references: Sequence[str]) -> list[str]:
     """Without those given at most a quarter as often as the commonest. They are the same when written the same."""
     counts = Counter(references)
     most = max(counts.values(), default=0)
@@ -159,15 +174,15 @@ def is_binary(references: Sequence[str]) -> bool:
     return bool(commonest) and commonest[0][0].lower().rstrip(".") in ("yes", "no")
 
 
-def listed(references: Sequence[str]) -> str:
+def quote_list(references: Sequence[str]) -> str:
     """In quotation marks, which none of them can close."""
-    return ", ".join("'{}'".format(line(one).replace("'", "\u2019")) for one in sorted(references))
+    return ", ".join("'{}'".format(single_line(one).replace("'", "\u2019")) for one in sorted(references))
 
 
 def _shown(one: Demonstration) -> str:
     return (
-        f"Question: '{one.question}'\nReference answers: {listed(one.references)}\nCandidate answer:\n"
-        f"{fenced('candidate', one.prediction)}\nOutput: {one.explanation} So rating={one.output}"
+        f"Question: '{one.question}'\nReference answers: {quote_list(one.references)}\nCandidate answer:\n"
+        f"{fence('candidate', one.prediction)}\nOutput: {one.explanation} So rating={one.output}"
     )
 
 
@@ -223,7 +238,7 @@ LAVE = Lave(
     user="Question: {question}\n\nReference answers:\n{references}\n\nCandidate answer:\n{candidate}",
     needs_images=False,
     takes=("question", "references", "candidate"),
-    must=("question", "references", "candidate"),
+    required_placeholders=("question", "references", "candidate"),
 )
 ORIGINAL = OriginalLave(
     key="lave-original",
@@ -241,7 +256,7 @@ ORIGINAL = OriginalLave(
     needs_images=False,
     setting="",
     takes=("question", "references", "candidate", "demonstrations"),
-    must=("question", "references", "candidate"),
+    required_placeholders=("question", "references", "candidate"),
     more=(SHOTS, FILTERED, DEMONSTRATIONS, BINARY),
     codes=("1", "2", "3"),
     last=True,

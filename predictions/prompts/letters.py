@@ -7,11 +7,17 @@ Image B", "Image B better matches"). Where two of them differ, none is taken.
 import re
 from collections.abc import Mapping
 
-from predictions.prompts.contract import Reply, Unread
-from predictions.prompts.reading import declines, failed, nothing, proper, without_objects
-from predictions.prompts.sayings import QUOTED
-from predictions.prompts.scales import read_code
-from predictions.prompts.verdicts import NO_VERDICT, TWO, Scale, in_json, whole
+from predictions.prompts.contract import Reply, UnparsedReply
+from predictions.prompts.reply_text import (
+    declines_verdict,
+    empty_reason,
+    failure_reason,
+    strip_reasoning,
+    without_objects,
+)
+from predictions.prompts.scales import parse_code
+from predictions.prompts.verdict_patterns import QUOTED
+from predictions.prompts.verdicts import NO_VERDICT, TWO, VerdictScale, in_json, parse_bare_verdict
 
 ALIKE = str.maketrans("\uff21\uff22\u0410\u0412\u0391\u0392\u24b6\u24b7", "ABABABAB")  # what looks like A or B
 THING = r"(?:image|picture|photo|option|choice|answer|candidate)"
@@ -43,26 +49,26 @@ LEADS = (
 SENTENCE = re.compile(rf"[\s>#]*{LEADS}{LONE}[^\w?]*")
 POINTS = re.compile(rf"(?:^|[.;]\s+|\n)\s*{LETTER}\s*[:\-\u2013\u2014]", re.MULTILINE)
 NEITHER = re.compile(r"^\W*(?:neither|both|none|cannot\s+(?:decide|determine|say)|it\s+depends)\b", re.IGNORECASE)
-SCALE = Scale(
+SCALE = VerdictScale(
     ("A", "B"), names={f"{one} {letter}": letter for one in ("image", "picture", "option") for letter in "AB"}
 )
 
 
-def read_letter(reply: Reply) -> tuple[str, Mapping[str, object]] | Unread:
+def parse_letter(reply: Reply) -> tuple[str, Mapping[str, object]] | UnparsedReply:
     """A or B, and what is noted beside it: the distribution over both where there is one."""
     if reply.way in ("logprobs", "guided"):
-        return read_code(reply, SCALE)
-    gone = nothing(reply)
+        return parse_code(reply, SCALE)
+    gone = empty_reason(reply)
     if gone:
         return gone
-    found = letter(proper(reply.text))
-    return failed(reply, found) if isinstance(found, Unread) else (found, {})
+    found = letter(strip_reasoning(reply.text))
+    return failure_reason(reply, found) if isinstance(found, UnparsedReply) else (found, {})
 
 
-def letter(text: str) -> str | Unread:
+def letter(text: str) -> str | UnparsedReply:
     """`text` is the reply proper."""
     text = text.translate(ALIKE)
-    found = whole(text, SCALE)
+    found = parse_bare_verdict(text, SCALE)
     if found is not None:
         return found
     found = in_json(text, SCALE)
@@ -73,8 +79,8 @@ def letter(text: str) -> str | Unread:
     if NEITHER.match(text):
         return NO_VERDICT
     text = QUOTED.sub(lambda one: one[0] if len(one[0]) <= 12 else " ", text)
-    said = [one["said"].upper() for one in (*_apart(STATED, text), *_apart(MATCHES, text))]
-    said += _sentences(text, lines=declines(text))
+    said = [one["said"].upper() for one in (*_unambiguous(STATED, text), *_unambiguous(MATCHES, text))]
+    said += _sentences(text, lines=declines_verdict(text))
     first = BEGINS.match(text)
     if first and len({one["said"].upper() for one in POINTS.finditer(text)}) > 1:
         first = None  # each picture is described after its letter
@@ -95,7 +101,7 @@ def _sentences(text: str, lines: bool) -> list[str]:
     return [(one["said"] or one["named"]).upper() for one in found if one]
 
 
-def _apart(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
+def _unambiguous(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     """Statements of one letter: "A or B" is none; nor is "A person", whose A is an article."""
     return [
         one

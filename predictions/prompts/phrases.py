@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from predictions.prompts.contract import Reply, Unread
-from predictions.prompts.reading import nothing, objects, own_part, proper, says_no
+from predictions.prompts.contract import Reply, UnparsedReply
+from predictions.prompts.reply_text import empty_reason, first_turn, is_refusal, json_objects, strip_reasoning
 
 LED = ("answer", "response", "title", "name", "entity")
 QUOTES = {
@@ -19,39 +19,41 @@ QUOTES = {
 }
 
 
-def phrase_of(replies: Sequence[Reply], keys: Sequence[str] = ("answer",)) -> str | Unread:
+def parse_phrase(replies: Sequence[Reply], keys: Sequence[str] = ("answer",)) -> str | UnparsedReply:
     """The text of the first reply, without "Answer:", or a key, before it and quotation marks around it."""
     if not replies:
-        return Unread("no_response", "empty")
-    reply = own_part(replies[0])
-    gone = nothing(reply)
+        return UnparsedReply("no_response", "empty")
+    reply = first_turn(replies[0])
+    gone = empty_reason(reply)
     if gone:
         return gone
-    text = proper(reply.text)
-    if says_no(text):
-        return Unread("refused", "said_no")
+    text = strip_reasoning(reply.text)
+    if is_refusal(text):
+        return UnparsedReply("refused", "said_no")
     if reply.finish == "length":
-        return Unread("unparseable", "cut_off")
+        return UnparsedReply("unparseable", "cut_off")
     found = _in_json(text, keys)
-    if isinstance(found, Unread):
+    if isinstance(found, UnparsedReply):
         return found
     names = "|".join(re.escape(one) for one in (*LED, *keys) if one)
     led = rf"^[\s*_#]*(?:final\s+)?(?:{names})[\s*_]*[:\uff1a][\s*_]*"
-    text = _bare(re.sub(led, "", found or text, count=1, flags=re.IGNORECASE))
-    return text or (Unread("unparseable", "cut_off") if reply.text.strip() else Unread("no_response", "empty"))
+    text = _strip_quotes(re.sub(led, "", found or text, count=1, flags=re.IGNORECASE))
+    return text or (
+        UnparsedReply("unparseable", "cut_off") if reply.text.strip() else UnparsedReply("no_response", "empty")
+    )
 
 
-def _in_json(text: str, keys: Sequence[str]) -> str | Unread:
+def _in_json(text: str, keys: Sequence[str]) -> str | UnparsedReply:
     if not text.startswith("{"):
         return ""
-    found = objects(text)
-    if isinstance(found, Unread):
+    found = json_objects(text)
+    if isinstance(found, UnparsedReply):
         return found
     said = {one[key] for one in found for key in keys if isinstance(one, dict) and isinstance(one.get(key), str)}
-    return Unread("unparseable", "two_verdicts") if len(said) > 1 else next(iter(said), "")
+    return UnparsedReply("unparseable", "two_verdicts") if len(said) > 1 else next(iter(said), "")
 
 
-def _bare(text: str) -> str:
+def _strip_quotes(text: str) -> str:
     text = text.strip()
     for begins, ends in QUOTES.items():
         inner = text[len(begins) : -len(ends)]

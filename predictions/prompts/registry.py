@@ -6,7 +6,7 @@ from typing import Any
 
 from predictions.prompts import caire, caire_numbers, culturalvqa, globalrg, lave, sheet, valueground, xcm
 from predictions.prompts.contract import Kind, Prompt, Scene
-from predictions.prompts.writing import Problem, Written, digest
+from predictions.prompts.prompt_templates import OptionProblem, TemplatePrompt, digest
 
 PROMPTS: tuple[Prompt, ...] = (
     *culturalvqa.PROMPTS,
@@ -50,6 +50,6 @@ def version_of(one: Prompt, options: Mapping[str, Any]) -> str:
     return f"{one.version}+{own}" if own else one.version
 
 
-def problems_of(one: Prompt, options: Mapping[str, Any]) -> list[Problem]:
+def problems_of(one: Prompt, options: Mapping[str, Any]) -> list[OptionProblem]:
     """What keeps these options from being used: a place that nobody fills, a place that is missing."""
-    return one.problems(options) if isinstance(one, Written) else []
+    return one.problems(options) if isinstance(one, TemplatePrompt) else []

@@ -5,31 +5,38 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from predictions.prompts.contract import NO_LOGPROB, Question, Read, Reply, Token, Unread, Way
-from predictions.prompts.reading import THOUGHT_BEGINS, ascii_digits, failed, nothing, proper, says_no
-from predictions.prompts.verdicts import Scale, is_final, verdict, whole
+from predictions.prompts.contract import NO_LOGPROB, AnswerMethod, ParsedReply, Question, Reply, Token, UnparsedReply
+from predictions.prompts.reply_text import (
+    THOUGHT_BEGINS,
+    ascii_digits,
+    empty_reason,
+    failure_reason,
+    is_refusal,
+    strip_reasoning,
+)
+from predictions.prompts.verdicts import VerdictScale, is_final, parse_bare_verdict, parse_verdict
 
 AROUND = " \t\r\n\u2581\u0120\u010a\"'*_`([{"
 BY_LETTER = 1  # a code of more signs may be several tokens, and its first be another's too
 
 
 @dataclass(frozen=True)
-class Spread:
-    """`shares`: of each code, of what all codes have together; `covered`: what they have together, of all."""
+class CodeDistribution:
+    """`shares`: of each code, of what all codes have together; `mass`: what they have together, of all."""
 
     shares: Mapping[str, float]
-    covered: float
+    mass: float
 
     def notes(self) -> dict[str, Any]:
-        return {"distribution": dict(self.shares), "covered": self.covered}
+        return {"distribution": dict(self.shares), "covered": self.mass}
 
 
-def spread_of(tokens: Sequence[Token], codes: Sequence[str]) -> Spread | None:
+def code_distribution(tokens: Sequence[Token], codes: Sequence[str]) -> CodeDistribution | None:
     """Over the first token that says anything. " 4", "4" and a full-width 4 are one code: their masses are added.
 
     None where no code is among the likeliest in that place.
     """
-    token = next((one for one in _spoken(tokens) if _bare(one.text)), None)
+    token = next((one for one in _answer_tokens(tokens) if _bare(one.text)), None)
     if token is None or not token.logprob > NO_LOGPROB:  # nan is not either
         return None
     top = dict(token.top)
@@ -42,10 +49,10 @@ def spread_of(tokens: Sequence[Token], codes: Sequence[str]) -> Spread | None:
     covered = sum(mass.values())
     if covered <= 0:
         return None
-    return Spread({code: one / covered for code, one in mass.items()}, min(covered, 1.0))
+    return CodeDistribution({code: one / covered for code, one in mass.items()}, min(covered, 1.0))
 
 
-def _spoken(tokens: Sequence[Token]) -> Sequence[Token]:
+def _answer_tokens(tokens: Sequence[Token]) -> Sequence[Token]:
     """The tokens after what was thought aloud."""
     said = ""
     for number, one in enumerate(tokens):
@@ -61,59 +68,63 @@ def _bare(text: str) -> str:
     return ascii_digits(text).strip(AROUND).rstrip(".:,;)]}" + AROUND)
 
 
-def ways_for(codes: Sequence[str], *ways: Way) -> tuple[Way, ...]:
+def methods_for(codes: Sequence[str], *ways: AnswerMethod) -> tuple[AnswerMethod, ...]:
     """Of `ways`, those that can tell these codes apart."""
     short = all(len(code) <= BY_LETTER for code in codes)
     return tuple(way for way in ways if way != "logprobs" or short)
 
 
-def read_code(reply: Reply, scale: Scale, least: float = 0.0) -> tuple[str, dict[str, Any]] | Unread:
+def parse_code(reply: Reply, scale: VerdictScale, least: float = 0.0) -> tuple[str, dict[str, Any]] | UnparsedReply:
     """The code a reply gives, and what is noted beside it. `least`: of the codes' mass, for "logprobs"."""
-    gone = nothing(reply)
+    gone = empty_reason(reply)
     if gone:
         return gone
-    spread = spread_of(reply.tokens, scale.codes)
-    text = proper(reply.text, scale.judged)
-    found = verdict(text, scale)
+    spread = code_distribution(reply.tokens, scale.codes)
+    text = strip_reasoning(reply.text, scale.judged)
+    found = parse_verdict(text, scale)
     if reply.way == "logprobs":
-        if isinstance(found, Unread) and (found.state == "out_of_range" or found.reason == "two_verdicts"):
+        if isinstance(found, UnparsedReply) and (found.state == "out_of_range" or found.reason == "two_verdicts"):
             return replace(found, notes=spread.notes() if spread else {})  # "10" is no 1, though it begins with it
         by_mass = _by_tokens(reply, spread, least)
-        stated = isinstance(found, str) and whole(text, scale) is None
-        if stated and not isinstance(by_mass, Unread) and by_mass[0] != found:
-            return Unread(
+        stated = isinstance(found, str) and parse_bare_verdict(text, scale) is None
+        if stated and not isinstance(by_mass, UnparsedReply) and by_mass[0] != found:
+            return UnparsedReply(
                 "unparseable", "two_verdicts", by_mass[1]
             )  # "My score is 3": its first token is not the score's
         return by_mass
     if scale.last and reply.finish == "length" and not is_final(text):
-        return Unread("unparseable", "cut_off")
-    if isinstance(found, Unread):
-        return failed(reply, found)
-    alone = spread is not None and whole(text, scale) is not None
+        return UnparsedReply("unparseable", "cut_off")
+    if isinstance(found, UnparsedReply):
+        return failure_reason(reply, found)
+    alone = spread is not None and parse_bare_verdict(text, scale) is not None
     return found, (spread.notes() if spread is not None and alone else {})
 
 
-def _by_tokens(reply: Reply, spread: Spread | None, least: float) -> tuple[str, dict[str, Any]] | Unread:
+def _by_tokens(
+    reply: Reply, spread: CodeDistribution | None, least: float
+) -> tuple[str, dict[str, Any]] | UnparsedReply:
     if not reply.tokens:
-        return Unread("unparseable", "no_logprobs")
-    if says_no(reply.text):
-        return Unread("refused", "said_no")
+        return UnparsedReply("unparseable", "no_logprobs")
+    if is_refusal(reply.text):
+        return UnparsedReply("refused", "said_no")
     if spread is None:
-        return failed(reply, Unread("unparseable", "no_number"))
+        return failure_reason(reply, UnparsedReply("unparseable", "no_number"))
     notes = spread.notes()
-    if spread.covered < least:
-        return Unread("unparseable", "little_mass", notes)
+    if spread.mass < least:
+        return UnparsedReply("unparseable", "little_mass", notes)
     best = max(spread.shares.values())
     likeliest = [code for code, share in spread.shares.items() if share == best]
     if len(likeliest) > 1:
-        return Unread("unparseable", "two_verdicts", notes)
+        return UnparsedReply("unparseable", "two_verdicts", notes)
     return likeliest[0], notes
 
 
-def single(question: Question, reply: Reply, scale: Scale, least: float = 0.0) -> Read | Unread:
+def parse_single_field(
+    question: Question, reply: Reply, scale: VerdictScale, least: float = 0.0
+) -> ParsedReply | UnparsedReply:
     """The answer to a question with codes, as the sheet takes it."""
-    found = read_code(reply, replace(scale, keys=(*scale.keys, question.key.casefold())), least)
-    if isinstance(found, Unread):
+    found = parse_code(reply, replace(scale, keys=(*scale.keys, question.key.casefold())), least)
+    if isinstance(found, UnparsedReply):
         return found
     code, notes = found
-    return Read({question.key: code}, {"way": reply.way, **notes})
+    return ParsedReply({question.key: code}, {"way": reply.way, **notes})

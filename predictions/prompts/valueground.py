@@ -9,51 +9,51 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from predictions.prompts.beside import contradicted
 from predictions.prompts.contract import (
-    Asked,
-    Option,
+    ParsedReply,
     Piece,
     Prompt,
+    PromptOption,
+    PromptRequests,
     Question,
-    Read,
     Reply,
     Request,
     Scene,
-    Unread,
+    UnparsedReply,
 )
-from predictions.prompts.letters import SCALE, read_letter
-from predictions.prompts.reading import failed, nothing, one_object, proper
-from predictions.prompts.sheet import AnySheet, asked_in_words, output_of
-from predictions.prompts.verdicts import value
-from predictions.prompts.writing import (
-    Written,
+from predictions.prompts.contradictions import contradicts_answer
+from predictions.prompts.letters import SCALE, parse_letter
+from predictions.prompts.prompt_templates import (
+    TemplatePrompt,
     choice_of,
     gettext_noop,
-    line,
-    need_target,
-    need_text,
     object_of,
     picture_of,
+    require_target,
+    require_text,
+    single_line,
     text_of,
 )
+from predictions.prompts.reply_text import empty_reason, failure_reason, single_json_object, strip_reasoning
+from predictions.prompts.sheet import AnySheet, output_of, question_texts
+from predictions.prompts.verdicts import parse_json_value
 
 SOURCE = gettext_noop("After Appendix C.2 of the paper, in our words")
 SIDES = ("a", "b")
 REASON = 4000  # characters that are kept
 ALIGNED, SWAPPED, BOTH_A, BOTH_B = "aligned", "swapped", "both_a", "both_b"
-NOT_ONE_TO_ONE = Option(
+NOT_ONE_TO_ONE = PromptOption(
     "not_one_to_one",
     gettext_noop("Both pictures given the same answer"),
     "choice",
     choices=(("unread", gettext_noop("not scored")), ("answer", gettext_noop("taken as the answer, and so wrong"))),
     default="unread",
 )
-REASONS = Option("reasons", gettext_noop("With a short reason for each picture"), "flag", default=True)
-SAFETY = Option("safety", gettext_noop("With the safety check"), "flag", default=False)
+REASONS = PromptOption("reasons", gettext_noop("With a short reason for each picture"), "flag", default=True)
+SAFETY = PromptOption("safety", gettext_noop("With the safety check"), "flag", default=False)
 
 
-def drawn(seed: int) -> tuple[str, ...]:
+def draw_order(seed: int) -> tuple[str, ...]:
     """Which side is shown first."""
     return SIDES if hashlib.sha256(f"order:{seed}".encode()).digest()[0] % 2 == 0 else SIDES[::-1]
 
@@ -72,18 +72,18 @@ def _of_choice(scene: Scene) -> Question | None:
 
 
 @dataclass(frozen=True)
-class Choosing(Written):
+class Choosing(TemplatePrompt):
     """A letter and a brief reason: of two pictures, or where the places say so of two answers."""
 
     def fits(self, scene: Scene) -> bool:
         fine = bool(_of_choice(scene) and scene.text and (scene.target or "country" not in self.takes))
         return fine and (all(map(scene.image, SIDES)) if self.needs_images else _has_options(scene))
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
-        order = drawn(seed)
-        texts = {"question": need_text(scene)}
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
+        order = draw_order(seed)
+        texts = {"question": require_text(scene)}
         if "country" in self.takes:
-            texts["country"] = need_target(scene)
+            texts["country"] = require_target(scene)
         pieces: dict[str, Sequence[Piece]] = {}
         if self.needs_images:
             pieces = {f"image_{place}": (picture_of(scene, side),) for place, side in zip(SIDES, order, strict=True)}
@@ -97,21 +97,21 @@ class Choosing(Written):
             schema=object_of({"answer": choice_of(SCALE.codes), "reason": {"type": "string"}}),
             max_tokens=512,
         )
-        return Asked((request,), order)
+        return PromptRequests((request,), order)
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         if not replies or len(asked.order) != len(SIDES):
-            return Unread("no_response", "empty")
+            return UnparsedReply("no_response", "empty")
         reply = replies[0]
-        found = read_letter(reply)
-        if isinstance(found, Unread):
+        found = parse_letter(reply)
+        if isinstance(found, UnparsedReply):
             return found
         letter, notes = found
         side = dict(zip(SCALE.codes, asked.order, strict=True))
-        notes = {**notes, "reason": proper(reply.text)[:REASON], "way": reply.way, "letter": letter}
+        notes = {**notes, "reason": strip_reasoning(reply.text)[:REASON], "way": reply.way, "letter": letter}
         if isinstance(shares := notes.get("distribution"), Mapping):
             notes["distribution"] = {side[one]: share for one, share in shares.items()}
-        return Read({"choice": side[letter]}, notes)
+        return ParsedReply({"choice": side[letter]}, notes)
 
 
 RULE = (
@@ -142,7 +142,7 @@ MAIN = Choosing(
     user=f"Country: {{country}}\n{TWO_IMAGES}",
     setting="main",
     takes=("country", "question", "image_a", "image_b"),
-    must=("country", "question", "image_a", "image_b"),
+    required_placeholders=("country", "question", "image_a", "image_b"),
 )
 NO_COUNTRY = Choosing(
     key="valueground-main-no-country",
@@ -152,7 +152,7 @@ NO_COUNTRY = Choosing(
     user=TWO_IMAGES,
     setting="main_no_country",
     takes=("question", "image_a", "image_b"),
-    must=("question", "image_a", "image_b"),
+    required_placeholders=("question", "image_a", "image_b"),
 )
 TEXT_ONLY = Choosing(
     key="valueground-text",
@@ -169,12 +169,12 @@ TEXT_ONLY = Choosing(
     setting="text_only",
     needs_images=False,
     takes=("country", "question", "option_a", "option_b"),
-    must=("country", "question", "option_a", "option_b"),
+    required_placeholders=("country", "question", "option_a", "option_b"),
 )
 
 
 @dataclass(frozen=True)
-class Aligning(Written):
+class Aligning(TemplatePrompt):
     """Which picture shows which answer, one to one, as JSON."""
 
     def fits(self, scene: Scene) -> bool:
@@ -182,14 +182,14 @@ class Aligning(Written):
         fine = bool(found and {ALIGNED, SWAPPED} <= set(found.codes) and scene.text)
         return fine and all(map(scene.image, SIDES)) and _has_options(scene)
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
-        order, said = drawn(seed), _options(scene)
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
+        order, said = draw_order(seed), _options(scene)
         reasons = bool(self.option(scene, "reasons"))
         form = '{"image_1": "A or B", "image_2": "A or B"}'
         if reasons:
             form = '{"image_1": "A or B", "image_2": "A or B", "reason_1": "...", "reason_2": "..."}'
         texts = {
-            "question": need_text(scene),
+            "question": require_text(scene),
             "option_a": said["a"],
             "option_b": said["b"],
             "form": form,
@@ -200,30 +200,30 @@ class Aligning(Written):
         letters |= {f"reason_{n}": {"type": "string"} for n in (1, 2)} if reasons else {}
         messages = self.messages(scene, texts, pieces)
         request = Request(messages=messages, ways=("text", "schema"), schema=object_of(letters), max_tokens=512)
-        return Asked((request,), order)
+        return PromptRequests((request,), order)
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         if not replies or len(asked.order) != len(SIDES):
-            return Unread("no_response", "empty")
+            return UnparsedReply("no_response", "empty")
         reply = replies[0]
-        gone = nothing(reply)
+        gone = empty_reason(reply)
         if gone:
             return gone
-        found = one_object(proper(reply.text))
-        if isinstance(found, Unread):
-            return failed(reply, found)
-        letters = [said for n in (1, 2) if isinstance(said := value(found.get(f"image_{n}"), SCALE), str)]
+        found = single_json_object(strip_reasoning(reply.text))
+        if isinstance(found, UnparsedReply):
+            return failure_reason(reply, found)
+        letters = [said for n in (1, 2) if isinstance(said := parse_json_value(found.get(f"image_{n}"), SCALE), str)]
         if len(letters) < len(SIDES):
-            return failed(reply, Unread("unparseable", "bad_json"))
+            return failure_reason(reply, UnparsedReply("unparseable", "bad_json"))
         given = {f"image_{n}": (letter, SCALE.codes) for n, letter in enumerate(letters, 1)}
-        if contradicted(proper(reply.text), given, swaps=True):
-            return Unread("unparseable", "two_verdicts")
+        if contradicts_answer(strip_reasoning(reply.text), given, swaps=True):
+            return UnparsedReply("unparseable", "two_verdicts")
         shows = dict(zip(asked.order, letters, strict=True))
         code = {"AB": ALIGNED, "BA": SWAPPED, "AA": BOTH_A, "BB": BOTH_B}[shows["a"] + shows["b"]]
-        reasons = {f"reason_{n}": line(found.get(f"reason_{n}") or "")[:REASON] for n in (1, 2)}
+        reasons = {f"reason_{n}": single_line(found.get(f"reason_{n}") or "")[:REASON] for n in (1, 2)}
         if code in (BOTH_A, BOTH_B) and self.option(scene, "not_one_to_one") != "answer":
-            return Unread("unparseable", "not_one_to_one", reasons)
-        return Read({"alignment": code}, {"way": reply.way, **reasons})
+            return UnparsedReply("unparseable", "not_one_to_one", reasons)
+        return ParsedReply({"alignment": code}, {"way": reply.way, **reasons})
 
 
 ALIGNMENT = Aligning(
@@ -243,7 +243,7 @@ ALIGNMENT = Aligning(
     ),
     setting="",
     takes=("question", "option_a", "option_b", "image_1", "image_2", "form", "extent"),
-    must=("question", "option_a", "option_b", "image_1", "image_2"),
+    required_placeholders=("question", "option_a", "option_b", "image_1", "image_2"),
     more=(REASONS, NOT_ONE_TO_ONE),
 )
 
@@ -263,10 +263,10 @@ class PairJudge(AnySheet):
     def told(self, scene: Scene, questions: Sequence[Question]) -> tuple[dict[str, str], dict[str, Sequence[Piece]]]:
         said = _options(scene)
         texts = {
-            "question": need_text(scene),
+            "question": require_text(scene),
             "option_a": said["a"],
             "option_b": said["b"],
-            "questions": asked_in_words(questions),
+            "questions": question_texts(questions),
             "output": output_of(questions),
         }
         return texts, {f"image_{side}": (picture_of(scene, side),) for side in SIDES}
@@ -288,7 +288,7 @@ RUBRIC = PairJudge(
     user=PAIR_SHOWN,
     setting="",
     takes=PAIR_TAKES,
-    must=("option_a", "option_b", "image_a", "image_b", "questions"),
+    required_placeholders=("option_a", "option_b", "image_a", "image_b", "questions"),
     more=(SAFETY,),
     only=("match_a", "match_b", "pair_match", "no_cue"),
 )
@@ -300,7 +300,7 @@ SAFE = PairJudge(
     user=f"{PAIR_SHOWN}\nAn empty list where nothing is wrong.",
     setting="safety",
     takes=PAIR_TAKES,
-    must=("image_a", "image_b", "questions"),
+    required_placeholders=("image_a", "image_b", "questions"),
     only=("safety",),
 )
 PROMPTS: tuple[Prompt, ...] = (MAIN, TEXT_ONLY, NO_COUNTRY, ALIGNMENT, RUBRIC, SAFE)

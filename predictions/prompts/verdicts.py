@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from predictions.prompts.contract import Unread
-from predictions.prompts.reading import ascii_digits, objects, without_objects
-from predictions.prompts.sayings import (
+from predictions.prompts.contract import UnparsedReply
+from predictions.prompts.reply_text import ascii_digits, json_objects, without_objects
+from predictions.prompts.verdict_patterns import (
     AFTERTHOUGHT,
     AROUND,
     BARE,
@@ -57,7 +57,7 @@ KEYS = ("score", "rating", "answer", "verdict", "final_score", "choice", "label"
 
 
 @dataclass(frozen=True)
-class Scale:
+class VerdictScale:
     """What may be said. `names`: other words for a code, when they are the whole reply. `keys`: of a JSON reply.
 
     `judged`: texts of others in the prompt; what they say does not count when the reply repeats it. `stated`: what a
@@ -82,26 +82,26 @@ class Scale:
 
 
 NEAR = 200  # characters before a statement that may deny or suppose it
-NO_VERDICT = Unread("unparseable", "no_verdict")
-TWO = Unread("unparseable", "two_verdicts")
-OUTSIDE = Unread("out_of_range", "outside_scale")
+NO_VERDICT = UnparsedReply("unparseable", "no_verdict")
+TWO = UnparsedReply("unparseable", "two_verdicts")
+OUTSIDE = UnparsedReply("out_of_range", "outside_scale")
 
 
-def verdict(text: str, scale: Scale) -> str | Unread:
+def parse_verdict(text: str, scale: VerdictScale) -> str | UnparsedReply:
     """The code that a reply gives. `text` is the reply proper."""
     text = TAGGED.sub(r"\n\1: \2\n", BOXED.sub(r"\nFinal answer: \1\n", ascii_digits(text)))
     text = _in_digits(text, scale)
-    found = whole(text, scale)
+    found = parse_bare_verdict(text, scale)
     if found is not None:
         return found
-    own = _unjudged(text, scale)
+    own = _strip_quoted_input(text, scale)
     said, rest = in_json(own, scale), without_objects(own)
     rest = QUOTED.sub(partial(_quotation, scale), own if said is None else rest)
     found = _number(rest, scale) if scale.numeric else _word(rest, scale)
     if said is None:
         return found
     sure = [*_later(rest, scale), *_bare(rest, scale)] if scale.numeric else []
-    others = [*sure, *([] if isinstance(found, Unread) and found != TWO else [found])]
+    others = [*sure, *([] if isinstance(found, UnparsedReply) and found != TWO else [found])]
     return _agreed([said, *others])
 
 
@@ -110,7 +110,7 @@ def is_final(text: str) -> bool:
     return bool(re.search(rf"{FINAL}(?:{NAMES}){IS}{MARKS}\d", ascii_digits(text), re.IGNORECASE))
 
 
-def whole(text: str, scale: Scale) -> str | Unread | None:
+def parse_bare_verdict(text: str, scale: VerdictScale) -> str | UnparsedReply | None:
     """A reply that is a code and nothing else."""
     bare = text.strip(AROUND)
     names = {
@@ -135,14 +135,14 @@ def _folded(text: str) -> str:
     return " ".join(re.split(r"[\s_/-]+", text.casefold()))
 
 
-def _bare(text: str, scale: Scale) -> list[str | Unread]:
+def _bare(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     """A text that is a number and nothing else: "4", "4/5", "4/5 stars"."""
     text = re.sub(r"(?i)(?<=\d)[ \t]+(?:stars?|points?)[\s.!*]*\Z", "", text)
     match = re.fullmatch(SAID, text.strip().strip(AROUND.replace(".", "")))
-    return [_one(match, scale)] if match else []
+    return [_parse_statement(match, scale)] if match else []
 
 
-def _in_digits(text: str, scale: Scale) -> str:
+def _in_digits(text: str, scale: VerdictScale) -> str:
     """With digits for words beside a number ("4 or five", "four out of 5"), and for the word that ends the reply as its
     verdict: "Final score: four", "Rating: Relevant". Without the scale that is named before the number."""
     words = {name.casefold(): code for name, code in (scale.names or {}).items()}
@@ -162,30 +162,30 @@ def _in_digits(text: str, scale: Scale) -> str:
     return text[: at + found.start(1)] + words[found[1].casefold()] + text[at + found.end(1) :]
 
 
-def in_json(text: str, scale: Scale) -> str | Unread | None:
+def in_json(text: str, scale: VerdictScale) -> str | UnparsedReply | None:
     """The code in a JSON object of the reply; None where there is no such object."""
-    found = objects(text)
-    if isinstance(found, Unread):
+    found = json_objects(text)
+    if isinstance(found, UnparsedReply):
         return found
-    said: list[str | Unread] = []
+    said: list[str | UnparsedReply] = []
     for one in found:
         keys = [key for key in (one if isinstance(one, Mapping) else {}) if str(key).casefold() in scale.keys]
-        said += [value(one[key], scale) for key in keys]
+        said += [parse_json_value(one[key], scale) for key in keys]
     if not said:
         return None
     return said[0] if all(one == said[0] for one in said) else TWO
 
 
-def value(raw: Any, scale: Scale) -> str | Unread:
+def parse_json_value(raw: Any, scale: VerdictScale) -> str | UnparsedReply:
     """A JSON value as a code."""
     if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
-        return Unread("unparseable", "bad_json")
+        return UnparsedReply("unparseable", "bad_json")
     text = ascii_digits(raw.strip()) if isinstance(raw, str) else repr(raw)
-    found = whole(text, scale)
+    found = parse_bare_verdict(text, scale)
     return OUTSIDE if found is None else found
 
 
-def _unjudged(text: str, scale: Scale) -> str:
+def _strip_quoted_input(text: str, scale: VerdictScale) -> str:
     """Without what the model only repeats: the judged texts, and what stands between our tags."""
     for one in scale.judged:
         inner = ascii_digits(one.strip())
@@ -214,7 +214,7 @@ def _untagged(text: str, name: str) -> str:
     return kept + text[at:]
 
 
-def _quotation(scale: Scale, found: re.Match[str]) -> str:
+def _quotation(scale: VerdictScale, found: re.Match[str]) -> str:
     """A quotation that is nothing but a number keeps it: score: "4". So does one that is nothing but a verdict, as prompts
     ask for, unless a judged text says it."""
     bare = found[0].strip(AROUND)
@@ -223,7 +223,7 @@ def _quotation(scale: Scale, found: re.Match[str]) -> str:
     return bare if re.fullmatch(rf"{NUMBER}|[A-Za-z]", bare) else " "
 
 
-def _one(match: re.Match[str], scale: Scale) -> str | Unread:
+def _parse_statement(match: re.Match[str], scale: VerdictScale) -> str | UnparsedReply:
     """What one statement says: 4, 4.0, 4/5; not 3-4, 4.5, 8/10."""
     said, of, other = match["said"], match["of"], match["other"]
     rest = match.string[match.end() : match.end() + 80]
@@ -240,14 +240,14 @@ def _one(match: re.Match[str], scale: Scale) -> str | Unread:
     return _code(said, scale) or OUTSIDE
 
 
-def _code(number: str, scale: Scale) -> str:
+def _code(number: str, scale: VerdictScale) -> str:
     """A number as a code of the scale; empty when it is none."""
     found = re.fullmatch(r"\+?(-?\d{1,6})(?:[.,]0{1,2})?", number)
     code = str(int(found[1])) if found else ""
     return code if code in scale.codes else ""
 
 
-def _number(text: str, scale: Scale) -> str | Unread:
+def _number(text: str, scale: VerdictScale) -> str | UnparsedReply:
     said = re.compile(rf"(?:\b(?:{scale.stated}){OF}{IS}|{SHORTLY}){SAID}", re.IGNORECASE)
     final = re.compile(rf"{FINAL}(?:{scale.stated}){OF}(?:{IS}|{BARE}){SAID}", re.IGNORECASE)
     stated, last = list(_statements(said, text)), list(_statements(final, text))
@@ -256,43 +256,50 @@ def _number(text: str, scale: Scale) -> str | Unread:
         rest = text[last[0].end() :]
         after = [one for one in stated if one.start("said") > last[0].end()]
         return _agreed(
-            [*(_one(one, scale) for one in (*last, *after)), *_alone(f"-\n{rest}", scale), *_later(rest, scale)]
+            [
+                *(_parse_statement(one, scale) for one in (*last, *after)),
+                *_alone(f"-\n{rest}", scale),
+                *_later(rest, scale),
+            ]
         )
     if stated:
         rest = text[stated[-1].end() :]
-        found = [_one(one, scale) for one in stated]
-        sure = [] if scale.reasoned else _sure(text, scale)
+        found = [_parse_statement(one, scale) for one in stated]
+        sure = [] if scale.reasoned else _explicit_verdicts(text, scale)
         return _agreed([*found, *_alone(text, scale), *begins, *sure, *_later(rest, scale)])
-    loose = list(_loose(text, scale))
+    loose = list(_numbers_in_sentences(text, scale))
     found = [*_alone(text, scale), *begins]
     if found:
         head = re.match(SAID, text)
         found += _later(text[head.end() :], scale) if head else []
         return _agreed([*found, *([] if scale.reasoned else (_code(one, scale) or OUTSIDE for one in loose))])
     if scale.reasoned or not loose:
-        return NO_VERDICT if re.search(r"\d", text) else Unread("unparseable", "no_number")
+        return NO_VERDICT if re.search(r"\d", text) else UnparsedReply("unparseable", "no_number")
     others = set(re.findall(NUMBER, _without_scales(text, scale)))
     if len(others) > 1:
-        return Unread("unparseable", "several_numbers")
+        return UnparsedReply("unparseable", "several_numbers")
     return _agreed([_code(one, scale) or OUTSIDE for one in loose])
 
 
-def _sure(text: str, scale: Scale) -> list[str | Unread]:
+def _explicit_verdicts(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     """Verdicts of plain sentences, which contradict what is stated otherwise: "I give it a 2"."""
     found = [one for one in SURE.finditer(text) if not NEGATED.search(one[0])]
     return [code for one in found if (code := _code(one["said"], scale))]
 
 
-def _later(rest: str, scale: Scale) -> list[str | Unread]:
+def _later(rest: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     """Verdicts after one that was stated: other sentences, and what takes it back."""
     back = (
         _code(one["said"], scale) for one in TAKEN_BACK.finditer(rest) if not NEGATED.search(one[0][len(one["lead"]) :])
     )
     last = AFTERTHOUGHT.fullmatch(re.split(r"[.!?\n]", rest.strip(AROUND))[-1])
-    return [*_sure(rest, scale), *(code for code in (*back, _code(last["said"], scale) if last else "") if code)]
+    return [
+        *_explicit_verdicts(rest, scale),
+        *(code for code in (*back, _code(last["said"], scale) if last else "") if code),
+    ]
 
 
-def meant(one: re.Match[str], text: str) -> bool:
+def is_asserted(one: re.Match[str], text: str) -> bool:
     """Whether a statement is one: not denied, not asked, not only supposed."""
     before = re.split(r"[.!?;\n]", text[max(0, one.start() - NEAR) : one.start()])[-1]
     if DENIED.search(before[-100:]) or re.match(r"[\s*_`\"')]*\?", text[one.end() : one.end() + 20]):
@@ -305,52 +312,52 @@ def _statements(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """A number on a later line than its name is a verdict only if it is alone there; else it begins a list."""
     for one in pattern.finditer(text):
         rest = text[one.end() :].partition("\n")[0]
-        if not meant(one, text):
+        if not is_asserted(one, text):
             continue
         if "\n" not in text[one.start() : one.start("said")] or not rest.strip(AROUND):
             yield one
 
 
-def _agreed(said: Sequence[str | Unread]) -> str | Unread:
+def _agreed(said: Sequence[str | UnparsedReply]) -> str | UnparsedReply:
     return said[0] if all(one == said[0] for one in said) else TWO
 
 
-def _loose(text: str, scale: Scale) -> Iterator[str]:
+def _numbers_in_sentences(text: str, scale: VerdictScale) -> Iterator[str]:
     """Numbers that a sentence states, unless it says what they are not, asks, or goes by another scale."""
     if any(one["least"] in "01" and _code(one["top"], scale) != scale.top for one in SCALE.finditer(text)):
         return
     text = SCALE.sub(" ", text)
     for one in LOOSE.finditer(text):
-        if not meant(one, text) or re.match(r"[^.!\n]{0,20}\?", text[one.end() : one.end() + 24]):
+        if not is_asserted(one, text) or re.match(r"[^.!\n]{0,20}\?", text[one.end() : one.end() + 24]):
             continue
         sentence = re.split(r"[.!?\n]", text[max(0, one.start() - NEAR) : one.start()])[-1] + one[0]
         if not NEGATED.search(sentence) and not BOUND.search(sentence[: -len(one["said"])]):
             yield one["said"]
 
 
-def _without_scales(text: str, scale: Scale) -> str:
+def _without_scales(text: str, scale: VerdictScale) -> str:
     """Without mentions of the scale itself: "1 to 5", "out of 5"."""
     text = SCALE.sub(" ", text)
     return re.sub(rf"(?:/|\bout of)\s*{re.escape(scale.top)}\b", " ", text)
 
 
-def _alone(text: str, scale: Scale) -> list[str | Unread]:
+def _alone(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     """Numbers that are the whole of the first or the last line."""
     lines = [one.strip(AROUND) for one in text.splitlines() if one.strip(AROUND)]
     found = [re.fullmatch(SAID, one) for one in (lines[0], lines[-1])] if len(lines) > 1 else []
-    return [_one(one, scale) for one in found if one]
+    return [_parse_statement(one, scale) for one in found if one]
 
 
-def _at_begin(text: str, scale: Scale) -> list[str | Unread]:
+def _at_begin(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     """A number that begins the reply and is set off from what follows; the first point of a list is none."""
     head = re.match(rf"{SAID}{MARKS}(?=$|[\n.:;,)=\u2013\u2014-](?:\s|$|\*)|(?<=\())", text)
     if not head:
         return []
     points = re.findall(rf"^{MARKS}({NUMBER})[.):]\s", text, re.MULTILINE)
-    return [] if len(set(points)) > 1 else [_one(head, scale)]
+    return [] if len(set(points)) > 1 else [_parse_statement(head, scale)]
 
 
-def _word(text: str, scale: Scale) -> str | Unread:
+def _word(text: str, scale: VerdictScale) -> str | UnparsedReply:
     """Codes that are words, or single letters: stated, alone on the first or last line, or at the beginning of a reply
     that goes on to say why and names no other."""
     codes = "|".join(re.escape(code) for code in sorted(scale.codes, key=len, reverse=True))
@@ -358,8 +365,8 @@ def _word(text: str, scale: Scale) -> str | Unread:
     final = re.compile(rf"{FINAL}(?:{scale.stated}){IS}{MARKS}(?P<said>{codes}){end}", re.IGNORECASE)
     stated = re.compile(rf"\b(?:{scale.stated}){IS}{MARKS}(?P<said>{codes}){end}", re.IGNORECASE)
     known = {code.casefold(): code for code in scale.codes}
-    last = [one for one in final.finditer(text) if meant(one, text)]
-    every = [one for one in stated.finditer(text) if meant(one, text)]
+    last = [one for one in final.finditer(text) if is_asserted(one, text)]
+    every = [one for one in stated.finditer(text) if is_asserted(one, text)]
     found = [*last, *(one for one in every if not last or one.start("said") > last[0].end())]
     if found:
         return _agreed([known[one["said"].casefold()] for one in found])
@@ -373,4 +380,4 @@ def _word(text: str, scale: Scale) -> str | Unread:
     named = {known[one.casefold()] for one in re.findall(rf"(?<![\w-])(?:{codes})(?![\w-])", text, re.IGNORECASE)}
     if head and len(named) == 1 and all(len(code) > 1 for code in scale.codes) and not NEGATED.search(text[:NEAR]):
         return known[head["said"].casefold()]
-    return Unread("unparseable", "no_choice")
+    return UnparsedReply("unparseable", "no_choice")

@@ -11,17 +11,34 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from predictions.prompts.contract import Asked, Lacking, Option, Prompt, Question, Read, Reply, Request, Scene, Unread
-from predictions.prompts.phrases import phrase_of
-from predictions.prompts.reading import failed, nothing, objects, one_object, proper
-from predictions.prompts.writing import (
-    Written,
+from predictions.prompts.contract import (
+    MissingInput,
+    ParsedReply,
+    Prompt,
+    PromptOption,
+    PromptRequests,
+    Question,
+    Reply,
+    Request,
+    Scene,
+    UnparsedReply,
+)
+from predictions.prompts.phrases import parse_phrase
+from predictions.prompts.prompt_templates import (
+    TemplatePrompt,
     gettext_noop,
-    line,
-    need_target,
     object_of,
     picture_of,
-    several,
+    require_target,
+    single_line,
+    split_texts,
+)
+from predictions.prompts.reply_text import (
+    empty_reason,
+    failure_reason,
+    json_objects,
+    single_json_object,
+    strip_reasoning,
 )
 
 SYSTEM_PROMPTS: Mapping[str, str] = {
@@ -31,7 +48,7 @@ SYSTEM_PROMPTS: Mapping[str, str] = {
 }
 """For retrievers that take one. After Appendix U: the model's own, a plain instruction, and one that asks for the meaning."""
 
-CONCEPTS = Option(
+CONCEPTS = PromptOption(
     "concepts",
     gettext_noop("Concepts"),
     "text",
@@ -40,7 +57,7 @@ CONCEPTS = Option(
 
 
 @dataclass(frozen=True)
-class Labelling(Written):
+class Labelling(TemplatePrompt):
     """Every concept of a list that a picture shows, the most important first."""
 
     def _question(self, scene: Scene) -> Question | None:
@@ -49,60 +66,62 @@ class Labelling(Written):
 
     def concepts(self, scene: Scene) -> tuple[str, ...]:
         question = self._question(scene)
-        given = several(self.option(scene, "concepts"))
+        given = split_texts(self.option(scene, "concepts"))
         return tuple(dict.fromkeys(given or (question.codes if question else ())))
 
     def fits(self, scene: Scene) -> bool:
         return bool(self._question(scene) and scene.images)
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
         concepts = self.concepts(scene)
         if not concepts or self._question(scene) is None:
-            raise Lacking("no_options")
-        texts = {"concepts": "\n".join(f"- {line(one)}" for one in concepts)}
+            raise MissingInput("no_options")
+        texts = {"concepts": "\n".join(f"- {single_line(one)}" for one in concepts)}
         labels = {"type": "array", "items": {"type": "string", "enum": list(concepts)}}
         messages = self.messages(scene, texts, {"image": (picture_of(scene),)})
         schema = object_of({"labels": labels})
-        return Asked((Request(messages=messages, ways=("schema", "text"), schema=schema, max_tokens=512),))
+        return PromptRequests((Request(messages=messages, ways=("schema", "text"), schema=schema, max_tokens=512),))
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         """In the order given. A label outside the list leaves the reply unread: it may stand for one that is in it."""
         question = self._question(scene)
         if question is None or not replies:
-            return Unread("no_response", "empty")
-        gone = nothing(replies[0])
+            return UnparsedReply("no_response", "empty")
+        gone = empty_reason(replies[0])
         if gone:
             return gone
-        said = _labels(proper(replies[0].text))
-        if isinstance(said, Unread):
-            return failed(replies[0], said)
+        said = _labels(strip_reasoning(replies[0].text))
+        if isinstance(said, UnparsedReply):
+            return failure_reason(replies[0], said)
         known = {plain(one): one for one in self.concepts(scene)}
         strange = [one for one in said if plain(one) not in known]
         if strange:
-            return Unread("out_of_range", "outside_scale", {"labels": [line(one)[:80] for one in strange[:20]]})
+            return UnparsedReply(
+                "out_of_range", "outside_scale", {"labels": [single_line(one)[:80] for one in strange[:20]]}
+            )
         labels = list(dict.fromkeys(known[plain(one)] for one in said))
         if not labels:
-            return Unread("unparseable", "no_choice")
+            return UnparsedReply("unparseable", "no_choice")
         notes = {"way": replies[0].way, "ordered": labels}
-        return Read({question.key: labels if question.many else " | ".join(labels)}, notes)
+        return ParsedReply({question.key: labels if question.many else " | ".join(labels)}, notes)
 
 
-def _labels(text: str) -> list[str] | Unread:
+def _labels(text: str) -> list[str] | UnparsedReply:
     """The list of a JSON reply: a list, or an object with one."""
     rows: list[Any] | None = None
     if text.startswith("["):
-        found = objects(text, "[")
-        if isinstance(found, Unread):
+        found = json_objects(text, "[")
+        if isinstance(found, UnparsedReply):
             return found
         rows = found[0] if len(found) == 1 and isinstance(found[0], list) else None
     else:
-        one = one_object(text)
-        if isinstance(one, Unread):
+        one = single_json_object(text)
+        if isinstance(one, UnparsedReply):
             return one
         lists = [value for value in one.values() if isinstance(value, list)]
         rows = one["labels"] if isinstance(one.get("labels"), list) else lists[0] if len(lists) == 1 else None
     if rows is None or not all(isinstance(row, str) for row in rows):
-        return Unread("unparseable", "bad_json")
+        return UnparsedReply("unparseable", "bad_json")
     return [str(row) for row in rows]
 
 
@@ -117,7 +136,7 @@ LABELS = Labelling(
     ),
     setting="labels",
     takes=("image", "concepts"),
-    must=("image", "concepts"),
+    required_placeholders=("image", "concepts"),
     more=(CONCEPTS,),
 )
 
@@ -128,14 +147,14 @@ STYLES: Mapping[str, str] = {
     ),
     "casual": "The sentence is chatty: somebody says in passing what they are looking for, and perhaps that they like it.",
 }
-STYLE = Option(
+STYLE = PromptOption(
     "style",
     gettext_noop("Style"),
     "choice",
     choices=(("task", gettext_noop("task-based")), ("casual", gettext_noop("casual"))),
     default="task",
 )
-CUES = Option(
+CUES = PromptOption(
     "cues",
     gettext_noop("Words that would give a culture away"),
     "text",
@@ -161,7 +180,7 @@ CLITICS = re.compile(
 
 
 @dataclass(frozen=True)
-class Querying(Written):
+class Querying(TemplatePrompt):
     """A longer query for a concept in one language. The item has `native` (the word), `language`, and, where queries are
     to mean the same everywhere, `english` (the sentence to say in that language) and `descriptor` (a country)."""
 
@@ -169,14 +188,15 @@ class Querying(Written):
         found = scene.question("query")
         return bool(found and not found.codes and _word(scene))
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
         word, style = _word(scene), str(self.option(scene, "style"))
         if not word or style not in STYLES:
-            raise Lacking("no_concept")
-        english, descriptor = (line(scene.context.get(key) or "") for key in ("english", "descriptor"))
+            raise MissingInput("no_concept")
+        english, descriptor = (single_line(scene.context.get(key) or "") for key in ("english", "descriptor"))
         texts = {
             "word": word,
-            "language": line(scene.context.get("language") or "") or f"the main language of {need_target(scene)}",
+            "language": single_line(scene.context.get("language") or "")
+            or f"the main language of {require_target(scene)}",
             "style": STYLES[style],
             "meaning": f"It means exactly this: {english}\n" if english else "",
             "culture": (
@@ -185,21 +205,21 @@ class Querying(Written):
                 else "It has no sign of any country or culture."
             ),
         }
-        return Asked((Request(messages=self.messages(scene, texts), max_tokens=128),))
+        return PromptRequests((Request(messages=self.messages(scene, texts), max_tokens=128),))
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
-        found = phrase_of(replies, ("query", "search query", "sentence", "answer"))
-        if isinstance(found, Unread):
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
+        found = parse_phrase(replies, ("query", "search query", "sentence", "answer"))
+        if isinstance(found, UnparsedReply):
             return found
-        cues = (*KNOWN_CUES, *several(self.option(scene, "cues")))
-        wrong = query_problems(found, _word(scene), cues, line(scene.context.get("descriptor") or ""))
+        cues = (*KNOWN_CUES, *split_texts(self.option(scene, "cues")))
+        wrong = query_problems(found, _word(scene), cues, single_line(scene.context.get("descriptor") or ""))
         if wrong:
-            return Unread("unparseable", wrong[0], {"query": found[:300], "problems": wrong})
-        return Read({"query": found}, {"way": replies[0].way})
+            return UnparsedReply("unparseable", wrong[0], {"query": found[:300], "problems": wrong})
+        return ParsedReply({"query": found}, {"way": replies[0].way})
 
 
 def _word(scene: Scene) -> str:
-    return line(scene.context.get("native") or scene.concept or "")
+    return single_line(scene.context.get("native") or scene.concept or "")
 
 
 def query_problems(query: str, word: str, cues: Iterable[str], descriptor: str = "") -> list[str]:
@@ -210,7 +230,7 @@ def query_problems(query: str, word: str, cues: Iterable[str], descriptor: str =
         found.append("word_missing")
     rest = unicodedata.normalize("NFC", query).replace(unicodedata.normalize("NFC", word), " ") if word else query
     allowed = plain(descriptor)
-    named = [cue for cue in cues if line(cue) and _names(plain(cue), plain(rest))]
+    named = [cue for cue in cues if single_line(cue) and _names(plain(cue), plain(rest))]
     if any(not (allowed and (plain(cue) in allowed or plain(cue)[:4] == allowed[:4])) for cue in named):
         found.append("culture_cue")
     return found
@@ -231,10 +251,12 @@ def verbatim(word: str, text: str) -> bool:
 def _whole(text: str, begins: int, ends: int) -> bool:
     before = re.search(r"[^\s]*\Z", text[:begins])
     led = before[0] if before else ""
-    return not _of_words(text[ends : ends + 1]) and (not _of_words(led[-1:]) or bool(CLITICS.fullmatch(led)))
+    return not _is_word_character(text[ends : ends + 1]) and (
+        not _is_word_character(led[-1:]) or bool(CLITICS.fullmatch(led))
+    )
 
 
-def _of_words(sign: str) -> bool:
+def _is_word_character(sign: str) -> bool:
     """A letter, a mark on one, or a digit."""
     return bool(sign) and unicodedata.category(sign)[0] in "LMN"
 
@@ -264,7 +286,7 @@ QUERIES = Querying(
     setting="",
     needs_images=False,
     takes=("word", "language", "style", "meaning", "culture"),
-    must=("word", "language"),
+    required_placeholders=("word", "language"),
     more=(STYLE, CUES),
 )
 PROMPTS: tuple[Prompt, ...] = (LABELS, QUERIES)

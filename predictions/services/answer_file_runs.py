@@ -35,15 +35,15 @@ from jobs.models import Job, JobRow, record
 from jobs.runner import JobContext, JobFailed
 from people.models import Team, User
 from people.services.raters import add_model_info, model_conflict, models_of
-from predictions.bodies import storable
+from predictions.call_reasons import reason_text
 from predictions.imports import coco
-from predictions.imports.samples import Told
+from predictions.imports.samples import FileDescription
 from predictions.models import Call, Reply, Run
+from predictions.serialization import storable
 from predictions.services import answer_samples, files, run_calls
-from predictions.services.answer_samples import File, Found
-from predictions.services.files import Outcome, line
-from predictions.services.runs import Refused
-from predictions.words import reason
+from predictions.services.answer_samples import AnswerFile, FileAnswer
+from predictions.services.files import Outcome, report_row
+from predictions.services.runs import FileRunRefused
 
 KIND = "import_answers_run"
 LOOKED_AT = "uploads/looked-at"
@@ -54,7 +54,7 @@ OUTSIDE = {"not_an_option", "box_outside", "box_too_large", "box_too_small"}
 
 
 @dataclass(frozen=True)
-class Model:
+class ModelInfo:
     """Whose answers they are. `about`: what is known of the model."""
 
     name: str
@@ -62,21 +62,23 @@ class Model:
     about: Mapping[str, Any]
 
 
-def start(campaign: Campaign, actor: User, file: File, told: Told, model: Model, *, title: str) -> Job | None:
-    """Queue the import of a kept file; None when this very file is there already. Raises Refused."""
+def start(
+    campaign: Campaign, actor: User, file: AnswerFile, told: FileDescription, model: ModelInfo, *, title: str
+) -> Job | None:
+    """Queue the import of a kept file; None when this very file is there already. Raises FileRunRefused."""
     benchmark = campaign.stage.benchmark
     digest = _digest(file)
     if campaign.opened_at is None:
-        raise Refused(_("This campaign takes no answers yet. Open it, or open it for imports only."))
+        raise FileRunRefused(_("This campaign takes no answers yet. Open it, or open it for imports only."))
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
         rater = models_of(benchmark.team, [(model.name, model.setting)])[model.name, model.setting]
         if name := model_conflict(rater.about, model.about):
-            raise Refused(model_info_problem(model.name, name, rater.about[name], model.about[name]))
+            raise FileRunRefused(model_info_problem(model.name, name, rater.about[name], model.about[name]))
         for run in Run.objects.filter(campaign=campaign, rater=rater, task=Run.Task.ANSWERS, withdrawn_at=None):
             if run.complete and run.digest == digest:
                 return None
-            _make_room(run)
+            _delete_incomplete(run)
         run = Run.objects.create(
             benchmark=benchmark, rater=rater, campaign=campaign, task=Run.Task.ANSWERS, source=file.format,
             model=model.name, digest=digest, state=Run.State.DONE, started_at=timezone.now(),
@@ -88,7 +90,7 @@ def start(campaign: Campaign, actor: User, file: File, told: Told, model: Model,
         return jobs.start(KIND, words, scope=benchmark.scope, actor=actor, params=params)
 
 
-def standing(campaign: Campaign, model: Model) -> Run | None:
+def existing_run(campaign: Campaign, model: ModelInfo) -> Run | None:
     """The model's run that is in the way of another one."""
     rows = Run.objects.filter(campaign=campaign, task=Run.Task.ANSWERS, withdrawn_at=None)
     return rows.filter(rater__name=model.name, rater__setting=model.setting).order_by("-pk").first()
@@ -98,7 +100,7 @@ def _key(run: Run) -> str:
     return f"run-{run.pk}"
 
 
-def _digest(file: File) -> str:
+def _digest(file: AnswerFile) -> str:
     digest = hashlib.sha256()
     with storage.open_binary(file.name) as data:
         while chunk := data.read(1024**2):
@@ -106,13 +108,13 @@ def _digest(file: File) -> str:
     return digest.hexdigest()
 
 
-def _make_room(run: Run) -> None:
-    """For another run of the same model over the same campaign. Raises Refused."""
+def _delete_incomplete(run: Run) -> None:
+    """For another run of the same model over the same campaign. Raises FileRunRefused."""
     if Job.objects.filter(kind=KIND, params__run=run.pk, state__in=Job.LIVE).exists():
-        raise Refused(_("A file of the same model is coming in now. Wait for it, or stop it."))
+        raise FileRunRefused(_("A file of the same model is coming in now. Wait for it, or stop it."))
     if run.complete or run.source not in answer_samples.FORMATS or Call.objects.filter(run=run).exists():
         text = _("There is a run of this model over this campaign already, of %(day)s. Withdraw it first.")
-        raise Refused(text % {"day": f"{run.created_at:%Y-%m-%d %H:%M}"})
+        raise FileRunRefused(text % {"day": f"{run.created_at:%Y-%m-%d %H:%M}"})
     Run.objects.filter(pk=run.pk).update(withdrawn_at=timezone.now())
 
 
@@ -120,19 +122,19 @@ def run(work: JobContext) -> None:
     held = Run.objects.select_related("campaign__stage__benchmark__team", "campaign__sheet_version", "rater").get(
         pk=work.params["run"]
     )
-    file, told = File(**work.params["file"]), Told(**held.options["told"])
+    file, told = AnswerFile(**work.params["file"]), FileDescription(**held.options["told"])
     place = _place(held, work.job.created_by)
-    with files.told():
+    with files.job_errors():
         if work.job.total is None:
-            with answer_samples.opened(file) as rows:
-                work.expect(sum(1 for number, _row in files.beating(work, rows) if number))
-        with answer_samples.opened(file) as rows:
+            with answer_samples.open_file(file) as rows:
+                work.expect(sum(1 for number, _row in files.with_heartbeat(work, rows) if number))
+        with answer_samples.open_file(file) as rows:
             stage = place.campaign.stage
-            found = answer_samples.found(file, rows, told, place.sheet, stage, work.beat)
+            found = answer_samples.read_answers(file, rows, told, place.sheet, stage, work.beat)
             _take(work, held, place, file, told, found)
     _finish(work, held)
     for name in file.parts:
-        files.forget(name)
+        files.delete_file(name)
 
 
 def _place(held: Run, actor: User | None) -> ImportTarget:
@@ -144,7 +146,9 @@ def _place(held: Run, actor: User | None) -> ImportTarget:
     return ImportTarget(campaign, sheet_of(campaign.sheet_version), by_label, _key(held), actor=actor)
 
 
-def _take(work: JobContext, held: Run, place: ImportTarget, file: File, told: Told, found: Iterator[Any]) -> None:
+def _take(
+    work: JobContext, held: Run, place: ImportTarget, file: AnswerFile, told: FileDescription, found: Iterator[Any]
+) -> None:
     done, batch, passed = work.cursor.get("answers", 0), list[Any](), 0
     for count, one in enumerate(found):
         if count % 5000 == 0:
@@ -161,7 +165,13 @@ def _take(work: JobContext, held: Run, place: ImportTarget, file: File, told: To
 
 
 def _step(
-    work: JobContext, held: Run, place: ImportTarget, file: File, told: Told, batch: Sequence[Any], passed: int
+    work: JobContext,
+    held: Run,
+    place: ImportTarget,
+    file: AnswerFile,
+    told: FileDescription,
+    batch: Sequence[Any],
+    passed: int,
 ) -> None:
     work.check()
     with transaction.atomic():
@@ -169,18 +179,18 @@ def _step(
         if Run.objects.filter(pk=held.pk).exclude(withdrawn_at=None).exists():
             raise JobFailed(_("This run was withdrawn meanwhile. Start a new import."))
         place.campaign.refresh_from_db(fields=["state"])
-        placed = answer_samples.placed(batch, file, told, place.sheet, place.campaign.stage)
-        rows = settle(held, place, placed, timezone.now())
+        placed = answer_samples.match_items(batch, file, told, place.sheet, place.campaign.stage)
+        rows = import_batch(held, place, placed, timezone.now())
         done = work.job.done + sum(len(one.gathered.numbers) for one in placed)
         work.step(done=min(done, work.job.total or done), cursor={"answers": passed}, rows=rows)
 
 
-def settle(held: Run, place: ImportTarget, batch: Sequence[Found], now: datetime) -> list[JobRow]:
+def import_batch(held: Run, place: ImportTarget, batch: Sequence[FileAnswer], now: datetime) -> list[JobRow]:
     """What becomes of some answers, told for each of their rows. Needs a transaction that holds the team's row."""
     for one in batch:
         _as_of_model(one.gathered, held)
     known = file_rows.look_up(place, [one.gathered for one in batch])
-    ready: list[tuple[Found, ParsedAnswer]] = []
+    ready: list[tuple[FileAnswer, ParsedAnswer]] = []
     calls, report = _Calls(held, place, now, known), list[JobRow]()
     for one in batch:
         try:
@@ -195,7 +205,7 @@ def settle(held: Run, place: ImportTarget, batch: Sequence[Found], now: datetime
     judged = write(place, [taken for _one, taken in ready], now)
     for (one, taken), (outcome, why, message) in zip(ready, judged, strict=True):
         problem = RowProblem(why, message) if why else None
-        report += [line(number, taken.item.key, outcome, problem) for number in one.gathered.numbers]
+        report += [report_row(number, taken.item.key, outcome, problem) for number in one.gathered.numbers]
         if outcome != Outcome.ERROR:
             calls.answered(one, taken)
     calls.save()
@@ -210,7 +220,7 @@ def _as_of_model(one: AnswerRowGroup, held: Run) -> None:
     )
 
 
-def _refused(one: Found, known: file_rows.RowLookup, refused: RowsRejected, calls: _Calls) -> Iterator[JobRow]:
+def _refused(one: FileAnswer, known: file_rows.RowLookup, refused: RowsRejected, calls: _Calls) -> Iterator[JobRow]:
     """What the sheet does not take is a failure of the model; all else is a fault of the file."""
     first = next(iter(refused.problems.values()))
     if refused.codes:
@@ -220,8 +230,8 @@ def _refused(one: Found, known: file_rows.RowLookup, refused: RowsRejected, call
         return
     for number in one.gathered.numbers:
         key = str(one.gathered.row.get("item", ""))
-        problem = answer_samples.told_here(refused.problems.get(number, first), key)
-        yield line(number, key, Outcome.ERROR, problem)
+        problem = answer_samples.reword_problem(refused.problems.get(number, first), key)
+        yield report_row(number, key, Outcome.ERROR, problem)
 
 
 class _Calls:
@@ -232,17 +242,19 @@ class _Calls:
         items = [one.pk for one in known.items.values() if not isinstance(one, RowProblem)]
         rows = Call.objects.filter(run=held, item__in=items).exclude(state=Call.State.ANSWERED)
         self.lost: set[tuple[int, str]] = set(rows.values_list("item", "unit__target"))
-        self.made: list[tuple[Found, Call, str]] = []
+        self.made: list[tuple[FileAnswer, Call, str]] = []
 
-    def failed(self, one: Found, known: file_rows.RowLookup, state: str, why: str, words: str = "") -> Iterator[JobRow]:
+    def failed(
+        self, one: FileAnswer, known: file_rows.RowLookup, state: str, why: str, words: str = ""
+    ) -> Iterator[JobRow]:
         key = str(one.gathered.row.get("item", ""))
         item = known.items.get(key)
         target = str(one.gathered.row.get("target") or "")
-        text = _("Left out, without a value: %(why)s") % {"why": words or reason(why)}
+        text = _("Left out, without a value: %(why)s") % {"why": words or reason_text(why)}
         if one.raw and one.how:
             text += " " + _("It says “%(raw)s”.") % {"raw": one.raw[:120]}
         for number in one.gathered.numbers:
-            yield line(number, key, Outcome.ERROR, RowProblem(why, text))
+            yield report_row(number, key, Outcome.ERROR, RowProblem(why, text))
         asked = bool(target) == self.place.campaign.stage.has_target
         if item is not None and not isinstance(item, RowProblem) and asked:
             unit, _made = Unit.objects.get_or_create(item=item, target=target)
@@ -255,12 +267,12 @@ class _Calls:
             text = _("An earlier row of this file is the answer here, and has no value. Take one of the two out.")
             raise RowsRejected(dict.fromkeys(taken.gathered.numbers, RowProblem("twice", text)))
 
-    def answered(self, one: Found, taken: ParsedAnswer) -> None:
+    def answered(self, one: FileAnswer, taken: ParsedAnswer) -> None:
         unit = Unit.objects.only("pk").get(item=taken.item, target=taken.target)
         made = self._call(taken.item.pk, unit.pk, one, Call.State.ANSWERED, "")
         self.made.append((one, made, self.place.key(taken.number)))
 
-    def _call(self, item: int, unit: int, one: Found, state: str, why: str) -> Call:
+    def _call(self, item: int, unit: int, one: FileAnswer, state: str, why: str) -> Call:
         return Call(
             run=self.run, item_id=item, unit_id=unit, state=state, reason=why, how=one.how, ended_at=self.now,
             notes=storable(dict(one.notes or {})),
@@ -275,7 +287,7 @@ class _Calls:
         keys = [key for _one, _call, key in self.made if key]
         rows = Annotation.objects.filter(client_key__in=keys, assignment__campaign=self.run.campaign_id)
         known = dict(rows.values_list("client_key", "pk"))
-        fresh: list[tuple[Found, Call]] = []
+        fresh: list[tuple[FileAnswer, Call]] = []
         for one, call, key in self.made:
             if call.unit_id not in taken:
                 taken.add(call.unit_id)
@@ -287,7 +299,7 @@ class _Calls:
             call.replies = [made.pk]
         Call.objects.bulk_create([call for _one, call in fresh])
 
-    def _reply(self, one: Found) -> Reply:
+    def _reply(self, one: FileAnswer) -> Reply:
         key = hashlib.sha256(f"file:{self.run.pk}:{one.number}".encode()).hexdigest()
         request = {"file": self.run.digest, "row": one.number}
         body = {"text": one.raw, "way": one.how or "text", "notes": dict(one.notes or {})}
@@ -317,7 +329,7 @@ def _finish(work: JobContext, held: Run) -> None:
     work.note(text % {"n": answered, "failed": failed})
 
 
-def after(job: Job) -> NextLink | None:
+def next_link(job: Job) -> NextLink | None:
     held = Run.objects.select_related("benchmark", "campaign__stage").filter(pk=job.params.get("run")).first()
     if held is None:
         return None
@@ -328,20 +340,20 @@ def after(job: Job) -> NextLink | None:
     return NextLink(_("Back to the predictions"), reverse("predictions:index", args=[held.benchmark.slug]))
 
 
-IMPORT = JobKind(KIND, run, after)
+IMPORT = JobKind(KIND, run, next_link)
 
 
-def uploaded(upload: Upload[Any], names: Upload[Any] | None) -> File:
+def store_upload(upload: Upload[Any], names: Upload[Any] | None) -> AnswerFile:
     """Keep what was sent, and say what it is. Raises SourceProblem."""
     kind = answer_samples.format_of(upload)  # type: ignore[arg-type]
     upload.seek(0)
-    told = coco.brief(names, names.size) if names is not None and kind == coco.KEY else b""  # type: ignore[arg-type]
-    files.sweep(LOOKED_AT, timezone.now() - KEPT, _begun_with)
-    kept = File(files.keep(upload, LOOKED_AT), kind)
-    return File(kept.name, kind, files.keep(ContentFile(told, "names.json"), LOOKED_AT)) if told else kept
+    told = coco.summarise_release(names, names.size) if names is not None and kind == coco.KEY else b""  # type: ignore[arg-type]
+    files.delete_stale(LOOKED_AT, timezone.now() - KEPT, _files_in_use)
+    kept = AnswerFile(files.store_upload(upload, LOOKED_AT), kind)
+    return AnswerFile(kept.name, kind, files.store_upload(ContentFile(told, "names.json"), LOOKED_AT)) if told else kept
 
 
-def _begun_with(names: list[str]) -> set[str]:
+def _files_in_use(names: list[str]) -> set[str]:
     """Those that the job of an import reads, or may read when somebody goes on with it."""
     jobs_ = Job.objects.filter(kind=KIND).filter(Q(params__file__name__in=names) | Q(params__file__names__in=names))
-    return {name for params in jobs_.values_list("params", flat=True) for name in File(**params["file"]).parts}
+    return {name for params in jobs_.values_list("params", flat=True) for name in AnswerFile(**params["file"]).parts}

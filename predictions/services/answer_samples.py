@@ -19,9 +19,9 @@ from annotation.sheets import Sheet
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.models import Item, Stage
-from predictions.bodies import storable
 from predictions.imports import coco, inspect, lm_eval, samples
-from predictions.imports.samples import Boxes, Line, Sample, Told, Unreadable
+from predictions.imports.samples import Boxes, FileDescription, Line, Sample, UnreadableReply
+from predictions.serialization import storable
 
 RATINGS = "csv"
 FORMATS = (coco.KEY, lm_eval.KEY, inspect.KEY, RATINGS)
@@ -29,12 +29,12 @@ HEAD = 64 * 1024
 
 
 @dataclass
-class Found:
+class FileAnswer:
     """An answer of the file: a row that can be imported, or a reply without a value. `number`: its row or sample."""
 
     gathered: AnswerRowGroup
     raw: str = ""
-    unread: Unreadable | None = None
+    unread: UnreadableReply | None = None
     how: str = ""
     notes: Mapping[str, Any] | None = None
 
@@ -44,7 +44,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class File:
+class AnswerFile:
     """A kept upload. `names`: the release's COCO file, where one was sent with it."""
 
     name: str
@@ -62,19 +62,19 @@ def format_of(file: BinaryIO) -> str:
     file.seek(0)
     if head.startswith(b"PK\x03\x04"):
         raise SourceProblem(_("This is a zip. Unpack it first, and send the file that is in it."))
-    if coco.recognises(head):
+    if coco.is_format(head):
         return coco.KEY
-    if inspect.recognises(head):
+    if inspect.is_format(head):
         return inspect.KEY
     if not head.lstrip(b"\xef\xbb\xbf \t").startswith(b"{"):
         return RATINGS
     _number, first = next(iter(source.rows(file)), (0, {}))
     file.seek(0)
-    return lm_eval.KEY if isinstance(first, Mapping) and lm_eval.recognises(first) else RATINGS
+    return lm_eval.KEY if isinstance(first, Mapping) and lm_eval.is_format(first) else RATINGS
 
 
 @contextmanager
-def opened(file: File) -> Iterator[Iterator[Row]]:
+def open_file(file: AnswerFile) -> Iterator[Iterator[Row]]:
     """Its rows, samples or detections as they stand there."""
     with storage.open_binary(file.name) as data:
         if file.format == coco.KEY:
@@ -87,18 +87,18 @@ def opened(file: File) -> Iterator[Iterator[Row]]:
             yield source.rows(data, ("item",))
 
 
-def names_of(file: File) -> coco.Names:
+def names_of(file: AnswerFile) -> coco.Names:
     if not file.names:
         return coco.Names()
     with storage.open_binary(file.names) as data:
-        return coco.known(data)
+        return coco.load_summary(data)
 
 
-def found(
-    file: File, rows: Iterator[Row], told: Told, sheet: Sheet, stage: Stage, beat: Callable[[], None],
+def read_answers(
+    file: AnswerFile, rows: Iterator[Row], told: FileDescription, sheet: Sheet, stage: Stage, beat: Callable[[], None],
     names: coco.Names | None = None,
-) -> Iterator[Found | Line]:  # fmt: skip
-    """Each answer, or the sample of one whose item is still to be found (see `placed`). `names`: of the release's
+) -> Iterator[FileAnswer | Line]:  # fmt: skip
+    """Each answer, or the sample of one whose item is still to be found (see `match_items`). `names`: of the release's
     file, where it has been read."""
     if file.format == coco.KEY:
         yield from coco.lines(rows, names or names_of(file), beat)
@@ -108,13 +108,13 @@ def found(
         yield from lm_eval.lines(rows, told)
     else:
         with_names = _of_model(rows, told.rater, told.of_setting)
-        first, with_names = _peeked(with_names)
+        first, with_names = _peek(with_names)
         long = source.is_long_format(iter(first))
         many = group_long_rows(with_names, sheet, stage.has_target, beat) if long else group_wide_rows(with_names)
-        yield from (Found(one) for one in many)
+        yield from (FileAnswer(one) for one in many)
 
 
-def _peeked(rows: Iterator[Row]) -> tuple[list[Row], Iterator[Row]]:
+def _peek(rows: Iterator[Row]) -> tuple[list[Row], Iterator[Row]]:
     first: list[Row] = []
     for row in rows:
         first.append(row)
@@ -145,26 +145,29 @@ def _of_model(rows: Iterator[Row], wanted: str, setting: str) -> Iterator[Row]:
             yield number, row
 
 
-def placed(lines: Sequence[Found | Line], file: File, told: Told, sheet: Sheet, stage: Stage) -> list[Found]:
+def match_items(
+    lines: Sequence[FileAnswer | Line], file: AnswerFile, told: FileDescription, sheet: Sheet, stage: Stage
+) -> list[FileAnswer]:
     """The samples with their items, looked up together. What cannot be placed has a problem."""
     keys = {one.key for one in lines if isinstance(one, Sample)}
     items = items_named(stage, keys)
     asked = CampaignCohort.objects.filter(campaign__stage=stage).values_list("cohort__label", flat=True)
     cultures = frozenset(asked) if stage.has_target and keys else frozenset()
-    return [one if isinstance(one, Found) else _placed(one, items, told, sheet, stage, cultures) for one in lines]
+    return [one if isinstance(one, FileAnswer) else _placed(one, items, told, sheet, stage, cultures) for one in lines]
 
 
 def _placed(
-    one: Line, items: Mapping[str, Item | RowProblem], told: Told, sheet: Sheet, stage: Stage, cultures: frozenset[str]
-) -> Found:  # fmt: skip
+    one: Line, items: Mapping[str, Item | RowProblem], told: FileDescription, sheet: Sheet, stage: Stage,
+    cultures: frozenset[str],
+) -> FileAnswer:  # fmt: skip
     if not isinstance(one, Sample):
         number, problem = one
-        return Found(AnswerRowGroup([number], {}, {number: problem}))
+        return FileAnswer(AnswerRowGroup([number], {}, {number: problem}))
     item = items.get(one.key)
     if item is None or isinstance(item, RowProblem):
         text = _("There is no item “%(key)s” in this stage, nor a picture of that name.") % {"key": one.key[:80]}
         problem = item or RowProblem("no_item", text)
-        return Found(AnswerRowGroup([one.number], {"item": one.key}, {one.number: problem}), one.raw)
+        return FileAnswer(AnswerRowGroup([one.number], {"item": one.key}, {one.number: problem}), one.raw)
     row: dict[str, Any] = {"item": item.key}
     if stage.has_target:
         row["target"] = told.target.removeprefix(samples.ALL) if told.target.startswith(samples.ALL) else (
@@ -173,30 +176,30 @@ def _placed(
         if row["target"] not in cultures:
             text = _("Its culture, “%(name)s”, is none that is asked about in this stage.")
             problem = RowProblem("no_target", text % {"name": str(row["target"])[:80]})
-            return Found(AnswerRowGroup([one.number], {"item": one.key}, {one.number: problem}), one.raw)
+            return FileAnswer(AnswerRowGroup([one.number], {"item": one.key}, {one.number: problem}), one.raw)
     how = "likelihood" if isinstance(one.said, samples.Likelihoods) else "" if isinstance(one.said, Boxes) else "text"
-    made = Found(AnswerRowGroup([one.number], row, partial=told.field != samples.WHOLE), one.raw, how=how)
+    made = FileAnswer(AnswerRowGroup([one.number], row, partial=told.field != samples.WHOLE), one.raw, how=how)
     try:
         row["answers"] = _boxes(one.said, item, told, made) if isinstance(one.said, Boxes) else (
             samples.answers(one, sheet, told.field)
         )  # fmt: skip
-    except Unreadable as unread:
+    except UnreadableReply as unread:
         made.unread = unread
         return made
     made.gathered.of = dict.fromkeys(row["answers"], one.number)
     return made
 
 
-def _boxes(said: Boxes, item: Item, told: Told, made: Found) -> Mapping[str, Any]:
+def _boxes(said: Boxes, item: Item, told: FileDescription, made: FileAnswer) -> Mapping[str, Any]:
     image = next((use.image for use in sorted(item.images.all(), key=lambda use: use.role)), None)
     if image is None:
-        raise Unreadable("unparseable", "no_image")
+        raise UnreadableReply("unparseable", "no_image")
     try:
-        best = coco.chosen(said, (image.width, image.height), item.concept)
+        best = coco.best_box(said, (image.width, image.height), item.concept)
     except ValueError as error:
-        raise Unreadable("out_of_range", str(error)) from None
+        raise UnreadableReply("out_of_range", str(error)) from None
     if best is None:
-        raise Unreadable("unparseable", "no_box")
+        raise UnreadableReply("unparseable", "no_box")
     made.notes = {"rule": "best_scored", "score": best.score, "among": best.among}
     return {told.field: [list(best.box)]}
 
@@ -206,7 +209,7 @@ def _spellings(name: str) -> tuple[str, ...]:
     return name, str(path.parent / path.stem), path.name, path.stem
 
 
-def told_here(problem: RowProblem, key: str) -> RowProblem:
+def reword_problem(problem: RowProblem, key: str) -> RowProblem:
     """In words of this door: it makes no items."""
     if problem.code != "no_item":
         return problem

@@ -6,9 +6,9 @@ from decimal import ROUND_UP, Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 from predictions.backends.contract import Decoding
-from predictions.backends.shapes import most_tokens
-from predictions.bodies import pictures_of
-from predictions.prompts.contract import Picture, Request
+from predictions.backends.payloads import max_tokens
+from predictions.prompts.contract import ImagePart, Request
+from predictions.serialization import image_shas
 
 MILLION = Decimal(1_000_000)
 DEAREST = Decimal(9_999)  # of one request; a call may take several, and its sum has six places before the point
@@ -21,7 +21,7 @@ MESSAGE = (0, 8)
 IMAGE_LOW, PIXELS_A_TOKEN = 85, 700
 
 
-class Bounds(NamedTuple):
+class TokenBounds(NamedTuple):
     low: int
     high: int
 
@@ -71,19 +71,19 @@ def _number(said: Any) -> Decimal | None:
     return found if found is None or (found.is_finite() and found >= 0) else None
 
 
-def tokens(
+def token_bounds(
     request: Request, sizes: Mapping[str, tuple[int, int]], longest: int, decoding: Decoding
-) -> tuple[Bounds, Bounds]:
+) -> tuple[TokenBounds, TokenBounds]:
     """Tokens that go in and that come out, at least and at most. `sizes`: of the images by sha."""
-    texts = [one.text for message in request.messages for one in message.pieces if not isinstance(one, Picture)]
+    texts = [one.text for message in request.messages for one in message.pieces if not isinstance(one, ImagePart)]
     texts += [request.continuation, *request.texts]
     size = sum(len(text.encode("utf-8", "replace")) for text in texts)
     low, high = (size / each + len(request.messages) * more for each, more in zip(BYTES_A_TOKEN, MESSAGE, strict=True))
-    for sha in pictures_of(request):
+    for sha in image_shas(request):
         low += IMAGE_LOW
         high += _image(*sizes.get(sha, (longest, longest)), longest)
-    most_out = 1 if request.kind == "continuation" else most_tokens(request, decoding)
-    return Bounds(int(low), int(high) + 1), Bounds(1, max(1, most_out))
+    most_out = 1 if request.kind == "continuation" else max_tokens(request, decoding)
+    return TokenBounds(int(low), int(high) + 1), TokenBounds(1, max(1, most_out))
 
 
 def _image(width: int, height: int, longest: int) -> float:

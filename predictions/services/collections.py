@@ -19,15 +19,15 @@ from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
 from jobs.runner import JobContext
 from people.models import User
-from predictions.imports.collections import TRIAL, Asked, Thing, read
+from predictions.imports.collections import TRIAL, EntryRow, QueryRow, read
 from predictions.models import Collection, Entry, Query, Run
 from predictions.services import files
-from predictions.services.files import Outcome, line
+from predictions.services.files import Outcome, report_row
 
 KIND = "import_collection"
 STEP = 500
 HEADS = ("key", TRIAL)
-Read = tuple[int, tuple[list[Thing], Asked | None] | RowProblem]
+Read = tuple[int, tuple[list[EntryRow], QueryRow | None] | RowProblem]
 
 
 def start(
@@ -41,35 +41,35 @@ def start(
         if made:
             target = f"collection:{collection.pk}"
             record(actor, "collection.made", scope=benchmark.scope, target=target, key=key, version=version)
-        params = {"collection": collection.pk, "file": files.keep(upload)}
+        params = {"collection": collection.pk, "file": files.store_upload(upload)}
         title = _("Collection from %(file)s") % {"file": str(upload.name)[:150]}
         return jobs.start(KIND, title, scope=benchmark.scope, actor=actor, params=params)
 
 
 def run(work: JobContext) -> None:
     collection = Collection.objects.select_related("benchmark").get(pk=work.params["collection"])
-    with files.told():
+    with files.job_errors():
         if work.job.total is None:
             with files.rows(work, HEADS) as found:
-                work.expect(sum(1 for _row in files.beating(work, found)))
+                work.expect(sum(1 for _row in files.with_heartbeat(work, found)))
         for turn in ("entries", "queries"):
             if work.cursor.get("turn", "entries") <= turn:
                 with files.rows(work, HEADS) as found:
-                    _take(work, collection, turn, files.beating(work, found))
+                    _take(work, collection, turn, files.with_heartbeat(work, found))
     counts, target = work.job.result.get("counts", {}), f"collection:{collection.pk}"
     scope = collection.benchmark.scope
     record(work.job.created_by, "collection.imported", scope=scope, target=target, implied=True, counts=counts)
-    files.forget(work.params["file"])
+    files.delete_file(work.params["file"])
 
 
-def after(job: Job) -> NextLink | None:
+def next_link(job: Job) -> NextLink | None:
     collection = Collection.objects.select_related("benchmark").filter(pk=job.params.get("collection")).first()
     if collection is None:
         return None
     return NextLink(_("See the predictions"), reverse("predictions:index", args=[collection.benchmark.slug]))
 
 
-IMPORT = JobKind(KIND, run, after)
+IMPORT = JobKind(KIND, run, next_link)
 
 
 def _take(work: JobContext, collection: Collection, turn: str, found: Iterator[source.Row]) -> None:
@@ -88,7 +88,7 @@ def _take(work: JobContext, collection: Collection, turn: str, found: Iterator[s
     _step(work, collection, turn, batch, count)
 
 
-def _read(row: Mapping[str, Any] | RowProblem) -> tuple[list[Thing], Asked | None] | RowProblem:
+def _read(row: Mapping[str, Any] | RowProblem) -> tuple[list[EntryRow], QueryRow | None] | RowProblem:
     try:
         if isinstance(row, RowProblem):
             raise row
@@ -101,12 +101,12 @@ def _step(work: JobContext, collection: Collection, turn: str, batch: Sequence[R
     work.check()
     with transaction.atomic():
         Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
-        told = settle(collection, batch)
+        told = import_batch(collection, batch)
         work.step(done=work.job.done + len(batch), cursor={"turn": turn, "rows": at}, rows=told)
     return []
 
 
-def settle(collection: Collection, batch: Sequence[Read]) -> list[JobRow]:
+def import_batch(collection: Collection, batch: Sequence[Read]) -> list[JobRow]:
     """What becomes of some rows. Needs a transaction that holds the collection's row."""
     things = [thing for _n, one in batch if isinstance(one, tuple) for thing in one[0]]
     asked = [one[1] for _n, one in batch if isinstance(one, tuple) and one[1] is not None]
@@ -124,25 +124,25 @@ def settle(collection: Collection, batch: Sequence[Read]) -> list[JobRow]:
             if one[1] is not None:
                 entries.has(one[1].named)
                 new.append(queries.add(one[1]))
-            report.append(line(number, _name(one), Outcome.CREATED if any(new) else Outcome.UNCHANGED))
+            report.append(report_row(number, _name(one), Outcome.CREATED if any(new) else Outcome.UNCHANGED))
         except RowProblem as problem:
             name = "" if isinstance(one, RowProblem) else _name(one)
-            report.append(line(number, name, Outcome.ERROR, problem))
+            report.append(report_row(number, name, Outcome.ERROR, problem))
     entries.save()
     queries.save()
     return report
 
 
-def _name(one: tuple[list[Thing], Asked | None]) -> str:
+def _name(one: tuple[list[EntryRow], QueryRow | None]) -> str:
     return one[1].key if one[1] is not None else one[0][0].key
 
 
-def _differs(key: str) -> RowProblem:
+def _conflict(key: str) -> RowProblem:
     text = _("“%(key)s” is there already and says something else. Give the collection a new version.")
     return RowProblem("differs", text % {"key": key})
 
 
-def _closed() -> RowProblem:
+def _check_open() -> RowProblem:
     text = _("Models have been run on this version, so nothing is added to it. Give the collection a new version.")
     return RowProblem("closed", text)
 
@@ -154,16 +154,16 @@ class _Entries:
         self.collection, self.closed = collection, closed
         rows = Entry.objects.filter(collection=collection, key__in=keys)
         self.known: dict[str, Mapping[str, Any]] = dict(rows.values_list("key", "about"))
-        self.new: list[Thing] = []
+        self.new: list[EntryRow] = []
 
-    def add(self, thing: Thing) -> bool:
+    def add(self, thing: EntryRow) -> bool:
         """Whether it is new. Raises RowProblem."""
         if thing.key in self.known:
             if self.known[thing.key] != thing.about:
-                raise _differs(thing.key)
+                raise _conflict(thing.key)
             return False
         if self.closed:
-            raise _closed()
+            raise _check_open()
         self.known[thing.key] = thing.about
         self.new.append(thing)
         return True
@@ -181,24 +181,24 @@ class _Entries:
 
 
 class _Queries:
-    def __init__(self, collection: Collection, closed: bool, asked: Sequence[Asked]) -> None:
+    def __init__(self, collection: Collection, closed: bool, asked: Sequence[QueryRow]) -> None:
         self.collection, self.closed = collection, closed
         rows = Query.objects.filter(collection=collection, key__in={one.key for one in asked})
         self.known = {
-            (row.query_set, row.key): Asked(
+            (row.query_set, row.key): QueryRow(
                 row.query_set, row.key, row.text, tuple(row.relevant), row.roles, row.about
             )
             for row in rows
         }  # fmt: skip
-        self.new: list[Asked] = []
+        self.new: list[QueryRow] = []
 
-    def add(self, one: Asked) -> bool:
+    def add(self, one: QueryRow) -> bool:
         """Whether it is new. Raises RowProblem."""
         known = self.known.get((one.query_set, one.key))
         if known is not None and known != one:
-            raise _differs(one.key)
+            raise _conflict(one.key)
         if known is None and self.closed:
-            raise _closed()
+            raise _check_open()
         if known is None:
             self.known[one.query_set, one.key] = one
             self.new.append(one)

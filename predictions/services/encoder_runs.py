@@ -26,8 +26,8 @@ from people.services.raters import add_model_info, models_of
 from predictions import scoring
 from predictions.backends import clip
 from predictions.models import Collection, Endpoint, Entry, Query, Ranking, Run
-from predictions.services.encoding import Encoding, Thing
-from predictions.services.runs import Refused, by_local_model
+from predictions.services.encoding import EncodeInput, Encoding
+from predictions.services.runs import FileRunRefused, local_model_job
 
 KIND = "encoder_run"
 STEP = 100
@@ -35,7 +35,7 @@ TASKS = (Run.Task.RETRIEVAL, Run.Task.FORCED_CHOICE, Run.Task.EMBEDDING)
 
 
 @dataclass(frozen=True)
-class Plan:
+class EncoderPlan:
     """What a person asks for. `name`: of the model rater; `template`: what a query's text is put into, with {text}."""
 
     collection: Collection
@@ -51,8 +51,8 @@ class Plan:
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
-def open_run(plan: Plan, actor: User, at: datetime) -> Run:
-    """Begin it, by a job of the benchmark. Raises Refused."""
+def open_run(plan: EncoderPlan, actor: User, at: datetime) -> Run:
+    """Begin it, by a job of the benchmark. Raises FileRunRefused."""
     benchmark = plan.collection.benchmark
     _check(plan)
     with transaction.atomic():
@@ -76,53 +76,59 @@ def open_run(plan: Plan, actor: User, at: datetime) -> Run:
     return run
 
 
-def _check(plan: Plan) -> None:
+def _check(plan: EncoderPlan) -> None:
     if plan.endpoint.kind != Endpoint.Kind.OPEN_CLIP or plan.endpoint.team_id != plan.collection.benchmark.team_id:
-        raise Refused(_("Embeddings come from an encoder of images and texts. Choose such an endpoint of your team."))
+        raise FileRunRefused(
+            _("Embeddings come from an encoder of images and texts. Choose such an endpoint of your team.")
+        )
     if plan.template and "{text}" not in plan.template:
-        raise Refused(_("Write {text} where the query's words go."))
+        raise FileRunRefused(_("Write {text} where the query's words go."))
     entries = Entry.objects.filter(collection=plan.collection)
     if not entries.exists():
-        raise Refused(_("This collection has no entries."))
+        raise FileRunRefused(_("This collection has no entries."))
     if entries.filter(image=None, text="").exists():
-        raise Refused(_("Entries that came in a file have no pictures here. Make a collection from a stage's items."))
+        raise FileRunRefused(
+            _("Entries that came in a file have no pictures here. Make a collection from a stage's items.")
+        )
     asked = Query.objects.filter(collection=plan.collection, query_set=plan.query_set)
     if plan.task != Run.Task.EMBEDDING and not asked.exists():
-        raise Refused(_("This query set has no queries."))
+        raise FileRunRefused(_("This query set has no queries."))
     if plan.task == Run.Task.FORCED_CHOICE and asked.filter(roles={}).exists():
-        raise Refused(_("These queries name no candidates, so nothing can be chosen between. Run retrieval instead."))
+        raise FileRunRefused(
+            _("These queries name no candidates, so nothing can be chosen between. Run retrieval instead.")
+        )
 
 
 def _make_room(standing: Any, at: datetime) -> None:
-    """What never became whole, and is not being worked on, makes room. Raises Refused."""
+    """What never became whole, and is not being worked on, makes room. Raises FileRunRefused."""
     for run in standing:
         if run.complete:
             text = _("There is a run of this model on the same queries already, of %(day)s. Withdraw it first.")
-            raise Refused(text % {"day": f"{run.created_at:%Y-%m-%d %H:%M}"})
+            raise FileRunRefused(text % {"day": f"{run.created_at:%Y-%m-%d %H:%M}"})
         if run.job_id and Job.objects.filter(pk=run.job_id, state__in=Job.LIVE).exists():
-            raise Refused(_("This very run is going on now. Wait for it, or stop it."))
+            raise FileRunRefused(_("This very run is going on now. Wait for it, or stop it."))
         Run.objects.filter(pk=run.pk).update(withdrawn_at=at)
 
 
 def drive(work: JobContext) -> None:
-    by_local_model(work, Run.objects.select_related("benchmark__team", "collection", "rater"), _driven)
+    local_model_job(work, Run.objects.select_related("benchmark__team", "collection", "rater"), _driven)
 
 
 def _driven(work: JobContext, run: Run) -> None:
     encoder, turn = clip.load(run.model), TimeSlice(work)
-    entries = _things(Entry.objects.filter(collection=run.pool))
+    entries = _encode_inputs(Entry.objects.filter(collection=run.pool))
     queries = [] if run.task == Run.Task.EMBEDDING else _queries(run)
     work.expect(len(entries) + len(queries))
     held = Encoding(run.pool, "entries", entries, encoder)
     asked = Encoding(run.pool, f"queries {run.query_set} {run.system_prompt}", queries, encoder)
     if not work.cursor:
-        _tell_before(work, held, asked)
+        _report_cached(work, held, asked)
     for part in (held, asked):
-        for done, failures in part.missing_made(work.beat):
+        for done, failures in part.encode_missing(work.beat):
             rows = [_unread(thing, words) for thing, words in failures]
             at = done if part is held else len(entries)  # a query is done when it has its list
             work.step(done=at, cursor={"part": part.what, "done": done}, rows=rows)
-            _still_wanted(run)
+            _check_active(run)
             turn.is_over()
     if run.task != Run.Task.EMBEDDING:
         for done in _ranked(work, run, held, asked):
@@ -131,9 +137,9 @@ def _driven(work: JobContext, run: Run) -> None:
     _finish(work, run, encoder, held, asked)
 
 
-def _tell_before(work: JobContext, held: Encoding, asked: Encoding) -> None:
+def _report_cached(work: JobContext, held: Encoding, asked: Encoding) -> None:
     """What an earlier run of the model left done is no work of this one."""
-    before, queries = held.made_before(), asked.made_before()
+    before, queries = held.count_cached(), asked.count_cached()
     if before or queries:
         n = {"n": before, "of": len(held.things), "queries": queries, "of_queries": len(asked.things)}
         text = _("Vectors made before, and taken as they are: %(n)s of %(of)s entries")
@@ -142,25 +148,27 @@ def _tell_before(work: JobContext, held: Encoding, asked: Encoding) -> None:
     work.step(done=before, cursor={"part": "before", "done": before})
 
 
-def _still_wanted(run: Run) -> None:
+def _check_active(run: Run) -> None:
     if Run.objects.filter(pk=run.pk).exclude(withdrawn_at=None).exists():
         raise JobFailed(_("This run was withdrawn meanwhile. Start a new one."))
 
 
-def _things(entries: Any) -> list[Thing]:
+def _encode_inputs(entries: Any) -> list[EncodeInput]:
     rows = entries.order_by("pk").values_list("pk", "key", "text", "image__sha256")
-    return [Thing(pk, key, sha or "", text) for pk, key, text, sha in rows]
+    return [EncodeInput(pk, key, sha or "", text) for pk, key, text, sha in rows]
 
 
-def _queries(run: Run) -> list[Thing]:
+def _queries(run: Run) -> list[EncodeInput]:
     rows = Query.objects.filter(collection=run.collection, query_set=run.query_set).order_by("pk")
     template = run.options.get("template") or "{text}"
     found = rows.values_list("pk", "key", "text", "image__sha256")
     # an image asks by itself; its words, if it has any, only tell what it shows
-    return [Thing(pk, key, sha or "", "" if sha else template.replace("{text}", text)) for pk, key, text, sha in found]
+    return [
+        EncodeInput(pk, key, sha or "", "" if sha else template.replace("{text}", text)) for pk, key, text, sha in found
+    ]
 
 
-def _unread(thing: Thing, words: str) -> JobRow:
+def _unread(thing: EncodeInput, words: str) -> JobRow:
     return JobRow(
         number=thing.pk % 2_000_000_000,
         name=thing.key[:300],
@@ -186,7 +194,7 @@ def _ranked(work: JobContext, run: Run, held: Encoding, asked: Encoding) -> Iter
             made = list(_choices(run, [asked.things[n] for n in part], vectors[part], entries, place))
         else:
             scores = scoring.cosines(vectors[part], entries)
-            lists = [scoring.best(row, keys, most) for row in scores]
+            lists = [scoring.top_k(row, keys, most) for row in scores]
             made = [(asked.things[n].pk, *found) for n, found in zip(part, lists, strict=True)]
         with transaction.atomic():
             Ranking.objects.bulk_create(Ranking(run=run, query_id=pk, keys=k, scores=s) for pk, k, s in made)
@@ -194,7 +202,7 @@ def _ranked(work: JobContext, run: Run, held: Encoding, asked: Encoding) -> Iter
 
 
 def _choices(
-    run: Run, things: Sequence[Thing], vectors: scoring.Floats, entries: scoring.Floats, place: Mapping[str, int]
+    run: Run, things: Sequence[EncodeInput], vectors: scoring.Floats, entries: scoring.Floats, place: Mapping[str, int]
 ) -> Iterator[tuple[int, list[str], list[float]]]:
     """Similarities of each query's candidates; a query with a candidate that could not be read has none."""
     roles = dict(Query.objects.filter(pk__in=[thing.pk for thing in things]).values_list("pk", "roles"))
@@ -202,10 +210,10 @@ def _choices(
         keys = sorted(roles[thing.pk].values())
         if all(key in place for key in keys):
             scores = scoring.cosines(vector[None], entries[[place[key] for key in keys]])[0]
-            yield thing.pk, *scoring.best(scores, keys, len(keys))
+            yield thing.pk, *scoring.top_k(scores, keys, len(keys))
 
 
-def _finish(work: JobContext, run: Run, encoder: clip.Clip, held: Encoding, asked: Encoding) -> None:
+def _finish(work: JobContext, run: Run, encoder: clip.ClipEncoder, held: Encoding, asked: Encoding) -> None:
     """A run with a picture that could not be read, or without a query of its set, counts only where that was said."""
     unread = held.unread() + asked.unread()
     rows = Ranking.objects.filter(run=run).count() if asked.things else len(held.things) - held.unread()
@@ -231,7 +239,7 @@ def _finish(work: JobContext, run: Run, encoder: clip.Clip, held: Encoding, aske
         work.note(text % {"n": unread})
 
 
-def after(job: Job) -> NextLink | None:
+def next_link(job: Job) -> NextLink | None:
     run = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if run is None:
         return None
@@ -240,4 +248,4 @@ def after(job: Job) -> NextLink | None:
     return NextLink(_("See the runs of encoders"), reverse("predictions:encode", args=[run.benchmark.slug]))
 
 
-DRIVE = JobKind(KIND, drive, after)
+DRIVE = JobKind(KIND, drive, next_link)

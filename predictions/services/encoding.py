@@ -12,14 +12,14 @@ import numpy as np
 from benchmarks import storage
 from benchmarks.models import Image
 from predictions import scoring
-from predictions.backends.clip import BATCH, Clip
+from predictions.backends.clip import BATCH, ClipEncoder
 from predictions.backends.contract import Vectors
 from predictions.models import Collection
-from predictions.vectors import SHARD, Store, stored
+from predictions.vectors import SHARD, VectorStore, vector_store
 
 
 @dataclass(frozen=True)
-class Thing:
+class EncodeInput:
     """What is encoded: the picture where there is one, else the words."""
 
     pk: int
@@ -32,13 +32,13 @@ class Encoding:
     """`things` in the order of their rows in the store. Its folder is named after all that the vectors depend on, so
     other entries, another model or other weights have another."""
 
-    def __init__(self, collection: Collection, what: str, things: Sequence[Thing], encoder: Clip) -> None:
+    def __init__(self, collection: Collection, what: str, things: Sequence[EncodeInput], encoder: ClipEncoder) -> None:
         self.what, self.things, self._encoder = what, things, encoder
         told = "\x1f".join([encoder.name, encoder.digest, what, *(f"{one.pk} {one.sha} {one.text}" for one in things)])
         self.name = f"collections/{collection.pk}/{hashlib.sha256(told.encode()).hexdigest()[:16]}"
-        self.store: Store = stored(self.name)
+        self.store: VectorStore = vector_store(self.name)
 
-    def missing_made(self, beat: Callable[[], None]) -> Iterator[tuple[int, list[tuple[Thing, str]]]]:
+    def encode_missing(self, beat: Callable[[], None]) -> Iterator[tuple[int, list[tuple[EncodeInput, str]]]]:
         """Make what is not there: after each shard how many things are done, and which could not be read, and why."""
         if not self.things:
             return
@@ -50,9 +50,11 @@ class Encoding:
             self.store.write(number, vectors)
             yield number * SHARD + len(part), failures
 
-    def _encoded(self, part: Sequence[Thing], beat: Callable[[], None]) -> tuple[Vectors, list[tuple[Thing, str]]]:
+    def _encoded(
+        self, part: Sequence[EncodeInput], beat: Callable[[], None]
+    ) -> tuple[Vectors, list[tuple[EncodeInput, str]]]:
         made = np.zeros((len(part), self._encoder.dimensions), np.float32)
-        failures: list[tuple[Thing, str]] = []
+        failures: list[tuple[EncodeInput, str]] = []
         pictures = [at for at, one in enumerate(part) if one.sha]
         words = [at for at, one in enumerate(part) if not one.sha]
         for places, vectors, unread in self._encoder.stream([partial(original, part[at].sha) for at in pictures]):
@@ -65,7 +67,7 @@ class Encoding:
             beat()
         return made, failures
 
-    def made_before(self) -> int:
+    def count_cached(self) -> int:
         """Of how many things there are vectors already, of this run or of an earlier one."""
         if not self.things or not self.store.planned:
             return 0
@@ -76,7 +78,7 @@ class Encoding:
         """(n, d) in the order of `things`, from what is stored; zeros for what could not be read."""
         if not self.things:
             return np.zeros((0, self._encoder.dimensions))
-        return scoring.units(np.concatenate([part for _first, part in self.store.parts()]))
+        return scoring.normalise_rows(np.concatenate([part for _first, part in self.store.parts()]))
 
     def unread(self) -> int:
         return int((~np.any(self.units() != 0, axis=1)).sum()) if self.things else 0

@@ -20,9 +20,9 @@ from django.views.decorators.debug import sensitive_variables
 
 from jobs.models import record
 from people.models import Team, User
-from predictions.backends import torch_setup, trying
+from predictions.backends import capability_probes, torch_setup
 from predictions.backends.contract import Backend, CallError, Encoder
-from predictions.backends.images import ImageMaker
+from predictions.backends.image_generation import ImageMaker
 from predictions.backends.openai import OpenAI
 from predictions.models import Endpoint, Prices, Run
 from predictions.services import secrets
@@ -43,7 +43,7 @@ LOCAL = {
 }
 
 
-class Refused(Exception):
+class EndpointRefused(Exception):
     """What was asked for cannot be done; `words` say what to do."""
 
     def __init__(self, words: str) -> None:
@@ -51,38 +51,38 @@ class Refused(Exception):
         self.words = words
 
 
-class Unreadable(Refused):
+class SecretUnreadable(EndpointRefused):
     """The endpoint has a key, and this site cannot read it."""
 
 
 def create(team: Team, actor: User, at: datetime, **fields: Any) -> Endpoint:
-    """`fields`: of FIELDS. Raises Refused."""
+    """`fields`: of FIELDS. Raises EndpointRefused."""
     endpoint = Endpoint(team=team, created_by=actor, **_fields(fields))
     _checked(endpoint)
     _saved(endpoint)
-    record(actor, "endpoint.created", scope=scope_of(endpoint), target=target_of(endpoint), **_told(endpoint))
+    record(actor, "endpoint.created", scope=scope_of(endpoint), target=target_of(endpoint), **_event_data(endpoint))
     return endpoint
 
 
 def change(endpoint: Endpoint, actor: User, at: datetime, **fields: Any) -> Endpoint:
     """Another address takes the secret away, be it another path of one server, which may be another customer's: who
-    cannot see it cannot have it sent elsewhere either. Raises Refused.
+    cannot see it cannot have it sent elsewhere either. Raises EndpointRefused.
     """
     with transaction.atomic():
         now = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
         _standing(now)
-        before, was = _told(now), urlsplit(now.base_url)
+        before, was = _event_data(now), urlsplit(now.base_url)
         for name, value in _fields(fields).items():
             setattr(now, name, value)
         if now.kind != before["kind"]:
-            raise Refused(_("An endpoint stays what it is. Make a new one for another kind."))
+            raise EndpointRefused(_("An endpoint stays what it is. Make a new one for another kind."))
         _checked(now)
         if now.base_url != before["base_url"]:
-            _nobody_asks(now)
+            _check_unused(now)
         if now.secret and _place(was) != _place(urlsplit(now.base_url)):
             now.secret, now.secret_set_at = "", None
         _saved(now)
-        after = _told(now)
+        after = _event_data(now)
         changed: dict[str, Any] = {name: [before[name], after[name]] for name in after if before[name] != after[name]}
         if changed:
             record(actor, "endpoint.changed", scope=scope_of(now), target=target_of(now), **changed)
@@ -107,7 +107,7 @@ def _checked(endpoint: Endpoint) -> None:
     try:
         endpoint.clean_fields(exclude=["team", "created_by", "offers", "secret"])
     except ValidationError as error:
-        raise Refused(
+        raise EndpointRefused(
             " ".join(f"{_name_of(name)}: {' '.join(said)}" for name, said in error.message_dict.items())
         ) from error
     if endpoint.kind == Endpoint.Kind.OPENAI:
@@ -115,11 +115,11 @@ def _checked(endpoint: Endpoint) -> None:
     else:
         endpoint.base_url, endpoint.offers = "", []
     if not 1 <= endpoint.most_in_flight <= MOST_IN_FLIGHT:
-        raise Refused(_("At least one request at once, and at most %(most)s.") % {"most": MOST_IN_FLIGHT})
+        raise EndpointRefused(_("At least one request at once, and at most %(most)s.") % {"most": MOST_IN_FLIGHT})
     if not 1 <= endpoint.timeout_seconds <= MOST_SECONDS:
-        raise Refused(_("Wait at least a second, and at most %(most)s.") % {"most": MOST_SECONDS})
+        raise EndpointRefused(_("Wait at least a second, and at most %(most)s.") % {"most": MOST_SECONDS})
     if endpoint.per_minute is not None and endpoint.per_minute < 1:
-        raise Refused(_("At least one request a minute; leave it empty for no limit."))
+        raise EndpointRefused(_("At least one request a minute; leave it empty for no limit."))
 
 
 def _name_of(field: str) -> str:
@@ -134,11 +134,11 @@ def _address(url: str) -> None:
         parts = urlsplit(url)
         known = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
     except ValueError as error:
-        raise Refused(sentence) from error
+        raise EndpointRefused(sentence) from error
     if not known or re.search(r"[\x00-\x20\x7f\\]", url):
-        raise Refused(sentence)
+        raise EndpointRefused(sentence)
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise Refused(
+        raise EndpointRefused(
             _("The address holds a name, a password or a question mark. Leave them out; a secret has its own field.")
         )
 
@@ -155,21 +155,21 @@ def _saved(endpoint: Endpoint) -> None:
         with transaction.atomic():
             endpoint.save()
     except IntegrityError as error:
-        raise Refused(_("There is an endpoint of this name already. Take another name.")) from error
+        raise EndpointRefused(_("There is an endpoint of this name already. Take another name.")) from error
 
 
-def _nobody_asks(endpoint: Endpoint) -> None:
+def _check_unused(endpoint: Endpoint) -> None:
     """A run is asked of one server from its first call to its last."""
     if endpoint.runs.filter(state__in=[Run.State.RUNNING, Run.State.PAUSED], withdrawn_at=None).exists():
-        raise Refused(_("Runs at this endpoint are not over. Stop them first, or make a new endpoint."))
+        raise EndpointRefused(_("Runs at this endpoint are not over. Stop them first, or make a new endpoint."))
 
 
 def _standing(endpoint: Endpoint) -> None:
     if endpoint.retired_at:
-        raise Refused(_("This endpoint was retired."))
+        raise EndpointRefused(_("This endpoint was retired."))
 
 
-def _told(endpoint: Endpoint) -> dict[str, Any]:
+def _event_data(endpoint: Endpoint) -> dict[str, Any]:
     """For events: everything that people set, but never the secret."""
     return {**{name: getattr(endpoint, name) for name in FIELDS}, "has_secret": bool(endpoint.secret)}
 
@@ -184,14 +184,14 @@ def target_of(endpoint: Endpoint) -> str:
 
 @sensitive_variables("secret", "kept")
 def set_secret(endpoint: Endpoint, secret: str, actor: User, at: datetime) -> None:
-    """Encrypted, and never shown again; "" takes it away. Raises Refused."""
+    """Encrypted, and never shown again; "" takes it away. Raises EndpointRefused."""
     secret = secret.strip()
     if len(secret) > LONGEST_SECRET or not (secret.isascii() and (secret.isprintable() or not secret)):
-        raise Refused(_("This is no secret of a server: it has letters, digits and signs only, on one line."))
+        raise EndpointRefused(_("This is no secret of a server: it has letters, digits and signs only, on one line."))
     try:
-        kept = secrets.hidden(secret) if secret else ""
-    except secrets.NoKey as problem:
-        raise Refused(str(problem)) from problem
+        kept = secrets.encrypt(secret) if secret else ""
+    except secrets.MissingKey as problem:
+        raise EndpointRefused(str(problem)) from problem
     with transaction.atomic():
         now = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
         _standing(now)
@@ -211,8 +211,8 @@ def rotate_secrets() -> tuple[int, list[int]]:
         with transaction.atomic():
             endpoint = Endpoint.objects.select_for_update().get(pk=pk)
             try:
-                kept = secrets.renewed(endpoint.secret) if endpoint.secret else ""
-            except secrets.Unopened:
+                kept = secrets.reencrypt(endpoint.secret) if endpoint.secret else ""
+            except secrets.WrongKey:
                 unopened.append(pk)
                 continue
             renewed += Endpoint.objects.filter(pk=pk).exclude(secret="").update(secret=kept)
@@ -231,7 +231,7 @@ def retire(endpoint: Endpoint, actor: User, at: datetime) -> None:
 def set_prices(endpoint: Endpoint, table: Mapping[str, Mapping[str, Any]], actor: User, at: datetime) -> Prices:
     """A new version, unless nothing differs from the newest. Attempts keep the one they were counted by.
 
-    Raises Refused.
+    Raises EndpointRefused.
     """
     clean = {str(model).strip(): _prices(str(model).strip(), row) for model, row in table.items()}
     clean = {model: row for model, row in clean.items() if row}
@@ -250,7 +250,7 @@ def set_prices(endpoint: Endpoint, table: Mapping[str, Mapping[str, Any]], actor
 
 def _prices(model: str, row: Mapping[str, Any]) -> dict[str, str]:
     if not model or len(model) > 200 or set(row) - set(PRICED):
-        raise Refused(_("A price belongs to a model, or to * for all others."))
+        raise EndpointRefused(_("A price belongs to a model, or to * for all others."))
     prices = {}
     for name, told in row.items():
         if told in ("", None):
@@ -258,15 +258,17 @@ def _prices(model: str, row: Mapping[str, Any]) -> dict[str, str]:
         try:
             price = Decimal(str(told).strip())
         except InvalidOperation as error:
-            raise Refused(
+            raise EndpointRefused(
                 _("“%(told)s” is no price. Write US dollars with a point, such as 2.50.") % {"told": told}
             ) from error
         if not price.is_finite() or not 0 <= price <= DEAREST:
-            raise Refused(_("“%(told)s” is no price. Write US dollars with a point, such as 2.50.") % {"told": told})
+            raise EndpointRefused(
+                _("“%(told)s” is no price. Write US dollars with a point, such as 2.50.") % {"told": told}
+            )
         prices[name] = f"{price.normalize():f}"
     if ("in" in prices) != ("out" in prices):
         words = _("“%(model)s”: give the price of tokens both in and out; 0 is a price, and an empty field is unknown.")
-        raise Refused(words % {"model": model})
+        raise EndpointRefused(words % {"model": model})
     return prices
 
 
@@ -283,7 +285,7 @@ def price_of(endpoint: Endpoint, model: str, at: datetime) -> tuple[Prices | Non
 
 
 @dataclass(frozen=True)
-class Checked:
+class ConnectionResult:
     """`models`: as the server names them. `offers`: what was tried with `model` and works; None: nothing was tried.
     `answered`: whether the server said anything, if only no."""
 
@@ -295,43 +297,48 @@ class Checked:
     answered: bool = True
 
 
-def check(endpoint: Endpoint, actor: User, at: datetime, model: str = "") -> Checked:
-    """Ask for the list of models; with a model, also try every way out by a few tiny questions. Raises Refused."""
-    checked = _here() if endpoint.kind in LOCAL else _tried(endpoint, model.replace("\0", ""))
+def check(endpoint: Endpoint, actor: User, at: datetime, model: str = "") -> ConnectionResult:
+    """Ask for the list of models; with a model, also try every way out by a few tiny questions.
+
+    Raises EndpointRefused.
+    """
+    checked = _here() if endpoint.kind in LOCAL else _probe_capabilities(endpoint, model.replace("\0", ""))
     told = {**asdict(checked), "address": endpoint.base_url}
     record(actor, "endpoint.checked", scope=scope_of(endpoint), target=target_of(endpoint), **told)
     return checked
 
 
-def _here() -> Checked:
+def _here() -> ConnectionResult:
     if torch_setup.installed():
-        return Checked(True, tuple(torch_setup.local_models()), _("Local models are installed here."))
-    return Checked(False, (), _("Local models are not installed here. Run ./emic models, then restart."))
+        return ConnectionResult(True, tuple(torch_setup.local_models()), _("Local models are installed here."))
+    return ConnectionResult(False, (), _("Local models are not installed here. Run ./emic models, then restart."))
 
 
-def _tried(endpoint: Endpoint, model: str) -> Checked:
+def _probe_capabilities(endpoint: Endpoint, model: str) -> ConnectionResult:
     backend = _openai(endpoint, offers=OFFERS, seconds=min(endpoint.timeout_seconds, CHECK_SECONDS))
     if not _SEATS.acquire(timeout=2):
-        raise Refused(_("Others are checking their endpoints right now. Try again in a moment."))
+        raise EndpointRefused(_("Others are checking their endpoints right now. Try again in a moment."))
     try:
-        models = trying.models(backend)
-        offers = tuple(trying.offers(backend, model, TRY_SECONDS)) if model else None
+        models = capability_probes.list_models(backend)
+        offers = tuple(capability_probes.supported_methods(backend, model, TRY_SECONDS)) if model else None
     except CallError as error:
-        words = f"{error.words} {_of_address(endpoint)}".strip() if error.status == 404 else error.words
-        return Checked(False, (), words, model=model, answered=error.status is not None)
+        words = f"{error.words} {_address_hint(endpoint)}".strip() if error.status == 404 else error.words
+        return ConnectionResult(False, (), words, model=model, answered=error.status is not None)
     finally:
         _SEATS.release()
         backend.close()
     if models is None:
         words = _("The server answers, but names no models. Type the name of yours.")
-        return Checked(True, (), words if offers else f"{words} {_of_address(endpoint)}".strip(), offers, model)
+        return ConnectionResult(
+            True, (), words if offers else f"{words} {_address_hint(endpoint)}".strip(), offers, model
+        )
     words = ngettext(
         "The server answers, and names %(count)s model.", "The server answers, and names %(count)s models.", len(models)
     )
-    return Checked(True, models, words % {"count": len(models)}, offers, model)
+    return ConnectionResult(True, models, words % {"count": len(models)}, offers, model)
 
 
-def _of_address(endpoint: Endpoint) -> str:
+def _address_hint(endpoint: Endpoint) -> str:
     """The commonest mistake, where it may have been made."""
     if re.search(r"/v[0-9]", urlsplit(endpoint.base_url).path):
         return ""
@@ -347,21 +354,21 @@ def _openai(endpoint: Endpoint, *, offers: Sequence[str], seconds: float) -> Ope
 def _secret_of(endpoint: Endpoint) -> str:
     _standing(endpoint)
     try:
-        return secrets.shown(endpoint.secret) if endpoint.secret else ""
-    except (secrets.NoKey, secrets.Unopened) as problem:
-        raise Unreadable(str(problem)) from problem
+        return secrets.decrypt(endpoint.secret) if endpoint.secret else ""
+    except (secrets.MissingKey, secrets.WrongKey) as problem:
+        raise SecretUnreadable(str(problem)) from problem
 
 
 @sensitive_variables()
 def image_maker_for(endpoint: Endpoint) -> ImageMaker:
-    """What has this endpoint make and edit pictures; closed by who asked for it. Raises Refused."""
+    """What has this endpoint make and edit pictures; closed by who asked for it. Raises EndpointRefused."""
     if endpoint.kind != Endpoint.Kind.OPENAI:
-        raise Refused(_("This endpoint makes no pictures. Choose a server that speaks the OpenAI protocol."))
+        raise EndpointRefused(_("This endpoint makes no pictures. Choose a server that speaks the OpenAI protocol."))
     return ImageMaker(endpoint.base_url, _secret_of(endpoint), seconds=endpoint.timeout_seconds)
 
 
 def backend_for(endpoint: Endpoint) -> Backend:
-    """What asks this endpoint; one for a run, closed by who asked for it. Raises Refused."""
+    """What asks this endpoint; one for a run, closed by who asked for it. Raises EndpointRefused."""
     _standing(endpoint)
     if endpoint.kind in LOCAL:
         backend: Backend = import_module(f"predictions.backends.{LOCAL[endpoint.kind]}").backend()
@@ -373,6 +380,6 @@ def encoder_for(endpoint: Endpoint, model: str) -> Encoder:
     """Loaded on this machine; raises what the module raises where models are not installed."""
     _standing(endpoint)
     if endpoint.kind != Endpoint.Kind.OPEN_CLIP:
-        raise Refused(_("This endpoint makes no vectors. Choose an encoder of images and texts."))
+        raise EndpointRefused(_("This endpoint makes no vectors. Choose an encoder of images and texts."))
     encoder: Encoder = import_module("predictions.backends.clip").load(model)
     return encoder

@@ -31,11 +31,11 @@ def digest_of(upload: File[Any]) -> str:
     return digest.hexdigest()
 
 
-def keep(upload: File[Any], folder: str = "uploads") -> str:
+def store_upload(upload: File[Any], folder: str = "uploads") -> str:
     return storage.keep_upload(upload, folder)
 
 
-def sweep(folder: str, older: datetime, used: Callable[[list[str]], Collection[str]]) -> None:
+def delete_stale(folder: str, older: datetime, used: Callable[[list[str]], Collection[str]]) -> None:
     """Forget what was kept in a folder before that time, except what is `used` of it."""
     try:
         names = [f"{folder}/{name}" for name in default_storage.listdir(folder)[1]]
@@ -47,10 +47,10 @@ def sweep(folder: str, older: datetime, used: Callable[[list[str]], Collection[s
             if default_storage.get_modified_time(name) < older:
                 old.append(name)
     for name in set(old) - set(used(old)) if old else ():
-        forget(name)
+        delete_file(name)
 
 
-def forget(name: str) -> None:
+def delete_file(name: str) -> None:
     default_storage.delete(name)
 
 
@@ -64,7 +64,7 @@ def rows(work: JobContext, needs: Sequence[str]) -> Iterator[Iterator[source.Row
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def job_errors() -> Iterator[None]:
     """What ends a job, in words for the person who started it."""
     try:
         yield
@@ -76,13 +76,13 @@ def told() -> Iterator[None]:
         raise SiteFailure(_("The disk is full. Make room, then go on.")) from error
 
 
-def beating(work: JobContext, found: Iterator[source.Row]) -> Iterator[source.Row]:
+def with_heartbeat(work: JobContext, found: Iterator[source.Row]) -> Iterator[source.Row]:
     for count, row in enumerate(found):
         if count % 5000 == 0:
             work.beat()
         yield row
 
 
-def line(number: int, name: Any, outcome: str, problem: RowProblem | None = None) -> JobRow:
+def report_row(number: int, name: Any, outcome: str, problem: RowProblem | None = None) -> JobRow:
     code, message = (problem.code, problem.message) if problem else ("", "")
     return JobRow(number=number, name=str(name)[:300], outcome=outcome, reason=code, message=message)

@@ -26,7 +26,7 @@ from predictions.backends import clip, detector
 from predictions.backends.contract import CallError
 from predictions.models import Endpoint, Run
 from predictions.services.encoding import original
-from predictions.services.runs import Refused, by_local_model
+from predictions.services.runs import FileRunRefused, local_model_job
 
 KIND = "item_facts"
 SCORE, OBJECTS, LABELS = "clip_score", "objects", "object_labels"
@@ -35,7 +35,7 @@ STEP = 64
 
 
 @dataclass(frozen=True)
-class Plan:
+class FactPlan:
     """`what`: SCORE or OBJECTS. `words`: where an item's words are, "text", "concept" or "context.KEY" (SCORE).
     `threshold`: from which score on an object counts (OBJECTS)."""
 
@@ -49,22 +49,22 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ItemPicture:
     item: int
     key: str
     sha: str
     words: str
 
 
-def open_run(plan: Plan, actor: User, at: datetime) -> Run:
-    """Begin it, by a job of the benchmark. Raises Refused."""
+def open_run(plan: FactPlan, actor: User, at: datetime) -> Run:
+    """Begin it, by a job of the benchmark. Raises FileRunRefused."""
     benchmark = plan.stage.benchmark
     if plan.endpoint.kind != NEEDS[plan.what] or plan.endpoint.team_id != benchmark.team_id:
-        raise Refused(
+        raise FileRunRefused(
             _("This needs another kind of endpoint of your team: an encoder for scores, a detector for objects.")
         )
-    if not seen_of(plan.stage, plan.what, plan.words):
-        raise Refused(_("No item of this stage has a picture, and words where you look for them."))
+    if not item_pictures(plan.stage, plan.what, plan.words):
+        raise FileRunRefused(_("No item of this stage has a picture, and words where you look for them."))
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
         who = (plan.name or plan.model, "")
@@ -83,14 +83,14 @@ def open_run(plan: Plan, actor: User, at: datetime) -> Run:
     return run
 
 
-def seen_of(stage: Stage, what: str, words: str) -> list[Seen]:
+def item_pictures(stage: Stage, what: str, words: str) -> list[ItemPicture]:
     """The first picture of each standing item, with its words where those are asked for; by item."""
     uses = ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).select_related("item", "image")
-    found: dict[int, Seen] = {}
+    found: dict[int, ItemPicture] = {}
     for use in uses.order_by("item", "role"):
         text = words_of(use.item, words) if what == SCORE else ""
         if use.item_id not in found and (text or what != SCORE):
-            found[use.item_id] = Seen(use.item_id, use.item.key, use.image.sha256, text)
+            found[use.item_id] = ItemPicture(use.item_id, use.item.key, use.image.sha256, text)
     return list(found.values())
 
 
@@ -101,12 +101,12 @@ def words_of(item: Item, where: str) -> str:
 
 
 def drive(work: JobContext) -> None:
-    by_local_model(work, Run.objects.select_related("benchmark__team", "rater"), _driven)
+    local_model_job(work, Run.objects.select_related("benchmark__team", "rater"), _driven)
 
 
 def _driven(work: JobContext, run: Run) -> None:
     stage = Stage.objects.get(benchmark=run.benchmark, key=run.selection["stage"])
-    things = seen_of(stage, run.selection["what"], run.options.get("words", ""))
+    things = item_pictures(stage, run.selection["what"], run.options.get("words", ""))
     facts, turn = ItemFact.objects.filter(source=run.model[:120], version=f"run {run.pk}"), TimeSlice(work)
     there = set(facts.values_list("item_id", flat=True))
     left = [one for one in things if one.item not in there]
@@ -139,11 +139,11 @@ def _driven(work: JobContext, run: Run) -> None:
     record(work.job.created_by, "run.finished", scope=scope, target=target, implied=True, **told)
 
 
-Some = tuple[dict[int, Mapping[str, Any]], list[tuple[Seen, str]]]
+Some = tuple[dict[int, Mapping[str, Any]], list[tuple[ItemPicture, str]]]
 """Facts by item and key; and what could not be read, and why."""
 
 
-def _scored(run: Run, things: Sequence[Seen]) -> Iterator[Some]:
+def _scored(run: Run, things: Sequence[ItemPicture]) -> Iterator[Some]:
     """100 x the cosine of picture and words, from 32-bit vectors."""
     encoder = clip.load(run.model)
     streamed = encoder.stream([partial(original, one.sha) for one in things], STEP)
@@ -156,7 +156,7 @@ def _scored(run: Run, things: Sequence[Seen]) -> Iterator[Some]:
         yield found, [(things[place], error.words) for place, error in unread.items()]
 
 
-def _detected(run: Run, things: Sequence[Seen]) -> Iterator[Some]:
+def _detected(run: Run, things: Sequence[ItemPicture]) -> Iterator[Some]:
     finder, least = detector.load(run.model), float(run.options.get("threshold", detector.THRESHOLD))
     for one in things:
         look: Callable[[], bytes] = partial(original, one.sha)
@@ -167,14 +167,14 @@ def _detected(run: Run, things: Sequence[Seen]) -> Iterator[Some]:
         except CallError as error:
             yield {}, [(one, error.words)]
         else:
-            yield {one.item: {OBJECTS: len(objects), LABELS: detector.counted(objects)}}, []
+            yield {one.item: {OBJECTS: len(objects), LABELS: detector.count_labels(objects)}}, []
 
 
-def after(job: Job) -> NextLink | None:
+def next_link(job: Job) -> NextLink | None:
     run = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if run is None:
         return None
     return NextLink(_("See the facts"), reverse("predictions:facts", args=[run.benchmark.slug]))
 
 
-DRIVE = JobKind(KIND, drive, after)
+DRIVE = JobKind(KIND, drive, next_link)

@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Pair:
+class EntryPair:
     """`first` comes first by key."""
 
     first: Entry
@@ -37,14 +37,14 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Alike:
+class DuplicateProposals:
     """`pairs`: at or above the threshold, the most alike first. `above`, `below`: those nearest to the threshold on
     either side. `groups`: keys that hang together by pairs, since being a duplicate passes on. `found`: how many pairs
     there are; groups are made of MOST_PAIRS of them. `left_out`: entries that were not compared, for there are many."""
 
-    pairs: Sequence[Pair]
-    above: Sequence[Pair]
-    below: Sequence[Pair]
+    pairs: Sequence[EntryPair]
+    above: Sequence[EntryPair]
+    below: Sequence[EntryPair]
     groups: Sequence[Sequence[str]]
     concepts: int
     compared: int
@@ -56,7 +56,7 @@ class Alike:
         return self.found > MOST_PAIRS
 
 
-class Kept:
+class TopPairs:
     """Of pairs that come in blocks, the `most` with the highest (`lowest`: the lowest) similarities; ties by place."""
 
     def __init__(self, most: int, *, lowest: bool = False) -> None:
@@ -74,22 +74,22 @@ class Kept:
         order = np.lexsort((second, first, self.sign * values))[: self.most]
         self.values, self.first, self.second = values[order], first[order], second[order]
 
-    def pairs(self, entries: Sequence[Entry], most: int) -> list[Pair]:
+    def pairs(self, entries: Sequence[Entry], most: int) -> list[EntryPair]:
         rows = zip(self.values[:most], self.first[:most], self.second[:most], strict=True)
-        return [Pair(entries[first], entries[second], float(value)) for value, first, second in rows]
+        return [EntryPair(entries[first], entries[second], float(value)) for value, first, second in rows]
 
 
-def search(run: Run, threshold: float = THRESHOLD, *, within: str = "concept", most: int = 500) -> Alike:
+def search(run: Run, threshold: float = THRESHOLD, *, within: str = "concept", most: int = 500) -> DuplicateProposals:
     """Among the entries of a run's collection that share `within`; at most `most` pairs are given, all are counted.
     However much there is, it takes seconds and some megabytes beside the vectors."""
     entries, vectors = vectors_of(run)
     places: dict[str, list[int]] = defaultdict(list)
     for at, entry in enumerate(entries):
         places[str(entry.about.get(within) or "")].append(at)
-    best, above, below = Kept(MOST_PAIRS), Kept(EXAMPLES, lowest=True), Kept(EXAMPLES)
+    best, above, below = TopPairs(MOST_PAIRS), TopPairs(EXAMPLES, lowest=True), TopPairs(EXAMPLES)
     compared = found = left_out = 0
     for members in places.values():
-        where = np.asarray(members[: _room(MOST_COMPARED - compared)], np.int64)
+        where = np.asarray(members[: _max_entries(MOST_COMPARED - compared)], np.int64)
         left_out += len(members) - len(where)
         compared += len(where) * (len(where) - 1) // 2
         for values, first, second in _compared(where, vectors):
@@ -97,13 +97,13 @@ def search(run: Run, threshold: float = THRESHOLD, *, within: str = "concept", m
             found += int(np.count_nonzero(over))
             for kept, chosen in ((best, over), (above, over), (below, ~over)):
                 kept.add(values[chosen], first[chosen], second[chosen])
-    return Alike(
+    return DuplicateProposals(
         best.pairs(entries, most), above.pairs(entries, EXAMPLES), below.pairs(entries, EXAMPLES),
         _groups(best, entries), len(places), compared, found, left_out,
     )  # fmt: skip
 
 
-def _room(pairs: int) -> int:
+def _max_entries(pairs: int) -> int:
     """Among how many entries there are at most so many pairs."""
     return int((1 + np.sqrt(1 + 8 * max(0, pairs))) // 2)
 
@@ -112,7 +112,7 @@ def _compared(where: Ints, vectors: npt.NDArray[np.float32]) -> Iterator[tuple[F
     """Each pair once, in blocks: similarities, and the places of both."""
     if len(where) < 2:
         return
-    units = scoring.units(vectors[where])
+    units = scoring.normalise_rows(vectors[where])
     step = max(1, BLOCK // len(where))
     for start in range(0, len(where), step):
         scores = scoring.cosines(units[start : start + step], units[start:])
@@ -120,7 +120,7 @@ def _compared(where: Ints, vectors: npt.NDArray[np.float32]) -> Iterator[tuple[F
         yield scores[first, second], where[start + first], where[start + second]
 
 
-def _groups(found: Kept, entries: Sequence[Entry]) -> list[list[str]]:
+def _groups(found: TopPairs, entries: Sequence[Entry]) -> list[list[str]]:
     """By the place of the first of each."""
     label = np.arange(len(entries))
     while True:

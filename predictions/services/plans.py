@@ -14,16 +14,16 @@ from benchmarks.models import Item
 from benchmarks.pictures import NotAPicture
 from people.models import Team
 from predictions.backends.contract import Decoding
-from predictions.bodies import pictures_of
 from predictions.models import Endpoint, Reply
 from predictions.preprocessing import LONGEST, digest_of
-from predictions.prompts.contract import Asked, Lacking, Prompt, Request, Scene
-from predictions.requests import ways_of
+from predictions.prompts.contract import MissingInput, Prompt, PromptRequests, Request, Scene
+from predictions.request_keys import answer_methods
+from predictions.serialization import image_shas
 from predictions.services import endpoints, run_calls
-from predictions.services.asking import can_be_asked, keys_of
-from predictions.services.budgets import Rates, tokens
-from predictions.services.outfits import EVER, scenes_of, who_of
-from predictions.services.selecting import Spot, drawn, seed_of, spots_of
+from predictions.services.budgets import Rates, token_bounds
+from predictions.services.requester import can_send, request_keys
+from predictions.services.run_context import EVER, build_scenes, request_identity
+from predictions.services.unit_selection import ItemTarget, select_item_targets, shuffled, unit_seed
 
 COUNTED = 200  # units whose cost is reckoned; of more, so many are drawn
 LOOKED = 2000  # units of which it is known whether they can be asked
@@ -31,7 +31,7 @@ MOST_SECONDS = 5.0  # for reading pictures, whose bytes are part of what is look
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunPlan:
     """`options`: the prompt's. `selection`: see selecting.spots_of. `name`, `setting`: how the model is called in the
     tables; as the endpoint and the prompt call it where they are empty. `fresh`: replies that are kept are not taken.
     """
@@ -58,28 +58,28 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Preview:
-    """A unit exactly as the run would send it; `lacking`: why it would not be sent."""
+class UnitPreview:
+    """A unit exactly as the run would send it; `missing_input`: why it would not be sent."""
 
     unit: Unit
     scene: Scene
-    asked: Asked | None
+    asked: PromptRequests | None
     way: str
-    lacking: str
+    missing_input: str
     total: int
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     """`tokens_in`, `tokens_out`, `dollars`: of what is to be asked, at least and at most. `dollars` None: nobody has
-    said what it costs. `exact`: every unit was looked at. `lacking`: units that cannot be asked, by reason, of `units`;
-    scaled up from LOOKED of them where there are more."""
+    said what it costs. `exact`: every unit was looked at. `missing_input`: units that cannot be asked, by reason, of
+    `units`; scaled up from LOOKED of them where there are more."""
 
     units: int
     calls: int
     cached: int
     to_ask: int
-    lacking: Mapping[str, int]
+    missing_input: Mapping[str, int]
     tokens_in: tuple[int, int]
     tokens_out: tuple[int, int]
     dollars: tuple[Decimal, Decimal] | None
@@ -91,45 +91,45 @@ class NothingToAsk(ValueError):
     """The selection has no unit."""
 
 
-def preview(plan: Plan, number: int = 0) -> Preview:
+def preview(plan: RunPlan, number: int = 0) -> UnitPreview:
     """The `number`-th unit, from 0; the last one where there are fewer. Raises NothingToAsk."""
-    spots = spots_of(plan.campaign, plan.selection, plan.seed)
+    spots = select_item_targets(plan.campaign, plan.selection, plan.seed)
     if not spots:
         raise NothingToAsk
-    [(unit, scene, asked, lacking)] = _asked(plan, [spots[max(0, min(number, len(spots) - 1))]])
+    [(unit, scene, asked, lacking)] = _prepared_units(plan, [spots[max(0, min(number, len(spots) - 1))]])
     way = ""
     if asked is not None and asked.requests:
-        ways = ways_of(asked.requests[0], _who(plan))
+        ways = answer_methods(asked.requests[0], _who(plan))
         way = ways[0] if ways else ""
-    return Preview(unit, scene, asked, way, lacking, len(spots))
+    return UnitPreview(unit, scene, asked, way, lacking, len(spots))
 
 
-def place_of(plan: Plan, key: str, after: int) -> int | None:
+def position_of_item(plan: RunPlan, key: str, after: int) -> int | None:
     """Where an item's next unit stands, from 0; behind the last one its first again. None: it has none here."""
-    spots = spots_of(plan.campaign, plan.selection, plan.seed)
+    spots = select_item_targets(plan.campaign, plan.selection, plan.seed)
     places = [at for at, spot in enumerate(spots) if spot.key == key]
     return next((at for at in places if at > after), places[0] if places else None)
 
 
-def estimate(plan: Plan) -> Estimate:
+def estimate(plan: RunPlan) -> CostEstimate:
     """What the run would ask, take from what is kept, and cost."""
-    spots = spots_of(plan.campaign, plan.selection, plan.seed)
+    spots = select_item_targets(plan.campaign, plan.selection, plan.seed)
     looked = missing_input(plan, spots)
     some = looked.found[:COUNTED]
     askable = [(scene, asked) for _unit, scene, asked, _code in some if asked is not None]
     prices, row = endpoints.price_of(plan.endpoint, plan.model, timezone.now())
-    cached, read = _cached(plan, [asked.requests for _scene, asked in askable])
+    cached, read = _count_cached(plan, [asked.requests for _scene, asked in askable])
     sums = _sums(plan, askable, Rates.of(row))
     sent = len(spots) - looked.n
     share = 1.0 - (cached / (read * plan.repeats) if read else 0.0)
     kept = round(sent * plan.repeats * (1.0 - share))
     each = sent / len(askable) * plan.repeats * share if askable else 0.0
-    return Estimate(
+    return CostEstimate(
         units=len(spots),
         calls=len(spots) * plan.repeats,
         cached=kept,
         to_ask=max(0, sent * plan.repeats - kept),
-        lacking=looked.counts,
+        missing_input=looked.counts,
         tokens_in=(round(sums[0] * each), round(sums[1] * each)),
         tokens_out=(round(sums[2] * each), round(sums[3] * each)),
         dollars=_dollars(sums[4], sums[5], each) if Rates.of(row).known else None,
@@ -138,11 +138,11 @@ def estimate(plan: Plan) -> Estimate:
     )
 
 
-Look = tuple[Unit, Scene, Asked | None, str]  # a unit, its scene, what is asked, or the code of what it lacks
+Look = tuple[Unit, Scene, PromptRequests | None, str]  # a unit, its scene, what is asked, or the code of what it lacks
 
 
 @dataclass(frozen=True)
-class MissingInput:
+class MissingInputCounts:
     """Units that cannot be asked, by reason. `found`: those that were looked at."""
 
     counts: Mapping[str, int]
@@ -153,14 +153,14 @@ class MissingInput:
         return sum(self.counts.values())
 
 
-def missing_input(plan: Plan, spots: Sequence[Spot]) -> MissingInput:
+def missing_input(plan: RunPlan, spots: Sequence[ItemTarget]) -> MissingInputCounts:
     """Which of these units lack what the prompt needs; of more than LOOKED, scaled up from so many, drawn by the seed:
     the same plan gives the same number."""
-    chosen = spots if len(spots) <= COUNTED else drawn(spots, plan.seed)[:LOOKED]
-    found = _asked(plan, chosen)
+    chosen = spots if len(spots) <= COUNTED else shuffled(spots, plan.seed)[:LOOKED]
+    found = _prepared_units(plan, chosen)
     scale = len(spots) / len(chosen) if chosen else 0.0
     counts = Counter(code for *_rest, code in found if code)
-    return MissingInput({code: max(1, round(n * scale)) for code, n in counts.items()}, found)
+    return MissingInputCounts({code: max(1, round(n * scale)) for code, n in counts.items()}, found)
 
 
 def _dollars(low: Decimal, high: Decimal, each: float) -> tuple[Decimal, Decimal]:
@@ -168,30 +168,30 @@ def _dollars(low: Decimal, high: Decimal, each: float) -> tuple[Decimal, Decimal
     return low * factor, high * factor
 
 
-def _who(plan: Plan) -> Any:
-    return who_of(plan.endpoint, plan.model, plan.revision, plan.prompt, plan.options, plan.decoding)
+def _who(plan: RunPlan) -> Any:
+    return request_identity(plan.endpoint, plan.model, plan.revision, plan.prompt, plan.options, plan.decoding)
 
 
-def _asked(plan: Plan, spots: Sequence[Spot]) -> list[Look]:
+def _prepared_units(plan: RunPlan, spots: Sequence[ItemTarget]) -> list[Look]:
     """Unit, scene, what is asked, or what it lacks."""
     ids = {spot.item for spot in spots}
     rows = Item.objects.filter(pk__in=ids).prefetch_related("images__image", "facts")
     items = {item.pk: item for item in rows}
-    scenes, who = scenes_of(plan.campaign, plan.prompt, plan.options), _who(plan)
+    scenes, who = build_scenes(plan.campaign, plan.prompt, plan.options), _who(plan)
     found: list[Look] = []
     for spot in spots:
         unit = Unit(item=items[spot.item], target=spot.target)
         scene, shown = scenes.of(unit)
         try:
-            asked = scenes.ask(scene, shown, seed_of(plan.seed, scene.item, scene.target))
-            can_be_asked(asked, who)
+            asked = scenes.build_requests(scene, shown, unit_seed(plan.seed, scene.item, scene.target))
+            can_send(asked, who)
             found.append((unit, scene, asked, ""))
-        except Lacking as lacking:
+        except MissingInput as lacking:
             found.append((unit, scene, None, lacking.code))
     return found
 
 
-def _cached(plan: Plan, asked: Sequence[Sequence[Request]]) -> tuple[int, int]:
+def _count_cached(plan: RunPlan, asked: Sequence[Sequence[Request]]) -> tuple[int, int]:
     """Of so many units, how many calls are answered by what is kept; and how many units were looked at."""
     if plan.fresh or not Reply.objects.filter(team=plan.team).exists():
         return 0, len(asked)
@@ -207,23 +207,23 @@ def _cached(plan: Plan, asked: Sequence[Sequence[Request]]) -> tuple[int, int]:
             break
         looked += 1
         try:
-            calls += [keys_of(requests, who, repeat, digest) for repeat in range(plan.repeats)]
+            calls += [request_keys(requests, who, repeat, digest) for repeat in range(plan.repeats)]
         except (OSError, NotAPicture):
             continue
-    known = run_calls.known(plan.team.pk, {key for keys in calls for key in keys}, EVER)
+    known = run_calls.cached_replies(plan.team.pk, {key for keys in calls for key in keys}, EVER)
     return sum(all(key in known for key in keys) for keys in calls), looked
 
 
 def _sums(
-    plan: Plan, found: Sequence[tuple[Scene, Asked]], rates: Rates
+    plan: RunPlan, found: Sequence[tuple[Scene, PromptRequests]], rates: Rates
 ) -> tuple[int, int, int, int, Decimal, Decimal]:
     """Tokens in, at least and at most; tokens out; dollars: of each unit once."""
     into, out, dollars = [0, 0], [0, 0], [Decimal(0), Decimal(0)]
     for scene, asked in found:
         sizes = {image.sha: (image.width, image.height) for image in scene.images}
         for request in asked.requests:
-            bounds = tokens(request, sizes, plan.longest, plan.decoding)
-            images = len(pictures_of(request))
+            bounds = token_bounds(request, sizes, plan.longest, plan.decoding)
+            images = len(image_shas(request))
             for at in (0, 1):
                 into[at] += bounds[0][at]
                 out[at] += bounds[1][at]

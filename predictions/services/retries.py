@@ -5,14 +5,14 @@ from collections.abc import Collection
 from django.db.models import Q, QuerySet
 
 from annotation.models import Campaign
+from predictions.call_reasons import MISSING_INPUT
 from predictions.models import Call, Endpoint, Run
 from predictions.progress import UNASKED, in_states
-from predictions.prompts.contract import Lacking
+from predictions.prompts.contract import MissingInput
 from predictions.prompts.registry import UnknownPrompt
-from predictions.services.asking import can_be_asked
-from predictions.services.outfits import decoding_of, to_read, who_of
-from predictions.services.selecting import seed_of, units
-from predictions.words import MISSING_INPUT
+from predictions.services.requester import can_send
+from predictions.services.run_context import build_read_context, decoding_of, request_identity
+from predictions.services.unit_selection import load_units, unit_seed
 
 STATES = (Call.State.FAILED, UNASKED, "no_response", "refused", "unparseable", "out_of_range")
 SAME_ANSWER = (Endpoint.Kind.OPEN_CLIP, Endpoint.Kind.DETECTOR, Endpoint.Kind.GROUNDING)
@@ -47,23 +47,25 @@ def _complete_now(run: Run, most: int | None) -> list[int]:
     """Calls that lacked an input when their turn came, and lack nothing now."""
     endpoint = run.endpoint
     try:
-        outfit = to_read(run)
+        outfit = build_read_context(run)
     except UnknownPrompt:
         return []
     if endpoint is None:
         return []
     endpoint.offers = run.options.get("offers", endpoint.offers)
-    who = who_of(endpoint, run.model, run.revision, outfit.prompt, run.prompt_options, decoding_of(run.decoding))
+    who = request_identity(
+        endpoint, run.model, run.revision, outfit.prompt, run.prompt_options, decoding_of(run.decoding)
+    )
     pks = list(Call.objects.filter(MISSING, run=run).order_by("pk").values_list("pk", flat=True)[:most])
     found = []
     for start in range(0, len(pks), BATCH):
         calls = Call.objects.filter(pk__in=pks[start : start + BATCH])
-        there = units([call.unit_id for call in calls if call.unit_id])
+        there = load_units([call.unit_id for call in calls if call.unit_id])
         for call in (one for one in calls if one.unit_id in there):
             scene, shown = outfit.scenes.of(there[call.unit_id])  # type: ignore[index]
             try:
-                can_be_asked(outfit.scenes.ask(scene, shown, seed_of(run.seed, scene.item, scene.target)), who)
-            except Lacking:
+                can_send(outfit.scenes.build_requests(scene, shown, unit_seed(run.seed, scene.item, scene.target)), who)
+            except MissingInput:
                 continue
             found.append(call.pk)
     return found

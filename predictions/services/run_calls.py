@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from annotation.services.sql import execute, fetch
-from predictions.bodies import body_of, reply_of, storable
 from predictions.models import Call, Run
 from predictions.prompts.contract import Reply
+from predictions.serialization import reply_from_json, reply_to_json, storable
 
 LEASE = timedelta(seconds=90)
 
@@ -84,7 +84,7 @@ WHERE c.id = s.id
 """
 
 
-class Claimed(NamedTuple):
+class ClaimedCall(NamedTuple):
     """`read`: ids of replies that were read before; asking again does not take those. `before`: of `attempts` those
     that were made before somebody asked for it again."""
 
@@ -99,7 +99,7 @@ class Claimed(NamedTuple):
 
 
 @dataclass
-class Sent:
+class AttemptRow:
     """An attempt to be written; `body` and `request` where a reply came."""
 
     call: int
@@ -121,7 +121,7 @@ class Sent:
 
 
 @dataclass
-class Settled:
+class CallUpdate:
     """What a call becomes. `pending` with `not_before`: it is asked again."""
 
     id: int
@@ -139,68 +139,68 @@ class Settled:
     ended_at: datetime | None = None
 
 
-def claim(run: int, job: int, holder: str, most: int, at: datetime) -> list[Claimed]:
+def claim_calls(run: int, job: int, holder: str, most: int, at: datetime) -> list[ClaimedCall]:
     """None where the run does not go on, or another job drives it."""
     if not fetch(GOES_ON, {"run": run, "job": job}):
         return []
     params = {"run": run, "holder": holder, "until": at + LEASE, "at": at, "most": most}
     found = [
-        Claimed(pk, unit, item, repeat, made, frozenset(json.loads(read)), cost, before)
+        ClaimedCall(pk, unit, item, repeat, made, frozenset(json.loads(read)), cost, before)
         for pk, unit, item, repeat, made, read, cost, before in fetch(CLAIM, params)
     ]
     return sorted(found, key=lambda one: one.id)
 
 
-def take_up_lost(run: int, holder: str, at: datetime) -> int:
+def reclaim_expired(run: int, holder: str, at: datetime) -> int:
     """Calls of drivers that are no more wait again; says how many of them went out and may have to be paid."""
     job = holder.partition(":")[0] + ":%"
     return sum(asked for (asked,) in fetch(LOST, {"run": run, "holder": holder, "job": job, "at": at}))
 
 
-def goes_out(ids: Sequence[int], holder: str, at: datetime) -> set[int]:
+def mark_dispatched(ids: Sequence[int], holder: str, at: datetime) -> set[int]:
     """Write down that these are asked now; says which of them this driver still holds."""
     return {pk for (pk,) in fetch(GOES_OUT, {"ids": list(ids), "holder": holder, "at": at})}
 
 
-def others_ask(run: int, holder: str, at: datetime) -> bool:
+def has_other_claims(run: int, holder: str, at: datetime) -> bool:
     """Whether another driver still holds calls."""
     return bool(fetch(OTHERS, {"run": run, "holder": holder, "at": at}))
 
 
-def spent(run: int) -> Decimal:
+def spent_cost(run: int) -> Decimal:
     """In US dollars, with what may have been spent."""
     [(dollars,)] = fetch(SPENT, {"run": run})
     return Decimal(dollars)
 
 
-def let_go(run: int, holder: str, but: Iterable[int] = ()) -> None:
+def release_claims(run: int, holder: str, but: Iterable[int] = ()) -> None:
     """What this driver holds and has not asked waits again."""
     fetch(LET_GO, {"run": run, "holder": holder, "but": list(but)})
 
 
-def renew(run: int, holder: str, at: datetime) -> None:
+def renew_claims(run: int, holder: str, at: datetime) -> None:
     fetch(RENEW, {"run": run, "holder": holder, "until": at + LEASE})
 
 
-def held(ids: Sequence[int], holder: str) -> set[int]:
+def lock_held_calls(ids: Sequence[int], holder: str) -> set[int]:
     """Those of the calls that this driver still holds, locked."""
     return {pk for (pk,) in fetch(HELD, {"ids": list(ids), "holder": holder})}
 
 
-def known(team: int, keys: Iterable[str], since: datetime) -> dict[str, tuple[int, Reply]]:
+def cached_replies(team: int, keys: Iterable[str], since: datetime) -> dict[str, tuple[int, Reply]]:
     """The newest reply to each request, where there is one."""
     wanted = list(keys)
     if not wanted:
         return {}
     rows = fetch(KNOWN, {"team": team, "keys": wanted, "since": since})
-    return {key: (pk, reply_of(_loaded(body))) for key, pk, body in rows}
+    return {key: (pk, reply_from_json(_loaded(body))) for key, pk, body in rows}
 
 
 def _loaded(body: Any) -> Any:
     return json.loads(body) if isinstance(body, str | bytes) else body
 
 
-def keep(team: int, sent: Sequence[Sent], prices: int | None) -> None:
+def save_attempts(team: int, sent: Sequence[AttemptRow], prices: int | None) -> None:
     """Write attempts and the replies they brought; sets the reply's id on each. A key that has one gets another."""
     left = [one for one in sent if one.said is not None]
     while left:
@@ -211,19 +211,19 @@ def keep(team: int, sent: Sequence[Sent], prices: int | None) -> None:
             {
                 "team": team, "keys": [one.key for one in many], "ats": [one.at for one in many],
                 "requests": [json.dumps(storable(one.request)) for one in many],
-                "bodies": [json.dumps(body_of(one.said)) if one.said else "{}" for one in many],
+                "bodies": [json.dumps(reply_to_json(one.said)) if one.said else "{}" for one in many],
             },
         )  # fmt: skip
         for key, pk in rows:
             batch[key].reply = pk
         left = [one for one in left if one.reply is None]
     if sent:
-        names = [name for name in Sent.__dataclass_fields__ if name not in ("key", "request", "said")]
+        names = [name for name in AttemptRow.__dataclass_fields__ if name not in ("key", "request", "said")]
         columns = {name: [getattr(one, name) for one in sent] for name in names}
         fetch(ATTEMPTS, {**columns, "prices": prices})
 
 
-def settle(rows: Sequence[Settled]) -> None:
+def update_calls(rows: Sequence[CallUpdate]) -> None:
     """Of calls that this driver holds."""
     if not rows:
         return
@@ -237,7 +237,7 @@ def settle(rows: Sequence[Settled]) -> None:
     fetch(SETTLE, columns)
 
 
-def go_on(rows: Sequence[tuple[Claimed, int, Decimal]]) -> None:
+def save_partial_calls(rows: Sequence[tuple[ClaimedCall, int, Decimal]]) -> None:
     """Calls that have more requests: what they took so far is kept, for whoever takes them up."""
     if rows:
         fetch(
@@ -251,7 +251,7 @@ def go_on(rows: Sequence[tuple[Claimed, int, Decimal]]) -> None:
         )
 
 
-def spend_all(run: int, holder: str) -> int:
+def mark_over_budget(run: int, holder: str) -> int:
     """Everything that still waits is over the budget; says how many."""
     return execute(
         """UPDATE predictions_call SET state = 'over_budget', reason = 'budget', holder = '', lease_until = NULL,

@@ -21,7 +21,7 @@ from predictions.imports import results
 from predictions.imports.results import Found
 from predictions.models import Embedding, Entry, Query, Ranking, Run
 from predictions.services import files
-from predictions.services.files import Outcome, line
+from predictions.services.files import Outcome, report_row
 from predictions.services.runs import KIND
 
 STEP = 100
@@ -33,50 +33,50 @@ Rows = list[Row]
 
 def run(work: JobContext) -> None:
     found = Run.objects.select_related("benchmark__team", "collection").get(pk=work.params["run"])
-    with files.told():
+    with files.job_errors():
         if work.job.total is None:
             with files.rows(work, HEADS) as rows:
-                work.expect(sum(1 for _row in files.beating(work, rows)))
+                work.expect(sum(1 for _row in files.with_heartbeat(work, rows)))
         with files.rows(work, HEADS) as rows:
             long = found.task != Run.Task.EMBEDDING and _is_long(rows)
         with files.rows(work, HEADS) as rows:
-            _take(
+            _import_rows(
                 work,
                 found,
-                group_by_key(rows, _query, results.MOST_FOUND + 1, work.beat) if long else _each(work, rows),
+                group_by_key(rows, _query, results.MOST_FOUND + 1, work.beat) if long else _iterate_rows(work, rows),
             )
     _finish(work, found)
-    files.forget(work.params["file"])
+    files.delete_file(work.params["file"])
 
 
-def after(job: Job) -> NextLink | None:
+def next_link(job: Job) -> NextLink | None:
     found = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if found is None:
         return None
     return NextLink(_("See the predictions"), reverse("predictions:index", args=[found.benchmark.slug]))
 
 
-IMPORT = JobKind(KIND, run, after)
+IMPORT = JobKind(KIND, run, next_link)
 
 
 def _is_long(rows: Iterator[Row]) -> bool:
     first = next((row for _number, row in rows if isinstance(row, Mapping)), {})
-    return results.is_long(first)
+    return results.is_long_format(first)
 
 
 def _query(row: Mapping[str, Any]) -> list[Any]:
     return [row.get("query") or ""]
 
 
-def _each(work: JobContext, rows: Iterator[Row]) -> Iterator[Rows]:
-    for number, row in files.beating(work, rows):
+def _iterate_rows(work: JobContext, rows: Iterator[Row]) -> Iterator[Rows]:
+    for number, row in files.with_heartbeat(work, rows):
         try:
             yield [(number, row if isinstance(row, RowProblem) else dict(clean(row)))]
         except RowProblem as problem:
             yield [(number, problem)]
 
 
-def _take(work: JobContext, found: Run, parts: Iterator[Rows]) -> None:
+def _import_rows(work: JobContext, found: Run, parts: Iterator[Rows]) -> None:
     done, passed, batch, size = work.cursor.get("rows", 0), 0, list[Rows](), 0
     for rows in parts:
         passed += len(rows)
@@ -117,15 +117,15 @@ def rankings(run: Run, batch: Sequence[Rows]) -> list[JobRow]:
         try:
             if isinstance(one, RowProblem):
                 raise one
-            query = _joined(run, one, queries, entries)
+            query = _join_by_key(run, one, queries, entries)
             if query.pk in taken:
                 raise RowProblem("twice", _("“%(key)s” is there twice.") % {"key": query.key})
             taken.add(query.pk)
             made.append(Ranking(run=run, query=query, keys=one[1], scores=one[2]))
-            report += [line(number, query.key, Outcome.CREATED) for number, _row in rows]
+            report += [report_row(number, query.key, Outcome.CREATED) for number, _row in rows]
         except RowProblem as problem:
             name = "" if isinstance(one, RowProblem) else one[0]
-            report += [line(number, name, Outcome.ERROR, problem) for number, _row in rows]
+            report += [report_row(number, name, Outcome.ERROR, problem) for number, _row in rows]
     Ranking.objects.bulk_create(made)
     return report
 
@@ -133,8 +133,8 @@ def rankings(run: Run, batch: Sequence[Rows]) -> list[JobRow]:
 def _ranking(rows: Rows) -> Found | RowProblem:
     try:
         [(_number, row), *others] = rows
-        if others or (isinstance(row, Mapping) and results.is_long(row)):
-            return results.gathered(rows)
+        if others or (isinstance(row, Mapping) and results.is_long_format(row)):
+            return results.merge_rows(rows)
         if isinstance(row, RowProblem):
             raise row
         return results.ranking(row)
@@ -142,7 +142,7 @@ def _ranking(rows: Rows) -> Found | RowProblem:
         return problem
 
 
-def _joined(run: Run, one: Found, queries: Mapping[str, Query], entries: set[str]) -> Query:
+def _join_by_key(run: Run, one: Found, queries: Mapping[str, Query], entries: set[str]) -> Query:
     """By key, never by position. Raises RowProblem."""
     key, keys, _scores = one
     query = queries.get(key)
@@ -183,9 +183,9 @@ def vectors(run: Run, batch: Sequence[Rows]) -> list[JobRow]:
                 raise RowProblem("lengths", text % {"n": len(one[1]) // 4, "most": size // 4})
             taken.add(entry.pk)
             made.append(Embedding(run=run, entry=entry, vector=one[1]))
-            report.append(line(number, entry.key, Outcome.CREATED))
+            report.append(report_row(number, entry.key, Outcome.CREATED))
         except RowProblem as problem:
-            report.append(line(number, "" if isinstance(one, RowProblem) else one[0], Outcome.ERROR, problem))
+            report.append(report_row(number, "" if isinstance(one, RowProblem) else one[0], Outcome.ERROR, problem))
     Embedding.objects.bulk_create(made)
     return report
 

@@ -15,17 +15,17 @@ from annotation.services.model_answers import ModelAnswer
 from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, record
 from jobs.runner import JobCancelled, JobContext, JobFailed, Requeue
-from predictions.bodies import reply_of
+from predictions.call_reasons import pause_reason_text
 from predictions.models import Call, Reply, Run
-from predictions.prompts.contract import Lacking
+from predictions.prompts.contract import MissingInput
 from predictions.prompts.registry import UnknownPrompt
+from predictions.serialization import reply_from_json
 from predictions.services import endpoints, run_calls
-from predictions.services.answer_runs import KIND, REREAD, stop_rest
-from predictions.services.driving import Driver
-from predictions.services.outfits import ToRead, outfit_of, to_read
-from predictions.services.reading import Reading, read
-from predictions.services.selecting import seed_of, units
-from predictions.words import stopped
+from predictions.services.answer_runs import KIND, REREAD, stop_pending
+from predictions.services.reply_parsing import ParseResult, parse_replies
+from predictions.services.run_context import ReadContext, build_read_context, build_run_context
+from predictions.services.run_executor import RunExecutor
+from predictions.services.unit_selection import load_units, unit_seed
 
 STEP = 200
 State = Run.State
@@ -34,23 +34,23 @@ READ = ("answered", "no_response", "refused", "unparseable", "out_of_range")
 
 def run(work: JobContext) -> None:
     """A slice of a run; see jobs.runner.Requeue."""
-    found = _taken_up(work)
+    found = _load_active_run(work)
     if found.endpoint and found.options.get("address", found.endpoint.base_url) != found.endpoint.base_url:
         _halt(found, work, "moved")
     try:
-        outfit = outfit_of(found, timezone.now())
-    except endpoints.Unreadable:
+        outfit = build_run_context(found, timezone.now())
+    except endpoints.SecretUnreadable:
         _halt(found, work, "key")
-    except endpoints.Refused:
+    except endpoints.EndpointRefused:
         _halt(found, work, "retired")
     except UnknownPrompt:
         _halt(found, work, "prompt_changed")
     if found.budget is not None and not outfit.rates.known:
         outfit.asker.backend.close()
         _halt(found, work, "price")
-    driver = Driver(work, found, outfit)
+    driver = RunExecutor(work, found, outfit)
     try:
-        ending = driver.drive()
+        ending = driver.execute()
         driver.release()
     finally:
         driver.stop()
@@ -58,7 +58,7 @@ def run(work: JobContext) -> None:
     _end(found, work, driver, ending)
 
 
-def _taken_up(work: JobContext) -> Run:
+def _load_active_run(work: JobContext) -> Run:
     rows = Run.objects.select_related("benchmark__team", "campaign__stage__benchmark", "campaign__sheet_version",
                                       "campaign__rule_version", "rater", "endpoint")  # fmt: skip
     found = rows.get(pk=work.params["run"])
@@ -75,14 +75,14 @@ def _taken_up(work: JobContext) -> Run:
     return found
 
 
-def _end(found: Run, work: JobContext, driver: Driver, ending: str) -> None:
+def _end(found: Run, work: JobContext, driver: RunExecutor, ending: str) -> None:
     if ending == "slice":
         raise Requeue
     if ending == "wait":
         raise Requeue(timedelta(seconds=driver.wait))
     if ending == "left":
         if Run.objects.filter(pk=found.pk, state=State.CANCELLED).exists():
-            stop_rest(found.pk, timezone.now())
+            stop_pending(found.pk, timezone.now())
         raise JobCancelled
     if ending == "person":
         _pause(found, work, "person")
@@ -94,7 +94,7 @@ def _end(found: Run, work: JobContext, driver: Driver, ending: str) -> None:
         return
     if ending == "budget":
         with transaction.atomic():
-            run_calls.spend_all(found.pk, driver.holder)
+            run_calls.mark_over_budget(found.pk, driver.holder)
     _halt(found, work, ending)
 
 
@@ -123,26 +123,26 @@ def _pause(found: Run, work: JobContext, why: str) -> None:
 
 def _halt(found: Run, work: JobContext, why: str) -> NoReturn:
     _pause(found, work, why)
-    raise JobFailed(stopped(why))
+    raise JobFailed(pause_reason_text(why))
 
 
-def after(job: Job) -> NextLink | None:
+def next_link(job: Job) -> NextLink | None:
     found = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if found is None:
         return None
     return NextLink(_("See the run"), reverse("predictions:answer_run", args=[found.benchmark.slug, found.pk]))
 
 
-def reread(work: JobContext) -> None:
+def reparse_replies(work: JobContext) -> None:
     """Step by step over the calls that have replies. Nobody is asked, so the endpoint may be gone. Ends where the run
     is withdrawn."""
     rows = Run.objects.select_related("benchmark__team", "campaign__stage__benchmark", "campaign__sheet_version",
                                       "campaign__rule_version", "rater", "endpoint")  # fmt: skip
     found = rows.get(pk=work.params["run"])
     try:
-        outfit = to_read(found)
+        outfit = build_read_context(found)
     except UnknownPrompt as gone:
-        raise JobFailed(stopped("prompt_changed")) from gone
+        raise JobFailed(pause_reason_text("prompt_changed")) from gone
     calls = Call.objects.filter(run=found, state__in=READ).order_by("pk")
     work.expect(calls.count())
     done, last = work.job.done, work.cursor.get("last", 0)
@@ -158,32 +158,32 @@ def reread(work: JobContext) -> None:
                 return
             done, last = done + len(batch), batch[-1].pk
             work.step(done=done, cursor={"last": last})
-            _read_again(found, outfit, batch, timezone.now())
+            _reparse_batch(found, outfit, batch, timezone.now())
 
 
-def _read_again(found: Run, outfit: ToRead, batch: Sequence[Call], now: datetime) -> None:
+def _reparse_batch(found: Run, outfit: ReadContext, batch: Sequence[Call], now: datetime) -> None:
     wanted = {pk for call in batch for pk in call.replies}
     bodies = dict(Reply.objects.filter(team=outfit.team, pk__in=wanted).values_list("pk", "body"))
-    there = units([call.unit_id for call in batch if call.unit_id])
-    readings: dict[int, Reading] = {}
+    there = load_units([call.unit_id for call in batch if call.unit_id])
+    readings: dict[int, ParseResult] = {}
     answers: list[ModelAnswer] = []
     for call in batch:
         if not call.replies or call.unit_id is None:
             continue
         scene, shown = outfit.scenes.of(there[call.unit_id])
         try:
-            asked = outfit.scenes.ask(scene, shown, seed_of(found.seed, scene.item, scene.target))
-        except Lacking:  # the item has lost something since: what was read then stands
+            asked = outfit.scenes.build_requests(scene, shown, unit_seed(found.seed, scene.item, scene.target))
+        except MissingInput:  # the item has lost something since: what was read then stands
             continue
-        replies = [reply_of(bodies[pk]) for pk in call.replies]
-        got = readings[call.pk] = read(outfit.prompt, outfit.sheet, scene, shown, asked, replies)
+        replies = [reply_from_json(bodies[pk]) for pk in call.replies]
+        got = readings[call.pk] = parse_replies(outfit.prompt, outfit.sheet, scene, shown, asked, replies)
         if got.parsed is not None:
             at = call.ended_at or now
             answers.append(ModelAnswer(call.unit_id, call.item_id, call.repeat, _key(call), got.parsed, at, now))
-    made = model_answers.write(outfit.desk, answers, now)
+    made = model_answers.write(outfit.destination, answers, now)
     gone = [one.annotation_id for one in batch if one.annotation_id and one.pk in readings and _key(one) not in made]
     if gone:
-        model_answers.withdraw(outfit.desk, gone, now, model_answers.SUPERSEDED)
+        model_answers.withdraw(outfit.destination, gone, now, model_answers.SUPERSEDED)
     for call in (one for one in batch if one.pk in readings):
         got = readings[call.pk]
         call.state, call.reason, call.how, call.notes = got.state, got.reason, got.how, dict(got.notes)
@@ -197,5 +197,5 @@ def _key(call: Call) -> str:
     return f"{model_answers.OF_RUNS}{call.run_id}:{call.pk}:"
 
 
-ASK = JobKind(KIND, run, after)
-READ_AGAIN = JobKind(REREAD, reread, after)
+ASK = JobKind(KIND, run, next_link)
+REPARSE = JobKind(REREAD, reparse_replies, next_link)

@@ -26,12 +26,12 @@ from predictions.services import files
 KIND = "import_run"
 
 
-class Refused(Exception):
+class FileRunRefused(Exception):
     """What was asked for cannot be done; the message says what to do."""
 
 
 @dataclass(frozen=True)
-class Told:
+class RunFileInfo:
     """What a person says of a run's file."""
 
     collection: Collection
@@ -45,17 +45,17 @@ class Told:
     some_missing: bool = False
 
 
-def start(benchmark: Benchmark, actor: User, upload: File[Any], told: Told) -> Job | None:
+def start(benchmark: Benchmark, actor: User, upload: File[Any], told: RunFileInfo) -> Job | None:
     """Queue the import; None when this very file is there already. What is told of the model is added when the run is
-    complete. Raises Refused."""
+    complete. Raises FileRunRefused."""
     digest = files.digest_of(upload)
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
         model = (told.model, told.setting)
         rater = models_of(benchmark.team, [model])[model]
         if name := model_conflict(rater.about, told.about):
-            raise Refused(model_info_problem(told.model, name, rater.about[name], told.about[name]))
-        if _is_there(_same(told, rater), digest):
+            raise FileRunRefused(model_info_problem(told.model, name, rater.about[name], told.about[name]))
+        if _check_duplicate(_equal_runs(told, rater), digest):
             add_model_info(rater, told.about, actor, benchmark.scope)
             return None
         run = Run.objects.create(
@@ -70,21 +70,21 @@ def start(benchmark: Benchmark, actor: User, upload: File[Any], told: Told) -> J
             digest=digest,
             created_by=actor,
         )
-        params = {"run": run.pk, "file": files.keep(upload)}
+        params = {"run": run.pk, "file": files.store_upload(upload)}
         title = _("%(model)s from %(file)s") % {"model": told.model[:60], "file": str(upload.name)[:120]}
         return jobs.start(KIND, title, scope=benchmark.scope, actor=actor, params=params)
 
 
-def _same(told: Told, rater: Rater) -> list[Run]:
+def _equal_runs(told: RunFileInfo, rater: Rater) -> list[Run]:
     """Runs of the same model that were asked the same thing; those that stand first."""
     asked = {name: getattr(told, name) for name in ("collection", "task", "query_set", "system_prompt")}
     return list(Run.objects.filter(rater=rater, **asked).order_by("-complete", "-pk"))
 
 
-def _is_there(runs: list[Run], digest: str) -> bool:
-    """Whether this very file stands. What never came in whole makes room. Raises Refused."""
+def _check_duplicate(runs: list[Run], digest: str) -> bool:
+    """Whether this very file stands. What never came in whole makes room. Raises FileRunRefused."""
     if any(run.complete and run.digest == digest and run.withdrawn_at for run in runs):
-        raise Refused(_("This file came in before and was withdrawn. Bring it back instead."))
+        raise FileRunRefused(_("This file came in before and was withdrawn. Bring it back instead."))
     for run in runs:
         if run.withdrawn_at:
             continue
@@ -92,14 +92,14 @@ def _is_there(runs: list[Run], digest: str) -> bool:
             return True
         if run.complete:
             text = _("There is a run of this model on the same queries already, of %(day)s. Withdraw it first.")
-            raise Refused(text % {"day": f"{run.created_at:%Y-%m-%d %H:%M}"})
+            raise FileRunRefused(text % {"day": f"{run.created_at:%Y-%m-%d %H:%M}"})
         if Job.objects.filter(kind=KIND, params__run=run.pk, state__in=Job.LIVE).exists():
-            raise Refused(_("A file of the same run is coming in now. Wait for it, or stop it."))
+            raise FileRunRefused(_("A file of the same run is coming in now. Wait for it, or stop it."))
         Run.objects.filter(pk=run.pk).update(withdrawn_at=run.created_at)
     return False
 
 
-def by_local_model(work: JobContext, runs: QuerySet[Run], do: Callable[[JobContext, Run], None]) -> None:
+def local_model_job(work: JobContext, runs: QuerySet[Run], do: Callable[[JobContext, Run], None]) -> None:
     """What a job of a model on this machine does to its run, whatever it finds out. Raises JobFailed, JobCancelled."""
     run = runs.get(pk=work.params["run"])
     if run.withdrawn_at or run.complete:
@@ -122,14 +122,14 @@ def withdraw(run: Run, actor: User, at: datetime) -> None:
             record(actor, "run.withdrawn", scope=run.benchmark.scope, target=f"run:{run.pk}")
 
 
-def bring_back(run: Run, actor: User) -> None:
-    """Raises Refused where another has taken its place, or where it never came in whole."""
+def restore(run: Run, actor: User) -> None:
+    """Raises FileRunRefused where another has taken its place, or where it never came in whole."""
     if not run.complete:
-        raise Refused(_("This run never came in whole. Send its file again."))
+        raise FileRunRefused(_("This run never came in whole. Send its file again."))
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=run.benchmark.team_id)
         asked = {name: getattr(run, name) for name in ("collection", "rater", "task", "query_set", "system_prompt")}
         if Run.objects.filter(withdrawn_at=None, **asked).exclude(pk=run.pk).exists():
-            raise Refused(_("A newer run has taken its place. Withdraw that one first."))
+            raise FileRunRefused(_("A newer run has taken its place. Withdraw that one first."))
         if Run.objects.filter(pk=run.pk).exclude(withdrawn_at=None).update(withdrawn_at=None):
             record(actor, "run.brought_back", scope=run.benchmark.scope, target=f"run:{run.pk}")

@@ -10,23 +10,23 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 
-class NoKey(Exception):
+class MissingKey(Exception):
     """This site has no key to encrypt with, or one that is none; the message says what to do."""
 
 
-class Unopened(Exception):
+class WrongKey(Exception):
     """The secret was encrypted with a key that this site has not; the message says what to do."""
 
 
 def _keys() -> MultiFernet:
-    """The first encrypts, all are tried for reading. Raises NoKey."""
+    """The first encrypts, all are tried for reading. Raises MissingKey."""
     told: Sequence[str] = settings.SECRETS_KEYS
     if not told:
-        raise NoKey(_("This site keeps no secrets: its operator has to set EMIC_SECRETS_KEY."))
+        raise MissingKey(_("This site keeps no secrets: its operator has to set EMIC_SECRETS_KEY."))
     try:
         return MultiFernet([Fernet(_plain(one)) for one in told])
     except (ValueError, binascii.Error) as error:
-        raise NoKey(_("EMIC_SECRETS_KEY is no key: it takes 32 random bytes in base 64.")) from error
+        raise MissingKey(_("EMIC_SECRETS_KEY is no key: it takes 32 random bytes in base 64.")) from error
 
 
 def _plain(told: str) -> bytes:
@@ -36,32 +36,32 @@ def _plain(told: str) -> bytes:
 
 
 @sensitive_variables()
-def hidden(secret: str) -> str:
-    """Encrypted, for the database. Raises NoKey."""
+def encrypt(secret: str) -> str:
+    """Encrypted, for the database. Raises MissingKey."""
     return _keys().encrypt(secret.encode()).decode()
 
 
 @sensitive_variables()
-def shown(kept: str) -> str:
-    """The secret itself, for the request's header alone. Raises NoKey, Unopened."""
+def decrypt(kept: str) -> str:
+    """The secret itself, for the request's header alone. Raises MissingKey, Unopened."""
     try:
         return _keys().decrypt(kept.encode()).decode()
     except InvalidToken as error:
-        raise Unopened(_("The secret was kept with another key than this site has now. Type it in again.")) from error
+        raise WrongKey(_("The secret was kept with another key than this site has now. Type it in again.")) from error
 
 
-def renewed(kept: str) -> str:
-    """The same secret, encrypted with the first key. Raises NoKey, Unopened."""
+def reencrypt(kept: str) -> str:
+    """The same secret, encrypted with the first key. Raises MissingKey, Unopened."""
     try:
         return _keys().rotate(kept.encode()).decode()
     except InvalidToken as error:
-        raise Unopened(_("The secret was kept with another key than this site has now. Type it in again.")) from error
+        raise WrongKey(_("The secret was kept with another key than this site has now. Type it in again.")) from error
 
 
-def mistake() -> str:
+def key_problem() -> str:
     """What is wrong with the keys that are set, if anything is."""
     try:
         _keys()
-    except NoKey as problem:
+    except MissingKey as problem:
         return str(problem) if settings.SECRETS_KEYS else ""
     return ""

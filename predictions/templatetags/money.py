@@ -18,13 +18,13 @@ def dollars(amount: Decimal) -> str:
 
 
 @register.filter
-def exactly(amount: Decimal) -> str:
+def exact_amount(amount: Decimal) -> str:
     """As somebody gave it, and whole cents at least: 10.00, 0.001."""
     exponent = amount.normalize().as_tuple().exponent
     return floatformat(amount, f"{max(2, -int(exponent))}g")
 
 
 @register.filter
-def plainly(amount: Decimal | None) -> str:
+def input_amount(amount: Decimal | None) -> str:
     """For a field that is typed in; empty of none."""
     return "" if amount is None else f"{amount.normalize():f}"

@@ -18,14 +18,14 @@ from annotation.models import Campaign
 from benchmarks.access import benchmark_for
 from jobs.numbers import parse_id
 from people.views.request_helpers import current_user
-from predictions import covered
+from predictions import code_mass
 from predictions.access import answer_run_for
 from predictions.models import Run
 from predictions.progress import progress_of
-from predictions.run_pages import STATES, about_of, calls_page, in_its_place, retry_shares, standing
+from predictions.run_pages import STATES, calls_page, progress_context, replacing_run, retry_shares, run_summary
 from predictions.services import answer_runs
-from predictions.services.selecting import came_since
-from predictions.views.pages import context_of
+from predictions.services.unit_selection import count_new_units
+from predictions.views.pages import page_context
 
 
 @login_required
@@ -38,17 +38,19 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     state = state if state in STATES else ""
     progress = progress_of(found)
     failed, same = retry_shares(found, progress.by_state)
-    context = standing(found, progress) | {
+    context = progress_context(found, progress) | {
         "failed": failed,
         "same_again": same,
-        "about": about_of(found),
-        "came_since": came_since(found) if _may_grow(found) else 0,
-        "covered": covered.sentence(covered.covered_of(found.calls.filter(repeat=0)).get(found.rater_id)),
+        "about": run_summary(found),
+        "came_since": count_new_units(found) if _may_grow(found) else 0,
+        "covered": code_mass.code_mass_text(
+            code_mass.code_mass_by_rater(found.calls.filter(repeat=0)).get(found.rater_id)
+        ),
         "page": calls_page(found, state, parse_id(request.GET.get("after"))),
         "chosen": state,
-        "stands": in_its_place(found),
+        "stands": replacing_run(found),
     }
-    return render(request, "predictions/answer_run.html", context_of(request, benchmark, **context))
+    return render(request, "predictions/answer_run.html", page_context(request, benchmark, **context))
 
 
 def _may_grow(run: Run) -> bool:
@@ -65,7 +67,7 @@ def live(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     """204 while nothing changed; the whole page again once nothing more will."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     found = answer_run_for(benchmark, run_id)
-    context = standing(found, progress_of(found))
+    context = progress_context(found, progress_of(found))
     if not context["live"]:
         return HttpResponse(headers={"HX-Refresh": "true"})
     if request.GET.get("seen") == context["seen"]:
@@ -75,7 +77,7 @@ def live(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def do(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+def perform_action(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     """Pause, resume, stop, ask failed calls again, raise the budget, read again, withdraw, bring back."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     found = answer_run_for(benchmark, run_id)
@@ -84,7 +86,7 @@ def do(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
         raise BadRequest
     try:
         messages.info(request, act(request, found))
-    except answer_runs.Refused as refused:
+    except answer_runs.RunRefused as refused:
         messages.error(request, str(refused))
     return redirect("predictions:answer_run", benchmark.slug, found.pk)
 
@@ -107,7 +109,7 @@ def _stop(request: HttpRequest, run: Run) -> str:
 def _retry(request: HttpRequest, run: Run) -> str:
     states = [state for state in request.POST.getlist("states") if state in STATES]
     if not states:
-        raise answer_runs.Refused(_("Choose which calls to ask again."))
+        raise answer_runs.RunRefused(_("Choose which calls to ask again."))
     n = answer_runs.retry_failed(run, current_user(request), timezone.now(), states)
     if not n:
         return _("There was no such call.")
@@ -119,9 +121,9 @@ def _raise_budget(request: HttpRequest, run: Run) -> str:
         told = Decimal(request.POST.get("budget", "").strip().replace(",", "."))
         budget = told.quantize(Decimal("0.0001"), ROUND_DOWN)
     except InvalidOperation:
-        raise answer_runs.Refused(_("Give the new budget in dollars, as a number.")) from None
+        raise answer_runs.RunRefused(_("Give the new budget in dollars, as a number.")) from None
     if not budget.is_finite() or not 0 < budget < 10**8:
-        raise answer_runs.Refused(_("Give the new budget in dollars, as a number."))
+        raise answer_runs.RunRefused(_("Give the new budget in dollars, as a number."))
     answer_runs.raise_budget(run, budget, current_user(request), timezone.now())
     return _("The budget is $%(budget)s now. What waited for it is asked.") % {"budget": f"{budget:f}"}
 
@@ -138,13 +140,13 @@ def _withdraw(request: HttpRequest, run: Run) -> str:
     return _("The run was withdrawn. It is kept, and does not count.")
 
 
-def _back(request: HttpRequest, run: Run) -> str:
-    answer_runs.bring_back(run, current_user(request), timezone.now())
+def _restore(request: HttpRequest, run: Run) -> str:
+    answer_runs.restore(run, current_user(request), timezone.now())
     return _("The run is back, and counts.")
 
 
 def _reread(request: HttpRequest, run: Run) -> str:
-    answer_runs.reread(run, current_user(request), timezone.now())
+    answer_runs.start_reparse(run, current_user(request), timezone.now())
     return _("The replies are read again with the prompt as it is now. No model is asked.")
 
 
@@ -156,6 +158,6 @@ ACTS: dict[str, Callable[[HttpRequest, Run], str]] = {
     "budget": _raise_budget,
     "extend": _extend,
     "withdraw": _withdraw,
-    "back": _back,
+    "back": _restore,
     "reread": _reread,
 }

@@ -7,14 +7,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from benchmarks.access import benchmark_for
-from predictions import words
+from predictions import call_reasons
 from predictions.access import answer_run_for, call_for
-from predictions.drawn import exchanges
 from predictions.exports import call_lines
-from predictions.noted import noted
 from predictions.progress import attempts_of
-from predictions.run_pages import kept_replies, stated, why
-from predictions.views.pages import context_of
+from predictions.reply_notes import note_rows
+from predictions.request_view import exchanges_of_call
+from predictions.run_pages import failure_text, kept_replies, state_chip
+from predictions.views.pages import page_context
 
 
 @login_required
@@ -26,20 +26,20 @@ def call(request: HttpRequest, slug: str, run_id: int, call_id: int) -> HttpResp
     run = answer_run_for(benchmark, run_id)
     found = call_for(run, call_id)
     replies = kept_replies(found)
-    state, chip = stated(found)
+    state, chip = state_chip(found)
     context = {
         "run": run,
         "call": found,
         "state": state,
         "chip": chip,
-        "why": why(found),
-        "way": words.how(replies[0].request.get("kind", "") if replies else "", found.how),
-        "exchanges": exchanges(replies, benchmark.team),
+        "why": failure_text(found),
+        "way": call_reasons.method_label(replies[0].request.get("kind", "") if replies else "", found.how),
+        "exchanges": exchanges_of_call(replies, benchmark.team),
         "attempts": attempts_of(found),
-        "noted": noted(found.notes),
+        "noted": note_rows(found.notes),
         "answers": found.annotation.answers if found.annotation else None,
     }
-    return render(request, "predictions/call.html", context_of(request, benchmark, **context))
+    return render(request, "predictions/call.html", page_context(request, benchmark, **context))
 
 
 @login_required

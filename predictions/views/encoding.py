@@ -13,14 +13,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import benchmark_for
 from people.views.request_helpers import current_user
-from predictions import words
+from predictions import call_reasons
 from predictions.access import run_for
 from predictions.backends import torch_setup
-from predictions.forms.encoding import EncoderRunForm, MakeForm, endpoints
+from predictions.forms.encoding import CollectionBuildForm, EncoderRunForm, endpoints
 from predictions.models import Collection, Endpoint, Run
-from predictions.services import encoder_runs, made_collections, near_duplicates
-from predictions.services.runs import Refused
-from predictions.views.pages import context_of
+from predictions.services import collection_builder, encoder_runs, near_duplicates
+from predictions.services.runs import FileRunRefused
+from predictions.views.pages import page_context
 
 SHOWN = 30
 
@@ -37,10 +37,10 @@ def encode(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             run = encoder_runs.open_run(form.plan(), current_user(request), timezone.now())
             return redirect("jobs:job", run.job_id)
-        except Refused as refused:
+        except FileRunRefused as refused:
             form.add_error(None, str(refused))
     here = Run.objects.filter(benchmark=benchmark, source="here", task__in=encoder_runs.TASKS)
-    context = context_of(
+    context = page_context(
         request, benchmark, form=form, missing=torch_setup.missing(), models=torch_setup.local_models(),
         runs=here.select_related("rater", "collection", "job").order_by("-pk")[:SHOWN],
         collections=Collection.objects.filter(benchmark=benchmark).exists(),
@@ -52,32 +52,32 @@ def encode(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-def make(request: HttpRequest, slug: str) -> HttpResponse:
+def build_collection(request: HttpRequest, slug: str) -> HttpResponse:
     """A collection out of a stage's items."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     posted = (request.POST,) if request.method == "POST" else ()
-    form = MakeForm(*posted, benchmark=benchmark)
+    form = CollectionBuildForm(*posted, benchmark=benchmark)
     if posted and form.is_valid():
         try:
-            made = made_collections.make(form.plan(), current_user(request))
-        except Refused as refused:
+            made = collection_builder.build_collection(form.plan(), current_user(request))
+        except FileRunRefused as refused:
             form.add_error(None, str(refused))
         else:
-            for sentence in _told(made):
+            for sentence in _build_message(made):
                 messages.info(request, sentence)
             return redirect("predictions:index", benchmark.slug)
-    context = context_of(request, benchmark, form=form)
+    context = page_context(request, benchmark, form=form)
     return render(request, "predictions/encoding/make.html", context, status=400 if form.errors else 200)
 
 
-def _told(made: made_collections.Made) -> list[str]:
+def _build_message(made: collection_builder.BuildResult) -> list[str]:
     """What came, and what each query set lacks, with what to add."""
     sets = ", ".join(f"{name} {n}" for name, n in made.queries.items())
     counts: dict[str, Any] = {"entries": made.entries, "queries": sum(made.queries.values()), "sets": sets}
     said = [_("The collection has %(entries)s entries and %(queries)s queries.") % counts]
     said = [_("The collection has %(entries)s entries and %(queries)s queries: %(sets)s.") % counts] if sets else said
     for name, why in made.left_out.items():
-        reasons = "; ".join(f"{n}: {words.unmade(code)}" for code, n in why.items())
+        reasons = "; ".join(f"{n}: {call_reasons.no_query_text(code)}" for code, n in why.items())
         if reasons:
             told = {"set": name, "n": sum(why.values()), "reasons": reasons}
             said.append(_("“%(set)s” has no query for %(n)s pictures. %(reasons)s.") % told)
@@ -87,7 +87,7 @@ def _told(made: made_collections.Made) -> list[str]:
 @login_required
 @require_safe
 @never_cache
-def alike(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+def near_duplicates_page(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     """Look-alikes that an embedding run proposes."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     run = run_for(benchmark, run_id)
@@ -101,7 +101,7 @@ def alike(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
         ("below", _("Just below the threshold"), found.below),
     ]
     told = {"threshold": f"{threshold:g}", "least": f"{near_duplicates.LEAST:g}", "most": near_duplicates.MOST_PAIRS}
-    context = context_of(request, benchmark, run=run, found=found, sides=sides, **told)
+    context = page_context(request, benchmark, run=run, found=found, sides=sides, **told)
     return render(request, "predictions/encoding/alike.html", context)
 
 

@@ -18,7 +18,7 @@ from people.models import Team
 from people.tabs import tabs_for
 from people.views.request_helpers import current_user
 from predictions.access import endpoint_for
-from predictions.endpoint_readers import OFFERED, endpoints_of, last_check, prices_of
+from predictions.endpoint_readers import OFFERED, endpoint_rows, last_check, prices_of
 from predictions.forms.endpoints import EndpointForm, SecretForm, price_rows, table_of
 from predictions.models import Endpoint
 from predictions.services import endpoints
@@ -29,7 +29,7 @@ from predictions.services import endpoints
 @never_cache
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     team = team_for(request.user, slug)
-    return render(request, "predictions/endpoints.html", _context(request, team, endpoints=endpoints_of(team)))
+    return render(request, "predictions/endpoints.html", _context(request, team, endpoints=endpoint_rows(team)))
 
 
 @sensitive_post_parameters("secret")
@@ -46,7 +46,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
                 made = endpoints.create(team, current_user(request), timezone.now(), **form.told())
                 if key.cleaned_data["secret"]:
                     endpoints.set_secret(made, key.cleaned_data["secret"], current_user(request), timezone.now())
-        except endpoints.Refused as refused:
+        except endpoints.EndpointRefused as refused:
             form.add_error(None, str(refused))
         else:
             messages.info(request, _("The endpoint is kept. Check the connection now."))
@@ -79,7 +79,7 @@ def endpoint(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
     if form.is_valid():
         try:
             endpoints.change(found, current_user(request), timezone.now(), **form.told())
-        except endpoints.Refused as refused:
+        except endpoints.EndpointRefused as refused:
             form.add_error(None, str(refused))
         else:
             words = _("The endpoint was changed. Runs that were started keep their address and their ways of asking.")
@@ -99,7 +99,7 @@ def prices(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
         return _page(request, found, prices=rows)
     try:
         made = endpoints.set_prices(found, table_of(rows), current_user(request), timezone.now())
-    except endpoints.Refused as refused:
+    except endpoints.EndpointRefused as refused:
         messages.error(request, str(refused))
         return _page(request, found, prices=rows)
     messages.info(request, _("Prices, version %(number)s, hold from now on.") % {"number": made.number})
@@ -109,7 +109,7 @@ def prices(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
 @sensitive_post_parameters("secret")
 @login_required
 @require_POST
-def do(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
+def perform_action(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
     """Check the connection, offer what worked, set or take away the key, retire."""
     team = team_for(request.user, slug, admin=True)
     found, who, at = endpoint_for(team, endpoint_id), current_user(request), timezone.now()
@@ -132,7 +132,7 @@ def do(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
             messages.info(request, _("The key is kept. It is never shown."))
         else:
             messages.error(request, _("There was no key to keep. Write it in one line."))
-    except endpoints.Refused as refused:
+    except endpoints.EndpointRefused as refused:
         messages.error(request, str(refused))
     return redirect("predictions:endpoint", team.slug, found.pk)
 

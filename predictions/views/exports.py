@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from benchmarks.access import benchmark_for
 from jobs.csv_safety import csv_lines
 from predictions.access import collection_for, run_for
-from predictions.examples import rows_of
+from predictions.example_files import example_rows
 from predictions.exports import collection_lines, run_lines
 
 
@@ -39,7 +39,7 @@ def run(request: HttpRequest, slug: str, run_id: int) -> StreamingHttpResponse:
 def example(request: HttpRequest, slug: str, what: str, form: str) -> HttpResponse:
     """A file of an import, with keys of this benchmark; 404 where there is nothing to name, or no such table."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    rows = rows_of(benchmark, what)
+    rows = example_rows(benchmark, what)
     if not rows or (form == "csv" and what == "embeddings"):
         raise Http404
     if form == "csv":

@@ -19,9 +19,9 @@ from predictions import calibration
 from predictions.backends import torch_setup
 from predictions.forms.encoding import CalibrationForm, FactsForm, endpoints
 from predictions.models import Endpoint, Run
-from predictions.services import filtering, item_facts
-from predictions.services.runs import Refused
-from predictions.views.pages import context_of
+from predictions.services import item_facts, score_filter
+from predictions.services.runs import FileRunRefused
+from predictions.views.pages import page_context
 
 SHOWN = 30
 POINTS = 25
@@ -39,12 +39,12 @@ def facts(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             run = item_facts.open_run(form.plan(), current_user(request), timezone.now())
             return redirect("jobs:job", run.job_id)
-        except Refused as refused:
+        except FileRunRefused as refused:
             form.add_error(None, str(refused))
     kinds = (Endpoint.Kind.OPEN_CLIP, Endpoint.Kind.DETECTOR)
     runs = Run.objects.filter(benchmark=benchmark, task=Run.Task.FACTS).select_related("rater", "job")
     scored = [(stage, keys) for stage in benchmark.stages.all() if (keys := _numbers(stage))]
-    context = context_of(
+    context = page_context(
         request, benchmark, form=form, runs=runs.order_by("-pk")[:SHOWN], scored=scored,
         missing=torch_setup.missing(), finders=endpoints(benchmark, *kinds).exists(),
     )  # fmt: skip
@@ -55,7 +55,7 @@ def _numbers(stage: Stage) -> list[str]:
     """Keys of facts that are numbers, as far as the newest of each says."""
     rows = ItemFact.objects.filter(item__stage=stage, item__withdrawn_at=None)
     newest = rows.order_by("key", "-pk").distinct("key").values_list("key", "value")
-    return [key for key, value in newest if isinstance(value, int | float) and key != filtering.FITS]
+    return [key for key, value in newest if isinstance(value, int | float) and key != score_filter.FITS]
 
 
 @login_required
@@ -68,10 +68,12 @@ def calibrate(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     said = request.POST if request.method == "POST" else request.GET
     form = CalibrationForm(said if "fact" in said else None, facts=_numbers(stage), questions=_questions(stage))
     asked = form.cleaned_data if form.is_bound and form.is_valid() else None
-    told = filtering.sample(stage, asked["fact"], asked["field"], asked["codes"]) if asked else None
+    told = score_filter.labelled_scores(stage, asked["fact"], asked["field"], asked["codes"]) if asked else None
     threshold = _number(said.get("threshold", ""))
     if request.method == "POST" and asked and threshold is not None:
-        fit, drop = filtering.choose(stage, asked["fact"], threshold, current_user(request), timezone.now(), told)
+        fit, drop = score_filter.apply_threshold(
+            stage, asked["fact"], threshold, current_user(request), timezone.now(), told
+        )
         text = _(
             "Kept: %(fit)s items score at least %(t)s, %(drop)s score less. Rules and draws can name it as facts.fits."
         )
@@ -82,14 +84,14 @@ def calibrate(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
 
 def _calibration_page(
     request: HttpRequest, benchmark: Benchmark, stage: Stage, form: CalibrationForm,
-    told: filtering.Sample | None, threshold: float | None, asked: Any,
+    told: score_filter.LabelledScores | None, threshold: float | None, asked: Any,
 ) -> HttpResponse:  # fmt: skip
     points = calibration.curve(told.scores, told.right, POINTS) if told else []
     best = calibration.best(told.scores, told.right) if told else None
     at = threshold if threshold is not None else best.threshold if best else None
     chosen = calibration.point(told.scores, told.right, at) if told and told.items and at is not None else None
     wrong = bool(form.errors) or request.method == "POST"  # nothing was kept: a number is missing
-    context = context_of(
+    context = page_context(
         request, benchmark, stage=stage, form=form, told=told, points=points, chosen=chosen, lines=_drawn(points),
         at="" if at is None else calibration.exactly(at), asked=asked, right=sum(told.right) if told else 0,
         scores=len(set(told.scores)) if told else 0,

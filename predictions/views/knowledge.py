@@ -54,7 +54,7 @@ def base(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
     found = base_for(team, base_id)
     wanted = str(clean(request.GET.get("q", "")))[:LONGEST_SEARCH].strip()
     entries, further = readers.entries_of(found, wanted, parse_id(request.GET.get("after")))
-    pictures, held = readers.first_pictures(entries), readers.held_of(found)
+    pictures, held = readers.first_pictures(entries), readers.knowledge_base_row(found)
     context = _context(
         request, team, base=found, held=held, closed=bases.closed(found),
         indexes=[(one, KIND_NAMES.get(one.facts.get("kind"), "")) for one in held.indexes],
@@ -107,7 +107,7 @@ def index_new(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
                 job = indexes.start_vectors(found, who, said["vectors"], said["names"], **form.told())
             else:
                 job = indexes.start_build(found, who, **form.told())
-        except indexes.Refused as refused:
+        except indexes.IndexRefused as refused:
             form.add_error(None, str(refused))
         else:
             return redirect("jobs:job", job.pk)
@@ -127,7 +127,7 @@ def index_do(request: HttpRequest, slug: str, base_id: int, index_id: int) -> Ht
     try:
         indexes.remove(found, current_user(request))
         messages.info(request, _("The index was removed. It had never been built."))
-    except indexes.Refused as refused:
+    except indexes.IndexRefused as refused:
         messages.error(request, str(refused))
     return redirect("predictions:knowledge_base", team.slug, base_id)
 

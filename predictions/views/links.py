@@ -21,10 +21,10 @@ from people.views.request_helpers import current_user
 from predictions import knowledge_readers as readers
 from predictions.forms.knowledge import LinkingForm
 from predictions.knowledge_access import link_for, linking_for
-from predictions.models import Link, Run
+from predictions.models import EntityLink, Run
 from predictions.services import runs
-from predictions.services.knowledge import link_checks, linking, naming
-from predictions.services.knowledge.indexes import Refused
+from predictions.services.knowledge import link_checks, linking, name_matching
+from predictions.services.knowledge.indexes import IndexRefused
 from predictions.services.knowledge.linking import METHODS, NAMED, REASONS
 
 CHECKS = "link-check"
@@ -41,13 +41,13 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     if posted and form.is_valid():
         try:
             run = linking.open_run(benchmark, current_user(request), **form.cleaned_data)
-        except Refused as refused:
+        except IndexRefused as refused:
             form.add_error(None, str(refused))
         else:
             return redirect("jobs:job", run.options["job"])
     stages = _stages(benchmark)
     context = _context(
-        request, benchmark, form=form, runs=[(run, _said(run, stages)) for run in readers.linkings_of(benchmark)],
+        request, benchmark, form=form, runs=[(run, _summary(run, stages)) for run in readers.linkings_of(benchmark)],
         indexes=readers.indexes_of(benchmark.team).exists(),
     )  # fmt: skip
     return render(request, "predictions/knowledge/linkings.html", context, status=400 if form.errors else 200)
@@ -64,7 +64,8 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     only = only if only in REASONS or only == "linked" else ""
     lines, further = readers.links_of(found, parse_id(request.GET.get("after")), only)
     context = _context(
-        request, benchmark, run=found, said=_said(found), lines=[(one, REASONS.get(one.link.reason)) for one in lines],
+        request, benchmark, run=found, said=_summary(found),
+        lines=[(one, REASONS.get(one.link.reason)) for one in lines],
         further=further, only=only,
         reasons=[(key, REASONS.get(key, key), n) for key, n in sorted(readers.reasons_of(found).items())],
         stage=benchmark.stages.filter(key=CHECKS).first(), frequency=found.options["method"] == "frequency_vt",
@@ -81,8 +82,8 @@ def link(request: HttpRequest, slug: str, run_id: int, item_id: int) -> HttpResp
     found = linking_for(benchmark, run_id)
     one = link_for(found, item_id)
     context = _context(
-        request, benchmark, run=found, said=_said(found), link=one, item=one.item,
-        picture=readers.item_pictures([one.item]).get(one.item_id), seen=readers.seen_of(found, one),
+        request, benchmark, run=found, said=_summary(found), link=one, item=one.item,
+        picture=readers.item_pictures([one.item]).get(one.item_id), seen=readers.link_detail(found, one),
         article=linking.article_for(found, one.item), reason=REASONS.get(one.reason, one.reason),
         longest=linking.LONGEST_ARTICLE, frequency=found.options["method"] == "frequency_vt", name=_name(found, one),
     )  # fmt: skip
@@ -91,13 +92,13 @@ def link(request: HttpRequest, slug: str, run_id: int, item_id: int) -> HttpResp
 
 @login_required
 @require_POST
-def do(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+def perform_action(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     """Withdraw a run, bring it back, or have people check its links."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     found = linking_for(benchmark, run_id)
     try:
         messages.info(request, _done(request, found))
-    except (Refused, runs.Refused) as refused:
+    except (IndexRefused, runs.FileRunRefused) as refused:
         messages.error(request, str(refused))
     return redirect("predictions:links", benchmark.slug, found.pk)
 
@@ -107,18 +108,18 @@ def _done(request: HttpRequest, found: Run) -> str:
     if act == "check":
         stage = Stage.objects.filter(benchmark=found.benchmark, key=CHECKS).first()
         if stage is None:
-            raise Refused(_("This benchmark has no stage “link-check”. Add it under Stages, or begin with CAIRE."))
-        made = link_checks.make(found, stage, current_user(request))
+            raise IndexRefused(_("This benchmark has no stage “link-check”. Add it under Stages, or begin with CAIRE."))
+        made = link_checks.create_check_items(found, stage, current_user(request))
         text = ngettext("%(n)s item was added to the stage.", "%(n)s items were added to the stage.", made.made)
         return text % {"n": made.made}
     if act == "back":
-        linking.bring_back(found, current_user(request))
+        linking.restore(found, current_user(request))
         return _("The run is back, and counts.")
     runs.withdraw(found, current_user(request), timezone.now())
     return _("The run was withdrawn. It is kept, and does not count.")
 
 
-def _said(found: Run, stages: Mapping[str, str] | None = None) -> dict[str, Any]:
+def _summary(found: Run, stages: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Of a run, in words. `named`: it goes by names, so nothing is near and nothing has a score."""
     method = found.options.get("method", "")
     key, options = found.selection.get("stage", ""), found.options
@@ -132,10 +133,10 @@ def _stages(benchmark: Benchmark) -> dict[str, str]:
     return dict(benchmark.stages.values_list("key", "name"))
 
 
-def _name(found: Run, one: Link) -> str:
+def _name(found: Run, one: EntityLink) -> str:
     """What the model called the image, where the run goes by that."""
     answers = Run.objects.filter(pk=found.options.get("answers")).first()
-    return naming.names_of(answers, [one.item]).get(one.item_id, "") if answers else ""
+    return name_matching.names_of(answers, [one.item]).get(one.item_id, "") if answers else ""
 
 
 def _context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[str, Any]:

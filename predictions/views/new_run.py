@@ -15,18 +15,18 @@ from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from jobs.numbers import parse_id
 from people.views.request_helpers import current_user
-from predictions import words
+from predictions import call_reasons
 from predictions.access import answer_run_for
 from predictions.backends.contract import Decoding
-from predictions.drawn import drawn
+from predictions.compatible_prompts import CompatiblePrompts, find_compatible_prompts, usable_endpoint_kinds
 from predictions.endpoint_readers import last_check, models_of, prices_of
-from predictions.fitting import Fitting, fitting, usable
-from predictions.forms.answer_runs import OPTION, FirstForm, PlanForm, campaigns_of, ident, typed
+from predictions.forms.answer_runs import OPTION, PlanForm, RunStartForm, campaigns_of, prompt_id, raw_form_data
 from predictions.models import Endpoint, Run
-from predictions.plan_pages import facts_of, run_in_the_way, told_of
+from predictions.plan_pages import conflicting_run, form_data_of, plan_summary
+from predictions.request_view import request_views
 from predictions.services import answer_runs, plans
-from predictions.services.answer_runs import Estimate, Plan
-from predictions.views.pages import context_of
+from predictions.services.answer_runs import CostEstimate, RunPlan
+from predictions.views.pages import page_context
 
 CHECKED = ("look", "find", "cost", "start")
 OWN = ("csrfmiddlewaretoken", "do", "at", "show", "find", "confirmed")
@@ -40,7 +40,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     said: QueryDict = request.POST if request.method == "POST" else request.GET
     if said is request.GET and "like" in said:
-        said = told_of(answer_run_for(benchmark, parse_id(said["like"])))
+        said = form_data_of(answer_run_for(benchmark, parse_id(said["like"])))
     checked = "show" in said or said.get("do") in CHECKED
     form, fits = _form(benchmark, said, checked=checked and request.method == "POST")
     if not form.is_bound or not form.is_valid() or not isinstance(form, PlanForm):
@@ -51,50 +51,50 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
             confirmed = parse_id(said.get("confirmed"))
             run = answer_runs.open_run(plan, current_user(request), timezone.now(), confirmed)
             return redirect("predictions:answer_run", benchmark.slug, run.pk)
-        return _look_page(request, benchmark, plan)
+        return _preview_page(request, benchmark, plan)
     except answer_runs.Unconfirmed as error:
-        return _look_page(request, benchmark, plan, unconfirmed=str(error))
-    except answer_runs.Refused as error:
+        return _preview_page(request, benchmark, plan, unconfirmed=str(error))
+    except answer_runs.RunRefused as error:
         refused = str(error)
     form.add_error(None, refused)
-    return _plan_page(request, benchmark, form, fits, held_by=run_in_the_way(plan))
+    return _plan_page(request, benchmark, form, fits, held_by=conflicting_run(plan))
 
 
-def _form(benchmark: Benchmark, said: Any, *, checked: bool) -> tuple[FirstForm, Fitting]:
+def _form(benchmark: Benchmark, said: Any, *, checked: bool) -> tuple[RunStartForm, CompatiblePrompts]:
     """The first form until campaign and endpoint are known and a prompt fits both; then the whole one."""
     of: dict[str, Any] = {"benchmark": benchmark, "kinds": _kinds(benchmark, said)}
-    bound = FirstForm(said, **of)
+    bound = RunStartForm(said, **of)
     if not bound.is_valid():
-        return bound if checked else FirstForm(initial=typed(bound, said), **of), Fitting()
+        return bound if checked else RunStartForm(initial=raw_form_data(bound, said), **of), CompatiblePrompts()
     campaign, endpoint = bound.cleaned_data["campaign"], bound.cleaned_data["endpoint"]
-    fits = fitting(campaign, endpoint)
+    fits = find_compatible_prompts(campaign, endpoint)
     if fits.ready is None:
-        return FirstForm(initial=typed(bound, said), **of), fits
-    chosen = next((one for one in fits.prompts if ident(one) == said.get("prompt")), fits.ready)
+        return RunStartForm(initial=raw_form_data(bound, said), **of), fits
+    chosen = next((one for one in fits.prompts if prompt_id(one) == said.get("prompt")), fits.ready)
     about = of | {"campaign": campaign, "fitting": fits.prompts, "chosen": chosen}
     if checked:
         return PlanForm(said, **about), fits
-    first = typed(bound, said)
+    first = raw_form_data(bound, said)
     if "model" in said:  # the rest was there to be typed; options of a prompt just chosen begin as it says
-        same = ident(chosen) == said.get("shown_prompt")
-        rest = typed(PlanForm(**about), said).items()
+        same = prompt_id(chosen) == said.get("shown_prompt")
+        rest = raw_form_data(PlanForm(**about), said).items()
         first |= {name: value for name, value in rest if same or not name.startswith(OPTION)}
-    return PlanForm(initial=first | {"prompt": ident(chosen)}, **about), fits
+    return PlanForm(initial=first | {"prompt": prompt_id(chosen)}, **about), fits
 
 
 def _kinds(benchmark: Benchmark, said: Any) -> Collection[str]:
     """Of endpoints that are worth offering: all, before a campaign is chosen or where nothing fits it."""
     campaign = campaigns_of(benchmark).filter(pk=parse_id(said.get("campaign"))).first()
-    return usable(campaign) or Endpoint.Kind.values if campaign else Endpoint.Kind.values
+    return usable_endpoint_kinds(campaign) or Endpoint.Kind.values if campaign else Endpoint.Kind.values
 
 
-def _plan(form: PlanForm) -> Plan:
+def _plan(form: PlanForm) -> RunPlan:
     said = form.cleaned_data
     decoding = Decoding(
         temperature=said["temperature"], top_p=said["top_p"], seed=said["decoding_seed"],
         max_tokens=said["max_tokens"], ways=tuple(said["ways"]),
     )  # fmt: skip
-    return Plan(
+    return RunPlan(
         campaign=said["campaign"], endpoint=said["endpoint"], model=said["model"], revision=said["revision"].strip(),
         prompt=form.chosen, options=form.options(), decoding=decoding, selection=form.selection(),
         repeats=said["repeats"], seed=said["seed"], budget=said["budget"],
@@ -104,7 +104,7 @@ def _plan(form: PlanForm) -> Plan:
 
 
 def _plan_page(
-    request: HttpRequest, benchmark: Benchmark, form: FirstForm, fits: Fitting, held_by: Run | None = None
+    request: HttpRequest, benchmark: Benchmark, form: RunStartForm, fits: CompatiblePrompts, held_by: Run | None = None
 ) -> HttpResponse:
     whole = isinstance(form, PlanForm)
     endpoint = _endpoint(form, benchmark) if whole else None
@@ -122,20 +122,20 @@ def _plan_page(
         "models": models_of(endpoint) if endpoint else (),
         "held": prices_of(endpoint) if endpoint else None,
     }
-    page = context_of(request, benchmark, **context)
+    page = page_context(request, benchmark, **context)
     return render(request, "predictions/new_run.html", page, status=400 if form.errors else 200)
 
 
-def _endpoint(form: FirstForm, benchmark: Benchmark) -> Endpoint | None:
+def _endpoint(form: RunStartForm, benchmark: Benchmark) -> Endpoint | None:
     return Endpoint.objects.filter(team=benchmark.team, pk=form["endpoint"].value()).first()
 
 
-def _look_page(request: HttpRequest, benchmark: Benchmark, plan: Plan, unconfirmed: str = "") -> HttpResponse:
+def _preview_page(request: HttpRequest, benchmark: Benchmark, plan: RunPlan, unconfirmed: str = "") -> HttpResponse:
     """What is sent for one unit, and what all of it costs, if that was asked. `unconfirmed`: why the run did not start.
     Raises answer_runs.Refused."""
     said = request.POST
     number, find = parse_id(said.get("show") or said.get("at")), said.get("find", "").strip()
-    found = plans.place_of(plan, find, number) if said.get("do") == "find" else None
+    found = plans.position_of_item(plan, find, number) if said.get("do") == "find" else None
     view = answer_runs.preview(plan, number if found is None else found)
     number = min(number if found is None else found, view.total - 1)
     estimate = answer_runs.estimate(plan) if unconfirmed or said.get("do") == "cost" else None
@@ -148,33 +148,33 @@ def _look_page(request: HttpRequest, benchmark: Benchmark, plan: Plan, unconfirm
         "position": number + 1,
         "find": find,
         "not_found": said.get("do") == "find" and found is None,
-        "facts": facts_of(plan, current_user(request)),
-        "in_the_way": run_in_the_way(plan),
-        "unnamed": _unnamed(plan),
-        "requests": drawn(asked.requests, benchmark.team, view.way) if asked else [],
+        "facts": plan_summary(plan, current_user(request)),
+        "in_the_way": conflicting_run(plan),
+        "unnamed": _is_unknown_model(plan),
+        "requests": request_views(asked.requests, benchmark.team, view.way) if asked else [],
         "several": bool(asked and len(asked.requests) > 1),
         "order": asked.order if asked else (),
-        "way": words.how(asked.requests[0].kind if asked and asked.requests else "", view.way),
-        "unlinked": "no_links" in (view.lacking, *(estimate.lacking if estimate else ())),
-        "lacking": words.reason(view.lacking) if view.lacking else "",
+        "way": call_reasons.method_label(asked.requests[0].kind if asked and asked.requests else "", view.way),
+        "unlinked": "no_links" in (view.missing_input, *(estimate.missing_input if estimate else ())),
+        "lacking": call_reasons.reason_text(view.missing_input) if view.missing_input else "",
         "estimate": estimate,
         **(_missing(estimate) if estimate else {}),
         "unconfirmed": unconfirmed,
     }
-    page = context_of(request, benchmark, **context)
+    page = page_context(request, benchmark, **context)
     return render(request, "predictions/before_run.html", page, status=400 if unconfirmed else 200)
 
 
-def _missing(estimate: Estimate) -> dict[str, Any]:
+def _missing(estimate: CostEstimate) -> dict[str, Any]:
     """What the units lack: `missing` of them in all, and why nothing can start, where none can be asked."""
     return {
-        "lacking_words": [(words.reason(code), n) for code, n in estimate.lacking.items()],
-        "missing": sum(estimate.lacking.values()),
-        "no_input": words.no_input_reason(estimate.units, estimate.lacking),
+        "lacking_words": [(call_reasons.reason_text(code), n) for code, n in estimate.missing_input.items()],
+        "missing": sum(estimate.missing_input.values()),
+        "no_input": call_reasons.no_input_reason(estimate.units, estimate.missing_input),
     }
 
 
-def _unnamed(plan: Plan) -> bool:
+def _is_unknown_model(plan: RunPlan) -> bool:
     """Whether the endpoint named its models at the last check, and not this one."""
     check = last_check(plan.endpoint)
     return bool(check and check.models and plan.model not in check.models)

@@ -21,7 +21,7 @@ from predictions.access import run_for
 from predictions.forms.files import CollectionForm, RunForm
 from predictions.models import Query, Run
 from predictions.readers import all_runs_of, collections_of
-from predictions.run_pages import answer_runs_of
+from predictions.run_pages import run_rows
 from predictions.services import collections, runs
 
 SHOWN = 10
@@ -33,8 +33,8 @@ SHOWN = 10
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     jobs = Job.objects.filter(scope=benchmark.scope, kind__in=(collections.KIND, runs.KIND))
-    answers, further = answer_runs_of(benchmark, parse_id(request.GET.get("before")))
-    context = context_of(
+    answers, further = run_rows(benchmark, parse_id(request.GET.get("before")))
+    context = page_context(
         request,
         benchmark,
         answers=answers,
@@ -57,7 +57,7 @@ def collection_new(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("jobs:job", job.pk)
     status = 400 if form.errors else 200
     items = Item.objects.filter(stage__benchmark=benchmark, withdrawn_at=None).exists()
-    context = context_of(request, benchmark, form=form, items=items)
+    context = page_context(request, benchmark, form=form, items=items)
     return render(request, "predictions/collection.html", context, status=status)
 
 
@@ -71,19 +71,19 @@ def run_new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             job = runs.start(benchmark, current_user(request), form.cleaned_data["file"], form.told())
-        except runs.Refused as refused:
+        except runs.FileRunRefused as refused:
             form.add_error(None, str(refused))
         else:
             if job is not None:
                 return redirect("jobs:job", job.pk)
-            messages.info(request, _there(form))
+            messages.info(request, _duplicate_message(form))
             return redirect("predictions:index", benchmark.slug)
     choosing = Query.objects.filter(collection__benchmark=benchmark).exclude(roles={}).exists()
-    context = context_of(request, benchmark, form=form, held=collections_of(benchmark), choosing=choosing)
+    context = page_context(request, benchmark, form=form, held=collections_of(benchmark), choosing=choosing)
     return render(request, "predictions/run.html", context, status=400 if form.errors else 200)
 
 
-def _there(form: RunForm) -> str:
+def _duplicate_message(form: RunForm) -> str:
     if form.cleaned_data["about"]:
         return _("This file is here already: the run stays as it is. What was not known of the model was noted.")
     return _("This file is here already. Nothing was changed.")
@@ -97,20 +97,20 @@ def run_do(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     run = run_for(benchmark, run_id)
     try:
         messages.info(request, _done(request, run))
-    except runs.Refused as refused:
+    except runs.FileRunRefused as refused:
         messages.error(request, str(refused))
     return redirect("predictions:index", benchmark.slug)
 
 
 def _done(request: HttpRequest, run: Run) -> str:
     if request.POST.get("do") == "back":
-        runs.bring_back(run, current_user(request))
+        runs.restore(run, current_user(request))
         return _("The run is back, and counts.")
     runs.withdraw(run, current_user(request), timezone.now())
     return _("The run was withdrawn. It is kept, and does not count.")
 
 
-def context_of(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[str, Any]:
+def page_context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[str, Any]:
     """What every page of predictions takes."""
     nav = tabs_for(request.user, benchmark, "predictions")
     return {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name, **more}

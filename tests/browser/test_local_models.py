@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from benchmarks.models import ItemFact, ItemImage
 from people.models import Rater
 from predictions.models import Collection, Endpoint, Entry, Query, Run
-from predictions.vectors import stored
+from predictions.vectors import vector_store
 from tests.browser.conftest import PHONE, dress
 from tests.personas import World
 from tests.samples import assign, open_campaign
@@ -43,7 +43,7 @@ def laid_out(world: World, media: None, settings: Any, tmp_path: Any) -> Run:
     facts = {"rows": 8, "missing": 0, "unread": 0, "numbers": 4, "vectors": "collections/1/shown"}
     run = Run.objects.create(benchmark=world.benchmark, rater=model, collection=made, task="embedding", state="done",
                              complete=True, source="here", options=facts)  # fmt: skip
-    store = stored(facts["vectors"])
+    store = vector_store(facts["vectors"])
     store.write_plan((entry.pk, 0) for entry in Entry.objects.filter(collection=made).order_by("pk"))
     rows = [[1, 0.02 * number, 0, 0] if number % 4 == 0 else [0.4, number / 8, 1, 0] for number in range(8)]
     store.write(0, np.array(rows, np.float32))

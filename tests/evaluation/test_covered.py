@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from predictions import covered
-from predictions.covered import Covered
+from predictions import code_mass
+from predictions.code_mass import CodeMass
 from predictions.models import Call, Run
 from tests.evaluation.data import give
 from tests.personas import World
@@ -32,12 +32,12 @@ def asked(world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch
 
 
 def test_it_is_counted_over_answers_by_log_probabilities_only(asked: Run) -> None:
-    found = covered.covered_of(Call.objects.filter(run=asked))
-    assert found == {asked.rater_id: Covered(4, 0.05, pytest.approx(0.7), 1)}  # type: ignore[arg-type]
+    found = code_mass.code_mass_by_rater(Call.objects.filter(run=asked))
+    assert found == {asked.rater_id: CodeMass(4, 0.05, pytest.approx(0.7), 1)}  # type: ignore[arg-type]
     Call.objects.filter(run=asked, notes__covered=0.05).update(state="unparseable", reason="no_number")
-    assert covered.covered_of(Call.objects.filter(run=asked))[asked.rater_id].least == 0.6
+    assert code_mass.code_mass_by_rater(Call.objects.filter(run=asked))[asked.rater_id].least == 0.6
     Call.objects.filter(run=asked).update(how="text")
-    assert covered.covered_of(Call.objects.filter(run=asked)) == {} and covered.sentence(None) == ""
+    assert code_mass.code_mass_by_rater(Call.objects.filter(run=asked)) == {} and code_mass.code_mass_text(None) == ""
 
 
 def test_run_models_and_judge_say_it_and_hand_it_on(world: World, asked: Run) -> None:

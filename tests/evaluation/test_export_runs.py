@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from predictions.models import Call
-from predictions.prompts.reading import READING_VERSION
-from predictions.services import turns
+from predictions.prompts.reply_text import READING_VERSION
+from predictions.services import result_policy
 from tests.evaluation.data import give
 from tests.personas import World
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
@@ -34,7 +34,7 @@ def test_the_answers_of_models_say_how_they_were_got(
     world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     use(monkeypatch, Plainly())
-    monkeypatch.setattr(turns, "BACKOFF", 0.02)
+    monkeypatch.setattr(result_policy, "BACKOFF", 0.02)
     campaign = a_campaign(world, 2)
     give(campaign, world.egypt, world.nour, {world.items[0]: "4"})
     endpoint = an_endpoint(world, scripted_server.base_url, {"scripted": {"in": "1", "out": "2"}})

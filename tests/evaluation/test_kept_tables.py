@@ -78,7 +78,7 @@ def test_a_run_that_is_withdrawn_or_brought_back_is_another_table(kept: World, t
     assert shown(kept) == f"{second.pk} {third.pk}"
     runs.withdraw(second, kept.mara, timezone.now())
     first.refresh_from_db()
-    runs.bring_back(first, kept.mara)
+    runs.restore(first, kept.mara)
     assert shown(kept) == f"{first.pk} {third.pk}"
 
 

@@ -117,7 +117,7 @@ def test_a_withdrawn_run_left_nothing_out(world: World, campaign: Campaign) -> N
     run = asked(world, campaign, SAID)
     answer_runs.withdraw(run, world.mara, timezone.now())
     assert read(world, "models.json?")["models"] == []
-    answer_runs.bring_back(run, world.mara, timezone.now())
+    answer_runs.restore(run, world.mara, timezone.now())
     [line] = read(world, "models.json?")["models"]
     assert line["left_out"]["n"] == 3 and line["overall"]["n_units"] == 7
 

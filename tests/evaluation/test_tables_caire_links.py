@@ -17,7 +17,7 @@ from evaluation.tables.registry import table_of
 from evaluation.tables.spec import MissingData, Table
 from evaluation.tables.table_inputs import build_table
 from people.models import Rater
-from predictions.models import Link, Run
+from predictions.models import EntityLink, Run
 from tests.evaluation.data import NOON
 from tests.evaluation.rendered import table_forms
 from tests.personas import World
@@ -53,7 +53,7 @@ def linked(world: World, benchmark: Benchmark, method: str, found: dict[str, tup
         context = {"gold_entity": gold} | ({"dataset": dataset} if dataset else {})
         item, _made = Item.objects.get_or_create(stage=stage, key=key, defaults={"context": context})
         reason = "" if keys else "nothing_near"
-        Link.objects.create(run=run, item=item, keys=list(keys), scores=[1.0] * len(keys), reason=reason)
+        EntityLink.objects.create(run=run, item=item, keys=list(keys), scores=[1.0] * len(keys), reason=reason)
     return run
 
 
@@ -93,7 +93,7 @@ def test_images_of_an_entry_are_drawn_together(world: World, benchmark: Benchmar
 
 def test_what_is_itself_in_the_base_is_left_out_and_said(world: World, benchmark: Benchmark) -> None:
     run = linked(world, benchmark, "lemma_vt", {"a": ("a", ["a"], ""), "known": ("b", [], "")})
-    Link.objects.filter(run=run, item__key="known").update(reason="in_knowledge_base")
+    EntityLink.objects.filter(run=run, item__key="known").update(reason="in_knowledge_base")
     made = table(benchmark)
     assert shown(made)[str(caire_links.METHODS["lemma_vt"])][0] == "100.00"
     assert any("1 image was left out" in str(one) for one in made.words)

@@ -67,7 +67,7 @@ def test_an_import_leads_to_the_stage_that_it_answered(world: World) -> None:
     campaign = an_open_campaign(world)
     [item] = world.items
     file = kept(jsonl([lm_eval({"id": item.key, "country": "Egypt"}, "4")]))
-    way = answer_file_runs.after(bring(world, campaign, file, target="doc.country"))
+    way = answer_file_runs.next_link(bring(world, campaign, file, target="doc.country"))
     assert way is not None and way.url == f"/b/{world.benchmark.slug}/models/?stage={world.stage.key}"
     assert "tiny-vlm" in read(world, way.url)
 

@@ -88,7 +88,7 @@ def asked(calls: int, port: int) -> dict[str, Any]:
         team=team, name="Scripted", base_url=f"http://127.0.0.1:{port}/v1", most_in_flight=16, timeout_seconds=20
     )
     Prices.objects.create(endpoint=endpoint, number=1, table={"*": {"request": "0.01"}})
-    plan = answer_runs.Plan(Campaign.objects.get(pk=campaign.pk), endpoint, "scripted", registry.prompt("sheet"))
+    plan = answer_runs.RunPlan(Campaign.objects.get(pk=campaign.pk), endpoint, "scripted", registry.prompt("sheet"))
     return {"run": answer_runs.open_run(plan, actor, factories.timezone.now()).pk}
 
 

@@ -109,7 +109,7 @@ def ours(world: Any, made: Any) -> Any:
     shutil.rmtree(settings.VECTORS_ROOT, ignore_errors=True)
     Run.objects.update(withdrawn_at=timezone.now())
     endpoint, _made = Endpoint.objects.get_or_create(team=world.team, kind="open_clip", name="Here")
-    plan = encoder_runs.Plan(made, endpoint, "local-dir:timed", "Timed", "embedding")
+    plan = encoder_runs.EncoderPlan(made, endpoint, "local-dir:timed", "Timed", "embedding")
     run = encoder_runs.open_run(plan, world.mara, timezone.now())
     began = time.perf_counter()
     runner.run(run.job_id)

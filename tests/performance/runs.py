@@ -71,21 +71,21 @@ def a_run(calls: int, threads: int, address: str) -> Any:
         team=team, name="Scripted", base_url=address, most_in_flight=threads, timeout_seconds=30
     )
     Prices.objects.create(endpoint=endpoint, number=1, table={"*": {"in": "1", "out": "2"}})
-    plan = answer_runs.Plan(campaign, endpoint, "scripted", Plainly(), seed=1)
+    plan = answer_runs.RunPlan(campaign, endpoint, "scripted", Plainly(), seed=1)
     return answer_runs.open_run(plan, actor, timezone.now())
 
 
 def bare(run: Any, calls: int, threads: int) -> tuple[float, float]:
     """Seconds and processor seconds of the client alone."""
     from predictions.backends.contract import Decoding
-    from predictions.prompts.contract import Message, Request, Words
+    from predictions.prompts.contract import Message, Request, TextPart
     from predictions.services.endpoints import backend_for
 
     backend = backend_for(run.endpoint)
     choices = ("1", "2", "3", "4", "5")
 
     def ask(number: int) -> None:
-        words = Words(f"item-{number:05} for Egypt, part 0:\n" + "One of five points, with its words.\n" * 6)
+        words = TextPart(f"item-{number:05} for Egypt, part 0:\n" + "One of five points, with its words.\n" * 6)
         request = Request(messages=(Message("user", (words,)),), choices=choices, max_tokens=8)
         backend.answer(request, "scripted", Decoding(), lambda sha: b"")
 

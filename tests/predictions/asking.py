@@ -13,21 +13,21 @@ from jobs.models import Job
 from predictions.models import Endpoint, Prices, Run
 from predictions.prompts import registry
 from predictions.prompts.contract import (
-    Asked,
-    Lacking,
+    ImagePart,
     Message,
-    Option,
-    Picture,
+    MissingInput,
+    ParsedReply,
     Prompt,
-    Read,
+    PromptOption,
+    PromptRequests,
     Reply,
     Request,
     Scene,
-    Unread,
-    Words,
+    TextPart,
+    UnparsedReply,
 )
 from predictions.services import answer_runs
-from predictions.services.answer_runs import Plan
+from predictions.services.answer_runs import RunPlan
 from tests.personas import World
 
 
@@ -41,7 +41,7 @@ class Plainly:
     setting: str = "plain"
     source: str = "the tests"
     kind: str = "chat"
-    options: Sequence[Option] = ()
+    options: Sequence[PromptOption] = ()
     needs_images: bool = False
     ways: tuple[str, ...] = ("text",)
     parts: int = 1
@@ -49,29 +49,29 @@ class Plainly:
     def fits(self, scene: Scene) -> bool:
         return True
 
-    def ask(self, scene: Scene, seed: int) -> Asked:
+    def ask(self, scene: Scene, seed: int) -> PromptRequests:
         if scene.concept == "lacking":
-            raise Lacking("no_article")
-        pictures = tuple(Picture(image.sha) for image in scene.images) if self.needs_images else ()
+            raise MissingInput("no_article")
+        pictures = tuple(ImagePart(image.sha) for image in scene.images) if self.needs_images else ()
         question = scene.questions[0]
 
         def request(part: int) -> Request:
-            words = Words(f"{scene.item} for {scene.target}, part {part}:\n{question.words}")
+            words = TextPart(f"{scene.item} for {scene.target}, part {part}:\n{question.words}")
             return Request(
                 messages=(Message("user", (*pictures, words)),), ways=self.ways, choices=question.codes, max_tokens=8
             )  # type: ignore[arg-type]
 
-        return Asked(tuple(request(part) for part in range(self.parts)), order=question.codes)
+        return PromptRequests(tuple(request(part) for part in range(self.parts)), order=question.codes)
 
-    def read(self, scene: Scene, asked: Asked, replies: Sequence[Reply]) -> Read | Unread:
+    def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         text = replies[-1].text.strip()
         if replies[-1].refusal or replies[-1].finish == "content_filter":
-            return Unread("refused", "said_no")
+            return UnparsedReply("refused", "said_no")
         if not text:
-            return Unread("no_response", "empty")
+            return UnparsedReply("no_response", "empty")
         if not text.isdigit():
-            return Unread("unparseable", "no_number", {"length": len(text)})
-        return Read({scene.questions[0].key: text}, {"way": replies[-1].way})
+            return UnparsedReply("unparseable", "no_number", {"length": len(text)})
+        return ParsedReply({scene.questions[0].key: text}, {"way": replies[-1].way})
 
 
 def use(monkeypatch: Any, *prompts: Prompt) -> None:
@@ -98,14 +98,14 @@ def an_endpoint(world: World, base_url: str, prices: Mapping[str, Any] | None = 
     return endpoint
 
 
-def a_plan(campaign: Campaign, endpoint: Endpoint, prompt: Prompt, **more: Any) -> Plan:
+def a_plan(campaign: Campaign, endpoint: Endpoint, prompt: Prompt, **more: Any) -> RunPlan:
     told = {"campaign": campaign, "endpoint": endpoint, "model": "scripted", "prompt": prompt, "seed": 3}
-    return Plan(**(told | more))
+    return RunPlan(**(told | more))
 
 
-def opened(world: World, plan: Plan) -> Run:
+def opened(world: World, plan: RunPlan) -> Run:
     """Started by somebody who was shown how many units cannot be asked, and confirmed it."""
-    missing = sum(answer_runs.estimate(plan).lacking.values())
+    missing = sum(answer_runs.estimate(plan).missing_input.values())
     return answer_runs.open_run(plan, world.mara, timezone.now(), confirmed=missing)
 
 

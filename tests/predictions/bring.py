@@ -10,7 +10,7 @@ from jobs import runner
 from jobs.models import Job
 from predictions.models import Collection, Run
 from predictions.services import collections, runs
-from predictions.services.runs import Told
+from predictions.services.runs import RunFileInfo
 from tests.personas import World
 
 Rows = Sequence[Mapping[str, Any]]
@@ -41,10 +41,10 @@ def a_collection(world: World, data: bytes | None = None, *, version: str = "1",
     return done(collections.start(world.benchmark, world.mara, upload, **facts))
 
 
-def told(**more: Any) -> Told:
+def told(**more: Any) -> RunFileInfo:
     about = {"model": "CLIP", "setting": "main", "about": {}, "task": "retrieval", "query_set": "plain"}
     rest = {"system_prompt": "", "score_kind": "cosine"}
-    return Told(**{"collection": Collection.objects.latest("pk"), **about, **rest, **more})
+    return RunFileInfo(**{"collection": Collection.objects.latest("pk"), **about, **rest, **more})
 
 
 def a_run(world: World, data: bytes, **more: Any) -> Job:

@@ -8,11 +8,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import Campaign
 from jobs.models import Job
-from predictions.imports.samples import Told
+from predictions.imports.samples import FileDescription
 from predictions.models import Run
 from predictions.services import answer_file_runs as door
-from predictions.services.answer_file_runs import Model
-from predictions.services.answer_samples import File
+from predictions.services.answer_file_runs import ModelInfo
+from predictions.services.answer_samples import AnswerFile
 from tests.personas import World
 from tests.predictions.bring import done
 
@@ -48,16 +48,16 @@ def sample(key: Any, reply: str, *, epoch: int = 1, answer: str = "", metadata: 
     }  # fmt: skip
 
 
-def kept(data: bytes, names: bytes | None = None) -> File:
+def kept(data: bytes, names: bytes | None = None) -> AnswerFile:
     sent = None if names is None else SimpleUploadedFile("instances.json", names)
-    return door.uploaded(SimpleUploadedFile("answers", data), sent)
+    return door.store_upload(SimpleUploadedFile("answers", data), sent)
 
 
 def bring(
-    world: World, campaign: Campaign, file: File, *, model: str = "tiny-vlm", setting: str = "", **told: Any
+    world: World, campaign: Campaign, file: AnswerFile, *, model: str = "tiny-vlm", setting: str = "", **told: Any
 ) -> Job:
-    about = Model(model, setting, {})
-    said = Told(**{"key": "doc.id", "field": "relevance", **told})
+    about = ModelInfo(model, setting, {})
+    said = FileDescription(**{"key": "doc.id", "field": "relevance", **told})
     job = door.start(campaign, world.mara, file, said, about, title="answers")
     assert job is not None, "this file was there"
     return done(job)

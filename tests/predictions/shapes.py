@@ -13,7 +13,7 @@ from jobs import runner
 from people.models import Team
 from predictions.models import Collection, Endpoint, Entry, Query, Run
 from predictions.services import encoder_runs
-from predictions.services.encoder_runs import Plan
+from predictions.services.encoder_runs import EncoderPlan
 from tests.personas import World
 from tests.predictions.tiny_clip import KINDS, caption, drawn, png
 
@@ -54,7 +54,7 @@ def a_collection(world: World, rounds: int = 2, *, key: str = "shapes") -> Colle
 def a_run(world: World, collection: Collection, task: str = "retrieval", **more: Any) -> Run:
     """Opened and driven to its end, as a worker does."""
     said = {"query_set": "" if task == "embedding" else "captions", "most": 5, "name": "Tiny", **more}
-    plan = Plan(collection=collection, endpoint=an_endpoint(world), model=MODEL, task=task, **said)
+    plan = EncoderPlan(collection=collection, endpoint=an_endpoint(world), model=MODEL, task=task, **said)
     run = encoder_runs.open_run(plan, world.mara, timezone.now())
     runner.run(run.job_id)
     run.refresh_from_db()

@@ -13,8 +13,8 @@ from jobs.models import Job
 from people.models import Rater
 from predictions.models import Call, Reply, Run
 from predictions.services import answer_file_runs as door
-from predictions.services.answer_file_runs import Model
-from predictions.services.runs import Refused
+from predictions.services.answer_file_runs import ModelInfo
+from predictions.services.runs import FileRunRefused
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 from tests.predictions.bring import outcomes
@@ -136,9 +136,11 @@ def test_one_run_of_a_model_stands_and_the_same_file_adds_nothing(world: World, 
     data = log(world, ["4"] * 6)
     bring(world, campaign, kept(data), target="doc.country")
     told = run_of(Job.objects.latest("pk")).options["told"]
-    again = door.start(campaign, world.mara, kept(data), door.Told(**told), Model("tiny-vlm", "", {}), title="x")
+    again = door.start(
+        campaign, world.mara, kept(data), door.FileDescription(**told), ModelInfo("tiny-vlm", "", {}), title="x"
+    )
     assert again is None and Run.objects.count() == 1
-    with pytest.raises(Refused, match="Withdraw it first"):
+    with pytest.raises(FileRunRefused, match="Withdraw it first"):
         bring(world, campaign, kept(log(world, ["5"] * 6)), target="doc.country")
     assert set(standing(campaign).values()) == {"4"}
 
@@ -147,7 +149,7 @@ def test_an_import_that_stopped_goes_on_where_it_was(
     world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(door, "STEP", 2)
-    real, steps = door.settle, []
+    real, steps = door.import_batch, []
 
     def stops(*args: Any) -> Any:
         steps.append(1)
@@ -155,7 +157,7 @@ def test_an_import_that_stopped_goes_on_where_it_was(
             raise runner.LeaseLost
         return real(*args)
 
-    monkeypatch.setattr(door, "settle", stops)
+    monkeypatch.setattr(door, "import_batch", stops)
     job = bring(world, campaign, kept(log(world, ["4", "5", "", "2", "1", "x"])), target="doc.country")
     assert job.state == "running" and len(standing(campaign)) == 3
     Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timezone.timedelta(minutes=5))

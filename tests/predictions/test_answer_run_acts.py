@@ -18,10 +18,10 @@ from jobs.models import Event, Job
 from predictions.exports import call_lines
 from predictions.models import Attempt, Prices, Reply, Run
 from predictions.progress import attempts_of, progress_of
-from predictions.prompts.contract import Read
+from predictions.prompts.contract import ParsedReply
 from predictions.run_pages import calls_page, kept_replies
-from predictions.services import answer_runs, driving, plans, turns
-from predictions.services.answer_runs import Refused
+from predictions.services import answer_runs, plans, result_policy, run_executor
+from predictions.services.answer_runs import RunRefused
 from tests.personas import draw_image
 from tests.predictions import scripted
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
@@ -35,7 +35,7 @@ PRICES = {"*": {"in": "1", "out": "2", "request": "0.01"}}
 def plain(monkeypatch):
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(turns, "BACKOFF", 0.02)
+    monkeypatch.setattr(result_policy, "BACKOFF", 0.02)
     return prompt
 
 
@@ -55,15 +55,15 @@ def now():
 
 def between(monkeypatch, act):
     """Do something once, when the driver looks round the first time after something was asked."""
-    look, done = driving.Driver._look, []
+    look, done = run_executor.RunExecutor._check_run_state, []
 
     def looking(self):
         if not done and self.went:
             done.append(act())
         look(self)
 
-    monkeypatch.setattr(driving, "LOOK", 0.0)
-    monkeypatch.setattr(driving.Driver, "_look", looking)
+    monkeypatch.setattr(run_executor, "LOOK", 0.0)
+    monkeypatch.setattr(run_executor.RunExecutor, "_check_run_state", looking)
 
 
 class TestPause:
@@ -103,7 +103,7 @@ class TestPause:
     def test_what_is_over_is_neither_paused_nor_gone_on_with(self, world, plan):
         run = driven(opened(world, plan()))
         for act in (answer_runs.pause, answer_runs.resume, answer_runs.stop):
-            with pytest.raises(Refused):
+            with pytest.raises(RunRefused):
                 act(run, world.mara, now())
 
     def test_a_run_without_a_job_can_be_resumed(self, world, plan):
@@ -116,8 +116,8 @@ class TestPause:
         assert driven(run).state == "done"
 
     def test_others_get_their_turn_after_a_slice(self, world, plan, monkeypatch, scripted_server):
-        monkeypatch.setattr(driving, "SLICE", 0.0)
-        monkeypatch.setattr(driving, "LOOK", 0.0)
+        monkeypatch.setattr(run_executor, "SLICE", 0.0)
+        monkeypatch.setattr(run_executor, "LOOK", 0.0)
         Job.objects.create(kind="another", title="Another", scope="x:1")
         run = opened(world, plan(30))
         runner.run(run.job_id)
@@ -174,9 +174,9 @@ class TestBudget:
         assert set(found) == {"answered", "over_budget"} and scripted_server.counts()["total"] == found["answered"]
         assert Decimal("0.24") < spent <= Decimal("0.255"), "no call is left out that there was money for"
         assert progress_of(run).ended == found["answered"], "what waits for money has not ended"
-        with pytest.raises(Refused, match="Raise it to go on"):
+        with pytest.raises(RunRefused, match="Raise it to go on"):
             answer_runs.resume(run, world.mara, now())
-        with pytest.raises(Refused, match="Give more than that"):
+        with pytest.raises(RunRefused, match="Give more than that"):
             answer_runs.raise_budget(run, Decimal("0.2"), world.mara, now())
         answer_runs.raise_budget(run, Decimal(10), world.mara, now())
         driven(run)
@@ -194,7 +194,7 @@ class TestBudget:
         endpoint.prices.create(number=2, table={})
         driven(run)
         assert (run.state, run.stopped_because) == ("paused", "price") and scripted_server.counts()["total"] == 0
-        with pytest.raises(Refused, match="no budget can be kept"):
+        with pytest.raises(RunRefused, match="no budget can be kept"):
             answer_runs.raise_budget(run, Decimal(2), world.mara, now())
 
     def test_what_nobody_told_the_price_of_counts_at_its_dearest(self, world, plan, scripted_server):
@@ -256,7 +256,7 @@ class TestCache:
     def test_a_part_that_came_is_not_asked_again(self, world, monkeypatch, scripted_server, endpoint):
         prompt = Plainly(parts=3, key="parts")
         use(monkeypatch, prompt)
-        monkeypatch.setattr(turns, "BACKOFF", 0.02)
+        monkeypatch.setattr(result_policy, "BACKOFF", 0.02)
         scripted_server.rules(Rule(scripted.STUMBLES, numbers=(2, 4)))
         run = driven(opened(world, a_plan(a_campaign(world, 1), endpoint, prompt)))
         [call] = run.calls.all()
@@ -279,20 +279,20 @@ class TestWithdrawing:
         }
         assert set(Rating.objects.values_list("live", "counted")) == {(False, False)}
         run.refresh_from_db()
-        answer_runs.bring_back(run, world.mara, now())
+        answer_runs.restore(run, world.mara, now())
         assert list(flags.all()) == before
         assert set(Rating.objects.values_list("live", "counted")) == {(True, True), (True, False)}
 
     def test_not_while_it_is_asked_and_not_back_into_anothers_place(self, world, plan, plain, endpoint):
         run = opened(world, plan(2))
-        with pytest.raises(Refused, match="Pause the run"):
+        with pytest.raises(RunRefused, match="Pause the run"):
             answer_runs.withdraw(run, world.mara, now())
         driven(run)
         answer_runs.withdraw(run, world.mara, now())
         newer = driven(opened(world, a_plan(run.campaign, endpoint, plain)))
         run.refresh_from_db()
-        with pytest.raises(Refused, match="other answers"):
-            answer_runs.bring_back(run, world.mara, now())
+        with pytest.raises(RunRefused, match="other answers"):
+            answer_runs.restore(run, world.mara, now())
         assert Annotation.objects.filter(live=True).count() == 2 and newer.rater == run.rater
 
 
@@ -307,7 +307,7 @@ class TestFiles:
     def test_a_run_is_refused_where_a_file_answered(self, world, plan, plain, endpoint):
         plan = plan(2)
         assert self.brought(world, plan.campaign, 4).outcome == "created"
-        with pytest.raises(Refused, match="came in a file"):
+        with pytest.raises(RunRefused, match="came in a file"):
             opened(world, plan)
         assert not Run.objects.exists()
 
@@ -333,7 +333,7 @@ class TestCounting:
         assert (run.state, run.stopped_because) == ("paused", "closed") and states(run)["pending"] > 0
         late = Annotation.objects.filter(counted=False)
         assert set(late.values_list("uncounted_because", flat=True)) <= {"closed"}
-        with pytest.raises(Refused, match="closed"):
+        with pytest.raises(RunRefused, match="closed"):
             opened(world, a_plan(Campaign.objects.get(pk=run.campaign_id), run.endpoint, Plainly(), setting="x"))
 
     def test_an_excluded_model_is_asked_and_not_counted(self, world, plan):
@@ -365,16 +365,16 @@ class TestReading:
         @dataclass(frozen=True)
         class Kinder(Plainly):
             def read(self, scene, asked, replies):
-                return Read({"relevance": "5" if not replies[-1].text.isdigit() else replies[-1].text})
+                return ParsedReply({"relevance": "5" if not replies[-1].text.isdigit() else replies[-1].text})
 
         use(monkeypatch, Kinder())
         asked = scripted_server.counts()["total"]
-        runner.run(answer_runs.reread(run, world.mara, now()).pk)
+        runner.run(answer_runs.start_reparse(run, world.mara, now()).pk)
         assert states(run) == {"answered": 3} and scripted_server.counts()["total"] == asked
         assert sorted(Rating.objects.filter(counted=True).values_list("code", flat=True)) == ["3", "3", "5"]
         assert Annotation.objects.count() == 3, "what is read as before stands as it is"
         use(monkeypatch, Plainly())
-        runner.run(answer_runs.reread(run, world.mara, now()).pk)
+        runner.run(answer_runs.start_reparse(run, world.mara, now()).pk)
         assert states(run) == {"unparseable": 1, "answered": 2}
         assert Rating.objects.filter(live=True).count() == 2
         assert Annotation.objects.filter(uncounted_because="superseded").count() == 1
@@ -382,8 +382,8 @@ class TestReading:
     def test_a_changed_wording_does_not_read_what_another_asked(self, world, plan, monkeypatch):
         run = driven(opened(world, plan(1)))
         use(monkeypatch, Plainly(version="2"))
-        with pytest.raises(Refused, match="wording has changed"):
-            answer_runs.reread(run, world.mara, now())
+        with pytest.raises(RunRefused, match="wording has changed"):
+            answer_runs.start_reparse(run, world.mara, now())
 
 
 class TestExtending:
@@ -426,7 +426,7 @@ class TestLooking:
             Prices.objects.create(endpoint=endpoint, number=1, table=table)
         half = plan(2)
         assert answer_runs.estimate(half).dollars is None
-        with pytest.raises(Refused, match="no budget can be kept"):
+        with pytest.raises(RunRefused, match="no budget can be kept"):
             opened(world, replace(half, budget=Decimal(1)))
         run = driven(opened(world, half))
         assert (progress_of(run).unpriced, progress_of(run).cost) == (2, 0)
@@ -442,7 +442,7 @@ class TestLooking:
 
     def test_what_would_be_sent(self, world, plan):
         seen = answer_runs.preview(plan(2), 1)
-        assert seen.total == 2 and seen.unit.item.key == "item-00001" and seen.way == "text" and not seen.lacking
+        assert seen.total == 2 and seen.unit.item.key == "item-00001" and seen.way == "text" and not seen.missing_input
         assert "item-00001 for Egypt" in seen.asked.requests[0].messages[0].pieces[0].text
 
     def test_failures_come_with_what_the_model_said(self, world, plan, scripted_server):

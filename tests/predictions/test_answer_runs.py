@@ -12,8 +12,8 @@ from jobs import services as jobs
 from jobs.models import Job
 from people.models import Rater
 from predictions.models import Attempt, Call, Reply
-from predictions.services import asking, driving, turns
-from predictions.services.answer_runs import Refused
+from predictions.services import requester, result_policy, run_executor
+from predictions.services.answer_runs import RunRefused
 from tests.predictions import scripted
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 from tests.predictions.scripted import Act, Rule
@@ -26,7 +26,7 @@ PRICES = {"scripted": {"in": "1", "out": "2"}}
 def plain(monkeypatch):
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(turns, "BACKOFF", 0.02)
+    monkeypatch.setattr(result_policy, "BACKOFF", 0.02)
     return prompt
 
 
@@ -111,7 +111,7 @@ def test_what_keeps_going_wrong_fails_after_so_many_times(asked, scripted_server
 
 
 def test_who_waits_too_long_gives_up_and_counts_what_it_may_have_cost(asked, monkeypatch):
-    monkeypatch.setattr(turns, "TRIES", 2)
+    monkeypatch.setattr(result_policy, "TRIES", 2)
     run = asked(1, Rule(Act(delay=3)), timeout_seconds=1)
     run.refresh_from_db()
     [call] = run.calls.all()
@@ -155,7 +155,7 @@ def test_failures_one_after_the_other_pause_the_run(asked, scripted_server):
 
 
 def test_many_that_fail_in_one_batch_are_the_last(world, plain, scripted_server, monkeypatch):
-    monkeypatch.setattr(asking, "WINDOW", 0.5)
+    monkeypatch.setattr(requester, "WINDOW", 0.5)
     scripted_server.rules(Rule(scripted.BAD_REQUEST))
     reached = an_endpoint(world, scripted_server.base_url, most_in_flight=16)
     run = driven(opened(world, a_plan(a_campaign(world, 60), reached, plain)))
@@ -164,8 +164,8 @@ def test_many_that_fail_in_one_batch_are_the_last(world, plain, scripted_server,
 
 
 def test_a_row_of_failures_goes_on_from_slice_to_slice(world, plain, scripted_server, monkeypatch):
-    monkeypatch.setattr(driving, "SLICE", 0.0)
-    monkeypatch.setattr(driving, "LOOK", 0.0)
+    monkeypatch.setattr(run_executor, "SLICE", 0.0)
+    monkeypatch.setattr(run_executor, "LOOK", 0.0)
     Job.objects.create(kind="another", title="Another", scope="x:1")
     scripted_server.rules(Rule(scripted.BAD_REQUEST))
     run = opened(world, a_plan(a_campaign(world, 60), an_endpoint(world, scripted_server.base_url), plain))
@@ -225,7 +225,7 @@ def test_nobody_elses_replies_are_taken(world, plain, scripted_server, asked):
 class TestRefusals:
     def test_one_run_for_a_model_and_setting(self, world, plain, asked):
         run = asked(1)
-        with pytest.raises(Refused, match="has a run here already"):
+        with pytest.raises(RunRefused, match="has a run here already"):
             opened(world, a_plan(run.campaign, run.endpoint, plain))
         assert opened(world, a_plan(run.campaign, run.endpoint, plain, setting="other")).rater.setting == "other"
 
@@ -234,20 +234,20 @@ class TestRefusals:
         endpoint = an_endpoint(world, scripted_server.base_url)
         endpoint.team = world.other_team
         endpoint.save()
-        with pytest.raises(Refused, match="Choose another one"):
+        with pytest.raises(RunRefused, match="Choose another one"):
             opened(world, a_plan(campaign, endpoint, plain))
         endpoint.team, endpoint.retired_at = world.team, timezone.now()
         endpoint.save()
-        with pytest.raises(Refused, match="Choose another one"):
+        with pytest.raises(RunRefused, match="Choose another one"):
             opened(world, a_plan(campaign, endpoint, plain))
         assert not Call.objects.exists() and not Rater.objects.filter(kind="model").exists()
 
     def test_a_budget_without_a_price_and_a_selection_of_nothing(self, world, plain, scripted_server):
         campaign = a_campaign(world)
         endpoint = an_endpoint(world, scripted_server.base_url, {"another": {"in": "1"}})
-        with pytest.raises(Refused, match="no budget can be kept"):
+        with pytest.raises(RunRefused, match="no budget can be kept"):
             opened(world, a_plan(campaign, endpoint, plain, budget=Decimal(1)))
-        with pytest.raises(Refused, match="No item fits"):
+        with pytest.raises(RunRefused, match="No item fits"):
             opened(world, a_plan(campaign, endpoint, plain, selection={"conditions": ["nowhere"]}))
 
     def test_closed_campaigns_and_drafts(self, world, plain, scripted_server):
@@ -255,5 +255,5 @@ class TestRefusals:
         endpoint = an_endpoint(world, scripted_server.base_url)
         for state, words in (("draft", "draft"), ("closed", "closed")):
             campaign.state = state
-            with pytest.raises(Refused, match=words):
+            with pytest.raises(RunRefused, match=words):
                 opened(world, a_plan(campaign, endpoint, plain))

@@ -8,8 +8,8 @@ from django.utils import timezone
 from annotation.models import Campaign
 from people.services.raters import rater_of
 from predictions.models import Run
-from predictions.services import answer_runs, turns
-from predictions.services.selecting import came_since, spots_of
+from predictions.services import answer_runs, result_policy
+from predictions.services.unit_selection import count_new_units, select_item_targets
 from tests.annotation.chain.factories import answer, hand
 from tests.personas import World
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
@@ -36,7 +36,7 @@ def campaign(world: World) -> Campaign:
 def start(world: World, campaign: Campaign, scripted_server: Server, monkeypatch: pytest.MonkeyPatch) -> Any:
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(turns, "BACKOFF", 0.02)
+    monkeypatch.setattr(result_policy, "BACKOFF", 0.02)
     endpoint = an_endpoint(world, scripted_server.base_url)
     return lambda **more: opened(world, a_plan(campaign, endpoint, prompt, **more))
 
@@ -60,19 +60,19 @@ def test_a_sample_takes_answered_units_only_while_there_are_enough(campaign: Cam
 
 
 def test_full_units_come_first_then_some_then_none(campaign: Campaign) -> None:
-    order = [spot.key for spot in spots_of(campaign, {"sample": 100}, 3)]
+    order = [spot.key for spot in select_item_targets(campaign, {"sample": 100}, 3)]
     submitted = dict(campaign.cohorts.get().slots.values_list("unit__item__key", "submitted"))
     counts = [submitted[key] for key in order]
     assert counts == sorted(counts, reverse=True) and counts[0] == 2 and counts[-1] == 0
 
 
 def test_the_same_seed_draws_the_same_units_and_another_draws_others(campaign: Campaign) -> None:
-    first, again, other = (spots_of(campaign, {"sample": 8}, seed) for seed in (3, 3, 4))
+    first, again, other = (select_item_targets(campaign, {"sample": 8}, seed) for seed in (3, 3, 4))
     assert first == again and set(first) != set(other)
 
 
 def test_any_item_draws_by_the_seed_alone(campaign: Campaign) -> None:
-    drawn = spots_of(campaign, {"sample": 50, "draw": "any"}, 3)
+    drawn = select_item_targets(campaign, {"sample": 50, "draw": "any"}, 3)
     assert len({spot.key for spot in drawn} & answered(campaign)) < len(answered(campaign))
 
 
@@ -83,7 +83,7 @@ def test_a_drawn_sample_stays_though_people_answer_other_units_since(
     before = keys(run)
     for _number in range(30):
         answer(hand(rater_of(world.nour), campaign, world.egypt), relevance="4")
-    assert came_since(run) == 0 and answer_runs.extend(run, world.mara, timezone.now()) == 0
+    assert count_new_units(run) == 0 and answer_runs.extend(run, world.mara, timezone.now()) == 0
     assert keys(run) == before
 
 

@@ -107,13 +107,13 @@ def test_what_cannot_be_read_is_told_apart_and_the_rest_goes_on(models_root: Pat
 
 @pytest.mark.parametrize("name", ["", "..", "../tiny", "/etc", "a/b", ".hidden", "tiny\n", "missing", "lock"])
 def test_only_folders_of_the_operators_are_opened(models_root: Path, name: str) -> None:
-    with pytest.raises(torch_setup.Unavailable, match="no folder"):
+    with pytest.raises(torch_setup.ModelUnavailable, match="no folder"):
         clip.load(f"local-dir:{name}")
 
 
 def test_a_link_out_of_the_folder_is_not_followed(models_root: Path, tmp_path: Path) -> None:
     (models_root / "away").symlink_to(tmp_path)
-    with pytest.raises(torch_setup.Unavailable, match="no folder"):
+    with pytest.raises(torch_setup.ModelUnavailable, match="no folder"):
         clip.load("local-dir:away")
     (models_root / "away").unlink()
 
@@ -123,9 +123,9 @@ def test_a_model_without_weights_is_refused_never_random(models_root: Path, tmp_
     (tmp_path / "bare").mkdir()
     config = (models_root / "tiny" / "open_clip_config.json").read_text()
     (tmp_path / "bare" / "open_clip_config.json").write_text(config)
-    with pytest.raises(torch_setup.Unavailable, match="“local-dir:bare” could not be loaded"):
+    with pytest.raises(torch_setup.ModelUnavailable, match="“local-dir:bare” could not be loaded"):
         clip.load("local-dir:bare")
-    with pytest.raises(torch_setup.Unavailable, match="open_clip knows no “ViT-B-32/nobody”"):
+    with pytest.raises(torch_setup.ModelUnavailable, match="open_clip knows no “ViT-B-32/nobody”"):
         clip.load("ViT-B-32/nobody")
 
 
@@ -146,13 +146,13 @@ def test_code_that_comes_with_a_model_is_never_run(models_root: Path, tmp_path: 
         (folder / "tokenizer_config.json").write_text(json.dumps(told))
         (folder / "config.json").write_text(json.dumps({"model_type": "clip"}))
         (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Evil: pass\n")
-    with pytest.raises(torch_setup.Unavailable, match=r"trust_remote_code.*never run"):
+    with pytest.raises(torch_setup.ModelUnavailable, match=r"trust_remote_code.*never run"):
         clip.load("local-dir:asks")
-    with pytest.raises(torch_setup.Unavailable, match="could not be loaded"):
+    with pytest.raises(torch_setup.ModelUnavailable, match="could not be loaded"):
         clip.load("local-dir:brings")
     assert not (tmp_path / "ran").exists()
     a_copy(models_root, tmp_path / "paths", hf_model_name=str(models_root / "tiny"))
-    with pytest.raises(torch_setup.Unavailable, match="is no name of a model"):
+    with pytest.raises(torch_setup.ModelUnavailable, match="is no name of a model"):
         clip.load("local-dir:paths")
     a_copy(models_root, tmp_path / "kind", tokenizer_kwargs={"clean": "canonicalize"})
     assert clip.load("local-dir:kind").dimensions == 48, "what is harmless is taken"
@@ -163,14 +163,14 @@ def test_code_that_comes_with_a_model_is_never_run(models_root: Path, tmp_path: 
 def test_a_name_of_the_hub_is_no_path_on_this_machine(name: str) -> None:
     loads = [detector.load, grounding.load, lambda one: clip.load(f"hf-hub:{one}")]
     for load in loads:
-        with pytest.raises(torch_setup.Unavailable, match="is no name of a model"):
+        with pytest.raises(torch_setup.ModelUnavailable, match="is no name of a model"):
             load(name)
 
 
 def test_without_the_packages_a_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_setup, "installed", lambda: False)
-    torch_setup.forget()
-    with pytest.raises(torch_setup.Unavailable, match=r"Run \./emic models, then restart\."):
+    torch_setup.unload_models()
+    with pytest.raises(torch_setup.ModelUnavailable, match=r"Run \./emic models, then restart\."):
         clip.load(MODEL)
 
 
@@ -196,10 +196,10 @@ def test_only_what_the_operator_lists_is_fetched(settings: LazySettings, monkeyp
     monkeypatch.setattr(transformers.AutoModelForObjectDetection, "from_pretrained", fetches)
     monkeypatch.setattr(transformers.AutoModelForZeroShotObjectDetection, "from_pretrained", fetches)
     for name, kind in names.items():
-        torch_setup.forget()
-        with pytest.raises(torch_setup.Unavailable, match="is none of the models that are fetched here"):
+        torch_setup.unload_models()
+        with pytest.raises(torch_setup.ModelUnavailable, match="is none of the models that are fetched here"):
             kind.load(name)
     settings.HUB_MODELS = list(names)
     for name, kind in names.items():
-        with pytest.raises(torch_setup.Unavailable, match="is fetched"):
+        with pytest.raises(torch_setup.ModelUnavailable, match="is fetched"):
             kind.load(name)

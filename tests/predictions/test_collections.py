@@ -128,7 +128,7 @@ def test_a_kill_anywhere_loses_nothing_and_doubles_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
     monkeypatch.setattr(collections, "STEP", 2)
-    real, steps = collections.settle, []
+    real, steps = collections.import_batch, []
 
     def stops(*args: Any) -> Any:
         steps.append(1)
@@ -137,7 +137,7 @@ def test_a_kill_anywhere_loses_nothing_and_doubles_nothing(
             raise KeyboardInterrupt  # as a kill would, before the step is committed
         return found
 
-    monkeypatch.setattr(collections, "settle", stops)
+    monkeypatch.setattr(collections, "import_batch", stops)
     upload = SimpleUploadedFile("a.jsonl", jsonl([QUERIES[0], *ENTRIES, QUERIES[1]]))
     facts = {"key": "dishes", "version": "1", "name": "Dishes", "licence": ""}
     job = collections.start(world.benchmark, world.mara, upload, **facts)

@@ -21,8 +21,8 @@ from predictions.exports import run_lines
 from predictions.models import Entry, Query, Ranking, Run
 from predictions.readers import runs_of, vectors_of
 from predictions.services import encoder_runs, encoding
-from predictions.services.encoder_runs import Plan
-from predictions.services.runs import Refused, withdraw
+from predictions.services.encoder_runs import EncoderPlan
+from predictions.services.runs import FileRunRefused, withdraw
 from tests.personas import World
 from tests.predictions.shapes import MODEL, a_collection, a_run, an_endpoint, stored, texts_of
 from tests.predictions.test_clip import bare
@@ -86,7 +86,7 @@ def test_embeddings_are_read_by_id_and_lie_on_disk_in_16_bits(world: World, mode
     assert [entry.key for entry in entries] == sorted(entry.key for entry in entries) and len(entries) == 32
     pixels, _words = bare(models_root, [encoding.original(entry.image.sha256) for entry in entries if entry.image], [])
     np.testing.assert_allclose(vectors, pixels.astype(np.float16).astype(np.float32), atol=6e-4)
-    held = encoding.stored(run.options["vectors"])
+    held = encoding.vector_store(run.options["vectors"])
     assert np.load(held.shard(0)).dtype == np.float16 and held.bytes() < 32 * 48 * 2 + 1000
     assert len(list(run_lines(run))) == 32
     held.shard(0).unlink()
@@ -97,9 +97,11 @@ def test_what_is_encoded_is_not_encoded_again(world: World, models_root: Path, m
     collection = a_collection(world)
     a_run(world, collection)
     asked = []
-    stream = clip.Clip.stream
+    stream = clip.ClipEncoder.stream
     monkeypatch.setattr(
-        clip.Clip, "stream", lambda self, fetches, *more: asked.append(len(fetches)) or stream(self, fetches, *more)
+        clip.ClipEncoder,
+        "stream",
+        lambda self, fetches, *more: asked.append(len(fetches)) or stream(self, fetches, *more),
     )
     assert a_run(world, collection, "forced_choice", query_set="choice").complete
     assert sum(asked) == 0  # neither the pictures; the texts of another query set are few
@@ -114,13 +116,13 @@ def test_a_template_is_put_round_the_words_and_makes_another_run(world: World, m
     assert framed.system_prompt == "a photo of {text}" and framed.complete
     query = Query.objects.filter(collection=collection, query_set="captions").first()
     assert Ranking.objects.get(run=plain, query=query).scores != Ranking.objects.get(run=framed, query=query).scores
-    with pytest.raises(Refused, match=r"Write \{text\}"):
+    with pytest.raises(FileRunRefused, match=r"Write \{text\}"):
         a_run(world, collection, template="a photo")
 
 
 def test_ties_go_by_key() -> None:
-    assert scoring.best([0.5, 0.7, 0.7, 0.1, 0.5], ["d", "c", "b", "e", "a"], 3) == (["b", "c", "a"], [0.7, 0.7, 0.5])
-    assert scoring.best([1.0], ["a"], 5) == (["a"], [1.0]) and scoring.best([], [], 5) == ([], [])
+    assert scoring.top_k([0.5, 0.7, 0.7, 0.1, 0.5], ["d", "c", "b", "e", "a"], 3) == (["b", "c", "a"], [0.7, 0.7, 0.5])
+    assert scoring.top_k([1.0], ["a"], 5) == (["a"], [1.0]) and scoring.top_k([], [], 5) == ([], [])
 
 
 def test_an_unreadable_picture_is_told_and_the_run_counts_only_where_that_was_said(
@@ -149,7 +151,7 @@ def test_an_unreadable_picture_is_told_and_the_run_counts_only_where_that_was_sa
 def test_a_second_run_is_refused_until_the_first_is_withdrawn(world: World, models_root: Path) -> None:
     collection = a_collection(world, 1)
     run = a_run(world, collection)
-    with pytest.raises(Refused, match="Withdraw it first"):
+    with pytest.raises(FileRunRefused, match="Withdraw it first"):
         a_run(world, collection)
     withdraw(run, world.mara, timezone.now())
     assert a_run(world, collection).complete
@@ -171,17 +173,17 @@ def test_what_cannot_be_run_is_refused_before_it_begins(world: World, change: di
     said = {"task": "retrieval", "query_set": "captions"} | {
         k: v for k, v in change.items() if k in ("task", "query_set")
     }
-    plan = Plan(
+    plan = EncoderPlan(
         collection=collection, endpoint=an_endpoint(world, change.get("endpoint", "open_clip")), model=MODEL,
         name="Tiny", **said,
     )  # fmt: skip
-    with pytest.raises(Refused, match=words):
+    with pytest.raises(FileRunRefused, match=words):
         encoder_runs.open_run(plan, world.mara, timezone.now())
     assert not Run.objects.exists()
 
 
 def test_a_model_that_is_not_there_ends_the_job_with_its_sentence(world: World, models_root: Path) -> None:
-    plan = Plan(
+    plan = EncoderPlan(
         collection=a_collection(world, 1), endpoint=an_endpoint(world), model="local-dir:gone", name="Gone",
         task="embedding",
     )  # fmt: skip
@@ -197,9 +199,9 @@ def test_stopped_by_a_person_it_goes_on_and_ends_the_same(world: World, models_r
     monkeypatch.setattr(encoding, "SHARD", 8)
     monkeypatch.setattr("predictions.vectors.SHARD", 8)
     collection = a_collection(world)
-    plan = Plan(collection=collection, endpoint=an_endpoint(world), model=MODEL, name="Tiny", task="embedding")
+    plan = EncoderPlan(collection=collection, endpoint=an_endpoint(world), model=MODEL, name="Tiny", task="embedding")
     run = encoder_runs.open_run(plan, world.mara, timezone.now())
-    job, write = Job.objects.get(pk=run.job_id), encoding.Store.write
+    job, write = Job.objects.get(pk=run.job_id), encoding.VectorStore.write
     written: list[int] = []
 
     def stopping(self: Any, number: int, vectors: Any) -> None:
@@ -208,7 +210,7 @@ def test_stopped_by_a_person_it_goes_on_and_ends_the_same(world: World, models_r
         if len(written) == 2:
             services.request_cancel(job, world.mara)
 
-    monkeypatch.setattr(encoding.Store, "write", stopping)
+    monkeypatch.setattr(encoding.VectorStore, "write", stopping)
     runner.run(job.pk)
     run.refresh_from_db()
     assert run.state == "cancelled" and run.stopped_because == "person" and not run.complete
@@ -220,18 +222,18 @@ def test_stopped_by_a_person_it_goes_on_and_ends_the_same(world: World, models_r
 
 
 def test_withdrawn_while_it_runs_it_stops(world: World, models_root: Path, monkeypatch: Any) -> None:
-    plan = Plan(
+    plan = EncoderPlan(
         collection=a_collection(world, 1), endpoint=an_endpoint(world), model=MODEL, name="Tiny", task="retrieval",
         query_set="captions",
     )  # fmt: skip
     run = encoder_runs.open_run(plan, world.mara, timezone.now())
-    write = encoding.Store.write
+    write = encoding.VectorStore.write
 
     def withdrawing(self: Any, number: int, vectors: Any) -> None:
         write(self, number, vectors)
         withdraw(run, world.mara, timezone.now())
 
-    monkeypatch.setattr(encoding.Store, "write", withdrawing)
+    monkeypatch.setattr(encoding.VectorStore, "write", withdrawing)
     runner.run(run.job_id)
     run.refresh_from_db()
     assert not run.complete and not Ranking.objects.exists()

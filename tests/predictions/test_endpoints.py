@@ -17,15 +17,15 @@ from people.models import Rater
 from predictions.backends.contract import Decoding
 from predictions.backends.openai import OpenAI
 from predictions.models import Endpoint, Run
-from predictions.prompts.contract import Message, Request, Words
+from predictions.prompts.contract import Message, Request, TextPart
 from predictions.services import endpoints, secrets
-from predictions.services.endpoints import Refused
+from predictions.services.endpoints import EndpointRefused
 from tests.personas import World
 from tests.predictions import scripted
 from tests.predictions.scripted import OFFERS, Act, Asked, Rule, Server
 
 SECRET = "sk-nile-0123456789abcdefghijk"
-ASKED = Request(messages=(Message("user", (Words("Is anybody there?"),)),))
+ASKED = Request(messages=(Message("user", (TextPart("Is anybody there?"),)),))
 Make = Callable[..., Endpoint]
 
 
@@ -75,7 +75,7 @@ def test_an_endpoint_is_made_and_changed_on_record(world: World, make: Make) -> 
     ids=str,
 )
 def test_what_cannot_be_asked_is_refused_in_words(make: Make, fields: dict[str, Any]) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(EndpointRefused) as refused:
         make(**fields)
     assert refused.value.words
     assert not Endpoint.objects.exists()
@@ -83,7 +83,7 @@ def test_what_cannot_be_asked_is_refused_in_words(make: Make, fields: dict[str, 
 
 def test_names_are_once_in_a_team(world: World, make: Make) -> None:
     make()
-    with pytest.raises(Refused, match="already"):
+    with pytest.raises(EndpointRefused, match="already"):
         make()
     endpoints.create(world.other_team, world.rival, timezone.now(), name="Our vLLM", base_url="https://x.org/v1")
 
@@ -109,7 +109,7 @@ def test_the_secret_is_encrypted_used_and_never_shown(make: Make, scripted_serve
 @pytest.mark.parametrize("secret", ["two\nlines", "ключ", "x" * 5000, "bell\a"])
 def test_what_is_no_secret_is_refused(make: Make, world: World, secret: str) -> None:
     endpoint = make()
-    with pytest.raises(Refused):
+    with pytest.raises(EndpointRefused):
         endpoints.set_secret(endpoint, secret, world.team_admin, timezone.now())
     endpoint.refresh_from_db()
     assert endpoint.secret == ""
@@ -144,7 +144,7 @@ def test_a_run_is_asked_of_one_server_from_first_to_last(make: Make, world: Worl
     endpoint, rater = make(), Rater.objects.create(kind=Rater.Kind.MODEL, team=world.team, name="qwen")
     facts = {"benchmark": world.benchmark, "rater": rater, "endpoint": endpoint, "task": Run.Task.FACTS}
     run = Run.objects.create(state=Run.State.PAUSED, **facts)
-    with pytest.raises(Refused, match="not over"):
+    with pytest.raises(EndpointRefused, match="not over"):
         endpoints.change(endpoint, world.team_admin, timezone.now(), base_url="https://other.example.org/v1")
     endpoints.change(endpoint, world.team_admin, timezone.now(), base_url=endpoint.base_url, most_in_flight=3)
     Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED)
@@ -153,12 +153,12 @@ def test_a_run_is_asked_of_one_server_from_first_to_last(make: Make, world: Worl
 
 
 def test_what_is_wrong_is_named(make: Make) -> None:
-    with pytest.raises(Refused, match="name: "):
+    with pytest.raises(EndpointRefused, match="name: "):
         make(name="")
 
 
 def test_an_endpoint_stays_of_its_kind(make: Make, world: World) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(EndpointRefused):
         endpoints.change(make(), world.team_admin, timezone.now(), kind="open_clip")
 
 
@@ -176,7 +176,7 @@ def test_a_retired_endpoint_is_asked_no_more_and_has_no_secret(make: Make, world
         lambda: endpoints.set_secret(stored, SECRET, world.team_admin, timezone.now()),
         lambda: endpoints.change(stored, world.team_admin, timezone.now(), name="Again"),
     ):
-        with pytest.raises(Refused, match="retired"):
+        with pytest.raises(EndpointRefused, match="retired"):
             use()
 
 
@@ -188,39 +188,39 @@ def test_rotation_encrypts_anew_and_the_old_key_may_go(
     one, without = make(), make(name="No secret")
     endpoints.set_secret(one, SECRET, world.team_admin, timezone.now())
     settings.SECRETS_KEYS = [new, old]
-    assert secrets.shown(one.secret) == SECRET, "both are tried"
+    assert secrets.decrypt(one.secret) == SECRET, "both are tried"
     said = StringIO()
     call_command("rotate_secrets", stdout=said)
     assert said.getvalue().startswith("1 secrets")
     settings.SECRETS_KEYS = [new]
     one.refresh_from_db()
-    assert secrets.shown(one.secret) == SECRET
+    assert secrets.decrypt(one.secret) == SECRET
     without.refresh_from_db()
     assert without.secret == ""
     settings.SECRETS_KEYS = [old]
-    with pytest.raises(Refused, match="Type it in again"):
+    with pytest.raises(EndpointRefused, match="Type it in again"):
         endpoints.backend_for(one)
     with pytest.raises(CommandError, match=str(one.pk)):
         call_command("rotate_secrets", stdout=said)
     one.refresh_from_db()
     settings.SECRETS_KEYS = [new]
-    assert secrets.shown(one.secret) == SECRET, "what no key opened was left as it is"
+    assert secrets.decrypt(one.secret) == SECRET, "what no key opened was left as it is"
 
 
 def test_a_site_without_a_key_keeps_no_secret(make: Make, world: World, settings: LazySettings) -> None:
     endpoint = make()
     for keys in ([], ["short"], ["?" * 44]):
         settings.SECRETS_KEYS = keys
-        with pytest.raises(Refused, match="EMIC_SECRETS_KEY"):
+        with pytest.raises(EndpointRefused, match="EMIC_SECRETS_KEY"):
             endpoints.set_secret(endpoint, SECRET, world.team_admin, timezone.now())
-        assert bool(secrets.mistake()) is bool(keys)
+        assert bool(secrets.key_problem()) is bool(keys)
 
 
 def test_either_alphabet_of_base_64_is_a_key(settings: LazySettings) -> None:
     settings.SECRETS_KEYS = ["-_" * 21 + "8="]
-    kept = secrets.hidden("x")
+    kept = secrets.encrypt("x")
     settings.SECRETS_KEYS = ["+/" * 21 + "8="]
-    assert secrets.shown(kept) == "x"
+    assert secrets.decrypt(kept) == "x"
 
 
 def test_prices_have_versions_and_no_rounding(make: Make, world: World) -> None:
@@ -258,7 +258,7 @@ def test_a_model_without_a_price_costs_nobody_knows_what(make: Make, world: Worl
     ],
 )  # fmt: skip
 def test_what_is_no_price_is_refused(make: Make, world: World, table: dict[str, dict[str, str]]) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(EndpointRefused):
         endpoints.set_prices(make(), table, world.team_admin, timezone.now())
 
 
@@ -314,7 +314,7 @@ def test_a_slow_server_does_not_hold_the_site(
     assert not checked.works and "slowly" in checked.words
     assert scripted_server.counts()["total"] < 5
     monkeypatch.setattr(endpoints, "_SEATS", BoundedSemaphore(1))
-    with endpoints._SEATS, pytest.raises(Refused, match="Others are checking"):
+    with endpoints._SEATS, pytest.raises(EndpointRefused, match="Others are checking"):
         endpoints.check(make(name="Other"), world.team_admin, timezone.now())
 
 
@@ -322,5 +322,5 @@ def test_the_back_end_is_of_the_endpoint(make: Make) -> None:
     backend = endpoints.backend_for(make(offers=["schema"], timeout_seconds=7))
     assert isinstance(backend, OpenAI) and backend.offers == ("schema",) and backend.wire.seconds == 7
     backend.close()
-    with pytest.raises(Refused, match="no vectors"):
+    with pytest.raises(EndpointRefused, match="no vectors"):
         endpoints.encoder_for(make(name="Other"), "ViT-B-32")

@@ -4,7 +4,7 @@ from annotation.models import Annotation, Slot
 from annotation.sheets import Sheet
 from benchmarks.models import Item
 from people.models import Rater
-from predictions.example_items import by_rule
+from predictions.example_items import choose_example_items
 from predictions.prompts.registry import prompt
 from predictions.scenes import Scenes
 from tests.personas import SHEET, World
@@ -18,12 +18,14 @@ def test_one_item_a_culture_that_a_person_answered(world: World) -> None:
         opened = open_campaign(world, cohort)
         for slot in Slot.objects.filter(cohort=opened, unit__item__in=items[:4]):
             assign(opened, person, slot, code="4")
-    chosen = by_rule(world.stage)
+    chosen = choose_example_items(world.stage)
     targets = dict(Annotation.objects.values_list("assignment__unit__item__key", "assignment__unit__target"))
     assert len(chosen) == 2 and set(chosen) <= {one.key for one in items[:4]}
     assert set(chosen) <= set(targets)
-    assert chosen == by_rule(world.stage), "the same every time"
-    assert {tuple(by_rule(world.stage, seed)) for seed in range(20)} != {tuple(chosen)}, "drawn, not the first"
+    assert chosen == choose_example_items(world.stage), "the same every time"
+    assert {tuple(choose_example_items(world.stage, seed)) for seed in range(20)} != {tuple(chosen)}, (
+        "drawn, not the first"
+    )
 
 
 def test_a_models_answer_is_no_example(world: World) -> None:
@@ -34,10 +36,10 @@ def test_a_models_answer_is_no_example(world: World) -> None:
     assert slot is not None
     made = assign(opened, world.nour, slot, code="4")
     few, sheet = prompt("culturalvqa-few-shot"), Sheet.from_json(SHEET)
-    scenes = Scenes(world.stage, sheet, few, {"examples": by_rule(world.stage)})
+    scenes = Scenes(world.stage, sheet, few, {"examples": choose_example_items(world.stage)})
     assert [one["item"] for one in scenes.options["examples"]] == [slot.unit.item.key]
     model = Rater.objects.create(kind=Rater.Kind.MODEL, team=world.team, name="model-a")
     Annotation.objects.filter(assignment=made).update(rater=model)
-    assert by_rule(world.stage) == []
+    assert choose_example_items(world.stage) == []
     again = Scenes(world.stage, sheet, few, {"examples": [slot.unit.item.key]})
     assert [one["answer"] for one in again.options["examples"]] == [""]

@@ -15,7 +15,7 @@ from jobs.models import Event
 from predictions import calibration, scoring
 from predictions.models import Entry
 from predictions.readers import vectors_of
-from predictions.services import filtering, near_duplicates
+from predictions.services import near_duplicates, score_filter
 from tests.personas import World
 from tests.predictions.shapes import a_collection, a_run
 from tests.samples import assign, open_campaign
@@ -78,18 +78,18 @@ def labelled(world: World) -> None:
 
 @pytest.mark.django_db
 def test_people_say_what_is_right_by_majority_and_the_divided_are_left_out(world: World, labelled: None) -> None:
-    told = filtering.sample(world.stage, "clip_score", "relevance", {"4", "5"})
+    told = score_filter.labelled_scores(world.stage, "clip_score", "relevance", {"4", "5"})
     assert list(told.scores) == SCORES[:4] and list(told.right) == RIGHT[:4]
     assert (told.people, told.tied, told.unlabelled) == (2, 1, 1)
     Rating.objects.filter(rater__user=world.tarek).update(counted=False)
-    alone = filtering.sample(world.stage, "clip_score", "relevance", {"4", "5"})
+    alone = score_filter.labelled_scores(world.stage, "clip_score", "relevance", {"4", "5"})
     assert (len(alone.items), alone.people, alone.tied) == (5, 1, 0)
 
 
 @pytest.mark.django_db
 def test_the_choice_becomes_a_fact_of_every_item_and_says_what_was_known(world: World, labelled: None) -> None:
-    told = filtering.sample(world.stage, "clip_score", "relevance", {"4", "5"})
-    fitting, dropped = filtering.choose(world.stage, "clip_score", 23, world.mara, timezone.now(), told)
+    told = score_filter.labelled_scores(world.stage, "clip_score", "relevance", {"4", "5"})
+    fitting, dropped = score_filter.apply_threshold(world.stage, "clip_score", 23, world.mara, timezone.now(), told)
     assert (fitting, dropped) == (4, 2)
     items = list(Item.objects.filter(stage=world.stage).order_by("key").values_list("pk", flat=True))
     assert [facts_of([pk])[pk]["fits"] for pk in items] == [0, 0, 1, 1, 1, 1]
@@ -98,7 +98,7 @@ def test_the_choice_becomes_a_fact_of_every_item_and_says_what_was_known(world: 
     said = Event.objects.get(verb="filter.chosen")
     assert said.actor == world.mara and said.data["threshold"] == 23
     assert said.data["seen"] == {"precision": 0.5, "recall": 0.5, "labelled": 4, "people": 2}
-    filtering.choose(world.stage, "clip_score", 31, world.mara, timezone.now())
+    score_filter.apply_threshold(world.stage, "clip_score", 31, world.mara, timezone.now())
     assert [facts_of([pk])[pk]["fits"] for pk in items] == [0, 0, 0, 0, 0, 1]  # the newest counts
 
 
@@ -133,7 +133,7 @@ def test_look_alikes_are_found_inside_a_concept_with_examples_on_both_sides(worl
     assert all(one.similarity < 0.9999 for one in found.below) and found.below
     assert found.concepts == 5 and found.compared == 3 * 66 + 91  # 3 shapes of 12, one of 14, one alone
     entries, vectors = vectors_of(run)
-    units = scoring.units(vectors)
+    units = scoring.normalise_rows(vectors)
     plain = sum(
         units[a] @ units[b] >= 0.9 - 1e-12
         for a in range(len(entries)) for b in range(a)
@@ -167,4 +167,4 @@ def test_however_alike_all_are_the_page_holds_so_many_pairs_and_says_so(
 
 def test_as_many_entries_are_compared_as_there_is_time_for() -> None:
     for pairs, entries in ((0, 1), (1, 2), (2, 2), (3, 3), (15_000_000, 5477), (-5, 1)):
-        assert near_duplicates._room(pairs) == entries
+        assert near_duplicates._max_entries(pairs) == entries

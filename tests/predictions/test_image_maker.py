@@ -9,7 +9,7 @@ from PIL import Image
 
 from benchmarks.services.safe_fetch import FetchRefused, FetchResult
 from predictions.backends.contract import CallError
-from predictions.backends.images import ImageMaker, Refusal, fetched
+from predictions.backends.image_generation import GenerationRefused, ImageMaker, fetched
 from tests.predictions import scripted
 from tests.predictions.scripted import Act, Rule, Server
 from tests.predictions.scripted_replies import PIXEL
@@ -92,5 +92,5 @@ def test_trouble_has_its_class_and_a_filter_is_a_refusal(scripted_server: Server
         assert failed.value.trouble == kind
     blocked = '{"error": {"code": "moderation_blocked", "message": "no"}}'
     scripted_server.rules(Rule(Act(status=400, raw=blocked)))
-    with pytest.raises(Refusal):
+    with pytest.raises(GenerationRefused):
         maker.edit("x", [png()], "painter")

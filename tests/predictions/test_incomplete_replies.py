@@ -11,7 +11,7 @@ from jobs import runner
 from people.services.raters import rater_of
 from predictions.models import Call, Run
 from predictions.prompts.registry import prompt
-from predictions.services import answer_runs, turns
+from predictions.services import answer_runs, result_policy
 from tests.annotation.chain.factories import a_field, answer, hand, points
 from tests.evaluation.test_export_runs import exported
 from tests.personas import World
@@ -29,7 +29,7 @@ EMPTY = {"x0": 0.3, "y0": 0.3, "x1": 0.3, "y1": 0.3}
 @pytest.fixture
 def ask(world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A run over one picture for each reply; the sheet has five ratings and a box."""
-    monkeypatch.setattr(turns, "BACKOFF", 0.02)
+    monkeypatch.setattr(result_policy, "BACKOFF", 0.02)
 
     def ask(*replies: dict[str, Any]) -> Run:
         stage = world.stage
@@ -123,7 +123,7 @@ def test_replies_thrown_away_before_are_kept_when_read_again(world: World, ask: 
     Rating.objects.filter(rater=run.rater).update(live=False, counted=False)
     Call.objects.filter(run=run).update(state="unparseable", reason="sheet", annotation=None)
     Run.objects.filter(pk=run.pk).update(state="failed")
-    runner.run(answer_runs.reread(run, world.mara, timezone.now()).pk)
+    runner.run(answer_runs.start_reparse(run, world.mara, timezone.now()).pk)
     run.refresh_from_db()
     assert (run.state, states(run)) == ("done", {"answered": 1})
     assert Rating.objects.filter(rater=run.rater, counted=True).count() == 5

@@ -15,8 +15,8 @@ from predictions.backends.contract import CallError, Decoding
 from predictions.models import Run
 from predictions.prompts.contract import Request
 from predictions.services import item_facts
-from predictions.services.item_facts import LABELS, OBJECTS, SCORE, Plan
-from predictions.services.runs import Refused
+from predictions.services.item_facts import LABELS, OBJECTS, SCORE, FactPlan
+from predictions.services.runs import FileRunRefused
 from tests.personas import World
 from tests.predictions import tiny_transformers
 from tests.predictions.shapes import MODEL, an_endpoint, store
@@ -51,7 +51,7 @@ def shapes(world: World) -> list[bytes]:
 
 def a_run(world: World, **more: Any) -> Run:
     said = {"model": MODEL, "what": SCORE, "words": "context.assertion", **more}
-    plan = Plan(stage=world.stage, **{"endpoint": an_endpoint(world), **said})
+    plan = FactPlan(stage=world.stage, **{"endpoint": an_endpoint(world), **said})
     run = item_facts.open_run(plan, world.mara, timezone.now())
     runner.run(run.job_id)
     run.refresh_from_db()
@@ -90,7 +90,7 @@ def test_objects_are_counted_by_label_and_the_threshold_is_kept(world: World, ti
 def test_what_was_found_is_not_looked_for_again_after_a_stop(world: World, models_root: Path, monkeypatch: Any) -> None:
     shapes(world)
     monkeypatch.setattr(item_facts, "STEP", 4)
-    plan = Plan(stage=world.stage, endpoint=an_endpoint(world), model=MODEL, what=SCORE, words="context.assertion")
+    plan = FactPlan(stage=world.stage, endpoint=an_endpoint(world), model=MODEL, what=SCORE, words="context.assertion")
     run = item_facts.open_run(plan, world.mara, timezone.now())
     scored, steps = item_facts._scored, []
 
@@ -113,9 +113,9 @@ def test_what_was_found_is_not_looked_for_again_after_a_stop(world: World, model
 
 def test_a_run_needs_its_kind_of_endpoint_and_words(world: World) -> None:
     shapes(world)
-    with pytest.raises(Refused, match="another kind of endpoint"):
+    with pytest.raises(FileRunRefused, match="another kind of endpoint"):
         a_run(world, what=OBJECTS)
-    with pytest.raises(Refused, match="words where you look"):
+    with pytest.raises(FileRunRefused, match="words where you look"):
         a_run(world, words="context.nothing")
     assert not Run.objects.exists()
 
@@ -136,7 +136,7 @@ def test_boxes_are_fractions_inside_the_picture_the_best_first() -> None:
     found = detector.boxes_of(["a", "b"], [0.2, 0.9], [[-5, 0, 50, 20], [10, 10, 120, 45]], (100, 40))
     assert [one.label for one in found] == ["b", "a"]
     assert found[0].box == (0.1, 0.25, 1.0, 1.0) and found[1].box == (0.0, 0.0, 0.5, 0.5)
-    assert detector.counted([*found, found[0]]) == {"b": 2, "a": 1}
+    assert detector.count_labels([*found, found[0]]) == {"b": 2, "a": 1}
 
 
 def test_a_folder_of_another_kind_of_model_is_refused_in_a_sentence(tiny: None) -> None:

@@ -41,24 +41,24 @@ def go_by(one: Limiter, seconds: float) -> None:
 
 def fill(one: Limiter, most: int = 100) -> list[Ticket]:
     """Enter until nobody else may."""
-    return list(itertools.takewhile(bool, (one.enter(0) for _ in range(most))))  # type: ignore[arg-type]
+    return list(itertools.takewhile(bool, (one.acquire(0) for _ in range(most))))  # type: ignore[arg-type]
 
 
 def test_two_workers_share_the_places(make: Make) -> None:
     one, other = make(), make()
     tickets = fill(one)
-    assert len(tickets) == 4 and other.enter(0) is None
-    one.leave(tickets[0], "reply")
-    ticket = other.enter(5)
-    assert ticket is not None and one.enter(0) is None
-    other.leave(ticket, "reply")
-    other.leave(ticket, "reply")  # twice makes no second place
+    assert len(tickets) == 4 and other.acquire(0) is None
+    one.release(tickets[0], "reply")
+    ticket = other.acquire(5)
+    assert ticket is not None and one.acquire(0) is None
+    other.release(ticket, "reply")
+    other.release(ticket, "reply")  # twice makes no second place
     assert len(fill(one)) == 1
 
 
 def test_endpoints_and_sites_do_not_share(make: Make, settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(make())
-    assert Limiter(Endpoint(pk=next(NUMBERS), timeout_seconds=5)).enter(0)
+    assert Limiter(Endpoint(pk=next(NUMBERS), timeout_seconds=5)).acquire(0)
     monkeypatch.setitem(settings.DATABASES["default"], "NAME", "another site")
     assert len(fill(make())) == 4
 
@@ -67,9 +67,9 @@ def test_who_waits_gets_the_place_as_soon_as_it_is_free(make: Make, monkeypatch:
     monkeypatch.setattr(limiter, "LONGEST_NAP", 8.0)
     one = make(most_in_flight=1)
     [ticket] = fill(one)
-    threading.Timer(0.1, lambda: one.leave(ticket, "reply")).start()
+    threading.Timer(0.1, lambda: one.release(ticket, "reply")).start()
     begun = time.monotonic()
-    assert one.enter(20)
+    assert one.acquire(20)
     assert 0.08 < time.monotonic() - begun < 3
 
 
@@ -77,7 +77,7 @@ def test_who_waits_too_long_gets_none(make: Make) -> None:
     one = make()
     fill(one)
     begun = time.monotonic()
-    threads = [threading.Thread(target=lambda: one.enter(0.3)) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: one.acquire(0.3)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -90,33 +90,33 @@ def test_too_many_halves_once_for_all_who_were_there(make: Make) -> None:
     tickets = fill(one)
     assert len(tickets) == 32
     for ticket in tickets:
-        one.leave(ticket, "rate_limit", retry_after=0)
-    assert one.allowed() == 16
+        one.release(ticket, "rate_limit", retry_after=0)
+    assert one.current_limit() == 16
     time.sleep(0.005)
     tickets = fill(make(most_in_flight=32))
     assert len(tickets) == 16, "and for the other workers"
-    one.leave(tickets[0], "rate_limit", retry_after=0)
-    assert one.allowed() == 8
+    one.release(tickets[0], "rate_limit", retry_after=0)
+    assert one.current_limit() == 8
     for outcome in ("reply", "transient", "timeout", "permanent"):
-        one.leave(tickets.pop(), outcome)
-    assert one.allowed() == 8, "only that is a sign of too many"
+        one.release(tickets.pop(), outcome)
+    assert one.current_limit() == 8, "only that is a sign of too many"
 
 
 def test_a_half_is_of_those_who_were_there_and_never_none(make: Make) -> None:
     one = make(most_in_flight=64)
     for _ in range(4):
         time.sleep(0.005)
-        ticket = one.enter(0)
+        ticket = one.acquire(0)
         assert ticket
-        one.leave(ticket, "rate_limit", retry_after=0)
-        assert one.allowed() == 1
+        one.release(ticket, "rate_limit", retry_after=0)
+        assert one.current_limit() == 1
 
 
 def test_places_come_back_one_by_one_when_it_is_quiet(make: Make) -> None:
     one = make(most_in_flight=4)
     for ticket in fill(one):
-        one.leave(ticket, "rate_limit", retry_after=0)
-    assert one.allowed() == 2
+        one.release(ticket, "rate_limit", retry_after=0)
+    assert one.current_limit() == 2
     go_by(one, limiter.QUIET_SECONDS - 8)
     assert len(fill(one)) == 2, "not before"
     go_by(one, 8)
@@ -127,43 +127,43 @@ def test_places_come_back_one_by_one_when_it_is_quiet(make: Make) -> None:
 
 def test_nobody_enters_before_the_server_said(make: Make) -> None:
     one, other = make(), make()
-    ticket = one.enter(0)
+    ticket = one.acquire(0)
     assert ticket
     begun = time.monotonic()
-    one.leave(ticket, "rate_limit", retry_after=1.0)
-    assert other.enter(0.1) is None
-    assert other.enter(10)
+    one.release(ticket, "rate_limit", retry_after=1.0)
+    assert other.acquire(0.1) is None
+    assert other.acquire(10)
     assert 0.9 < time.monotonic() - begun < 5
 
 
 def test_a_cap_a_minute_holds_whoever_asks(make: Make) -> None:
     one, other = make(per_minute=3), make(per_minute=3)
     for _ in range(3):
-        ticket = one.enter(0)
+        ticket = one.acquire(0)
         assert ticket
-        one.leave(ticket, "reply")
-    assert other.enter(0.1) is None, "all places are free, and the minute is not over"
+        one.release(ticket, "reply")
+    assert other.acquire(0.1) is None, "all places are free, and the minute is not over"
     server = limiter._server(os.environ["EMIC_LIMITS_URL"])
     oldest = server.zrange(one._minute, 0, 0)[0]
     server.zincrby(one._minute, -60_001, oldest)  # a minute goes by for the first of them
-    assert other.enter(0) and other.enter(0) is None
+    assert other.acquire(0) and other.acquire(0) is None
 
 
 def test_a_lower_setting_holds_at_once(make: Make) -> None:
     tickets = fill(make(most_in_flight=8))
     lower = make(most_in_flight=2)
-    assert lower.enter(0) is None
+    assert lower.acquire(0) is None
     for ticket in tickets[:7]:
-        lower.leave(ticket, "reply")
+        lower.release(ticket, "reply")
     assert len(fill(lower)) == 1
 
 
 def test_without_valkey_nobody_enters_and_nobody_fails(make: Make, settings: LazySettings) -> None:
     settings.LIMITS_URL = "redis+socket:///nowhere/valkey.sock"
     one = make()
-    assert one.enter(0.1) is None
-    one.leave(Ticket("lost", 0), "rate_limit")
-    assert one.allowed() == 4
+    assert one.acquire(0.1) is None
+    one.release(Ticket("lost", 0), "rate_limit")
+    assert one.current_limit() == 4
 
 
 WORKER = """
@@ -204,7 +204,7 @@ def test_processes_share_the_places_too(settings: LazySettings) -> None:
     said = [one.communicate(timeout=60)[0].split() for one in workers]
     assert [int(count) for _most, count in said] == [60, 60], "everybody got a place in the end"
     assert max(int(most) for most, _count in said) <= 4
-    assert Limiter(Endpoint(pk=number, timeout_seconds=1)).enter(0)
+    assert Limiter(Endpoint(pk=number, timeout_seconds=1)).acquire(0)
 
 
 def test_places_of_a_killed_worker_come_back(settings: LazySettings) -> None:
@@ -212,30 +212,30 @@ def test_places_of_a_killed_worker_come_back(settings: LazySettings) -> None:
     holder = worker("hold", number, site, 2.0)  # a lease of three seconds
     assert holder.stdout and holder.stdout.readline().strip() == "3"
     one = Limiter(Endpoint(pk=number, most_in_flight=4, timeout_seconds=5))
-    assert one.enter(0) and one.enter(0) is None
+    assert one.acquire(0) and one.acquire(0) is None
     holder.send_signal(signal.SIGKILL)
     holder.wait(10)
-    assert one.enter(15), "when the lease is over"
+    assert one.acquire(15), "when the lease is over"
     assert len(fill(one)) == 2, "and not those of the living"
 
 
 def test_who_takes_a_job_over_frees_what_its_earlier_attempts_held_and_no_other(make: Make) -> None:
     dead, other, next_one = make(), make(), make()
-    dead.take_over("7:1")
-    other.take_over("70:1")
-    assert dead.enter(0) and dead.enter(0) and other.enter(0)
-    next_one.take_over("7:2")
+    dead.adopt_tickets("7:1")
+    other.adopt_tickets("70:1")
+    assert dead.acquire(0) and dead.acquire(0) and other.acquire(0)
+    next_one.adopt_tickets("7:2")
     mine = fill(next_one)
     assert len(mine) == 3, "of four places, one is another job's"
-    next_one.take_over("7:2")
-    assert next_one.enter(0) is None, "its own stay its own"
+    next_one.adopt_tickets("7:2")
+    assert next_one.acquire(0) is None, "its own stay its own"
 
 
 def test_a_call_costs_little(make: Make) -> None:
     one = make(most_in_flight=64)
     begun = time.process_time()
     for _ in range(300):
-        ticket = one.enter(1)
+        ticket = one.acquire(1)
         assert ticket
-        one.leave(ticket, "reply")
+        one.release(ticket, "reply")
     assert (time.process_time() - begun) / 300 < 0.002, "of the five milliseconds that a call may take in all"

@@ -7,13 +7,13 @@ import pytest
 from django.conf import LazySettings
 
 from config import endpoints
-from predictions.backends import lines
+from predictions.backends import connections
 from predictions.backends.contract import CallError, Decoding
 from predictions.backends.openai import OpenAI
-from predictions.prompts.contract import Message, Request, Words
+from predictions.prompts.contract import Message, Request, TextPart
 from tests.predictions.scripted import Server
 
-ASKED = Request(messages=(Message("user", (Words("Is anybody there?"),)),))
+ASKED = Request(messages=(Message("user", (TextPart("Is anybody there?"),)),))
 INSIDE = ["127.0.0.1", "::1", "10.1.2.3", "192.168.0.9", "172.31.0.1", "100.64.0.7", "fd00::1", "::ffff:10.0.0.1"]
 NEVER = ["169.254.169.254", "fe80::1", "0.0.0.0", "224.0.0.1", "168.63.129.16", "64:ff9b::a00:1", "255.255.255.255"]
 METADATA = [
@@ -22,7 +22,7 @@ METADATA = [
 ]  # fmt: skip
 
 
-def names(*numbers: str) -> lines.Resolve:
+def names(*numbers: str) -> connections.Resolve:
     def resolve(host: str) -> Sequence[str]:
         return numbers
 
@@ -32,50 +32,50 @@ def names(*numbers: str) -> lines.Resolve:
 @pytest.mark.parametrize("number", INSIDE)
 def test_a_private_address_is_asked_only_where_the_operator_lets_it(settings: LazySettings, number: str) -> None:
     settings.PRIVATE_ENDPOINTS = endpoints.LAN
-    assert lines.numbers_of("models", in_clear=False, resolve=names(number)) == (number,)
+    assert connections.allowed_addresses("models", in_clear=False, resolve=names(number)) == (number,)
     settings.PRIVATE_ENDPOINTS = []
-    with pytest.raises(lines.AddressRefused, match="private"):
-        lines.numbers_of("models", in_clear=False, resolve=names(number))
+    with pytest.raises(connections.AddressRefused, match="private"):
+        connections.allowed_addresses("models", in_clear=False, resolve=names(number))
 
 
 @pytest.mark.parametrize("number", NEVER)
 def test_some_addresses_are_asked_by_nobody(settings: LazySettings, number: str) -> None:
     settings.PRIVATE_ENDPOINTS = endpoints.LAN
-    with pytest.raises(lines.AddressRefused):
-        lines.numbers_of("models", in_clear=False, resolve=names(number))
+    with pytest.raises(connections.AddressRefused):
+        connections.allowed_addresses("models", in_clear=False, resolve=names(number))
 
 
 @pytest.mark.parametrize("number", METADATA)
 def test_no_setting_opens_the_metadata_of_a_cloud(settings: LazySettings, number: str) -> None:
     """As a literal, as a name, among good addresses."""
     settings.PRIVATE_ENDPOINTS = settings.FETCH_ALLOW = [*endpoints.LAN, "169.254.0.0/16", "fe80::/10", "192.0.0.0/24"]
-    assert not lines.is_private(number)
+    assert not connections.is_private(number)
     for numbers in ([number], ["93.184.216.34", number], ["10.0.0.1", number]):
-        with pytest.raises(lines.AddressRefused, match="private"):
-            lines.numbers_of("models", in_clear=False, resolve=names(*numbers))
+        with pytest.raises(connections.AddressRefused, match="private"):
+            connections.allowed_addresses("models", in_clear=False, resolve=names(*numbers))
     literal = f"[{number}]" if ":" in number else number
     assert refused(OpenAI(f"http://{literal}/v1", "")).trouble == "not_allowed"
 
 
 def test_one_network_may_be_let_without_the_others(settings: LazySettings) -> None:
     settings.PRIVATE_ENDPOINTS = ["10.20.0.0/16"]
-    assert lines.is_private("10.20.3.4") and not lines.is_private("10.21.3.4")
-    with pytest.raises(lines.AddressRefused):
-        lines.numbers_of("models", in_clear=False, resolve=names("127.0.0.1"))
+    assert connections.is_private("10.20.3.4") and not connections.is_private("10.21.3.4")
+    with pytest.raises(connections.AddressRefused):
+        connections.allowed_addresses("models", in_clear=False, resolve=names("127.0.0.1"))
 
 
 def test_a_name_with_one_bad_address_among_good_ones_is_not_asked(settings: LazySettings) -> None:
     settings.PRIVATE_ENDPOINTS = []
-    with pytest.raises(lines.AddressRefused):
-        lines.numbers_of("models", in_clear=False, resolve=names("93.184.216.34", "10.0.0.1"))
+    with pytest.raises(connections.AddressRefused):
+        connections.allowed_addresses("models", in_clear=False, resolve=names("93.184.216.34", "10.0.0.1"))
 
 
 def test_a_secret_goes_unencrypted_into_private_networks_only(settings: LazySettings) -> None:
     settings.PRIVATE_ENDPOINTS = endpoints.LAN
-    assert lines.numbers_of("models", in_clear=True, resolve=names("10.0.0.1"))
-    assert lines.numbers_of("models", in_clear=False, resolve=names("93.184.216.34"))
-    with pytest.raises(lines.AddressRefused, match="in_clear"):
-        lines.numbers_of("models", in_clear=True, resolve=names("93.184.216.34"))
+    assert connections.allowed_addresses("models", in_clear=True, resolve=names("10.0.0.1"))
+    assert connections.allowed_addresses("models", in_clear=False, resolve=names("93.184.216.34"))
+    with pytest.raises(connections.AddressRefused, match="in_clear"):
+        connections.allowed_addresses("models", in_clear=True, resolve=names("93.184.216.34"))
 
 
 @pytest.mark.parametrize(
@@ -141,6 +141,6 @@ def test_environment_proxies_are_not_believed(scripted_server: Server, monkeypat
 
 
 def test_what_is_left_of_the_time_bounds_every_read() -> None:
-    with lines.within(-1.0), pytest.raises(httpcore.ReadTimeout):
-        lines._left(5.0)
-    assert lines._left(5.0) == 5.0
+    with connections.deadline(-1.0), pytest.raises(httpcore.ReadTimeout):
+        connections._left(5.0)
+    assert connections._left(5.0) == 5.0

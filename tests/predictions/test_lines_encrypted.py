@@ -15,12 +15,12 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from predictions.backends import lines
+from predictions.backends import connections
 from predictions.backends.contract import CallError, Decoding
 from predictions.backends.openai import OpenAI
-from predictions.prompts.contract import Message, Request, Words
+from predictions.prompts.contract import Message, Request, TextPart
 
-ASKED = Request(messages=(Message("user", (Words("Is anybody there?"),)),))
+ASKED = Request(messages=(Message("user", (TextPart("Is anybody there?"),)),))
 NAME = "models.example.org"
 
 
@@ -62,7 +62,7 @@ def encrypted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     server.socket = context.wrap_socket(server.socket, server_side=True)
     trusting = httpx.create_ssl_context()
     trusting.load_verify_locations(file)
-    monkeypatch.setattr(lines, "_certificates", lambda: trusting)
+    monkeypatch.setattr(connections, "_certificates", lambda: trusting)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server.server_address[1]
     server.shutdown()
@@ -88,7 +88,7 @@ def test_another_name_is_refused(encrypted: int) -> None:
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(encrypted: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "_certificates", httpx.create_ssl_context)
+    monkeypatch.setattr(connections, "_certificates", httpx.create_ssl_context)
     with pytest.raises(CallError) as failed:
         ask(f"https://{NAME}:{encrypted}/v1")
     assert failed.value.trouble == "connection"

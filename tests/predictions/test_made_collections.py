@@ -10,10 +10,10 @@ from benchmarks.models import Item, ItemImage
 from jobs.models import Event
 from predictions import trials
 from predictions.models import Collection, Entry, Query
-from predictions.services import made_collections
-from predictions.services.made_collections import NATIVE, SIX, THREE, UNIVERSALS, Plan
-from predictions.services.runs import Refused
-from predictions.trials import Pictured
+from predictions.services import collection_builder
+from predictions.services.collection_builder import NATIVE, SIX, THREE, UNIVERSALS, CollectionPlan
+from predictions.services.runs import FileRunRefused
+from predictions.trials import TrialPicture
 from tests.personas import World
 from tests.predictions.shapes import store
 from tests.predictions.tiny_clip import drawn, png
@@ -22,10 +22,10 @@ LANGUAGES = {"Egypt": "ar", "Brazil": "pt", "Japan": "ja", "Portugal": "pt"}
 CONCEPTS = ("train", "bread", "tea")
 
 
-def pictured(country: str, concept: str, number: int = 0, **more: object) -> Pictured:
+def pictured(country: str, concept: str, number: int = 0, **more: object) -> TrialPicture:
     language = LANGUAGES[country]
     said = {"native": f"{concept} in {language}", "labels": frozenset([concept]), **more}
-    return Pictured(f"{country}-{concept}-{number}", concept, country, language, **said)  # type: ignore[arg-type]
+    return TrialPicture(f"{country}-{concept}-{number}", concept, country, language, **said)  # type: ignore[arg-type]
 
 
 PICTURES = [pictured(country, concept, n) for country, concept, n in product(LANGUAGES, CONCEPTS, range(3))]
@@ -35,7 +35,7 @@ TEXTS = {(concept, country, language): f"{concept} of {country} in {language}"
 
 
 def test_three_candidates_keep_the_rules_for_every_seed() -> None:
-    drawn_ones = trials.three(PICTURES, 1)
+    drawn_ones = trials.draw_three(PICTURES, 1)
     assert len(drawn_ones.trials) == len(PICTURES) and drawn_ones.left_out == {}
     for trial in drawn_ones.trials:
         seed, roles = trial.seed, {role: BY_KEY[key] for role, key in trial.roles.items()}
@@ -46,7 +46,7 @@ def test_three_candidates_keep_the_rules_for_every_seed() -> None:
 
 
 def test_six_candidates_keep_the_rules_for_every_seed() -> None:
-    drawn_ones = trials.six(PICTURES, TEXTS, 1)
+    drawn_ones = trials.draw_six(PICTURES, TEXTS, 1)
     assert len(drawn_ones.trials) == len(PICTURES)
     for trial in drawn_ones.trials:
         seed, there = trial.seed, trial.descriptor
@@ -66,14 +66,14 @@ def test_no_candidate_of_another_concept_shows_the_querys() -> None:
         for country, concept, number in product(LANGUAGES, CONCEPTS, range(2))
     ]
     found = {one.key: one for one in mixed}
-    trains = [one for one in trials.three(mixed, 3).trials if one.seed.concept == "train"]
+    trains = [one for one in trials.draw_three(mixed, 3).trials if one.seed.concept == "train"]
     assert trains and {found[one.roles["language_biased"]].concept for one in trains} == {"tea"}
     assert {found[one.roles["irrelevant"]].concept for one in trains} == {"tea"}
 
 
 def test_the_seed_decides_and_another_seed_draws_otherwise() -> None:
     first, again, other = (
-        trials.three(order, seed) for order, seed in ((PICTURES, 1), (PICTURES[::-1], 1), (PICTURES, 2))
+        trials.draw_three(order, seed) for order, seed in ((PICTURES, 1), (PICTURES[::-1], 1), (PICTURES, 2))
     )
     assert first == again and first != other
     drawn_often = Counter(one.roles["correct"] for one in first.trials)
@@ -81,19 +81,19 @@ def test_the_seed_decides_and_another_seed_draws_otherwise() -> None:
 
 
 def test_another_language_is_asked_for_where_that_is_wanted() -> None:
-    strict = trials.three(PICTURES, 1, other_language=True)
+    strict = trials.draw_three(PICTURES, 1, other_language=True)
     pairs = [(one.seed.language, BY_KEY[one.roles["correct"]].language) for one in strict.trials]
     assert all(mine != other for mine, other in pairs)
-    loose = trials.three(PICTURES, 1)
+    loose = trials.draw_three(PICTURES, 1)
     assert any(one.seed.language == BY_KEY[one.roles["correct"]].language for one in loose.trials)
 
 
 def test_a_seed_without_partners_or_words_yields_no_trial_and_is_counted() -> None:
     alone = [*PICTURES, pictured("Egypt", "pyramid"), pictured("Japan", "tea", 9, native="")]
-    assert trials.three(alone, 1).left_out == {"correct": 1, "no_words": 1}
+    assert trials.draw_three(alone, 1).left_out == {"correct": 1, "no_words": 1}
     few = {key: words for key, words in TEXTS.items() if key[1] != "Japan"}
-    assert trials.six(PICTURES, few, 1).left_out["no_described"] > 0
-    assert trials.six([pictured("Egypt", "tea")], TEXTS, 1).left_out == {"no_country": 1}
+    assert trials.draw_six(PICTURES, few, 1).left_out["no_described"] > 0
+    assert trials.draw_six([pictured("Egypt", "tea")], TEXTS, 1).left_out == {"no_country": 1}
 
 
 @pytest.fixture
@@ -119,8 +119,9 @@ def stage(world: World):
 
 @pytest.mark.django_db
 def test_entries_hold_pictures_and_what_numbers_are_cut_by(world: World, stage) -> None:
-    made = made_collections.make(Plan(stage, "Everyday", queries=(UNIVERSALS, NATIVE, THREE), seed=4,
-                                      languages={"Japan": "ja"}), world.mara)  # fmt: skip
+    queries = (UNIVERSALS, NATIVE, THREE)
+    plan = CollectionPlan(stage, "Everyday", queries=queries, seed=4, languages={"Japan": "ja"})
+    made = collection_builder.build_collection(plan, world.mara)
     assert made.entries == 9 and made.queries == {UNIVERSALS: 3, NATIVE: 9, "plain": 9} and not made.left_out["plain"]
     entry = Entry.objects.get(collection=made.collection, key="Japan-tea")
     assert entry.image and entry.about == {  # no language: tables tell texts from pictures by it
@@ -140,8 +141,8 @@ def test_entries_hold_pictures_and_what_numbers_are_cut_by(world: World, stage) 
 def test_the_descriptor_task_has_the_same_trials_with_and_without_the_country(world: World, stage) -> None:
     every = product(CONCEPTS, ("Egypt", "Brazil", "Japan"), ("ar", "pt", "ja"))
     words = {(concept, country, language): f"{concept} of {country}" for concept, country, language in every}
-    plan = Plan(stage, "Six", queries=(SIX,), words=words, languages={"Japan": "ja"})
-    made = made_collections.make(plan, world.mara)
+    plan = CollectionPlan(stage, "Six", queries=(SIX,), words=words, languages={"Japan": "ja"})
+    made = collection_builder.build_collection(plan, world.mara)
     assert made.queries == {"plain-six": 9, "descriptor": 9}
     for query in Query.objects.filter(collection=made.collection, query_set="descriptor"):
         plain = Query.objects.get(collection=made.collection, query_set="plain-six", key=query.key)
@@ -151,7 +152,9 @@ def test_the_descriptor_task_has_the_same_trials_with_and_without_the_country(wo
 
 @pytest.mark.django_db
 def test_pictures_ask_for_captions_of_their_item(world: World, stage) -> None:
-    made = made_collections.make(Plan(stage, "Captions", what="texts", asked_by=stage), world.mara)
+    made = collection_builder.build_collection(
+        CollectionPlan(stage, "Captions", what="texts", asked_by=stage), world.mara
+    )
     assert made.queries == {"images": 9} and Entry.objects.filter(collection=made.collection, image=None).count() == 9
     query = Query.objects.get(collection=made.collection, key="Japan-tea")
     assert query.image and query.text == "" and query.relevant == ["Japan-tea"]
@@ -159,15 +162,15 @@ def test_pictures_ask_for_captions_of_their_item(world: World, stage) -> None:
 
 @pytest.mark.django_db
 def test_all_or_nothing_is_made(world: World, stage) -> None:
-    made_collections.make(Plan(stage, "Once"), world.mara)
+    collection_builder.build_collection(CollectionPlan(stage, "Once"), world.mara)
     for plan, words in (
-        (Plan(stage, "Once"), "another version"),
-        (Plan(stage, "مجموعة"), "Latin letters"),
-        (Plan(stage, "Six", queries=(SIX,)), "No query could be made"),
+        (CollectionPlan(stage, "Once"), "another version"),
+        (CollectionPlan(stage, "مجموعة"), "Latin letters"),
+        (CollectionPlan(stage, "Six", queries=(SIX,)), "No query could be made"),
     ):
-        with pytest.raises(Refused, match=words):
-            made_collections.make(plan, world.mara)
+        with pytest.raises(FileRunRefused, match=words):
+            collection_builder.build_collection(plan, world.mara)
     Item.objects.filter(stage=stage).update(withdrawn_at="2026-01-01T00:00Z")
-    with pytest.raises(Refused, match="has a picture"):
-        made_collections.make(Plan(stage, "Empty"), world.mara)
+    with pytest.raises(FileRunRefused, match="has a picture"):
+        collection_builder.build_collection(CollectionPlan(stage, "Empty"), world.mara)
     assert Collection.objects.count() == 1

@@ -6,12 +6,12 @@ import pytest
 
 from annotation.models import Campaign
 from benchmarks.models import ItemImage
-from predictions.bodies import pictures_of
 from predictions.models import Call, Run
 from predictions.prompts import registry
 from predictions.prompts.contract import Prompt
+from predictions.serialization import image_shas
 from predictions.services import answer_runs
-from predictions.services.answer_runs import Refused
+from predictions.services.answer_runs import RunRefused
 from tests.personas import World
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened
 from tests.predictions.scripted import Server
@@ -31,7 +31,7 @@ def asked_with(world: World, server: Server, prompt: Prompt, *, pictures: bool) 
 
 
 def test_the_sheet_is_not_asked_where_its_display_has_no_picture(world: World, scripted_server: Server) -> None:
-    with pytest.raises(Refused, match="None of the 2 units can be asked"):
+    with pytest.raises(RunRefused, match="None of the 2 units can be asked"):
         asked_with(world, scripted_server, registry.prompt("sheet"), pictures=False)
     assert scripted_server.asked == [] and not Call.objects.exists()
 
@@ -43,7 +43,7 @@ def test_it_is_asked_where_the_picture_is_there(world: World) -> None:
         registry.prompt("sheet"),
     )
     view = answer_runs.preview(plan)
-    assert view.lacking == "" and view.asked is not None and pictures_of(view.asked.requests[0])
+    assert view.missing_input == "" and view.asked is not None and image_shas(view.asked.requests[0])
 
 
 def test_a_prompt_that_shows_no_picture_is_not_concerned(
@@ -58,7 +58,7 @@ def test_a_pair_needs_both_of_its_pictures(world: World) -> None:
     campaign = over(world, 1, pictures=True)
     campaign.stage.display = "bare-pair"
     plan = a_plan(campaign, an_endpoint(world, "http://127.0.0.1:9/v1"), registry.prompt("sheet"))
-    assert answer_runs.preview(plan).lacking == "no_image"
+    assert answer_runs.preview(plan).missing_input == "no_image"
 
 
 def test_the_preview_and_the_cost_say_so_before_anything_is_sent(world: World) -> None:
@@ -66,4 +66,8 @@ def test_the_preview_and_the_cost_say_so_before_anything_is_sent(world: World) -
     plan = a_plan(campaign, an_endpoint(world, "http://127.0.0.1:9/v1"), registry.prompt("sheet"))
     assert answer_runs.preview(plan).asked is None
     estimate = answer_runs.estimate(replace(plan, repeats=2))
-    assert (estimate.to_ask, estimate.calls, estimate.lacking) == (0, 6, {"no_image": 3}) and not Call.objects.exists()
+    assert (estimate.to_ask, estimate.calls, estimate.missing_input) == (
+        0,
+        6,
+        {"no_image": 3},
+    ) and not Call.objects.exists()

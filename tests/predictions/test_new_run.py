@@ -10,7 +10,7 @@ from benchmarks.models import ItemImage
 from jobs.models import record
 from people.models import Rater
 from predictions.models import Call, Endpoint, Run
-from predictions.prompts.contract import Option
+from predictions.prompts.contract import PromptOption
 from predictions.services import endpoints
 from tests.forms import inputs_of
 from tests.personas import World
@@ -218,7 +218,7 @@ def test_the_start_makes_the_run_as_it_was_planned(world: World, campaign: Campa
 def test_a_prompt_that_speaks_of_pixels_and_the_pictures_sent_agree_on_the_size(
     world: World, campaign: Campaign, endpoint: Endpoint, monkeypatch: Any
 ) -> None:
-    prompt: Any = Plainly(options=(Option("longest", "Longest side", "number", default=1024),))
+    prompt: Any = Plainly(options=(PromptOption("longest", "Longest side", "number", default=1024),))
     use(monkeypatch, prompt)
     said = plan(campaign, endpoint, prompt="plainly@1")
     assert 'name="longest"' not in text_of(press(world, **said)), "one size, asked for once"

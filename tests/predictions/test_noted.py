@@ -8,10 +8,10 @@ import pytest
 from annotation.fields.contract import Shown
 from annotation.sheets import Sheet
 from predictions.models import Call, Run
-from predictions.noted import LABELS, noted
-from predictions.prompts.contract import Asked, Read, Reply, Request, Scene, Unread
-from predictions.prompts.reading import READING_VERSION
-from predictions.services.reading import read
+from predictions.prompts.contract import ParsedReply, PromptRequests, Reply, Request, Scene, UnparsedReply
+from predictions.prompts.reply_text import READING_VERSION
+from predictions.reply_notes import LABELS, note_rows
+from predictions.services.reply_parsing import parse_replies
 from tests.personas import World
 from tests.predictions.asking import Plainly
 from tests.predictions.test_run_pages import address, campaign, end, run, see
@@ -27,15 +27,15 @@ SPREAD = {"distribution": {"4": 0.913, "5": 0.087}, "covered": 0.0521, "letter":
 
 
 def test_every_number_is_said_in_words() -> None:
-    said = dict(noted(LIKELIHOOD))
+    said = dict(note_rows(LIKELIHOOD))
     assert said["Loss with the article: -log P (L)"] == "4" and said["Cut"] == "3"
     assert said["What T was"] == "a floor: the greater of the two" and said["Rules of reading"] == "version 1"
     assert len(said) == len(LIKELIHOOD)
-    said = dict(noted(SPREAD))
+    said = dict(note_rows(SPREAD))
     assert said[str(LABELS["distribution"])] == "4: 91.3 % · 5: 8.7 %"
     assert said[str(LABELS["covered"])] == "5.21 %" and said["Letter that was given"] == "A"
     odd = {"new": {"x": [1, True]}, "cosines": {"1": 0.21, "2": 0.2}, "sheet": {"relevance": ["not_an_option"]}}
-    said = dict(noted(odd))
+    said = dict(note_rows(odd))
     assert said["new"] == "x: 1, Yes" and said[str(LABELS["cosines"])] == "1: 0.21 · 2: 0.2"
     assert said["What the sheet did not take"] == "relevance: not_an_option"
 
@@ -86,10 +86,16 @@ SHEET = Sheet.from_json(
 @pytest.mark.parametrize("value", ["a", "c", None])
 def test_a_reading_says_how_and_by_which_version_of_the_rules(kind: Any, way: Any, how: str, value: str | None) -> None:
     class Says(Plainly):
-        def read(self, *_args: Any) -> Read | Unread:
-            return Read({"fits": value}, {"loss": 1.0}) if value else Unread("unparseable", "no_number", {"loss": 1.0})
+        def read(self, *_args: Any) -> ParsedReply | UnparsedReply:
+            return (
+                ParsedReply({"fits": value}, {"loss": 1.0})
+                if value
+                else UnparsedReply("unparseable", "no_number", {"loss": 1.0})
+            )
 
-    found = read(Says(), SHEET, Scene("i"), Shown(1), Asked((Request(kind=kind),)), [Reply(text="x", way=way)])
+    found = parse_replies(
+        Says(), SHEET, Scene("i"), Shown(1), PromptRequests((Request(kind=kind),)), [Reply(text="x", way=way)]
+    )
     assert found.how == how and len(how) <= 10
     assert found.notes["reading"] == READING_VERSION and found.notes["loss"] == 1.0
     assert (found.parsed is not None) == (value == "a")

@@ -15,9 +15,9 @@ from benchmarks.models import Item
 from jobs import runner
 from jobs.models import Job
 from predictions.imports import coco
-from predictions.imports.samples import Told
+from predictions.imports.samples import FileDescription
 from predictions.services import answer_file_runs as door
-from predictions.services.answer_file_runs import Model
+from predictions.services.answer_file_runs import ModelInfo
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 from tests.predictions.bring import done
@@ -135,12 +135,12 @@ def test_a_release_with_an_odd_size_is_refused_in_words(world: World, width: Any
 
 def test_a_release_that_is_too_large_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     data = json.dumps({"images": [{"id": n, "file_name": "\ud800"} for n in range(9)], "categories": []}).encode()
-    assert len(coco.known(io.BytesIO(coco.brief(io.BytesIO(data), len(data)))).images) == 9
+    assert len(coco.load_summary(io.BytesIO(coco.summarise_release(io.BytesIO(data), len(data)))).images) == 9
     monkeypatch.setattr(coco, "MOST_THINGS", 8)
     with pytest.raises(SourceProblem, match="too large to be looked at"):
-        coco.brief(io.BytesIO(data), len(data))
+        coco.summarise_release(io.BytesIO(data), len(data))
     with pytest.raises(SourceProblem, match="at most 100 MB"):
-        coco.brief(io.BytesIO(b""), coco.MOST_BYTES + 1)
+        coco.summarise_release(io.BytesIO(b""), coco.MOST_BYTES + 1)
 
 
 def test_what_was_only_looked_at_is_forgotten_after_a_day(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,8 +149,8 @@ def test_what_was_only_looked_at_is_forgotten_after_a_day(world: World, monkeypa
     monkeypatch.setattr(door, "KEPT", timedelta(days=-1))  # whatever there is is old
     left, begun = kept(jsonl(rows[:1])), kept(jsonl(rows))
     assert not default_storage.exists(left.name), "another file came"
-    told = Told(key="doc.id", field="relevance", target="doc.country")
-    job = door.start(campaign, world.mara, begun, told, Model("tiny", "", {}), title="log")
+    told = FileDescription(key="doc.id", field="relevance", target="doc.country")
+    job = door.start(campaign, world.mara, begun, told, ModelInfo("tiny", "", {}), title="log")
     monkeypatch.setattr(door, "KEPT", timedelta(hours=25))
     young = kept(jsonl(rows[1:]))
     monkeypatch.setattr(door, "KEPT", timedelta(days=-1))

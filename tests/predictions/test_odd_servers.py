@@ -6,9 +6,9 @@ from decimal import Decimal
 import pytest
 
 from jobs.models import Job
-from predictions.backends import failures, shapes
+from predictions.backends import failures, payloads
 from predictions.models import Attempt, Reply
-from predictions.services import run_calls, turns
+from predictions.services import result_policy, run_calls
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 from tests.predictions.scripted import Act, Rule
 
@@ -21,7 +21,7 @@ def asked(world, monkeypatch, scripted_server):
     """Drive a run of so many units against a server that keeps to these rules."""
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(turns, "BACKOFF", 0.02)
+    monkeypatch.setattr(result_policy, "BACKOFF", 0.02)
 
     def asked(items, *rules, prices=PRICES, **more):
         scripted_server.rules(*rules)
@@ -37,7 +37,7 @@ def said(usage):
 
 
 def test_a_reply_that_breaks_our_own_code_counts_at_its_dearest(asked, scripted_server, monkeypatch):
-    monkeypatch.setattr(shapes, "reply_of", lambda *_: 1 / 0)
+    monkeypatch.setattr(payloads, "reply_of", lambda *_: 1 / 0)
     run = asked(20, budget=Decimal("0.55"))
     n = scripted_server.counts()["total"]
     assert n == 5 == Attempt.objects.count() and run.unaccounted == Decimal("0.5")
@@ -62,8 +62,8 @@ def test_a_time_to_wait_that_is_none_is_none(told):
 @pytest.mark.parametrize("value", [10**400, -(10**400), True], ids=["huge", "tiny", "truth"])
 def test_a_likelihood_of_any_size_is_a_number(value):
     """And what no logarithm of a probability can be is no likelihood."""
-    [token] = shapes.echoed_tokens({"choices": [{"logprobs": {"tokens": ["a"], "token_logprobs": [value]}}]})
-    assert token.logprob == shapes.LOWEST
+    [token] = payloads.echoed_tokens({"choices": [{"logprobs": {"tokens": ["a"], "token_logprobs": [value]}}]})
+    assert token.logprob == payloads.LOWEST
 
 
 @pytest.mark.parametrize("odd", [True, 2**31 - 1, 10**30, -1, 1.5, "5"])
@@ -79,7 +79,7 @@ def test_the_dearest_price_fits_where_costs_are_kept(asked):
 
 
 def test_one_call_that_cannot_be_written_costs_the_others_nothing(asked, monkeypatch, scripted_server):
-    write = run_calls.keep
+    write = run_calls.save_attempts
 
     def keep(team, sent, prices):
         for one in sent:
@@ -87,7 +87,7 @@ def test_one_call_that_cannot_be_written_costs_the_others_nothing(asked, monkeyp
                 one.tokens_in = 2**40
         write(team, sent, prices)
 
-    monkeypatch.setattr(run_calls, "keep", keep)
+    monkeypatch.setattr(run_calls, "save_attempts", keep)
     run = asked(8)
     assert run.state == "done" and states(run) == {"answered": 7, "failed": 1}
     assert run.calls.get(state="failed").item.key == "item-00003" and run.unaccounted == Decimal("0.1")

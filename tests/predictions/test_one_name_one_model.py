@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from predictions.services.answer_runs import Refused
+from predictions.services.answer_runs import RunRefused
 from tests.personas import World
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, opened, use
 
@@ -18,7 +18,7 @@ def test_another_model_takes_no_name_that_stands_for_one(world: World, monkeypat
     first, second = (a_plan(a_campaign(world, 1), endpoint, plain, name="Judge one") for _campaign in range(2))
     opened(world, first)
     for told in ({"model": "another"}, {"revision": "2"}):
-        with pytest.raises(Refused, match="stands for the model scripted already"):
+        with pytest.raises(RunRefused, match="stands for the model scripted already"):
             opened(world, a_plan(second.campaign, endpoint, plain, name="Judge one", **told))
     opened(world, a_plan(second.campaign, endpoint, plain, name="Judge one", model="another", setting="two"))
     opened(world, second)  # the same model may be asked about another campaign

@@ -9,7 +9,7 @@ import pytest
 
 from predictions.backends.contract import CallError, Decoding
 from predictions.backends.openai import OpenAI
-from predictions.prompts.contract import Message, Picture, Request, Words
+from predictions.prompts.contract import ImagePart, Message, Request, TextPart
 from tests.predictions import scripted
 from tests.predictions.scripted import OFFERS, Act, Rule, Server, logprob_of
 
@@ -22,8 +22,8 @@ SCHEMA = {
 }
 RATING = Request(
     messages=(
-        Message("system", (Words("You come from Cairo."),)),
-        Message("user", (Words("How relevant is this picture to Egypt?"), Picture("a" * 64))),
+        Message("system", (TextPart("You come from Cairo."),)),
+        Message("user", (TextPart("How relevant is this picture to Egypt?"), ImagePart("a" * 64))),
     ),
     ways=("logprobs", "guided", "schema", "text"),
     choices=("1", "2", "3", "4", "5"),
@@ -171,7 +171,7 @@ def test_a_server_that_knows_max_tokens_by_its_newer_name_is_asked_by_it(
 
 @pytest.mark.parametrize("with_image", [False, True])
 def test_a_continuation_is_scored_token_by_token(scripted_server: Server, backend: Make, with_image: bool) -> None:
-    pieces = (Words("The capital of Egypt is"), *([Picture("a" * 64)] if with_image else []))
+    pieces = (TextPart("The capital of Egypt is"), *([ImagePart("a" * 64)] if with_image else []))
     request = Request(kind="continuation", messages=(Message("user", pieces),), continuation=" Cairo the great")
     reply = backend().answer(request, "qwen", Decoding(), picture).reply
     words = ["", " Cairo", " the", " great"] if with_image else [" Cairo", " the", " great"]
@@ -197,7 +197,7 @@ def test_a_continuation_of_broken_letters_is_counted_instead_of_spelled(scripted
         return Act(raw=json.dumps({"choices": [{"text": "", "logprobs": logprobs}], "usage": {"prompt_tokens": 6}}))
 
     scripted_server.answer_by(parts)
-    request = Request(kind="continuation", messages=(Message("user", (Words("ዋና ከተማ"),)),), continuation=" አዲስ")
+    request = Request(kind="continuation", messages=(Message("user", (TextPart("ዋና ከተማ"),)),), continuation=" አዲስ")
     answered = backend().answer(request, "qwen", Decoding(), picture)
     assert [token.logprob for token in answered.reply.tokens] == [-0.1, -0.2, -0.3]
     assert (answered.tokens_in, answered.tokens_out) == (9, 1), "both requests were paid for"

@@ -11,14 +11,14 @@ import pytest
 from predictions.backends import failures
 from predictions.backends.contract import CallError, Decoding
 from predictions.backends.openai import OpenAI
-from predictions.prompts.contract import Message, Request, Words
+from predictions.prompts.contract import Message, Request, TextPart
 from tests.predictions import scripted
 from tests.predictions.scripted import Act, Rule, Server
 
 KEY = "sk-wohl-1234567890abcdefghij"
 PATIENT, HURRIED = 30.0, 0.7  # seconds
 QUESTION = "Does this wedding picture show a henna night in Cairo?"
-ASKED = Request(messages=(Message("user", (Words(QUESTION),)),), max_tokens=64)
+ASKED = Request(messages=(Message("user", (TextPart(QUESTION),)),), max_tokens=64)
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 from annotation.fields.contract import Shown
 from annotation.sheets import Sheet
-from predictions.prompts.contract import Asked, Read, Reply, Scene
-from predictions.services.reading import read
+from predictions.prompts.contract import ParsedReply, PromptRequests, Reply, Scene
+from predictions.services.reply_parsing import parse_replies
 from tests.predictions.asking import Plainly
 
 SHEET = Sheet.from_json(
@@ -28,7 +28,7 @@ SHEET = Sheet.from_json(
 )
 def test_none_of_these_is_an_answer_and_silence_is_not(raw: Any, state: str) -> None:
     class Says(Plainly):
-        def read(self, *_args: Any) -> Read:
-            return Read({"wrong": raw})
+        def read(self, *_args: Any) -> ParsedReply:
+            return ParsedReply({"wrong": raw})
 
-    assert read(Says(), SHEET, Scene("i"), Shown(1), Asked(()), [Reply(text="x")]).state == state
+    assert parse_replies(Says(), SHEET, Scene("i"), Shown(1), PromptRequests(()), [Reply(text="x")]).state == state

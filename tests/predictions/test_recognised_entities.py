@@ -46,7 +46,7 @@ def test_llm_entities_asks_with_the_entities_of_the_picture(world: World, script
     plan = a_plan(
         a_round(world, benchmark, "answers", world.egypt), an_endpoint(world, scripted_server.base_url), LLM_ENTITIES
     )
-    assert answer_runs.estimate(plan).lacking == {"no_entities": 1}, "the picture that nothing was recognised in"
+    assert answer_runs.estimate(plan).missing_input == {"no_entities": 1}, "the picture that nothing was recognised in"
     run = driven(opened(world, plan))
     assert states(run) == {"answered": 1, "failed": 1}
     [request] = scripted_server.asked

@@ -14,22 +14,26 @@ from benchmarks.models import Image
 from predictions import preprocessing
 from predictions.backends.contract import Decoding
 from predictions.preprocessing import bytes_of, digest_of
-from predictions.prompts.contract import Message, Picture, Request, Words
-from predictions.requests import Asker, as_sent, key_of, ways_of
+from predictions.prompts.contract import ImagePart, Message, Request, TextPart
+from predictions.request_keys import RequestIdentity, answer_methods, request_key, sent_request_json
 
-ASKER = Asker(7, "https://models.example.org/v1", "qwen", "main", "caire", "1", Decoding(), ("logprobs", "schema"))
+ASKER = RequestIdentity(
+    7, "https://models.example.org/v1", "qwen", "main", "caire", "1", Decoding(), ("logprobs", "schema")
+)
 SHA = "ab" * 32
 SCHEMA = {"type": "object", "properties": {"reason": {"type": "string"}, "score": {"enum": ["1", "2"]}}}
 REQUEST = Request(
-    messages=(Message("user", (Words("How relevant?"), Picture(SHA))),),
+    messages=(Message("user", (TextPart("How relevant?"), ImagePart(SHA))),),
     ways=("logprobs", "schema", "text"),
     choices=("1", "2"),
     schema=SCHEMA,
 )
 
 
-def key(request: Request = REQUEST, asker: Asker = ASKER, repeat: int = 0, part: int = 0, sent: str = "s1") -> str:
-    return key_of(request, asker, repeat=repeat, part=part, digest=lambda sha: sent + sha)
+def key(
+    request: Request = REQUEST, asker: RequestIdentity = ASKER, repeat: int = 0, part: int = 0, sent: str = "s1"
+) -> str:
+    return request_key(request, asker, repeat=repeat, part=part, digest=lambda sha: sent + sha)
 
 
 def test_nothing_changed_is_the_same_key() -> None:
@@ -46,7 +50,7 @@ def asked(**how: Any) -> str:
     return key(asker=replace(ASKER, **how))
 
 
-def one_message(*pieces: Words | Picture, role: Any = "user") -> tuple[Message, ...]:
+def one_message(*pieces: TextPart | ImagePart, role: Any = "user") -> tuple[Message, ...]:
     return (Message(role, pieces),)
 
 
@@ -58,11 +62,11 @@ CHANGES = {
     "the prompt": asked(prompt="lave"),
     "its version": asked(prompt_version="2"),
     "a byte of the image": key(sent="s2"),
-    "another image": changed(messages=one_message(Words("How relevant?"), Picture("cd" * 32))),
-    "the words": changed(messages=one_message(Words("How relevant!"), Picture(SHA))),
-    "the order": changed(messages=one_message(Picture(SHA), Words("How relevant?"))),
-    "who says it": changed(messages=one_message(Words("How relevant?"), Picture(SHA), role="system")),
-    "where a text is cut": changed(messages=one_message(Words("How "), Words("relevant?"), Picture(SHA))),
+    "another image": changed(messages=one_message(TextPart("How relevant?"), ImagePart("cd" * 32))),
+    "the words": changed(messages=one_message(TextPart("How relevant!"), ImagePart(SHA))),
+    "the order": changed(messages=one_message(ImagePart(SHA), TextPart("How relevant?"))),
+    "who says it": changed(messages=one_message(TextPart("How relevant?"), ImagePart(SHA), role="system")),
+    "where a text is cut": changed(messages=one_message(TextPart("How "), TextPart("relevant?"), ImagePart(SHA))),
     "the schema": changed(schema={**SCHEMA, "title": "x"}),
     "the order of its properties": changed(
         schema={**SCHEMA, "properties": dict(reversed(list(SCHEMA["properties"].items())))}  # type: ignore[attr-defined]
@@ -104,14 +108,14 @@ def test_what_makes_no_difference_to_the_server_makes_none_to_the_key() -> None:
 
 
 def test_ways_are_the_prompts_that_the_endpoint_offers() -> None:
-    assert ways_of(REQUEST, ASKER) == ("logprobs", "schema", "text")
-    assert ways_of(replace(REQUEST, choices=()), ASKER) == ("schema", "text")
-    assert ways_of(REQUEST, replace(ASKER, offers=())) == ("text",)
-    assert ways_of(REQUEST, replace(ASKER, offers=(), decoding=Decoding(ways=("schema",)))) == ()
+    assert answer_methods(REQUEST, ASKER) == ("logprobs", "schema", "text")
+    assert answer_methods(replace(REQUEST, choices=()), ASKER) == ("schema", "text")
+    assert answer_methods(REQUEST, replace(ASKER, offers=())) == ("text",)
+    assert answer_methods(REQUEST, replace(ASKER, offers=(), decoding=Decoding(ways=("schema",)))) == ()
 
 
 def test_what_is_kept_of_a_request_names_images_by_sha_and_by_what_was_sent() -> None:
-    kept = as_sent(REQUEST, lambda sha: "digest")
+    kept = sent_request_json(REQUEST, lambda sha: "digest")
     assert kept["messages"] == [
         {"role": "user", "pieces": [{"text": "How relevant?"}, {"image": SHA, "sent": "digest"}]}
     ]
@@ -158,7 +162,7 @@ def test_small_images_are_not_enlarged_and_transparent_ones_lie_on_white() -> No
 
 
 def test_sizes_are_bounded() -> None:
-    assert (preprocessing.within(0), preprocessing.within(10**6)) == (16, preprocessing.MOST)
+    assert (preprocessing.scaled_size(0), preprocessing.scaled_size(10**6)) == (16, preprocessing.MOST)
 
 
 def test_the_same_image_is_the_same_bytes_and_one_pixel_another_digest() -> None:

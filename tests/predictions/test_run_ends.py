@@ -11,7 +11,7 @@ from jobs import runner
 from predictions.models import Call, Endpoint, Run
 from predictions.prompts.registry import prompt
 from predictions.services import answer_runs, endpoints
-from predictions.services.answer_runs import Refused
+from predictions.services.answer_runs import RunRefused
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
@@ -101,20 +101,20 @@ class TestWhatCannotBeAsked:
         campaign = a_campaign(world, 2, images=True)
         blind = an_endpoint(world, scripted_server.base_url, offers=["schema"])
         plan = a_plan(campaign, blind, shows)
-        assert answer_runs.preview(plan).lacking == "no_pictures", "said before anything is sent"
-        assert answer_runs.estimate(plan).lacking == {"no_pictures": 2}
-        with pytest.raises(Refused, match="None of the 2 units can be asked"):
+        assert answer_runs.preview(plan).missing_input == "no_pictures", "said before anything is sent"
+        assert answer_runs.estimate(plan).missing_input == {"no_pictures": 2}
+        with pytest.raises(RunRefused, match="None of the 2 units can be asked"):
             opened(world, plan)
         assert scripted_server.counts()["total"] == 0 and not Call.objects.exists()
         sees = an_endpoint(world, scripted_server.base_url, offers=["images"], name="Sees")
-        assert answer_runs.preview(a_plan(campaign, sees, shows)).lacking == ""
+        assert answer_runs.preview(a_plan(campaign, sees, shows)).missing_input == ""
 
     def test_a_prompt_that_does_not_fit_is_not_begun(self, world: World, plain: Plainly) -> None:
         campaign, server = a_campaign(world, 1), an_endpoint(world, "http://127.0.0.1:9/v1")
-        with pytest.raises(Refused, match="does not fit"):
+        with pytest.raises(RunRefused, match="does not fit"):
             opened(world, a_plan(campaign, server, prompt("lave")))
         encoder = an_endpoint(world, "", kind=Endpoint.Kind.OPEN_CLIP, name="Encoder")
-        with pytest.raises(Refused, match="does not fit"):
+        with pytest.raises(RunRefused, match="does not fit"):
             opened(world, a_plan(campaign, encoder, plain))
         assert not Run.objects.exists() and opened(world, a_plan(campaign, server, plain)).pk
 
@@ -128,7 +128,7 @@ class TestWithoutTheEndpoint:
         asked = scripted_server.counts()["total"]
         endpoints.retire(endpoint, world.team_admin, timezone.now())
         Call.objects.filter(run=run).update(reason="", notes={})
-        job = answer_runs.reread(run, world.mara, timezone.now())
+        job = answer_runs.start_reparse(run, world.mara, timezone.now())
         runner.run(job.pk)
         job.refresh_from_db()
         assert (job.state, job.error) == ("done", "") and scripted_server.counts()["total"] == asked

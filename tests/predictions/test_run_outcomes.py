@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from jobs import runner
+from predictions.call_reasons import MISSING_INPUT
 from predictions.models import Call, Endpoint, Run
-from predictions.services import answer_runs, turns
-from predictions.words import MISSING_INPUT
+from predictions.services import answer_runs, result_policy
 from tests.personas import World, draw_image
 from tests.predictions import scripted
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.django_db
 def plain(monkeypatch: Any) -> Plainly:
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(turns, "BACKOFF", 0.02)
-    monkeypatch.setattr(turns, "TRIES", 2)
+    monkeypatch.setattr(result_policy, "BACKOFF", 0.02)
+    monkeypatch.setattr(result_policy, "TRIES", 2)
     return prompt
 
 
@@ -62,7 +62,7 @@ def test_a_retry_and_a_reading_mend_a_failed_run(world: World, asked: Any, scrip
     assert driven(run).state == "done"
     Call.objects.filter(run=run).update(state="unparseable", reason="no_number")
     Run.objects.filter(pk=run.pk).update(state="failed")
-    job = answer_runs.reread(run, world.mara, timezone.now())
+    job = answer_runs.start_reparse(run, world.mara, timezone.now())
     runner.run(job.pk)
     run.refresh_from_db()
     assert (run.state, states(run)) == ("done", {"answered": 2})

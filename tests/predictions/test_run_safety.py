@@ -14,8 +14,8 @@ from jobs import runner
 from jobs import services as jobs
 from jobs.models import Job
 from predictions.models import Call, Endpoint, Run
-from predictions.services import answer_runs, asking, driving, endpoints, outfits, run_calls
-from predictions.services.answer_runs import Refused
+from predictions.services import answer_runs, endpoints, requester, run_calls, run_context, run_executor
+from predictions.services.answer_runs import RunRefused
 from tests.predictions import scripted
 from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 from tests.predictions.knowledge.samples import a_linking
@@ -47,8 +47,8 @@ def now():
 def claimed(run, sent):
     """Two calls, by a driver that is no more, and whose time is over in a moment; so many of them went out."""
     soon = now() - run_calls.LEASE + timedelta(seconds=2)
-    found = run_calls.claim(run.pk, run.job_id, "0:1", 2, soon)
-    assert len(found) == 2 and len(run_calls.goes_out([one.id for one in found[:sent]], "0:1", soon)) == sent
+    found = run_calls.claim_calls(run.pk, run.job_id, "0:1", 2, soon)
+    assert len(found) == 2 and len(run_calls.mark_dispatched([one.id for one in found[:sent]], "0:1", soon)) == sent
 
 
 def gone(*args):
@@ -57,15 +57,15 @@ def gone(*args):
 
 def between(monkeypatch, act, when=lambda: True):
     """Do something once, when the driver looks round."""
-    look, done = driving.Driver._look, []
+    look, done = run_executor.RunExecutor._check_run_state, []
 
     def looking(self):
         if not done and when():
             done.append(act())
         look(self)
 
-    monkeypatch.setattr(driving, "LOOK", 0.0)
-    monkeypatch.setattr(driving.Driver, "_look", looking)
+    monkeypatch.setattr(run_executor, "LOOK", 0.0)
+    monkeypatch.setattr(run_executor.RunExecutor, "_check_run_state", looking)
 
 
 class TestEndpoint:
@@ -100,11 +100,11 @@ class TestAddress:
             lambda: answer_runs.raise_budget(run, Decimal(2), world.mara, now()),
             lambda: answer_runs.extend(run, world.mara, now()),
         ):
-            with pytest.raises(Refused, match="another address"):
+            with pytest.raises(RunRefused, match="another address"):
                 act()
         page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/").content.decode()
         assert scripted_server.base_url in page and "/other/v1" not in page
-        answer_runs.reread(run, world.mara, now())
+        answer_runs.start_reparse(run, world.mara, now())
         endpoints.change(endpoint, world.mara, now(), base_url=scripted_server.base_url)
         assert answer_runs.retry_failed(run, world.mara, now()) == 1
 
@@ -113,8 +113,8 @@ class TestAddress:
         answer_runs.pause(run, world.mara, now())
         answer_runs.withdraw(run, world.mara, now())
         endpoints.change(endpoint, world.mara, now(), base_url="http://127.0.0.1:9/other/v1")
-        answer_runs.bring_back(run, world.mara, now())
-        with pytest.raises(Refused, match="another address"):
+        answer_runs.restore(run, world.mara, now())
+        with pytest.raises(RunRefused, match="another address"):
             answer_runs.resume(run, world.mara, now())
 
     def test_a_job_that_begins_after_the_address_has_changed_asks_nothing(self, opening, endpoint, scripted_server):
@@ -126,7 +126,7 @@ class TestAddress:
     def test_a_run_is_asked_in_the_ways_that_were_offered_when_it_began(self, world, opening, endpoint):
         run = opening(2)
         endpoints.change(endpoint, world.mara, now(), offers=["logprobs", "images", "seed"], timeout_seconds=9)
-        asked_with = outfits.outfit_of(Run.objects.get(pk=run.pk), now()).asker
+        asked_with = run_context.build_run_context(Run.objects.get(pk=run.pk), now()).asker
         assert asked_with.who.offers == ("images",) and asked_with.backend.wire.seconds == 9
         asked_with.backend.close()
         endpoint.refresh_from_db()
@@ -143,7 +143,7 @@ class TestAddress:
 class TestWithdrawn:
     def test_reading_a_withdrawn_run_again_brings_nothing_back(self, world, opening):
         run = driven(opening(3))
-        job = answer_runs.reread(run, world.mara, now())
+        job = answer_runs.start_reparse(run, world.mara, now())
         answer_runs.withdraw(run, world.mara, now())
         runner.run(job.pk)
         job.refresh_from_db()
@@ -151,7 +151,7 @@ class TestWithdrawn:
         jobs.resume(job, world.mara)
         runner.run(job.pk)
         assert not Annotation.objects.filter(live=True).exists()
-        answer_runs.bring_back(run, world.mara, now())
+        answer_runs.restore(run, world.mara, now())
         jobs.resume(job, world.mara)
         runner.run(job.pk)
         assert Annotation.objects.filter(live=True, counted=True).count() == 3
@@ -159,7 +159,7 @@ class TestWithdrawn:
     def test_what_is_asked_anew_meanwhile_is_not_read_again(self, world, opening, scripted_server, monkeypatch):
         scripted_server.rules(Rule(scripted.PROSE))
         run = driven(opening(2))
-        job = answer_runs.reread(run, world.mara, now())
+        job = answer_runs.start_reparse(run, world.mara, now())
         check, looks = runner.JobContext.check, []
 
         def checking(work):
@@ -191,7 +191,7 @@ class TestBudget:
         run = opening(5)
         with connection.cursor() as cursor:
             cursor.execute("UPDATE pg_class SET relpages = 100, reltuples = 1 WHERE relname = 'predictions_call'")
-        assert len(run_calls.claim(run.pk, run.job_id, "0:1", 2, now())) == 2
+        assert len(run_calls.claim_calls(run.pk, run.job_id, "0:1", 2, now())) == 2
 
     @pytest.mark.parametrize(("sent", "left"), [(0, 0), (1, 1), (2, 2)])
     def test_of_a_driver_that_is_no_more_what_went_out_is_counted(self, opening, sent, left):
@@ -205,8 +205,8 @@ class TestBudget:
         run = opening(3, budget=Decimal("0.3"))
         claimed(run, 1)
         with monkeypatch.context() as patched, pytest.raises(OperationalError):
-            patched.setattr(driving, "RECONNECT", 0.0)
-            patched.setattr(driving.Driver, "_feed", gone)
+            patched.setattr(run_executor, "RECONNECT", 0.0)
+            patched.setattr(run_executor.RunExecutor, "_claim_calls", gone)
             runner.run(run.job_id)
         runner.requeue_stalled(now() + timedelta(minutes=2))
         Call.objects.filter(run=run).update(lease_until=now() - timedelta(minutes=1))
@@ -214,8 +214,8 @@ class TestBudget:
         assert run.unaccounted == Decimal("0.1") and states(run) == {"answered": 2, "over_budget": 1}
 
     def test_nothing_goes_out_before_it_is_written_down(self, opening, monkeypatch, scripted_server):
-        monkeypatch.setattr(asking, "PATIENCE", 0.3)
-        run, goes_out, written = opening(12, budget=Decimal(5)), run_calls.goes_out, []
+        monkeypatch.setattr(requester, "PATIENCE", 0.3)
+        run, goes_out, written = opening(12, budget=Decimal(5)), run_calls.mark_dispatched, []
 
         def going(ids, holder, at):
             assert scripted_server.counts()["total"] <= len(written)
@@ -226,7 +226,7 @@ class TestBudget:
             return done
 
         again = now() + timedelta(seconds=0.2)  # until then nothing can be written, and all of it waits again
-        monkeypatch.setattr(run_calls, "goes_out", going)
+        monkeypatch.setattr(run_calls, "mark_dispatched", going)
         driven(run)
         assert states(run) == {"answered": 12}
         assert scripted_server.counts()["total"] == 12 <= len(written), "a thread may have given up meanwhile"
@@ -242,7 +242,7 @@ class TestBudget:
 def test_pausing_and_going_on_at_once_keeps_the_budget(opening, world, scripted_server, monkeypatch):
     run = opening(40, budget=Decimal("1.0"))
     earlier, begun = run.job_id, threading.Event()
-    begin, save = driving.Driver._begin, driving.Driver._save
+    begin, save = run_executor.RunExecutor._begin, run_executor.RunExecutor._save
 
     def beginning(self):
         begin(self)
@@ -253,8 +253,8 @@ def test_pausing_and_going_on_at_once_keeps_the_budget(opening, world, scripted_
         assert self.work.job.pk != earlier or begun.wait(60)
         return save(self, batch)
 
-    monkeypatch.setattr(driving.Driver, "_begin", beginning)
-    monkeypatch.setattr(driving.Driver, "_save", saving)
+    monkeypatch.setattr(run_executor.RunExecutor, "_begin", beginning)
+    monkeypatch.setattr(run_executor.RunExecutor, "_save", saving)
 
     def first():
         try:

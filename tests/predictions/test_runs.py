@@ -144,15 +144,15 @@ def test_the_same_file_again_is_unchanged_and_another_asks_to_withdraw_the_older
     assert runs.start(world.benchmark, world.mara, upload, told(about={"open": True})) is None
     assert Rater.objects.get(name="CLIP").about == {"open": True}
     other = SimpleUploadedFile("other.jsonl", jsonl([FOUND[1], FOUND[0]]))
-    with pytest.raises(runs.Refused, match="Withdraw it first"):
+    with pytest.raises(runs.FileRunRefused, match="Withdraw it first"):
         runs.start(world.benchmark, world.mara, other, told())
     runs.withdraw(first, world.mara, first.created_at)
     second = of(a_run(world, jsonl([FOUND[1], FOUND[0]])))
     assert runs_of(world.benchmark, "retrieval") == [second]
     first.refresh_from_db()
-    with pytest.raises(runs.Refused, match="Withdraw that one first"):
-        runs.bring_back(first, world.mara)
-    with pytest.raises(runs.Refused, match="Bring it back instead"):
+    with pytest.raises(runs.FileRunRefused, match="Withdraw that one first"):
+        runs.restore(first, world.mara)
+    with pytest.raises(runs.FileRunRefused, match="Bring it back instead"):
         runs.start(world.benchmark, world.mara, SimpleUploadedFile("a", jsonl(FOUND)), told())
     for name, value in (("setting", "text"), ("query_set", "other"), ("system_prompt", "x"), ("task", "forced_choice")):
         assert runs.start(world.benchmark, world.mara, SimpleUploadedFile("a", b"x"), told(**{name: value})), name
@@ -193,7 +193,7 @@ def test_a_kill_between_steps_loses_nothing_and_nothing_counts_before_the_end(
     with pytest.raises(KeyboardInterrupt):
         runner.run(job.pk)
     assert Ranking.objects.count() == 1 and runs_of(world.benchmark, "retrieval") == []
-    with pytest.raises(runs.Refused, match="coming in now"):
+    with pytest.raises(runs.FileRunRefused, match="coming in now"):
         runs.start(world.benchmark, world.mara, SimpleUploadedFile("b", b"x"), told())
     Job.objects.filter(pk=job.pk).update(lease_until=F("started_at"))
     runner.run(job.pk)

@@ -16,16 +16,16 @@ from django.utils import timezone
 from django.views.debug import ExceptionReporter
 
 from jobs.models import Event
-from predictions.backends import lines
+from predictions.backends import connections
 from predictions.backends.contract import CallError, Decoding
 from predictions.models import Endpoint
-from predictions.prompts.contract import Message, Request, Words
+from predictions.prompts.contract import Message, Request, TextPart
 from predictions.services import endpoints
 from tests.personas import World
 from tests.predictions.scripted import Act, Rule, Server
 
 SECRET = "sk-hidden-98765432109876543210"
-ASKED = Request(messages=(Message("user", (Words("Is anybody there?"),)),))
+ASKED = Request(messages=(Message("user", (TextPart("Is anybody there?"),)),))
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_not_in_a_report_of_a_fault_of_ours(endpoint: Endpoint, monkeypatch: pyt
     def break_down(*_args: Any, **_kwargs: Any) -> None:
         raise RuntimeError("a fault of ours")
 
-    monkeypatch.setattr(lines.Transport, "__init__", break_down)
+    monkeypatch.setattr(connections.Transport, "__init__", break_down)
     uses: list[Callable[[Endpoint], Any]] = [endpoints.backend_for, endpoints.image_maker_for]
     for use in uses:
         report = ""

@@ -113,12 +113,12 @@ def test_twenty_questions_of_valueground_with_the_order_mapped_back(world: World
 def test_the_likelihood_of_a_culture_is_the_models_own(world: World, vlm: Server) -> None:
     """Of a continuation after a picture: every token of it, and nothing of the question."""
     from predictions.backends.openai import OpenAI
-    from predictions.prompts.contract import Message, Picture, Request, Words
+    from predictions.prompts.contract import ImagePart, Message, Request, TextPart
 
     image = png(drawn("red", "circle", 1))
     asked = Request(
         kind="continuation", continuation=" Egypt",
-        messages=(Message("user", (Picture("sha"), Words("This text is relevant to"))),),
+        messages=(Message("user", (ImagePart("sha"), TextPart("This text is relevant to"))),),
     )  # fmt: skip
     backend = OpenAI(vlm.base_url, offers=OFFERS, seconds=60)
     told = backend.answer(asked, "tiny-vlm", Decoding(), lambda sha: image).reply

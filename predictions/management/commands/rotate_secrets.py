@@ -14,7 +14,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             renewed, unopened = rotate_secrets()
-        except secrets.NoKey as problem:
+        except secrets.MissingKey as problem:
             raise CommandError(str(problem)) from problem
         self.stdout.write(f"{renewed} secrets are encrypted with the first key now.")
         if unopened:

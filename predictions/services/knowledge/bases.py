@@ -43,7 +43,7 @@ def make(
 
 def start_import(base: KnowledgeBase, actor: User, entries: File[Any], pictures: File[Any] | None = None) -> Job:
     """Keep the files until the work is done, and queue it."""
-    params = {"file": files.keep(entries), "pictures": files.keep(pictures) if pictures else ""}
+    params = {"file": files.store_upload(entries), "pictures": files.store_upload(pictures) if pictures else ""}
     return _start(base, actor, str(entries.name), params, here=False)
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from django.utils.translation import gettext as _
 
 from predictions.backends.contract import Vectors
-from predictions.vectors import Ints, Store, save
+from predictions.vectors import Ints, VectorStore, save
 
 Kind = Literal["flat", "hnsw", "ivfpq"]
 KINDS: tuple[Kind, ...] = ("flat", "hnsw", "ivfpq")
@@ -35,20 +35,20 @@ SAMPLE = 200
 AT = 20
 
 
-class NoFaiss(Exception):
+class FaissMissing(Exception):
     """The extra is not installed; the message says what to do."""
 
 
-class Unfit(Exception):
+class UnsuitableVectors(Exception):
     """Of these vectors no such index is made; the message says what to do."""
 
 
 def library() -> Any:
-    """The library, imported when it is first needed. Raises NoFaiss."""
+    """The library, imported when it is first needed. Raises FaissMissing."""
     try:
         import faiss
     except ImportError as error:
-        raise NoFaiss(_("Local models are not installed here. Run ./emic models, then restart.")) from error
+        raise FaissMissing(_("Local models are not installed here. Run ./emic models, then restart.")) from error
     return faiss
 
 
@@ -72,7 +72,7 @@ class Index:
         rows = np.where(there, self.rows[np.where(there, found, 0)] if self.rows.size else -1, -1)
         return np.asarray(scores, np.float32), np.asarray(rows, np.int64)
 
-    def look_further(self, breadth: int) -> None:
+    def search_more(self, breadth: int) -> None:
         """How much of it a search goes through."""
         faiss = library()
         if self.kind == "hnsw":
@@ -82,18 +82,18 @@ class Index:
 
 
 def load(folder: Path, facts: dict[str, Any]) -> Index:
-    """Mapped from disk, where its kind can be. Raises NoFaiss, FileNotFoundError."""
+    """Mapped from disk, where its kind can be. Raises FaissMissing, FileNotFoundError."""
     faiss = library()
     if not (folder / FILE).exists():
         raise FileNotFoundError(folder / FILE)
     held = faiss.read_index(str(folder / FILE), faiss.IO_FLAG_MMAP_IFC)
     index = Index(facts["kind"], held, np.asarray(np.load(folder / ROWS, mmap_mode="r")))
-    index.look_further(int(facts.get("search", SEARCH)))
+    index.search_more(int(facts.get("search", SEARCH)))
     return index
 
 
-def build(store: Store, kind: Kind, beat: Callable[[], None], seed: int = 0) -> dict[str, Any]:
-    """Write the index over a store whose shards are all there; what was measured. Raises NoFaiss, Unfit.
+def build(store: VectorStore, kind: Kind, beat: Callable[[], None], seed: int = 0) -> dict[str, Any]:
+    """Write the index over a store whose shards are all there; what was measured. Raises FaissMissing, Unfit.
 
     `recall`: the share of the exact AT nearest that are found, over SAMPLE of its own vectors, each without itself. If
     it is under GOOD the search is widened until it is not, or MOST_SEARCH is reached.
@@ -101,7 +101,9 @@ def build(store: Store, kind: Kind, beat: Callable[[], None], seed: int = 0) -> 
     began = time.monotonic()
     index = _filled(store, kind, beat, seed)
     if not index.held.ntotal:
-        raise Unfit(_("None of the vectors can be used: all are zero, or hold what is no number. Nothing was built."))
+        raise UnsuitableVectors(
+            _("None of the vectors can be used: all are zero, or hold what is no number. Nothing was built.")
+        )
     added = time.monotonic() - began
     _write(store.folder, index)
     facts: dict[str, Any] = {"kind": kind, "count": int(index.held.ntotal), "seconds_index": round(added, 2)}
@@ -111,7 +113,7 @@ def build(store: Store, kind: Kind, beat: Callable[[], None], seed: int = 0) -> 
     return facts
 
 
-def _filled(store: Store, kind: Kind, beat: Callable[[], None], seed: int) -> Index:
+def _filled(store: VectorStore, kind: Kind, beat: Callable[[], None], seed: int) -> Index:
     made: Any = None
     rows: list[Ints] = []
     for first, part in store.parts():
@@ -126,7 +128,7 @@ def _filled(store: Store, kind: Kind, beat: Callable[[], None], seed: int) -> In
     return Index(kind, made, np.concatenate(rows).astype(np.int64) if rows else np.zeros(0, np.int64))
 
 
-def _empty(store: Store, kind: Kind, dimensions: int, seed: int) -> Any:
+def _empty(store: VectorStore, kind: Kind, dimensions: int, seed: int) -> Any:
     faiss = library()
     if kind == "flat":
         return faiss.IndexFlatIP(dimensions)
@@ -144,13 +146,13 @@ def _empty(store: Store, kind: Kind, dimensions: int, seed: int) -> Any:
     learnt_from = _sample(store, max(40 * lists, 40 * 256), seed)[1]
     if len(learnt_from) < max(LEAST_IVFPQ, lists):
         text = _("There are %(n)s vectors, and product quantisation needs %(least)s. Choose another kind, or by size.")
-        raise Unfit(text % {"n": len(learnt_from), "least": max(LEAST_IVFPQ, lists)})
+        raise UnsuitableVectors(text % {"n": len(learnt_from), "least": max(LEAST_IVFPQ, lists)})
     made.train(learnt_from)
     made.nprobe = SEARCH // 4
     return made
 
 
-def _sample(store: Store, count: int, seed: int) -> tuple[Ints, Vectors]:
+def _sample(store: VectorStore, count: int, seed: int) -> tuple[Ints, Vectors]:
     """Rows drawn without replacement that have a vector, and their vectors."""
     total = len(store.plan())
     rows = np.sort(np.random.default_rng(seed).choice(total, min(count, total), replace=False)).astype(np.int64)
@@ -169,7 +171,7 @@ def _write(folder: Path, index: Index) -> None:
     part.replace(folder / FILE)
 
 
-def _measured(store: Store, index: Index, beat: Callable[[], None], seed: int) -> dict[str, Any]:
+def _measured(store: VectorStore, index: Index, beat: Callable[[], None], seed: int) -> dict[str, Any]:
     rows, asked = _sample(store, SAMPLE, seed + 1)
     if len(rows) < 2 or index.held.ntotal < 2:
         return {"recall": None, "recall_n": 0, "recall_at": 0, "search": SEARCH, "milliseconds": None}
@@ -177,7 +179,7 @@ def _measured(store: Store, index: Index, beat: Callable[[], None], seed: int) -
     exact = exact_nearest(store.parts(), asked, k + 1, beat)
     breadth = SEARCH
     while True:
-        index.look_further(breadth)
+        index.search_more(breadth)
         began = time.monotonic()
         _scores, found = index.search(asked, k + 1)
         took = time.monotonic() - began

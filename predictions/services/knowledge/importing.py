@@ -28,10 +28,10 @@ from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
 from jobs.runner import JobContext, SiteFailure, TimeSlice
 from people.models import Team
-from predictions.imports.knowledge import Thing, read
+from predictions.imports.knowledge import KnowledgeRow, read
 from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeImage
 from predictions.services import files
-from predictions.services.files import Outcome, line
+from predictions.services.files import Outcome, report_row
 from predictions.services.knowledge.bases import KIND, closed, scope_of
 
 log = logging.getLogger(__name__)
@@ -42,11 +42,11 @@ Pictures = ZipFiles | FolderFiles | NoFiles
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedEntry:
     """A row that was read and whose pictures are stored: by name, None where no pictures were sent."""
 
     number: int
-    found: Thing | RowProblem
+    found: KnowledgeRow | RowProblem
     images: Mapping[str, Image | None]
     name: str = ""  # the entry's key, as far as it could be read
 
@@ -54,12 +54,12 @@ class Prepared:
 def run(work: JobContext) -> None:
     base = KnowledgeBase.objects.select_related("team").get(pk=work.params["base"])
     try:
-        with files.told():
+        with files.job_errors():
             if work.job.total is None:
                 with _rows(work) as rows:
-                    work.expect(sum(1 for _row in files.beating(work, rows)))
+                    work.expect(sum(1 for _row in files.with_heartbeat(work, rows)))
             with _rows(work) as rows, _pictures(work) as pictures:
-                _take(work, base, files.beating(work, rows), pictures)
+                _take(work, base, files.with_heartbeat(work, rows), pictures)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise SiteFailure(_("The disk is full. Make room, then go on.")) from error
@@ -68,17 +68,17 @@ def run(work: JobContext) -> None:
     record(work.job.created_by, "knowledge.imported", scope=scope_of(base), implied=True, counts=counts)
     for name in ("file", "pictures"):
         if work.params.get(name):
-            files.forget(work.params[name])
+            files.delete_file(work.params[name])
 
 
-def after(job: Job) -> NextLink | None:
+def next_link(job: Job) -> NextLink | None:
     base = KnowledgeBase.objects.select_related("team").filter(pk=job.params.get("base")).first()
     if base is None:
         return None
     return NextLink(_("See the knowledge base"), reverse("predictions:knowledge_base", args=[base.team.slug, base.pk]))
 
 
-IMPORT = JobKind(KIND, run, after)
+IMPORT = JobKind(KIND, run, next_link)
 
 
 @contextmanager
@@ -105,9 +105,9 @@ def _pictures(work: JobContext) -> Iterator[Pictures]:
 
 
 def _take(work: JobContext, base: KnowledgeBase, rows: Iterator[source.Row], pictures: Pictures) -> None:
-    store = _storing(base.team, pictures)
+    store = _picture_store(base.team, pictures)
     passed = work.cursor.get("rows", 0)
-    batch: list[Prepared] = []
+    batch: list[PreparedEntry] = []
     count = shown = 0
     turn = TimeSlice(work)
     for count, (number, row) in enumerate(rows, start=1):
@@ -123,7 +123,7 @@ def _take(work: JobContext, base: KnowledgeBase, rows: Iterator[source.Row], pic
         _step(work, base, batch, count)
 
 
-def _storing(team: Team, pictures: Pictures) -> Any:
+def _picture_store(team: Team, pictures: Pictures) -> Any:
     """A function from a picture's name to its row; pictures of several entries are read once while they are near."""
 
     @lru_cache(maxsize=256)
@@ -136,7 +136,7 @@ def _storing(team: Team, pictures: Pictures) -> Any:
     return stored
 
 
-def _prepare(number: int, row: Mapping[str, Any] | RowProblem, store: Any) -> Prepared:
+def _prepare(number: int, row: Mapping[str, Any] | RowProblem, store: Any) -> PreparedEntry:
     name = key = ""
     try:
         if isinstance(row, RowProblem):
@@ -145,44 +145,44 @@ def _prepare(number: int, row: Mapping[str, Any] | RowProblem, store: Any) -> Pr
         images, key = {}, found.key
         for name in found.images:
             images[name] = store(name)
-        return Prepared(number, found, images, key)
+        return PreparedEntry(number, found, images, key)
     except (RowProblem, ImageRefused) as problem:
-        return Prepared(number, _of_picture(name, RowProblem(problem.code, problem.message)), {}, key)
+        return PreparedEntry(number, _of_picture(name, RowProblem(problem.code, problem.message)), {}, key)
     except (DatabaseFailure, OSError):
         raise  # of the house, not of the picture
     except Exception:
         log.exception("knowledge base: row %s could not be read", number)
         message = _("The picture is damaged or ends early. Copy or export it again.")
-        return Prepared(number, _of_picture(name, RowProblem("damaged", message)), {}, key)
+        return PreparedEntry(number, _of_picture(name, RowProblem("damaged", message)), {}, key)
 
 
 def _of_picture(name: str, problem: RowProblem) -> RowProblem:
     return RowProblem(problem.code, f"{name}: {problem.message}") if name else problem
 
 
-def _step(work: JobContext, base: KnowledgeBase, batch: Sequence[Prepared], done: int) -> None:
+def _step(work: JobContext, base: KnowledgeBase, batch: Sequence[PreparedEntry], done: int) -> None:
     work.check()
     with transaction.atomic():
         KnowledgeBase.objects.select_for_update(no_key=True).get(pk=base.pk)
-        work.step(done=done, cursor={"rows": done}, rows=settle(base, batch))
+        work.step(done=done, cursor={"rows": done}, rows=import_batch(base, batch))
 
 
-def settle(base: KnowledgeBase, batch: Sequence[Prepared]) -> list[JobRow]:
+def import_batch(base: KnowledgeBase, batch: Sequence[PreparedEntry]) -> list[JobRow]:
     """What becomes of some rows. Needs a transaction that holds the base's row."""
-    held = _Held(base, [one.found.key for one in batch if isinstance(one.found, Thing)])
+    held = _EntryBatch(base, [one.found.key for one in batch if isinstance(one.found, KnowledgeRow)])
     report = []
     for one in batch:
         try:
             if isinstance(one.found, RowProblem):
                 raise one.found
-            report.append(line(one.number, one.name, held.add(one.found, one.images)))
+            report.append(report_row(one.number, one.name, held.add(one.found, one.images)))
         except RowProblem as problem:
-            report.append(line(one.number, one.name, Outcome.ERROR, problem))
+            report.append(report_row(one.number, one.name, Outcome.ERROR, problem))
     held.save()
     return report
 
 
-class _Held:
+class _EntryBatch:
     """Entries a step speaks of, with their pictures: there already, or new."""
 
     def __init__(self, base: KnowledgeBase, keys: Sequence[str]) -> None:
@@ -194,7 +194,7 @@ class _Held:
         self.new_images: list[KnowledgeImage] = []
         self.filled: list[KnowledgeImage] = []
 
-    def add(self, thing: Thing, images: Mapping[str, Image | None]) -> str:
+    def add(self, thing: KnowledgeRow, images: Mapping[str, Image | None]) -> str:
         """What became of it. Raises RowProblem."""
         said = {"lemmas": list(thing.lemmas), "gloss": thing.gloss, "title": thing.title, "text": thing.text}
         entry = self.entries.get(thing.key)

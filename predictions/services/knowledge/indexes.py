@@ -27,9 +27,9 @@ from predictions.models import Endpoint, KnowledgeBase, KnowledgeEntry, Knowledg
 from predictions.services import files
 from predictions.services.knowledge import faiss_index
 from predictions.services.knowledge.bases import scope_of
-from predictions.services.knowledge.faiss_index import NoFaiss, Unfit
+from predictions.services.knowledge.faiss_index import FaissMissing, UnsuitableVectors
 from predictions.services.knowledge.vectors import folder_of
-from predictions.vectors import SHARD, Store, unit
+from predictions.vectors import SHARD, VectorStore, unit
 
 KIND = "build_knowledge_index"
 Over = KnowledgeIndex.Over
@@ -37,12 +37,12 @@ LEAST_BATCH, MOST_BATCH, BATCH_SECONDS = 8, 128, 5.0  # a batch is as large as k
 LONGEST_ARTICLE = 2000  # characters; an encoder reads the beginning only, and how much is its own
 
 
-class Refused(Exception):
+class IndexRefused(Exception):
     """What was asked for cannot be done; the message says what to do."""
 
 
-def store_of(index: KnowledgeIndex) -> Store:
-    return Store(folder_of(index.base_id, index.pk))
+def store_of(index: KnowledgeIndex) -> VectorStore:
+    return VectorStore(folder_of(index.base_id, index.pk))
 
 
 def encoder_of(index: KnowledgeIndex) -> Encoder:
@@ -50,19 +50,19 @@ def encoder_of(index: KnowledgeIndex) -> Encoder:
     from predictions.services import endpoints
 
     if index.endpoint is None:
-        raise Refused(_("This index names no encoder. Choose one of the team's, then link again."))
+        raise IndexRefused(_("This index names no encoder. Choose one of the team's, then link again."))
     try:
         found: Encoder = endpoints.encoder_for(index.endpoint, index.model)
     except CallError as error:
-        raise Refused(str(error)) from error
+        raise IndexRefused(str(error)) from error
     told = index.facts.get("digest", "")
     if told and told != getattr(found, "digest", ""):
-        raise Refused(_("The encoder has other weights now than when the index was built. Build the index again."))
+        raise IndexRefused(_("The encoder has other weights now than when the index was built. Build the index again."))
     return found
 
 
 def start_build(base: KnowledgeBase, actor: User, *, endpoint: Endpoint, model: str, over: str, kind: str = "") -> Job:
-    """Queue it; an index by the same encoder over the same is built anew. Raises Refused."""
+    """Queue it; an index by the same encoder over the same is built anew. Raises IndexRefused."""
     return _start(base, actor, endpoint, model, over, {"kind": kind})
 
 
@@ -70,8 +70,11 @@ def start_vectors(
     base: KnowledgeBase, actor: User, vectors: File[Any], names: File[Any],
     *, endpoint: Endpoint | None, model: str, over: str, kind: str = "",
 ) -> Job:  # fmt: skip
-    """The same from vectors made elsewhere: an .npy file (n, d), and a text file naming each row. Raises Refused."""
-    kept = {"vectors": files.keep(vectors), "names": files.keep(names)}
+    """The same from vectors made elsewhere: an .npy file (n, d), and a text file naming each row.
+
+    Raises IndexRefused.
+    """
+    kept = {"vectors": files.store_upload(vectors), "names": files.store_upload(names)}
     return _start(base, actor, endpoint, model, over, {"kind": kind, **kept})
 
 
@@ -84,23 +87,23 @@ def _start(
             base=base, model=model, over=over, defaults={"endpoint": endpoint}
         )
         if Job.objects.filter(kind=KIND, params__index=index.pk, state__in=Job.LIVE).exists():
-            raise Refused(_("This index is being built now. Wait for it, or stop it."))
+            raise IndexRefused(_("This index is being built now. Wait for it, or stop it."))
         if Run.objects.filter(knowledge_index=index, task=Run.Task.LINKING, withdrawn_at=None).exists():
-            raise Refused(_("Images have been linked by this index, so it stays. Make a new version of the base."))
+            raise IndexRefused(_("Images have been linked by this index, so it stays. Make a new version of the base."))
         KnowledgeIndex.objects.filter(pk=index.pk).update(endpoint=endpoint, built_at=None, facts={}, count=0)
         title = _("Index over %(what)s by %(model)s") % {"what": index.get_over_display(), "model": model[:120]}
         return jobs.start(KIND, title, scope=scope_of(base), actor=actor, params={"index": index.pk, **params})
 
 
 def remove(index: KnowledgeIndex, actor: User) -> None:
-    """One that was never built, with what lies of it on disk. Raises Refused."""
+    """One that was never built, with what lies of it on disk. Raises IndexRefused."""
     with transaction.atomic():
         KnowledgeBase.objects.select_for_update(no_key=True).get(pk=index.base_id)
         held = KnowledgeIndex.objects.select_for_update(no_key=True).get(pk=index.pk)
         if Job.objects.filter(kind=KIND, params__index=index.pk, state__in=Job.LIVE).exists():
-            raise Refused(_("This index is being built now. Wait for it, or stop it."))
+            raise IndexRefused(_("This index is being built now. Wait for it, or stop it."))
         if held.built_at or Run.objects.filter(knowledge_index=held).exists():
-            raise Refused(_("This index was built, so it stays: numbers may go by it."))
+            raise IndexRefused(_("This index was built, so it stays: numbers may go by it."))
         data: dict[str, Any] = {"over": held.over, "model": held.model}
         record(actor, "knowledge.index_removed", scope=scope_of(index.base), target=f"index:{index.pk}", **data)
         held.delete()
@@ -126,14 +129,14 @@ def run(work: JobContext) -> None:
         else:
             _encode(work, index, store)
         _build(work, index, store)
-    except (NoFaiss, Refused, Unfit) as problem:
+    except (FaissMissing, IndexRefused, UnsuitableVectors) as problem:
         raise JobFailed(str(problem)) from problem
     for name in ("vectors", "names"):
         if work.params.get(name):
-            files.forget(work.params[name])
+            files.delete_file(work.params[name])
 
 
-def after(job: Job) -> NextLink | None:
+def next_link(job: Job) -> NextLink | None:
     index = KnowledgeIndex.objects.select_related("base__team").filter(pk=job.params.get("index")).first()
     if index is None:
         return None
@@ -141,7 +144,7 @@ def after(job: Job) -> NextLink | None:
     return NextLink(_("See the knowledge base"), address)
 
 
-BUILD = JobKind(KIND, run, after)
+BUILD = JobKind(KIND, run, next_link)
 
 
 def planned_rows(base: KnowledgeBase, over: str) -> Iterator[tuple[int, int]]:
@@ -159,7 +162,7 @@ def planned_rows(base: KnowledgeBase, over: str) -> Iterator[tuple[int, int]]:
         yield from ((pk, 0) for pk in entries.exclude(**{field: ""}).values_list("pk", flat=True).iterator(5000))
 
 
-def _plan(work: JobContext, index: KnowledgeIndex, store: Store) -> None:
+def _plan(work: JobContext, index: KnowledgeIndex, store: VectorStore) -> None:
     if work.params.get("vectors"):
         rows: Iterator[tuple[int, int]] = _named(work, index)
     else:
@@ -181,7 +184,7 @@ def _beating(work: JobContext, rows: Iterator[tuple[int, int]]) -> Iterator[tupl
         yield row
 
 
-def _encode(work: JobContext, index: KnowledgeIndex, store: Store) -> None:
+def _encode(work: JobContext, index: KnowledgeIndex, store: VectorStore) -> None:
     encoder = encoder_of(index) if next(store.missing(), None) is not None else None
     turn, size = TimeSlice(work), LEAST_BATCH
     for number in store.missing():
@@ -271,7 +274,7 @@ def _of_names(index: KnowledgeIndex, names: Sequence[str], last: int) -> Iterato
         yield known[name], 0
 
 
-def _copy(work: JobContext, index: KnowledgeIndex, store: Store) -> None:
+def _copy(work: JobContext, index: KnowledgeIndex, store: VectorStore) -> None:
     with storage.open_binary(work.params["vectors"]) as file:
         try:
             held = np.load(getattr(file, "name", file), mmap_mode="r", allow_pickle=False)
@@ -292,7 +295,7 @@ def _copy(work: JobContext, index: KnowledgeIndex, store: Store) -> None:
             _told(work, number, len(part), 0.0)
 
 
-def _build(work: JobContext, index: KnowledgeIndex, store: Store) -> None:
+def _build(work: JobContext, index: KnowledgeIndex, store: VectorStore) -> None:
     total = len(store.plan())
     chosen = work.params.get("kind") or ""
     kind: faiss_index.Kind = next((one for one in faiss_index.KINDS if one == chosen), faiss_index.kind_for(total))

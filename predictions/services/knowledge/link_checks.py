@@ -11,13 +11,13 @@ from django.db import transaction
 from benchmarks.models import Item, ItemImage, Stage
 from jobs.models import record
 from people.models import User
-from predictions.models import KnowledgeEntry, Link, Run
+from predictions.models import EntityLink, KnowledgeEntry, Run
 
 STEP = 500
 
 
 @dataclass(frozen=True)
-class Made:
+class CheckItemCounts:
     """`lacking`: images without a link, which nobody needs to check."""
 
     made: int
@@ -25,7 +25,7 @@ class Made:
     lacking: int
 
 
-def make(run: Run, stage: Stage, actor: User) -> Made:
+def create_check_items(run: Run, stage: Stage, actor: User) -> CheckItemCounts:
     """An item for each link of the run, known by its image and what linked it: made again, it adds nothing, and another
     base, encoder or model is asked about anew."""
     made = there = 0
@@ -33,20 +33,22 @@ def make(run: Run, stage: Stage, actor: User) -> Made:
     with transaction.atomic():
         Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
         while True:
-            rows = Link.objects.filter(run=run, pk__gt=last).exclude(keys=[]).select_related("item").order_by("pk")
+            rows = (
+                EntityLink.objects.filter(run=run, pk__gt=last).exclude(keys=[]).select_related("item").order_by("pk")
+            )
             links = list(rows[:STEP])
             if not links:
                 break
             new = _add(run, stage, links)
             made, there, last = made + new, there + len(links) - new, links[-1].pk
-        lacking = Link.objects.filter(run=run, keys=[]).count()
+        lacking = EntityLink.objects.filter(run=run, keys=[]).count()
         if made:
             scope, target = stage.benchmark.scope, f"stage:{stage.key}"
             record(actor, "links.to_check", scope=scope, target=target, run=run.pk, made=made)
-    return Made(made, there, lacking)
+    return CheckItemCounts(made, there, lacking)
 
 
-def _add(run: Run, stage: Stage, links: Sequence[Link]) -> int:
+def _add(run: Run, stage: Stage, links: Sequence[EntityLink]) -> int:
     keys = {link.pk: _key(run, link.item) for link in links}
     there = set(Item.objects.filter(stage=stage, key__in=keys.values()).values_list("key", flat=True))
     assert run.knowledge_index is not None
@@ -75,7 +77,7 @@ def _key(run: Run, item: Item) -> str:
     return f"{item.key[:150]}/{method}/{hashlib.sha256(whole.encode()).hexdigest()[:8]}"
 
 
-def _item(run: Run, stage: Stage, link: Link, key: str, entry: KnowledgeEntry | None) -> Item:
+def _item(run: Run, stage: Stage, link: EntityLink, key: str, entry: KnowledgeEntry | None) -> Item:
     item = link.item
     context = {
         "linked": entry.lemmas[0] if entry else link.keys[0],

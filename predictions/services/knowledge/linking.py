@@ -22,13 +22,13 @@ from jobs.runner import JobCancelled, JobContext, JobFailed, TimeSlice
 from people.models import Team, User
 from people.services.raters import models_of
 from predictions.backends.contract import Encoder
-from predictions.models import KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Link, Run
+from predictions.models import EntityLink, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Run
 from predictions.services.knowledge import indexes
-from predictions.services.knowledge.faiss_index import NoFaiss
-from predictions.services.knowledge.indexes import Over, Refused
-from predictions.services.knowledge.naming import Named
+from predictions.services.knowledge.faiss_index import FaissMissing
+from predictions.services.knowledge.indexes import IndexRefused, Over
+from predictions.services.knowledge.name_matching import NameLinker
 from predictions.services.knowledge.ranking import NEAREST, Method
-from predictions.services.knowledge.searching import Found, Searcher
+from predictions.services.knowledge.searching import Searcher, SearchResult
 
 KIND = "linking_run"
 BATCH = 16
@@ -55,13 +55,13 @@ REASONS: dict[str, Any] = {
 SEARCHED: dict[Method, str] = {"lemma_t": Over.LEMMAS, "gloss_t": Over.GLOSSES, "article_t": Over.ARTICLES}
 
 
-def searched(method: Method) -> str:
+def indexed_texts(method: Method) -> str:
     """Over what the index is that a way of linking goes by."""
     return SEARCHED.get(method, Over.IMAGES)
 
 
 @dataclass(frozen=True)
-class Linked:
+class LinkResult:
     """What an image was linked to. `article` is empty where the entry has none, and cut where it was longer than asked
     for; `titles` are of the first entries, the best first."""
 
@@ -75,9 +75,11 @@ class Linked:
     score: float
 
 
-def article_for(run: Run, item: Item, *, longest: int = LONGEST_ARTICLE, most_titles: int = NEAREST) -> Linked | None:
+def article_for(
+    run: Run, item: Item, *, longest: int = LONGEST_ARTICLE, most_titles: int = NEAREST
+) -> LinkResult | None:
     """The article of the entry that stands first; None where the item has no link in this run."""
-    link = Link.objects.filter(run=run, item=item).first()
+    link = EntityLink.objects.filter(run=run, item=item).first()
     index = run.knowledge_index
     if link is None or not link.keys or index is None:
         return None
@@ -89,7 +91,7 @@ def article_for(run: Run, item: Item, *, longest: int = LONGEST_ARTICLE, most_ti
         return None
     titles = tuple(entries[key].title or entries[key].lemmas[0] for key in keys if key in entries)
     text, cut = first.text[:longest], len(first.text) > longest
-    return Linked(first.key, first.lemmas[0], first.title, first.gloss, text, cut, titles, link.scores[0])
+    return LinkResult(first.key, first.lemmas[0], first.title, first.gloss, text, cut, titles, link.scores[0])
 
 
 def open_run(
@@ -97,7 +99,7 @@ def open_run(
     nearest: int = NEAREST, refuse_known: bool = True, answers: Run | None = None,
 ) -> Run:  # fmt: skip
     """Start linking a stage's items; one stands for each stage, base, method and model. `answers`: the run whose names
-    are looked up in the base, where that is the method. Raises Refused."""
+    are looked up in the base, where that is the method. Raises IndexRefused."""
     _check(benchmark, stage, index, method, answers)
     options: dict[str, Any] = {"method": method, "nearest": nearest, "refuse_known": refuse_known}
     model, endpoint, kind = index.model, index.endpoint, "count" if method == "frequency_vt" else "cosine"
@@ -106,8 +108,8 @@ def open_run(
         model, endpoint, kind = answers.rater.name, answers.endpoint, "match"
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
-        if standing(benchmark, stage.key, index, method, model).exists():
-            raise Refused(_("This stage has been linked in this way. Withdraw that run first."))
+        if existing_runs(benchmark, stage.key, index, method, model).exists():
+            raise IndexRefused(_("This stage has been linked in this way. Withdraw that run first."))
         rater = models_of(benchmark.team, [(model, method)])[model, method]
         run = Run.objects.create(
             benchmark=benchmark, rater=rater, task=Run.Task.LINKING,
@@ -123,21 +125,23 @@ def open_run(
     return run
 
 
-def standing(benchmark: Benchmark, stage: str, index: KnowledgeIndex, method: str, model: str) -> Any:
+def existing_runs(benchmark: Benchmark, stage: str, index: KnowledgeIndex, method: str, model: str) -> Any:
     """Runs that linked this stage in this way and were not withdrawn: at most one."""
     rows = Run.objects.filter(benchmark=benchmark, task=Run.Task.LINKING, withdrawn_at=None, model=model)
     rows = rows.filter(knowledge_index__base=index.base_id)
     return rows.filter(selection__stage=stage, options__method=method)
 
 
-def bring_back(found: Run, actor: User) -> None:
-    """Raises Refused where another has taken its place."""
+def restore(found: Run, actor: User) -> None:
+    """Raises IndexRefused where another has taken its place."""
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=found.benchmark.team_id)
         index = found.knowledge_index
         assert index is not None
-        if standing(found.benchmark, found.selection["stage"], index, found.options["method"], found.model).exists():
-            raise Refused(_("A newer run has taken its place. Withdraw that one first."))
+        if existing_runs(
+            found.benchmark, found.selection["stage"], index, found.options["method"], found.model
+        ).exists():
+            raise IndexRefused(_("A newer run has taken its place. Withdraw that one first."))
         if Run.objects.filter(pk=found.pk).exclude(withdrawn_at=None).update(withdrawn_at=None):
             record(actor, "run.brought_back", scope=found.benchmark.scope, target=f"run:{found.pk}")
 
@@ -146,33 +150,35 @@ def _check(
     benchmark: Benchmark, stage: Stage, index: KnowledgeIndex, method: Method, answers: Run | None
 ) -> None:  # fmt: skip
     if index.base.team_id != benchmark.team_id:
-        raise Refused(_("There is no such index."))
+        raise IndexRefused(_("There is no such index."))
     if method == NAMED:
         _check_answers(benchmark, stage, answers)
     else:
         _check_index(index, method)
     if not ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).exists():
         text = _("“%(stage)s” has no images to link. Import images there, or choose another stage.")
-        raise Refused(text % {"stage": stage.name})
+        raise IndexRefused(text % {"stage": stage.name})
 
 
 def _check_index(index: KnowledgeIndex, method: Method) -> None:
-    wanted = searched(method)
+    wanted = indexed_texts(method)
     if index.built_at is None:
-        raise Refused(_("This index is not built yet. Wait for it, or go on with its work."))
+        raise IndexRefused(_("This index is not built yet. Wait for it, or go on with its work."))
     if index.over != wanted:
         text = _("This way of linking searches an index over %(what)s. Choose one, or build it first.")
-        raise Refused(text % {"what": Over(wanted).label})
+        raise IndexRefused(text % {"what": Over(wanted).label})
     if index.endpoint is None:
-        raise Refused(_("This index names no encoder, so images cannot be compared with it. Bring it again with one."))
+        raise IndexRefused(
+            _("This index names no encoder, so images cannot be compared with it. Bring it again with one.")
+        )
 
 
 def _check_answers(benchmark: Benchmark, stage: Stage, answers: Run | None) -> None:
     if answers is None or answers.campaign is None or answers.benchmark_id != benchmark.pk:
-        raise Refused(_("Say which run gave the names."))
+        raise IndexRefused(_("Say which run gave the names."))
     if answers.campaign.stage_id != stage.pk:
         text = _("This run named the images of “%(stage)s”. Choose that stage.")
-        raise Refused(text % {"stage": answers.campaign.stage.name})
+        raise IndexRefused(text % {"stage": answers.campaign.stage.name})
 
 
 def run(work: JobContext) -> None:
@@ -184,7 +190,7 @@ def run(work: JobContext) -> None:
         index = found.knowledge_index
         assert index is not None
         if found.options["method"] == NAMED:
-            named = Named(Run.objects.get(pk=found.options["answers"]), index.base_id, work.check)
+            named = NameLinker(Run.objects.get(pk=found.options["answers"]), index.base_id, work.check)
             _link_all(work, found, lambda batch: _links_by_name(found, batch, named))
         else:
             encoder = indexes.encoder_of(index)
@@ -193,21 +199,21 @@ def run(work: JobContext) -> None:
     except JobCancelled:
         Run.objects.filter(pk=found.pk).update(state=Run.State.CANCELLED, stopped_because="person")
         raise
-    except (NoFaiss, Refused) as problem:
+    except (FaissMissing, IndexRefused) as problem:
         raise JobFailed(str(problem)) from problem
     except FileNotFoundError as problem:
         raise JobFailed(_("The files of the index are not there. Build it again.")) from problem
     _finish(work, found)
 
 
-def after(job: Job) -> NextLink | None:
+def next_link(job: Job) -> NextLink | None:
     found = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if found is None:
         return None
     return NextLink(_("See the links"), reverse("predictions:links", args=[found.benchmark.slug, found.pk]))
 
 
-LINK = JobKind(KIND, run, after)
+LINK = JobKind(KIND, run, next_link)
 
 
 def items_of(found: Run) -> Any:
@@ -216,24 +222,24 @@ def items_of(found: Run) -> Any:
     return items.filter(withdrawn_at=None)
 
 
-def _link_all(work: JobContext, found: Run, links: Callable[[Sequence[Item]], list[Link]]) -> None:
+def _link_all(work: JobContext, found: Run, links: Callable[[Sequence[Item]], list[EntityLink]]) -> None:
     items = items_of(found)
     work.expect(items.count())
     turn = TimeSlice(work)
     while True:
         turn.is_over()
-        linked = Link.objects.filter(run=found).values("item")
+        linked = EntityLink.objects.filter(run=found).values("item")
         batch = list(items.exclude(pk__in=linked).order_by("pk")[:BATCH])
         if not batch:
             return
         work.check()
         made = links(batch)
         with transaction.atomic():
-            Link.objects.bulk_create(made, ignore_conflicts=True)
+            EntityLink.objects.bulk_create(made, ignore_conflicts=True)
             work.step(done=work.job.done + len(made), cursor={"last": batch[-1].pk})
 
 
-def _links(found: Run, batch: Sequence[Item], searcher: Searcher, encoder: Encoder) -> list[Link]:
+def _links(found: Run, batch: Sequence[Item], searcher: Searcher, encoder: Encoder) -> list[EntityLink]:
     images = _pictures(batch)
     known = _known(found, [image.sha256 for image in images.values()])
     bytes_of = {item.pk: _bytes(images[item.pk]) for item in batch if item.pk in images}
@@ -250,7 +256,7 @@ def _links(found: Run, batch: Sequence[Item], searcher: Searcher, encoder: Encod
     return made
 
 
-def _links_by_name(found: Run, batch: Sequence[Item], named: Named) -> list[Link]:
+def _links_by_name(found: Run, batch: Sequence[Item], named: NameLinker) -> list[EntityLink]:
     """A name has no score: each of its entries gets 1. What is refused for its picture is so here, too: the rows of a
     table are over the same images."""
     images = _pictures(batch)
@@ -261,7 +267,7 @@ def _links_by_name(found: Run, batch: Sequence[Item], named: Named) -> list[Link
         if item.pk in images and images[item.pk].sha256 in known:
             keys, reason = [], "in_knowledge_base"
         keys = keys[:MOST_RANKED]
-        made.append(Link(run=found, item=item, keys=list(keys), scores=[1.0] * len(keys), reason=reason))
+        made.append(EntityLink(run=found, item=item, keys=list(keys), scores=[1.0] * len(keys), reason=reason))
     return made
 
 
@@ -271,15 +277,17 @@ def _pictures(batch: Sequence[Item]) -> dict[int, Image]:
     return {one.item_id: one.image for one in sorted(rows, key=lambda one: one.role == "image")}
 
 
-def _link(found: Run, item: Item, one: Found | None, lacking: str, itself: bool) -> Link:
+def _link(found: Run, item: Item, one: SearchResult | None, lacking: str, itself: bool) -> EntityLink:
     if one is None:
-        return Link(run=found, item=item, keys=[], scores=[], reason=lacking)
+        return EntityLink(run=found, item=item, keys=[], scores=[], reason=lacking)
     near = [[row.name, key, round(row.score, 6)] for row in one.near for key in row.keys]
     if itself and found.options["refuse_known"]:
-        return Link(run=found, item=item, keys=[], scores=[], neighbours=near, reason="in_knowledge_base")
+        return EntityLink(run=found, item=item, keys=[], scores=[], neighbours=near, reason="in_knowledge_base")
     ranked = one.ranked[:MOST_RANKED]
     keys, scores = [key for key, _score in ranked], [score for _key, score in ranked]
-    return Link(run=found, item=item, keys=keys, scores=scores, neighbours=near, reason="" if keys else "nothing_near")
+    return EntityLink(
+        run=found, item=item, keys=keys, scores=scores, neighbours=near, reason="" if keys else "nothing_near"
+    )
 
 
 def _known(found: Run, shas: Sequence[str]) -> set[str]:
@@ -299,7 +307,7 @@ def _bytes(image: Image) -> bytes | None:
 
 def _finish(work: JobContext, found: Run) -> None:
     with transaction.atomic():
-        rows = Link.objects.filter(run=found)
+        rows = EntityLink.objects.filter(run=found)
         facts = {"rows": rows.count(), "unlinked": rows.filter(keys=[]).count()}
         held = Run.objects.select_for_update(no_key=True).get(pk=found.pk)
         held.options, held.complete, held.state = {**held.options, **facts}, True, Run.State.DONE

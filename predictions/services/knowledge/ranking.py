@@ -16,7 +16,7 @@ NEAREST = 20
 DIGITS = 6
 
 
-def together(found: Sequence[Sequence[str]]) -> list[str]:
+def merge_entries(found: Sequence[Sequence[str]]) -> list[str]:
     """Each entry once, of all the images that were found, by key."""
     return sorted({key for keys in found for key in keys})
 
@@ -36,7 +36,7 @@ def by_frequency(found: Sequence[Sequence[str]], similarity: Ranked) -> Ranked:
     return [(key, float(counts[key])) for key in order]
 
 
-def first_of_each(rows: Sequence[tuple[str, float]], most: int) -> Ranked:
+def best_text_per_entry(rows: Sequence[tuple[str, float]], most: int) -> Ranked:
     """Texts that were found, as entries: each by its best text. Ties by key."""
     best: dict[str, float] = {}
     for key, score in rows:

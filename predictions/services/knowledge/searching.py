@@ -13,14 +13,14 @@ from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeImage, Kn
 from predictions.services.knowledge import faiss_index, ranking
 from predictions.services.knowledge.indexes import Over, store_of, text_of
 from predictions.services.knowledge.ranking import NEAREST, Method, Ranked
-from predictions.vectors import Ints, Store
+from predictions.vectors import Ints, VectorStore
 
 MOST_KEPT = 20_000  # texts whose vectors stay in memory
 TEXTS: dict[str, str] = {"lemma": Over.LEMMAS, "gloss": Over.GLOSSES, "article": Over.ARTICLES}
 
 
 @dataclass(frozen=True)
-class Near:
+class NearImage:
     """A picture that was found: its name in the base, its sha where its bytes are kept, its entries' keys."""
 
     name: str
@@ -30,9 +30,9 @@ class Near:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     ranked: Ranked
-    near: tuple[Near, ...]
+    near: tuple[NearImage, ...]
 
 
 class Texts:
@@ -42,7 +42,7 @@ class Texts:
         self.base, self.over, self.encoder = base, over, encoder
         self.kept: OrderedDict[str, Vectors] = OrderedDict()
         index = KnowledgeIndex.objects.filter(base=base, model=model, over=over, built_at__isnull=False).first()
-        self.store: Store | None = store_of(index) if index else None
+        self.store: VectorStore | None = store_of(index) if index else None
         self.order: Ints = np.zeros(0, np.int64)
         self.sorted: Ints = self.order
         if self.store:
@@ -96,26 +96,26 @@ class Searcher:
         by_image = method.endswith("_vt")
         self.texts = Texts(index.base, TEXTS[ranked_by], index.model, encoder) if by_image else None
 
-    def find(self, images: Vectors, nearest: int = NEAREST) -> list[Found]:
+    def find(self, images: Vectors, nearest: int = NEAREST) -> list[SearchResult]:
         """For each image (n, d) of unit length."""
         return self._by_images(images, nearest) if self.texts else self._by_texts(images, nearest)
 
-    def _by_images(self, images: Vectors, nearest: int) -> list[Found]:
+    def _by_images(self, images: Vectors, nearest: int) -> list[SearchResult]:
         assert self.texts is not None
         scores, rows = self.index.search(images, nearest)
         near = self._pictures(scores, rows)
-        texts = self.texts.of(ranking.together([one.keys for row in near for one in row]))
+        texts = self.texts.of(ranking.merge_entries([one.keys for row in near for one in row]))
         found = []
         for image, row in zip(images, near, strict=True):
             lists = [one.keys for one in row]
-            own = {key: texts[key] for key in ranking.together(lists) if key in texts}
+            own = {key: texts[key] for key in ranking.merge_entries(lists) if key in texts}
             ranked = ranking.by_similarity(image, own)
             if self.method == "frequency_vt":
                 ranked = ranking.by_frequency(lists, ranked)
-            found.append(Found(ranked, tuple(row)))
+            found.append(SearchResult(ranked, tuple(row)))
         return found
 
-    def _pictures(self, scores: Vectors, rows: Ints) -> list[list[Near]]:
+    def _pictures(self, scores: Vectors, rows: Ints) -> list[list[NearImage]]:
         wanted = {int(self.plan[row, 0]) for row in rows.ravel() if row >= 0}
         images = {one.pk: one for one in KnowledgeImage.objects.filter(pk__in=wanted)}
         names = {one.name for one in images.values()}
@@ -126,15 +126,15 @@ class Searcher:
         found = []
         for row, similar in zip(rows, scores, strict=True):
             held = [(images[int(self.plan[at, 0])], score) for at, score in zip(row, similar, strict=True) if at >= 0]
-            found.append([Near(one.name, one.sha256, tuple(keys[one.name]), float(score)) for one, score in held])
+            found.append([NearImage(one.name, one.sha256, tuple(keys[one.name]), float(score)) for one, score in held])
         return found
 
-    def _by_texts(self, images: Vectors, nearest: int) -> list[Found]:
+    def _by_texts(self, images: Vectors, nearest: int) -> list[SearchResult]:
         scores, rows = self.index.search(images, 5 * nearest)  # an entry has several names
         wanted = {int(self.plan[row, 0]) for row in rows.ravel() if row >= 0}
         keys = dict(KnowledgeEntry.objects.filter(pk__in=wanted).values_list("pk", "key"))
         found = []
         for row, similar in zip(rows, scores, strict=True):
             said = [(keys[int(self.plan[at, 0])], float(s)) for at, s in zip(row, similar, strict=True) if at >= 0]
-            found.append(Found(ranking.first_of_each(said, nearest), ()))
+            found.append(SearchResult(ranking.best_text_per_entry(said, nearest), ()))
         return found

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from people.models import Rater
-from predictions.models import Endpoint, KnowledgeBase, KnowledgeEntry, KnowledgeIndex, Link, Run
+from predictions.models import Endpoint, EntityLink, KnowledgeBase, KnowledgeEntry, KnowledgeIndex, Run
 from tests.personas import World
 
 KNOWLEDGE_ROUTES = (
@@ -34,7 +34,9 @@ def a_linking(world: World) -> Run:
         rater=Rater.objects.create(kind="model", team=world.team, name="tiny", setting="lemma_vt"),
         options={"method": "lemma_vt", "nearest": 20}, selection={"stage": world.stage.key},
     )  # fmt: skip
-    Link.objects.create(run=run, item=world.items[0], keys=["e1"], scores=[0.5], neighbours=[["a.png", "e1", 0.9]])
+    EntityLink.objects.create(
+        run=run, item=world.items[0], keys=["e1"], scores=[0.5], neighbours=[["a.png", "e1", 0.9]]
+    )
     return run
 
 

@@ -77,7 +77,7 @@ def test_a_stopped_import_goes_on_where_it_was(world: World, monkeypatch: pytest
     monkeypatch.setattr(importing, "STEP", 2)
     zipped = SimpleUploadedFile("pictures.zip", packed(PICTURES))
     job = bases.start_import(a_base(world), world.mara, SimpleUploadedFile("kb.jsonl", jsonl(ROWS)), zipped)
-    real, calls = importing.settle, [0]
+    real, calls = importing.import_batch, [0]
 
     def settle(*args: Any) -> Any:
         calls[0] += 1
@@ -85,7 +85,7 @@ def test_a_stopped_import_goes_on_where_it_was(world: World, monkeypatch: pytest
             raise RuntimeError("the power is gone")
         return real(*args)
 
-    monkeypatch.setattr(importing, "settle", settle)
+    monkeypatch.setattr(importing, "import_batch", settle)
     with pytest.raises(RuntimeError):
         done(job)
     job.refresh_from_db()

@@ -12,7 +12,7 @@ from jobs.models import Job
 from predictions import vectors
 from predictions.models import KnowledgeBase, KnowledgeImage, KnowledgeIndex
 from predictions.services.knowledge import bases, faiss_index, indexes
-from predictions.vectors import Store, unit
+from predictions.vectors import VectorStore, unit
 from tests.personas import World
 from tests.predictions.knowledge.colours import (
     MODEL,
@@ -27,12 +27,12 @@ from tests.predictions.knowledge.colours import (
 )
 
 
-def many(tmp_path: Path, count: int, dimensions: int, seed: int = 0) -> Store:
+def many(tmp_path: Path, count: int, dimensions: int, seed: int = 0) -> VectorStore:
     """Vectors around a hundred centres: as uneven as those of pictures."""
     rng = np.random.default_rng(seed)
     centres = rng.standard_normal((100, dimensions))
     made = unit(centres[rng.integers(0, 100, count)] + 0.4 * rng.standard_normal((count, dimensions)))
-    store = Store(tmp_path / f"many-{count}-{dimensions}")
+    store = VectorStore(tmp_path / f"many-{count}-{dimensions}")
     store.begin()
     store.write_plan((number, 0) for number in range(count))
     for number in range(store.shards()):
@@ -47,7 +47,7 @@ def test_each_picture_is_encoded_once_whoever_has_it(world: World, encoder: Colo
     facts = index.facts
     assert (facts["kind"], facts["chosen"], facts["recall"], facts["left_out"]) == ("flat", "by size", 1.0, 0)
     assert facts["bytes"] > 0 and facts["seconds_vectors"] >= 0 and facts["recall_n"] == 7
-    held = Store(indexes.store_of(index).folder)
+    held = VectorStore(indexes.store_of(index).folder)
     assert np.load(held.shard(0)).dtype == np.float16
 
 
@@ -87,7 +87,7 @@ def test_every_kind_says_how_many_of_the_exact_nearest_it_finds(tmp_path: Path, 
 
 
 def test_what_has_no_vector_is_never_found(tmp_path: Path) -> None:
-    store = Store(tmp_path / "few")
+    store = VectorStore(tmp_path / "few")
     store.begin()
     store.write_plan((number, 0) for number in (10, 11, 12))
     store.write(0, [[1, 0], [np.nan, 1], [0, 1]])
@@ -195,18 +195,20 @@ def test_one_index_is_built_once_at_a_time(world: World) -> None:
     brought(world)
     base = a_base(world)
     indexes.start_build(base, world.mara, endpoint=an_endpoint(world), model=MODEL, over="images")
-    with pytest.raises(indexes.Refused, match="being built now"):
+    with pytest.raises(indexes.IndexRefused, match="being built now"):
         indexes.start_build(base, world.mara, endpoint=an_endpoint(world), model=MODEL, over="images")
 
 
 def test_what_makes_no_index_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(faiss_index.Unfit, match="There are 30 vectors, and product quantisation needs 1000"):
+    with pytest.raises(
+        faiss_index.UnsuitableVectors, match="There are 30 vectors, and product quantisation needs 1000"
+    ):
         faiss_index.build(many(tmp_path, 30, 16), "ivfpq", lambda: None)
-    store = Store(tmp_path / "none")
+    store = VectorStore(tmp_path / "none")
     store.begin()
     store.write_plan((number, 0) for number in (1, 2))
     store.write(0, [[0, 0], [np.nan, 1]])
-    with pytest.raises(faiss_index.Unfit, match="None of the vectors can be used"):
+    with pytest.raises(faiss_index.UnsuitableVectors, match="None of the vectors can be used"):
         faiss_index.build(store, "flat", lambda: None)
 
 

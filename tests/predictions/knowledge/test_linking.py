@@ -7,9 +7,9 @@ import pytest
 
 from jobs import runner, services
 from jobs.models import Job
-from predictions.models import KnowledgeBase, KnowledgeEntry, Link, Run
+from predictions.models import EntityLink, KnowledgeBase, KnowledgeEntry, Run
 from predictions.services.knowledge import linking, ranking
-from predictions.services.knowledge.indexes import Refused
+from predictions.services.knowledge.indexes import IndexRefused
 from predictions.services.knowledge.linking import article_for
 from tests.personas import World
 from tests.predictions.knowledge.colours import PICTURES, RGB, Colours, a_base, brought, built, done, items_of, row
@@ -27,8 +27,8 @@ def linked(world: World, method: ranking.Method = "lemma_vt", over: str = "image
     return run
 
 
-def link_of(run: Run, key: str) -> Link:
-    return Link.objects.get(run=run, item__key=key)
+def link_of(run: Run, key: str) -> EntityLink:
+    return EntityLink.objects.get(run=run, item__key=key)
 
 
 def test_similarity_takes_the_best_of_several_names_and_ties_go_by_key() -> None:
@@ -99,8 +99,8 @@ def test_names_come_out_of_their_index_where_there_is_one(world: World, encoder:
     encoder.read = 0
     second = linked_again(world, "lemma_vt")
     assert encoder.read == 0
-    for link in Link.objects.filter(run=first):
-        other = Link.objects.get(run=second, item=link.item)
+    for link in EntityLink.objects.filter(run=first):
+        other = EntityLink.objects.get(run=second, item=link.item)
         assert other.keys == link.keys and np.allclose(other.scores, link.scores, atol=2e-3), "16-bit floats"
 
 
@@ -178,16 +178,16 @@ def test_what_cannot_be_linked_is_refused_with_what_to_do(world: World) -> None:
     items_of(world, {"red": RGB["red"]})
     index = built(world)
     how: dict[str, Any] = {"stage": world.stage, "index": index}
-    with pytest.raises(Refused, match="index over Names"):
+    with pytest.raises(IndexRefused, match="index over Names"):
         linking.open_run(world.benchmark, world.mara, method="lemma_t", **how)
     linking.open_run(world.benchmark, world.mara, method="lemma_vt", **how)
-    with pytest.raises(Refused, match="linked in this way"):
+    with pytest.raises(IndexRefused, match="linked in this way"):
         linking.open_run(world.benchmark, world.mara, method="lemma_vt", **how)
     linking.open_run(world.benchmark, world.mara, method="gloss_vt", **how)
     KnowledgeBase.objects.filter(pk=index.base_id).update(team=world.other_team)
     index.refresh_from_db()
     index.base.refresh_from_db()
-    with pytest.raises(Refused, match="no such index"):
+    with pytest.raises(IndexRefused, match="no such index"):
         linking.open_run(world.benchmark, world.mara, method="frequency_vt", **how)
 
 
@@ -197,6 +197,6 @@ def test_a_base_that_images_were_linked_to_stays_as_it_is(world: World) -> None:
     linked(world)
     job = brought(world, [row("white", "green.png")])
     assert job.rows.get().reason == "closed" and not KnowledgeEntry.objects.filter(key="white").exists()
-    with pytest.raises(Refused, match="so it stays"):
+    with pytest.raises(IndexRefused, match="so it stays"):
         built(world)
     assert brought(world, [row("white")], None, a_base(world, "2")).rows.get().outcome == "created"

@@ -14,10 +14,10 @@ from annotation.services import campaigns
 from benchmarks.models import Stage
 from evaluation.tables.caire_links import ranks_of
 from jobs.models import Job
-from predictions.models import KnowledgeIndex, Link, Run
+from predictions.models import EntityLink, KnowledgeIndex, Run
 from predictions.prompts.registry import prompt
-from predictions.services.knowledge import linking, naming
-from predictions.services.knowledge.indexes import Refused
+from predictions.services.knowledge import linking, name_matching
+from predictions.services.knowledge.indexes import IndexRefused
 from predictions.services.knowledge.linking import article_for
 from tests.personas import World
 from tests.predictions.asking import a_plan, an_endpoint, driven, opened
@@ -75,14 +75,14 @@ def test_a_name_is_linked_to_the_entries_that_have_it_whole(world: World, answer
         "green": ([], [], "no_name"),
     }
     assert [ranks_of(run).recall(k).value for k in (1, 5)] == [0.25, 0.5], "of four images, those without a link too"
-    article = article_for(run, Link.objects.get(run=run, item__key="red").item)
+    article = article_for(run, EntityLink.objects.get(run=run, item__key="red").item)
     assert article is not None and article.article.startswith("All about red.")
 
 
 def test_letters_are_compared_not_how_they_are_written() -> None:
-    assert naming.folded(" Cafe\u0301  AU\nLait ") == naming.folded("café au lait")
-    assert naming.folded("STRASSE") == naming.folded("Straße")
-    assert naming.folded("Oni") != naming.folded("Onigiri")
+    assert name_matching.normalise_name(" Cafe\u0301  AU\nLait ") == name_matching.normalise_name("café au lait")
+    assert name_matching.normalise_name("STRASSE") == name_matching.normalise_name("Straße")
+    assert name_matching.normalise_name("Oni") != name_matching.normalise_name("Onigiri")
 
 
 def test_a_picture_of_the_base_is_refused_as_in_the_other_ways(world: World, answers: Run) -> None:
@@ -92,7 +92,7 @@ def test_a_picture_of_the_base_is_refused_as_in_the_other_ways(world: World, ans
     brought(world, [row("red", "own.png")], {"own.png": square(*RGB["red"], shade=3)})
     built(world, "lemmas")
     assert ItemImage.objects.filter(item__key="red").count() == 1
-    assert Link.objects.get(run=linked(world, answers), item__key="red").reason == "in_knowledge_base"
+    assert EntityLink.objects.get(run=linked(world, answers), item__key="red").reason == "in_knowledge_base"
 
 
 def test_it_is_begun_on_the_page_and_says_what_the_model_wrote(world: World, answers: Run) -> None:
@@ -109,7 +109,7 @@ def test_it_is_begun_on_the_page_and_says_what_the_model_wrote(world: World, ans
     shown = page.get(reverse("predictions:links", args=[world.benchmark.slug, run.pk])).content.decode()
     assert "Named by a model" in shown and "No entry has the name that the model gave: 1" in shown
     assert "1.0000" not in shown and "nearest" not in shown, "a name has no score and no neighbours"
-    item = Link.objects.get(run=run, item__key="navy").item
+    item = EntityLink.objects.get(run=run, item__key="navy").item
     one = page.get(reverse("predictions:link", args=[world.benchmark.slug, run.pk, item.pk])).content.decode()
     assert "The model named it: <b><bdi>Smurf</bdi></b>" in one
     assert "Withdraw that run first" in page.post(at, asked | {"answers": answers.pk}).content.decode()
@@ -119,14 +119,14 @@ def test_only_a_run_that_named_these_images_is_taken(world: World, answers: Run)
     brought(world)
     index = built(world, "lemmas")
     how: dict[str, Any] = {"index": index, "method": "named"}
-    with pytest.raises(Refused, match="which run gave"):
+    with pytest.raises(IndexRefused, match="which run gave"):
         linking.open_run(world.benchmark, world.mara, stage=world.stage, **how)
     other = Stage(benchmark=world.benchmark, key="other", name="Other")
-    with pytest.raises(Refused, match="Choose that stage"):
+    with pytest.raises(IndexRefused, match="Choose that stage"):
         linking.open_run(world.benchmark, world.mara, stage=other, answers=answers, **how)
-    assert naming.runs_of(world.benchmark) == [answers]
+    assert name_matching.runs_of(world.benchmark) == [answers]
     Run.objects.filter(pk=answers.pk).update(withdrawn_at=timezone.now())
-    assert naming.runs_of(world.benchmark) == []
+    assert name_matching.runs_of(world.benchmark) == []
     at = reverse("predictions:linking", args=[world.benchmark.slug])
     asked = {"stage": world.stage.pk, "index": index.pk, "method": "named", "nearest": 20}
     sent = world.client(world.mara).post(at, asked | {"answers": answers.pk})

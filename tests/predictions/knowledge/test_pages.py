@@ -12,7 +12,7 @@ from benchmarks.models import Item, Stage
 from jobs import services
 from jobs.models import Job
 from predictions import knowledge_readers as readers
-from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeIndex, Link, Run
+from predictions.models import EntityLink, KnowledgeBase, KnowledgeEntry, KnowledgeIndex, Run
 from predictions.services.knowledge import indexes, link_checks, linking
 from tests.personas import SHEET, World
 from tests.predictions.knowledge.colours import (
@@ -154,7 +154,7 @@ def test_people_check_links_in_a_stage_of_their_own(world: World) -> None:
     world.add_items(2, images=True)
     run = a_linking(world)
     bare = world.items[1]
-    Link.objects.create(run=run, item=bare, keys=[], scores=[], reason="no_image")
+    EntityLink.objects.create(run=run, item=bare, keys=[], scores=[], reason="no_image")
     page = world.client(world.mara)
     told = page.post(of(world, "links_do", run.pk), {"do": "check"}, follow=True).content.decode()
     assert "no stage “link-check”" in told
@@ -165,10 +165,12 @@ def test_people_check_links_in_a_stage_of_their_own(world: World) -> None:
     item = stage.items.get()
     assert item.key.startswith(f"{world.items[0].key}/lemma_vt/") and item.context["linked"] == "Pysanka"
     assert item.images.get().image == world.items[0].images.get().image
-    made = link_checks.make(run, stage, world.mara)
+    made = link_checks.create_check_items(run, stage, world.mara)
     assert (made.made, made.there, made.lacking) == (0, 1, 1) and stage.items.count() == 1
     run.model = "another encoder"
-    assert link_checks.make(run, stage, world.mara).made == 1, "what people said of the first stands for the first"
+    assert link_checks.create_check_items(run, stage, world.mara).made == 1, (
+        "what people said of the first stands for the first"
+    )
 
 
 def test_another_teams_base_index_and_run_are_not_there(world: World) -> None:

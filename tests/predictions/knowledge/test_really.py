@@ -68,9 +68,9 @@ def test_other_weights_under_the_same_name_are_noticed(world: World, monkeypatch
     index = KnowledgeIndex.objects.create(base=base, endpoint=encoder, model="local-dir:tiny", over="images")
     assert indexes.encoder_of(index).dimensions == 48
     index.facts = {"digest": "of yesterday"}
-    with pytest.raises(indexes.Refused, match="other weights"):
+    with pytest.raises(indexes.IndexRefused, match="other weights"):
         indexes.encoder_of(index)
     index.model, index.facts = "local-dir:nothing", {}
-    with pytest.raises(indexes.Refused):
+    with pytest.raises(indexes.IndexRefused):
         indexes.encoder_of(index)
     assert not Path("nothing").exists()

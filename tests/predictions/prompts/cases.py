@@ -11,7 +11,16 @@ from annotation.models import Unit
 from annotation.sheets import ParsedSheet, Sheet
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.recipes.registry import recipe
-from predictions.prompts.contract import Asked, Found, Prompt, Read, Reply, Scene, Token, Unread
+from predictions.prompts.contract import (
+    DetectedBox,
+    ParsedReply,
+    Prompt,
+    PromptRequests,
+    Reply,
+    Scene,
+    Token,
+    UnparsedReply,
+)
 from predictions.prompts.registry import prompt
 from predictions.scenes import scene_of
 
@@ -104,19 +113,19 @@ class Case:
         unit = Unit(item=item, target=self.target)
         return scene_of(unit, self.sheet, {**self.options, **options}, self.shown)
 
-    def asked(self, seed: int = 1, **options: Any) -> Asked:
+    def asked(self, seed: int = 1, **options: Any) -> PromptRequests:
         return self.prompt.ask(self.scene(**options), seed)
 
-    def read(self, *replies: Reply, seed: int = 1, **options: Any) -> Read | Unread:
+    def read(self, *replies: Reply, seed: int = 1, **options: Any) -> ParsedReply | UnparsedReply:
         scene = self.scene(**options)
         return self.prompt.read(scene, self.prompt.ask(scene, seed), replies)
 
     def says(self, words: str, seed: int = 1, **options: Any) -> Any:
         """What a reply in words is read as: the answers, or the reason why not."""
         found = self.read(Reply(words, finish="stop"), seed=seed, **options)
-        return dict(found.answers) if isinstance(found, Read) else found.reason
+        return dict(found.answers) if isinstance(found, ParsedReply) else found.reason
 
-    def parsed(self, read: Read) -> ParsedSheet:
+    def parsed(self, read: ParsedReply) -> ParsedSheet:
         return self.sheet.parse(read.answers, self.shown, partial=True)
 
 
@@ -235,7 +244,7 @@ CASES = (
     Case(
         "globalrg-detector",
         ("globalrg-grounding", "verification"),
-        Reply(boxes=(Found("ajrak", 0.2, (0, 0, 1, 1)), Found("ajrak", 0.9, (0.1, 0.2, 0.3, 0.4)))),
+        Reply(boxes=(DetectedBox("ajrak", 0.2, (0, 0, 1, 1)), DetectedBox("ajrak", 0.9, (0.1, 0.2, 0.3, 0.4)))),
         {"box": [[0.1, 0.2, 0.3, 0.4]]},
         concept="ajrak",
         target="Pakistan",
@@ -274,7 +283,7 @@ def case(key: str) -> Case:
     return next(one for one in CASES if one.key == key)
 
 
-def written(asked: Asked) -> Any:
+def written(asked: PromptRequests) -> Any:
     """What is sent, as JSON, with each line of a text apart."""
 
     def one(piece: Any) -> Any:

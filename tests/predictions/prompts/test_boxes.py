@@ -2,8 +2,8 @@
 
 import pytest
 
-from predictions.prompts.boxes import Frame, frame_of, patch_box, read_boxes
-from predictions.prompts.contract import Found, Lacking, Reply, Unread
+from predictions.prompts.boxes import BoxScale, box_scale, parse_boxes, patch_box
+from predictions.prompts.contract import DetectedBox, MissingInput, Reply, UnparsedReply
 from tests.predictions.prompts.cases import case, said
 
 BOX = pytest.approx((0.1, 0.2, 0.3, 0.4))
@@ -13,9 +13,9 @@ GROUNDING = case("globalrg-grounding")
 def read(
     text: str, scale: str = "1000", order: str = "xyxy", size: tuple[int, int] = (1024, 768), **more: object
 ) -> object:
-    frame: Frame = frame_of(scale, order, size, **more)  # type: ignore[arg-type]
-    found = read_boxes(text, frame, patches=scale == "patches")
-    return found.reason if isinstance(found, Unread) else found
+    frame: BoxScale = box_scale(scale, order, size, **more)  # type: ignore[arg-type]
+    found = parse_boxes(text, frame, patches=scale == "patches")
+    return found.reason if isinstance(found, UnparsedReply) else found
 
 
 @pytest.mark.parametrize(
@@ -169,14 +169,16 @@ def test_pixels_are_of_the_picture_as_it_is_sent_and_the_prompt_says_its_size() 
 
 @pytest.mark.parametrize("options", [{"scale": "guess"}, {"order": "any"}])
 def test_an_unknown_scale_asks_nothing(options: dict[str, str]) -> None:
-    with pytest.raises(Lacking, match="no_scale"):
+    with pytest.raises(MissingInput, match="no_scale"):
         GROUNDING.asked(**options)
     assert [one.code for one in GROUNDING.prompt.problems(options)] == ["not_a_choice"]  # type: ignore[attr-defined]
 
 
 def test_the_best_scored_of_a_detectors_boxes_is_taken() -> None:
     detector = case("globalrg-detector")
-    found = detector.read(Reply(boxes=(Found("a", 0.3, (0.5, 0.5, 0.6, 0.6)), Found("a", 0.7, (-0.01, 0, 0.5, 0.5)))))
+    found = detector.read(
+        Reply(boxes=(DetectedBox("a", 0.3, (0.5, 0.5, 0.6, 0.6)), DetectedBox("a", 0.7, (-0.01, 0, 0.5, 0.5))))
+    )
     assert found.answers == {"box": [[0, 0, 0.5, 0.5]]}  # type: ignore[union-attr]
     assert found.notes["rule"] == "best_scored" and found.notes["found"] == 2
     assert detector.read(Reply()).reason == "no_box"  # type: ignore[union-attr]
@@ -184,7 +186,7 @@ def test_the_best_scored_of_a_detectors_boxes_is_taken() -> None:
 
 def test_a_reply_without_a_box_that_was_cut_off_says_so() -> None:
     found = GROUNDING.read(Reply("The ajrak is at [100, 200", finish="length"))
-    assert isinstance(found, Unread) and found.reason == "cut_off"
+    assert isinstance(found, UnparsedReply) and found.reason == "cut_off"
     assert GROUNDING.read(said("I see no ajrak.")).reason == "no_box"  # type: ignore[union-attr]
 
 

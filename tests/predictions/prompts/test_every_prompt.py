@@ -8,7 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predictions.prompts import registry
-from predictions.prompts.contract import Asked, Found, Picture, Read, Reply, Token, Unread, Words
+from predictions.prompts.contract import (
+    DetectedBox,
+    ImagePart,
+    ParsedReply,
+    PromptRequests,
+    Reply,
+    TextPart,
+    Token,
+    UnparsedReply,
+)
 from tests.predictions.prompts.cases import CASES, GOLDEN, IDS, Case, written
 
 KINDS = ("chat", "probe", "continuation", "grounding")
@@ -16,7 +25,7 @@ CHATS = [one for one in CASES if one.prompt.kind == "chat"]
 every = pytest.mark.parametrize("one", CASES, ids=IDS)
 
 
-def replies_to(one: Case, asked: Asked) -> list[Reply]:
+def replies_to(one: Case, asked: PromptRequests) -> list[Reply]:
     return [one.good] * len(asked.requests)
 
 
@@ -53,7 +62,7 @@ def test_a_wording_that_changes_gets_a_new_version(one: Case) -> None:
 @every
 def test_its_answers_pass_the_sheet_that_people_have(one: Case) -> None:
     read = one.read(*replies_to(one, one.asked()))
-    assert isinstance(read, Read), read
+    assert isinstance(read, ParsedReply), read
     assert read.answers == one.answers
     parsed = one.parsed(read)
     assert not parsed.errors
@@ -63,9 +72,9 @@ def test_its_answers_pass_the_sheet_that_people_have(one: Case) -> None:
 @every
 def test_pictures_go_only_to_prompts_that_need_them(one: Case) -> None:
     pieces = [piece for request in one.asked().requests for message in request.messages for piece in message.pieces]
-    pictured = any(isinstance(piece, Picture) for piece in pieces) or any(r.image for r in one.asked().requests)
+    pictured = any(isinstance(piece, ImagePart) for piece in pieces) or any(r.image for r in one.asked().requests)
     assert pictured == one.prompt.needs_images or one.key == "sheet"
-    assert not any(isinstance(piece, Words) and not piece.text.strip() for piece in pieces)
+    assert not any(isinstance(piece, TextPart) and not piece.text.strip() for piece in pieces)
 
 
 @every
@@ -78,7 +87,7 @@ def test_nothing_the_endpoint_withholds_becomes_a_value(one: Case) -> None:
         if one.prompt.kind != "chat" and state == "refused":
             continue
         found = one.read(*[reply] * 2)
-        assert isinstance(found, Unread)
+        assert isinstance(found, UnparsedReply)
         if one.prompt.kind == "chat":
             assert (found.state, found.reason) == (state, reason)
 
@@ -98,7 +107,7 @@ def test_nothing_the_endpoint_withholds_becomes_a_value(one: Case) -> None:
 )
 def test_a_refusal_in_words_is_a_refusal(one: Case, words: str) -> None:
     found = one.read(Reply(words, finish="stop"))
-    assert isinstance(found, Unread)
+    assert isinstance(found, UnparsedReply)
     assert (found.state, found.reason) == ("refused", "said_no")
 
 
@@ -163,7 +172,8 @@ REPLIES = st.builds(
     ).map(tuple),
     similarities=st.lists(NUMBERS, max_size=6).map(tuple),
     boxes=st.lists(
-        st.builds(Found, label=TEXTS, score=NUMBERS, box=st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS)), max_size=3
+        st.builds(DetectedBox, label=TEXTS, score=NUMBERS, box=st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS)),
+        max_size=3,
     ).map(tuple),
 )
 
@@ -175,7 +185,7 @@ def test_no_reply_whatever_breaks_a_reader(one: Case, data: st.DataObject) -> No
     scene, asked = _SCENES[one.key]
     replies = data.draw(st.lists(REPLIES, max_size=3))
     found = one.prompt.read(scene, asked, replies)
-    if isinstance(found, Read):
+    if isinstance(found, ParsedReply):
         one.parsed(found)
         json.dumps(dict(found.answers))
     else:

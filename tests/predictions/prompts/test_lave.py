@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from predictions.prompts.contract import Lacking, Read, Unread
-from predictions.prompts.lave import OPEN, YES_NO, demonstrations, filtered, is_binary
+from predictions.prompts.contract import MissingInput, ParsedReply, UnparsedReply
+from predictions.prompts.lave import OPEN, YES_NO, demonstrations, drop_rare_references, is_binary
 from tests.predictions.prompts.cases import case, said
 
 LAVE, ORIGINAL = case("lave"), case("lave-original")
@@ -28,7 +28,7 @@ GIVEN = [
     ],
 )
 def test_references_seen_at_most_a_quarter_as_often_are_dropped(references: list[str], kept: list[str]) -> None:
-    assert filtered(references) == kept
+    assert drop_rare_references(references) == kept
 
 
 def test_the_filter_can_be_left_out_and_is_not_applied_to_the_two_point_judge() -> None:
@@ -99,7 +99,7 @@ def test_a_rating_is_stated_or_there_is_none(words: str, outcome: object) -> Non
 
 def test_the_reasons_are_kept_with_the_rating() -> None:
     found = LAVE.read(said("rating=1\nToo general."))
-    assert isinstance(found, Read) and "Too general." in found.notes["rationale"]
+    assert isinstance(found, ParsedReply) and "Too general." in found.notes["rationale"]
 
 
 def test_the_judge_never_sees_the_picture() -> None:
@@ -111,7 +111,7 @@ def test_the_judge_never_sees_the_picture() -> None:
     ("context", "code"), [({"references": ["a"]}, "no_candidate"), ({"candidate": "a"}, "no_references")]
 )
 def test_nothing_is_asked_without_candidate_or_references(context: dict[str, object], code: str) -> None:
-    with pytest.raises(Lacking, match=code):
+    with pytest.raises(MissingInput, match=code):
         replace(LAVE, context=context).asked()
 
 
@@ -150,4 +150,4 @@ def test_a_filtered_reply_is_a_refusal_and_no_rating() -> None:
     from predictions.prompts.contract import Reply
 
     found = LAVE.read(Reply("rating=2", finish="content_filter"))
-    assert isinstance(found, Unread) and found.state == "refused"
+    assert isinstance(found, UnparsedReply) and found.state == "refused"

@@ -2,15 +2,15 @@
 
 import pytest
 
-from predictions.prompts.contract import Read, Reply, Token, Unread
+from predictions.prompts.contract import ParsedReply, Reply, Token, UnparsedReply
 from predictions.prompts.letters import letter
-from predictions.prompts.valueground import drawn
+from predictions.prompts.valueground import draw_order
 from tests.predictions.prompts.cases import case, said
 
 
 def read(text: str) -> str:
     found = letter(text)
-    return found.reason if isinstance(found, Unread) else found
+    return found.reason if isinstance(found, UnparsedReply) else found
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ def test_what_names_no_letter_or_two_is_left_unread(text: str) -> None:
 
 def test_a_model_that_declines_to_choose_has_refused() -> None:
     found = case("valueground-main").read(Reply("I cannot choose between these images.", finish="stop"))
-    assert isinstance(found, Unread) and (found.state, found.reason) == ("refused", "said_no")
+    assert isinstance(found, UnparsedReply) and (found.state, found.reason) == ("refused", "said_no")
 
 
 def test_pictures_are_shuffled_by_the_seed_and_the_answer_is_mapped_back() -> None:
     main = case("valueground-main")
-    seeds = {drawn(seed): seed for seed in range(20)}
+    seeds = {draw_order(seed): seed for seed in range(20)}
     assert set(seeds) == {("a", "b"), ("b", "a")}
     for order, seed in seeds.items():
         asked = main.asked(seed=seed)
@@ -108,23 +108,23 @@ def test_pictures_are_shuffled_by_the_seed_and_the_answer_is_mapped_back() -> No
 
 def test_answers_are_shuffled_where_there_are_no_pictures() -> None:
     text = case("valueground-text")
-    seed = next(seed for seed in range(20) if drawn(seed) == ("b", "a"))
+    seed = next(seed for seed in range(20) if draw_order(seed) == ("b", "a"))
     words = text.asked(seed=seed).requests[0].messages[-1].pieces[0].text
     assert "Option A: Not at all important\nOption B: Very important" in words
     assert text.says("A", seed=seed) == {"choice": "b"}
 
 
 def test_both_orders_come_about_equally_often() -> None:
-    first = sum(drawn(seed)[0] == "a" for seed in range(1000))
+    first = sum(draw_order(seed)[0] == "a" for seed in range(1000))
     assert 440 < first < 560
 
 
 def test_a_distribution_over_letters_is_mapped_back_too() -> None:
     main = case("valueground-main")
-    seed = next(seed for seed in range(20) if drawn(seed) == ("b", "a"))
+    seed = next(seed for seed in range(20) if draw_order(seed) == ("b", "a"))
     tokens = (Token("A", -0.1, {"A": -0.105, " A": -3.0, "B": -4.0}),)
     found = main.read(Reply("A", way="logprobs", tokens=tokens), seed=seed)
-    assert isinstance(found, Read)
+    assert isinstance(found, ParsedReply)
     assert found.answers == {"choice": "b"}
     assert found.notes["distribution"]["b"] > 0.9
     assert sum(found.notes["distribution"].values()) == pytest.approx(1)
@@ -143,7 +143,7 @@ def test_without_a_country_none_is_named() -> None:
 
 
 ALIGNMENT = case("valueground-alignment")
-SWAPPED = next(seed for seed in range(20) if drawn(seed) == ("b", "a"))
+SWAPPED = next(seed for seed in range(20) if draw_order(seed) == ("b", "a"))
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_alignment_asks_for_reasons_only_where_they_are_wanted() -> None:
 
 def test_a_cut_off_answer_without_a_letter_says_so() -> None:
     found = case("valueground-main").read(Reply("The first picture shows", finish="length"))
-    assert isinstance(found, Unread) and found.reason == "cut_off"
+    assert isinstance(found, UnparsedReply) and found.reason == "cut_off"
 
 
 def test_the_rubric_asks_for_safety_only_where_it_is_wanted() -> None:
@@ -208,7 +208,7 @@ def test_a_rubric_keeps_what_is_readable(
     reply: str, answers: dict[str, str], incomplete: dict[str, str] | None
 ) -> None:
     found = case("valueground-rubric").read(said(reply))
-    assert isinstance(found, Read) and dict(found.answers) == answers
+    assert isinstance(found, ParsedReply) and dict(found.answers) == answers
     wanted = incomplete or {"match_b": "outside_scale", "pair_match": "missing_answer", "no_cue": "outside_scale"}
     assert found.notes["incomplete"] == wanted
 

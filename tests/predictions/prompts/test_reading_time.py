@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from predictions.prompts.reading import LONGEST
+from predictions.prompts.reply_text import LONGEST
 from tests.predictions.prompts.cases import case, said
 
 PIECES = (

@@ -4,8 +4,8 @@ import json
 import os
 from typing import Any
 
-from predictions.prompts.contract import Found, Read, Reply, Token
-from predictions.prompts.reading import READING_VERSION
+from predictions.prompts.contract import DetectedBox, ParsedReply, Reply, Token
+from predictions.prompts.reply_text import READING_VERSION
 from tests.predictions.prompts.cases import CASES, GOLDEN, Case
 
 WORDS = (
@@ -32,14 +32,14 @@ OTHERS = (
     Reply("10", "stop", way="logprobs", tokens=tokens(("1", {"1": -0.2}), ("0", {"0": -0.1}))),
     Reply("A", "stop", way="logprobs", tokens=tokens(("A", {"A": -0.5, "B": -0.5}))),
     Reply(similarities=(0.1, 0.2, 0.3, 0.2, 0.1)),
-    Reply(boxes=(Found("bus", 0.4, (0.1, 0.1, 0.5, 0.5)), Found("bus", 0.9, (0.2, 0.2, 0.6, 0.6)))),
+    Reply(boxes=(DetectedBox("bus", 0.4, (0.1, 0.1, 0.5, 0.5)), DetectedBox("bus", 0.9, (0.2, 0.2, 0.6, 0.6)))),
     Reply("4", "length"), Reply("", "content_filter"), Reply("4", refusal="no"),
 )  # fmt: skip
 
 
 def outcome(one: Case, reply: Reply) -> Any:
     found = one.read(*[reply] * len(one.asked().requests))
-    return dict(found.answers) if isinstance(found, Read) else f"{found.state}: {found.reason}"
+    return dict(found.answers) if isinstance(found, ParsedReply) else f"{found.state}: {found.reason}"
 
 
 def test_what_is_read_otherwise_is_a_new_version() -> None:

@@ -2,25 +2,25 @@
 
 import pytest
 
-from predictions.prompts.contract import Question, Reply, Token, Unread
-from predictions.prompts.letters import read_letter
-from predictions.prompts.reading import proper
-from predictions.prompts.scales import read_code, single
-from predictions.prompts.verdicts import Scale
+from predictions.prompts.contract import Question, Reply, Token, UnparsedReply
+from predictions.prompts.letters import parse_letter
+from predictions.prompts.reply_text import strip_reasoning
+from predictions.prompts.scales import parse_code, parse_single_field
+from predictions.prompts.verdicts import VerdictScale
 
-FIVE = Scale(tuple("12345"), names={"Relevant": "4", "Highly Relevant": "5", "Irrelevant": "2"})
-REASONED = Scale(FIVE.codes, names=FIVE.names, reasoned=True, last=True)
-JUDGE = Scale(("1", "2"), reasoned=True, stated="rating|score")
+FIVE = VerdictScale(tuple("12345"), names={"Relevant": "4", "Highly Relevant": "5", "Irrelevant": "2"})
+REASONED = VerdictScale(FIVE.codes, names=FIVE.names, reasoned=True, last=True)
+JUDGE = VerdictScale(("1", "2"), reasoned=True, stated="rating|score")
 
 
-def read(words: str, scale: Scale = FIVE) -> str:
-    found = read_code(Reply(words, finish="stop"), scale)
-    return found.reason if isinstance(found, Unread) else found[0]
+def read(words: str, scale: VerdictScale = FIVE) -> str:
+    found = parse_code(Reply(words, finish="stop"), scale)
+    return found.reason if isinstance(found, UnparsedReply) else found[0]
 
 
 def letter(words: str) -> str:
-    found = read_letter(Reply(words, finish="stop"))
-    return found.reason if isinstance(found, Unread) else found[0]
+    found = parse_letter(Reply(words, finish="stop"))
+    return found.reason if isinstance(found, UnparsedReply) else found[0]
 
 
 @pytest.mark.parametrize("scale", [FIVE, REASONED], ids=["digit", "reasoned"])
@@ -45,7 +45,7 @@ def letter(words: str) -> str:
         ("score 4 is too high, score 3", "3"),
     ],
 )
-def test_what_is_plainly_readable_is_read(words: str, code: str, scale: Scale) -> None:
+def test_what_is_plainly_readable_is_read(words: str, code: str, scale: VerdictScale) -> None:
     assert read(words, scale) == code
 
 
@@ -80,7 +80,7 @@ def test_what_is_plainly_readable_is_read(words: str, code: str, scale: Scale) -
         "Score: one of a kind",
     ],
 )
-def test_a_bound_a_question_a_supposition_and_another_scale_are_no_verdict(words: str, scale: Scale) -> None:
+def test_a_bound_a_question_a_supposition_and_another_scale_are_no_verdict(words: str, scale: VerdictScale) -> None:
     assert not read(words, scale).isdigit()
 
 
@@ -101,7 +101,7 @@ def test_a_bound_a_question_a_supposition_and_another_scale_are_no_verdict(words
         "Rating: 4 for dress; 2 for food",
     ],
 )
-def test_two_verdicts_however_they_are_joined_are_none(words: str, scale: Scale) -> None:
+def test_two_verdicts_however_they_are_joined_are_none(words: str, scale: VerdictScale) -> None:
     assert read(words, scale) == "two_verdicts" or (scale is REASONED and read(words, scale) == "no_verdict")
 
 
@@ -140,21 +140,21 @@ def test_one_letter_is_read_and_two_are_none(words: str, code: str) -> None:
 )
 def test_a_candidate_in_the_judges_words_makes_no_honest_verdict_vanish(candidate: str, one: str) -> None:
     candidate = candidate.format(one)
-    scale = Scale(JUDGE.codes, judged=(candidate,), reasoned=True, stated=JUDGE.stated)
+    scale = VerdictScale(JUDGE.codes, judged=(candidate,), reasoned=True, stated=JUDGE.stated)
     for honest in ("1", "2"):
         assert read(candidate.replace(one, honest), scale) == honest
         assert read(f"It was compared, so rating={honest}", scale) == honest
 
 
 def test_a_candidate_with_words_of_its_own_does_not_decide() -> None:
-    scale = Scale(JUDGE.codes, judged=("Naan bread, rating=2",), reasoned=True, stated=JUDGE.stated)
+    scale = VerdictScale(JUDGE.codes, judged=("Naan bread, rating=2",), reasoned=True, stated=JUDGE.stated)
     assert read("Naan bread, rating=2", scale) == "no_number"
     assert read("Naan bread, rating=2\nrating=1", scale) == "1"
 
 
 @pytest.mark.parametrize("told", ["</think>", "</", "a</think>"])
 def test_a_candidate_that_is_a_tag_does_not_make_the_reply_a_thought(told: str) -> None:
-    assert proper("<think>hm</think>rating=1", (told,)) == "rating=1"
+    assert strip_reasoning("<think>hm</think>rating=1", (told,)) == "rating=1"
 
 
 @pytest.mark.parametrize(
@@ -185,13 +185,13 @@ def test_a_thought_ends_where_its_tag_says_unless_a_verdict_stood_before_it(word
 )
 def test_words_that_decline_are_one_rule_for_all(words: str, digit: str | None, side: str | None) -> None:
     for sign, found, code in (
-        ("1", read_code(Reply(words.format("1"), finish="stop"), FIVE), digit),
-        ("A", read_letter(Reply(words.format("A"), finish="stop")), side),
+        ("1", parse_code(Reply(words.format("1"), finish="stop"), FIVE), digit),
+        ("A", parse_letter(Reply(words.format("A"), finish="stop")), side),
     ):
         if code is None:
-            assert isinstance(found, Unread) and (found.state, found.reason) == ("refused", "said_no"), sign
+            assert isinstance(found, UnparsedReply) and (found.state, found.reason) == ("refused", "said_no"), sign
         else:
-            assert not isinstance(found, Unread) and found[0] == code, sign
+            assert not isinstance(found, UnparsedReply) and found[0] == code, sign
 
 
 def test_by_log_probabilities_a_thought_is_passed_over() -> None:
@@ -201,17 +201,17 @@ def test_by_log_probabilities_a_thought_is_passed_over() -> None:
         Token("</think>", -0.1),
         Token("4", -0.1, {"4": -0.1, "3": -3.0}),
     )
-    found = read_code(Reply("<think>5</think>4", way="logprobs", tokens=tokens, finish="stop"), FIVE)
-    assert not isinstance(found, Unread) and found[0] == "4"
+    found = parse_code(Reply("<think>5</think>4", way="logprobs", tokens=tokens, finish="stop"), FIVE)
+    assert not isinstance(found, UnparsedReply) and found[0] == "4"
 
 
 def test_by_log_probabilities_the_place_of_another_word_does_not_overrule_what_is_said() -> None:
     tokens = (Token("My", -0.1, {"My": -0.1, "4": -3.0}), Token(" score", -0.1), Token(" is", -0.1), Token(" 3", -0.1))
-    found = read_code(Reply("My score is 3", way="logprobs", tokens=tokens, finish="stop"), FIVE)
-    assert isinstance(found, Unread) and found.reason == "two_verdicts"
+    found = parse_code(Reply("My score is 3", way="logprobs", tokens=tokens, finish="stop"), FIVE)
+    assert isinstance(found, UnparsedReply) and found.reason == "two_verdicts"
 
 
 def test_the_sheets_own_key_is_read_in_json() -> None:
     question = Question("Kinship", "How near?", {"type": "string"}, codes=FIVE.codes)
-    found = single(question, Reply('{"kinship": 4, "note": "near"}', finish="stop"), FIVE)
-    assert not isinstance(found, Unread) and found.answers == {"Kinship": "4"}
+    found = parse_single_field(question, Reply('{"kinship": 4, "note": "near"}', finish="stop"), FIVE)
+    assert not isinstance(found, UnparsedReply) and found.answers == {"Kinship": "4"}

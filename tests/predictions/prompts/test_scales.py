@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from predictions.prompts.contract import NO_LOGPROB, Lacking, Read, Reply, Token, Unread
-from predictions.prompts.scales import spread_of, ways_for
+from predictions.prompts.contract import NO_LOGPROB, MissingInput, ParsedReply, Reply, Token, UnparsedReply
+from predictions.prompts.scales import code_distribution, methods_for
 from tests.predictions.prompts.cases import LINKED, case, likely
 
 CODES = tuple("12345")
@@ -19,9 +19,9 @@ def by_tokens(text: str, top: dict[str, float], logprob: float = -0.5) -> Reply:
 def test_the_same_code_in_several_tokens_is_one() -> None:
     """0.4 + 0.2 for 4, 0.2 for 5, 0.1 for another word: 4 has 0.6 of the 0.8 that is covered."""
     top = {"4": math.log(0.4), " 4": math.log(0.15), "４": math.log(0.05), "5": math.log(0.2), "The": math.log(0.1)}
-    spread = spread_of([Token("4", math.log(0.4), top)], CODES)
+    spread = code_distribution([Token("4", math.log(0.4), top)], CODES)
     assert spread is not None
-    assert spread.covered == pytest.approx(0.8)
+    assert spread.mass == pytest.approx(0.8)
     assert spread.shares["4"] == pytest.approx(0.75)
     assert spread.shares["1"] == 0
     assert sum(spread.shares.values()) == pytest.approx(1)
@@ -29,13 +29,13 @@ def test_the_same_code_in_several_tokens_is_one() -> None:
 
 def test_the_place_is_the_first_token_that_says_anything() -> None:
     tokens = [Token("\n", -0.1, {"5": -1.0}), Token("▁", 0.0), Token("2", -0.1, {"2": -0.1, "3": -3.0})]
-    spread = spread_of(tokens, CODES)
+    spread = code_distribution(tokens, CODES)
     assert spread is not None and max(spread.shares, key=spread.shares.__getitem__) == "2"
 
 
 def test_the_generated_token_counts_though_no_list_came() -> None:
-    spread = spread_of([Token("3", math.log(0.7))], CODES)
-    assert spread is not None and spread.shares["3"] == 1 and spread.covered == pytest.approx(0.7)
+    spread = code_distribution([Token("3", math.log(0.7))], CODES)
+    assert spread is not None and spread.shares["3"] == 1 and spread.mass == pytest.approx(0.7)
 
 
 @pytest.mark.parametrize(
@@ -52,27 +52,27 @@ def test_the_generated_token_counts_though_no_list_came() -> None:
 def test_a_number_that_only_begins_with_a_code_is_not_that_code(text: str, first: str, reason: str) -> None:
     tokens = (Token(first, -0.2, {first: -0.2, "4": -2.0}), *(Token(one, -0.1) for one in text[len(first) :]))
     found = DIGIT.read(Reply(text, way="logprobs", tokens=tokens, finish="stop"))
-    assert isinstance(found, Unread) and found.reason == reason
+    assert isinstance(found, UnparsedReply) and found.reason == reason
 
 
 @pytest.mark.parametrize("token", ["4.", "4:", " 4)"])
 def test_a_code_with_its_full_stop_is_the_code(token: str) -> None:
-    spread = spread_of([Token(token, -0.1)], CODES)
+    spread = code_distribution([Token(token, -0.1)], CODES)
     assert spread is not None and spread.shares["4"] == 1
 
 
 def test_where_the_token_that_was_said_has_no_probability_no_other_is_taken() -> None:
-    assert spread_of([Token("3", float("nan"), {"3": float("nan"), "4": -1.0})], CODES) is None
+    assert code_distribution([Token("3", float("nan"), {"3": float("nan"), "4": -1.0})], CODES) is None
 
 
 @pytest.mark.parametrize("logprob", [float("nan"), float("-inf")])
 def test_what_is_no_probability_is_none(logprob: float) -> None:
-    assert spread_of([Token("3", logprob)], CODES) is None
+    assert code_distribution([Token("3", logprob)], CODES) is None
 
 
 def test_the_likeliest_code_wins_though_another_word_is_likelier() -> None:
     found = DIGIT.read(by_tokens("The", {"The": -0.2, "4": -2.0, "3": -3.0}))
-    assert isinstance(found, Read)
+    assert isinstance(found, ParsedReply)
     assert found.answers == {"relevance": "4"}
     assert found.notes["covered"] == pytest.approx(math.exp(-2) + math.exp(-3))
     assert found.notes["way"] == "logprobs"
@@ -89,31 +89,31 @@ def test_the_likeliest_code_wins_though_another_word_is_likelier() -> None:
 )
 def test_without_a_likeliest_code_there_is_no_value(reply: Reply, reason: str) -> None:
     found = DIGIT.read(reply)
-    assert isinstance(found, Unread) and found.reason == reason
+    assert isinstance(found, UnparsedReply) and found.reason == reason
 
 
 def test_a_run_may_ask_that_the_codes_are_likely_together() -> None:
     reply = by_tokens("The", {"The": -0.2, "4": -2.0})
-    assert isinstance(DIGIT.read(reply, least_covered=0.1), Read)
+    assert isinstance(DIGIT.read(reply, least_covered=0.1), ParsedReply)
     found = DIGIT.read(reply, least_covered=0.5)
-    assert isinstance(found, Unread) and found.reason == "little_mass"
+    assert isinstance(found, UnparsedReply) and found.reason == "little_mass"
 
 
 def test_codes_of_several_signs_are_not_asked_by_their_first_token() -> None:
-    assert ways_for(("1", "2"), "logprobs", "guided") == ("logprobs", "guided")
-    assert ways_for(("1", "10"), "logprobs", "guided") == ("guided",)
+    assert methods_for(("1", "2"), "logprobs", "guided") == ("logprobs", "guided")
+    assert methods_for(("1", "10"), "logprobs", "guided") == ("guided",)
 
 
 def test_the_distribution_is_kept_with_a_guided_choice() -> None:
     found = DIGIT.read(Reply("4", way="guided", tokens=(Token("4", -0.1, {"4": -0.1, "5": -2.5}),)))
-    assert isinstance(found, Read) and found.notes["distribution"]["4"] > 0.9 and found.notes["way"] == "guided"
+    assert isinstance(found, ParsedReply) and found.notes["distribution"]["4"] > 0.9 and found.notes["way"] == "guided"
 
 
 @pytest.mark.parametrize(
     "key", ["caire-digit", "caire-digit-titles", "caire-digit-text", "caire-reason", "caire-likelihood"]
 )
 def test_a_picture_without_an_article_is_unscored_with_a_reason(key: str) -> None:
-    with pytest.raises(Lacking) as lacking:
+    with pytest.raises(MissingInput) as lacking:
         case(key).asked(linked=None)
     assert lacking.value.code == ("no_titles" if "titles" in key else "no_article")
     assert case("caire-digit-plain").asked(linked=None)
@@ -143,14 +143,14 @@ def test_the_nearest_sentence_wins_and_the_cosines_are_kept() -> None:
     probe = case("caire-probe")
     assert probe.asked().requests[0].texts[4] == "This image is highly relevant to Japan"
     found = probe.read(Reply(similarities=(0.21, 0.2, 0.2, 0.22, 0.1)))
-    assert isinstance(found, Read)
+    assert isinstance(found, ParsedReply)
     assert found.answers == {"relevance": "4"}
     assert found.notes["cosines"] == {"1": 0.21, "2": 0.2, "3": 0.2, "4": 0.22, "5": 0.1}
 
 
 @pytest.mark.parametrize("cosines", [(0.1,) * 5, (0.1, 0.2), (), (float("nan"),) * 5])
 def test_no_nearest_sentence_no_value(cosines: tuple[float, ...]) -> None:
-    assert isinstance(case("caire-probe").read(Reply(similarities=cosines)), Unread)
+    assert isinstance(case("caire-probe").read(Reply(similarities=cosines)), UnparsedReply)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_no_nearest_sentence_no_value(cosines: tuple[float, ...]) -> None:
 )
 def test_likelihood_is_corrected_by_the_base_rate(options: dict[str, object], loss: float, code: str) -> None:
     found = case("caire-likelihood").read(likely(-4.0), likely(-6.0), **options)
-    assert isinstance(found, Read)
+    assert isinstance(found, ParsedReply)
     assert found.notes["corrected_loss"] == pytest.approx(loss)
     assert found.answers == {"relevance": code}
     assert {"loss", "base_loss", "lambda", "limit", "bound", "over", "cut"} <= set(found.notes)
@@ -180,10 +180,10 @@ def test_the_base_rate_is_asked_without_article_and_picture() -> None:
 
 
 def test_without_a_cut_nothing_is_asked() -> None:
-    with pytest.raises(Lacking, match="no_cut"):
+    with pytest.raises(MissingInput, match="no_cut"):
         case("caire-likelihood").asked(cut="")
     found = case("caire-likelihood").read(Reply("no tokens", finish="stop"), likely(-1.0))
-    assert isinstance(found, Unread) and found.reason == "no_logprobs"
+    assert isinstance(found, UnparsedReply) and found.reason == "no_logprobs"
 
 
 def pieces(*tokens: tuple[str, float]) -> Reply:
@@ -193,21 +193,21 @@ def pieces(*tokens: tuple[str, float]) -> Reply:
 def test_likelihoods_are_set_against_each_other_only_over_the_same_tokens() -> None:
     read = case("caire-likelihood").read
     two = pieces((" Ja", -1.0), ("pan", -0.5))
-    assert isinstance(read(two, pieces(("Ja", -2.0), ("pan", 0.0))), Read)  # a space before it is of the place
+    assert isinstance(read(two, pieces(("Ja", -2.0), ("pan", 0.0))), ParsedReply)  # a space before it is of the place
     for base in (pieces((" Japan", -3.0)), pieces((" Jap", -1.0), ("an", -1.0))):
         found = read(two, base)
-        assert isinstance(found, Unread) and found.reason == "other_tokens" and found.notes["loss"] == 1.5
+        assert isinstance(found, UnparsedReply) and found.reason == "other_tokens" and found.notes["loss"] == 1.5
 
 
 @pytest.mark.parametrize("odd", [0.5, float("nan"), float("-inf"), NO_LOGPROB])
 def test_what_is_no_log_probability_is_no_loss(odd: float) -> None:
     for replies in ((pieces(("x", odd)), likely(-1.0, 1)), (likely(-1.0, 1), pieces(("x", odd)))):
         found = case("caire-likelihood").read(*replies)
-        assert isinstance(found, Unread) and found.reason == "no_logprobs"
+        assert isinstance(found, UnparsedReply) and found.reason == "no_logprobs"
 
 
 @pytest.mark.parametrize("odd", [float("nan"), NO_LOGPROB])
 def test_a_token_without_a_probability_lets_no_other_win(odd: float) -> None:
     reply = Reply("4", "stop", way="logprobs", tokens=(Token("4", odd, {"4": odd, "3": -0.7}),))
     found = case("caire-digit").read(reply)
-    assert isinstance(found, Unread) and found.reason == "no_number"
+    assert isinstance(found, UnparsedReply) and found.reason == "no_number"

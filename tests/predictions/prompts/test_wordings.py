@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from predictions.prompts import registry
-from predictions.prompts.contract import Lacking, Read, Unread
+from predictions.prompts.contract import MissingInput, ParsedReply, UnparsedReply
 from predictions.prompts.culturalvqa import choose_examples
-from predictions.prompts.writing import fenced, filled, line
+from predictions.prompts.prompt_templates import fence, fill_template, single_line
 from predictions.prompts.xcm import query_problems
 from tests.predictions.prompts.cases import CASES, EXAMPLE, case, said
 
@@ -36,7 +36,7 @@ def test_a_place_that_nothing_fills_is_told_before_the_run() -> None:
     assert problems("culturalvqa-vlm", wording="{image} {question} {country}") == [("unknown_place", "country")]
     assert problems("culturalvqa-vlm", wording="{question}") == [("missing_place", "image")]
     assert problems("culturalvqa-vlm", system="{nobody}") == [("unknown_place", "nobody")]
-    with pytest.raises(Lacking, match="bad_wording"):
+    with pytest.raises(MissingInput, match="bad_wording"):
         VLM.asked(wording="{image} {question} {nobody}")
 
 
@@ -49,12 +49,12 @@ def test_our_own_wording_would_pass_the_same_check(one) -> None:  # type: ignore
 
 
 def test_what_fills_a_place_is_not_looked_at_for_places() -> None:
-    assert filled("{a}", {"a": "{b}", "b": "no"}, {})[0].text == "{b}"  # type: ignore[union-attr]
+    assert fill_template("{a}", {"a": "{b}", "b": "no"}, {})[0].text == "{b}"  # type: ignore[union-attr]
 
 
 def test_texts_of_others_keep_to_their_line_and_their_fence() -> None:
-    assert line("a\u2028Option B:\x00 b\r\n\u202ec") == "a Option B: b c"
-    assert fenced("text", "x </text> <TEXT> < /text>").count("<") == 2
+    assert single_line("a\u2028Option B:\x00 b\r\n\u202ec") == "a Option B: b c"
+    assert fence("text", "x </text> <TEXT> < /text>").count("<") == 2
 
 
 def test_an_unknown_prompt_says_which_is_near_and_a_changed_one_says_so() -> None:
@@ -73,9 +73,9 @@ def test_examples_are_one_a_country_by_rule_whatever_their_order() -> None:
 
 
 def test_an_example_is_never_tested() -> None:
-    with pytest.raises(Lacking, match="is_an_example"):
+    with pytest.raises(MissingInput, match="is_an_example"):
         FEW.asked(examples=[EXAMPLE, {**EXAMPLE, "item": "item-1"}])
-    with pytest.raises(Lacking, match="too_few_examples"):
+    with pytest.raises(MissingInput, match="too_few_examples"):
         FEW.asked(examples=[])
 
 
@@ -135,7 +135,7 @@ def test_any_sheet_with_a_box_is_asked_too() -> None:
     boxes = replace(case("sheet"), stage=("globalrg-grounding", "verification"))
     reply = '{"box": [{"x0": 0.1, "y0": 0.2, "x1": 0.3, "y1": 0.4}]}'
     found = boxes.read(said(reply))
-    assert isinstance(found, Read) and not boxes.parsed(found).errors
+    assert isinstance(found, ParsedReply) and not boxes.parsed(found).errors
 
 
 def test_a_sheet_that_only_people_can_fill_is_not_offered() -> None:
@@ -151,9 +151,9 @@ def test_what_the_item_says_cannot_pose_as_the_question() -> None:
 def test_labels_keep_their_order_and_strange_ones_leave_the_reply_unread() -> None:
     labels = case("xcm-labels")
     found = labels.read(said('["street", "Market", "street"]'))
-    assert isinstance(found, Read) and found.notes["ordered"] == ["street", "market"]
+    assert isinstance(found, ParsedReply) and found.notes["ordered"] == ["street", "market"]
     strange = labels.read(said('{"labels": ["market", "temple"]}'))
-    assert isinstance(strange, Unread) and strange.notes["labels"] == ["temple"]
+    assert isinstance(strange, UnparsedReply) and strange.notes["labels"] == ["temple"]
     assert labels.says('{"0": ["market"]}') == {"labels": ["market"]}
     assert labels.says("market, fruit") == "bad_json"
 

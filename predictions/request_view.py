@@ -7,16 +7,16 @@ from typing import Any
 
 from benchmarks.models import Image
 from people.models import Team
-from predictions.bodies import request_json
 from predictions.models import Reply
 from predictions.prompts.contract import Request
+from predictions.serialization import request_json
 
 Pictures = Mapping[str, Image]
 LONGEST = 20_000  # characters of a reply on its page; the file of the run's calls has all that is kept
 
 
 @dataclass(frozen=True)
-class Drawn:
+class RequestView:
     """`messages`: role and pieces; a piece has "text", or "sha" with "image" where the picture is kept here."""
 
     messages: Sequence[Mapping[str, Any]]
@@ -32,24 +32,24 @@ class Drawn:
         return bool(self.messages or self.texts or self.image)
 
 
-def drawn(requests: Sequence[Request], team: Team, way: str) -> list[Drawn]:
+def request_views(requests: Sequence[Request], team: Team, way: str) -> list[RequestView]:
     """As they are sent in this way. One query for the pictures of all."""
-    return [_sent(one, way) for one in draw([request_json(one) for one in requests], team)]
+    return [_sent(one, way) for one in stored_request_views([request_json(one) for one in requests], team)]
 
 
-def _sent(request: Drawn, way: str) -> Drawn:
+def _sent(request: RequestView, way: str) -> RequestView:
     """Without the choices and the form of the reply where they are not sent along."""
     choices = request.choices if way in ("guided", "logprobs") else ()
     return replace(request, choices=choices, schema=request.schema if way == "schema" else "")
 
 
-def draw(requests: Sequence[Mapping[str, Any]], team: Team) -> list[Drawn]:
-    """Requests as `predictions.bodies.request_json` keeps them."""
+def stored_request_views(requests: Sequence[Mapping[str, Any]], team: Team) -> list[RequestView]:
+    """Requests as `predictions.serialization.request_json` keeps them."""
     pieces = [piece for one in requests for message in one.get("messages", ()) for piece in message["pieces"]]
     named = [piece.get("image") for piece in pieces] + [one.get("image") for one in requests]
     kept = pictures_of(team, {sha for sha in named if sha})
     return [
-        Drawn(
+        RequestView(
             messages=[
                 {"role": message["role"], "pieces": [_piece(piece, kept) for piece in message["pieces"]]}
                 for message in one.get("messages", ())
@@ -68,7 +68,7 @@ def draw(requests: Sequence[Mapping[str, Any]], team: Team) -> list[Drawn]:
 class Exchange:
     """A request and what came back. `rest`: what is not words, as JSON. `left_out`: characters that are not shown."""
 
-    request: Drawn
+    request: RequestView
     reply: Reply
     text: str
     refusal: str
@@ -77,14 +77,14 @@ class Exchange:
     left_out: int
 
 
-def exchanges(replies: Sequence[Reply], team: Team) -> list[Exchange]:
+def exchanges_of_call(replies: Sequence[Reply], team: Team) -> list[Exchange]:
     """Of a call, in the order of its requests."""
-    requests = draw([one.request for one in replies], team)
+    requests = stored_request_views([one.request for one in replies], team)
     pairs = zip(requests, replies, strict=True)
     return [_exchange(_sent(request, str(reply.body.get("way") or "")), reply) for request, reply in pairs]
 
 
-def _exchange(request: Drawn, reply: Reply) -> Exchange:
+def _exchange(request: RequestView, reply: Reply) -> Exchange:
     body: Mapping[str, Any] = reply.body
     rest = {key: body[key] for key in ("tokens", "similarities", "boxes") if body.get(key)}
     whole = [str(body.get("text", "")), str(body.get("refusal", "")), _json(rest)]

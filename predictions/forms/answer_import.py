@@ -13,16 +13,16 @@ from benchmarks.forms.imports import bounded
 from people.forms.base import StyledFormMixin
 from predictions.forms.about import about_in
 from predictions.imports import coco, inspect
-from predictions.imports.samples import ALL, WHOLE, Told
-from predictions.services.answer_file_runs import Model
-from predictions.services.answer_looks import Looked
+from predictions.imports.samples import ALL, WHOLE, FileDescription
+from predictions.services.answer_file_preview import FilePreview
+from predictions.services.answer_file_runs import ModelInfo
 from predictions.services.answer_samples import RATINGS
 
 UNSAID = "?"
 FILES = {"accept": ".json,.jsonl,.ndjson,.csv,.tsv", "class": "in"}
 
 
-class SendForm(StyledFormMixin, forms.Form):
+class AnswerFileForm(StyledFormMixin, forms.Form):
     """Which campaign, and the file."""
 
     campaign = forms.ChoiceField(label=_("Campaign whose sheet was answered"))
@@ -57,7 +57,7 @@ class SendForm(StyledFormMixin, forms.Form):
         return self.campaigns[self.cleaned_data["campaign"]]
 
 
-class AboutForm(StyledFormMixin, forms.Form):
+class AnswerFileDetailsForm(StyledFormMixin, forms.Form):
     """What the file does not say itself. Questions with one possible answer are not asked."""
 
     model = forms.CharField(label=_("Model"), max_length=200)
@@ -71,15 +71,15 @@ class AboutForm(StyledFormMixin, forms.Form):
         widget=forms.Textarea(attrs={"rows": 2, "dir": "ltr"}),
     )
 
-    def __init__(self, *args: Any, looked: Looked, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, looked: FilePreview, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.looked, self.known = looked, looked.guess()
         if len(looked.settings) == 1:
             self.fields["setting"].initial = looked.settings[0]
         for name, label, choices, help_text in self._questions():
-            self.known_or_asked(name, label, choices, help_text)
+            self.is_known_or_requested(name, label, choices, help_text)
         if looked.format == RATINGS and len(looked.models) > 1:
-            self.known_or_asked("rater", _("Which of its models"), {one: one for one in looked.models}, "")
+            self.is_known_or_requested("rater", _("Which of its models"), {one: one for one in looked.models}, "")
             del self.fields["model"]
         for field in self.fields.values():
             field.widget.attrs.setdefault("class", "in")
@@ -124,7 +124,7 @@ class AboutForm(StyledFormMixin, forms.Form):
             raise forms.ValidationError(_("Say which culture the answers are about: no column of the file names one."))
         return str(found)
 
-    def known_or_asked(self, name: str, label: Any, choices: Mapping[str, Any], help_text: Any) -> None:
+    def is_known_or_requested(self, name: str, label: Any, choices: Mapping[str, Any], help_text: Any) -> None:
         if len(choices) > 1:
             self.fields[name] = forms.ChoiceField(
                 label=label, choices=list(choices.items()), required=False, help_text=help_text
@@ -134,16 +134,16 @@ class AboutForm(StyledFormMixin, forms.Form):
     def clean_about(self) -> dict[str, Any]:
         return about_in(self.cleaned_data["about"])
 
-    def told(self) -> Told:
+    def told(self) -> FileDescription:
         """As far as it is said: what is not asked is known."""
         self.full_clean()
         said = self.cleaned_data if self.is_bound else {}
         names = ("key", "target", "only", "field", "rater", "of_setting")
-        return Told(
+        return FileDescription(
             **{name: said[name] if name in said and name in self.data else getattr(self.known, name) for name in names}
         )
 
-    def model_of(self) -> Model:
+    def model_of(self) -> ModelInfo:
         said = self.cleaned_data
         name = said.get("model") or said.get("rater") or ""
-        return Model(name.strip(), said["setting"].strip() or said.get("of_setting", ""), said["about"])
+        return ModelInfo(name.strip(), said["setting"].strip() or said.get("of_setting", ""), said["about"])

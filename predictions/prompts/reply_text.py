@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from predictions.prompts.contract import Reply, Unread
+from predictions.prompts.contract import Reply, UnparsedReply
 
 READING_VERSION = 2
 """Of the rules by which replies are read, those of this whole folder; kept with every reading. A reply that is read
@@ -50,16 +50,16 @@ CANNOT_TELL = re.compile(  # which verdict; in an answer in free words it is an 
 )
 
 
-def nothing(reply: Reply) -> Unread | None:
+def empty_reason(reply: Reply) -> UnparsedReply | None:
     """Why a reply has no answer, before anything is read of it."""
     if reply.finish == "content_filter":
-        return Unread("refused", "content_filter")
+        return UnparsedReply("refused", "content_filter")
     if reply.refusal.strip():
-        return Unread("refused", "said_no")
-    return None if reply.text.strip() or reply.tokens else Unread("no_response", "empty")
+        return UnparsedReply("refused", "said_no")
+    return None if reply.text.strip() or reply.tokens else UnparsedReply("no_response", "empty")
 
 
-def proper(text: str, told: Sequence[str] = ()) -> str:
+def strip_reasoning(text: str, told: Sequence[str] = ()) -> str:
     """The reply itself: without what a model thinks aloud in tags, marks of code, and signs nobody sees.
 
     `told`: texts of others in the prompt, whose own tags end no thought. Nor does a tag end one where the reply begins
@@ -71,14 +71,14 @@ def proper(text: str, told: Sequence[str] = ()) -> str:
         for one in told:
             if "</" in one and len(re.findall(r"\w", THOUGHT.sub("", one))) >= 8:
                 text = text.replace(one.strip(), " ")
-        text = _aloud(text)
+        text = _strip_thinking_tags(text)
         text = text if OPENS_WITH_VERDICT.match(text) else THOUGHT_ENDS.sub("", text)
     if THOUGHT_BEGINS.match(text):
         return ""
     return FENCE.sub("", text).strip()
 
 
-def _aloud(text: str) -> str:
+def _strip_thinking_tags(text: str) -> str:
     """Without what stands between tags of thought; a tag without its other half stays."""
     kept, at, name, began = "", 0, "", 0
     ends = {one["name"].casefold(): one.start() for one in THOUGHT.finditer(text) if one["ends"]}
@@ -91,29 +91,29 @@ def _aloud(text: str) -> str:
     return kept + text[at:]
 
 
-def own_part(reply: Reply) -> Reply:
+def first_turn(reply: Reply) -> Reply:
     """Without further questions that a model goes on to make up and answer, as base models do."""
     kept = MORE.split(reply.text, maxsplit=1)[0]
     return reply if kept == reply.text or not kept.strip() else replace(reply, text=kept, finish="stop")
 
 
-def says_no(text: str) -> bool:
+def is_refusal(text: str) -> bool:
     """Whether a model declines in words."""
     return bool(SORRY.match(VOWELS.sub("", text[:400])))
 
 
-def declines(text: str) -> bool:
+def declines_verdict(text: str) -> bool:
     """The same, of a verdict: "I cannot say" is a refusal to give one."""
-    return says_no(text) or bool(CANNOT_TELL.match(text[:400]))
+    return is_refusal(text) or bool(CANNOT_TELL.match(text[:400]))
 
 
-def failed(reply: Reply, unread: Unread) -> Unread:
+def failure_reason(reply: Reply, unread: UnparsedReply) -> UnparsedReply:
     """The better reason, where a reply could not be read: it was cut off, or it declines."""
-    text = proper(reply.text)
-    if unread.state == "unparseable" and declines(text):
-        return Unread("refused", "said_no", unread.notes)
+    text = strip_reasoning(reply.text)
+    if unread.state == "unparseable" and declines_verdict(text):
+        return UnparsedReply("refused", "said_no", unread.notes)
     if unread.state == "unparseable" and (reply.finish == "length" or not text):
-        return Unread(
+        return UnparsedReply(
             "unparseable", "cut_off" if reply.finish == "length" or reply.text.strip() else "empty", unread.notes
         )
     return unread
@@ -124,7 +124,7 @@ def ascii_digits(text: str) -> str:
     return "".join(str(unicodedata.decimal(one, one)) if ord(one) > 127 else one for one in text).translate(WIDE)
 
 
-class _Twice(ValueError):
+class _DuplicateKey(ValueError):
     """A key that says two things."""
 
 
@@ -132,7 +132,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found and found[key] != value:
-            raise _Twice(key)
+            raise _DuplicateKey(key)
         found[key] = value
     return found
 
@@ -144,12 +144,12 @@ def _refuse(_constant: str) -> Any:
 _DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse)
 
 
-def objects(text: str, begins: str = "{") -> list[Any] | Unread:
+def json_objects(text: str, begins: str = "{") -> list[Any] | UnparsedReply:
     """The JSON objects (or arrays) in a text, one after the other, each whole."""
     try:
         return [value for value, _at, _end in _found(text, begins)]
-    except _Twice:
-        return Unread("unparseable", "two_verdicts")
+    except _DuplicateKey:
+        return UnparsedReply("unparseable", "two_verdicts")
 
 
 def without_objects(text: str) -> str:
@@ -158,7 +158,7 @@ def without_objects(text: str) -> str:
     try:
         for _value, at, end in _found(text, "{"):
             kept, last = f"{kept}{text[last:at]}\n", end
-    except _Twice:
+    except _DuplicateKey:
         return text
     return kept + text[last:]
 
@@ -167,7 +167,7 @@ def after_objects(text: str) -> str:
     """What is said after the last JSON object; all of a text without one."""
     try:
         ends = [end for _value, _at, end in _found(text, "{")]
-    except _Twice:
+    except _DuplicateKey:
         return ""
     return text[ends[-1] :] if ends else text
 
@@ -179,7 +179,7 @@ def _found(text: str, begins: str) -> Iterator[tuple[Any, int, int]]:
         tried, end = tried + 1, at + 1
         try:
             value, end = _DECODER.raw_decode(text, at)
-        except _Twice:
+        except _DuplicateKey:
             raise
         except (ValueError, RecursionError):
             pass
@@ -188,14 +188,14 @@ def _found(text: str, begins: str) -> Iterator[tuple[Any, int, int]]:
         at = text.find(begins, end)
 
 
-def one_object(text: str) -> Mapping[str, Any] | Unread:
+def single_json_object(text: str) -> Mapping[str, Any] | UnparsedReply:
     """The one JSON object of a reply. The same said twice is said once; two different ones are none."""
-    found = objects(text)
-    if isinstance(found, Unread):
+    found = json_objects(text)
+    if isinstance(found, UnparsedReply):
         return found
     if not found:
-        return Unread("unparseable", "bad_json")
+        return UnparsedReply("unparseable", "bad_json")
     if any(one != found[0] for one in found):
-        return Unread("unparseable", "two_verdicts")
+        return UnparsedReply("unparseable", "two_verdicts")
     value: Mapping[str, Any] = found[0]
     return value

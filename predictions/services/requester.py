@@ -15,37 +15,37 @@ from django.utils import timezone
 
 from annotation.fields.contract import Shown
 from benchmarks.pictures import NotAPicture
-from predictions.backends.contract import Answered, Backend, CallError, Decoding
-from predictions.backends.shapes import has_pictures
-from predictions.bodies import request_json
+from predictions.backends.contract import Backend, BackendReply, CallError, Decoding
+from predictions.backends.payloads import has_pictures
 from predictions.preprocessing import bytes_of, digest_of
-from predictions.prompts.contract import Asked, Lacking, Reply, Request, Scene
-from predictions.requests import Asker as Who
-from predictions.requests import Digest, key_of, ways_of
-from predictions.services.run_calls import Claimed
+from predictions.prompts.contract import MissingInput, PromptRequests, Reply, Request, Scene
+from predictions.request_keys import Digest, answer_methods, request_key
+from predictions.request_keys import RequestIdentity as Who
+from predictions.serialization import request_json
+from predictions.services.run_calls import ClaimedCall
 
 log = logging.getLogger(__name__)
 PATIENCE = 20.0  # seconds to wait for the shared limit before the call goes back
 WINDOW = 0.03  # seconds in which what comes is written together
 
 
-class Turn(Protocol):
+class RequestLimiter(Protocol):
     """The limit that all workers share for an endpoint; see predictions.limiter."""
 
-    def take_over(self, holder: str) -> None: ...
-    def enter(self, timeout: float) -> Any: ...
-    def leave(self, ticket: Any, outcome: str, retry_after: float | None = None) -> None: ...
+    def adopt_tickets(self, holder: str) -> None: ...
+    def acquire(self, timeout: float) -> Any: ...
+    def release(self, ticket: Any, outcome: str, retry_after: float | None = None) -> None: ...
 
 
 @dataclass
-class Task:
+class CallTask:
     """A call on its way. `replies`: by part, the id and what it says. `most`: what each request may cost. `attempts`,
     `cost`: of this turn. `go`: that it is asked now is written down."""
 
-    call: Claimed
+    call: ClaimedCall
     scene: Scene
     shown: Shown
-    asked: Asked
+    asked: PromptRequests
     requests: tuple[Request, ...]
     keys: list[str] = field(default_factory=list)
     sent: list[dict[str, Any]] = field(default_factory=list)
@@ -63,20 +63,20 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Came:
+class Response:
     """A reply to one of a task's requests."""
 
-    task: Task
+    task: CallTask
     part: int
     at: datetime
-    answered: Answered
+    answered: BackendReply
 
 
 @dataclass(frozen=True)
-class Failed:
+class RequestError:
     """A request that brought no reply."""
 
-    task: Task
+    task: CallTask
     part: int
     at: datetime
     seconds: float
@@ -84,102 +84,102 @@ class Failed:
 
 
 @dataclass(frozen=True)
-class Back:
+class Cancellation:
     """Not asked after all: the turn never came, or asking has ended."""
 
-    task: Task
+    task: CallTask
 
 
 @dataclass(frozen=True)
-class Placed:
+class Dispatch:
     """It has its place at the endpoint, and is asked as soon as that is written down."""
 
-    task: Task
+    task: CallTask
 
 
 @dataclass(frozen=True)
-class Ready:
+class Preparation:
     """Its requests have their keys; `problem` says why they could not be made."""
 
-    task: Task
+    task: CallTask
     problem: str = ""
 
 
 @dataclass(frozen=True)
-class Fault:
+class Crash:
     """Something of ours broke; it is in the log. `part`: of which request, where that had gone out."""
 
-    task: Task
+    task: CallTask
     part: int | None = None
     at: datetime | None = None
     seconds: float = 0.0
 
 
-Event = Came | Failed | Back | Placed | Ready | Fault
+Event = Response | RequestError | Cancellation | Dispatch | Preparation | Crash
 
 
-def can_be_asked(asked: Asked, who: Who) -> None:
+def can_send(asked: PromptRequests, who: Who) -> None:
     """Whether the endpoint takes pictures, where there are some, and offers a way that the prompt and the run allow.
-    Raises Lacking."""
+    Raises MissingInput."""
     for request in asked.requests:
         if request.kind in ("chat", "continuation") and has_pictures(request) and "images" not in who.offers:
-            raise Lacking("no_pictures")
+            raise MissingInput("no_pictures")
         if request.kind == "continuation" and "continuation" not in who.offers:
-            raise Lacking("no_continuation")
-        if request.kind == "chat" and not ways_of(request, who):
-            raise Lacking("no_way")
+            raise MissingInput("no_continuation")
+        if request.kind == "chat" and not answer_methods(request, who):
+            raise MissingInput("no_way")
 
 
-class Asker:
-    """Puts tasks to a back end, one request after the other, from any number of threads. `paid`: what goes out is
+class Requester:
+    """Puts tasks to a back end, one request after the other, from any number of threads. `is_paid`: what goes out is
     written down before, so that a kill does not make a cost of what only waited."""
 
     def __init__(
         self,
         backend: Backend,
-        limiter: Turn,
+        limiter: RequestLimiter,
         who: Who,
         longest: int,
         *,
-        paid: bool = False,
+        is_paid: bool = False,
     ) -> None:
-        self.backend, self.limiter, self.who, self.paid = backend, limiter, who, paid
+        self.backend, self.limiter, self.who, self.is_paid = backend, limiter, who, is_paid
         self.pictures, self.digest = partial(bytes_of, longest=longest), partial(digest_of, longest=longest)
         self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.ended = threading.Event()
 
-    def prepare(self, task: Task) -> None:
+    def prepare(self, task: CallTask) -> None:
         """Read the pictures of a task, and work out the keys of its requests."""
         try:
-            task.keys = keys_of(task.requests, self.who, task.call.repeat, self.digest)
+            task.keys = request_keys(task.requests, self.who, task.call.repeat, self.digest)
             task.sent = [request_json(request, self.digest) for request in task.requests]
         except (OSError, NotAPicture) as error:
             log.warning("call %s: a picture cannot be read (%s)", task.call.id, error)
-            self.events.put(Ready(task, "no_image"))
+            self.events.put(Preparation(task, "no_image"))
         except Exception:
             log.exception("call %s", task.call.id)
-            self.events.put(Fault(task))
+            self.events.put(Crash(task))
         else:
-            self.events.put(Ready(task))
+            self.events.put(Preparation(task))
 
-    def ask(self, task: Task) -> None:
+    def ask(self, task: CallTask) -> None:
         """The first of its requests that has no reply yet."""
         try:
             self._ask(task, task.missing[0])
         except Exception:
             log.exception("call %s", task.call.id)
-            self.events.put(Fault(task))
+            self.events.put(Crash(task))
 
-    def _ask(self, task: Task, part: int) -> None:
-        ticket = None if self.ended.is_set() else self.limiter.enter(PATIENCE)
-        if ticket is None or not self._goes_out(task):
+    def _ask(self, task: CallTask, part: int) -> None:
+        ticket = None if self.ended.is_set() else self.limiter.acquire(PATIENCE)
+        if ticket is None or not self._confirm_dispatch(task):
             if ticket is not None:
-                self.limiter.leave(ticket, "reply")
-            self.events.put(Back(task))
+                self.limiter.release(ticket, "reply")
+            self.events.put(Cancellation(task))
             return
         at, began = timezone.now(), time.perf_counter()
         task.begun = task.begun or at
-        decoding = repeated(self.who.decoding, task.call.repeat)
+        decoding = decoding_for_repeat(self.who.decoding, task.call.repeat)
         outcome, retry_after = "transient", None
         try:
             answered = self.backend.answer(task.requests[part], self.who.model, decoding, self.pictures)
@@ -188,27 +188,27 @@ class Asker:
             outcome, retry_after = error.trouble, error.retry_after
             if outcome == "not_allowed":
                 self.ended.set()  # before another thread knocks
-            self.events.put(Failed(task, part, at, time.perf_counter() - began, error))
+            self.events.put(RequestError(task, part, at, time.perf_counter() - began, error))
             return
         except Exception:
             log.exception("call %s", task.call.id)
-            self.events.put(Fault(task, part, at, time.perf_counter() - began))
+            self.events.put(Crash(task, part, at, time.perf_counter() - began))
             return
         finally:
-            self.limiter.leave(ticket, outcome, retry_after)
-        self.events.put(Came(task, part, at, answered))
+            self.limiter.release(ticket, outcome, retry_after)
+        self.events.put(Response(task, part, at, answered))
 
-    def _goes_out(self, task: Task) -> bool:
-        if self.paid:
+    def _confirm_dispatch(self, task: CallTask) -> bool:
+        if self.is_paid:
             until = time.monotonic() + PATIENCE
             task.go.clear()
-            self.events.put(Placed(task))
+            self.events.put(Dispatch(task))
             while not task.go.wait(0.1) and time.monotonic() < until and not self.ended.is_set():
                 pass
             return task.go.is_set()
         return not self.ended.is_set()
 
-    def gather(self, wait: float, most: int) -> list[Event]:
+    def collect_events(self, wait: float, most: int) -> list[Event]:
         """What comes within `wait` seconds, and shortly after the first; at once where nothing more can come, or
         where somebody holds a place meanwhile."""
         events: list[Event] = []
@@ -217,19 +217,19 @@ class Asker:
             until = time.monotonic() + WINDOW
             while True:
                 left = until - time.monotonic()
-                more = left > 0 and len(events) < most and not isinstance(events[-1], Placed)
+                more = left > 0 and len(events) < most and not isinstance(events[-1], Dispatch)
                 events.append(self.events.get(timeout=left) if more else self.events.get_nowait())
         except queue.Empty:
             pass
         return events
 
 
-def repeated(decoding: Decoding, repeat: int) -> Decoding:
+def decoding_for_repeat(decoding: Decoding, repeat: int) -> Decoding:
     """A repeat with the same seed would say the same again."""
     return decoding if decoding.seed is None or not repeat else replace(decoding, seed=decoding.seed + repeat)
 
 
-def keys_of(requests: Sequence[Request], who: Who, repeat: int, digest: Digest) -> list[str]:
+def request_keys(requests: Sequence[Request], who: Who, repeat: int, digest: Digest) -> list[str]:
     """Of each request of a call. Reads the pictures: OSError, NotAPicture."""
-    own = replace(who, decoding=repeated(who.decoding, repeat))
-    return [key_of(one, own, repeat=repeat, part=part, digest=digest) for part, one in enumerate(requests)]
+    own = replace(who, decoding=decoding_for_repeat(who.decoding, repeat))
+    return [request_key(one, own, repeat=repeat, part=part, digest=digest) for part, one in enumerate(requests)]

@@ -18,7 +18,7 @@ HALF = 0.5
 
 
 @dataclass(frozen=True)
-class Covered:
+class CodeMass:
     """Of `n` answers by log-probabilities: the least and the median probability of all codes together, and how many had
     less than half of it."""
 
@@ -37,17 +37,17 @@ class Median(Aggregate):
     output_field = FloatField()
 
 
-def covered_of(calls: QuerySet[Call]) -> dict[int, Covered]:
+def code_mass_by_rater(calls: QuerySet[Call]) -> dict[int, CodeMass]:
     """Of the answers among these calls, by the id of the rater; only of those with answers by log-probabilities."""
     rows = calls.filter(state=Call.State.ANSWERED, how="logprobs", notes__has_key="covered").order_by()
     some = rows.annotate(covered=Cast(KT("notes__covered"), FloatField())).values_list("run__rater")
     found = some.annotate(
         n=Count("pk"), least=Min("covered"), median=Median("covered"), low=Count("pk", filter=Q(covered__lt=HALF))
     )
-    return {rater: Covered(*numbers) for rater, *numbers in found}
+    return {rater: CodeMass(*numbers) for rater, *numbers in found}
 
 
-def sentence(of: Covered | None) -> str:
+def code_mass_text(of: CodeMass | None) -> str:
     """In words; empty where no answer came so."""
     if of is None:
         return ""

@@ -41,7 +41,7 @@ def is_private(number: str) -> bool:
     return any(address in ip_network(one) for one in settings.PRIVATE_ENDPOINTS)
 
 
-def resolved(host: str) -> Sequence[str]:
+def resolve(host: str) -> Sequence[str]:
     """Every number of a name, in the system's order; none if there is no such name."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
@@ -50,8 +50,8 @@ def resolved(host: str) -> Sequence[str]:
     return list(dict.fromkeys(str(row[4][0]) for row in found))
 
 
-def numbers_of(host: str, *, in_clear: bool, resolve: Resolve = resolved) -> Sequence[str]:
-    """The numbers that may be connected to. `in_clear`: a secret would travel unencrypted. Raises AddressRefused."""
+def allowed_addresses(host: str, *, in_clear: bool, resolve: Resolve = resolve) -> Sequence[str]:
+    """The numbers that may be connected to. `unencrypted`: a secret would travel unencrypted. Raises AddressRefused."""
     numbers = resolve(host)
     if not numbers:
         raise httpcore.ConnectError("no such name")
@@ -62,15 +62,15 @@ def numbers_of(host: str, *, in_clear: bool, resolve: Resolve = resolved) -> Seq
     return numbers
 
 
-class _Due(threading.local):
+class _Deadline(threading.local):
     at = math.inf
 
 
-_DUE = _Due()
+_DUE = _Deadline()
 
 
 @contextmanager
-def within(seconds: float) -> Iterator[None]:
+def deadline(seconds: float) -> Iterator[None]:
     """All that this thread reads and writes on a line has to be done by then; after it, httpcore.ReadTimeout."""
     before, _DUE.at = _DUE.at, time.monotonic() + seconds
     try:
@@ -86,7 +86,7 @@ def _left(timeout: float | None) -> float | None:
     return timeout if left == math.inf else min(left, timeout or left)
 
 
-class _Stream(httpcore.NetworkStream):
+class _DeadlineStream(httpcore.NetworkStream):
     def __init__(self, inner: httpcore.NetworkStream) -> None:
         self.inner = inner
 
@@ -102,15 +102,15 @@ class _Stream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        return _Stream(self.inner.start_tls(ssl_context, server_hostname, _left(timeout)))
+        return _DeadlineStream(self.inner.start_tls(ssl_context, server_hostname, _left(timeout)))
 
     def get_extra_info(self, info: str) -> Any:
         return self.inner.get_extra_info(info)
 
 
-class _Network(httpcore.NetworkBackend):
+class _CheckedNetwork(httpcore.NetworkBackend):
     def __init__(self, in_clear: bool, resolve: Resolve) -> None:
-        self.in_clear, self.resolve, self.inner = in_clear, resolve, httpcore.SyncBackend()
+        self.unencrypted, self.resolve, self.inner = in_clear, resolve, httpcore.SyncBackend()
 
     def connect_tcp(
         self,
@@ -121,9 +121,11 @@ class _Network(httpcore.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
         broken: Exception = httpcore.ConnectError("no address")
-        for number in numbers_of(host, in_clear=self.in_clear, resolve=self.resolve):
+        for number in allowed_addresses(host, in_clear=self.unencrypted, resolve=self.resolve):
             try:
-                return _Stream(self.inner.connect_tcp(number, port, _left(timeout), local_address, socket_options))
+                return _DeadlineStream(
+                    self.inner.connect_tcp(number, port, _left(timeout), local_address, socket_options)
+                )
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 broken = error
         raise broken
@@ -135,7 +137,7 @@ def _certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-class _Body(httpx.SyncByteStream):
+class _DeadlineBody(httpx.SyncByteStream):
     def __init__(self, stream: Any) -> None:
         self.stream = stream
 
@@ -147,15 +149,15 @@ class _Body(httpx.SyncByteStream):
 
 
 class Transport(httpx.BaseTransport):
-    """What an httpx client sends by. Failures stay httpcore's own. `in_clear`: see `numbers_of`."""
+    """What an httpx client sends by. Failures stay httpcore's own. `unencrypted`: see `allowed_addresses`."""
 
-    def __init__(self, *, in_clear: bool = False, resolve: Resolve = resolved) -> None:
+    def __init__(self, *, in_clear: bool = False, resolve: Resolve = resolve) -> None:
         self.pool = httpcore.ConnectionPool(
             ssl_context=_certificates(),
             max_connections=None,
             max_keepalive_connections=None,
             keepalive_expiry=IDLE_SECONDS,
-            network_backend=_Network(in_clear, resolve),
+            network_backend=_CheckedNetwork(in_clear, resolve),
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -169,7 +171,9 @@ class Transport(httpx.BaseTransport):
             request.method, url, headers=request.headers.raw, content=request.stream, extensions=request.extensions
         )
         came = self.pool.handle_request(sent)
-        return httpx.Response(came.status, headers=came.headers, stream=_Body(came.stream), extensions=came.extensions)
+        return httpx.Response(
+            came.status, headers=came.headers, stream=_DeadlineBody(came.stream), extensions=came.extensions
+        )
 
     def close(self) -> None:
         self.pool.close()

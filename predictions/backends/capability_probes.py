@@ -9,11 +9,11 @@ from functools import cache
 
 from PIL import Image
 
-from predictions.backends import shapes
+from predictions.backends import payloads
 from predictions.backends.contract import CallError, Decoding
 from predictions.backends.openai import OpenAI
-from predictions.backends.shapes import Unreadable
-from predictions.prompts.contract import Message, Picture, Reply, Request, Words
+from predictions.backends.payloads import MalformedResponse
+from predictions.prompts.contract import ImagePart, Message, Reply, Request, TextPart
 
 MOST_MODELS = 500
 BIRDS = ("kestrel", "plover")  # which nobody answers unasked
@@ -27,24 +27,24 @@ BIRD = {
 SHORT = Decoding(max_tokens=32)
 
 
-def models(backend: OpenAI) -> tuple[str, ...] | None:
+def list_models(backend: OpenAI) -> tuple[str, ...] | None:
     """As the server names them; None where it answers but keeps no list. Raises CallError."""
-    came = backend.wire.ask("GET", "/models")
+    came = backend.wire.send("GET", "/models")
     if came.status in (404, 405, 501):
         return None
     if came.status != 200:
         raise backend.wire.error(came)
     try:
         listed = came.body().get("data")
-    except Unreadable:
+    except MalformedResponse:
         raise backend.wire.unreadable(came) from None
     rows = listed if isinstance(listed, list) else []
-    names = [shapes.clean(row.get("id"), 200) for row in rows if isinstance(row, dict)]
+    names = [payloads.clean(row.get("id"), 200) for row in rows if isinstance(row, dict)]
     return tuple(sorted(name for name in names if name)[:MOST_MODELS])
 
 
 def _said(text: str) -> tuple[Message, ...]:
-    return (Message("user", (Words(text),)),)
+    return (Message("user", (TextPart(text),)),)
 
 
 def _is_bird(reply: Reply) -> bool:
@@ -55,7 +55,7 @@ def _is_bird(reply: Reply) -> bool:
 
 
 @dataclass(frozen=True)
-class Trial:
+class CapabilityProbe:
     """A question and whether the reply shows that the way was kept to; what is only taken in silence is not offered."""
 
     request: Request
@@ -63,21 +63,23 @@ class Trial:
     decoding: Decoding = SHORT
 
 
-def _trials() -> dict[str, Trial]:
-    red = Message("user", (Words("Which colour is this?"), Picture("red")))
+def _trials() -> dict[str, CapabilityProbe]:
+    red = Message("user", (TextPart("Which colour is this?"), ImagePart("red")))
     counted = Request(kind="continuation", messages=_said("Two and two is"), continuation=" four")
     return {
-        "images": Trial(Request(messages=(red,)), lambda reply: True),
-        "schema": Trial(Request(messages=_said(SUM), ways=("schema",), schema=BIRD), _is_bird),
-        "guided": Trial(
+        "images": CapabilityProbe(Request(messages=(red,)), lambda reply: True),
+        "schema": CapabilityProbe(Request(messages=_said(SUM), ways=("schema",), schema=BIRD), _is_bird),
+        "guided": CapabilityProbe(
             Request(messages=_said(SUM), ways=("guided",), choices=BIRDS), lambda reply: reply.text.strip() in BIRDS
         ),
-        "logprobs": Trial(
+        "logprobs": CapabilityProbe(
             Request(messages=_said("One or two?"), ways=("logprobs",), choices=("1", "2")),
             lambda reply: bool(reply.tokens and len(reply.tokens[0].top) > 1),
         ),
-        "continuation": Trial(counted, lambda reply: all(one.logprob > shapes.LOWEST for one in reply.tokens)),
-        "seed": Trial(Request(messages=_said(SUM)), lambda reply: True, Decoding(seed=1, max_tokens=32)),
+        "continuation": CapabilityProbe(
+            counted, lambda reply: all(one.logprob > payloads.LOWEST for one in reply.tokens)
+        ),
+        "seed": CapabilityProbe(Request(messages=_said(SUM)), lambda reply: True, Decoding(seed=1, max_tokens=32)),
     }
 
 
@@ -88,7 +90,7 @@ def _red() -> bytes:
     return out.getvalue()
 
 
-def offers(backend: OpenAI, model: str, seconds: float) -> Sequence[str]:
+def supported_methods(backend: OpenAI, model: str, seconds: float) -> Sequence[str]:
     """Which of the ways the model keeps to, by a tiny question for each, within about `seconds` in all.
 
     Raises CallError where plain text fails, or the server is too slow for all of them.
@@ -105,7 +107,7 @@ def offers(backend: OpenAI, model: str, seconds: float) -> Sequence[str]:
     return kept
 
 
-def _works(backend: OpenAI, model: str, trial: Trial) -> bool:
+def _works(backend: OpenAI, model: str, trial: CapabilityProbe) -> bool:
     """Raises CallError where the server cannot be asked just now."""
     try:
         return trial.kept(backend.answer(trial.request, model, trial.decoding, lambda sha: _red()).reply)

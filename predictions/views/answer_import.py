@@ -19,11 +19,11 @@ from benchmarks.access import benchmark_for
 from benchmarks.imports.problems import SourceProblem
 from benchmarks.models import Benchmark
 from people.views.request_helpers import current_user
-from predictions.forms.answers_made import AboutForm, SendForm
-from predictions.services import answer_file_runs, answer_looks
-from predictions.services.answer_samples import File
-from predictions.services.runs import Refused
-from predictions.views.pages import context_of
+from predictions.forms.answer_import import AnswerFileDetailsForm, AnswerFileForm
+from predictions.services import answer_file_preview, answer_file_runs
+from predictions.services.answer_samples import AnswerFile
+from predictions.services.runs import FileRunRefused
+from predictions.views.pages import page_context
 
 SALT = "predictions.answers_made"
 LONGEST = 24 * 3600
@@ -35,22 +35,22 @@ FORMATS = {
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
-def bring(request: HttpRequest, slug: str) -> HttpResponse:
+def import_answers(request: HttpRequest, slug: str) -> HttpResponse:
     """First the file; then its first rows and what only a person knows. What was sent is kept in between."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     campaigns = _campaigns(benchmark)
     if "sent" in request.POST:
-        return _second(request, benchmark, campaigns)
+        return _preview_step(request, benchmark, campaigns)
     posted = (request.POST, request.FILES) if request.method == "POST" else ()
-    form = SendForm(*posted, campaigns=campaigns, initial={"campaign": request.GET.get("campaign", "")})
+    form = AnswerFileForm(*posted, campaigns=campaigns, initial={"campaign": request.GET.get("campaign", "")})
     if request.method == "POST" and form.is_valid():
         try:
-            file = answer_file_runs.uploaded(form.cleaned_data["file"], form.cleaned_data["names"])
+            file = answer_file_runs.store_upload(form.cleaned_data["file"], form.cleaned_data["names"])
             sent = _token(request, form, file)
-            return _looked(request, benchmark, form.campaign_of(), file, sent)
+            return _preview(request, benchmark, form.campaign_of(), file, sent)
         except SourceProblem as problem:
             form.add_error("file", str(problem))
-    context = context_of(request, benchmark, form=form, takes=bool(campaigns))
+    context = page_context(request, benchmark, form=form, takes=bool(campaigns))
     return render(request, "predictions/answers_made.html", context, status=400 if form.errors else 200)
 
 
@@ -59,45 +59,49 @@ def _campaigns(benchmark: Benchmark) -> list[Campaign]:
     return list(rows.select_related("stage__benchmark__team", "sheet_version").order_by("-pk"))
 
 
-def _token(request: HttpRequest, form: SendForm, file: File) -> str:
+def _token(request: HttpRequest, form: AnswerFileForm, file: AnswerFile) -> str:
     title = str(form.cleaned_data["file"].name)[:150]
     held = [current_user(request).pk, form.campaign_of().pk, file.name, file.format, file.names, title]
     return signing.dumps(held, salt=SALT)
 
 
-def _second(request: HttpRequest, benchmark: Benchmark, campaigns: list[Campaign]) -> HttpResponse:
+def _preview_step(request: HttpRequest, benchmark: Benchmark, campaigns: list[Campaign]) -> HttpResponse:
     """What was sent is known by a signed word: nobody begins with another's file."""
     try:
         user, campaign_id, name, kind, names, title = signing.loads(request.POST["sent"], salt=SALT, max_age=LONGEST)
         campaign = next(one for one in campaigns if one.pk == campaign_id and user == current_user(request).pk)
-        return _looked(request, benchmark, campaign, File(name, kind, names), request.POST["sent"], title)
+        return _preview(request, benchmark, campaign, AnswerFile(name, kind, names), request.POST["sent"], title)
     except (signing.BadSignature, StopIteration, ValueError, FileNotFoundError):
         messages.error(request, _("The file is no longer there. Send it again."))
     return redirect("predictions:answers_new", benchmark.slug)
 
 
-def _looked(
-    request: HttpRequest, benchmark: Benchmark, campaign: Campaign, file: File, sent: str, title: str = ""
+def _preview(
+    request: HttpRequest, benchmark: Benchmark, campaign: Campaign, file: AnswerFile, sent: str, title: str = ""
 ) -> HttpResponse:
     stands = None
-    looked = answer_looks.look(file, campaign, sheet_of(campaign.sheet_version), get_language() or "en")
+    looked = answer_file_preview.inspect_file(file, campaign, sheet_of(campaign.sheet_version), get_language() or "en")
     name = looked.models[0] if len(looked.models) == 1 else ""
-    form = AboutForm(request.POST, looked=looked) if title else AboutForm(looked=looked, initial={"model": name})
+    form = (
+        AnswerFileDetailsForm(request.POST, looked=looked)
+        if title
+        else AnswerFileDetailsForm(looked=looked, initial={"model": name})
+    )
     told = form.told()  # cleans the form anew, so before anything is said against it
     if title and request.POST.get("do") == "begin" and form.is_valid():
         try:
             job = answer_file_runs.start(campaign, current_user(request), file, told, form.model_of(), title=title)
-        except Refused as refused:
+        except FileRunRefused as refused:
             form.add_error(None, str(refused))
-            stands = answer_file_runs.standing(campaign, form.model_of())
+            stands = answer_file_runs.existing_run(campaign, form.model_of())
         else:
             if job is not None:
                 return redirect("jobs:job", job.pk)
             messages.info(request, _("This file is here already. Nothing was changed."))
             return redirect("predictions:index", benchmark.slug)
     shown: dict[str, Any] = {"format": FORMATS[file.format], "campaign": campaign, "looked": looked, "sent": sent}
-    shown["rows"] = answer_looks.first_rows(file, looked, told, campaign, timezone.now())
+    shown["rows"] = answer_file_preview.preview_rows(file, looked, told, campaign, timezone.now())
     if request.POST.get("do") == "look":
         form.errors.clear()  # nothing is begun yet
-    context = context_of(request, benchmark, form=form, stands=stands, **shown)
+    context = page_context(request, benchmark, form=form, stands=stands, **shown)
     return render(request, "predictions/answers_look.html", context, status=400 if form.errors else 200)

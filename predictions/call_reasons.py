@@ -142,7 +142,7 @@ PROBLEMS = {
 def incomplete(fields: Any) -> str:
     """Which questions of an answered call have no readable answer, and why. `fields`: code by field."""
     if not isinstance(fields, Mapping) or not fields:
-        return reason("incomplete")
+        return reason_text("incomplete")
     parts = "; ".join(f"{field}: {field_reason(str(code)).rstrip('.')}" for field, code in fields.items())
     return str(_("Without a readable answer: %(fields)s. The others count.")) % {"fields": parts}
 
@@ -161,13 +161,13 @@ def no_input_reason(units: int, missing: Mapping[str, int]) -> str:
     text = ngettext(
         "The %(n)s unit cannot be asked. %(reason)s", "None of the %(n)s units can be asked. %(reason)s", units
     )
-    return text % {"n": f"{units:,}", "reason": reason(code)}
+    return text % {"n": f"{units:,}", "reason": reason_text(code)}
 
 
 def field_reason(code: str) -> str:
     """Why one question has no readable answer: a code of the reading, or of the sheet."""
     of_sheet = str(messages.WORDS[code][0]) if code in messages.WORDS and code not in REASONS else ""
-    return reason(code) if not of_sheet or "%(" in of_sheet else of_sheet
+    return reason_text(code) if not of_sheet or "%(" in of_sheet else of_sheet
 
 
 def sample_words(selection: Mapping[str, Any]) -> str:
@@ -183,31 +183,31 @@ def sample_words(selection: Mapping[str, Any]) -> str:
     return f"{said}, {draw}: {str(rest) % numbers}"
 
 
-def how(kind: str, way: str) -> str:
+def method_label(kind: str, way: str) -> str:
     """How an answer is got: by the kind of request, and by the way of a chat."""
     return str(KINDS.get(kind) or GOT.get(way) or way)
 
 
-def problem(code: str, place: str) -> str:
+def option_problem_text(code: str, place: str) -> str:
     """Why an option of a prompt cannot be used."""
     return str(PROBLEMS.get(code) or _("This cannot be used as it is (%(code)s).")) % {"place": place, "code": code}
 
 
-def unmade(code: str) -> str:
+def no_query_text(code: str) -> str:
     """Why a picture yields no query."""
     return str(UNMADE.get(code) or code.replace("_", " "))
 
 
-def tied(codes: Sequence[str]) -> str:
+def tie_text(codes: Sequence[str]) -> str:
     """Why no code is taken, where several are the likeliest."""
     return str(_("These codes are equally likely, so none is taken: %(codes)s.")) % {"codes": ", ".join(codes)}
 
 
-def reason(code: str) -> str:
+def reason_text(code: str) -> str:
     """A sentence for a call's reason; the code itself where nobody has written one."""
     return str(REASONS.get(code) or code.replace("_", " "))
 
 
-def stopped(code: str) -> str:
+def pause_reason_text(code: str) -> str:
     """Why a run was paused or stopped, as a sentence."""
-    return str(STOPPED.get(code) or reason(code))
+    return str(STOPPED.get(code) or reason_text(code))

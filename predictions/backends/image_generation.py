@@ -10,10 +10,10 @@ from django.conf import settings
 
 from benchmarks import pictures
 from benchmarks.services.safe_fetch import FetchRefused, FetchResult, fetch
-from predictions.backends import failures, lines, shapes
+from predictions.backends import connections, failures, payloads
 from predictions.backends.contract import CallError
-from predictions.backends.openai import Came, Wire
-from predictions.backends.shapes import Unreadable
+from predictions.backends.openai import ServerClient, ServerResponse
+from predictions.backends.payloads import MalformedResponse
 
 MOST_ANSWER = 96 * 1024 * 1024
 MOST_PICTURES = 10
@@ -21,12 +21,12 @@ NOT_A_PICTURE = "The server answered without a picture that can be read."
 Fetch = Callable[[str], FetchResult]
 
 
-class Refusal(CallError):
+class GenerationRefused(CallError):
     """The server would not make this picture; another wording may help, another try does not."""
 
 
 @dataclass(frozen=True)
-class Made:
+class GeneratedImages:
     """`pictures`: as they came, each looked at. `revised`: the prompt as the server rewrote it, if it says so."""
 
     pictures: tuple[bytes, ...]
@@ -51,58 +51,58 @@ class ImageMaker:
         secret: str = "",
         *,
         seconds: float = 180.0,
-        resolve: lines.Resolve = lines.resolved,
+        resolve: connections.Resolve = connections.resolve,
         fetch: Fetch = fetched,
     ) -> None:
-        self.wire = Wire(base_url, secret, seconds, resolve)
+        self.wire = ServerClient(base_url, secret, seconds, resolve)
         self.fetch = fetch
 
     def close(self) -> None:
         self.wire.close()
 
-    def generate(self, prompt: str, model: str, *, size: str = "", count: int = 1, **more: Any) -> Made:
+    def generate(self, prompt: str, model: str, *, size: str = "", count: int = 1, **more: Any) -> GeneratedImages:
         """`size` as the server names it ("1024x1024"); `more`: what it takes besides, such as quality or seed."""
         body = {"model": model, "prompt": prompt, "n": max(1, min(MOST_PICTURES, count)), **more}
         body |= {"size": size} if size else {}
-        return self._made(self.wire.ask("POST", "/images/generations", most=MOST_ANSWER, json=body), [prompt])
+        return self._made(self.wire.send("POST", "/images/generations", most=MOST_ANSWER, json=body), [prompt])
 
     def edit(
         self, prompt: str, originals: Sequence[bytes], model: str, *, size: str = "", mask: bytes | None = None
-    ) -> Made:
+    ) -> GeneratedImages:
         """The originals, changed as the prompt says. `mask`: a PNG whose transparent parts may be changed."""
         field = "image" if len(originals) == 1 else "image[]"
         files = [(field, _file(f"image-{number}", data)) for number, data in enumerate(originals)]
         files += [("mask", _file("mask", mask))] if mask else []
         form = {"model": model, "prompt": prompt, **({"size": size} if size else {})}
-        return self._made(self.wire.ask("POST", "/images/edits", most=MOST_ANSWER, data=form, files=files), [prompt])
+        return self._made(self.wire.send("POST", "/images/edits", most=MOST_ANSWER, data=form, files=files), [prompt])
 
-    def _made(self, came: Came, asked: Sequence[str]) -> Made:
+    def _made(self, came: ServerResponse, asked: Sequence[str]) -> GeneratedImages:
         if came.status != 200:
             raise self._failure(came, asked)
         try:
             body = came.body()
-        except Unreadable:
+        except MalformedResponse:
             raise self.wire.unreadable(came) from None
         rows = body.get("data")
         if not isinstance(rows, list) or not rows:
             raise CallError("transient", NOT_A_PICTURE, status=came.status, provider_id=came.provider_id)
         found = tuple(self._picture(row, came) for row in rows[:MOST_PICTURES])
-        tokens_in, tokens_out = shapes.usage_of(body)
-        revised = shapes.clean(rows[0].get("revised_prompt"), 4000)
-        return Made(found, came.seconds, tokens_in, tokens_out, came.provider_id, revised)
+        tokens_in, tokens_out = payloads.usage_of(body)
+        revised = payloads.clean(rows[0].get("revised_prompt"), 4000)
+        return GeneratedImages(found, came.seconds, tokens_in, tokens_out, came.provider_id, revised)
 
-    def _failure(self, came: Came, asked: Sequence[str]) -> CallError:
+    def _failure(self, came: ServerResponse, asked: Sequence[str]) -> CallError:
         error = self.wire.error(came, asked)
         try:
-            code, _words = failures.error_of(came.body())
-        except Unreadable:
+            code, _words = failures.parse_error_body(came.body())
+        except MalformedResponse:
             return error
-        if not failures.is_filter(code):
+        if not failures.is_content_filter(code):
             return error
         words = "The server refuses to make this picture."
-        return Refusal("permanent", words, status=came.status, provider_id=came.provider_id)
+        return GenerationRefused("permanent", words, status=came.status, provider_id=came.provider_id)
 
-    def _picture(self, row: Any, came: Came) -> bytes:
+    def _picture(self, row: Any, came: ServerResponse) -> bytes:
         """Decoded once, so that what is kept is a picture and no bomb."""
         try:
             data = self._bytes(row if isinstance(row, Mapping) else {})
@@ -123,5 +123,5 @@ class ImageMaker:
 
 
 def _file(name: str, data: bytes) -> tuple[str, bytes, str]:
-    kind = shapes.kind_of(data)
+    kind = payloads.kind_of(data)
     return f"{name}.{kind.rpartition('/')[2]}", data, kind

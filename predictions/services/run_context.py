@@ -15,40 +15,40 @@ from predictions.models import Endpoint, Run
 from predictions.preprocessing import LONGEST
 from predictions.prompts import registry
 from predictions.prompts.contract import Prompt
-from predictions.requests import Asker as Who
+from predictions.request_keys import RequestIdentity as Who
 from predictions.scenes import Scenes
 from predictions.services import endpoints
-from predictions.services.asking import Asker
 from predictions.services.budgets import Rates
+from predictions.services.requester import Requester
 
 MOST_THREADS = 128
 EVER = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
-class ToRead:
+class ReadContext:
     """What replies are read with, and where answers are written."""
 
     prompt: Prompt
     sheet: Sheet
     scenes: Scenes
-    desk: AnswerDestination
+    destination: AnswerDestination
     team: int
 
 
 @dataclass(frozen=True)
-class Outfit(ToRead):
-    """`since`: replies that were kept earlier are not taken. `prices`: the price list that is counted by."""
+class RunContext(ReadContext):
+    """`cache_since`: replies that were kept earlier are not taken. `prices`: the price list that is counted by."""
 
     rates: Rates
     prices: int | None
     threads: int
-    longest: int
-    since: datetime
-    asker: Asker
+    max_image_side: int
+    cache_since: datetime
+    asker: Requester
 
 
-def who_of(
+def request_identity(
     endpoint: Endpoint, model: str, revision: str, prompt: Prompt, options: Mapping[str, Any], decoding: Decoding
 ) -> Who:
     return Who(
@@ -63,7 +63,7 @@ def who_of(
     )
 
 
-def scenes_of(campaign: Campaign, prompt: Prompt, options: Mapping[str, Any]) -> Scenes:
+def build_scenes(campaign: Campaign, prompt: Prompt, options: Mapping[str, Any]) -> Scenes:
     return Scenes(campaign.stage, sheet_of(campaign.sheet_version), prompt, options)
 
 
@@ -72,13 +72,13 @@ def decoding_of(stored: Mapping[str, Any]) -> Decoding:
     return Decoding(**{**known, "ways": tuple(stored.get("ways") or ())})
 
 
-def to_read(run: Run) -> ToRead:
+def build_read_context(run: Run) -> ReadContext:
     """Raises registry.UnknownPrompt."""
     if run.campaign is None:
         raise ValueError(f"run {run.pk} is over no campaign")
     prompt = registry.prompt(run.prompt, run.prompt_version)
-    scenes = scenes_of(run.campaign, prompt, run.prompt_options)
-    return ToRead(
+    scenes = build_scenes(run.campaign, prompt, run.prompt_options)
+    return ReadContext(
         prompt,
         sheet_of(run.campaign.sheet_version),
         scenes,
@@ -87,23 +87,25 @@ def to_read(run: Run) -> ToRead:
     )
 
 
-def outfit_of(run: Run, at: datetime) -> Outfit:
+def build_run_context(run: Run, at: datetime) -> RunContext:
     """In the ways that the endpoint offered as the run was opened. Raises endpoints.Refused where the endpoint is not
     asked any more, registry.UnknownPrompt."""
     endpoint = run.endpoint
     if endpoint is None:
         raise ValueError(f"run {run.pk} asks no endpoint")
     endpoint.offers = run.options.get("offers", endpoint.offers)
-    reads = to_read(run)
+    reads = build_read_context(run)
     prices, row = endpoints.price_of(endpoint, run.model, at)
     longest = int(run.options.get("longest") or LONGEST)
-    who = who_of(endpoint, run.model, run.revision, reads.prompt, run.prompt_options, decoding_of(run.decoding))
-    return Outfit(
+    who = request_identity(
+        endpoint, run.model, run.revision, reads.prompt, run.prompt_options, decoding_of(run.decoding)
+    )
+    return RunContext(
         **vars(reads),
         rates=Rates.of(row),
         prices=prices.pk if prices and Rates.of(row).known else None,
         threads=max(1, min(endpoint.most_in_flight, MOST_THREADS)),
-        longest=longest,
-        since=run.created_at if run.options.get("fresh") else EVER,
-        asker=Asker(endpoints.backend_for(endpoint), Limiter(endpoint), who, longest, paid=Rates.of(row).known),
+        max_image_side=longest,
+        cache_since=run.created_at if run.options.get("fresh") else EVER,
+        asker=Requester(endpoints.backend_for(endpoint), Limiter(endpoint), who, longest, is_paid=Rates.of(row).known),
     )

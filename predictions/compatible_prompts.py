@@ -12,9 +12,9 @@ from annotation.services.campaigns import items_of
 from annotation.services.sheet_versions import sheet_of
 from benchmarks.models import ItemImage, Stage
 from predictions.models import Endpoint
-from predictions.prompts.contract import Kind, Lacking, Prompt, Scene, SeenImage
+from predictions.prompts.contract import Kind, MissingInput, Prompt, Scene, SceneImage
 from predictions.prompts.registry import prompts_for
-from predictions.scenes import ask, lacks_pictures, roles_of, scene_of
+from predictions.scenes import build_requests, missing_image_roles, roles_of, scene_of
 
 ASKED: Mapping[str, Sequence[Kind]] = {
     Endpoint.Kind.OPENAI: ("chat", "continuation"),
@@ -25,54 +25,56 @@ ASKED: Mapping[str, Sequence[Kind]] = {
 
 
 @dataclass(frozen=True)
-class Fitting:
+class CompatiblePrompts:
     """`prompts`: those written for such a sheet first. `ready`: the first that can ask it as it is, without anything
-    that a researcher has to bring. `missing`: roles of pictures that the display needs and the item has not; `idle`:
-    prompts that would fit if it had them."""
+    that a researcher has to bring. `missing`: roles of pictures that the display needs and the item has not;
+    `unavailable`: prompts that would fit if it had them."""
 
     prompts: Sequence[Prompt] = ()
     ready: Prompt | None = None
     missing: Sequence[str] = ()
-    idle: Sequence[Prompt] = ()
+    unavailable: Sequence[Prompt] = ()
 
 
-def fitting(campaign: Campaign, endpoint: Endpoint) -> Fitting:
+def find_compatible_prompts(campaign: Campaign, endpoint: Endpoint) -> CompatiblePrompts:
     """By the campaign's first item that has the pictures its display needs, else by its first. Empty where there is
     none."""
     found = _first(campaign)
     if found is None:
-        return Fitting()
+        return CompatiblePrompts()
     scene, shown = found
     kinds, stage = ASKED[endpoint.kind], campaign.stage
     prompts = prompts_for(scene, kinds)
     ready = (one for one in prompts if _can_ask(one, scene, shown, stage))
-    missing = lacks_pictures(stage, shown)
-    whole = replace(scene, images=(*scene.images, *(SeenImage(role, "", 1, 1) for role in missing)))
+    missing = missing_image_roles(stage, shown)
+    whole = replace(scene, images=(*scene.images, *(SceneImage(role, "", 1, 1) for role in missing)))
     idle = [one for one in prompts_for(whole, kinds) if one not in prompts] if missing else []
-    return Fitting(prompts, next(ready, prompts[0] if prompts else None), missing, idle)
+    return CompatiblePrompts(prompts, next(ready, prompts[0] if prompts else None), missing, idle)
 
 
-def fits(campaign: Campaign, prompt: Prompt, endpoint: Endpoint) -> bool:
+def is_compatible(campaign: Campaign, prompt: Prompt, endpoint: Endpoint) -> bool:
     """Whether a prompt can ask the campaign's sheet at an endpoint of this kind. A campaign without items fits none."""
     found = _first(campaign)
     return found is not None and prompt.kind in ASKED[endpoint.kind] and prompt.fits(found[0])
 
 
-def usable(campaign: Campaign) -> set[str]:
+def usable_endpoint_kinds(campaign: Campaign) -> set[str]:
     """The kinds of endpoints that some prompt can put the campaign's sheet to, with or without its pictures."""
     found = _first(campaign)
     if found is None:
         return set()
     scene, shown = found
-    missing = lacks_pictures(campaign.stage, shown)
-    whole = replace(scene, images=(*scene.images, *(SeenImage(role, "", 1, 1) for role in missing)))
+    missing = missing_image_roles(campaign.stage, shown)
+    whole = replace(scene, images=(*scene.images, *(SceneImage(role, "", 1, 1) for role in missing)))
     return {kind for kind, asked in ASKED.items() if prompts_for(scene, asked) or prompts_for(whole, asked)}
 
 
 def _can_ask(prompt: Prompt, scene: Scene, shown: Shown, stage: Stage) -> bool:
     try:
-        ask(prompt, replace(scene, options={one.key: one.default for one in prompt.options}), shown, stage, 0)
-    except Lacking:
+        build_requests(
+            prompt, replace(scene, options={one.key: one.default for one in prompt.options}), shown, stage, 0
+        )
+    except MissingInput:
         return False
     return True
 

@@ -4,9 +4,9 @@ one of its keys, makes two verdicts of one."""
 import re
 from collections.abc import Mapping, Sequence
 
-from predictions.prompts.reading import after_objects, ascii_digits, without_objects
-from predictions.prompts.sayings import MARKS
-from predictions.prompts.verdicts import meant
+from predictions.prompts.reply_text import after_objects, ascii_digits, without_objects
+from predictions.prompts.verdict_patterns import MARKS
+from predictions.prompts.verdicts import is_asserted
 
 STATES = (
     r"[\s*_`\"')]*(?:={1,3}|:|->|\u2192|\b(?:is|are|(?:should|would|must|ought\s+to)\s+(?:rather\s+)?be|becomes|shows|matches|fits"
@@ -24,7 +24,7 @@ SWAPPED = re.compile(
 SUPPOSES = re.compile(r"\b(?:if|not|no|never|nor|neither|were|would|had|unless|cannot)\b|n['\u2019]t\b", re.IGNORECASE)
 
 
-def contradicted(text: str, said: Mapping[str, tuple[str, Sequence[str]]], swaps: bool = False) -> bool:
+def contradicts_answer(text: str, said: Mapping[str, tuple[str, Sequence[str]]], swaps: bool = False) -> bool:
     """Whether words beside the object in `text`, the reply proper, say otherwise. `said`: to each key the code that was
     read, and all codes. `swaps`: the codes are places of things that may be swapped."""
     outside, after = ascii_digits(without_objects(text)), after_objects(text)
@@ -46,6 +46,6 @@ def _otherwise(text: str, key: str, code: str, codes: Sequence[str]) -> bool:
         letter = len(other) == 1 and other.isalpha()
         bare = rf"(?-i:{re.escape(other)})(?!\s+[a-z])" if letter else re.escape(other)
         stated = re.compile(rf"(?<!\w){name}{STATES}{MARKS}{bare}(?![\w'\u2019/-]|[.,]\d)", re.IGNORECASE)
-        if any(meant(one, text) for one in stated.finditer(text)):
+        if any(is_asserted(one, text) for one in stated.finditer(text)):
             return True
     return False

@@ -13,7 +13,7 @@ from benchmarks.models import Item
 from predictions.models import Call, Run
 
 
-class Spot(NamedTuple):
+class ItemTarget(NamedTuple):
     """An item for a target; the unit may not be there yet."""
 
     item: int
@@ -52,7 +52,7 @@ WHERE i.stage_id = %(stage)s AND a.counted AND a.live AND r.kind = 'person' GROU
 """
 
 
-def spots_of(campaign: Campaign, selection: Mapping[str, Any], seed: int) -> list[Spot]:
+def select_item_targets(campaign: Campaign, selection: Mapping[str, Any], seed: int) -> list[ItemTarget]:
     """By item and target; a sample in the order in which it was drawn: the same seed draws the same ones first.
 
     `selection`: "conditions", "concepts", "targets" (others than the cohorts' may be named), "sample"; empty means all.
@@ -62,20 +62,22 @@ def spots_of(campaign: Campaign, selection: Mapping[str, Any], seed: int) -> lis
     return in_order(campaign, selection, seed, spots)[: int(sample)] if sample else spots
 
 
-def all_spots(campaign: Campaign, selection: Mapping[str, Any]) -> list[Spot]:
+def all_spots(campaign: Campaign, selection: Mapping[str, Any]) -> list[ItemTarget]:
     """Every unit of a selection, whatever its sample."""
     stage, items, targets = campaign.stage, _items(campaign, selection), _targets(campaign, selection)
     return [
-        Spot(pk, key, target)
+        ItemTarget(pk, key, target)
         for pk, key, origin in items.order_by("pk").values_list("pk", "key", "origin")
         for target in targets
         if not stage.own_items_only or target in ("", origin)
     ]
 
 
-def in_order(campaign: Campaign, selection: Mapping[str, Any], seed: int, spots: Sequence[Spot]) -> list[Spot]:
+def in_order(
+    campaign: Campaign, selection: Mapping[str, Any], seed: int, spots: Sequence[ItemTarget]
+) -> list[ItemTarget]:
     """Units in the order in which a sample takes them: by stratum, inside it in the order of the seed."""
-    order = drawn(spots, seed)
+    order = shuffled(spots, seed)
     if selection.get("draw") == ANY:
         return order
     strata = strata_of(campaign)
@@ -90,7 +92,7 @@ def strata_of(campaign: Campaign) -> dict[tuple[int, str], str]:
     return {(item, target): "full" if n >= wanted else "some" for item, target, n, wanted in fetch(PEOPLE, params)}
 
 
-def sample_facts(campaign: Campaign, selection: Mapping[str, Any], spots: Sequence[Spot]) -> dict[str, Any]:
+def sample_facts(campaign: Campaign, selection: Mapping[str, Any], spots: Sequence[ItemTarget]) -> dict[str, Any]:
     """What is stored of a sample with the run: how it was drawn, from how many units, and how many of each stratum."""
     if not selection.get("sample"):
         return {}
@@ -101,14 +103,14 @@ def sample_facts(campaign: Campaign, selection: Mapping[str, Any], spots: Sequen
     return {"draw": draw, "units": units, "strata": {name: counts[name] for name in STRATA}}
 
 
-def later_spots(run: Run) -> list[Spot]:
+def later_spots(run: Run) -> list[ItemTarget]:
     """The units that a run still has room for: all that came since; of a sample, as many as it lacks. What was drawn
     stays drawn, whoever has answered since."""
     if run.campaign is None:
         return []
     selection = {"draw": ANY, **run.selection}  # runs from before this choice drew by the seed alone
     if not selection.get("sample"):
-        return spots_of(run.campaign, selection, run.seed)
+        return select_item_targets(run.campaign, selection, run.seed)
     live = Call.objects.filter(run=run, repeat=0, item__withdrawn_at=None)
     asked = set(live.values_list("item", "unit__target"))
     rest = [one for one in all_spots(run.campaign, selection) if (one.item, one.target) not in asked]
@@ -131,7 +133,7 @@ def _targets(campaign: Campaign, selection: Mapping[str, Any]) -> list[str]:
     return list(selection.get("targets") or cohorts)
 
 
-def came_since(run: Run) -> int:
+def count_new_units(run: Run) -> int:
     """How many units of the run's selection it has no call for, counted without looking at each: three queries."""
     campaign, selection = run.campaign, run.selection
     if campaign is None:
@@ -143,12 +145,12 @@ def came_since(run: Run) -> int:
     return max(0, units - Call.objects.filter(run=run, repeat=0, item__withdrawn_at=None).count())
 
 
-def drawn(spots: Sequence[Spot], seed: int) -> list[Spot]:
+def shuffled(spots: Sequence[ItemTarget], seed: int) -> list[ItemTarget]:
     """In an order of chance that another item does not change."""
     return sorted(spots, key=lambda one: hashlib.sha256(f"{seed}:{one.key}:{one.target}".encode()).digest())
 
 
-def make_calls(run: Any, spots: Sequence[Spot]) -> int:
+def make_calls(run: Any, spots: Sequence[ItemTarget]) -> int:
     """The units and calls that are missing; says how many calls are new. First repeats come after all units."""
     made = 0
     columns = {"items": [one.item for one in spots], "targets": [one.target for one in spots]}
@@ -159,12 +161,12 @@ def make_calls(run: Any, spots: Sequence[Spot]) -> int:
     return made
 
 
-def seed_of(seed: int, item_key: str, target: str) -> int:
+def unit_seed(seed: int, item_key: str, target: str) -> int:
     """Of one unit, from the run's: the same in each repeat."""
     return int.from_bytes(hashlib.sha256(f"{seed}|{item_key}|{target}".encode()).digest()[:6], "big")
 
 
-def units(ids: Sequence[int]) -> dict[int, Unit]:
+def load_units(ids: Sequence[int]) -> dict[int, Unit]:
     """Units with what their scenes need."""
     rows = Unit.objects.filter(pk__in=ids).select_related("item").prefetch_related("item__images__image", "item__facts")
     return {unit.pk: unit for unit in rows}

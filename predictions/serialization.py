@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from predictions.prompts.contract import Found, Picture, Reply, Request, Token
-from predictions.requests import Digest, as_sent
+from predictions.prompts.contract import DetectedBox, ImagePart, Reply, Request, Token
+from predictions.request_keys import Digest, sent_request_json
 
 LONGEST = 100_000  # characters of a reply, and a fifth as many tokens with what else was likely
 
 
-def kept_of(reply: Reply) -> tuple[Reply, int]:
+def truncate_reply(reply: Reply) -> tuple[Reply, int]:
     """What is read and kept of a reply that never ends, and how many characters it had."""
     kept = replace(
         reply, text=reply.text[:LONGEST], refusal=reply.refusal[:LONGEST], tokens=reply.tokens[: LONGEST // 5]
@@ -29,7 +29,7 @@ def storable(value: Any) -> Any:
     return [storable(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def body_of(reply: Reply) -> dict[str, Any]:
+def reply_to_json(reply: Reply) -> dict[str, Any]:
     body: dict[str, Any] = {"text": reply.text, "finish": reply.finish, "way": reply.way, "model": reply.model}
     if reply.refusal:
         body["refusal"] = reply.refusal
@@ -43,7 +43,7 @@ def body_of(reply: Reply) -> dict[str, Any]:
     return found
 
 
-def reply_of(body: Mapping[str, Any]) -> Reply:
+def reply_from_json(body: Mapping[str, Any]) -> Reply:
     return Reply(
         text=str(body.get("text", "")),
         finish=str(body.get("finish", "")),
@@ -51,21 +51,21 @@ def reply_of(body: Mapping[str, Any]) -> Reply:
         way=body.get("way", "text"),
         tokens=tuple(Token(text, logprob, top) for text, logprob, top in body.get("tokens", ())),
         similarities=tuple(body.get("similarities", ())),
-        boxes=tuple(Found(label, score, tuple(box)) for label, score, box in body.get("boxes", ())),
+        boxes=tuple(DetectedBox(label, score, tuple(box)) for label, score, box in body.get("boxes", ())),
         model=str(body.get("model", "")),
     )
 
 
 def request_json(request: Request, digest: Digest | None = None) -> dict[str, Any]:
     """As it is kept with its reply, and shown: images by their sha. With `digest` also by that of the bytes sent."""
-    data = as_sent(request, digest or (lambda sha: ""))
+    data = sent_request_json(request, digest or (lambda sha: ""))
     image = data.pop("image", None)
     if image:
         data |= {"image": image["sha"], "sent": image["sent"]}
     return data
 
 
-def pictures_of(request: Request) -> list[str]:
+def image_shas(request: Request) -> list[str]:
     """The sha of each image that is sent, in order."""
-    shas = [one.sha for message in request.messages for one in message.pieces if isinstance(one, Picture)]
+    shas = [one.sha for message in request.messages for one in message.pieces if isinstance(one, ImagePart)]
     return [*shas, request.image] if request.image else shas

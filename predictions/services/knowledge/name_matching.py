@@ -15,7 +15,7 @@ QUESTION = "entity"
 CHUNK = 5000
 
 
-def folded(name: str) -> str:
+def normalise_name(name: str) -> str:
     """As names are compared: neither case, nor spaces, nor the way a letter is written in Unicode counts."""
     return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).split())
 
@@ -40,7 +40,7 @@ def names_of(run: Run, items: Collection[Item] | None = None) -> dict[int, str]:
     rows = calls.order_by("item", "unit").values_list("item", f"annotation__answers__{QUESTION}")
     found: dict[int, str] = {}
     for item, said in rows.iterator(chunk_size=CHUNK):
-        if isinstance(said, str) and folded(said):
+        if isinstance(said, str) and normalise_name(said):
             found.setdefault(item, said)
     return found
 
@@ -48,19 +48,19 @@ def names_of(run: Run, items: Collection[Item] | None = None) -> dict[int, str]:
 def entries_of(base: int, names: Collection[str], beat: Callable[[], None]) -> dict[str, list[str]]:
     """Keys of the entries of which it is a name, by the name as it is compared: those first that are shown by it, then
     by key. Reads all names of the base once."""
-    wanted = {folded(name) for name in names}
+    wanted = {normalise_name(name) for name in names}
     found: dict[str, list[tuple[bool, str]]] = defaultdict(list)
     rows = KnowledgeEntry.objects.filter(base=base).order_by("pk").values_list("key", "lemmas")
     for number, (key, lemmas) in enumerate(rows.iterator(chunk_size=CHUNK)):
         if number % CHUNK == 0:
             beat()
-        own = [folded(lemma) for lemma in lemmas]
+        own = [normalise_name(lemma) for lemma in lemmas]
         for name in wanted.intersection(own):
             found[name].append((own[0] != name, key))
     return {name: [key for _other, key in sorted(rows)] for name, rows in found.items()}
 
 
-class Named:
+class NameLinker:
     """Links by name: read once for all images of a run."""
 
     def __init__(self, answers: Run, base: int, beat: Callable[[], None]) -> None:
@@ -72,5 +72,5 @@ class Named:
         name = self.names.get(item.pk)
         if name is None:
             return [], "no_name"
-        keys = self.entries.get(folded(name), [])
+        keys = self.entries.get(normalise_name(name), [])
         return keys, "" if keys else "no_such_name"

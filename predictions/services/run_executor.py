@@ -20,17 +20,17 @@ from annotation.models import Unit
 from annotation.services.model_answers import MixedSources, ModelAnswer
 from annotation.services.model_answers import write as write_answers
 from jobs.runner import LEASE, JobContext
-from predictions.bodies import pictures_of
 from predictions.models import Call, Run
-from predictions.prompts.contract import Lacking
+from predictions.prompts.contract import MissingInput
+from predictions.serialization import image_shas
 from predictions.services import run_calls
-from predictions.services.asking import Event, Task, can_be_asked
-from predictions.services.budgets import Ledger, tokens
-from predictions.services.outfits import Outfit
-from predictions.services.reading import Reading, read
-from predictions.services.run_calls import Claimed, Settled
-from predictions.services.selecting import seed_of, units
-from predictions.services.turns import Batch, Turns, lacks
+from predictions.services.budgets import Ledger, token_bounds
+from predictions.services.reply_parsing import ParseResult, parse_replies
+from predictions.services.requester import CallTask, Event, can_send
+from predictions.services.result_policy import ResultPolicy, WriteBatch, missing_input_update
+from predictions.services.run_calls import CallUpdate, ClaimedCall
+from predictions.services.run_context import RunContext
+from predictions.services.unit_selection import load_units, unit_seed
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -47,48 +47,49 @@ READERS = 3  # threads that read pictures
 RECONNECT = LEASE.total_seconds() * 0.75
 
 
-class Driver:
-    """One slice. `out`: calls in hand; `asking`: those asked now, or whose reply is not kept yet; `held`: those that
-    wait for a thread, or for room in the budget; `parked`: those whose very request is asked for another call."""
+class RunExecutor:
+    """One slice. `in_flight`: calls in hand; `dispatched`: those asked now, or whose reply is not kept yet; `waiting`:
+    those that wait for a thread, or for room in the budget; `duplicates`: those whose very request is asked for
+    another call."""
 
-    def __init__(self, work: JobContext, run: Run, outfit: Outfit) -> None:
+    def __init__(self, work: JobContext, run: Run, outfit: RunContext) -> None:
         self.work, self.run, self.outfit = work, run, outfit
         self.holder = f"{work.job.pk}:{work.job.attempts}"
         self.ledger = Ledger(run.budget, Decimal(0))
-        self.turns = Turns(outfit.rates, self.ledger, run.seed, 3 * outfit.threads + 10, work.cursor)
+        self.turns = ResultPolicy(outfit.rates, self.ledger, run.seed, 3 * outfit.threads + 10, work.cursor)
         self.asker = outfit.asker
         self.endpoint = [getattr(run.endpoint, name) for name in ASKED_AS]
         self.pool = ThreadPoolExecutor(outfit.threads, "ask")
         self.readers = ThreadPoolExecutor(READERS, "read")
-        self.out: dict[int, Task] = {}
-        self.asking: set[int] = set()
-        self.held: list[Task] = []
-        self.parked: list[Task] = []
+        self.in_flight: dict[int, CallTask] = {}
+        self.dispatched: set[int] = set()
+        self.waiting: list[CallTask] = []
+        self.duplicates: list[CallTask] = []
         self.keys: set[str] = set()
         self.done, self.lost = 0, int(work.cursor.get("lost", 0))
         self.dry_until = self.looked = self.renewed = 0.0
         self.closing = ""
         self.wait = 0.0
         self.dropped = False
-        self.went = not self.asker.paid  # something has gone out in this slice, so that each gets on
+        self.went = not self.asker.is_paid  # something has gone out in this slice, so that each gets on
         self.stale = True  # others may have spent something since the ledger was read
 
-    def drive(self) -> str:
+    def execute(self) -> str:
         """Until the run is done or something ends the slice: says what."""
         until = time.monotonic() + SLICE
-        self._db(self._begin)
+        self._with_reconnect(self._begin)
         while True:
             if not self.closing:
-                self._db(self._feed)
-            batch = self.turns.batch(self._gather(), timezone.now())
+                self._with_reconnect(self._claim_calls)
+            batch = self.turns.batch(self._collect_events(), timezone.now())
             self.close(self.turns.halt)
             self._write(batch)
             now = time.monotonic()
             if now - self.looked > LOOK:
-                self._db(self._look)
-                if now > until + (0 if self.went else LONG_WAIT) and self._db(self.work.others_wait):
+                self._with_reconnect(self._check_run_state)
+                if now > until + (0 if self.went else LONG_WAIT) and self._with_reconnect(self.work.others_wait):
                     self.close("slice")
-            if self.closing and not self.asking:
+            if self.closing and not self.dispatched:
                 return self.turns.halt if self.turns.halt and self.closing in ("slice", "wait") else self.closing
 
     def close(self, why: str) -> None:
@@ -105,52 +106,52 @@ class Driver:
     # --- calls come in ---
 
     def _begin(self) -> None:
-        self._take_up()
-        self.asker.limiter.take_over(self.holder)
+        self._reclaim_expired()
+        self.asker.limiter.adopt_tickets(self.holder)
         calls = Call.objects.filter(run=self.run)
         waiting = calls.filter(state__in=(State.PENDING, State.RUNNING)).count()
         total = calls.count()
         self.done = total - waiting
         self.work.expect(total)
 
-    def _take_up(self) -> None:
+    def _reclaim_expired(self) -> None:
         with transaction.atomic():
-            self._prove()
-            self.lost += run_calls.take_up_lost(self.run.pk, self.holder, timezone.now())
-            self._prove()  # and keep how many were lost, until that is counted
-        self.ledger.spent = run_calls.spent(self.run.pk)
+            self._renew_job_lease()
+            self.lost += run_calls.reclaim_expired(self.run.pk, self.holder, timezone.now())
+            self._renew_job_lease()  # and keep how many were lost, until that is counted
+        self.ledger.spent = run_calls.spent_cost(self.run.pk)
 
-    def _feed(self) -> None:
+    def _claim_calls(self) -> None:
         """Claim as many as there is room for: a few more than are asked at once, so that no thread waits for one."""
         most = self.outfit.threads + max(4, self.outfit.threads // 2)
-        room, now = most - len(self.out), time.monotonic()
-        if room < min(16, max(1, most // 4)) or now < self.dry_until or not self._alone():
+        room, now = most - len(self.in_flight), time.monotonic()
+        if room < min(16, max(1, most // 4)) or now < self.dry_until or not self._is_only_executor():
             return
         with transaction.atomic():  # the run's row before the job's, as those who pause it take them
             if self.dropped:  # calls that were claimed as the database went away are nobody's
-                run_calls.let_go(self.run.pk, self.holder, self.out)
-            claimed = run_calls.claim(self.run.pk, self.work.job.pk, self.holder, room, timezone.now())
-            self._prove()
+                run_calls.release_claims(self.run.pk, self.holder, self.in_flight)
+            claimed = run_calls.claim_calls(self.run.pk, self.work.job.pk, self.holder, room, timezone.now())
+            self._renew_job_lease()
         self.dropped = False
         if len(claimed) < room:
             self.dry_until = now + LOOK
-        if not claimed and not self.out:
-            self._nothing_left()
-        self._stage(claimed)
+        if not claimed and not self.in_flight:
+            self._finish_or_wait()
+        self._prepare_tasks(claimed)
 
-    def _alone(self) -> bool:
+    def _is_only_executor(self) -> bool:
         """A budget is kept by one driver at a time: what another still has in flight is waited for, then counted."""
         if self.ledger.budget is None:
             return True
-        if run_calls.others_ask(self.run.pk, self.holder, timezone.now()):
+        if run_calls.has_other_claims(self.run.pk, self.holder, timezone.now()):
             self.stale = True
             return False
         if self.stale:
-            self._take_up()
+            self._reclaim_expired()
             self.stale = False
         return True
 
-    def _nothing_left(self) -> None:
+    def _finish_or_wait(self) -> None:
         """Done; or what is left waits for its time, or is in another driver's hands."""
         left = Call.objects.filter(run=self.run, state__in=(State.PENDING, State.RUNNING))
         found = left.aggregate(first=Min("not_before", filter=Q(state=State.PENDING)))
@@ -158,106 +159,106 @@ class Driver:
             self.close("done")
         elif not left.filter(state=State.PENDING).filter(Q(not_before=None) | Q(not_before__lte=timezone.now())):
             wait = (found["first"] - timezone.now()).total_seconds() if found["first"] else RENEW
-            self._take_up()  # what is another driver's, which may be no more by now
+            self._reclaim_expired()  # what is another driver's, which may be no more by now
             self.dry_until = time.monotonic() + max(0.02, min(wait, LOOK))
             if wait > LONG_WAIT:
                 self.wait = wait
                 self.close("wait")
 
-    def _stage(self, claimed: Sequence[Claimed]) -> None:
+    def _prepare_tasks(self, claimed: Sequence[ClaimedCall]) -> None:
         """Make what is asked; what a unit lacks is a failure without a request."""
-        found = units([one.unit for one in claimed])
-        batch = Batch()
+        found = load_units([one.unit for one in claimed])
+        batch = WriteBatch()
         for call in claimed:
             if self.turns.halt:
                 break  # the rest waits again when the slice ends
             try:
                 task = self._task(call, found)
-            except Lacking as lacking:
-                batch.settled.append(lacks(call, lacking.code, timezone.now()))
+            except MissingInput as lacking:
+                batch.settled.append(missing_input_update(call, lacking.code, timezone.now()))
             except Exception:
                 log.exception("call %s", call.id)
-                batch.settled.append(lacks(call, "fault", timezone.now()))
-                self.turns.went_wrong()
+                batch.settled.append(missing_input_update(call, "fault", timezone.now()))
+                self.turns.count_failure()
             else:
-                self.out[call.id] = task
-                if any(pictures_of(request) for request in task.requests):
+                self.in_flight[call.id] = task
+                if any(image_shas(request) for request in task.requests):
                     self.readers.submit(self.asker.prepare, task)
                 else:
                     self.asker.prepare(task)
         self._write(batch)
 
-    def _task(self, call: Claimed, found: Mapping[int, Unit]) -> Task:
+    def _task(self, call: ClaimedCall, found: Mapping[int, Unit]) -> CallTask:
         scene, shown = self.outfit.scenes.of(found[call.unit])
-        asked = self.outfit.scenes.ask(scene, shown, seed_of(self.run.seed, scene.item, scene.target))
-        can_be_asked(asked, self.asker.who)
-        return Task(call, scene, shown, asked, asked.requests)
+        asked = self.outfit.scenes.build_requests(scene, shown, unit_seed(self.run.seed, scene.item, scene.target))
+        can_send(asked, self.asker.who)
+        return CallTask(call, scene, shown, asked, asked.requests)
 
     # --- what came goes out ---
 
-    def _gather(self) -> list[Event]:
-        wait = LOOK if self.out else max(0.0, min(LOOK, self.dry_until - time.monotonic()))
-        return self.asker.gather(wait, len(self.asking))
+    def _collect_events(self) -> list[Event]:
+        wait = LOOK if self.in_flight else max(0.0, min(LOOK, self.dry_until - time.monotonic()))
+        return self.asker.collect_events(wait, len(self.dispatched))
 
-    def _send(self, placed: Sequence[Task]) -> None:
+    def _send(self, placed: Sequence[CallTask]) -> None:
         """Let those go out that are still this driver's, once it is written that they do."""
         ids = [task.call.id for task in placed]
-        mine = self._db(lambda: run_calls.goes_out(ids, self.holder, timezone.now())) if ids else ()
+        mine = self._with_reconnect(lambda: run_calls.mark_dispatched(ids, self.holder, timezone.now())) if ids else ()
         for task in placed:
             if task.call.id in mine:
                 task.go.set()
                 self.went = True
 
-    def _write(self, batch: Batch) -> None:
+    def _write(self, batch: WriteBatch) -> None:
         """Write a batch, then go on: a thread asks again only when what it brought is kept, so a kill costs no more
         than what was in flight; and those that are ready find what has just been written."""
         self._send(batch.placed)
-        self._keep(batch)
-        for task in batch.over:
-            self.asking.discard(task.call.id)
+        self._save_batch(batch)
+        for task in batch.abandoned:
+            self.dispatched.discard(task.call.id)
             self.keys.difference_update(task.keys)
-        for task in batch.more:
+        for task in batch.incomplete:
             self.pool.submit(self.asker.ask, task)
         ready = batch.ready
-        if batch.over:
-            ready, self.parked = ready + self.parked, []
-        if self.closing or not (ready or self.held):
+        if batch.abandoned:
+            ready, self.duplicates = ready + self.duplicates, []
+        if self.closing or not (ready or self.waiting):
             return
-        cached = Batch()
+        cached = WriteBatch()
         if ready:
-            cached.whole = self._db(lambda: self._known(ready))
-            self.held += [task for task in ready if task.missing]
-        self._route(cached)
-        self._keep(cached)
+            cached.complete = self._with_reconnect(lambda: self._use_cached_replies(ready))
+            self.waiting += [task for task in ready if task.missing]
+        self._dispatch(cached)
+        self._save_batch(cached)
 
-    def _keep(self, batch: Batch) -> None:
-        if not (batch.sent or batch.whole or batch.settled or batch.unaccounted):
+    def _save_batch(self, batch: WriteBatch) -> None:
+        if not (batch.attempts or batch.complete or batch.settled or batch.unaccounted):
             return
         try:
-            self.done += self._db(lambda: self._save(batch))
+            self.done += self._with_reconnect(lambda: self._save(batch))
         except DataError:
             log.exception("run %s: something is not taken by the database", self.run.pk)
-            self._apart(batch)
-        for pk in [*(one.id for one in batch.settled), *(task.call.id for task in batch.whole)]:
-            self.out.pop(pk, None)
+            self._save_call_by_call(batch)
+        for pk in [*(one.id for one in batch.settled), *(task.call.id for task in batch.complete)]:
+            self.in_flight.pop(pk, None)
         again = [one.not_before for one in batch.settled if one.not_before]
         if again:
             wait = (min(again) - timezone.now()).total_seconds()
             self.dry_until = min(self.dry_until, time.monotonic() + max(0.0, wait))
 
-    def _apart(self, batch: Batch) -> None:
+    def _save_call_by_call(self, batch: WriteBatch) -> None:
         """One call's oddities do not cost the others' replies, which are paid for."""
         for one in batch.of_each_call():
             try:
-                self.done += self._db(lambda: self._save(one))  # noqa: B023  (called at once)
+                self.done += self._with_reconnect(lambda: self._save(one))  # noqa: B023  (called at once)
             except DataError:
-                self.turns.went_wrong()
-                self.done += self._db(lambda: self._save(one.given_up(timezone.now())))  # noqa: B023
+                self.turns.count_failure()
+                self.done += self._with_reconnect(lambda: self._save(one.given_up(timezone.now())))  # noqa: B023
 
-    def _known(self, ready: Sequence[Task]) -> list[Task]:
+    def _use_cached_replies(self, ready: Sequence[CallTask]) -> list[CallTask]:
         """Take the replies that are there already; says which tasks need no asking."""
         keys = {key for task in ready for key in task.keys}
-        known = run_calls.known(self.outfit.team, keys, self.outfit.since)
+        known = run_calls.cached_replies(self.outfit.team, keys, self.outfit.cache_since)
         for task in ready:
             for part, key in enumerate(task.keys):
                 if key in known and known[key][0] not in task.call.read:
@@ -265,69 +266,71 @@ class Driver:
                     task.arrived.add(part)
         return [task for task in ready if not task.missing]
 
-    def _route(self, batch: Batch) -> None:
+    def _dispatch(self, batch: WriteBatch) -> None:
         """Ask what there is a thread and room in the budget for, and the same request only once."""
-        waiting, self.held = self.held, []
+        waiting, self.waiting = self.waiting, []
         for at, task in enumerate(waiting):
-            if len(self.asking) >= self.outfit.threads:
-                self.held += waiting[at:]
+            if len(self.dispatched) >= self.outfit.threads:
+                self.waiting += waiting[at:]
                 return
             keys = {task.keys[part] for part in task.missing}
             if keys & self.keys:
-                self.parked.append(task)
+                self.duplicates.append(task)
                 continue
-            most = {part: self._most(task, part) for part in task.missing}
-            self._count_lost(batch, sum(most.values(), Decimal(0)))
+            most = {part: self._max_cost(task, part) for part in task.missing}
+            self._charge_lost_requests(batch, sum(most.values(), Decimal(0)))
             if not self.ledger.reserve(sum(most.values(), Decimal(0))):
-                self.held.append(task)
+                self.waiting.append(task)
                 continue
             task.most = most
             self.keys |= keys
-            self.asking.add(task.call.id)
+            self.dispatched.add(task.call.id)
             self.pool.submit(self.asker.ask, task)
-        if self.held and not self.asking:
+        if self.waiting and not self.dispatched:
             self.close("budget")
 
-    def _most(self, task: Task, part: int) -> Decimal:
+    def _max_cost(self, task: CallTask, part: int) -> Decimal:
         sizes = {image.sha: (image.width, image.height) for image in task.scene.images}
         request = task.requests[part]
-        into, out = tokens(request, sizes, self.outfit.longest, self.asker.who.decoding)
-        return self.outfit.rates.cost(into.high, out.high, len(pictures_of(request))) or Decimal(0)
+        into, out = token_bounds(request, sizes, self.outfit.max_image_side, self.asker.who.decoding)
+        return self.outfit.rates.cost(into.high, out.high, len(image_shas(request))) or Decimal(0)
 
-    def _count_lost(self, batch: Batch, most: Decimal) -> None:
+    def _charge_lost_requests(self, batch: WriteBatch, most: Decimal) -> None:
         """What a lost worker had in hand may have been paid for."""
         batch.unaccounted += self.lost * most
         self.ledger.spent += self.lost * most
         self.lost = 0
 
-    def _save(self, batch: Batch) -> int:
+    def _save(self, batch: WriteBatch) -> int:
         """All or nothing; says how many calls are over. What this driver no longer holds is not written."""
         now = timezone.now()
-        ids = {one.id for one in batch.settled} | {task.call.id for task in batch.whole}
-        ids |= {sent.call for sent, _task in batch.sent}
+        ids = {one.id for one in batch.settled} | {task.call.id for task in batch.complete}
+        ids |= {sent.call for sent, _task in batch.attempts}
         with transaction.atomic():
             if batch.unaccounted:
                 Run.objects.filter(pk=self.run.pk).update(unaccounted=F("unaccounted") + batch.unaccounted)
-            self._prove()
-            mine = run_calls.held(list(ids), self.holder)
-            sent = [(one, task) for one, task in batch.sent if one.call in mine]
-            run_calls.keep(self.outfit.team, [one for one, _task in sent], self.outfit.prices)
+            self._renew_job_lease()
+            mine = run_calls.lock_held_calls(list(ids), self.holder)
+            sent = [(one, task) for one, task in batch.attempts if one.call in mine]
+            run_calls.save_attempts(self.outfit.team, [one for one, _task in sent], self.outfit.prices)
             for one, task in sent:
                 if one.said is not None and one.reply is not None:
                     task.replies[one.part] = (one.reply, one.said)
-            run_calls.go_on([(task.call, task.attempts, task.cost) for task in batch.more if task.call.id in mine])
+            run_calls.save_partial_calls(
+                [(task.call, task.attempts, task.cost) for task in batch.incomplete if task.call.id in mine]
+            )
             settled = [one for one in batch.settled if one.id in mine]
-            settled += self._read([task for task in batch.whole if task.call.id in mine], now)
-            run_calls.settle(settled)
+            settled += self._read([task for task in batch.complete if task.call.id in mine], now)
+            run_calls.update_calls(settled)
         return sum(one.state != State.PENDING for one in settled)
 
-    def _read(self, whole: Sequence[Task], now: datetime) -> list[Settled]:
+    def _read(self, whole: Sequence[CallTask], now: datetime) -> list[CallUpdate]:
         outfit = self.outfit
-        readings: dict[int, Reading] = {}
+        readings: dict[int, ParseResult] = {}
         answers: list[ModelAnswer] = []
         for task in whole:
             replies = [task.replies[part][1] for part in range(len(task.requests))]
-            found = read(outfit.prompt, outfit.sheet, task.scene, task.shown, task.asked, replies)
+            found = parse_replies(outfit.prompt, outfit.sheet, task.scene, task.shown, task.asked, replies)
             readings[task.call.id] = found
             if found.parsed is not None:
                 key = f"run:{self.run.pk}:{task.call.id}:"
@@ -337,16 +340,16 @@ class Driver:
                 )
         try:
             with transaction.atomic():
-                made = write_answers(outfit.desk, answers, now)
+                made = write_answers(outfit.destination, answers, now)
         except MixedSources:
             self.close("files")
-            run_calls.go_on([(task.call, task.attempts, task.cost) for task in whole])
+            run_calls.save_partial_calls([(task.call, task.attempts, task.cost) for task in whole])
             return []
-        return [self._settled(task, readings[task.call.id], made, now) for task in whole]
+        return [self._call_update(task, readings[task.call.id], made, now) for task in whole]
 
-    def _settled(self, task: Task, found: Reading, made: dict[str, int], now: datetime) -> Settled:
+    def _call_update(self, task: CallTask, found: ParseResult, made: dict[str, int], now: datetime) -> CallUpdate:
         call = task.call
-        return Settled(
+        return CallUpdate(
             call.id, found.state, found.reason, found.how, task.asked.order,
             [task.replies[part][0] for part in range(len(task.requests))], found.notes,
             cached=call.attempts + task.attempts == 0, attempts=call.attempts + task.attempts,
@@ -355,11 +358,11 @@ class Driver:
 
     # --- keeping hold ---
 
-    def _prove(self) -> None:
+    def _renew_job_lease(self) -> None:
         """Raises LeaseLost where another worker has the job."""
         self.work.step(done=self.done, cursor={**self.turns.memory(), **({"lost": self.lost} if self.lost else {})})
 
-    def _look(self) -> None:
+    def _check_run_state(self) -> None:
         """Whether the run goes on, as this job's; where the endpoint has another key or other limits, anew at once."""
         self.looked = time.monotonic()
         rows = Run.objects.filter(pk=self.run.pk)
@@ -378,10 +381,10 @@ class Driver:
         if self.looked - self.renewed > RENEW:
             self.renewed = self.looked
             with transaction.atomic():
-                self._prove()
-                run_calls.renew(self.run.pk, self.holder, timezone.now())
+                self._renew_job_lease()
+                run_calls.renew_claims(self.run.pk, self.holder, timezone.now())
 
-    def _db(self, do: Callable[[], R]) -> R:
+    def _with_reconnect(self, do: Callable[[], R]) -> R:
         """Where the database goes away, what came is kept and written when it is back: a reply is paid for once."""
         until = time.monotonic() + RECONNECT
         while True:
@@ -398,5 +401,5 @@ class Driver:
     def release(self) -> None:
         """What was claimed and not asked waits again."""
         with transaction.atomic():
-            self._prove()
-            run_calls.let_go(self.run.pk, self.holder)
+            self._renew_job_lease()
+            run_calls.release_claims(self.run.pk, self.holder)

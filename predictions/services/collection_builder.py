@@ -15,8 +15,8 @@ from jobs.models import record
 from people.models import Cohort, User
 from predictions import trials
 from predictions.models import Collection, Entry, Query
-from predictions.services.runs import Refused
-from predictions.trials import Drawn, Pictured
+from predictions.services.runs import FileRunRefused
+from predictions.trials import TrialPicture, TrialSet
 
 UNIVERSALS, NATIVE, THREE, SIX = "universals", "native", "three", "six"
 NATIVE_KEY, LABELS_KEY = "concept_in_native", "labels"
@@ -25,7 +25,7 @@ MOST_KEY = 200
 
 
 @dataclass(frozen=True)
-class Plan:
+class CollectionPlan:
     """`what`: "images" or "texts" of the items. `queries`: of UNIVERSALS, NATIVE, THREE, SIX. `languages`: of
     countries, by their names, where their cohorts do not say it. `words`: a concept in a language, and with a country:
     (concept, country or "", language) to text. `asked_by`: a stage whose pictures are queries (image to text)."""
@@ -44,7 +44,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Made:
+class BuildResult:
     """`queries`: how many by query set. `left_out`: pictures without a query, by query set and reason."""
 
     collection: Collection
@@ -53,11 +53,11 @@ class Made:
     left_out: Mapping[str, Mapping[str, int]]
 
 
-def make(plan: Plan, actor: User) -> Made:
-    """All of it or nothing. Raises Refused."""
+def build_collection(plan: CollectionPlan, actor: User) -> BuildResult:
+    """All of it or nothing. Raises FileRunRefused."""
     benchmark, key = plan.stage.benchmark, slugify(plan.name)[:60]
     if not key:
-        raise Refused(_("Use some Latin letters or digits, so that the name can be a key."))
+        raise FileRunRefused(_("Use some Latin letters or digits, so that the name can be a key."))
     languages = {**_languages_of(benchmark), **plan.languages}
     items = list(Item.objects.filter(stage=plan.stage, withdrawn_at=None).order_by("key"))
     try:
@@ -79,8 +79,10 @@ def make(plan: Plan, actor: User) -> Made:
                 left_out={name: dict(why) for name, why in left_out.items()},
             )  # fmt: skip
     except IntegrityError as error:
-        raise Refused(_("There is a collection of this name and version already. Give it another version.")) from error
-    return Made(collection, len(entries), counts, left_out)
+        raise FileRunRefused(
+            _("There is a collection of this name and version already. Give it another version.")
+        ) from error
+    return BuildResult(collection, len(entries), counts, left_out)
 
 
 def _languages_of(benchmark: Benchmark) -> dict[str, str]:
@@ -99,19 +101,21 @@ def _about(item: Item) -> dict[str, Any]:
     return {"item": item.key, **{name: value for name, value in found.items() if value}, **own}
 
 
-def _spoken(item: Item, languages: Mapping[str, str]) -> dict[str, str]:
+def _text_language(item: Item, languages: Mapping[str, str]) -> dict[str, str]:
     """The language of a text: what the item says, else that of its country."""
     language = str(item.context.get("language") or "") or languages.get(item.origin, "")
     return {"language": language} if language else {}
 
 
-def _entries(collection: Collection, plan: Plan, items: Sequence[Item], languages: Mapping[str, str]) -> list[Entry]:
+def _entries(
+    collection: Collection, plan: CollectionPlan, items: Sequence[Item], languages: Mapping[str, str]
+) -> list[Entry]:
     if plan.what == "texts":
         told = [Entry(collection=collection, key=item.key[:MOST_KEY], text=item.text,
-                      about={**_spoken(item, languages), **_about(item), "text": item.text})
+                      about={**_text_language(item, languages), **_about(item), "text": item.text})
                 for item in items if item.text]  # fmt: skip
         if not told:
-            raise Refused(_("No item of this stage has a text."))
+            raise FileRunRefused(_("No item of this stage has a text."))
         return told
     uses = ItemImage.objects.filter(item__in=items).select_related("image").order_by("item__key", "role")
     by_item: dict[int, list[ItemImage]] = {}
@@ -126,7 +130,7 @@ def _entries(collection: Collection, plan: Plan, items: Sequence[Item], language
             about.pop("language", None)
             made.append(Entry(collection=collection, key=key[:MOST_KEY], image=use.image, about=about))
     if not made:
-        raise Refused(_("No item of this stage has a picture."))
+        raise FileRunRefused(_("No item of this stage has a picture."))
     return made
 
 
@@ -134,7 +138,7 @@ Sets = dict[str, list[Query]]
 
 
 def _queries(
-    plan: Plan, items: Sequence[Item], entries: Sequence[Entry], languages: Mapping[str, str]
+    plan: CollectionPlan, items: Sequence[Item], entries: Sequence[Entry], languages: Mapping[str, str]
 ) -> tuple[Sets, dict[str, Mapping[str, int]]]:
     sets: Sets = {}
     left_out: dict[str, Mapping[str, int]] = {}
@@ -158,33 +162,33 @@ def _queries(
         if without := len(pictured) - len(sets[NATIVE]):
             left_out[NATIVE] = {"no_words": without}
     if THREE in plan.queries:
-        drawn = trials.three(pictured, plan.seed, other_language=plan.other_language)
-        sets["plain"], left_out["plain"] = _asked(drawn, about, described=False), drawn.left_out
+        drawn = trials.draw_three(pictured, plan.seed, other_language=plan.other_language)
+        sets["plain"], left_out["plain"] = _trial_queries(drawn, about, described=False), drawn.left_out
     if SIX in plan.queries:
-        drawn = trials.six(pictured, plan.words, plan.seed, other_language=plan.other_language)
+        drawn = trials.draw_six(pictured, plan.words, plan.seed, other_language=plan.other_language)
         left_out["descriptor"] = drawn.left_out
         sets["plain-six"], sets["descriptor"] = (
-            _asked(drawn, about, described=False),
-            _asked(drawn, about, described=True),
+            _trial_queries(drawn, about, described=False),
+            _trial_queries(drawn, about, described=True),
         )
     if plan.asked_by is not None:
-        sets["images"] = _pictures_asking(plan.asked_by, entries)
+        sets["images"] = _picture_queries(plan.asked_by, entries)
     if plan.queries and not any(sets.values()):
-        raise Refused(_("No query could be made: the items say too little. They need a concept, and a country."))
+        raise FileRunRefused(_("No query could be made: the items say too little. They need a concept, and a country."))
     return {name: asked for name, asked in sets.items() if asked}, left_out
 
 
-def _pictured(entry: Entry, plan: Plan, languages: Mapping[str, str]) -> Pictured:
+def _pictured(entry: Entry, plan: CollectionPlan, languages: Mapping[str, str]) -> TrialPicture:
     about = entry.about
     concept, country = str(about.get("concept") or ""), str(about.get("country") or "")
     language = str(about.get("language") or "") or languages.get(country, "")
     native = str(about.get(NATIVE_KEY) or "") or plan.words.get((concept, "", language), "")
     labels = about.get(LABELS_KEY) or ()
     listed = [one.strip() for one in labels.split("|")] if isinstance(labels, str) else labels
-    return Pictured(entry.key, concept, country, language, native, frozenset(str(one) for one in listed))
+    return TrialPicture(entry.key, concept, country, language, native, frozenset(str(one) for one in listed))
 
 
-def _asked(drawn: Drawn, about: Mapping[str, Mapping[str, Any]], *, described: bool) -> list[Query]:
+def _trial_queries(drawn: TrialSet, about: Mapping[str, Mapping[str, Any]], *, described: bool) -> list[Query]:
     return [
         Query(
             key=one.seed.key, text=one.described if described else one.seed.native, relevant=[one.roles["correct"]],
@@ -195,7 +199,7 @@ def _asked(drawn: Drawn, about: Mapping[str, Mapping[str, Any]], *, described: b
     ]  # fmt: skip
 
 
-def _pictures_asking(stage: Stage, entries: Iterable[Entry]) -> list[Query]:
+def _picture_queries(stage: Stage, entries: Iterable[Entry]) -> list[Query]:
     """Each picture asks for the texts that belong to it: those of entries that name its item, or have its key."""
     right: dict[str, list[str]] = {}
     for entry in entries:

@@ -15,7 +15,7 @@ SHOWN = 4
 Row = dict[str, Any]
 
 
-def rows_of(benchmark: Benchmark, what: str) -> list[Row]:
+def example_rows(benchmark: Benchmark, what: str) -> list[Row]:
     """`what`: of MADE. Empty where there is nothing to name yet."""
     return MADE[what](benchmark) if what in MADE else []
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from annotation.fields.contract import Shown
 from annotation.sheets import ParsedSheet, Sheet
-from predictions.bodies import storable
 from predictions.models.calls import INCOMPLETE
-from predictions.prompts.contract import Asked, Prompt, Reply, Scene, Unread, got_by
-from predictions.prompts.reading import READING_VERSION
+from predictions.prompts.contract import Prompt, PromptRequests, Reply, Scene, UnparsedReply, answer_method
+from predictions.prompts.reply_text import READING_VERSION
+from predictions.serialization import storable
 
 log = logging.getLogger(__name__)
 OUTSIDE = {"not_an_option": "outside_scale", "box_outside": "outside_image"}
@@ -19,7 +19,7 @@ GATES = frozenset({"box_too_large", "box_too_small", "too_few_found"})
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParseResult:
     """`state` is the call's; `parsed` only where it is answered. `reason` of an answer: INCOMPLETE where a question of
     the sheet has no readable answer; `notes` then say why, by field ("incomplete"). `how`: what the answer is named by.
     `notes` hold the version of the rules that read it, as "reading"."""
@@ -31,20 +31,24 @@ class Reading:
     how: str = ""
 
 
-def read(prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: Asked, replies: Sequence[Reply]) -> Reading:
+def parse_replies(
+    prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: PromptRequests, replies: Sequence[Reply]
+) -> ParseResult:
     found = _read(prompt, sheet, scene, shown, asked, replies)
-    how = got_by(asked.requests[0].kind if asked.requests else "chat", replies[0].way) if replies else ""
+    how = answer_method(asked.requests[0].kind if asked.requests else "chat", replies[0].way) if replies else ""
     return replace(found, notes={**found.notes, "reading": READING_VERSION}, how=how)
 
 
-def _read(prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: Asked, replies: Sequence[Reply]) -> Reading:
+def _read(
+    prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: PromptRequests, replies: Sequence[Reply]
+) -> ParseResult:
     try:
         found = prompt.read(scene, asked, replies)
     except Exception:
         log.exception("prompt %s could not read a reply", prompt.key)
-        return Reading("failed", "fault")
-    if isinstance(found, Unread):
-        return Reading(found.state, found.reason[:40] or "empty", storable(dict(found.notes)))
+        return ParseResult("failed", "fault")
+    if isinstance(found, UnparsedReply):
+        return ParseResult(found.state, found.reason[:40] or "empty", storable(dict(found.notes)))
     notes = storable(dict(found.notes))
     parsed = sheet.parse(storable(dict(found.answers)), shown, partial=True)
     parsed.warnings.clear()  # a remark is for a person to confirm
@@ -60,14 +64,14 @@ def _read(prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: Asked
         parsed = _without(parsed, sheet, problems)
         if not parsed.answers:
             outside = all(code in OUTSIDE for code in codes)
-            return Reading(*("out_of_range", OUTSIDE[codes[0]]) if outside else ("unparseable", "sheet"), notes)
+            return ParseResult(*("out_of_range", OUTSIDE[codes[0]]) if outside else ("unparseable", "sheet"), notes)
         incomplete |= {key: OUTSIDE.get(many[0], many[0]) for key, many in problems.items()}
     said_none = any(value == [] for value in found.answers.values())  # "none of these" is an answer
     if not parsed.answers and not said_none:
-        return Reading("no_response", "empty", notes)
+        return ParseResult("no_response", "empty", notes)
     if incomplete:
-        return Reading("answered", INCOMPLETE, {**notes, "incomplete": incomplete}, parsed)
-    return Reading("answered", "", notes, parsed)
+        return ParseResult("answered", INCOMPLETE, {**notes, "incomplete": incomplete}, parsed)
+    return ParseResult("answered", "", notes, parsed)
 
 
 def _without(parsed: ParsedSheet, sheet: Sheet, problems: Collection[str]) -> ParsedSheet:

@@ -22,7 +22,7 @@ STEP = 500
 
 
 @dataclass(frozen=True)
-class Sample:
+class LabelledScores:
     """Items with a score and a majority of people; `tied`: those of whom people are divided, which are left out."""
 
     items: Sequence[int]
@@ -33,7 +33,7 @@ class Sample:
     unlabelled: int
 
 
-def sample(stage: Stage, fact: str, field: str, codes: Collection[str]) -> Sample:
+def labelled_scores(stage: Stage, fact: str, field: str, codes: Collection[str]) -> LabelledScores:
     """`codes`: those of the field's that mean that the item is right. Counted answers of people; majority of them."""
     scores = scores_of(stage, fact)
     said: dict[int, list[bool]] = defaultdict(list)
@@ -46,7 +46,7 @@ def sample(stage: Stage, fact: str, field: str, codes: Collection[str]) -> Sampl
         raters.add(rater)
     shares = {item: sum(votes) / len(votes) for item, votes in sorted(said.items())}
     known = [item for item, share in shares.items() if share != 0.5]
-    return Sample(
+    return LabelledScores(
         known, [scores[item] for item in known], [shares[item] > 0.5 for item in known], len(raters),
         len(shares) - len(known), len(scores) - len(shares),
     )  # fmt: skip
@@ -59,8 +59,8 @@ def scores_of(stage: Stage, fact: str) -> dict[int, float]:
     return {pk: float(value) for pk, value in sorted(found.items()) if isinstance(value, int | float)}
 
 
-def choose(
-    stage: Stage, fact: str, threshold: float, actor: User, at: datetime, told: Sample | None = None
+def apply_threshold(
+    stage: Stage, fact: str, threshold: float, actor: User, at: datetime, told: LabelledScores | None = None
 ) -> tuple[int, int]:
     """Keep the choice as a fact of every item that has a score, `fits` 1 or 0, which rules and draws can name; and say
     who chose it, and what was known of it. How many fit, and how many do not."""
@@ -83,7 +83,7 @@ def choose(
     return fitting, len(scores) - fitting
 
 
-def _seen(point: Point | None, told: Sample | None) -> dict[str, object]:
+def _seen(point: Point | None, told: LabelledScores | None) -> dict[str, object]:
     if point is None or told is None:
         return {}
     return {"precision": point.precision, "recall": point.recall, "labelled": len(told.items), "people": told.people}

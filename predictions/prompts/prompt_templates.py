@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from predictions.prompts.contract import Kind, Lacking, Message, Option, Picture, Piece, Scene, Words
+from predictions.prompts.contract import ImagePart, Kind, Message, MissingInput, Piece, PromptOption, Scene, TextPart
 
 PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 BREAKS = re.compile(r"[\s\x00-\x1f\x7f\u0085\u2028\u2029]+")
@@ -24,34 +24,34 @@ def gettext_noop(text: str) -> str:
     return text
 
 
-def line(text: Any) -> str:
+def single_line(text: Any) -> str:
     """A text of others on one line: it cannot begin a line of its own, as our labels do."""
     return THOUGHTS.sub("\u2039", BREAKS.sub(" ", UNSEEN.sub("", str(text)))).strip()
 
 
-def fenced(name: str, text: Any) -> str:
+def fence(name: str, text: Any) -> str:
     """A text of others between tags. A tag of that name inside it is made harmless, so that it cannot end the fence."""
     inner = re.sub(rf"<(?=\s*/?\s*{re.escape(name)}\b)", "\u2039", UNSEEN.sub("", str(text)), flags=re.IGNORECASE)
     inner = THOUGHTS.sub("\u2039", inner)
     return f"<{name}>\n{inner.strip()}\n</{name}>"
 
 
-def places(template: str) -> set[str]:
+def placeholders(template: str) -> set[str]:
     return set(PLACE.findall(template))
 
 
-def filled(template: str, texts: Mapping[str, str], pieces: Mapping[str, Sequence[Piece]]) -> tuple[Piece, ...]:
-    """A message's pieces: places are filled with a text, or with pieces. Raises Lacking for a place that is neither."""
+def fill_template(template: str, texts: Mapping[str, str], pieces: Mapping[str, Sequence[Piece]]) -> tuple[Piece, ...]:
+    """A message's pieces: places are filled with a text, or with pieces. Raises MissingInput for a place that is neither."""
     found: list[Piece] = []
     for number, part in enumerate(PLACE.split(template)):
         if number % 2 == 0:
-            found.append(Words(part))
+            found.append(TextPart(part))
         elif part in texts:
-            found.append(Words(texts[part]))
+            found.append(TextPart(texts[part]))
         elif part in pieces:
-            found += [Words(f"\n\n{one.text}\n\n") if isinstance(one, Words) else one for one in pieces[part]]
+            found += [TextPart(f"\n\n{one.text}\n\n") if isinstance(one, TextPart) else one for one in pieces[part]]
         else:
-            raise Lacking("bad_wording")
+            raise MissingInput("bad_wording")
     return _joined(found)
 
 
@@ -60,17 +60,17 @@ def _joined(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     found: list[Piece] = []
     words = ""
     for piece in (*pieces, None):
-        if isinstance(piece, Words):
+        if isinstance(piece, TextPart):
             words += piece.text
             continue
         words = re.sub(r"\n{3,}", "\n\n", words).strip()
-        found += [*((Words(words),) if words else ()), *((piece,) if piece else ())]
+        found += [*((TextPart(words),) if words else ()), *((piece,) if piece else ())]
         words = ""
     return tuple(found)
 
 
 @dataclass(frozen=True)
-class Problem:
+class OptionProblem:
     """An option that cannot be used: `place` is what it is about."""
 
     option: str
@@ -78,18 +78,20 @@ class Problem:
     place: str = ""
 
 
-WORDING = Option(
+WORDING = PromptOption(
     "wording",
     gettext_noop("Your own wording"),
     "text",
     help=gettext_noop("In the place of ours, with the same places in braces. It becomes part of the prompt's version."),
 )
-SYSTEM = Option("system", gettext_noop("Your own system prompt"), "text", help=gettext_noop("In the place of ours."))
+SYSTEM = PromptOption(
+    "system", gettext_noop("Your own system prompt"), "text", help=gettext_noop("In the place of ours.")
+)
 
 
 @dataclass(frozen=True)
-class Written:
-    """What prompts have in common. `user` and `system` are templates; `must`: places a wording cannot do without."""
+class TemplatePrompt:
+    """What prompts have in common. `user` and `system` are templates; `required_placeholders`: places a wording cannot do without."""
 
     key: str
     name: str
@@ -101,11 +103,11 @@ class Written:
     kind: Kind = "chat"
     needs_images: bool = True
     takes: tuple[str, ...] = ()
-    must: tuple[str, ...] = ()
-    more: tuple[Option, ...] = ()
+    required_placeholders: tuple[str, ...] = ()
+    more: tuple[PromptOption, ...] = ()
 
     @property
-    def options(self) -> tuple[Option, ...]:
+    def options(self) -> tuple[PromptOption, ...]:
         return (*self.more, WORDING, SYSTEM) if self.user else self.more
 
     def option(self, scene: Scene, key: str) -> Any:
@@ -122,19 +124,26 @@ class Written:
         user, system = (
             str(scene.options.get(key) or own) for key, own in (("wording", self.user), ("system", self.system))
         )
-        head = filled(system, texts, {})
-        return (*((Message("system", head),) if head else ()), Message("user", filled(user, texts, pieces or {})))
+        head = fill_template(system, texts, {})
+        return (
+            *((Message("system", head),) if head else ()),
+            Message("user", fill_template(user, texts, pieces or {})),
+        )
 
-    def problems(self, options: Mapping[str, Any]) -> list[Problem]:
+    def problems(self, options: Mapping[str, Any]) -> list[OptionProblem]:
         """What keeps these options from being used."""
         known, found = set(self.takes), []
         user = str(options.get("wording") or "")
         for key in ("wording", "system"):
             text = str(options.get(key) or "")
-            found += [Problem(key, "blank")] if text and not line(text) else []
-            found += [Problem(key, "unknown_place", one) for one in sorted(places(text) - known)]
-        if line(user):
-            found += [Problem("wording", "missing_place", one) for one in self.must if one not in places(user)]
+            found += [OptionProblem(key, "blank")] if text and not single_line(text) else []
+            found += [OptionProblem(key, "unknown_place", one) for one in sorted(placeholders(text) - known)]
+        if single_line(user):
+            found += [
+                OptionProblem("wording", "missing_place", one)
+                for one in self.required_placeholders
+                if one not in placeholders(user)
+            ]
         return found
 
 
@@ -144,38 +153,38 @@ def digest(options: Mapping[str, Any]) -> str:
     return hashlib.sha256("\x1f".join(own).encode()).hexdigest()[:8] if any(one.strip() for one in own) else ""
 
 
-def picture_of(scene: Scene, role: str = "image") -> Picture:
-    """The picture of that role; where there is but one, it is "image". Raises Lacking."""
+def picture_of(scene: Scene, role: str = "image") -> ImagePart:
+    """The picture of that role; where there is but one, it is "image". Raises MissingInput."""
     found = scene.image(role) or (scene.images[0] if role == "image" and len(scene.images) == 1 else None)
     if found is None:
-        raise Lacking("no_image")
-    return Picture(found.sha)
+        raise MissingInput("no_image")
+    return ImagePart(found.sha)
 
 
 def text_of(scene: Scene, key: str, code: str = "") -> str:
-    """A text of the item's context, on one line. Raises Lacking when it is not there, with `code` if given."""
-    found = line(scene.context.get(key) or "")
+    """A text of the item's context, on one line. Raises MissingInput when it is not there, with `code` if given."""
+    found = single_line(scene.context.get(key) or "")
     if not found and code:
-        raise Lacking(code)
+        raise MissingInput(code)
     return found
 
 
-def need_text(scene: Scene) -> str:
+def require_text(scene: Scene) -> str:
     if not scene.text.strip():
-        raise Lacking("no_text")
-    return line(scene.text)
+        raise MissingInput("no_text")
+    return single_line(scene.text)
 
 
-def need_target(scene: Scene) -> str:
+def require_target(scene: Scene) -> str:
     if not scene.target.strip():
-        raise Lacking("no_target")
-    return line(scene.target)
+        raise MissingInput("no_target")
+    return single_line(scene.target)
 
 
-def several(value: Any) -> tuple[str, ...]:
+def split_texts(value: Any) -> tuple[str, ...]:
     """Texts out of a list, or out of one text that parts them with "|" or lines."""
     rows = re.split(r"[|\n]", value) if isinstance(value, str) else value if isinstance(value, (list, tuple)) else ()
-    return tuple(found for row in rows if isinstance(row, (str, int, float)) and (found := line(row)))
+    return tuple(found for row in rows if isinstance(row, (str, int, float)) and (found := single_line(row)))
 
 
 def choice_of(codes: Sequence[str]) -> dict[str, Any]:

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from predictions.backends.contract import Decoding
-from predictions.backends.shapes import allowed_ways, most_tokens
-from predictions.prompts.contract import Message, Picture, Request, Way
+from predictions.backends.payloads import allowed_methods, max_tokens
+from predictions.prompts.contract import AnswerMethod, ImagePart, Message, Request
 
 Digest = Callable[[str], str]
 """SHA-256 of the bytes that are sent for an image's sha (preprocessing.digest_of)."""
 
 
 @dataclass(frozen=True)
-class Asker:
+class RequestIdentity:
     """Who is asked, by what, and with what settings: the same for a whole run."""
 
     endpoint: int
@@ -28,12 +28,12 @@ class Asker:
     offers: tuple[str, ...] = ()
 
 
-def ways_of(request: Request, asker: Asker) -> tuple[Way, ...]:
+def answer_methods(request: Request, asker: RequestIdentity) -> tuple[AnswerMethod, ...]:
     """How the answer may be got, the best first; none if the endpoint offers none of the prompt's ways."""
-    return allowed_ways(request, asker.decoding, asker.offers)
+    return allowed_methods(request, asker.decoding, asker.offers)
 
 
-def as_sent(request: Request, digest: Digest) -> dict[str, Any]:
+def sent_request_json(request: Request, digest: Digest) -> dict[str, Any]:
     """A request as it is kept with its reply: images by their sha and the digest of the bytes that were sent."""
     whole: dict[str, Any] = {
         "kind": request.kind,
@@ -49,13 +49,13 @@ def as_sent(request: Request, digest: Digest) -> dict[str, Any]:
 
 def _message(message: Message, digest: Digest) -> dict[str, Any]:
     pieces: Sequence[dict[str, str]] = [
-        {"image": piece.sha, "sent": digest(piece.sha)} if isinstance(piece, Picture) else {"text": piece.text}
+        {"image": piece.sha, "sent": digest(piece.sha)} if isinstance(piece, ImagePart) else {"text": piece.text}
         for piece in message.pieces
     ]
     return {"role": message.role, "pieces": pieces}
 
 
-def key_of(request: Request, asker: Asker, *, repeat: int, part: int, digest: Digest) -> str:
+def request_key(request: Request, asker: RequestIdentity, *, repeat: int, part: int, digest: Digest) -> str:
     """The key of a request of a unit: its `part`, in its `repeat`. Reading and naming change nothing of it.
 
     The order of a schema's properties is kept, for a model writes them in that order. All ways that may be taken are
@@ -66,14 +66,14 @@ def key_of(request: Request, asker: Asker, *, repeat: int, part: int, digest: Di
         "endpoint": [asker.endpoint, asker.base_url.rstrip("/")],
         "model": [asker.model, asker.revision],
         "prompt": [asker.prompt, asker.prompt_version],
-        "ways": ways_of(request, asker),
+        "ways": answer_methods(request, asker),
         "decoding": [
             decoding.temperature,
             decoding.top_p,
             decoding.seed if "seed" in asker.offers else None,
-            most_tokens(request, decoding),
+            max_tokens(request, decoding),
         ],
-        "request": as_sent(request, digest),
+        "request": sent_request_json(request, digest),
         "repeat": repeat,
         "part": part,
     }

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from predictions import words
+from predictions import call_reasons
 
 HIDDEN = frozenset({"way", "before", "reason", "rationale"})  # said elsewhere on the page: the last two are the reply
 LABELS = {
@@ -53,7 +53,7 @@ SAID = {
 }
 
 
-def noted(notes: Mapping[str, Any]) -> list[tuple[str, str]]:
+def note_rows(notes: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Label and value of everything that was noted, in the order of LABELS; what has no label by its key."""
     keys = sorted(notes.keys() - HIDDEN, key=lambda key: ([*LABELS, key].index(key), key))
     return [(str(LABELS.get(key, key)), _value(key, notes[key])) for key in keys]
@@ -90,7 +90,7 @@ def _shares(value: Any) -> str:
 
 def _problems(value: Any) -> str:
     return (
-        " ".join(map(words.reason, value))
+        " ".join(map(call_reasons.reason_text, value))
         if isinstance(value, Sequence) and not isinstance(value, str)
         else _plain(value)
     )
@@ -99,7 +99,7 @@ def _problems(value: Any) -> str:
 def _fields(value: Any) -> str:
     if not isinstance(value, Mapping):
         return _plain(value)
-    return " · ".join(f"{field}: {words.field_reason(str(code))}" for field, code in value.items())
+    return " · ".join(f"{field}: {call_reasons.field_reason(str(code))}" for field, code in value.items())
 
 
 def _version(value: Any) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from predictions.backends.contract import Decoding, Pictures
-from predictions.prompts.contract import NO_LOGPROB, Message, Picture, Reply, Request, Token, Way, Words
+from predictions.prompts.contract import NO_LOGPROB, AnswerMethod, ImagePart, Message, Reply, Request, TextPart, Token
 
 MOST_TOP = 20  # the most that OpenAI and vLLM give; FEWER_TOP where a server refuses that many
 FEWER_TOP = 5
@@ -15,11 +15,11 @@ ROUNDED = 1e-3  # a probability of one may come as a little more; more than that
 MAGIC = ((b"\x89PNG", "image/png"), (b"GIF8", "image/gif"), (b"RIFF", "image/webp"))
 
 
-class Unreadable(Exception):
+class MalformedResponse(Exception):
     """The server's envelope is not what the protocol says. Nothing of it is in the message."""
 
 
-def allowed_ways(request: Request, decoding: Decoding, offers: Sequence[str]) -> tuple[Way, ...]:
+def allowed_methods(request: Request, decoding: Decoding, offers: Sequence[str]) -> tuple[AnswerMethod, ...]:
     """How an answer may be got, the best first: the prompt's ways that the endpoint offers and the run lets.
 
     Text is offered by every endpoint. "logprobs" and "guided" need choices, "schema" needs a schema.
@@ -33,7 +33,7 @@ def allowed_ways(request: Request, decoding: Decoding, offers: Sequence[str]) ->
     )
 
 
-def most_tokens(request: Request, decoding: Decoding) -> int:
+def max_tokens(request: Request, decoding: Decoding) -> int:
     return decoding.max_tokens or request.max_tokens
 
 
@@ -52,18 +52,18 @@ def messages_of(messages: Sequence[Message], pictures: Pictures) -> list[dict[st
 
 def _content(message: Message, pictures: Pictures) -> str | list[dict[str, Any]]:
     """Plain text where there is no image: some servers' templates take nothing else."""
-    if not any(isinstance(piece, Picture) for piece in message.pieces):
-        return "".join(piece.text for piece in message.pieces if isinstance(piece, Words))
+    if not any(isinstance(piece, ImagePart) for piece in message.pieces):
+        return "".join(piece.text for piece in message.pieces if isinstance(piece, TextPart))
     return [
         {"type": "text", "text": piece.text}
-        if isinstance(piece, Words)
+        if isinstance(piece, TextPart)
         else {"type": "image_url", "image_url": {"url": data_url(pictures(piece.sha))}}
         for piece in message.pieces
     ]
 
 
 def has_pictures(request: Request) -> bool:
-    return any(isinstance(piece, Picture) for message in request.messages for piece in message.pieces)
+    return any(isinstance(piece, ImagePart) for message in request.messages for piece in message.pieces)
 
 
 def decoded(decoding: Decoding, offers: Sequence[str]) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def decoded(decoding: Decoding, offers: Sequence[str]) -> dict[str, Any]:
     return body
 
 
-def way_of_asking(way: Way, request: Request, tokens: int, top: int) -> dict[str, Any]:
+def method_parameters(way: AnswerMethod, request: Request, tokens: int, top: int) -> dict[str, Any]:
     """What a chat's body says besides, and how many tokens it may take.
 
     Guided choice is named as vLLM names it now and as it did before 0.12; either ignores the other's name.
@@ -92,21 +92,21 @@ def way_of_asking(way: Way, request: Request, tokens: int, top: int) -> dict[str
     return {"max_tokens": tokens}
 
 
-NAMES: dict[Way, tuple[str, ...]] = {
+NAMES: dict[AnswerMethod, tuple[str, ...]] = {
     "logprobs": ("logprobs",),
     "guided": ("guided", "structured_outputs", "structured output"),
     "schema": ("response_format", "json_schema", "json schema", "structured output", "structured_outputs"),
 }
 
 
-def names_way(words: str, way: Way) -> bool:
+def is_method_error(words: str, way: AnswerMethod) -> bool:
     """Whether a refusal is about the way of asking."""
     return any(name in words.lower() for name in NAMES.get(way, ()))
 
 
 def text_prompt(messages: Sequence[Message]) -> str:
     """For servers' completions: the messages' texts, an empty line between them; one message is as it is."""
-    texts = ["".join(piece.text for piece in one.pieces if isinstance(piece, Words)) for one in messages]
+    texts = ["".join(piece.text for piece in one.pieces if isinstance(piece, TextPart)) for one in messages]
     return "\n\n".join(texts)
 
 
@@ -118,14 +118,14 @@ def clean(text: Any, most: int | None = None) -> str:
     return whole if whole.isascii() else whole.encode("utf-8", "replace").decode()
 
 
-def reply_of(body: Mapping[str, Any], way: Way) -> Reply:
-    """The first choice of a chat's answer. Raises Unreadable."""
+def reply_of(body: Mapping[str, Any], way: AnswerMethod) -> Reply:
+    """The first choice of a chat's answer. Raises MalformedResponse."""
     choice = _first(body)
     message = choice.get("message")
     if not isinstance(message, Mapping):
-        raise Unreadable
+        raise MalformedResponse
     return Reply(
-        text=_said(message.get("content")),
+        text=_message_text(message.get("content")),
         finish=clean(choice.get("finish_reason"), 40),
         refusal=clean(message.get("refusal"), 2000),
         way=way,
@@ -137,11 +137,11 @@ def reply_of(body: Mapping[str, Any], way: Way) -> Reply:
 def _first(body: Mapping[str, Any]) -> Mapping[str, Any]:
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
-        raise Unreadable
+        raise MalformedResponse
     return choices[0]
 
 
-def _said(content: Any) -> str:
+def _message_text(content: Any) -> str:
     """Text, or a list of pieces of which some are text."""
     if isinstance(content, list):
         return "".join(clean(piece.get("text")) for piece in content if isinstance(piece, Mapping))
@@ -188,24 +188,24 @@ def usage_of(body: Mapping[str, Any]) -> tuple[int | None, int | None]:
 
 
 def echoed_tokens(body: Mapping[str, Any]) -> list[Token]:
-    """Of a completion that repeats its prompt. Raises Unreadable."""
+    """Of a completion that repeats its prompt. Raises MalformedResponse."""
     logprobs = _first(body).get("logprobs")
     if not isinstance(logprobs, Mapping):
-        raise Unreadable
+        raise MalformedResponse
     texts, values = logprobs.get("tokens"), logprobs.get("token_logprobs")
     if not isinstance(texts, list) or not isinstance(values, list) or len(texts) != len(values):
-        raise Unreadable
+        raise MalformedResponse
     return [Token(clean(text), _number(value)) for text, value in zip(texts, values, strict=True)]
 
 
 def prompt_tokens(body: Mapping[str, Any]) -> list[Token]:
     """Of a chat's prompt, as vLLM gives them: for each place, the token that stands there among the likeliest.
 
-    Raises Unreadable.
+    Raises MalformedResponse.
     """
     listed = body.get("prompt_logprobs")
     if not isinstance(listed, list):
-        raise Unreadable
+        raise MalformedResponse
     tokens: list[Token] = []
     for place in listed:
         if isinstance(place, Mapping) and place and isinstance(first := next(iter(place.values())), Mapping):
@@ -215,7 +215,7 @@ def prompt_tokens(body: Mapping[str, Any]) -> list[Token]:
     return tokens
 
 
-def ending(tokens: Sequence[Token], text: str) -> tuple[Token, ...]:
+def trailing_tokens(tokens: Sequence[Token], text: str) -> tuple[Token, ...]:
     """The tokens at the end that spell the text; none if no number of them does. One that begins before it counts."""
     said = ""
     for start in range(len(tokens) - 1, -1, -1):
