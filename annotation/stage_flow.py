@@ -83,4 +83,4 @@ def _rule_counts(stages: Iterable[Stage]) -> Mapping[int, RuleCounts]:
     }
 
 
-PANEL = Panel("annotation/chain.html", stage_flow)
+PANEL = Panel("annotation/stage_flow.html", stage_flow)

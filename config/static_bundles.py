@@ -23,13 +23,13 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
         "js/sheet-parts.js", "js/sheet-session.js", "js/sheet-outbox.js", "js/sheet-windows.js", "js/stage.js",
     ),
     "js/joined/contact.js": (
-        "js/displays/contact.js", "js/fields/pace.js", "js/fields/partition.js", "js/fields/grouping.js",
+        "js/displays/contact.js", "js/fields/grouping-pace.js", "js/fields/partition.js", "js/fields/grouping.js",
     ),
     **{
         f"js/joined/{name}.js": (path,)
         for name, path in {
             "rules": "js/rules.js",
-            "fold": "js/fold.js",
+            "fold": "js/collapsible.js",
             "pair": "js/displays/pair.js",
             "box": "js/fields/box.js",
             "picture": "js/fields/picture.js",

@@ -123,12 +123,14 @@ def _restorable(request: HttpRequest, stage: Stage) -> dict[str, Any]:
     return {key: value for key, value in content.items() if key != DROPPED or "at" in request.GET}
 
 
+COMPOSER_PARTS = {"state": "annotation/composer/state.html", "mend": "annotation/composer/problem_list.html"}
+
+
 def _saved(request: HttpRequest, stage: Stage, content: dict[str, Any], said: str, opened: str) -> HttpResponse:
     if is_script_request(request) and said == "draft":
         page = _page(request, stage, content)
         said_of = {
-            part: render_to_string(f"annotation/composer/{part}.html", {"page": page}, request)
-            for part in ("state", "mend")
+            part: render_to_string(template, {"page": page}, request) for part, template in COMPOSER_PARTS.items()
         }
         wrong = [[one.path, one.words] for one in page.problems]
         return JsonResponse({"seen": page.seen, "saved": page.saved, "wrong": wrong, **said_of})

@@ -55,7 +55,7 @@ def render_filled_fields(
     pieces = _drawn(sheet, bound, rule, speech)
     remarks = _remarks(sheet, speech, parsed)
     marks = [mark for mark in filled.confirmed if any(mark.startswith(f"{check.key}:") for check in sheet.checks)]
-    end = render_to_string("annotation/sheet/remarks.html", {"remarks": remarks, "marks": marks})
+    end = render_to_string("annotation/sheet/sheet_problems.html", {"remarks": remarks, "marks": marks})
     return join_with_fold((*pieces, ("", end)), said)
 
 

@@ -31,7 +31,7 @@ from annotation.status_text import NoWorkText, format_moment, no_work_text, time
 from annotation.views.field_rendering import SheetInput, from_draft, render_empty_fields, render_filled_fields, rules_of
 from people.models import Cohort, User
 
-RULES, FOLD = "js/rules.js", "js/fold.js"
+RULES, FOLD = "js/rules.js", "js/collapsible.js"
 MANY = 3  # fields; more of them are asked in a smaller voice
 
 

@@ -15,4 +15,4 @@ def page(request: HttpRequest) -> HttpResponse:
     """Each person's own. There is no address for anybody else's."""
     assert request.user.is_authenticated
     context = {"rows": my_statistics(request.user), "nav": tabs_for(request.user, "history")}
-    return render(request, "evaluation/own.html", context)
+    return render(request, "evaluation/my_statistics.html", context)

@@ -131,7 +131,7 @@ def _create_and_show(
         "nav": tabs_for(current_user(request), "teams"),
         "who_place": cohort.team.name,
     }
-    return render(request, "people/invited.html", context)
+    return render(request, "people/invite_result.html", context)
 
 
 def _download(rows: Sequence[tuple[str, str, str]]) -> str:

@@ -51,7 +51,7 @@ def import_answers(request: HttpRequest, slug: str) -> HttpResponse:
         except SourceProblem as problem:
             form.add_error("file", str(problem))
     context = page_context(request, benchmark, form=form, takes=bool(campaigns))
-    return render(request, "predictions/answers_made.html", context, status=400 if form.errors else 200)
+    return render(request, "predictions/answer_import.html", context, status=400 if form.errors else 200)
 
 
 def _campaigns(benchmark: Benchmark) -> list[Campaign]:
@@ -104,4 +104,4 @@ def _preview(
     if request.POST.get("do") == "look":
         form.errors.clear()  # nothing is begun yet
     context = page_context(request, benchmark, form=form, stands=stands, **shown)
-    return render(request, "predictions/answers_look.html", context, status=400 if form.errors else 200)
+    return render(request, "predictions/answer_import_preview.html", context, status=400 if form.errors else 200)

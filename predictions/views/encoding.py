@@ -67,7 +67,7 @@ def build_collection(request: HttpRequest, slug: str) -> HttpResponse:
                 messages.info(request, sentence)
             return redirect("predictions:index", benchmark.slug)
     context = page_context(request, benchmark, form=form)
-    return render(request, "predictions/encoding/make.html", context, status=400 if form.errors else 200)
+    return render(request, "predictions/encoding/build_collection.html", context, status=400 if form.errors else 200)
 
 
 def _build_message(made: collection_builder.BuildResult) -> list[str]:
@@ -102,7 +102,7 @@ def near_duplicates_page(request: HttpRequest, slug: str, run_id: int) -> HttpRe
     ]
     told = {"threshold": f"{threshold:g}", "least": f"{near_duplicates.LEAST:g}", "most": near_duplicates.MOST_PAIRS}
     context = page_context(request, benchmark, run=run, found=found, sides=sides, **told)
-    return render(request, "predictions/encoding/alike.html", context)
+    return render(request, "predictions/encoding/near_duplicates.html", context)
 
 
 def _number(text: str) -> float | None:

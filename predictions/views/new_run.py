@@ -162,7 +162,7 @@ def _preview_page(request: HttpRequest, benchmark: Benchmark, plan: RunPlan, unc
         "unconfirmed": unconfirmed,
     }
     page = page_context(request, benchmark, **context)
-    return render(request, "predictions/before_run.html", page, status=400 if unconfirmed else 200)
+    return render(request, "predictions/run_preview.html", page, status=400 if unconfirmed else 200)
 
 
 def _missing(estimate: CostEstimate) -> dict[str, Any]:

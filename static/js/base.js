@@ -55,7 +55,7 @@ function waiting() {
     return false;
   }
 }
-const sendWaiting = async () => waiting() && (await import("./waits.js")).send();
+const sendWaiting = async () => waiting() && (await import("./outbox-notice.js")).send();
 sendWaiting();
 window.addEventListener("online", sendWaiting);
 
@@ -66,7 +66,7 @@ document.addEventListener("submit", async (event) => {
   if (!form.matches('form[action*="sign-out"]')) return;
   if (waiting() && !form.dataset.sure) {
     event.preventDefault();
-    if (!(await (await import("./waits.js")).maySignOut())) return;
+    if (!(await (await import("./outbox-notice.js")).maySignOut())) return;
     form.dataset.sure = "1";
     return form.requestSubmit();
   }

@@ -2,7 +2,7 @@
 // back. All of it happens in the page; drafts and the answer travel in one hidden input.
 import { alike, choosesWith, compareWith, contact, moveTo, onMove, say } from "../displays/contact.js";
 import { changed, onKey, onSheet } from "../sheet-parts.js";
-import { count, drawn, pace } from "./pace.js";
+import { count, drawn, pace } from "./grouping-pace.js";
 import { Partition } from "./partition.js";
 
 let field = null, input = null, words = {}, roles = new Map(), partition = null;
