@@ -10,7 +10,7 @@ from config import catalogues, endpoints, languages, proxies
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 DATA_DIR = Path(env.str("EMIC_DATA", str(BASE_DIR / "data"))).resolve()
 DEFAULT_KEY = "insecure-key-for-this-machine-only"  # refused outside debug by the check emic.E001
 SECRET_KEY = env.str("EMIC_SECRET_KEY", DEFAULT_KEY)

@@ -107,6 +107,9 @@ def explain_failure(said: str, command: str, data: Path, log: Path) -> str:
     refused = re.search(r"OperationalError: (.*)", said)
     if refused:
         return f"The database does not answer: {refused[1].rsplit('failed: ', 1)[-1]} (more in {log})"
+    stated = re.search(r"^CommandError: (.*)", said, re.MULTILINE)
+    if stated:
+        return stated[1]
     return f"manage.py {command} failed: {lines[-1] if lines else 'it said nothing'} (more in {log})"
 
 

@@ -1,0 +1,47 @@
+"""Django's `migrate`, which first refuses a database that these migrations do not fit.
+
+The migrations of 0.2.0 begin anew: the ones before were merged into one file per app. A database of an earlier commit
+has names in `django_migrations` that no file has any more; so has a database of a later version.
+"""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.core.management.commands import migrate
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.loader import MigrationLoader
+
+BEFORE_0_2 = ("jobs", "0002_initial")  # applied in every database of an earlier commit, and never used again
+LAST_COMMIT = "835201b"
+TOO_OLD = (
+    f"This database was written before Emic 0.2.0. Commit {LAST_COMMIT} is the last that can open it: run "
+    "./emic backup there, export the answers, and import them into a new site."
+)
+TOO_NEW = (
+    "This database was written by a later version of Emic (it has {names}). Install that version, or restore a "
+    "backup of this one."
+)
+
+
+class Command(migrate.Command):
+    def handle(self, *args: Any, **options: Any) -> None:
+        refuse_unknown(options.get("database") or DEFAULT_DB_ALIAS)
+        super().handle(*args, **options)
+
+
+def refuse_unknown(database: str) -> None:
+    """Raise CommandError if the database has migrations of Emic that no file describes."""
+    loader = MigrationLoader(connections[database])
+    unknown = sorted(
+        key for key in loader.applied_migrations or {} if key not in loader.disk_migrations and is_ours(key[0])
+    )
+    if BEFORE_0_2 in unknown:
+        raise CommandError(TOO_OLD)
+    if unknown:
+        raise CommandError(TOO_NEW.format(names=", ".join(f"{app}.{name}" for app, name in unknown[:3])))
+
+
+def is_ours(label: str) -> bool:
+    """Whether an app is part of Emic. Libraries rename and merge their migrations as they like."""
+    return (settings.BASE_DIR / label / "migrations").is_dir()
