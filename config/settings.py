@@ -30,6 +30,7 @@ INSTALLED_APPS = [
     "annotation",
     "predictions",
     "evaluation",
+    "papers",
     "config.apps.EmicAdmin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

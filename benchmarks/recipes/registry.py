@@ -7,12 +7,12 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from benchmarks.recipes.caire import UNIVERSAL
 from benchmarks.recipes.contract import Recipe
-from benchmarks.recipes.culturalvqa import CULTURALVQA
-from benchmarks.recipes.globalrg import GROUNDING, RETRIEVAL
-from benchmarks.recipes.valueground import VALUEGROUND
-from benchmarks.recipes.xcm import XCM
+from papers.caire.recipe import UNIVERSAL
+from papers.culturalvqa.recipe import CULTURALVQA
+from papers.globalrg.recipe import GROUNDING, RETRIEVAL
+from papers.valueground.recipe import VALUEGROUND
+from papers.xcm.recipe import XCM
 
 WRITTEN: tuple[Recipe, ...] = (UNIVERSAL, CULTURALVQA, RETRIEVAL, GROUNDING, VALUEGROUND, XCM)
 # Recipes are written in English. A language more is one file: English sentence to its translation.

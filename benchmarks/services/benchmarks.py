@@ -7,11 +7,11 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from benchmarks.models import Benchmark, Role, Stage
-from benchmarks.recipes import caire
 from benchmarks.recipes.contract import StageSpec
 from benchmarks.recipes.registry import recipe
 from benchmarks.rules.displays import default_pictures
 from jobs.models import record
+from papers.caire import recipe as caire
 from people.models import Team, User
 
 Text = Mapping[str, str]

@@ -16,7 +16,6 @@ from annotation.readers import watermark
 from benchmarks.models import Benchmark
 from evaluation.catalogue import catalogue_of
 from evaluation.figures.figure import NARROW, Figure, Words
-from evaluation.figures.globalrg import universals
 from evaluation.figures.pictures import signed_address
 from evaluation.figures.registry import figures_of
 from evaluation.figures.spec import FigureData, FigureSpec, no_table
@@ -27,6 +26,7 @@ from evaluation.tables.ranked_lists import labels_of
 from evaluation.tables.sources import COLLECTION, by_collection, name_of, title_of
 from evaluation.tables.spec import MissingData, TableSpec
 from evaluation.tables.table_inputs import InvalidOption
+from papers.globalrg.figures import universals
 from predictions.models import Collection, Run
 from predictions.readers import runs_of
 

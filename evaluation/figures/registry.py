@@ -1,14 +1,18 @@
 """Which figures a benchmark has: those of the recipe it was made from, then those every benchmark has."""
 
 from benchmarks.models import Benchmark
-from evaluation.figures import culturalvqa, globalrg, projection, tiers, valueground, xcm
 from evaluation.figures.general import GENERAL
 from evaluation.figures.model_figures import MODELS
 from evaluation.figures.spec import FigureSpec
 from evaluation.figures.table_figures import ACCURACY, CORRELATION, heat_spec, spec_of
-from evaluation.tables.caire import TABLES as CAIRE
-from evaluation.tables.culturalvqa import TABLES as CULTURALVQA
-from evaluation.tables.valueground import TABLES as VALUEGROUND
+from papers.caire.tables.universal import TABLES as CAIRE
+from papers.culturalvqa import figures as culturalvqa
+from papers.culturalvqa.tables.accuracy import TABLES as CULTURALVQA
+from papers.globalrg import figures as globalrg
+from papers.valueground import figures as valueground
+from papers.valueground.tables.labels import TABLES as VALUEGROUND
+from papers.xcm.figures import projection, tiers
+from papers.xcm.figures import winners as xcm
 
 _VQA, _VALUES = CULTURALVQA["culturalvqa"], VALUEGROUND["valueground"]
 BY_RECIPE: dict[str, tuple[FigureSpec, ...]] = {

@@ -1,8 +1,12 @@
 """Which tables a benchmark has: those of the recipe it was made from, and those every benchmark has."""
 
 from benchmarks.models import Benchmark
-from evaluation.tables import caire, culturalvqa, globalrg, valueground, xcm
 from evaluation.tables.spec import TableSpec
+from papers.caire.tables import universal as caire
+from papers.culturalvqa.tables import accuracy as culturalvqa
+from papers.globalrg.tables import retrieval as globalrg
+from papers.valueground.tables import labels as valueground
+from papers.xcm.tables import collection as xcm
 
 BY_RECIPE: dict[str, tuple[TableSpec, ...]] = {
     **caire.TABLES,

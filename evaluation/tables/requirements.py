@@ -13,13 +13,16 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Rating
 from benchmarks.models import Item
-from evaluation.tables import caire, caire_specific, culturalvqa, culturalvqa_judged
-from evaluation.tables.culturalvqa_labels import SUB_CATEGORIES
 from evaluation.tables.sources import PICTURES, TEXTS
 from evaluation.tables.spec import MissingData
 from evaluation.tables.table_inputs import TableInputs
-from evaluation.tables.valueground_raters import CHOICE, MAIN, TEXT, rows_of
-from evaluation.tables.xcm_association import PLAIN_THREE, embeddings_of
+from papers.caire.tables import specific as caire_specific
+from papers.caire.tables import universal as caire
+from papers.culturalvqa.tables import accuracy as culturalvqa
+from papers.culturalvqa.tables import judgements as culturalvqa_judged
+from papers.culturalvqa.tables.labels import SUB_CATEGORIES
+from papers.valueground.tables.raters import CHOICE, MAIN, TEXT, rows_of
+from papers.xcm.tables.association import PLAIN_THREE, embeddings_of
 from people.models import Rater
 
 Look = Callable[[TableInputs], None]

@@ -17,13 +17,13 @@ from evaluation import snapshots
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.observations import Observations, RawAnswer
 from evaluation.selection import Params, SelectionError
-from evaluation.tables.culturalvqa_word_lists import LIST_TABLES, state_of_lists
 from evaluation.tables.registry import tables_of
 from evaluation.tables.requirements import check_requirements
 from evaluation.tables.sources import COLLECTION, SOURCES, Usable, every
 from evaluation.tables.spec import MissingData, TableSpec
 from evaluation.tables.table_formats import Data, to_json
 from evaluation.tables.table_inputs import EVERYBODY, NARROWING, InvalidOption, TableInputs, build_table
+from papers.culturalvqa.tables.word_lists import LIST_TABLES, state_of_lists
 from predictions.models import Run
 from predictions.readers import state_of
 

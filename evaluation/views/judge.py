@@ -16,12 +16,12 @@ from evaluation.reports.comparison_filters import comparison_filters
 from evaluation.reports.judge_page import chosen_of, judge_context, judges_of, to_csv, to_json
 from evaluation.reports.judge_report import JudgeReport, judge_report
 from evaluation.selection import SelectionError
-from evaluation.tables.culturalvqa_judged import STAGE as LAVE
 from evaluation.tables.registry import table_of
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table_builder import missing_data
 from evaluation.views.downloads import as_table, download
 from evaluation.views.models_page import page_context, selection_with_models
+from papers.culturalvqa.tables.judgements import STAGE as LAVE
 
 
 def _judge_ids(request: HttpRequest) -> list[str]:

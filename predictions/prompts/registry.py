@@ -4,7 +4,14 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from predictions.prompts import caire, caire_numbers, culturalvqa, globalrg, lave, sheet, valueground, xcm
+from papers.caire.prompts import levels as caire
+from papers.caire.prompts import numbers as caire_numbers
+from papers.culturalvqa.prompts import lave
+from papers.culturalvqa.prompts import questions as culturalvqa
+from papers.globalrg import prompts as globalrg
+from papers.valueground import prompts as valueground
+from papers.xcm import prompts as xcm
+from predictions.prompts import sheet
 from predictions.prompts.contract import Kind, Prompt, Scene
 from predictions.prompts.prompt_templates import OptionProblem, TemplatePrompt, digest
 

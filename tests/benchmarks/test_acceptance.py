@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.recipes.valueground import RULE
 from benchmarks.rules.acceptance import Rule, RuleError, judge
+from papers.valueground.recipe import RULE
 
 PAIR = Rule.from_json(RULE)
 MEANS = Rule.from_json({**RULE, "over": "means"})

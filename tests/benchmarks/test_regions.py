@@ -2,9 +2,9 @@
 
 import pytest
 
-from benchmarks.recipes.globalrg import GROUNDED
 from benchmarks.recipes.recipe_cohorts import PLACES
 from benchmarks.rules.regions import GROUNDING, RETRIEVAL, country_code
+from papers.globalrg.recipe import GROUNDED
 
 
 @pytest.mark.parametrize(

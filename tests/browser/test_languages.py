@@ -11,9 +11,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from annotation.models import Campaign
 from annotation.services import campaigns
-from benchmarks.recipes import caire
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.services.benchmarks import create_from_recipe
+from papers.caire import recipe as caire
 from people.models import User
 from people.services import links
 from tests.browser.conftest import DESKTOP, PHONE, dress, until

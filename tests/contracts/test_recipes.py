@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.recipes import caire, contract
+from benchmarks.recipes import contract
 from benchmarks.recipes.contract import Recipe, RecipeError, ReportTable, problems
 from benchmarks.recipes.registry import RECIPES, UnknownRecipe, find, recipe
+from papers.caire import recipe as caire
 
 FOLDER = Path(contract.__file__).parent
 every = pytest.mark.parametrize("one", RECIPES, ids=lambda one: one.key)

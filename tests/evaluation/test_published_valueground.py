@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from evaluation.metrics.reversal import equal_frequency
-from evaluation.metrics.survey import Pair, label
 from evaluation.tables.printed_values import rows
-from evaluation.tables.valueground_accuracy import CONTRADICTS
+from papers.valueground.metrics import equal_frequency
+from papers.valueground.survey_labels import Pair, label
+from papers.valueground.tables.accuracy import CONTRADICTS
 
 HALF = 0.05 + 1e-9  # a percentage with one decimal was rounded by at most this
 DISCREPANCIES = {

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.models import Benchmark
 from evaluation.tables.registry import tables_of
-from evaluation.tables.trials import SIX, THREE
+from papers.xcm.tables.trials import SIX, THREE
 from people.models import Rater
 from predictions.models import Collection, Run
 from tests.evaluation import runs

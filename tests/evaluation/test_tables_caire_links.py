@@ -11,11 +11,11 @@ from django.http import QueryDict
 from benchmarks.models import Benchmark, Item
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.metrics.proportions import wilson
-from evaluation.tables import caire_links
 from evaluation.tables.printed_values import rows as published
 from evaluation.tables.registry import table_of
 from evaluation.tables.spec import MissingData, Table
 from evaluation.tables.table_inputs import build_table
+from papers.caire.tables import links as caire_links
 from people.models import Rater
 from predictions.models import EntityLink, Run
 from tests.evaluation.data import NOON

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from evaluation.tables.culturalvqa_word_lists import words_of
 from evaluation.tables.registry import table_of
 from evaluation.tables.spec import MissingData
 from evaluation.tables.table_builder import missing_data
+from papers.culturalvqa.tables.word_lists import words_of
 from predictions.models import Collection, Entry
 from tests.evaluation.data import NOON
 from tests.evaluation.test_tables_culturalvqa import Study, cell, value
@@ -104,7 +104,7 @@ def test_a_dump_of_titles_is_read_once_and_cut_to_the_words_of_the_answers(
     lines = b"page_title\nRice\nRice_(film)\nItalian\nBlack_bean\n\nIt_(novel)\n"
     file = tmp_path / ("titles.gz" if packed else "titles.txt")
     file.write_bytes(gzip.compress(lines) if packed else lines)
-    call_command("bring_titles", study.benchmark.slug, str(file))
+    call_command("import_titles", study.benchmark.slug, str(file))
     held = Collection.objects.get(key="wikipedia-titles")
     assert sorted(held.entries.values_list("key", flat=True)) == ["Black_bean", "It_(novel)", "Rice"]
     assert "5 titles" in held.name
@@ -117,4 +117,4 @@ def test_a_dump_of_titles_is_read_once_and_cut_to_the_words_of_the_answers(
 
 def test_no_list_is_brought_to_another_kind_of_benchmark(world: World, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="no benchmark"):
-        call_command("bring_titles", "nothing", str(tmp_path / "x"))
+        call_command("import_titles", "nothing", str(tmp_path / "x"))

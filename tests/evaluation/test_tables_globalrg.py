@@ -7,12 +7,12 @@ import pytest
 from django.http import QueryDict
 
 from benchmarks.models import Benchmark
-from benchmarks.recipes.globalrg import UNIVERSALS
-from evaluation.tables import globalrg
 from evaluation.tables.printed_values import rows as printed_rows
 from evaluation.tables.registry import tables_of
 from evaluation.tables.spec import MissingData
 from evaluation.tables.table_inputs import InvalidOption, build_table
+from papers.globalrg.recipe import UNIVERSALS
+from papers.globalrg.tables import retrieval as globalrg
 from tests.evaluation import runs
 from tests.evaluation.data import NOON
 from tests.evaluation.tabled import cells, model, of_recipe, table

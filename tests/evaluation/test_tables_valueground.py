@@ -19,12 +19,12 @@ from benchmarks.models import Benchmark, Image, Item, ItemImage
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.metrics.averages import DIFFERENCES, mean_over_countries
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables import culturalvqa
 from evaluation.tables.registry import tables_of
 from evaluation.tables.spec import Cell, MissingData, Table
 from evaluation.tables.table_inputs import build_table
-from evaluation.tables.valueground_accuracy import ModelOutcomes, mean_of
-from evaluation.tables.valueground_reversal import _transfer_cells
+from papers.culturalvqa.tables import accuracy as culturalvqa
+from papers.valueground.tables.accuracy import ModelOutcomes, mean_of
+from papers.valueground.tables.reversal import _transfer_cells
 from tests.evaluation.data import NOON
 from tests.evaluation.tabled import model, say, table
 from tests.personas import World

@@ -10,7 +10,6 @@ from scipy import stats
 
 from annotation.models import Annotation, Assignment, Campaign, Rating, Tally, Unit
 from benchmarks.models import Benchmark, Item
-from benchmarks.recipes.valueground import RULE
 from benchmarks.rules.acceptance import Rule, judge
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.metrics.counts import Ratings
@@ -18,7 +17,8 @@ from evaluation.metrics.human_ceiling import leave_one_annotator_out
 from evaluation.metrics.judges import judge_position
 from evaluation.metrics.rater_means import with_rater_means
 from evaluation.tables.spec import MissingData
-from evaluation.tables.valueground_rubric import FIELDS
+from papers.valueground.recipe import RULE
+from papers.valueground.tables.rubric import FIELDS
 from people.models import Rater
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON

@@ -12,7 +12,7 @@ from evaluation.tables.printed_values import rows
 from evaluation.tables.registry import tables_of
 from evaluation.tables.spec import MissingData, Table
 from evaluation.tables.table_inputs import build_table
-from evaluation.tables.trials import SIX, THREE
+from papers.xcm.tables.trials import SIX, THREE
 from people.models import Rater
 from predictions.models import Collection
 from tests.evaluation import runs

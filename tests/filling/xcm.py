@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.tables.trials import SIX, THREE
+from papers.xcm.tables.trials import SIX, THREE
 from predictions.models import Collection
 from tests.filling.door import PublicDoor, Row
 from tests.personas import World

@@ -25,9 +25,9 @@ sys.path[0] = str(Path(__file__).resolve().parents[2])  # our own folder holds a
 import numpy as np  # noqa: E402
 
 from evaluation.metrics.counts import Ratings  # noqa: E402
-from evaluation.metrics.forced_choice import difference_of_wins  # noqa: E402
 from evaluation.metrics.rater_drift import drift, significant_drifts  # noqa: E402
 from evaluation.metrics.silhouette import mean_silhouettes, silhouettes  # noqa: E402
+from papers.xcm.metrics import difference_of_wins  # noqa: E402
 
 SEED = 20261122
 CONCEPTS, LANGUAGES, DIMENSIONS = 60, 6, 8

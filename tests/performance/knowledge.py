@@ -115,8 +115,8 @@ def asked_items(benchmark: Any, count: int) -> Any:
 
 
 def linked(benchmark: Any, stage: Any, index: Any, actor: Any) -> None:
-    from evaluation.tables.caire_links import AT, ranks_of
     from jobs.models import Job
+    from papers.caire.tables.links import AT, ranks_of
     from predictions.services.knowledge import linking
 
     for method in ("lemma_vt", "frequency_vt"):

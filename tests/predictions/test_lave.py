@@ -19,11 +19,11 @@ from annotation.models import Campaign
 from annotation.services import campaigns
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
-from evaluation.metrics.lave import lave_accuracy, scores_of
 from evaluation.tables.spec import Rounding
+from papers.culturalvqa.metrics import lave_accuracy, scores_of
+from papers.culturalvqa.prompts import lave
 from people.models import Rater
 from predictions.models import Call, Reply
-from predictions.prompts import lave
 from predictions.services import result_policy
 from tests.personas import World, stand_in
 from tests.predictions.asking import a_plan, an_endpoint, driven, opened, states

@@ -7,9 +7,9 @@ from annotation.models import Annotation, Campaign
 from annotation.services import campaigns, reviews
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
+from papers.culturalvqa.prompts.questions import LLM_ENTITIES
 from people.models import Cohort
 from people.services.raters import rater_of
-from predictions.prompts.culturalvqa import LLM_ENTITIES
 from predictions.services import answer_runs
 from tests.annotation.chain.factories import answer, hand, settle
 from tests.personas import World, stand_in

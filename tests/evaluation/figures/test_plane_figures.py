@@ -7,13 +7,13 @@ import pytest
 from django.http import QueryDict
 
 from benchmarks.models import Benchmark
-from evaluation.figures import projection
 from evaluation.figures.drawing.plane import GROUPS
 from evaluation.figures.figure import Figure
 from evaluation.figures.figure_builder import build_figure, figure_data
 from evaluation.figures.registry import figure_of
 from evaluation.tables.spec import MissingData
-from evaluation.tables.trials import SIX
+from papers.xcm.figures import projection
+from papers.xcm.tables.trials import SIX
 from people.models import Rater
 from predictions.models import Collection, Run
 from tests.evaluation.data import NOON

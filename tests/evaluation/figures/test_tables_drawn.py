@@ -3,9 +3,9 @@
 import pytest
 
 from benchmarks.models import Benchmark
-from evaluation.figures.culturalvqa import SIGNS, day_of
 from evaluation.figures.figure import Figure
 from evaluation.tables.spec import MissingData
+from papers.culturalvqa.figures import SIGNS, day_of
 from people.models import Rater
 from tests.evaluation import test_tables_caire as caire
 from tests.evaluation import test_tables_culturalvqa as vqa

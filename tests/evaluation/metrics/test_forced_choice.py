@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.metrics import forced_choice as f
 from evaluation.metrics.proportions import share, wilson
+from papers.xcm import metrics as f
 
 NAN = float("nan")
 # ten trials of five concepts: seven won by the correct one, two by the language-biased one, one by the irrelevant one

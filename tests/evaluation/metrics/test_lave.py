@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evaluation.metrics.lave import human_ceiling, lave_accuracy, scores_of
 from evaluation.metrics.proportions import wilson
+from papers.culturalvqa.metrics import human_ceiling, lave_accuracy, scores_of
 
 N = np.nan
 

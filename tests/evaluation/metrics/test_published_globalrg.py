@@ -8,10 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.recipes.globalrg import UNIVERSALS
 from benchmarks.rules.regions import RETRIEVAL, country_code
 from evaluation.metrics.retrieval import Normaliser, diversity
 from evaluation.tables.printed_values import rows
+from papers.globalrg.recipe import UNIVERSALS
 
 MODELS = ("CLIP", "OpenCLIP", "CoCA", "TCL", "ALBEF", "BLIP-2", "FLAVA")
 # ALBEF's lists repeat TCL's, so its diversities follow from nothing in the paper.

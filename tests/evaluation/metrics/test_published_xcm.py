@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluation.metrics import forced_choice, retrieval
+from evaluation.metrics import retrieval
 from evaluation.tables.printed_values import rows
 from evaluation.tables.spec import Rounding
+from papers.xcm import metrics as forced_choice
 
 COUNTRIES = ("US", "GB", "AU", "DE", "CN", "JP", "FR", "ES", "AR", "PT", "BR", "SA", "TH", "IN", "KE", "NG")
 LANGUAGES = [row["code"] for row in rows("xcm_table_5")]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.metrics.classification import MISSING
-from evaluation.metrics.reversal import equal_frequency, reversals
+from papers.valueground.metrics import equal_frequency, reversals
 
 codes = st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 1), st.integers(-1, 1)), min_size=1, max_size=40)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.metrics.survey import MEANINGFUL_ZERO, Pair, adjust, label, matched, prefix, propose, resolve
+from papers.valueground.survey_labels import MEANINGFUL_ZERO, Pair, adjust, label, matched, prefix, propose, resolve
 
 WVS = Path(__file__).parents[4] / "shared" / "data" / "wvs7"
 counted = st.dictionaries(st.integers(1, 10), st.integers(0, 500), min_size=1)

@@ -15,8 +15,8 @@ import numpy as np
 from evaluation.metrics.association import correlation_of
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.forced_choice import self_preference, win_rates
 from evaluation.metrics.proportions import share
+from papers.xcm.metrics import self_preference, win_rates
 from tests.performance.studies.rows import Design
 
 MIDDLE, SPREAD = 0.4, 0.9

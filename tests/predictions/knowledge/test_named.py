@@ -12,8 +12,8 @@ from PIL import Image as Picture
 
 from annotation.services import campaigns
 from benchmarks.models import Stage
-from evaluation.tables.caire_links import ranks_of
 from jobs.models import Job
+from papers.caire.tables.links import ranks_of
 from predictions.models import EntityLink, KnowledgeIndex, Run
 from predictions.prompts.registry import prompt
 from predictions.services.knowledge import linking, name_matching

@@ -9,8 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from benchmarks.models import Item, ItemImage
 from benchmarks.services.images import store_image
-from evaluation.tables.caire_links import ranks_of
 from jobs.models import Job
+from papers.caire.tables.links import ranks_of
 from predictions.backends import clip
 from predictions.models import Endpoint, KnowledgeIndex
 from predictions.services.knowledge import bases, indexes, linking

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from papers.culturalvqa.prompts.lave import OPEN, YES_NO, demonstrations, drop_rare_references, is_binary
 from predictions.prompts.contract import MissingInput, ParsedReply, UnparsedReply
-from predictions.prompts.lave import OPEN, YES_NO, demonstrations, drop_rare_references, is_binary
 from tests.predictions.prompts.cases import case, said
 
 LAVE, ORIGINAL = case("lave"), case("lave-original")

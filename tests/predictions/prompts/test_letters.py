@@ -2,9 +2,9 @@
 
 import pytest
 
+from papers.valueground.prompts import draw_order
 from predictions.prompts.contract import ParsedReply, Reply, Token, UnparsedReply
 from predictions.prompts.letters import letter
-from predictions.prompts.valueground import draw_order
 from tests.predictions.prompts.cases import case, said
 
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from papers.culturalvqa.prompts.questions import choose_examples
+from papers.xcm.prompts import query_problems
 from predictions.prompts import registry
 from predictions.prompts.contract import MissingInput, ParsedReply, UnparsedReply
-from predictions.prompts.culturalvqa import choose_examples
 from predictions.prompts.prompt_templates import fence, fill_template, single_line
-from predictions.prompts.xcm import query_problems
 from tests.predictions.prompts.cases import CASES, EXAMPLE, case, said
 
 OWN = '{image}\nWhat is it in {target}? {entity} {article} {levels} {"a": 1}'
@@ -182,7 +182,7 @@ def test_labels_keep_their_order_and_strange_ones_leave_the_reply_unread() -> No
 def test_a_longer_query_keeps_the_word_and_names_no_culture(
     query: str, word: str, descriptor: str, wrong: list[str]
 ) -> None:
-    from predictions.prompts.xcm import KNOWN_CUES
+    from papers.xcm.prompts import KNOWN_CUES
 
     assert query_problems(query, word, KNOWN_CUES, descriptor) == wrong
 

@@ -1,0 +1,1 @@
+"""One folder for each published benchmark. Nothing outside this package imports it."""

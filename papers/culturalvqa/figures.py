@@ -1,0 +1,239 @@
+"""CulturalVQA's figures of points: accuracy by release date, and against what a country's questions are like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from evaluation.figures.drawing import points
+from evaluation.figures.drawing.axis import ticks
+from evaluation.figures.drawing.colours import INDIGO, MADDER
+from evaluation.figures.drawing.scatter import correlation_words
+from evaluation.figures.drawing.shapes import Sign, sign
+from evaluation.figures.estimate_text import estimate_text, list_text, number_columns, numbers, value_of
+from evaluation.figures.figure import Figure
+from evaluation.figures.spec import FigureData, FigureSpec
+from evaluation.figures.table_figures import ACCURACY, option_words, spec_of, table_of
+from evaluation.metrics.estimate import Estimate
+from evaluation.tables.spec import MissingData
+from papers.culturalvqa.tables.accuracy import TABLES
+from papers.culturalvqa.tables.data import Profile, counted_questions
+from papers.culturalvqa.tables.judgements import WESTERN, asked_as, judged_answers
+from people.models import Rater
+
+RELEASES = spec_of(TABLES["culturalvqa"], "releases")
+CORRELATIONS = spec_of(TABLES["culturalvqa"], "correlations")
+UPWARDS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+PANELS = 8
+# Western closed, open, not known; then the other countries: solid is closed.
+SIGNS = (
+    Sign("disc", INDIGO), Sign("disc", INDIGO, open=True), Sign("plus", INDIGO),
+    Sign("up", MADDER), Sign("up", MADDER, open=True), Sign("cross", MADDER),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Released:
+    """A model's release: what stands with it, the day it is drawn at, and whether it is open (None: not known)."""
+
+    name: str
+    said: str
+    day: date | None
+    is_open: bool | None
+    western: Estimate
+    other: Estimate
+
+
+def day_of(said: str) -> date | None:
+    """YYYY-MM-DD; of YYYY-MM the middle of the month, of YYYY that of the year. None: not a date.
+
+    >>> day_of("2024-05"), day_of("May 24")
+    (datetime.date(2024, 5, 15), None)
+    """
+    full = {4: f"{said}-07-01", 7: f"{said}-15"}.get(len(said), said)
+    try:
+        return date.fromisoformat(full) if full.count("-") == 2 else None
+    except ValueError:
+        return None
+
+
+def by_release(ground: FigureData) -> Figure:
+    """The numbers of the table of releases: plain means over the Western and over the other countries."""
+    table = table_of(ground, RELEASES)
+    opened = _opened(ground)
+    found = [
+        Released(
+            str(row.label), said, day_of(said), opened.get(str(row.label)), row.cells[1].estimate, row.cells[2].estimate
+        )
+        for row in table.rows
+        if (said := str(row.cells[0].text).strip()) and row.cells[1].estimate and row.cells[2].estimate
+    ]
+    dated = [one for one in found if one.day]
+    if not dated:
+        raise MissingData(
+            _("No release date can be read. Write it as YYYY-MM-DD in what is known of each (“released”).")
+        )
+    kinds = [_kind(one.is_open) for one in dated]
+    drawing = points.Points(
+        (points.Panel(_("Accuracy by release date"), _series_words(), tuple(_series(dated))),),
+        _("Released"), str(ACCURACY), _months([one.day for one in dated if one.day]), UPWARDS,
+        tuple((SIGNS[k], _sign_words(k)) for k in range(len(SIGNS)) if k % 3 in kinds),
+        (points.Trend((0, 1, 2), INDIGO), points.Trend((3, 4, 5), MADDER, "7 4")),
+        SIGNS,
+    )  # fmt: skip
+    pairs = [(f"{one.name} ({one.said})", _pair_words(one)) for one in dated]
+    return Figure(
+        key="by-release",
+        title=_("Accuracy by release date"),
+        alt=list_text(pairs, _("Accuracy, Western and other countries:")),
+        columns=(_("model"), _("released"), _("open"), _("countries"), *number_columns()),
+        rows=tuple(
+            (one.name, one.said, _open_words(one.is_open), side, *numbers(estimate))
+            for one in found
+            for side, estimate in ((_("Western"), one.western), (_("other"), one.other))
+        ),
+        draw=lambda width: points.draw(drawing, width),
+        words=tuple(_release_words(ground, found)),
+    )
+
+
+def _opened(ground: FigureData) -> dict[str, bool]:
+    rows = Rater.objects.filter(kind=Rater.Kind.MODEL, team=ground.benchmark.team_id, about__has_key="open")
+    return {
+        name: is_open
+        for name, is_open in rows.order_by("pk").values_list("name", "about__open")
+        if is_open in (True, False)
+    }
+
+
+def _kind(is_open: bool | None) -> int:
+    return 2 if is_open is None else 1 if is_open else 0
+
+
+def _series(dated: Sequence[Released]) -> list[points.Series]:
+    made = []
+    for kind in range(len(SIGNS)):
+        some = [one for one in dated if _kind(one.is_open) == kind % 3]
+        spots = tuple(
+            points.PlotPoint(one.name, float(one.day.toordinal()), value_of(one.western if kind < 3 else one.other))
+            for one in some
+            if one.day
+        )
+        made.append(points.Series(kind, spots))
+    return made
+
+
+def _series_words() -> str:
+    return _("Solid line: Western. Dashed: other countries")
+
+
+def _sign_words(kind: int) -> str:
+    return str(
+        (
+            _("Western countries, closed model"), _("Western countries, open model"), _("Western countries, not known"),
+            _("Other countries, closed model"), _("Other countries, open model"), _("Other countries, not known"),
+        )[kind]
+    )  # fmt: skip
+
+
+def _open_words(is_open: bool | None) -> str:
+    return _("not known") if is_open is None else _("yes") if is_open else _("no")
+
+
+def _pair_words(one: Released) -> str:
+    return f"{estimate_text(one.western)}, {estimate_text(one.other)}"
+
+
+def _release_words(ground: FigureData, found: Sequence[Released]) -> list[str]:
+    said = [
+        _("Plain means over countries, however many questions each has. Western: %(countries)s.")
+        % {"countries": ", ".join(WESTERN)},
+        _("Lines are least squares through the models, three or more of them."),
+        _("A date without its day stands in the middle of its month or year."),
+    ]
+    unread = [one.name for one in found if not one.day]
+    if unread:
+        said.append(_("Without a date that can be read, so not drawn: %(names)s.") % {"names": ", ".join(unread)})
+    return [*said, *option_words(ground), *ground.words()]
+
+
+def _months(days: Sequence[date]) -> tuple[points.Tick, ...]:
+    """Beginnings of months before the first to after the last day, at most about eight of them."""
+    first, last = min(days), max(days) + timedelta(days=1)
+    months = (last.year - first.year) * 12 + last.month - first.month + 1
+    step = next(s for s in (1, 2, 3, 6, 12, 24, 60, 120, 1200) if months / s <= 8)
+    begin = (first.year * 12 + first.month - 1) // step * step
+    made: list[points.Tick] = []
+    while not made or made[-1][0] < last.toordinal():
+        year, month = begin // 12, begin % 12 + 1
+        made.append((float(date(year, month, 1).toordinal()), f"{year}" if step >= 12 else f"{year}-{month:02}"))
+        begin += step
+    return tuple(made)
+
+
+def against(
+    key: str, title: str, x: str, of: Callable[[Profile], float | None], column: int, ground: FigureData
+) -> Figure:
+    """Each country a point; `of` says where it stands across, `column` of the table of correlations has the rho."""
+    table = table_of(ground, CORRELATIONS)
+    rho = {str(row.label): row.cells[column].estimate for row in table.rows}
+    here, profiles = judged_answers(ground), {one.country: one for one in counted_questions(ground)}
+    at = {c: of(profiles[c]) for c in here.countries if c in profiles}
+    where = {country: value for country, value in at.items() if value is not None}
+    if not where:
+        raise MissingData(_("There are no questions yet. Accept some, or import them into the stage “answers”."))
+    panels, rows, said = [], [], []
+    for place, (name, some) in enumerate(asked_as(here, "vlm")):
+        by_country = {country: some.of(country=country).accuracy for country in where}
+        rows += [
+            (name, country, where[country], len(profiles[country].questions), *numbers(estimate))
+            for country, estimate in by_country.items()
+        ]
+        found = rho[name] or Estimate.undefined(reason="too_few_points", method="spearman", n_units=len(where))
+        said.append((name, estimate_text(found)))
+        if place < PANELS:
+            spots = tuple(points.PlotPoint(c, where[c], value_of(e)) for c, e in by_country.items())
+            panels.append(points.Panel(name, correlation_words("rho", value_of(found)), (points.Series(0, spots),)))
+    across = points.number_ticks(ticks(min(where.values()), max(where.values()), 4))
+    drawing = points.Points(tuple(panels), x, str(ACCURACY), across, UPWARDS, signs=(sign(0),), columns=2)
+    more = [_("The table has the models beyond the first %(n)s.") % {"n": PANELS}] if len(said) > PANELS else []
+    return Figure(
+        key=key,
+        title=title,
+        alt=list_text(said, _("Spearman's rho over %(n)s countries:") % {"n": len(where)}),
+        columns=(_("model"), _("country"), x, _("questions"), *number_columns()),
+        rows=tuple(rows),
+        draw=lambda width: points.draw(drawing, width),
+        words=(_("One point for each country; intervals upwards draw its questions."), *more, *option_words(ground),
+               *ground.words()),
+    )  # fmt: skip
+
+
+def against_length(ground: FigureData) -> Figure:
+    x = _("Words in a question, mean")
+    return against(
+        "length", _("Accuracy against the length of questions"), x, lambda one: one.question_words, 1, ground
+    )
+
+
+def against_answers(ground: FigureData) -> Figure:
+    x = _("Answers per question, mean")
+    return against(
+        "answers-each", _("Accuracy against answers per question"), x, lambda one: one.answers_each, 2, ground
+    )
+
+
+POINTS = (
+    FigureSpec("by-release", "Figure 1", gettext_lazy("Accuracy by release date"), RELEASES.needs, by_release),
+    FigureSpec(
+        "length", "Figure 12", gettext_lazy("Accuracy against the length of questions"), CORRELATIONS.needs,
+        against_length,
+    ),
+    FigureSpec(
+        "answers-each", "", gettext_lazy("Accuracy against answers per question"), CORRELATIONS.needs, against_answers
+    ),
+)  # fmt: skip

@@ -1,0 +1,334 @@
+"""CulturalVQA: people of a culture write questions about pictures of it, and others of the same culture answer them.
+
+Countries, facets, the familiarity gate, the rules of Figures 13 to 15 and the five cases of the rating of model
+answers follow, with the two cases of its judge (LAVE, Appendix L),
+
+    Shravan Nayak, Kanishk Jain, Rabiul Awal, Siva Reddy, Sjoerd van Steenkiste, Lisa Anne Hendricks, Karolina
+    Stanczak, Aishwarya Agrawal. Benchmarking Vision Language Models for Cultural Understanding. EMNLP 2024.
+
+The sentences are ours, and so are the reasons to skip, to return and to reject.
+"""
+
+from benchmarks.recipes.contract import PredictionTask, Recipe, ReportTable, StageSpec
+from benchmarks.recipes.parts import (
+    BROKEN,
+    CANNOT_JUDGE,
+    IRRELEVANT,
+    OFFENSIVE,
+    UNCLEAR,
+    UNFAMILIAR,
+    field,
+    one_of,
+    option,
+)
+from benchmarks.recipes.recipe_cohorts import country_cohorts
+from papers.culturalvqa.recipe_labels import LABEL_STAGES, TO_ANSWER
+
+COUNTRIES = (
+    "Brazil", "Canada", "China", "Ethiopia", "Germany", "India", "Iran", "Nigeria", "Rwanda", "Turkey", "United States",
+)  # fmt: skip
+FACETS = ("clothing", "drink", "food", "rituals", "traditions")
+
+SHORT_ANSWER_RULES = (
+    {"en": "A brief phrase, not a sentence: “Potato”, not “It is a potato.”"},
+    {"en": "The local name where your culture has one: “Naan”, not “bread”. English for things found everywhere."},
+    {"en": "Precise: “Diwali”, not “festival”. Digits for numbers: 10, not ten."},
+    {"en": "What most people of your culture would agree on."},
+)
+ANSWER = {
+    "max_length": 120,
+    "checks": ["words", "full_stop", "spelled_number", "sentence_start", "in_question"],
+    "most_words": 3,
+}
+
+QUESTION_SHEET = {
+    "fields": [
+        one_of(
+            "familiarity",
+            {"en": "Are you familiar with what the picture shows?"},
+            (
+                option("familiar", {"en": "Yes"}),
+                option("somewhat", {"en": "Somewhat"}),
+                option("not_familiar", {"en": "No"}),
+            ),
+        ),
+        field(
+            "question",
+            "text",
+            {"en": "Your question about it"},
+            {"max_length": 300, "min_length": 5, "checks": ["question_mark"]},
+            rules=[
+                {"en": "Easy for people of {target}, not for others."},
+                {"en": "Nobody can answer it without the picture, nor without knowing the culture."},
+                {"en": "It has one correct answer, and that is a true fact, not a stereotype."},
+            ],
+        ),
+        field("answer", "text", {"en": "The answer"}, ANSWER, rules=list(SHORT_ANSWER_RULES)),
+    ],
+    "checks": [
+        {
+            "key": "same",
+            "expression": "question != answer",
+            "words": {"en": "The answer repeats the question. Write them apart."},
+            "blocks": True,
+        }
+    ],
+}
+
+ANSWER_SHEET = {
+    "fields": [
+        field(
+            "answer",
+            "text",
+            {"en": "Your answer"},
+            ANSWER,
+            help={"en": "If you do not know, give your best guess."},
+            rules=list(SHORT_ANSWER_RULES),
+        ),
+        one_of(
+            "sure",
+            {"en": "Do you think you answered correctly?"},
+            (option("yes", {"en": "Yes"}), option("maybe", {"en": "Maybe"}), option("no", {"en": "No"})),
+        ),
+    ]
+}
+
+RATING_SHEET = {
+    "fields": [
+        one_of(
+            "verdict",
+            {"en": "How correct is the response?"},
+            (
+                option("1", {"en": "Completely correct"}),
+                option("2", {"en": "Correct, but not culturally specific"}),
+                option("3", {"en": "Correct, but not precise"}),
+                option("4", {"en": "Correct, but neither culturally specific nor precise"}),
+                option("5", {"en": "Completely incorrect"}),
+            ),
+            rules=[
+                {
+                    "en": "Culturally specific: the name most people of {target} use for what is theirs: “Bread” → “Naan”, "
+                    "“Festival of colors” → “Holi”; English for what is found everywhere: “Anar daana” → “Pomegranate seeds”."
+                },
+                {"en": "Precise: not generic. “Food” → “Sushi”, “Festival” → “Carnival”, “Tea” → “Oolong tea”."},
+            ],
+        )
+    ]
+}
+
+LAVE_SHEET = {
+    "fields": [
+        one_of(
+            "lave",
+            {"en": "How correct is the candidate answer?"},
+            (
+                option("1", {"en": "An incorrect, irrelevant, or imprecise answer"}),
+                option("2", {"en": "A correct and precise answer"}),
+            ),
+        )
+    ]
+}
+
+REVIEW_REASONS = (
+    {"code": "no_picture_needed", "label": {"en": "It can be answered without the picture"}},
+    {"code": "no_culture_needed", "label": {"en": "It needs no knowledge of the culture"}},
+    {"code": "several_answers", "label": {"en": "It has several correct answers"}},
+    {"code": "stereotype", "label": {"en": "It rests on a stereotype"}},
+    {"code": "not_true", "label": {"en": "It is not a fact"}},
+    {"code": "answer_form", "label": {"en": "The answer is not a brief, precise phrase"}},
+    {"code": "language", "label": {"en": "Spelling or wording"}},
+)
+
+WRITING = {
+    "en": (
+        "You will see a picture of something from your culture: a custom, a dish, a drink, a dress, a feast. Write a question "
+        "about it that people of {target} answer easily and others cannot.\n\n"
+        "First say whether you know what the picture shows. Only if you do not, open the supporting information under it.\n\n"
+        "A good question needs the picture, needs the culture, and has exactly one right answer. Ask about something "
+        "that is true, not about what people say of you.\n\n"
+        "Then write the answer: a short phrase that most people of {target} would give.\n\n"
+        "If the picture has nothing to do with {target}, or you do not know it, skip it and say why."
+    )
+}
+ANSWERING = {
+    "en": (
+        "You will see a picture and a question that somebody of {target} asked about it. Answer it with a short phrase.\n\n"
+        "Use the name that most people of {target} use. Be precise. Write numbers with digits. If you do not know the "
+        "answer, give your best guess, and say so below."
+    )
+}
+RATING = {
+    "en": (
+        "You will see a picture, a question about it and a response. Say how correct the response is.\n\n"
+        "The five cases are not a scale from good to bad: cases 2 to 4 say what a correct response lacks."
+    )
+}
+LAVE = {
+    "en": (
+        "You will see a picture, a question about it, reference answers by people who know the culture, and a candidate "
+        "answer. Rate the candidate answer's correctness.\n\n"
+        "Go by the reference answers: the same thing in other words is correct, something vaguer than all of them is not."
+    )
+}
+
+CULTURALVQA = Recipe(
+    key="culturalvqa",
+    version="4",
+    name="CulturalVQA",
+    summary={
+        "en": (
+            "Questions about pictures of a culture, written and answered by people of it, in eleven countries; and how "
+            "people judge the answers of models."
+        )
+    },
+    citation=(
+        "Shravan Nayak, Kanishk Jain, Rabiul Awal, Siva Reddy, Sjoerd van Steenkiste, Lisa Anne Hendricks, Karolina "
+        "Stańczak, Aishwarya Agrawal. Benchmarking Vision Language Models for Cultural Understanding. EMNLP 2024."
+    ),
+    licence="Each picture keeps the licence of its source.",
+    cohorts=country_cohorts(*COUNTRIES),
+    concepts=(),
+    conditions=(),
+    stages=(
+        StageSpec(
+            key="questions",
+            name="Question writing",
+            display="image",
+            sheet=QUESTION_SHEET,
+            target_answers=1,
+            has_target=True,
+            own_items_only=True,
+            acceptance="by_review",
+            review_reasons=REVIEW_REASONS,
+            layout={
+                "fold": ["concept", "assertion"],
+                "fold_label": {"en": "Supporting information, if you do not know it"},
+                "gate": "familiarity",
+            },
+            retire_after_skips=3,
+            skip_reasons=(IRRELEVANT, UNFAMILIAR, BROKEN, OFFENSIVE),
+            instructions=WRITING,
+            sample=(
+                {
+                    "file": "india/diwali-01.jpg",
+                    "key": "india-diwali-01",
+                    "country": "India",
+                    "concept": "Diwali",
+                    "facet": "rituals",
+                    "assertion": "Oil lamps are lit in rows at Diwali.",
+                    "entities": "Oil lamp|Rangoli",
+                    "source": "https://example.org/page",
+                    "licence": "CC BY 4.0",
+                },
+            ),
+        ),
+        StageSpec(
+            key="answers",
+            name="Answer writing",
+            display="question",
+            sheet=ANSWER_SHEET,
+            target_answers=3,
+            has_target=True,
+            own_items_only=True,
+            staffing="others",
+            derivation=TO_ANSWER,
+            skip_reasons=(UNFAMILIAR, UNCLEAR, BROKEN, OFFENSIVE),
+            instructions=ANSWERING,
+        ),
+        StageSpec(
+            key="model-answers",
+            name="Rating model answers",
+            display="candidate",
+            sheet=RATING_SHEET,
+            target_answers=5,
+            has_target=True,
+            own_items_only=True,
+            layout={"references": False},
+            skip_reasons=(UNFAMILIAR, UNCLEAR, CANNOT_JUDGE, BROKEN),
+            instructions=RATING,
+            sample=(
+                {
+                    "file": "india/diwali-01.jpg",
+                    "key": "india-diwali-01/model-a",
+                    "country": "India",
+                    "concept": "Diwali",
+                    "text": "What are these lamps called?",
+                    "candidate": "Diyas",
+                    "model": "model-a",
+                },
+            ),
+        ),
+        StageSpec(
+            key="lave",
+            name="LAVE",
+            display="candidate",
+            sheet=LAVE_SHEET,
+            target_answers=1,
+            has_target=False,
+            own_items_only=True,
+            layout={"references": True},
+            skip_reasons=(UNCLEAR, CANNOT_JUDGE, BROKEN),
+            instructions=LAVE,
+            sample=(
+                {
+                    "file": "india/diwali-01.jpg",
+                    "key": "india-diwali-01/lave/model-a",
+                    "country": "India",
+                    "text": "What are these lamps called?",
+                    "candidate": "Diyas",
+                    "references": "Diya|Diyas",
+                    "question": "india-diwali-01",
+                    "candidate_by": "model-a",
+                    "setting": "vlm",
+                    "facet": "rituals",
+                    "sub_category": "Beliefs and Customs",
+                },
+                {
+                    "file": "india/diwali-01.jpg",
+                    "key": "india-diwali-01/lave/human-1",
+                    "country": "India",
+                    "text": "What are these lamps called?",
+                    "candidate": "Diya",
+                    "references": "Diyas",
+                    "question": "india-diwali-01",
+                    "candidate_by": "human",
+                    "setting": "",
+                    "facet": "rituals",
+                    "sub_category": "Beliefs and Customs",
+                },
+            ),
+        ),
+        *LABEL_STAGES,
+    ),
+    prediction_tasks=(
+        PredictionTask(
+            key="answers",
+            name="A short answer to the question about the picture",
+            stage="answers",
+            modes=("vlm", "vlm-few-shot", "llm-only", "llm-country", "llm-entities"),
+            source="Section 5, Appendix K",
+        ),
+        PredictionTask(
+            key="lave",
+            name="Whether an answer agrees with the reference answers, by a judge that sees text only",
+            stage="lave",
+            modes=("1-2", "1-3"),
+            source="Section 5, Appendix L",
+        ),
+        PredictionTask("sub-categories", "The sub-category of a question", "sub-categories", ("text",), "Appendix F"),
+        PredictionTask(
+            "stereotypes", "Whether a question rests on a stereotype", "stereotypes", ("text",), "Appendix C"
+        ),
+    ),
+    report=(
+        ReportTable(
+            key="verdicts",
+            title="How people judge the answers of models",
+            stage="model-answers",
+            field="verdict",
+            rows="cohort",
+            columns="condition",
+            source="Figure 11",
+        ),
+    ),
+)

@@ -1,0 +1,378 @@
+"""CulturalVQA's tables of accuracy; those of the questions and answers themselves are in `culturalvqa_data.py`, those
+of people's verdicts on models in `culturalvqa_verdicts.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from evaluation.metrics.association import correlation_of
+from evaluation.metrics.averages import DIFFERENCES, SHARES, mean_of, mean_over_countries
+from evaluation.metrics.counts import Floats
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.intervals import Scale
+from evaluation.tables.known_models import about_models
+from evaluation.tables.printed_values import printed
+from evaluation.tables.printed_values import rows as printed_rows
+from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
+from papers.culturalvqa.tables.data import DATA_TABLES, counted_questions
+from papers.culturalvqa.tables.judgements import (
+    CEILING,
+    JUDGE,
+    SCALE,
+    SUB_CATEGORIES_FROM,
+    WESTERN,
+    JudgedAnswers,
+    about_judge,
+    asked_as,
+    difference,
+    judged_answers,
+)
+from papers.culturalvqa.tables.labels import STEREOTYPE_TABLE
+from papers.culturalvqa.tables.verdicts import VERDICT_TABLES
+from papers.culturalvqa.tables.word_lists import LIST_TABLES
+from people.models import Rater
+
+NEEDS = gettext_lazy("Answers of models (and of people), each judged in the stage “lave”.")
+PERCENT = Rounding(2, 100)
+ROUND = Rounding(1, 100)
+OTHER_ANSWERS = gettext_lazy("The paper's judgements are not public: these are others.")
+MISPRINT = gettext_lazy("A misprint: the mean of the paper's own row is 29.39.")
+SETTING = Option(
+    "setting",
+    gettext_lazy("Models asked"),
+    {
+        "vlm": gettext_lazy("with the picture"),
+        "vlm_few_shot": gettext_lazy("with the picture and examples"),
+        "llm_only": gettext_lazy("with the question only"),
+        "llm_country": gettext_lazy("with the question and the country"),
+        "llm_entities": gettext_lazy("with the question and names found in the picture"),
+    },
+)
+OPTIONS = (SETTING, JUDGE, SCALE)
+BASELINES = ("llm_only", "llm_country", "llm_entities", "vlm")
+MEAN = gettext_lazy(
+    "The average is the plain mean over countries, however many questions each has; it takes them as drawn."
+)
+NOT_WITHOUT = gettext_lazy("No model was asked without the picture. Its answers have the setting “llm_only”.")
+NOT_BOTH = gettext_lazy("No model was asked both with and without examples (settings “vlm_few_shot” and “vlm”).")
+NOT_OPEN = gettext_lazy(
+    "It is not known which models are open. Say so in what is known of each (“open”: true or false)."
+)
+NOT_DATED = gettext_lazy("It is not known when the models were released. Say so in what is known of each (“released”).")
+NO_SUB_CATEGORIES = gettext_lazy(
+    "The questions of these facets have no sub-categories. Have a judge or people name them in the stage "
+    "“sub-categories”, or import them with the items."
+)
+# sub-categories that the paper has, and the facets each exists in
+SUB_CATEGORIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "6": {
+        "Type/Name": ("food", "drink", "clothing"),
+        "Location/Region": ("food", "drink", "clothing"),
+        "Customs Associated": ("food", "drink", "clothing"),
+        "Ingredients": ("food", "drink"),
+        "Taste": ("food", "drink"),
+        "Other": ("food", "drink", "clothing"),
+    },
+    "7": dict.fromkeys(
+        (
+            "Beliefs and Customs", "Location/Landmarks", "Celebration", "Music/Instruments", "Sports",
+            "People and Hist. Figures", "Other",
+        ),
+        ("traditions", "rituals"),
+    ),
+}  # fmt: skip
+
+
+def _theirs(country: str, model: str) -> Any:
+    wrong = MISPRINT if (country, model) == ("Average", "PaliGemma") else OTHER_ANSWERS
+    return printed("culturalvqa_tables_2_4", "accuracy", wrong, country=country, model=model)
+
+
+def build_countries(given: TableInputs) -> Table:
+    """Tables 2 and 4: accuracy by country and model."""
+    here = judged_answers(given)
+    models = asked_as(here, given.chosen["setting"])
+    compare = given.chosen["setting"] == "vlm"
+    rows, by_model = [], {name: [some.of(country=c).accuracy for c in here.countries] for name, some in models}
+    for place, country in enumerate(here.countries):
+        cells = [
+            Cell(by_model[name][place], rounding=PERCENT, printed=_theirs(country, name) if compare else None)
+            for name, _some in models
+        ]
+        rows.append(Row(country, tuple(cells)))
+    cells = [
+        Cell(
+            mean_over_countries(by_model[name], SHARES),
+            rounding=PERCENT,
+            printed=_theirs("Average", name) if compare else None,
+        )
+        for name, _some in models
+    ]
+    rows.append(Row(_("Average"), tuple(cells)))
+    return given.table(
+        corner=_("Country"), columns=[name for name, _some in models], rows=rows, words=[*about_judge(here), MEAN]
+    )
+
+
+def build_conditions(given: TableInputs) -> Table:
+    """Figure 5: how far one gets without the picture."""
+    here = judged_answers(given)
+    ways = [
+        (name, setting, here.of(by=name, setting=setting))
+        for name in here.models
+        for setting in BASELINES
+        if here.of(by=name, setting=setting).score.size
+        and any(here.of(by=name, setting=s).score.size for s in BASELINES[:3])
+    ]
+    if not ways:
+        raise MissingData(NOT_WITHOUT)
+    columns: list[Words] = [f"{name}, {SETTING.values[setting]}" for name, setting, _some in ways]
+    return _by_country(given, here, columns, [partial(_accuracy, some) for *_names, some in ways], SHARES)
+
+
+def _accuracy(some: JudgedAnswers, country: str) -> Estimate:
+    return some.of(country=country).accuracy
+
+
+def _gain(few: JudgedAnswers, none: JudgedAnswers, country: str) -> Estimate:
+    return difference(few.of(country=country), none.of(country=country))
+
+
+def _by_country(
+    given: TableInputs,
+    here: JudgedAnswers,
+    columns: list[Words],
+    of: list[Callable[[str], Estimate]],
+    scale: Scale,
+    *more: Words,
+) -> Table:
+    found = [[one(country) for one in of] for country in here.countries]
+    rows = [
+        Row(country, tuple(Cell(one, rounding=ROUND) for one in line))
+        for country, line in zip(here.countries, found, strict=True)
+    ]
+    means = [mean_over_countries([line[k] for line in found], scale) for k in range(len(of))]
+    rows.append(Row(_("Average"), tuple(Cell(one, rounding=ROUND) for one in means)))
+    words = [*about_judge(here), *more, MEAN]
+    return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
+
+
+def build_few_shot(given: TableInputs) -> Table:
+    """Figure 9: with examples, less without."""
+    here = judged_answers(given)
+    both = [
+        (name, here.of(by=name, setting="vlm_few_shot"), here.of(by=name, setting="vlm"))
+        for name in here.models
+        if all(here.of(by=name, setting=one).score.size for one in ("vlm_few_shot", "vlm"))
+    ]
+    if not both:
+        raise MissingData(NOT_BOTH)
+    of: list[Callable[[str], Estimate]] = [partial(_gain, few, none) for _name, few, none in both]
+    names: list[Words] = [name for name, *_rest in both]
+    return _by_country(given, here, names, of, DIFFERENCES, _("In points: with examples, less without."))
+
+
+def _about(given: TableInputs) -> dict[str, Mapping[str, Any]]:
+    """What is known of each model, by name."""
+    rows = Rater.objects.filter(kind=Rater.Kind.MODEL, team=given.benchmark.team_id).exclude(about={})
+    return dict(rows.order_by("pk").values_list("name", "about"))
+
+
+def build_gaps(given: TableInputs) -> Table:
+    """Figure 6: the best open and the best closed model of each country, less people."""
+    here = judged_answers(given)
+    about, models = _about(given), asked_as(here, "vlm")
+    sides = [
+        (title, [one for one in models if about.get(one[0], {}).get("open") is is_open])
+        for is_open, title in ((True, _("Best open model")), (False, _("Best closed model")))
+    ]
+    if not any(side for _title, side in sides):
+        raise MissingData(NOT_OPEN)
+    if not here.people.score.size:
+        raise MissingData(_("No answers of people were judged: items whose answer is by “human”."))
+    rows = []
+    for country in here.countries:
+        ceiling = here.people.of(country=country).ceiling
+        people = _ceiling_part(here.people.of(country=country))
+        cells = [Cell(ceiling, rounding=ROUND)]
+        for _title, side in sides:
+            best = _best([(name, some.of(country=country)) for name, some in side])
+            if not best:
+                cells += [Cell(empty=True), Cell(empty=True)]
+                continue
+            gap = difference(best[0][1], people)
+            if gap.value is None and ceiling.value is None:
+                gap = replace(gap, reason=ceiling.reason)
+            cells += [Cell(text=", ".join(name for name, _some in best)), Cell(gap, rounding=ROUND)]
+        rows.append(Row(country, tuple(cells)))
+    columns: list[Words] = [_("People")]
+    for title, _side in sides:
+        columns += [title, _("%(title)s, less people") % {"title": title}]
+    words = [
+        *about_judge(here),
+        _("In points; negative: below people. People: questions with three or more answers."),
+        _("The best of several on the same questions looks better than it is."),
+        _("Where several are equally good, all are named, and the difference is the first one's."),
+    ]
+    return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
+
+
+def _best(side: list[tuple[str, JudgedAnswers]]) -> list[tuple[str, JudgedAnswers]]:
+    """Those with the highest accuracy: several, where they tie; none, where none has been judged here."""
+    known = [(one, some.accuracy.value) for one, some in side]
+    most = max((value for _one, value in known if value is not None), default=None)
+    return [one for one, (_name, value) in zip(side, known, strict=True) if value is not None and value == most]
+
+
+def _ceiling_part(people: JudgedAnswers) -> JudgedAnswers:
+    """Answers to questions with three or more: what the people's own accuracy is over."""
+    names, count = np.unique(people.question, return_counts=True)
+    return people.where(np.isin(people.question, names[count >= 3]))
+
+
+def build_facets(given: TableInputs) -> Table:
+    """Figure 7, with people's own accuracy by facet beside it."""
+    here = judged_answers(given)
+    models = asked_as(here, given.chosen["setting"])
+    theirs = {one["facet"]: one["accuracy"] for one in printed_rows("culturalvqa_human_facets")}
+    rows = []
+    for facet in here.facets():
+        cells = [Cell(some.of(facet=facet).accuracy, rounding=ROUND) for _name, some in models]
+        human = printed("culturalvqa_human_facets", "accuracy", OTHER_ANSWERS, facet=facet) if facet in theirs else None
+        cells.append(Cell(here.people.of(facet=facet).ceiling, rounding=ROUND, printed=human))
+        rows.append(Row(facet, tuple(cells)))
+    columns: list[Words] = [*(name for name, _some in models), _("People")]
+    return given.table(corner=_("Facet"), columns=columns, rows=rows, words=about_judge(here))
+
+
+def build_sub_categories(number: str, given: TableInputs) -> Table:
+    """Tables 6 and 7: a row's average is over the cells that exist."""
+    here = judged_answers(given)
+    models = asked_as(here, given.chosen["setting"])
+    paper = SUB_CATEGORIES[number]
+    facets = [
+        one for one in ("food", "drink", "clothing", "traditions", "rituals") if one in next(iter(paper.values()))
+    ]
+    inside = here.where(np.isin(here.facet, facets))
+    there = sorted(set(inside.sub_category.tolist()) - {""} - set(paper))
+    if not set(inside.sub_category.tolist()) - {""}:
+        raise MissingData(NO_SUB_CATEGORIES)
+    rows = []
+    for name in (*paper, *there):
+        cells, found = [], []
+        for facet in facets:
+            for model, some in models:
+                if facet not in paper.get(name, facets):
+                    cells.append(Cell(empty=True))
+                    continue
+                one = some.of(facet=facet, sub_category=name).accuracy
+                where = {"number": number, "sub_category": name, "facet": facet, "model": model}
+                theirs = printed("culturalvqa_tables_6_7", "accuracy", OTHER_ANSWERS, **where)
+                cells.append(Cell(one, rounding=ROUND, printed=theirs))
+                found.append(one)
+        mean = printed(
+            "culturalvqa_tables_6_7", "accuracy", OTHER_ANSWERS, number=number, sub_category=name, facet="Average"
+        )
+        cells.append(Cell(mean_of(found, "cells", scale=SHARES), rounding=ROUND, printed=mean))
+        rows.append(Row(name, tuple(cells)))
+    columns: list[Words] = [f"{facet}, {model}" for facet in facets for model, _some in models]
+    words = [
+        *about_judge(here),
+        SUB_CATEGORIES_FROM,
+        _("A row's average is the plain mean of its cells that exist and have a value."),
+    ]
+    return given.table(corner=_("Sub-category"), columns=[*columns, _("Average")], rows=rows, words=words)
+
+
+def build_releases(given: TableInputs) -> Table:
+    """Figure 1: by release date, Western and other countries apart."""
+    here = judged_answers(given)
+    about = _about(given)
+    dated = [(str(about.get(name, {}).get("released") or ""), name, some) for name, some in asked_as(here, "vlm")]
+    if not any(date for date, *_rest in dated):
+        raise MissingData(NOT_DATED)
+    rows = []
+    for date, name, some in sorted(dated, key=lambda one: (one[0] or "9", one[1])):
+        cells = [Cell(text=date or "–")]
+        for western in (True, False):
+            found = [some.of(country=c).accuracy for c in here.countries if (c in WESTERN) is western]
+            cells.append(Cell(mean_over_countries(found, SHARES), rounding=ROUND))
+        rows.append(Row(name, tuple(cells)))
+    words = [*about_judge(here), _("Western: %(countries)s.") % {"countries": ", ".join(WESTERN)}, MEAN]
+    columns: list[Words] = [_("Released"), _("Western countries"), _("Other countries")]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+
+
+def build_correlations(given: TableInputs) -> Table:
+    """Over countries: a model's accuracy with people's, with how long questions are (which Figure 12 plots), and with
+    how many answers they have."""
+    here = judged_answers(given)
+    profile = {one.country: one for one in counted_questions(given)}
+    people = [here.people.of(country=c).ceiling.value for c in here.countries]
+    length = [profile[c].question_words if c in profile else None for c in here.countries]
+    answers = [profile[c].answers_each if c in profile else None for c in here.countries]
+    rows = []
+    for name, some in asked_as(here, "vlm"):
+        own = _numbers([some.of(country=c).accuracy.value for c in here.countries])
+        cells = [
+            Cell(correlation_of(own, _numbers(people), "pearson"), rounding=Rounding(2)),
+            Cell(correlation_of(own, _numbers(length), "spearman"), rounding=Rounding(2)),
+            Cell(correlation_of(own, _numbers(answers), "spearman"), rounding=Rounding(2)),
+        ]
+        rows.append(Row(name, tuple(cells)))
+    columns: list[Words] = [
+        _("Pearson with people's accuracy"),
+        _("Spearman with question length"),
+        _("Spearman with answers per question"),
+    ]  # fmt: skip
+    words = [*about_judge(here), _("One point for each country; intervals take the countries as drawn.")]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+
+
+def _numbers(values: list[float | None]) -> Floats:
+    return np.array([np.nan if one is None else one for one in values], np.float64)
+
+
+_ALL: tuple[TableSpec, ...] = (
+    TableSpec("accuracy", "Tables 2, 4", gettext_lazy("LAVE accuracy by country"), NEEDS, build_countries, OPTIONS),
+    *DATA_TABLES,
+    *LIST_TABLES,
+    TableSpec(
+        "table-6", "Table 6", gettext_lazy("Accuracy by sub-category: food, drink, clothing"), NEEDS,
+        partial(build_sub_categories, "6"), OPTIONS,
+    ),
+    TableSpec(
+        "table-7", "Table 7", gettext_lazy("Accuracy by sub-category: traditions, rituals"), NEEDS,
+        partial(build_sub_categories, "7"), OPTIONS,
+    ),
+    TableSpec("releases", "Figure 1", gettext_lazy("Accuracy by release date"), NEEDS, build_releases, (JUDGE, SCALE)),
+    TableSpec(
+        "without-picture", "Figure 5", gettext_lazy("How far one gets without the picture"), NEEDS, build_conditions,
+        (JUDGE, SCALE),
+    ),
+    TableSpec(
+        "gaps", "Figure 6", gettext_lazy("Models less people"), NEEDS, build_gaps, (JUDGE, SCALE, CEILING),
+    ),
+    TableSpec(
+        "facets", "Figure 7", gettext_lazy("Accuracy by facet"), NEEDS, build_facets, (*OPTIONS, CEILING),
+    ),
+    TableSpec(
+        "few-shot", "Figure 9", gettext_lazy("With examples, less without"), NEEDS, build_few_shot, (JUDGE, SCALE),
+    ),
+    *VERDICT_TABLES,
+    STEREOTYPE_TABLE,
+    TableSpec(
+        "correlations", "Figure 12", gettext_lazy("What goes with accuracy, over countries"), NEEDS, build_correlations,
+        (JUDGE, SCALE, CEILING),
+    ),
+    about_models(stage=("answers", "answer")),
+)  # fmt: skip
+TABLES = {"culturalvqa": _ALL}

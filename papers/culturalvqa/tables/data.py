@@ -1,0 +1,309 @@
+"""What CulturalVQA's questions and answers are like: counts, lengths, facets, openers, skips.
+
+A question is an item of the stage `answers`; its answers are those of people there, and the asker's own, which the item
+brings along, unless the option says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from django.db.models import Count, Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.models import Assignment
+from benchmarks.models import Item, ItemImage
+from evaluation.metrics import resampling
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.proportions import share_of
+from evaluation.tables.printed_values import printed
+from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
+from papers.culturalvqa.prompts.lave import drop_rare_references
+from papers.culturalvqa.tables.judgements import CEILING, FACETS, JUDGE, SCALE, judged_answers, select_origins
+from predictions.prompts.prompt_templates import split_texts
+
+NEEDS = gettext_lazy("Questions, and answers of people to them.")
+OTHER_QUESTIONS = gettext_lazy("The paper's data are not in this benchmark: these questions are others.")
+ASKER = Option(
+    "asker",
+    gettext_lazy("The asker's own answer"),
+    {"counts": gettext_lazy("is one of a question's answers"), "apart": gettext_lazy("is not counted")},
+)
+OPENERS = {"What": "51.3", "Which": "11.2", "In": "5.6", "Why": "3.4"}
+FACET_SHARES = {"food": "37.3", "traditions": "26.1", "rituals": "18"}
+TYPE_OR_NAME = {"food": "38.2", "drink": "38.7", "clothing": "47.3"}  # what the text leaves of 100 %
+TOTALS = {"images": "2328", "questions": "2378", "answers": "7206", "question_words": "10.98", "answer_words": "1.73"}
+SHARE = Rounding(1, 100)
+
+
+@dataclass
+class Question:
+    country: str
+    facet: str
+    text: str
+    images: set[int] = field(default_factory=set)
+    answers: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A country's questions; `people` wrote or answered them."""
+
+    country: str
+    questions: Sequence[Question]
+    people: frozenset[int]
+
+    @property
+    def question_words(self) -> float | None:
+        return _mean([_words(one.text) for one in self.questions])
+
+    @property
+    def answers_each(self) -> float | None:
+        return _mean([len(one.answers) for one in self.questions])
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
+
+
+def _words(text: str) -> int:
+    return len(text.split())
+
+
+def questions_of(given: TableInputs) -> tuple[dict[int, Question], dict[str, set[int]]]:
+    """Questions by the item's key, and the people of each country. Raises MissingData."""
+    people: dict[str, set[int]] = {}
+    said = list(given.answers("answers", "answer", ("person",)))
+    selection = given.used_selections[-1]
+    every = Item.objects.filter(
+        stage__benchmark=given.benchmark, stage__key="answers", condition__in=selection.conditions
+    )
+    rows = select_origins(given, every)
+    found: dict[int, Question] = {}
+    for pk, origin, text, context in rows.order_by("key").values_list("pk", "origin", "text", "context"):
+        found[pk] = Question(origin, str(context.get("facet") or ""), text)
+        if given.chosen.get("asker", "counts") == "counts" and context.get("asker_answer"):
+            found[pk].answers.append(str(context["asker_answer"]))
+    if not found:
+        raise MissingData(_("There are no questions yet. Accept some, or import them into the stage “answers”."))
+    for item, image in ItemImage.objects.filter(item__in=rows).values_list("item_id", "image_id"):
+        found[item].images.add(image)
+    for one in said:
+        if one.thing.pk in found:
+            found[one.thing.pk].answers.append(str(one.answer))
+            people.setdefault(found[one.thing.pk].country, set()).add(one.who.pk)
+    with suppress(MissingData):
+        for one in given.answers("questions", "question", ("person",)):
+            people.setdefault(one.thing.origin, set()).add(one.who.pk)
+    return found, people
+
+
+def counted_questions(given: TableInputs) -> list[Profile]:
+    """One for each country with a question, by name; none without any."""
+    try:
+        found, people = questions_of(given)
+    except MissingData:
+        return []
+    return _profiles(found, people)
+
+
+def _profiles(found: dict[int, Question], people: dict[str, set[int]]) -> list[Profile]:
+    countries = sorted({one.country for one in found.values()})
+    return [
+        Profile(c, [one for one in found.values() if one.country == c], frozenset(people.get(c, ()))) for c in countries
+    ]
+
+
+def build_profile(given: TableInputs) -> Table:
+    """Table 3 and Figure 3: what there is of each country."""
+    profiles = _profiles(*questions_of(given))
+    ceilings: dict[str, Estimate] = {}
+    with suppress(MissingData):
+        here = judged_answers(given).people
+        ceilings = {country: here.of(country=country).ceiling for country in here.countries}
+        ceilings[""] = here.ceiling
+    whole = Profile(
+        "", [one for profile in profiles for one in profile.questions], frozenset().union(*(p.people for p in profiles))
+    )
+    rows = [Row(one.country, _profile_cells(one, ceilings)) for one in profiles]
+    rows.append(Row(_("All"), _profile_cells(whole, ceilings)))
+    columns: list[Words] = [
+        _("Pictures"), _("Questions"), _("Answers"), _("Words in a question"), _("Words in an answer"),
+        _("Answers per question"), _("People's accuracy, percent"), _("Annotators"), _("References LAVE keeps"),
+    ]  # fmt: skip
+    words: list[Words] = [
+        _("Means are over questions or answers; words are what stands between spaces."),
+        _(
+            "References: answers that are written differently, less those given at most a quarter as often as the "
+            "commonest one of their question, as in the prompt of the original LAVE."
+        ),
+    ]
+    return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
+
+
+def _profile_cells(one: Profile, ceilings: dict[str, Estimate]) -> tuple[Cell, ...]:
+    answers = [(n, text) for n, question in enumerate(one.questions) for text in question.answers]
+    counts = {
+        "images": len({image for question in one.questions for image in question.images}),
+        "questions": len(one.questions),
+        "answers": len(answers),
+    }
+    totals = {name: PrintedValue(text, OTHER_QUESTIONS) for name, text in TOTALS.items()} if not one.country else {}
+    each = range(len(one.questions))
+    means = {
+        "question_words": _of_questions([_words(question.text) for question in one.questions], each),
+        "answer_words": _of_questions([_words(text) for _n, text in answers], [n for n, _text in answers]),
+        "answers_each": _of_questions([len(question.answers) for question in one.questions], each),
+    }
+    ceiling = ceilings.get(one.country)
+    theirs = printed("culturalvqa_table_3", "annotators", OTHER_QUESTIONS, country=one.country)
+    return (
+        *(Cell(text=str(number), printed=totals.get(name)) for name, number in counts.items()),
+        *(Cell(number, rounding=Rounding(2), printed=totals.get(name)) for name, number in means.items()),
+        Cell(ceiling, rounding=SHARE) if ceiling else Cell(empty=True),
+        Cell(text=str(len(one.people)), printed=theirs),
+        Cell(
+            text=str(sum(len(set(drop_rare_references(split_texts(question.answers)))) for question in one.questions))
+        ),
+    )
+
+
+def _of_questions(values: Sequence[float], questions: Iterable[int]) -> Estimate:
+    return replace(
+        resampling.mean(np.array(values, np.float64), np.array(list(questions), np.int64)), resampled="questions"
+    )
+
+
+def build_openers(given: TableInputs) -> Table:
+    """The first word of questions, the commonest first."""
+    found, _people = questions_of(given)
+    first = Counter(_opener(one.text) for one in found.values() if one.text.strip())
+    n = sum(first.values())
+    rows = [
+        Row(
+            word,
+            (
+                Cell(text=str(count)),
+                Cell(
+                    share_of(count, n, method="share of questions"),
+                    rounding=SHARE,
+                    printed=PrintedValue(OPENERS[word], OTHER_QUESTIONS) if word in OPENERS else None,
+                ),
+            ),
+        )
+        for word, count in sorted(first.items(), key=lambda pair: (-pair[1], pair[0]))[:12]
+    ]
+    return given.table(corner=_("First word"), columns=[_("Questions"), _("Share in percent")], rows=rows)
+
+
+def _opener(text: str) -> str:
+    return text.split()[0].strip("\"',.:;?!()\u201c\u201d\u2018\u2019\u00bf\u00a1").capitalize()
+
+
+def build_facets(given: TableInputs) -> Table:
+    """Figure 4: shares of facets, and the answers people gave most often in each."""
+    found, _people = questions_of(given)
+    there = {one.facet for one in found.values()}
+    rows = []
+    for facet in [*(one for one in FACETS if one in there), *sorted(there - set(FACETS))]:
+        some = [one for one in found.values() if one.facet == facet]
+        said = Counter(" ".join(text.casefold().split()) for one in some for text in one.answers)
+        often = [f"{text} ({count})" for text, count in sorted(said.items(), key=lambda pair: (-pair[1], pair[0]))[:10]]
+        theirs = PrintedValue(FACET_SHARES[facet], OTHER_QUESTIONS) if facet in FACET_SHARES else None
+        decimals = 0 if facet == "rituals" else 1
+        share = share_of(len(some), len(found), method="share of questions")
+        rows.append(
+            Row(
+                facet or _("None"),
+                (
+                    Cell(text=str(len(some))),
+                    Cell(share, rounding=Rounding(decimals, 100), printed=theirs),
+                    Cell(text=str(said.total())),
+                    Cell(text=str(len(said))),
+                    Cell(text=", ".join(often)),
+                ),
+            )
+        )
+    columns: list[Words] = [
+        _("Questions"), _("Share in percent"), _("Answers"), _("Different answers"), _("Most often, with how often"),
+    ]  # fmt: skip
+    return given.table(corner=_("Facet"), columns=columns, rows=rows)
+
+
+def build_sub_categories(given: TableInputs) -> Table:
+    """Figure 10: how a facet's questions are spread over sub-categories."""
+    here = judged_answers(given)
+    first = np.unique(here.question, return_index=True)[1]
+    facets, names = here.facet[first], here.sub_category[first]
+    if not set(names.tolist()) - {""}:
+        raise MissingData(_("The questions of these facets have no sub-categories. Import them with the items."))
+    shown = here.facets()
+    rows = []
+    for name in sorted(set(names.tolist()) - {""}):
+        cells = []
+        for facet in shown:
+            inside = (facets == facet) & (names != "")
+            count = int((inside & (names == name)).sum())
+            text = TYPE_OR_NAME.get(facet) if name == "Type/Name" else None
+            share = share_of(count, int(inside.sum()), method="share of the facet's questions")
+            cells += [
+                Cell(text=str(count)),
+                Cell(share, rounding=SHARE, printed=PrintedValue(text, OTHER_QUESTIONS) if text else None),
+            ]
+        rows.append(Row(name, tuple(cells)))
+    columns: list[Words] = []
+    for facet in shown:
+        columns += [facet, _("%(facet)s, percent") % {"facet": facet}]
+    return given.table(corner=_("Sub-category"), columns=columns, rows=rows)
+
+
+def build_skips(given: TableInputs) -> Table:
+    """How many of the pictures shown were skipped when questions were written."""
+    selection = given.selection("questions", "question", ("person",))
+    given.used_selections.append(selection)
+    done = Assignment.objects.filter(
+        campaign__in=selection.campaigns, participation__cohort__cohort__in=selection.cohorts,
+        state__in=["skipped", "submitted", "returned", "accepted", "rejected"],
+    )  # fmt: skip
+    name = "participation__cohort__cohort__label"
+    found = (
+        done.values_list(name).annotate(n=Count("pk"), skipped=Count("pk", filter=Q(state="skipped"))).order_by(name)
+    )
+    counts = list(found)
+    if not counts:
+        raise MissingData(_("Nobody has been shown a picture to write a question about yet."))
+    rows = [Row(label, _skip_cells(n, skipped, None)) for label, n, skipped in counts]
+    theirs = PrintedValue("19.64", OTHER_QUESTIONS)
+    rows.append(Row(_("All"), _skip_cells(sum(n for _l, n, _s in counts), sum(s for _l, _n, s in counts), theirs)))
+    columns: list[Words] = [_("Shown"), _("Skipped"), _("Skipped in percent")]
+    return given.table(corner=_("Country"), columns=columns, rows=rows)
+
+
+def _skip_cells(n: int, skipped: int, theirs: PrintedValue | None) -> tuple[Cell, ...]:
+    share = share_of(skipped, n, method="share of pictures skipped")
+    return (Cell(text=str(n)), Cell(text=str(skipped)), Cell(share, rounding=Rounding(2, 100), printed=theirs))
+
+
+OPTIONS = (ASKER,)
+DATA_TABLES: tuple[TableSpec, ...] = (
+    TableSpec(
+        "profile", "Table 3, Figure 3", gettext_lazy("The data by country"), NEEDS, build_profile,
+        (ASKER, CEILING, JUDGE, SCALE),
+    ),
+    TableSpec("answers", "Figure 4", gettext_lazy("Facets and their answers"), NEEDS, build_facets, OPTIONS),
+    TableSpec("openers", "Section 4", gettext_lazy("How questions begin"), NEEDS, build_openers),
+    TableSpec(
+        "sub-categories", "Figure 10", gettext_lazy("Sub-categories of facets"),
+        gettext_lazy("Judged answers whose questions have a sub-category."), build_sub_categories, (JUDGE, SCALE),
+    ),
+    TableSpec(
+        "skips", "Section 3", gettext_lazy("Pictures that were skipped"),
+        gettext_lazy("A campaign in which people write questions."), build_skips,
+    ),
+)  # fmt: skip

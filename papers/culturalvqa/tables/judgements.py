@@ -1,0 +1,285 @@
+"""What a judge said of answers (stage `lave`), as arrays: for each answer its score, question, country, facet.
+
+An item is a question with one candidate answer; its context names the question, who gave the answer ("human" or a
+model) and how the model was asked. An item the judge gave no readable rating has no score: missing, with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Min, Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotation.models import Rating, Unit
+from benchmarks.models import Benchmark, Item
+from evaluation.call_statistics import CallStatistics
+from evaluation.call_statistics import call_statistics as calls_of
+from evaluation.metrics.counts import Bools, Floats
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.resampling import SHARES_APART, difference_of_means
+from evaluation.observations import Observations, ObservedRater
+from evaluation.reports.call_text import methods_text
+from evaluation.selection import Selection
+from evaluation.tables.sources import CAMPAIGNS
+from evaluation.tables.spec import MissingData, Option, Words
+from evaluation.tables.table_inputs import TableInputs
+from papers.culturalvqa.metrics import Scale, human_ceiling, lave_accuracy, scores_of
+from papers.culturalvqa.tables.labels import sub_categories
+from people.models import Rater
+from predictions.models import Call
+
+STAGE = FIELD = "lave"
+HUMAN = "human"
+WESTERN = ("Canada", "Germany", "United States")
+FACETS = ("food", "clothing", "drink", "rituals", "traditions")
+SCALE = Option(
+    "scale",
+    gettext_lazy("Scale of the judge"),
+    {
+        "sheet": gettext_lazy("as the sheet has it"),
+        "1-2": gettext_lazy("1 wrong, 2 right"),
+        "1-3": gettext_lazy("1 wrong, 2 half right, 3 right"),
+    },
+)
+
+
+def _judges(benchmark: Benchmark) -> list[Rater]:
+    """Every model that judged here, in the order in which they began: a later one takes no earlier one's place."""
+    said = Rating.objects.filter(campaign__stage__benchmark=benchmark, campaign__stage__key=STAGE, field=FIELD)
+    began = said.filter(rater__kind=Rater.Kind.MODEL).values("rater").annotate(first=Min("pk")).order_by("first")
+    order = [row["rater"] for row in began]
+    return sorted(Rater.objects.filter(pk__in=order), key=lambda one: order.index(one.pk))
+
+
+def rater_label(one: Rater | ObservedRater) -> str:
+    return f"{one.name} ({one.setting})" if one.setting else one.name
+
+
+def _each(benchmark: Benchmark) -> dict[str, Words]:
+    return {str(one.pk): rater_label(one) for one in _judges(benchmark)}
+
+
+JUDGE = Option(
+    "judge",
+    gettext_lazy("Judge"),
+    {"first": gettext_lazy("the one that began first"), "mean": gettext_lazy("the mean of all judges")},
+    more=_each,
+)
+CEILING = Option(
+    "ceiling",
+    gettext_lazy("People's own accuracy"),
+    {"answers": gettext_lazy("mean over their answers"), "questions": gettext_lazy("mean over questions")},
+)
+SUB_CATEGORIES_FROM = gettext_lazy(
+    "Sub-categories: as people said in the stage “sub-categories”; else as the items say; else as a judge said."
+)
+UNREADABLE = gettext_lazy(
+    "Answers the judge said nothing readable about are left out; beside each number stands what it would be were they "
+    "all wrong or all right."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedAnswers:
+    """n judged answers. `score` (n,) 0 to 1, NaN where unreadable; the others are (n,) texts."""
+
+    score: Floats
+    question: npt.NDArray[Any]
+    by: npt.NDArray[Any]
+    setting: npt.NDArray[Any]
+    country: npt.NDArray[Any]
+    facet: npt.NDArray[Any]
+    sub_category: npt.NDArray[Any]
+    judge: str
+    ways: tuple[str, ...] = ()  # how each judge's answers were come by, in words
+    partly: int = 0  # answers that some of several judges said something readable about, and others not
+    average: str = "answers"
+
+    def where(self, keep: Bools) -> JudgedAnswers:
+        names = ("score", "question", "by", "setting", "country", "facet", "sub_category")
+        return replace(self, **{name: getattr(self, name)[keep] for name in names})
+
+    def of(self, **wanted: str) -> JudgedAnswers:
+        keep = np.ones(self.score.size, bool)
+        for name, value in wanted.items():
+            keep &= getattr(self, name) == value
+        return self.where(keep)
+
+    @property
+    def people(self) -> JudgedAnswers:
+        return self.of(by=HUMAN)
+
+    @cached_property
+    def countries(self) -> list[str]:
+        return sorted(set(self.country.tolist()))
+
+    @cached_property
+    def models(self) -> list[str]:
+        return sorted(set(self.by.tolist()) - {HUMAN})
+
+    def facets(self) -> list[str]:
+        there = set(self.facet.tolist()) - {""}
+        return [one for one in FACETS if one in there] + sorted(there - set(FACETS))
+
+    @property
+    def accuracy(self) -> Estimate:
+        return lave_accuracy(self.score, self.question)
+
+    @property
+    def ceiling(self) -> Estimate:
+        return human_ceiling(
+            self.score, self.question, average="questions" if self.average == "questions" else "answers"
+        )
+
+
+def judged_answers(given: TableInputs) -> JudgedAnswers:
+    """Everything that was judged, in the countries selected. Raises MissingData."""
+    seen = given.observed(STAGE, FIELD, ("model",))
+    selection, judges = given.used_selections[-1], chosen_judges(given, seen)
+    score, partly = _scores(seen, judges, scale_of(given))
+    rows = Item.objects.filter(
+        stage__benchmark=given.benchmark, stage__key=STAGE, condition__in=selection.conditions, withdrawn_at=None
+    ).order_by("key")
+    if selection.concepts:
+        rows = rows.filter(concept__in=selection.concepts)
+    rows = _of_campaigns(given, rows, selection)
+    calls = calls_of(selection)
+    put = _items_asked_of_all(calls, seen, judges)
+    named_rows = select_origins(given, rows).values_list("pk", "origin", "context")
+    found = [row for row in named_rows if put is None or row[0] in put]
+    if not found:
+        raise MissingData(_("There are no judged answers for the countries chosen."))
+
+    def texts(name: str) -> npt.NDArray[Any]:
+        return np.array([str(context.get(name) or "") for _pk, _origin, context in found])
+
+    by_people, by_models = sub_categories(given)
+    questions, imported = texts("question"), texts("sub_category")
+    return JudgedAnswers(
+        score=np.array([score.get(pk, np.nan) for pk, _origin, _context in found], np.float64),
+        question=questions,
+        by=texts("candidate_by"),
+        setting=texts("setting"),
+        country=np.array([origin for _pk, origin, _context in found]),
+        facet=texts("facet"),
+        sub_category=np.array(
+            [by_people.get(key) or own or by_models.get(key, "") for key, own in zip(questions, imported, strict=True)]
+        ),
+        judge=", ".join(rater_label(seen.raters[place]) for place in judges),
+        ways=_ways(calls, [seen.raters[place] for place in judges]),
+        partly=partly,
+        average=given.chosen.get("ceiling", "answers"),
+    )
+
+
+def _of_campaigns(given: TableInputs, rows: QuerySet[Item], selection: Selection) -> QuerySet[Item]:
+    """Only items that the campaigns asked about, where the address names campaigns; else all."""
+    if not given.params.getlist(CAMPAIGNS):
+        return rows
+    answered = Unit.objects.filter(assignments__campaign__in=selection.campaigns).values("item")
+    called = Call.objects.filter(run__campaign__in=selection.campaigns, run__withdrawn_at=None).values("item")
+    return rows.filter(Q(pk__in=answered) | Q(pk__in=called))
+
+
+def select_origins(given: TableInputs, rows: QuerySet[Item]) -> QuerySet[Item]:
+    """Only items of the cohorts the address names; all, where it names none: a judge needs no cohort to be asked."""
+    if not given.params.getlist("cohort"):
+        return rows
+    return rows.filter(origin__in=[given.catalogue.cohorts[pk].label for pk in given.used_selections[-1].cohorts])
+
+
+def scale_of(given: TableInputs) -> Scale:
+    """The scale of the sheet. Raises MissingData where another was chosen: its codes would mean something else."""
+    entry = next(one for one in given.catalogue.stages if one.key == STAGE)
+    config = next(one.config for one in given.campaigns_of(entry)[0].sheet.fields if one.key == FIELD)
+    sheet: Scale = "1-3" if any(one.code == "3" for one in getattr(config, "options", ())) else "1-2"
+    if given.chosen.get("scale", "sheet") not in ("sheet", sheet):
+        text = _("The sheet of this stage has the scale “%(scale)s”. Choose it, or “as the sheet has it”.")
+        raise MissingData(text % {"scale": SCALE.values[sheet]})
+    return sheet
+
+
+def _items_asked_of_all(
+    calls: Mapping[int, CallStatistics], seen: Observations, judges: Sequence[int]
+) -> set[int] | None:
+    """Items that every one of the judges was asked about, as far as their calls tell; None where one has no calls, as
+    one whose ratings came in a file: then all answers count as put to it."""
+    if not all(seen.raters[place].pk in calls for place in judges):
+        return None
+    failed = {place: calls[seen.raters[place].pk].failed for place in judges}
+    units = Unit.objects.filter(pk__in={unit for some in failed.values() for unit in some})
+    item_of = dict(units.values_list("pk", "item"))
+    answered = {place: {seen.items[item].pk for item in seen.item[seen.rater == place].tolist()} for place in judges}
+    return set.intersection(*(answered[place] | {item_of[unit] for unit in failed[place]} for place in judges))
+
+
+def _ways(calls: Mapping[int, CallStatistics], judges: Sequence[ObservedRater]) -> tuple[str, ...]:
+    told = [(rater_label(one), methods_text(calls[one.pk].ways)) for one in judges if one.pk in calls]
+    return tuple(f"{name}: {words}" if len(judges) > 1 else words for name, words in told if words)
+
+
+def chosen_judges(given: TableInputs, seen: Observations) -> list[int]:
+    """Places of the judges whose scores count. Raises MissingData."""
+    place_of = {who.pk: place for place, who in seen.models()}
+    wanted = given.chosen.get("judge", "first")
+    if wanted == "mean":
+        return list(place_of.values())
+    began = [one.pk for one in _judges(given.benchmark) if one.pk in place_of]
+    here = [int(wanted)] if wanted != "first" else began[:1]
+    if not here or here[0] not in place_of:
+        raise MissingData(_("This judge said nothing about the answers chosen. Choose another judge, or all cohorts."))
+    return [place_of[here[0]]]
+
+
+def _scores(seen: Observations, judges: Sequence[int], scale: Scale) -> tuple[dict[int, float], int]:
+    """By item's key: the mean over the judges, where all of them could be read; and how many answers had but some."""
+    of_code = scores_of(seen.codes, scale)
+    score = of_code[seen.code]
+    keep = np.isin(seen.rater, judges) & np.isfinite(score)
+    count = np.bincount(seen.item[keep], minlength=len(seen.items))
+    total = np.bincount(seen.item[keep], score[keep], len(seen.items))
+    scores = {one.pk: float(total[n] / count[n]) for n, one in enumerate(seen.items) if count[n] == len(judges)}
+    return scores, int(((count > 0) & (count < len(judges))).sum())
+
+
+def asked_as(here: JudgedAnswers, setting: str) -> list[tuple[str, JudgedAnswers]]:
+    """The models asked in one way, by name. Raises MissingData without any."""
+    some = here.of(setting=setting)
+    found = [(name, some.of(by=name)) for name in some.models]
+    if not found:
+        raise no_setting(setting)
+    return found
+
+
+def no_setting(setting: str) -> MissingData:
+    return MissingData(_("No answer of a model was judged with the setting “%(setting)s”.") % {"setting": setting})
+
+
+def difference(first: JudgedAnswers, second: JudgedAnswers) -> Estimate:
+    """Accuracy of the first less that of the second, questions left out with the answers of both."""
+    score = np.concatenate([first.score, second.score])
+    side = np.repeat([True, False], [first.score.size, second.score.size])
+    question = np.concatenate([first.question, second.question])
+    read = np.isfinite(score)
+    method = "difference of LAVE accuracies"
+    found = difference_of_means(score[read], side[read], question[read], scale=SHARES_APART, method=method)
+    return replace(found, resampled="questions")
+
+
+def about_judge(here: JudgedAnswers) -> list[Words]:
+    words: list[Words] = [_("Judge: %(judge)s. In percent.") % {"judge": here.judge}, *here.ways, UNREADABLE]
+    if here.partly:
+        text = ngettext(
+            "%(n)s answer was read by some of the judges only, and so has no mean.",
+            "%(n)s answers were read by some of the judges only, and so have no mean.",
+            here.partly,
+        )
+        words.append(text % {"n": f"{here.partly:,}"})
+    return words

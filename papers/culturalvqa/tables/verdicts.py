@@ -1,0 +1,164 @@
+"""People's verdicts on models' answers, and how far the judge agrees with them.
+
+The five cases are nominal: a mean of them says nothing, so shares and nominal alpha stand here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from evaluation.metrics.agreement import alpha
+from evaluation.metrics.counts import Ratings
+from evaluation.metrics.judges import against_majority
+from evaluation.metrics.proportions import share
+from evaluation.observations import Observations
+from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
+from papers.culturalvqa.tables.judgements import JUDGE, UNREADABLE, JudgedAnswers, chosen_judges, judged_answers
+
+CASES = ("1", "2", "3", "4", "5")
+NAMES: dict[str, Words] = {
+    "1": gettext_lazy("1, completely correct"),
+    "2": gettext_lazy("2, not culturally specific"),
+    "3": gettext_lazy("3, not precise"),
+    "4": gettext_lazy("4, neither"),
+    "5": gettext_lazy("5, completely incorrect"),
+}
+NEEDS = gettext_lazy("Verdicts of people on answers of models, in the stage “model-answers”.")
+AGREED = {"GPT-4": "79", "Gemini": "73", "InternVL": "76"}
+UNTOLD = gettext_lazy("The paper does not say on which answers, nor how five verdicts became one.")
+RIGHT, WRONG = 2.0, 1.0
+RULE = Option(
+    "correct",
+    gettext_lazy("People find an answer correct when most say"),
+    {
+        "1": gettext_lazy("1, completely correct"),
+        "1-4": gettext_lazy("1 to 4, anything but completely incorrect"),
+    },
+)
+
+
+def _by_model(seen: Observations) -> list[tuple[str, Observations]]:
+    names = [str(value or "") for value in seen.item_values("model")]
+    return [
+        (name, seen.where(np.array([one == name for one in names], bool)[seen.item]))
+        for name in sorted(set(names) - {""})
+    ]
+
+
+def build_verdicts(given: TableInputs) -> Table:
+    """Figure 11: how people's verdicts are spread, by model; over single verdicts."""
+    seen = given.observed("model-answers", "verdict", ("person",))
+    models = _by_model(seen)
+    if not models:
+        raise MissingData(_("It is not known whose answers these are. Import the items with a column “model”."))
+    rows = []
+    for name, some in models:
+        said = np.array(seen.codes)[some.code]
+        people = int(np.unique(some.rater).size)
+        cells = [
+            Cell(share(said == case, some.item, method="share of verdicts", n_raters=people), rounding=Rounding(1, 100))
+            for case in CASES
+        ]
+        cells.append(Cell(alpha(some.ratings, "nominal", interval=given.interval), rounding=Rounding(2)))
+        rows.append(Row(name, tuple(cells)))
+    columns: list[Words] = [*(NAMES[case] for case in CASES), _("Alpha, nominal")]
+    words: list[Words] = [
+        _("Shares are of single verdicts, in percent; intervals leave out each answer with its verdicts."),
+        _("The cases have no order: they have no mean."),
+    ]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+
+
+def build_judge(given: TableInputs) -> Table:
+    """How often the judge and most people find the same of an answer."""
+    verdicts = given.observed("model-answers", "verdict", ("person",))
+    lave = given.observed("lave", "lave", ("model",))
+    if len(chosen_judges(given, lave)) > 1:
+        raise MissingData(_("Choose one judge: agreement is of one with people."))
+    here = judged_answers(given)
+    right = ("1",) if given.chosen["correct"] == "1" else CASES[:4]
+    rows = []
+    whole: list[tuple[tuple[str, str], int, float]] = []
+    for name, some in _by_model(verdicts):
+        pairs = _people(some, name, right) + _judge(here, name)
+        whole += pairs
+        rows.append(Row(name, _judge_cells(pairs, AGREED.get(name))))
+    if not any(cell.estimate is not None and cell.estimate.n_units for row in rows for cell in row.cells):
+        raise MissingData(
+            _("No answer was both judged and rated by people. Both items need the same “question” and model.")
+        )
+    rows.append(Row(_("All"), _judge_cells(whole, None)))
+    columns: list[Words] = [_("Agreement, percent"), _("Base rate, percent"), _("Cohen's kappa")]
+    words: list[Words] = [
+        _("Judge: %(judge)s. Answers that people are split about evenly are left out.") % {"judge": here.judge},
+        *here.ways,
+        UNREADABLE,
+        _("Base rate: what a judge that always gives people's commonest verdict would reach."),
+    ]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+
+
+Pair = tuple[tuple[str, str], int, float]  # question and model, rater's number, code
+
+
+def _people(some: Observations, model: str, right: tuple[str, ...]) -> list[Pair]:
+    questions = some.item_values("question")
+    codes = [RIGHT if code in right else WRONG for code in some.codes]
+    return [
+        ((str(questions[item]), model), int(rater) + 1, codes[code])
+        for item, rater, code in zip(some.item, some.rater, some.code, strict=True)
+        if questions[item]
+    ]
+
+
+def _judge(here: JudgedAnswers, model: str) -> list[Pair]:
+    """Answers with the picture; a question may have been asked otherwise too. The judge is rater 0, and finds right
+    what has the whole score, not half of it; NaN where it could not be read."""
+    with_picture = here.of(by=model).where(np.isin(here.of(by=model).setting, ["", "vlm"]))
+    codes = np.where(with_picture.score == 1, RIGHT, np.where(np.isfinite(with_picture.score), WRONG, np.nan))
+    return [
+        ((str(question), model), 0, float(code))
+        for question, code in zip(with_picture.question, codes, strict=True)
+        if question
+    ]
+
+
+def _judge_cells(pairs: list[Pair], text: str | None) -> tuple[Cell, ...]:
+    found = against_majority(_table([one for one in pairs if np.isfinite(one[2])]), 0)
+    read = {unit for unit, rater, code in pairs if rater == 0 and np.isfinite(code)}
+    every = [one for one in pairs if np.isfinite(one[2])]
+    every += [(unit, 0, WRONG) for unit, _rater, code in pairs if np.isnan(code) and unit not in read]
+    n, hits = against_majority(_table(every), 0).agreement.n_units, found.agreement.extras["count"]
+    lost = n - found.agreement.n_units  # of those that most people agree about
+    ends = {"worst": int(hits or 0) / n, "best": (int(hits or 0) + lost) / n} if n else {}
+    agreement = replace(found.agreement, extras={**found.agreement.extras, "n_unreadable": lost, **ends})
+    theirs = PrintedValue(text, UNTOLD) if text else None
+    return (
+        Cell(agreement, rounding=Rounding(0, 100), printed=theirs),
+        Cell(found.base_rate, rounding=Rounding(0, 100)),
+        Cell(found.kappa, rounding=Rounding(2)),
+    )
+
+
+def _table(pairs: list[Pair]) -> Ratings:
+    units: dict[tuple[str, str], int] = {}
+    raters: dict[int, int] = {0: 0}
+    rows = {
+        (units.setdefault(unit, len(units)), raters.setdefault(rater, len(raters))): code for unit, rater, code in pairs
+    }
+    unit, rater = np.array(list(rows), np.int64).reshape(-1, 2).T
+    return Ratings(unit, rater, np.array(list(rows.values()), np.float64), len(units), len(raters))
+
+
+VERDICT_TABLES: tuple[TableSpec, ...] = (
+    TableSpec("verdicts", "Figure 11", gettext_lazy("What people say of models' answers"), NEEDS, build_verdicts),
+    TableSpec(
+        "judge", "Section 5", gettext_lazy("The judge beside people"),
+        gettext_lazy("Answers that both the judge and people rated."), build_judge, (RULE, JUDGE),
+    ),
+)  # fmt: skip

@@ -1,0 +1,220 @@
+"""CulturalVQA's answers beside two lists that are brought: how often each stands in a text corpus (Appendix F), and
+titles of English Wikipedia (section 4).
+
+A list is a collection of the benchmark, of which one version counts, by default the newest: `corpus-counts` has an
+entry for each answer with its `count`; `wikipedia-titles` one for each title. `./emic manage import_titles` makes these
+from a dump.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from django.db.models import Max
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from benchmarks.models import Benchmark
+from evaluation.metrics import resampling
+from evaluation.metrics.counts import Floats
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.proportions import share_of, share_of_sums
+from evaluation.metrics.resampling import cluster_sums
+from evaluation.tables.sources import COLLECTION, name_of, title_of
+from evaluation.tables.spec import ActionLink, Cell, MissingData, PrintedValue, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
+from papers.culturalvqa.tables.data import ASKER, OTHER_QUESTIONS, SHARE, Question, questions_of
+from papers.culturalvqa.tables.judgements import FACETS
+from predictions.models import Collection, Entry
+
+COUNTS, TITLES = "corpus-counts", "wikipedia-titles"
+OTHER_CORPUS = gettext_lazy(
+    "Other questions and another corpus; and the paper counts a sample with two answers of a facet once, where counts "
+    "of single answers count it twice."
+)
+RELATIVE = {"food": "46.6", "clothing": "6.5", "drink": "7.8", "rituals": "25.1", "traditions": "13.8"}
+IN_TITLES = "80"
+WHOLE_WORDS = gettext_lazy(
+    "Compared word by word, whole words only: small and capital letters are the same, accents are left out, and every "
+    "other sign stands between words."
+)
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Whole words of a text as they are compared: case-folded, without the accents of Latin, Greek and Cyrillic letters
+    (marks of other scripts are part of their words).
+
+    >>> words_of("Pão_de-queijo: ÀÉ")
+    ('pao', 'de', 'queijo', 'ae')
+    """
+    bare = "".join(one for one in unicodedata.normalize("NFKD", text.casefold()) if not "\u0300" <= one <= "\u036f")
+    kept = (one if unicodedata.category(one)[0] in "LMN" else " " for one in unicodedata.normalize("NFC", bare))
+    return tuple("".join(kept).split())
+
+
+def answer_words(answers: Iterable[str]) -> set[str]:
+    """Every word of these answers."""
+    return {word for answer in answers for word in words_of(answer)}
+
+
+def state_of_lists(benchmark: Benchmark) -> list[int]:
+    """What changes with every list that is brought."""
+    held = Collection.objects.filter(benchmark=benchmark, key__in=(COUNTS, TITLES))
+    newest = Entry.objects.filter(collection__in=list(held.values_list("pk", flat=True))).aggregate(last=Max("pk"))
+    return [newest["last"] or 0]
+
+
+def _list(given: TableInputs, key: str, message: str) -> Collection:
+    """The version that the address asks for, else the newest. Raises MissingData without any, and BadOption."""
+    rows = Collection.objects.filter(benchmark=given.benchmark, key=key, entries__isnull=False).distinct()
+    named = {name_of(one): one for one in rows.order_by("-pk")}
+    if not named:
+        raise MissingData(message, ActionLink("predictions:collection_new", _("Bring the list")))
+    return named[given.choose(COLLECTION, {name: title_of(one) for name, one in named.items()})]
+
+
+def build_in_corpus(given: TableInputs) -> Table:
+    """Appendix F: how often the answers of a facet stand in a corpus, for each of them."""
+    message = _(
+        "Bring the list: a table with the columns key (an answer) and count (how often it stands in the corpus), as a "
+        "collection with the name “Corpus counts”."
+    )
+    held = _list(given, COUNTS, message)
+    counts, unread = _counts(held)
+    found, _people = questions_of(given)
+    facets = _by_facet(found.values())
+    means = {facet: [counts[one] for one in answers if one in counts] for facet, answers in facets.items()}
+    total = sum(float(np.mean(values)) for values in means.values() if values)
+    rows = [
+        Row(facet or _("None"), _corpus_cells(facet, len(facets[facet]), values, total))
+        for facet, values in means.items()
+    ]
+    words: list[Words] = [
+        WHOLE_WORDS,
+        _("An answer is counted once for a facet, however many people gave it. Answers without a count are left out."),
+        _("In percent of all: a facet's occurrences for each answer, of the sum of these over all facets."),
+    ]
+    if unread:
+        words.append(_("Rows whose count is no whole number from 0: %(n)s, left out.") % {"n": f"{unread:,}"})
+    columns: list[Words] = [
+        _("Different answers"), _("With a count"), _("Occurrences"), _("For each answer"), _("In percent of all"),
+        _("Answers that occur, percent"),
+    ]  # fmt: skip
+    return given.table(corner=_("Facet"), columns=columns, rows=rows, words=words)
+
+
+def _counts(held: Collection) -> tuple[dict[tuple[str, ...], int], int]:
+    """By the words of the answer: two spellings that are one answer here have their counts added. And rows unread."""
+    counts: dict[tuple[str, ...], int] = {}
+    unread = 0
+    for key, raw in held.entries.values_list("key", "about__count").iterator():
+        text = str(raw).strip().replace(",", "")
+        if isinstance(raw, bool) or not (text.isascii() and text.isdigit() and len(text) < 16):
+            unread += 1
+            continue
+        words = words_of(key)
+        counts[words] = counts.get(words, 0) + int(text)
+    return counts, unread
+
+
+def _by_facet(questions: Iterable[Question]) -> dict[str, set[tuple[str, ...]]]:
+    """Different answers of each facet, in the paper's order of facets."""
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for one in questions:
+        found.setdefault(one.facet, set()).update(words for text in one.answers if (words := words_of(text)))
+    order = [*(one for one in FACETS if one in found), *sorted(set(found) - set(FACETS))]
+    return {facet: found[facet] for facet in order}
+
+
+def _corpus_cells(facet: str, different: int, counts: list[int], total: float) -> tuple[Cell, ...]:
+    each = resampling.mean(
+        np.array(counts, np.float64),
+        np.arange(len(counts)),
+        scale=resampling.RATIO,
+        method="occurrences for each answer",
+    )
+    share = f"{100 * float(np.mean(counts)) / total:.1f}" if counts and total else ""
+    occur = share_of(sum(one > 0 for one in counts), len(counts), method="share of answers that occur")
+    return (
+        Cell(text=str(different)),
+        Cell(text=str(len(counts))),
+        Cell(text=f"{sum(counts):,}"),
+        Cell(replace(each, resampled="answers"), rounding=Rounding(2)),
+        Cell(text=share, printed=PrintedValue(RELATIVE[facet], OTHER_CORPUS) if facet in RELATIVE else None),
+        Cell(occur, rounding=SHARE),
+    )
+
+
+def build_in_titles(given: TableInputs) -> Table:
+    """Section 4: answers with at least one word in at least one title of English Wikipedia."""
+    message = _(
+        "Bring the list: a table with the column key (a title of English Wikipedia), as a collection with the name "
+        "“Wikipedia titles”. For a whole dump of titles: ./emic manage import_titles."
+    )
+    held = _list(given, TITLES, message)
+    found, _people = questions_of(given)
+    wanted = answer_words(text for one in found.values() for text in one.answers)
+    there = words_in(held.entries.values_list("key", flat=True).iterator(), wanted)
+    countries = sorted({one.country for one in found.values()})
+    groups = [(c, [one for one in found.values() if one.country == c]) for c in countries]
+    rows = [Row(name, _title_cells(some, there)) for name, some in groups]
+    rows.append(Row(_("All"), _title_cells(list(found.values()), there, IN_TITLES)))
+    words: list[Words] = [
+        WHOLE_WORDS,
+        _(
+            "An answer counts when at least one of its words is a word of at least one title, however common the "
+            "word is."
+        ),
+        _("Intervals leave out each question with its answers; for different answers, each answer."),
+    ]
+    columns: list[Words] = [
+        _("Answers"), _("With a word in a title, percent"), _("Different answers"),
+        _("Of these with a word in a title, percent"),
+    ]  # fmt: skip
+    return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
+
+
+def words_in(titles: Iterator[str], wanted: set[str]) -> set[str]:
+    """Which of the words stand in any of the titles, which are read once."""
+    there: set[str] = set()
+    for title in titles:
+        there.update(word for word in words_of(title) if word in wanted)
+    return there
+
+
+def _title_cells(questions: list[Question], there: set[str], theirs: str = "") -> tuple[Cell, ...]:
+    said = [(place, words_of(text)) for place, one in enumerate(questions) for text in one.answers]
+    hits = np.array([bool(there.intersection(words)) for _place, words in said], np.float64)
+    different = {words for _place, words in said}
+    inside = sum(bool(there.intersection(words)) for words in different)
+    rounded = Rounding(0, 100) if theirs else SHARE
+    return (
+        Cell(text=str(len(said))),
+        Cell(_share(hits, [place for place, _words in said]), rounding=rounded,
+             printed=PrintedValue(theirs, OTHER_QUESTIONS) if theirs else None),
+        Cell(text=str(len(different))),
+        Cell(share_of(inside, len(different), method="share of different answers"), rounding=SHARE),
+    )  # fmt: skip
+
+
+def _share(hits: Floats, questions: list[int]) -> Estimate:
+    sums = cluster_sums(np.array(questions, np.int64), hits, np.ones(hits.size))
+    made = share_of_sums(
+        sums, method="share of answers", n_units=int(sums.shape[0]), n_ratings=int(hits.size), extras={}
+    )
+    return replace(made, resampled="questions")
+
+
+NEEDS = gettext_lazy("Questions with answers, and the list.")
+LIST_TABLES: tuple[TableSpec, ...] = (
+    TableSpec(
+        "in-titles", "Section 4", gettext_lazy("Answers with a word in a Wikipedia title"), NEEDS,
+        build_in_titles, (ASKER,),
+    ),
+    TableSpec(
+        "in-corpus", "Appendix F", gettext_lazy("Answers in a text corpus"), NEEDS, build_in_corpus, (ASKER,),
+    ),
+)  # fmt: skip

@@ -1,0 +1,70 @@
+"""ValueGround's figures: with pictures against without."""
+
+from __future__ import annotations
+
+import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from evaluation.figures.drawing import scatter
+from evaluation.figures.estimate_text import estimate_text, list_text, value_of
+from evaluation.figures.figure import Figure
+from evaluation.figures.spec import FigureData, FigureSpec
+from evaluation.metrics.association import pearson_of
+from evaluation.tables.spec import MissingData
+from papers.valueground.tables.answers import known_answers, load_instances
+
+MOST = 12
+
+
+def main_against_text(ground: FigureData) -> Figure:
+    """Each country a point, on the same instances: accuracy of text only across, of the main setting upwards."""
+    of = load_instances(ground)
+    clouds, rows, found = [], [], []
+    for model in of.models:
+        known = known_answers(of, model)
+        dots = []
+        for place, country in enumerate(of.countries):
+            here = known & (of.country == place)
+            if here.any():
+                text = float((of.text[model] == of.gold)[here].mean())
+                main = float((of.main[model] == of.gold)[here].mean())
+                dots.append(scatter.Dot(country, text, main))
+                rows.append((model, country, text, main, int(here.sum())))
+        if not dots:
+            continue
+        r = pearson_of(np.array([d.x for d in dots]), np.array([d.y for d in dots]))
+        said = scatter.correlation_words("r", value_of(r))
+        clouds.append(scatter.Cloud(model, tuple(dots), said, scatter.fitted(tuple(dots))))
+        found.append((model, estimate_text(r)))
+    if not clouds:
+        raise MissingData(
+            _("No model has answered both with pictures and without. Import its answers of both settings.")
+        )
+    drawing = scatter.Scatter(
+        tuple(clouds[:MOST]), _("Accuracy, text only"), _("Accuracy, main"), 0.0, 1.0, diagonal=True
+    )
+    return Figure(
+        key="main-text",
+        title=_("Accuracy with pictures against text only, by country"),
+        alt=list_text(found, _("Pearson's r over countries:")),
+        columns=(_("model"), _("country"), _("text only"), _("main"), _("instances")),
+        rows=tuple(rows),
+        draw=lambda width: scatter.draw(drawing, width),
+        words=(
+            _("Over the instances that have a label and both answers."),
+            _("Dotted: y = x. Dashed: least squares, of four points or more."),
+            *ground.words(),
+        ),
+    )
+
+
+FIGURES = (
+    FigureSpec(
+        "main-text",
+        "Figure 7",
+        gettext_lazy("Accuracy with pictures against text only, by country"),
+        gettext_lazy("Models' answers in the stage “choice” (settings main and text_only), and the survey's counts."),
+        main_against_text,
+    ),
+)

@@ -1,0 +1,383 @@
+"""What ValueGround's tables are made from: each model's answers to (question, source, country), and the labels.
+
+A question is an item's concept (its key, where it has none), a source its condition, a country the unit's target. A
+model's text-only answer may stand with any one source, since words have none: reversals take the answer given with the
+same source, else that of the first source by name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from benchmarks.rules.regions import country_code
+from evaluation.metrics.classification import MISSING, Unreadable, alignment_codes
+from evaluation.metrics.counts import Bools, Floats, Ints
+from evaluation.metrics.estimate import Estimate
+from evaluation.observations import ObservedItem
+from evaluation.tables.spec import MissingData
+from evaluation.tables.table_inputs import TableInputs
+from papers.valueground.survey_labels import Found, Label, Pair, Side, Why, adjust, label, matched, propose, resolve
+from papers.valueground.tables.raters import (
+    ALIGNMENT,
+    CHOICE,
+    MAIN,
+    MATCHING,
+    TEXT,
+    PresentedUnits,
+    presented_units,
+    rows_of,
+)
+
+CODES = {"a": 0, "b": 1}
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Instances:
+    """n instances. ``question``, ``source``, ``country`` (n,) are places in the tuples; ``gold`` (n,) the label's code,
+    MISSING where unscorable; ``margin`` (n,), NaN where unknown. By model, each (n,): ``main`` and ``text`` the codes
+    of its answers, ``own_text`` only those that stand with this very instance, ``aligned`` 1 or 0 or MISSING for the
+    pair of pictures; ``put_main`` and ``put_text`` (n,) whether it was asked about the instance. ``alignments``: by
+    model, of all pairs of pictures, 1, 0 or MISSING, whether it was asked about it, and the number of its question."""
+
+    questions: tuple[str, ...]
+    sources: tuple[str, ...]
+    countries: tuple[str, ...]
+    question: Ints
+    source: Ints
+    country: Ints
+    gold: Ints
+    margin: Floats
+    labels: Mapping[tuple[int, int], Label]
+    known: tuple[Question, ...]
+    main: Mapping[str, Ints]
+    text: Mapping[str, Ints]
+    own_text: Mapping[str, Ints]
+    put_main: Mapping[str, Bools]
+    put_text: Mapping[str, Bools]
+    aligned: Mapping[str, Ints]
+    alignments: Mapping[str, tuple[Ints, Bools, Ints]]
+
+    @property
+    def n(self) -> int:
+        return int(self.question.size)
+
+    @property
+    def models(self) -> list[str]:
+        return sorted({*self.main, *self.text})
+
+    @property
+    def nothing(self) -> Ints:
+        return np.full(self.n, MISSING)
+
+    @property
+    def no_alignments(self) -> tuple[Ints, Bools, Ints]:
+        """Of a model that was asked about no pair of pictures."""
+        size = next((codes.size for codes, *_rest in self.alignments.values()), 0)
+        cluster = next((numbers for *_rest, numbers in self.alignments.values()), np.zeros(0, np.int64))
+        return np.full(size, MISSING), np.zeros(size, bool), cluster
+
+    def main_gold(self, model: str) -> Ints:
+        """(n,) labels of the instances that the model was asked about with pictures; MISSING elsewhere."""
+        return np.where(self.put_main.get(model, False), self.gold, MISSING)
+
+    def text_gold(self, model: str) -> Ints:
+        return np.where(self.put_text.get(model, False), self.gold, MISSING)
+
+    @property
+    def pair(self) -> Ints:
+        """(n,) one number for each question and country."""
+        return self.question * len(self.countries) + self.country
+
+
+def load_instances(given: TableInputs) -> Instances:
+    """Raises MissingData without any answer of a model in the stage `choice`."""
+    put = presented_units(given, CHOICE, lambda codes: np.array([CODES.get(one, MISSING) for one in codes], np.int64))
+    of_question, of_source, questions, sources = _places(put.items)
+    key = (of_question[put.item] * len(sources) + of_source[put.item]) * len(put.targets) + put.target
+    instances, place = np.unique(key, return_inverse=True)
+    country = instances % len(put.targets)
+    question, source = np.divmod(instances // len(put.targets), len(sources))
+    about = _questions(questions, put.items)
+    labels = {(q, c): label_of(one, name) for q, one in enumerate(about) for c, name in enumerate(put.targets)}
+    known = [labels[int(q), int(c)] for q, c in zip(question, country, strict=True)]
+    rows = rows_of(put.raters, put.campaigns)
+    main, put_main = _by_model(put, place, instances.size, rows[MAIN])
+    own, put_text = _by_model(put, place, instances.size, rows[TEXT])
+    pair = question * len(put.targets) + country
+    aligned, alignments = _alignment(given, questions, sources, question, source)
+    return Instances(
+        questions=questions,
+        sources=sources,
+        countries=put.targets,
+        question=question,
+        source=source,
+        country=country,
+        gold=np.array([CODES.get(one.side or "", MISSING) for one in known], np.int64),
+        margin=np.array([np.nan if one.margin is None else one.margin for one in known]),
+        labels=labels,
+        known=about,
+        main=main,
+        text={name: _fill_from_same_pair(codes, pair) for name, codes in own.items()},
+        own_text=own,
+        put_main=put_main,
+        put_text=put_text,
+        aligned=aligned,
+        alignments=alignments,
+    )
+
+
+def _places(items: tuple[ObservedItem, ...]) -> tuple[Ints, Ints, tuple[str, ...], tuple[str, ...]]:
+    """Of each item: the places of its question and its source, and both lists."""
+    names = [one.concept or one.key for one in items]
+    questions, question = np.unique(np.array(names, str), return_inverse=True)
+    sources, source = np.unique(np.array([one.condition for one in items], str), return_inverse=True)
+    return question, source, tuple(questions.tolist()), tuple(sources.tolist())
+
+
+def _by_model(
+    put: PresentedUnits, place: Ints, n: int, rows: Mapping[int, str]
+) -> tuple[dict[str, Ints], dict[str, Bools]]:
+    """Of each row: its codes, and what it was asked about. Where its calls are not known, that is all that anybody was
+    asked in this way: what has no answer could not be read."""
+    anybody = np.zeros(n, bool)
+    anybody[place[np.isin(put.rater, list(rows))]] = True
+    codes, asked = {}, {}
+    for pk, name in sorted(rows.items(), key=lambda one: one[1]):
+        mine = put.rater == pk
+        codes[name] = np.full(n, MISSING)
+        codes[name][place[mine]] = put.code[mine]
+        asked[name] = anybody
+        if pk in put.told:
+            asked[name] = np.zeros(n, bool)
+            asked[name][place[mine]] = True
+    return codes, asked
+
+
+def _fill_from_same_pair(codes: Ints, pair: Ints) -> Ints:
+    """An instance without an answer of its own takes that of the first one of its question and country."""
+    there = np.flatnonzero(codes != MISSING)
+    pairs, first = np.unique(pair[there], return_index=True)
+    if not pairs.size:
+        return codes
+    at = np.minimum(np.searchsorted(pairs, pair), pairs.size - 1)
+    other = np.where(pairs[at] == pair, codes[there[first]][at], MISSING)
+    return np.where(codes != MISSING, codes, other)
+
+
+def _alignment(
+    given: TableInputs, questions: tuple[str, ...], sources: tuple[str, ...], question: Ints, source: Ints
+) -> tuple[dict[str, Ints], dict[str, tuple[Ints, Bools, Ints]]]:
+    """By model: for each instance; and for each pair of pictures."""
+    both: Unreadable = "wrong" if given.chosen.get("same_option") == "wrong" else "left out"
+    try:
+        put = presented_units(given, ALIGNMENT, lambda codes: alignment_codes(codes, both=both))
+    except MissingData:
+        return {}, {}
+    names = [(one.concept or one.key, one.condition) for one in put.items]
+    shown = {name: n for n, name in enumerate(dict.fromkeys(names))}
+    of_item = np.array([shown[name] for name in names])
+    pairs = zip(question, source, strict=True)
+    wanted = np.array([shown.get((questions[q], sources[s]), MISSING) for q, s in pairs])
+    cluster = np.unique(np.array([q for q, _s in shown]), return_inverse=True)[1]
+    rows = rows_of(put.raters, put.campaigns, (MATCHING,))[MATCHING]
+    codes, asked = _by_model(put, of_item[put.item], len(shown), rows)
+    aligned = {name: np.where(wanted == MISSING, MISSING, one[wanted]) for name, one in codes.items()}
+    return aligned, {name: (one, asked[name], cluster) for name, one in codes.items()}
+
+
+# Labels
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is known of a question: counts by country and code, or labels as given."""
+
+    survey: Mapping[str, Mapping[int, float]]
+    pair: Pair | None
+    adjustment: Mapping[int, int | None]
+    labels: Mapping[str, Side]
+    without_pair: Why  # why there is none, where there is none
+    overruled: bool  # `pair` says something else than the options that are shown
+    unmatched: bool  # the options that are shown are not among the survey's
+
+
+def question_of(contexts: Iterable[Mapping[str, Any]]) -> Question:
+    """From the contexts of the question's items, the first that says it: `survey`, `options`, `pair`, `adjustment`,
+    `labels`, as mappings or as JSON."""
+    said: dict[str, Any] = {}
+    for context in contexts:
+        for name in ("survey", "options", "pair", "adjustment", "labels", "option_a", "option_b"):
+            if name not in said and context.get(name):
+                said[name] = _read(context[name])
+    survey = {
+        str(country): counts
+        for country, given in _mapping(said.get("survey")).items()
+        if (counts := _numbers(_mapping(given)))
+    }
+    adjustment = _codes(_mapping(said.get("adjustment")))
+    options = {code: str(text) for code, text in _keys(_mapping(said.get("options"))).items()}
+    shown = (str(said.get("option_a") or ""), str(said.get("option_b") or ""))
+    seen = [code for counts in survey.values() for code, n in adjust(counts, adjustment).items() if n > 0]
+    own, given = matched(shown, options, adjustment) if all(shown) else None, _option_codes(said.get("pair"))
+    pair = own or resolve(given, None) or _ends(options, adjustment)
+    if pair is None and len(options) < 2:
+        pair = resolve(None, shown if all(shown) else None, seen)
+    sides: dict[str, Side] = {"a": "a", "b": "b"}
+    labels = {str(c): sides[str(one)] for c, one in _mapping(said.get("labels")).items() if str(one) in sides}
+    return Question(
+        survey=survey,
+        pair=pair,
+        adjustment=adjustment,
+        labels=labels,
+        without_pair="not_positive" if len(options) > 1 else "codes_unresolved",
+        overruled=own is not None and given is not None and given != (own.a, own.b),
+        unmatched=own is None and all(shown) and bool(options),
+    )
+
+
+def label_of(question: Question, country: str) -> Label:
+    """From the survey's counts; a label that came with the question where there are none."""
+    counts = _of_country(question.survey, country)
+    side = _of_country(question.labels, country)
+    if counts is None and side is not None:
+        return Label(side)
+    found = label(counts, question.pair, question.adjustment)
+    return replace(found, why=question.without_pair) if found.why == "codes_unresolved" else found
+
+
+def _questions(names: tuple[str, ...], items: tuple[ObservedItem, ...]) -> tuple[Question, ...]:
+    contexts: dict[str, list[Mapping[str, Any]]] = {name: [] for name in names}
+    for one in items:
+        contexts[one.concept or one.key].append(one.context)
+    return tuple(question_of(contexts[name]) for name in names)
+
+
+def _of_country(table: Mapping[str, T], country: str) -> T | None:
+    """By its own name, else by another name of the same country."""
+    if country in table:
+        return table[country]
+    code = country_code(country)
+    return next((value for name, value in table.items() if country_code(name) == code), None)
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _whole(value: Any) -> int | None:
+    try:
+        return int(str(value).strip())
+    except ValueError:
+        return None
+
+
+def _keys(table: Mapping[str, Any]) -> dict[int, Any]:
+    return {code: value for name, value in table.items() if (code := _whole(name)) is not None}
+
+
+def _numbers(table: Mapping[str, Any]) -> dict[int, float]:
+    found = {code: value for code, value in _keys(table).items() if isinstance(value, (int, float, str))}
+    return {code: float(value) for code, value in found.items() if _is_count(value)}
+
+
+def _is_count(value: Any) -> bool:
+    try:
+        return 0 <= float(value) < float("inf")
+    except ValueError:
+        return False
+
+
+def _codes(table: Mapping[str, Any]) -> dict[int, int | None]:
+    """{code: new code}; an empty new code leaves the answer out, as the survey's adjustment table writes it."""
+    return {code: None if new in (None, "") else _whole(new) for code, new in _keys(table).items()}
+
+
+def _option_codes(value: Any) -> tuple[int, int] | None:
+    """The codes of A and B: {"a": 1, "b": 4} or [1, 4]."""
+    row = [value.get("a"), value.get("b")] if isinstance(value, Mapping) else value
+    if not isinstance(row, (list, tuple)) or len(row) != 2:
+        return None
+    a, b = (_whole(one) for one in row)
+    return None if a is None or b is None else (a, b)
+
+
+def _ends(options: Mapping[int, str], adjustment: Mapping[int, int | None]) -> Pair | None:
+    proposal = propose(options, adjustment)
+    return Pair(proposal.a, proposal.b, "ends") if proposal else None
+
+
+def counted_words(of: Instances) -> list[str]:
+    """Denominators, and what is not in them, in words."""
+    why = Counter(one.why for one in of.labels.values())
+    sources = ngettext("%(n)s source of pictures.", "%(n)s sources of pictures.", len(of.sources))
+    pairs = _("%(scorable)s of %(all)s pairs of question and country have a label;") % {
+        "scorable": why[None],
+        "all": len(of.labels),
+    }
+    return [f"{pairs} {sources % {'n': len(of.sources)}}", *_left_out(why)]
+
+
+def _left_out(why: Mapping[Why | None, int]) -> list[str]:
+    reasons = (
+        ngettext("%(n)s exact tie", "%(n)s exact ties", why["tie"]) % {"n": why["tie"]},
+        _("%(n)s without counts") % {"n": why["no_counts"]},
+        _("%(n)s whose options have no codes") % {"n": why["codes_unresolved"]},
+        _("%(n)s where an option's code is not above 0") % {"n": why["not_positive"]},
+    )
+    return [_("Left out: %(reasons)s.") % {"reasons": ", ".join(reasons)}]
+
+
+def code_words(of: Instances) -> list[str]:
+    """Which codes were taken for A and B, from where, and what is doubtful about them."""
+    where: dict[Found, str] = {
+        "options": _("Codes of options A and B, of the texts shown:"),
+        "metadata": _("Codes of A and B, as “pair” gives them:"),
+        "ends": _("Codes of A and B, taken from the two ends of the survey's options:"),
+        "prefix": _("Codes of A and B, of the numbers their texts begin with:"),
+        "extremes": _("Codes of A and B, the least and the greatest that were counted:"),
+    }
+    known = list(zip(of.questions, of.known, strict=True))
+    said = []
+    for found, words in where.items():
+        taken = [f"{name} ({k.pair.a}, {k.pair.b})" for name, k in known if k.pair and k.pair.found == found]
+        said += [f"{words} {', '.join(taken)}."] if taken else []
+    outside = [f"{of.questions[q]} {of.countries[c]}" for (q, c), one in sorted(of.labels.items()) if one.out_of_range]
+    doubts = (
+        (_("The mean is not between the two codes, and the label is only the nearer one:"), outside),
+        (_("“pair” names other codes than the texts shown have; the texts count:"), _named(known, "overruled")),
+        (_("The texts shown are not among the survey's options; check the codes:"), _named(known, "unmatched")),
+    )
+    return [*said, *(f"{words} {', '.join(names)}." for words, names in doubts if names)]
+
+
+def _named(known: list[tuple[str, Question]], name: str) -> list[str]:
+    return [question for question, one in known if getattr(one, name)]
+
+
+def known_answers(of: Instances, model: str) -> Bools:
+    """(n,) instances with a label and both of the model's answers."""
+    sides = (of.gold, of.main.get(model, of.nothing), of.text.get(model, of.nothing))
+    return np.asarray(np.all([one != MISSING for one in sides], axis=0))
+
+
+def counted(count: int, of: int) -> Estimate:
+    """How many of how many, as a number that has no interval."""
+    return Estimate.of(float(count), method="count", n_units=of, n_raters=0, n_ratings=of)

@@ -1,0 +1,103 @@
+"""ValueGround's tables. Its numbers of models are in `valueground_accuracy.py` and `valueground_reversal.py`, those of
+its pairs of pictures in `valueground_rubric.py`; here is the list of them, and the labels that they rest on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from evaluation.metrics.proportions import share
+from evaluation.tables.known_models import about_models
+from evaluation.tables.spec import Cell, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
+from papers.valueground.tables.accuracy import (
+    PERCENT,
+    SAME_OPTION,
+    UNREADABLE,
+    WHOLE,
+    build_bands,
+    build_countries,
+    build_settings,
+)
+from papers.valueground.tables.answers import code_words, counted, counted_words, load_instances
+from papers.valueground.tables.raters import CHOICE
+from papers.valueground.tables.reversal import (
+    BINS,
+    POOLING,
+    build_reversals,
+    build_reversals_by_country,
+    build_reversals_by_margin,
+    build_transfer,
+)
+from papers.valueground.tables.rubric import RUBRIC_TABLES
+
+NEEDS = gettext_lazy("Models' answers in the stage “choice” (settings main and text_only), and the survey's counts.")
+NEEDS_ALIGNMENT = gettext_lazy("The same, and models' answers in the stage “alignment”.")
+
+REASONS = ("tie", "no_counts", "codes_unresolved", "not_positive")
+
+
+def build_labels(given: TableInputs) -> Table:
+    """What each country's labels are, and what has none: the denominators of all the rest."""
+    of = load_instances(given)
+    n = len(of.questions)
+    rows = []
+    for c, name in enumerate(of.countries):
+        labels = [of.labels[q, c] for q in range(n)]
+        scorable = np.array([one.side is not None for one in labels], bool)
+        counts = [
+            *(sum(one.side == side for one in labels) for side in ("a", "b")),
+            *(sum(one.why == why for one in labels) for why in REASONS),
+            sum(one.out_of_range for one in labels),
+            sum(one.n_zero > 0 and one.why != "not_positive" for one in labels),
+        ]
+        numbers = [Cell(counted(count, n), rounding=WHOLE) for count in counts]
+        left = ", ".join(question for question, one in zip(of.questions, labels, strict=True) if one.side is None)
+        rows.append(Row(name, (Cell(share(scorable), rounding=PERCENT), *numbers, Cell(text=left))))
+    columns: list[Words] = [
+        _("With a label"),
+        _("Label A"),
+        _("Label B"),
+        _("Exact tie"),
+        _("No counts"),
+        _("Options without codes"),
+        _("An option's code not above 0"),
+        _("Mean outside the options"),
+        _("A code 0 left out"),
+        _("Not scorable"),
+    ]
+    words: list[Words] = [
+        *counted_words(of),
+        *code_words(of),
+        _("Questions; the first column in percent. A mean outside the options and a code 0 left out are told besides."),
+    ]
+    return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
+
+
+ABOUT = (UNREADABLE, SAME_OPTION)
+SPECS: tuple[TableSpec, ...] = (
+    *RUBRIC_TABLES,
+    TableSpec(
+        "figure-3", "Figure 3", gettext_lazy("Accuracy of models by country"), NEEDS, build_countries, (UNREADABLE,)
+    ),
+    TableSpec("table-2", "Table 2", gettext_lazy("Accuracy by setting"), NEEDS_ALIGNMENT, build_settings, ABOUT),
+    TableSpec("table-5", "Table 5", gettext_lazy("Cross-modal reversal by model"), NEEDS, build_reversals),
+    TableSpec(
+        "table-6",
+        "Table 6",
+        gettext_lazy("Cross-modal reversal by country"),
+        NEEDS,
+        build_reversals_by_country,
+        (POOLING,),
+    ),
+    TableSpec(
+        "table-7", "Table 7", gettext_lazy("Reversal by midpoint margin"), NEEDS, build_reversals_by_margin, (BINS,)
+    ),
+    TableSpec("table-8", "Table 8", gettext_lazy("From text-only to main, by country"), NEEDS, build_transfer),
+    TableSpec("labels", "", gettext_lazy("Labels from the survey"), NEEDS, build_labels),
+    TableSpec("bands", "", gettext_lazy("Places of the models"), NEEDS, build_bands),
+    about_models(stage=(CHOICE, "choice")),
+)
+TABLES = {"valueground": SPECS}

@@ -1,0 +1,237 @@
+"""ValueGround: does a model turn when options become pictures, by model, country and margin; and how the accuracy of
+countries in words goes with that in pictures. Intervals leave out each question in turn, or each country where these
+are the points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from evaluation.metrics.association import KINDS, correlation_of
+from evaluation.metrics.averages import DIFFERENCES, mean_over_countries
+from evaluation.metrics.classification import MISSING
+from evaluation.metrics.counts import Bools, Floats, Ints
+from evaluation.metrics.estimate import Estimate
+from evaluation.tables.printed_values import printed
+from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Row, Table, Words
+from evaluation.tables.table_inputs import TableInputs
+from papers.valueground.metrics import equal_frequency, reversals
+from papers.valueground.tables.accuracy import (
+    PAPERS_NAME,
+    PERCENT,
+    THREE,
+    WHOLE,
+    ModelOutcomes,
+    by_country,
+    mean_difference,
+    mean_of,
+)
+from papers.valueground.tables.answers import Instances, counted, counted_words, known_answers, load_instances
+
+POOLING = Option(
+    "over_models",
+    gettext_lazy("Over models"),
+    {"pooled": gettext_lazy("their answers pooled"), "mean": gettext_lazy("the mean of the models' rates")},
+)
+BINS = Option("bins", gettext_lazy("Bins of equal size"), {"5": "5", "3": "3", "4": "4", "10": "10"})
+KINDS_OF_REVERSAL = ("reversal", "harmful", "beneficial")
+REVERSAL_COLUMNS: list[Words] = [
+    gettext_lazy("Reversal"), gettext_lazy("Harmful"), gettext_lazy("Beneficial"), gettext_lazy("Accuracy drop"),
+]  # fmt: skip
+SAME_INSTANCES = gettext_lazy(
+    "In percent, over instances with a label and both answers. Harmful and beneficial add up to reversal; harmful less "
+    "beneficial is the drop in accuracy from text-only to main."
+)
+
+
+def build_reversals(given: TableInputs) -> Table:
+    of = load_instances(given)
+    rows = []
+    for model in _both(of):
+        found = reversals(of.text[model], of.main[model], of.gold, of.question)
+        estimates = (found.reversal, found.harmful, found.beneficial, found.drop)
+        cells = [
+            Cell(one, rounding=PERCENT, printed=printed("valueground_table_5", name, model=model))
+            for name, one in zip((*KINDS_OF_REVERSAL, ""), estimates, strict=True)
+        ]
+        rows.append(Row(model, tuple(cells)))
+    words: list[Words] = [
+        *counted_words(of),
+        *_lacking(of),
+        SAME_INSTANCES,
+        _("Intervals leave out each question in turn."),
+    ]
+    return given.table(corner=_("Model"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
+
+
+def _both(of: Instances) -> list[str]:
+    """Models that answered both settings."""
+    models = sorted(set(of.main) & set(of.text))
+    if not models:
+        raise MissingData(_("No model has answered both settings, main and text_only, yet. Import its answers."))
+    return models
+
+
+def _lacking(of: Instances) -> list[Words]:
+    """Who is in none of these numbers, and why."""
+    names = sorted(set(of.models) - (set(of.main) & set(of.text)))
+    text = _("Not in this table, without answers in both settings, main and text_only: %(names)s.")
+    return [text % {"names": "; ".join(names)}] if names else []
+
+
+def build_reversals_by_country(given: TableInputs) -> Table:
+    of = load_instances(given)
+    models = _both(of)
+    rows = []
+    for name, here in by_country(of):
+        estimates = _over_models(of, models, here, given.chosen["over_models"] == "mean")
+        cells = [
+            Cell(
+                one,
+                rounding=PERCENT,
+                printed=printed("valueground_table_6", kind, country=PAPERS_NAME.get(name, name)),
+            )
+            for kind, one in zip((*KINDS_OF_REVERSAL, ""), estimates, strict=True)
+        ]
+        rows.append(Row(name, tuple(cells)))
+    words: list[Words] = [
+        *counted_words(of), *_lacking(of), SAME_INSTANCES,
+        _("Intervals leave out each question in turn; they are for these models and countries."),
+    ]  # fmt: skip
+    return given.table(corner=_("Country"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
+
+
+def _over_models(of: Instances, models: Sequence[str], here: Bools, averaged: bool) -> list[Estimate]:
+    """Reversal, harmful, beneficial and drop, over models; pooled or the mean of the models' rates."""
+    if not averaged:
+        text, main = (np.concatenate([side[m][here] for m in models]) for side in (of.text, of.main))
+        gold, question = (np.tile(side[here], len(models)) for side in (of.gold, of.question))
+        found = reversals(text, main, gold, question)
+        return [found.reversal, found.harmful, found.beneficial, found.drop]
+    kinds: list[list[ModelOutcomes]] = [[], [], []]
+    drops: list[tuple[ModelOutcomes, ModelOutcomes]] = []
+    for model in models:
+        counted = np.asarray(known_answers(of, model) & here)
+        before, after = of.text[model] == of.gold, of.main[model] == of.gold
+        for place, true in enumerate((before != after, before & ~after, ~before & after)):
+            kinds[place].append(ModelOutcomes(np.asarray(true), counted))
+        drops.append((ModelOutcomes(np.asarray(before), counted), ModelOutcomes(np.asarray(after), counted)))
+    return [*(mean_of(one, of.question) for one in kinds), mean_difference(of, drops)]
+
+
+def build_reversals_by_margin(given: TableInputs) -> Table:
+    of = load_instances(given)
+    models = _both(of)
+    usable = np.isfinite(of.margin) & (of.gold != MISSING)
+    pairs, first = np.unique(of.pair[usable], return_index=True)
+    if not pairs.size:
+        raise MissingData(_("No question has a survey's counts, so no country has a margin. Bring the counts."))
+    count = int(given.chosen["bins"])
+    try:
+        cut = equal_frequency(of.margin[usable][first], count)
+    except ValueError as problem:
+        text = _("Too few pairs of question and country differ in their margin for %(count)s bins.")
+        raise MissingData(text % {"count": count}) from problem
+    of_instance = np.full(of.n, MISSING)
+    of_instance[usable] = cut.bin[np.searchsorted(pairs, of.pair[usable])]
+    rows = []
+    for number in range(count):
+        found = _over_models(of, models, np.asarray(of_instance == number), False)[0]
+        last = number == count - 1
+        low, high = (f"{edge:.3f}" for edge in cut.edges[number : number + 2])
+        size = int(cut.sizes[number])
+        cells = (
+            Cell(text=f"[{low}, {high}{']' if last else ')'}", printed=_bin(count, number, "range")),
+            Cell(counted(size, len(pairs)), rounding=WHOLE, printed=PrintedValue("573") if count == 5 else None),
+            Cell(found, rounding=PERCENT, printed=_bin(count, number, "reversal")),
+        )
+        rows.append(Row(_("Bin %(number)s") % {"number": number + 1}, cells))
+    columns: list[Words] = [_("Margin"), _("Pairs of question and country"), _("Reversal")]
+    outside = sum(one.out_of_range for one in of.labels.values())
+    words: list[Words] = [
+        *counted_words(of),
+        *_lacking(of),
+        _("Margin: how far the country's mean lies from the middle of the two options, 0 to 0.5."),
+        _("Equal margins stay in one bin."),
+        _("Mean outside the two options: %(count)s pairs of question and country.") % {"count": outside},
+        _("In percent, models and sources pooled. Intervals leave out each question in turn."),
+    ]  # fmt: skip
+    return given.table(corner=_("Bin"), columns=columns, rows=rows, words=words)
+
+
+def _changes(rates: Sequence[tuple[Floats, Floats, Ints]]) -> list[Estimate]:
+    """For each country main less text-only, averaged over the models that have both."""
+    changes, answers = (np.stack(part) for part in zip(*((main - text, n) for text, main, n in rates), strict=True))
+    made = []
+    for change, n in zip(changes.T, answers.T, strict=True):
+        known = np.isfinite(change)
+        sizes: dict[str, Any] = {
+            "n_units": int(n[known].sum()), "n_raters": int(known.sum()), "n_ratings": int(n[known].sum())}  # fmt: skip
+        method = "difference of shares"
+        if known.any():
+            made.append(Estimate.of(float(change[known].mean()), method=method, **sizes))
+        else:
+            made.append(Estimate.undefined(reason="nothing_counted", method=method))
+    return made
+
+
+def _bin(count: int, number: int, column: str) -> PrintedValue | None:
+    return printed("valueground_table_7", column, bin=str(number + 1)) if count == 5 else None
+
+
+def _by_country_rates(of: Instances, model: str) -> tuple[Floats, Floats, Ints]:
+    """(C,) accuracy in text-only and in main, NaN where a country has no answer; and (C,) how many answers both rest
+    on."""
+    rates, answers = [], np.zeros(len(of.countries), np.int64)
+    for codes in (of.own_text.get(model, of.nothing), of.main.get(model, of.nothing)):
+        counted = (codes != MISSING) & (of.gold != MISSING)
+        hits = np.bincount(of.country[counted], (codes == of.gold)[counted], len(of.countries))
+        n = np.bincount(of.country[counted], minlength=len(of.countries))
+        rates.append(np.divide(hits, n, out=np.full(n.shape, np.nan), where=n > 0))
+        answers += n
+    return rates[0], rates[1], answers
+
+
+def build_transfer(given: TableInputs) -> Table:
+    of = load_instances(given)
+    models = _both(of)
+    rates = {model: _by_country_rates(of, model) for model in models}
+    rows = [Row(model, _transfer_cells([rates[model]], model)) for model in models]
+    rows.append(Row(_("Pooled"), _transfer_cells([rates[model] for model in models], "Pooled")))
+    columns: list[Words] = [_("Pearson"), _("Spearman"), _("Main less text"), _("Countries with main below text")]
+    words: list[Words] = [
+        *counted_words(of),
+        *_lacking(of),
+        _(
+            "Points are countries; in the last row, each country with each model. Intervals of its correlations leave "
+            "out each country; its difference is each country's mean over models, averaged over countries."
+        ),
+    ]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+
+
+def _transfer_cells(rates: Sequence[tuple[Floats, Floats, Ints]], name: str) -> tuple[Cell, ...]:
+    """The row of one model, or of several pooled; ``rates`` of each model as `_by_country_rates` makes them."""
+    text, main = (np.concatenate([of_model[side] for of_model in rates]) for side in (0, 1))
+    both = np.isfinite(text) & np.isfinite(main)
+    clusters = np.tile(np.arange(rates[0][0].size), len(rates)) if len(rates) > 1 else None
+    change = mean_over_countries(_changes(rates), DIFFERENCES)
+    cells = [
+        Cell(
+            correlation_of(text, main, kind, clusters=clusters),
+            rounding=THREE,
+            printed=printed("valueground_table_8", kind, model=name),
+        )
+        for kind in KINDS
+    ]
+    below = f"{int((main < text)[both].sum())}/{int(both.sum())}"
+    return (
+        *cells,
+        Cell(change, rounding=PERCENT, printed=printed("valueground_table_8", "difference", model=name)),
+        Cell(text=below, printed=printed("valueground_table_8", "below", model=name)),
+    )

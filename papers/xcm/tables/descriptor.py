@@ -1,0 +1,309 @@
+"""3XCM, third question: does naming a country help? Tables 3 and 14 to 19.
+
+Six candidates for each trial. Drift joins a run over queries that name a country with the same model's run over the
+plain ones: by the trial's key, and only where both had the same candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from evaluation.metrics import resampling
+from evaluation.metrics.counts import Bools, Floats
+from evaluation.metrics.drift import similarity_drift
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.paired_tests import adjusted
+from evaluation.tables.printed_values import printed
+from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import TableInputs
+from papers.xcm import metrics as forced_choice
+from papers.xcm.tables.association import PERCENT, POOLING, ROLES, TIES, credit_of, wins, wins_by_country
+from papers.xcm.tables.trials import (
+    SIX,
+    TrialScores,
+    choices_of,
+    countries_of,
+    select_query_sets,
+    with_both_queries,
+    with_trials,
+)
+
+NEEDS = gettext_lazy("Similarities of a model for trials of six candidates whose queries name a country.")
+BOTH = gettext_lazy("Similarities of one model for the same trials of six, with and without a country in the query.")
+TRIALS = gettext_lazy("The paper's p follow from its Table 3 with 11,758 trials, not with 11,724.")
+CORRECTION = Option(
+    "correction",
+    gettext_lazy("The p values are"),
+    {
+        "none": gettext_lazy("not corrected for the number of tests, as in the paper"),
+        "holm": gettext_lazy("corrected over this table by Holm"),
+        "bh": gettext_lazy("corrected over this table by Benjamini and Hochberg"),
+    },
+)
+TEST = Option(
+    "p",
+    gettext_lazy("p is computed"),
+    {
+        "trials": gettext_lazy("by trials, as in the paper: chi-square of the wins"),
+        "clusters": gettext_lazy("by clusters: sign-flip permutation of each concept and country"),
+    },
+)
+PAIRS = {  # Diff is of the first less the second
+    "language": ("object_relevant", "object_language_biased"),
+    "descriptor": ("descriptor_relevant", "language_biased"),
+}
+NO_SIX = gettext_lazy("No run has trials of six candidates. Import trials and similarities.")
+
+
+def six_candidate_runs(given: TableInputs) -> list[TrialScores]:
+    """Runs over trials of six whose queries name a country, of one collection. Raises MissingData without any."""
+    runs = given.runs("forced_choice", with_trials(len(SIX), described=True))
+    found = [one for one in choices_of(runs, SIX) if one.described]
+    if not found:
+        raise MissingData(NO_SIX)
+    return select_query_sets(found, "descriptor")
+
+
+def build_overall(given: TableInputs) -> Table:
+    rows = []
+    for one in six_candidate_runs(given):
+        rates = wins(given, one, credit_of(given, one))
+        cells = [
+            Cell(rate, rounding=PERCENT, printed=printed("xcm_table_3", role, model=one.label))
+            for role, rate in zip(SIX, rates, strict=True)
+        ]
+        rows.append(Row(one.label, tuple(cells), one.group))
+    columns: list[Words] = [ROLES[role] for role in SIX]
+    words: list[Words] = [_("Wins in percent of trials; intervals leave out each concept and country in turn.")]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+
+
+def build_wins_by_country(given: TableInputs) -> Table:
+    return wins_by_country(given, six_candidate_runs(given), SIX, "xcm_table_14")
+
+
+_TEST_EXTRAS = ("first", "second", "test", "chi_square", "n_permutations", "exact")
+Tested = dict[tuple[int, str], tuple[Estimate, Estimate]]  # by the run's place and the column: Diff and p
+
+
+def contrast(
+    given: TableInputs, credit: Floats, clusters: npt.NDArray[np.str_], pair: str
+) -> tuple[Estimate, Estimate]:
+    """Diff and p of a pair of types, by the test that the option names."""
+    first, second = (SIX.index(role) for role in PAIRS[pair])
+    by_clusters = given.chosen["p"] == "clusters"
+    diff = forced_choice.difference_of_wins(
+        credit, first, second, clusters, test="by clusters" if by_clusters else "by trials"
+    )
+    method, p, n = "sign-flip permutation" if by_clusters else "chi-square", diff.extras.get("p"), diff.n_units
+    if not isinstance(p, float):
+        return diff, Estimate.undefined(reason="nothing_counted", method=method, n_units=n)
+    counted = {key: diff.extras[key] for key in _TEST_EXTRAS if key in diff.extras}
+    return diff, Estimate.of(p, method=method, n_units=n, n_raters=1, n_ratings=n, extras=counted)
+
+
+def corrected(given: TableInputs, tested: Tested) -> Tested:
+    """p corrected over all tests of the table, where the option says so; the one of the test itself stays in extras."""
+    how = given.chosen["correction"]
+    if how not in ("holm", "bh"):
+        return tested
+    values = adjusted([p.value for _diff, p in tested.values()], "holm" if how == "holm" else "benjamini-hochberg")
+    made = {}
+    for (place, (diff, p)), value in zip(tested.items(), values, strict=True):
+        if p.value is not None:
+            p = replace(p, value=float(value), extras={**p.extras, "uncorrected": p.value})
+        made[place] = diff, p
+    return made
+
+
+def build_tests(given: TableInputs) -> Table:
+    found = six_candidate_runs(given)
+    credits = [credit_of(given, one) for one in found]
+    tested = corrected(given, {
+        (n, pair): contrast(given, credits[n], one.clusters, pair) for n, one in enumerate(found) for pair in PAIRS
+    })  # fmt: skip
+    rows = []
+    for n, one in enumerate(found):
+        rates = dict(zip(SIX, forced_choice.win_rates(credits[n], one.clusters), strict=True))
+        cells = []
+        for pair, roles in PAIRS.items():
+            diff, p = tested[n, pair]
+            made = {**{role: rates[role] for role in roles}, f"{pair}_difference": diff, f"{pair}_p": p}
+            for name, value in made.items():
+                theirs = printed("xcm_table_15", name, TRIALS if name == "language_p" else "", model=one.label)
+                cells.append(Cell(value, rounding=Rounding(3), printed=theirs))
+        rows.append(Row(one.label, tuple(cells), one.group))
+    columns: list[Words] = []
+    for roles in PAIRS.values():
+        columns += [*(ROLES[role] for role in roles), _("Diff"), "p"]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=_test_words(given))
+
+
+def _test_words(given: TableInputs) -> list[Words]:
+    words: list[Words] = [_("Diff: win rate of the first type less that of the second.")]
+    if given.chosen["p"] == "clusters":
+        words.append(
+            _(
+                "p: by clusters. The sign of each concept and country's difference of wins is flipped at random: all "
+                "patterns with up to 13 clusters, else 10,000 drawn ones."
+            )
+        )
+    else:
+        words.append(
+            _(
+                "p: by trials, chi-square of the two types' wins with 1 degree of freedom, as in the paper. It treats "
+                "trials as independent, but trials of one concept and country share a query. The interval of Diff "
+                "does not treat them so. Choose p by clusters for a test that matches it."
+            )
+        )
+    return words
+
+
+def build_tests_by_country(pair: str, table: str, given: TableInputs) -> Table:
+    found = six_candidate_runs(given)
+    countries = countries_of(found)
+    tested: Tested = {}
+    for n, one in enumerate(found):
+        credit = credit_of(given, one)
+        for country in countries:
+            mask = one.countries == country
+            tested[n, country] = contrast(given, credit[mask], one.clusters[mask], pair)
+    tested = corrected(given, tested)
+    rows = []
+    for n, one in enumerate(found):
+        for part, (name, label) in enumerate((("difference", _("Diff")), ("p", "p"))):
+            cells = [
+                Cell(tested[n, c][part], rounding=Rounding(2), printed=printed(table, c, model=one.label, measure=name))
+                for c in countries
+            ]
+            rows.append(Row(label, tuple(cells), one.label))
+    first, second = PAIRS[pair]
+    said = _("First: %(first)s. Second: %(second)s.") % {"first": ROLES[first], "second": ROLES[second]}
+    return given.table(corner=_("Measure"), columns=list(countries), rows=rows, words=[said, *_test_words(given)])
+
+
+@dataclass(frozen=True, eq=False)
+class TrialDrift:
+    """A model's trials with both queries: `drift` (n, 6), NaN where a candidate is not the same or not scored."""
+
+    choices: TrialScores
+    drift: Floats
+
+    def mean(self, role: str, mask: Bools | None = None) -> Estimate:
+        values = self.drift[:, SIX.index(role)]
+        keep = np.isfinite(values) & (True if mask is None else mask)
+        return resampling.mean(values[keep], self.choices.clusters[keep], method="similarity drift")
+
+
+def drifts(given: TableInputs) -> list[TrialDrift]:
+    """For every run whose queries name a country: with the plain run of the same model and system prompt."""
+    found = choices_of(given.runs("forced_choice", with_both_queries), SIX)
+    plain = [one for one in found if not one.described]
+    made = []
+    for one in select_query_sets((one for one in found if one.described), "descriptor"):
+        pairs = (_trial_drift(one, other) for other in plain if _same_model(one, other))
+        made += [pair for pair in pairs if np.isfinite(pair.drift).any()][:1]
+    if not made:
+        raise MissingData(_("No model has similarities for the same six candidates with and without a country's name."))
+    return made
+
+
+def _same_model(one: TrialScores, other: TrialScores) -> bool:
+    of = [(run.rater_id, run.collection_id, run.system_prompt) for run in (one.run, other.run)]
+    return of[0] == of[1]
+
+
+def _trial_drift(described: TrialScores, plain: TrialScores) -> TrialDrift:
+    place = {trial.key: n for n, trial in enumerate(plain.trials)}
+    before = np.full(described.similarity.shape, np.nan)
+    for n, trial in enumerate(described.trials):
+        other = place.get(trial.key)
+        if other is None:
+            continue
+        same = [plain.trials[other].roles[role] == trial.roles[role] for role in SIX]
+        before[n] = np.where(same, plain.similarity[other], np.nan)
+    return TrialDrift(described, similarity_drift(described.similarity, before))
+
+
+def build_drift_by_country(given: TableInputs) -> Table:
+    found = drifts(given)
+    countries = countries_of(one.choices for one in found)
+    rows = []
+    for one in found:
+        label = one.choices.label
+        cells = [
+            Cell(
+                one.mean("correct", one.choices.countries == c),
+                rounding=Rounding(2, 100),
+                printed=printed("xcm_table_18", c, model=label),
+            )
+            for c in countries
+        ]
+        rows.append(Row(label, tuple(cells), one.choices.group))
+    words: list[Words] = [_("Times 100, of the correct candidate; by the country whose language the query is in.")]
+    return given.table(corner=_("Model"), columns=list(countries), rows=rows, words=words)
+
+
+def build_drift_by_role(given: TableInputs) -> Table:
+    rows = [
+        Row(
+            one.choices.label, tuple(Cell(one.mean(role), rounding=Rounding(2, 100)) for role in SIX), one.choices.group
+        )
+        for one in drifts(given)
+    ]
+    columns: list[Words] = [ROLES[role] for role in SIX]
+    return given.table(corner=_("Model"), columns=columns, rows=rows, words=[_("Times 100.")])
+
+
+def build_drift_by_concept(given: TableInputs) -> Table:
+    """Table 19: the paper prints one model, GME-Qwen2-7B."""
+    found = drifts(given)
+    of = [np.array([str(t.about.get("concept") or "") for t in one.choices.trials], np.str_) for one in found]
+    concepts = sorted({str(name) for names in of for name in names} - {""})
+    made = {c: [one.mean("correct", names == c) for one, names in zip(found, of, strict=True)] for c in concepts}
+    rows = [
+        Row(c, tuple(_of_concept(c, found, made[c])), "") for c in sorted(concepts, key=lambda c: -_number(made[c][0]))
+    ]
+    columns: list[Words] = [one.choices.label for one in found]
+    words: list[Words] = [_("Of the correct candidate; the first column's largest drift on top.")]
+    return given.table(corner=_("Concept"), columns=columns, rows=rows, words=words)
+
+
+def _number(value: Estimate) -> float:
+    return value.value if value.value is not None else float("-inf")
+
+
+def _of_concept(concept: str, found: Sequence[TrialDrift], values: Sequence[Estimate]) -> list[Cell]:
+    return [
+        Cell(
+            value,
+            rounding=Rounding(4),
+            printed=printed("xcm_table_19", "drift", concept=concept) if one.choices.label == "GME-Qwen2-7B" else None,
+        )
+        for one, value in zip(found, values, strict=True)
+    ]
+
+
+TABLES = (
+    TableSpec("descriptor", "Table 3", gettext_lazy("With a country's name"), NEEDS, build_overall, (TIES, POOLING)),
+    TableSpec(
+        "descriptor-countries", "Table 14", gettext_lazy("With a country's name, by country"), NEEDS,
+        build_wins_by_country, (TIES,),
+    ),
+    TableSpec("tests", "Table 15", gettext_lazy("What decides where the object or the country is missed"), NEEDS,
+              build_tests, (TIES, TEST, CORRECTION)),
+    TableSpec("tests-language", "Table 16", gettext_lazy("The query's language, by country"), NEEDS,
+              partial(build_tests_by_country, "language", "xcm_table_16"), (TIES, TEST, CORRECTION)),
+    TableSpec("tests-descriptor", "Table 17", gettext_lazy("The country's name, by country"), NEEDS,
+              partial(build_tests_by_country, "descriptor", "xcm_table_17"), (TIES, TEST, CORRECTION)),
+    TableSpec("drift", "Table 18", gettext_lazy("Similarity drift by country"), BOTH, build_drift_by_country),
+    TableSpec("drift-concepts", "Table 19", gettext_lazy("Similarity drift by concept"), BOTH, build_drift_by_concept),
+    TableSpec("drift-candidates", "", gettext_lazy("Similarity drift by candidate"), BOTH, build_drift_by_role),
+)  # fmt: skip
