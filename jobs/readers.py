@@ -24,14 +24,18 @@ def site_failures(since: datetime) -> QuerySet[Job]:
 
 def counts(job: Job) -> list[tuple[str, str, int]]:
     """Outcome, its words, how many rows: kept by the worker, so no row is counted here."""
-    kept = job.result.get("counts", {})
-    return [(one.value, str(one.label), kept[one.value]) for one in JobRow.Outcome if kept.get(one.value)]
+    stored_counts = job.result.get("counts", {})
+    return [
+        (outcome.value, str(outcome.label), stored_counts[outcome.value])
+        for outcome in JobRow.Outcome
+        if stored_counts.get(outcome.value)
+    ]
 
 
 def remarks(job: Job, labels: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Label of a reason, how many rows were taken with it."""
-    kept = job.result.get("remarks", {})
-    return [(str(label), kept[reason]) for reason, label in labels.items() if kept.get(reason)]
+    stored_remarks = job.result.get("remarks", {})
+    return [(str(label), stored_remarks[reason]) for reason, label in labels.items() if stored_remarks.get(reason)]
 
 
 def page(job: Job, *, only_errors: bool, after: int) -> tuple[list[JobRow], int | None]:
@@ -39,8 +43,8 @@ def page(job: Job, *, only_errors: bool, after: int) -> tuple[list[JobRow], int 
     rows = JobRow.objects.filter(job=job, number__gt=after).order_by("number")
     if only_errors:
         rows = rows.filter(outcome=JobRow.Outcome.ERROR)
-    found = list(rows[: PAGE + 1])
-    return found[:PAGE], found[PAGE - 1].number if len(found) > PAGE else None
+    next_rows = list(rows[: PAGE + 1])
+    return next_rows[:PAGE], next_rows[PAGE - 1].number if len(next_rows) > PAGE else None
 
 
 def stream(job: Job, *, only_errors: bool) -> Iterator[tuple[int, str, str, str, str]]:

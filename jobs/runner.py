@@ -94,12 +94,12 @@ class JobContext:
 
         A step that is done twice (its commit was lost on the way) reports each row once.
         """
-        made = list(rows)
-        written = [{"job_id": self.job.pk, **{name: getattr(row, name) for name in ROW_TYPES}} for row in made]
+        new_rows = list(rows)
+        written = [{"job_id": self.job.pk, **{name: getattr(row, name) for name in ROW_TYPES}} for row in new_rows]
         insert_rows(JobRow._meta.db_table, {"job_id": "bigint", **ROW_TYPES}, written, extra="ON CONFLICT DO NOTHING")
-        self.counts.update(row.outcome for row in made)
+        self.counts.update(row.outcome for row in new_rows)
         remarks = Counter(self.job.result.get("remarks", {}))
-        remarks.update(row.reason for row in made if row.reason and row.outcome != JobRow.Outcome.ERROR)
+        remarks.update(row.reason for row in new_rows if row.reason and row.outcome != JobRow.Outcome.ERROR)
         result = {**self.job.result, "counts": dict(self.counts), "remarks": dict(remarks)}
         self._write(done=done, cursor=cursor, result=result)
         self.check_due = 0.0
@@ -124,8 +124,8 @@ class JobContext:
         return waiting.filter(Q(lease_until=None) | Q(lease_until__lt=timezone.now() + RESEND)).exists()
 
     def _write(self, **values: Any) -> None:
-        held = Job.objects.filter(pk=self.job.pk, state=Job.State.RUNNING, attempts=self.job.attempts)
-        if not held.update(lease_until=timezone.now() + LEASE, **values):
+        running = Job.objects.filter(pk=self.job.pk, state=Job.State.RUNNING, attempts=self.job.attempts)
+        if not running.update(lease_until=timezone.now() + LEASE, **values):
             raise LeaseLost
         for name, value in values.items():
             setattr(self.job, name, value)
@@ -174,8 +174,8 @@ def run(job_id: int) -> None:
             kind.run(work)
         except JobCancelled:
             _close(job, Job.State.CANCELLED)
-        except Requeue as given:
-            _requeue(job, given.wait, timezone.now())
+        except Requeue as requeue:
+            _requeue(job, requeue.wait, timezone.now())
         except JobFailed as problem:
             _close(job, Job.State.FAILED, str(problem), refused=not isinstance(problem, SiteFailure))
         except LeaseLost:
@@ -216,9 +216,9 @@ def requeue_stalled(at: datetime) -> int:
 
 def _requeue(job: Job, wait: timedelta | None, at: datetime) -> None:
     """What asked to stop meanwhile is stopped here, for nobody else would look."""
-    held = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
+    running = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
     with transaction.atomic():
-        again = held.filter(cancel_asked=False).update(
+        again = running.filter(cancel_asked=False).update(
             state=Job.State.QUEUED, lease_until=at + (RESEND if wait is None else wait), given_back=F("given_back") + 1
         )
         if again and wait is None:
@@ -229,6 +229,6 @@ def _requeue(job: Job, wait: timedelta | None, at: datetime) -> None:
 
 def _close(job: Job, state: Job.State, error: str = "", *, refused: bool = False) -> None:
     """`refused`: it failed for a reason that the person who started it can act on."""
-    held = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
+    running = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
     result = {key: value for key, value in job.result.items() if key != REFUSED} | ({REFUSED: True} if refused else {})
-    held.update(state=state, error=error, finished_at=timezone.now(), lease_until=None, result=result)
+    running.update(state=state, error=error, finished_at=timezone.now(), lease_until=None, result=result)

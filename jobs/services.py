@@ -14,12 +14,12 @@ class CannotResume(Exception):
 
 
 def start(
-    kind: str, title: str, *, scope: str, actor: Any, params: dict[str, Any] | None = None, here: bool = False
+    kind: str, title: str, *, scope: str, actor: Any, params: dict[str, Any] | None = None, inline: bool = False
 ) -> Job:
-    """Queue work. It is sent when the transaction around it commits; with `here` the caller runs it at once."""
+    """Queue work. It is sent when the transaction around it commits; with `inline` the caller runs it at once."""
     job = Job.objects.create(kind=kind, title=title[:200], scope=scope, created_by=actor, params=params or {})
     record(actor, "job.started", scope=scope, target=f"job:{job.pk}", kind=kind)
-    if not here:
+    if not inline:
         transaction.on_commit(lambda: notify_workers(job.pk))
     return job
 

@@ -26,12 +26,12 @@ CHIPS = {
 @login_required
 @require_safe
 def job(request: HttpRequest, job_id: int) -> HttpResponse:
-    found, place = job_for(request.user, job_id)
-    counts = readers.counts(found)
+    job, place = job_for(request.user, job_id)
+    counts = readers.counts(job)
     has_errors = any(outcome == "error" for outcome, _words, _n in counts)
     only_errors = request.GET.get("show", "errors" if has_errors else "all") == "errors"
-    rows, further = readers.page(found, only_errors=only_errors, after=parse_int(request.GET.get("after")))
-    context = _progress(found, place) | {
+    rows, further = readers.page(job, only_errors=only_errors, after=parse_int(request.GET.get("after")))
+    context = _progress(job, place) | {
         "rows": rows,
         "further": further,
         "show": "errors" if only_errors else "all",
@@ -46,52 +46,52 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
 @require_safe
 def progress(request: HttpRequest, job_id: int) -> HttpResponse:
     """What the page asks for every two seconds; once the work is over it reloads, and asks no more."""
-    found, place = job_for(request.user, job_id)
-    if found.state not in Job.LIVE:
+    job, place = job_for(request.user, job_id)
+    if job.state not in Job.LIVE:
         return HttpResponse(headers={"HX-Refresh": "true"})
-    return render(request, "jobs/progress.html", _progress(found, place))
+    return render(request, "jobs/progress.html", _progress(job, place))
 
 
 @login_required
 @require_POST
 def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
-    found, _place = job_for(request.user, job_id, change=True)
-    request_cancel(found, request.user)
-    return redirect("jobs:job", found.pk)
+    job, _place = job_for(request.user, job_id, change=True)
+    request_cancel(job, request.user)
+    return redirect("jobs:job", job.pk)
 
 
 @login_required
 @require_POST
 def resume(request: HttpRequest, job_id: int) -> HttpResponse:
-    found, _place = job_for(request.user, job_id, change=True)
+    job, _place = job_for(request.user, job_id, change=True)
     try:
-        services.resume(found, request.user)
+        services.resume(job, request.user)
     except CannotResume:
         messages.info(request, _("There is nothing to go on with: the work is under way, or done."))
-    return redirect("jobs:job", found.pk)
+    return redirect("jobs:job", job.pk)
 
 
 @login_required
 @require_safe
 def rows_csv(request: HttpRequest, job_id: int) -> HttpResponseBase:
-    found, _place = job_for(request.user, job_id)
-    rows = readers.stream(found, only_errors=request.GET.get("show") == "errors")
+    job, _place = job_for(request.user, job_id)
+    rows = readers.stream(job, only_errors=request.GET.get("show") == "errors")
     lines = csv_lines(("row", "name", "outcome", "reason", "message"), rows)
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="job-{found.pk}-rows.csv"'
+    response.headers["Content-Disposition"] = f'attachment; filename="job-{job.pk}-rows.csv"'
     return response
 
 
-def _progress(found: Job, place: JobScope) -> dict[str, Any]:
-    kind = kinds.find_kind(found.kind)
+def _progress(job: Job, place: JobScope) -> dict[str, Any]:
+    kind = kinds.find_kind(job.kind)
     return {
-        "job": found,
+        "job": job,
         "place": place,
-        "chip": CHIPS[Job.State(found.state)],
-        "live": found.state in Job.LIVE,
-        "can_go_on": place.may_change and found.state in (Job.State.CANCELLED, Job.State.FAILED),
-        "percent": min(100.0, 100 * found.done / found.total) if found.total else None,
-        "counts": readers.counts(found),
-        "remarks": readers.remarks(found, kind.remarks) if kind else [],
-        "next": kind.next_link(found) if kind and found.state == Job.State.DONE else None,
+        "chip": CHIPS[Job.State(job.state)],
+        "live": job.state in Job.LIVE,
+        "can_go_on": place.may_change and job.state in (Job.State.CANCELLED, Job.State.FAILED),
+        "percent": min(100.0, 100 * job.done / job.total) if job.total else None,
+        "counts": readers.counts(job),
+        "remarks": readers.remarks(job, kind.remarks) if kind else [],
+        "next": kind.next_link(job) if kind and job.state == Job.State.DONE else None,
     }

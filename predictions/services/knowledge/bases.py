@@ -44,17 +44,17 @@ def make(
 def start_import(base: KnowledgeBase, actor: User, entries: File[Any], pictures: File[Any] | None = None) -> Job:
     """Keep the files until the work is done, and queue it."""
     params = {"file": files.store_upload(entries), "pictures": files.store_upload(pictures) if pictures else ""}
-    return _start(base, actor, str(entries.name), params, here=False)
+    return _start(base, actor, str(entries.name), params, inline=False)
 
 
 def start_path(base: KnowledgeBase, actor: User | None, entries: Path, pictures: Path | None = None) -> Job:
     """For the command line only: no page may name a path on the server. The caller runs the job."""
     params = {"path": str(entries.resolve()), "pictures_path": str(pictures.resolve()) if pictures else ""}
-    return _start(base, actor, entries.name, params, here=True)
+    return _start(base, actor, entries.name, params, inline=True)
 
 
-def _start(base: KnowledgeBase, actor: User | None, name: str, params: dict[str, Any], *, here: bool) -> Job:
+def _start(base: KnowledgeBase, actor: User | None, name: str, params: dict[str, Any], *, inline: bool) -> Job:
     title = _("Entries from %(file)s") % {"file": name[:150]}
     with transaction.atomic():
         params = {"base": base.pk, **params}
-        return jobs.start(KIND, title, scope=scope_of(base), actor=actor, params=params, here=here)
+        return jobs.start(KIND, title, scope=scope_of(base), actor=actor, params=params, inline=inline)
