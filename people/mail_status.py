@@ -118,11 +118,11 @@ class MailOverview:
 
 def overview() -> MailOverview:
     pending = Q(state__in=OutMail.PENDING)
-    found = OutMail.objects.aggregate(
+    totals = OutMail.objects.aggregate(
         waiting=Count("pk", filter=pending),
         oldest=Min("at", filter=pending),
         accepted_at=Max("changed_at", filter=Q(state=OutMail.State.ACCEPTED)),
     )
     last = OutMail.objects.filter(state=OutMail.State.RETRY).order_by("-changed_at").first()
     fault = str(FAULTS.get(last.reply, last.reply)) if last else ""
-    return MailOverview(has_mail_server(), found["waiting"], found["oldest"], found["accepted_at"], fault)
+    return MailOverview(has_mail_server(), totals["waiting"], totals["oldest"], totals["accepted_at"], fault)

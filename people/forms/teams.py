@@ -221,14 +221,14 @@ class CohortForm(StyledFormMixin, forms.ModelForm):  # type: ignore[type-arg]
 
     @property
     def data_for_service(self) -> CohortData:
-        said = self.cleaned_data
+        data = self.cleaned_data
         return CohortData(
-            label=said["label"],
-            names=said["names"],
-            country=said["country"],
-            languages=said["languages"],
-            direction=said["direction"],
-            time_zone=said["time_zone"],
+            label=data["label"],
+            names=data["names"],
+            country=data["country"],
+            languages=data["languages"],
+            direction=data["direction"],
+            time_zone=data["time_zone"],
         )
 
 

@@ -44,8 +44,8 @@ def consented_filter(user: str = "user", team: str = "team") -> Q:
     """
     published = ConsentVersion.objects.filter(published_at__isnull=False)
     latest = published.filter(team_id=OuterRef(OuterRef(team))).order_by("-number").values("pk")[:1]
-    given = Consent.objects.filter(user_id=OuterRef(user), withdrawn_at__isnull=True, version_id=Subquery(latest))
-    return Q(Exists(given)) | ~Q(Exists(published.filter(team_id=OuterRef(team))))
+    consents = Consent.objects.filter(user_id=OuterRef(user), withdrawn_at__isnull=True, version_id=Subquery(latest))
+    return Q(Exists(consents)) | ~Q(Exists(published.filter(team_id=OuterRef(team))))
 
 
 @dataclass(frozen=True)
@@ -139,13 +139,13 @@ def agree(user: User, version: ConsentVersion, language: str, *, counts_earlier:
     them is the business of annotation.services.consent."""
     if version.published_at is None:
         raise ConsentRefused("not_published")
-    consent, made = Consent.objects.get_or_create(
+    consent, created = Consent.objects.get_or_create(
         user=user,
         version=version,
         withdrawn_at=None,
         defaults={"language": language, "counts_earlier": counts_earlier},
     )
-    if made:
+    if created:
         scope, target = f"team:{version.team_id}", f"consent_version:{version.pk}"
         record(user, "consent.given", scope=scope, target=target, counts_earlier=counts_earlier)
     return consent

@@ -68,8 +68,8 @@ def parse_list(text: str, cohort: Cohort, at: datetime) -> InviteList:
         return InviteList([], _("At most %(most)s people at once; these are %(n)s.") % {"most": MOST, "n": len(rows)})
     columns = heads or {"email": 0, "note": 1}
     known = _existing_people(cohort, at)
-    seen: dict[str, int] = {}
-    lines = [_line(number, row, columns, known, seen) for number, row in rows]
+    lines_by_email: dict[str, int] = {}
+    lines = [_line(number, row, columns, known, lines_by_email) for number, row in rows]
     return InviteList(lines)
 
 
@@ -78,25 +78,25 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
     first = next((line for line in text.splitlines() if line.strip()), "")
     separator = max(SEPARATORS, key=first.count)
     reader = csv.reader(io.StringIO(text.replace("\x00", "")), delimiter=separator)
-    found = []
+    table = []
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]
             if any(cells):
-                found.append((reader.line_num, cells))
+                table.append((reader.line_num, cells))
     except csv.Error:
-        return found
-    return found
+        return table
+    return table
 
 
 def _header_columns(row: Sequence[str]) -> dict[str, int] | None:
     """Where the columns are, if the first row says so."""
-    found: dict[str, int] = {}
+    places: dict[str, int] = {}
     for place, cell in enumerate(row):
         for key, names in HEADS.items():
             if cell.casefold() in names:
-                found.setdefault(key, place)
-    return found or None
+                places.setdefault(key, place)
+    return places or None
 
 
 def _existing_people(cohort: Cohort, at: datetime) -> dict[str, str]:
@@ -109,11 +109,11 @@ def _existing_people(cohort: Cohort, at: datetime) -> dict[str, str]:
 
 
 def _line(
-    number: int, row: Sequence[str], columns: dict[str, int], known: dict[str, str], seen: dict[str, int]
+    number: int, row: Sequence[str], columns: dict[str, int], known: dict[str, str], lines_by_email: dict[str, int]
 ) -> InviteRow:
     email, note = (_cell(row, columns.get(name)) for name in ("email", "note"))
-    value, problem = _problem(email, note, known, seen)
-    seen.setdefault(email.casefold(), number)
+    value, problem = _problem(email, note, known, lines_by_email)
+    lines_by_email.setdefault(email.casefold(), number)
     return InviteRow(number, email, note, problem, value)
 
 
@@ -121,7 +121,7 @@ def _cell(row: Sequence[str], place: int | None) -> str:
     return row[place] if place is not None and place < len(row) else ""
 
 
-def _problem(email: str, note: str, known: dict[str, str], seen: dict[str, int]) -> tuple[str, str]:
+def _problem(email: str, note: str, known: dict[str, str], lines_by_email: dict[str, int]) -> tuple[str, str]:
     """The value that cannot be, and why."""
     if len(note) > NOTE:
         return note, _("The note is longer than %(most)s characters.") % {"most": NOTE}
@@ -137,8 +137,8 @@ def _problem(email: str, note: str, known: dict[str, str], seen: dict[str, int])
         return email, _("This is no e-mail address.")
     if len(email) > User._meta.get_field("email").max_length:  # type: ignore[operator]
         return email, _("This e-mail address is too long.")
-    if email.casefold() in seen:
-        return email, _("The same address stands in line %(n)s.") % {"n": seen[email.casefold()]}
+    if email.casefold() in lines_by_email:
+        return email, _("The same address stands in line %(n)s.") % {"n": lines_by_email[email.casefold()]}
     return (email, known[email.casefold()]) if email.casefold() in known else ("", "")
 
 
@@ -151,9 +151,9 @@ def invite_all(
     Those with an e-mail get a letter. `link` makes the address of a token, which is not kept.
     """
     team = cohort.team
-    made = [links.invite(team, actor, at, cohort=cohort, email=email, note=note) for email, note in people]
-    mail.mail_invitations(made, link, at)
-    return [(invitation, link(token)) for invitation, token in made]
+    invitations = [links.invite(team, actor, at, cohort=cohort, email=email, note=note) for email, note in people]
+    mail.mail_invitations(invitations, link, at)
+    return [(invitation, link(token)) for invitation, token in invitations]
 
 
 @transaction.atomic

@@ -104,11 +104,13 @@ def invite(
 
 def find_invitation(token: str, at: datetime) -> Invitation:
     """The open invitation of this token, or LinkRefused."""
-    found = Invitation.objects.select_related("team", "cohort", "created_by").filter(token_hash=hash_of(token)).first()
-    if found is None:
+    invitation = (
+        Invitation.objects.select_related("team", "cohort", "created_by").filter(token_hash=hash_of(token)).first()
+    )
+    if invitation is None:
         raise LinkRefused("unknown")
-    require_open(found, at)
-    return found
+    require_open(invitation, at)
+    return invitation
 
 
 @transaction.atomic
@@ -158,8 +160,8 @@ def may_sign_in_by_link(user: User, team: Team) -> bool:
         return False
     if user.team_memberships.exists() or user.managed_cohorts.exists() or user.benchmark_roles.exists():
         return False
-    here = user.cohort_memberships.filter(left_at__isnull=True, cohort__team=team)
-    return here.exists() and not _known_elsewhere(user, team)
+    here_memberships = user.cohort_memberships.filter(left_at__isnull=True, cohort__team=team)
+    return here_memberships.exists() and not _known_elsewhere(user, team)
 
 
 def _known_elsewhere(user: User, team: Team) -> bool:

@@ -37,17 +37,17 @@ def _letter(kind: str, to: str, at: datetime, **values: object) -> OutMail:
     return mail
 
 
-def mail_invitations(made: Iterable[tuple[Invitation, str]], link: Link, at: datetime) -> None:
+def mail_invitations(invitations: Iterable[tuple[Invitation, str]], link: Link, at: datetime) -> None:
     """A letter for each invitation that has an address; `link` makes the address of a token.
 
     Call it in the transaction that makes the invitations.
     """
     letters = []
-    for invitation, token in made:
+    for invitation, token in invitations:
         if not invitation.email:
             continue
         place = invitation.cohort.name if invitation.cohort else invitation.team.name
-        said = {"invitation": invitation, "place": place, "url": link(token)}
+        context = {"invitation": invitation, "place": place, "url": link(token)}
         letters.append(
             _letter(
                 Kind.INVITATION,
@@ -55,7 +55,7 @@ def mail_invitations(made: Iterable[tuple[Invitation, str]], link: Link, at: dat
                 at,
                 language=translation.get_language() or "",
                 subject=_("An invitation to %(place)s") % {"place": place},
-                body=render_to_string("people/mail/invitation.txt", said),
+                body=render_to_string("people/mail/invitation.txt", context),
                 created_by=invitation.created_by,
                 scope=f"team:{invitation.team_id}",
                 target=f"invitation:{invitation.pk}",
@@ -71,8 +71,8 @@ def mail_message(message: Message, members: Iterable[CohortMember], at: datetime
         user = member.user
         language = user.language or settings.LANGUAGE_CODE
         with translation.override(language):
-            said = {"message": message, "user": user, "place": message.cohort.name}
-            body = render_to_string("people/mail/message.txt", said)
+            context = {"message": message, "user": user, "place": message.cohort.name}
+            body = render_to_string("people/mail/message.txt", context)
             subject = _("A message to %(place)s") % {"place": message.cohort.name}
         letters.append(
             _letter(
@@ -95,14 +95,14 @@ def mail_confirmation(confirmation: EmailConfirmation, url: str, at: datetime) -
     """To an address that somebody gave with an invitation to another one."""
     invitation = confirmation.invitation
     place = invitation.cohort.name if invitation.cohort else invitation.team.name
-    said = {"confirmation": confirmation, "place": place, "url": url}
+    context = {"confirmation": confirmation, "place": place, "url": url}
     _letter(
         Kind.CONFIRMATION,
         confirmation.email,
         at,
         language=confirmation.language,
         subject=_("Confirm your address for Emic"),
-        body=render_to_string("people/mail/confirmation.txt", said),
+        body=render_to_string("people/mail/confirmation.txt", context),
         scope=f"team:{invitation.team_id}",
         target=f"confirmation:{confirmation.pk}",
     ).save()
@@ -149,9 +149,9 @@ def _prepare_password(mail: OutMail, at: datetime) -> bool:
             outgoing.suppress(each, at)
     mail.to = user.email
     with translation.override(user.language or mail.language or settings.LANGUAGE_CODE):
-        said = {"user": user, "url": urljoin(mail.site, password_path(user))}
+        context = {"user": user, "url": urljoin(mail.site, password_path(user))}
         mail.subject = _("A new password for Emic")
-        mail.body = render_to_string("people/mail/password.txt", said)
+        mail.body = render_to_string("people/mail/password.txt", context)
     return True
 
 

@@ -41,8 +41,8 @@ def eligible_managers(cohort: Cohort) -> set[int]:
 @transaction.atomic
 def join(cohort: Cohort, user: User, actor: User) -> CohortMember:
     """Join, or come back: the row of an ended membership is used again."""
-    member, made = CohortMember.objects.get_or_create(cohort=cohort, user=user)
-    if made or member.left_at is not None:
+    member, created = CohortMember.objects.get_or_create(cohort=cohort, user=user)
+    if created or member.left_at is not None:
         member.left_at = member.ended_by = None
         member.save(update_fields=["left_at", "ended_by"])
         link_revocation.end_sessions_by_link(user, cohort.team)
@@ -76,8 +76,8 @@ def reactivate(member: CohortMember, actor: User) -> bool:
 
 @transaction.atomic
 def add_manager(cohort: Cohort, user: User, actor: User) -> CohortManager:
-    manager, made = CohortManager.objects.get_or_create(cohort=cohort, user=user)
-    if made:
+    manager, created = CohortManager.objects.get_or_create(cohort=cohort, user=user)
+    if created:
         link_revocation.end_sessions_by_link(user)
         target = f"user:{user.pk}"
         record(actor, "cohort.manager_added", scope=f"team:{cohort.team_id}", target=target, cohort=cohort.pk)

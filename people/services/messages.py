@@ -38,8 +38,8 @@ def unread(user: User) -> QuerySet[Message]:
     """What was said to this person's cohorts since they joined, and they have not read."""
     member = {"cohort__members__user_id": user.pk, "cohort__members__left_at": None}
     since = {"sent_at__gte": F("cohort__members__joined_at")}
-    found = Message.objects.filter(withdrawn_at=None, **member, **since).exclude(reads__user_id=user.pk)
-    return found.select_related("author", "cohort").order_by("-sent_at")[:MOST]
+    messages = Message.objects.filter(withdrawn_at=None, **member, **since).exclude(reads__user_id=user.pk)
+    return messages.select_related("author", "cohort").order_by("-sent_at")[:MOST]
 
 
 def mark_read(message: Message, user: User, at: datetime) -> None:

@@ -19,24 +19,24 @@ def models_of(team: Team, wanted: Collection[Configuration]) -> dict[Configurati
     team's row."""
     names = {name for name, _setting in wanted}
     rows = Rater.objects.filter(team=team, kind=Rater.Kind.MODEL, name__in=names).order_by("-pk")
-    found = {(row.name, row.setting): row for row in rows if (row.name, row.setting) in wanted}
+    raters = {(row.name, row.setting): row for row in rows if (row.name, row.setting) in wanted}
     for name, setting in wanted:
-        if (name, setting) not in found:
-            found[name, setting] = Rater.objects.create(kind=Rater.Kind.MODEL, team=team, name=name, setting=setting)
-    return found
+        if (name, setting) not in raters:
+            raters[name, setting] = Rater.objects.create(kind=Rater.Kind.MODEL, team=team, name=name, setting=setting)
+    return raters
 
 
-def model_conflict(known: Mapping[str, Any], told: Mapping[str, Any]) -> str:
+def model_conflict(known: Mapping[str, Any], new_info: Mapping[str, Any]) -> str:
     """The first thing that is known otherwise than it is told; empty for none. All benchmarks of a team share what is
     known of a model, so a file adds to it and changes nothing."""
-    return next((name for name, value in told.items() if name in known and known[name] != value), "")
+    return next((name for name, value in new_info.items() if name in known and known[name] != value), "")
 
 
-def add_model_info(rater: Rater, told: Mapping[str, Any], actor: User | None, scope: str) -> bool:
+def add_model_info(rater: Rater, new_info: Mapping[str, Any], actor: User | None, scope: str) -> bool:
     """Add what was unknown of a model, and say who told it; whether there was any. Needs a transaction."""
-    held = Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)
-    new = {name: value for name, value in told.items() if name not in held.about}
-    rater.about = held.about | new
+    locked = Rater.objects.select_for_update(no_key=True).get(pk=rater.pk)
+    new = {name: value for name, value in new_info.items() if name not in locked.about}
+    rater.about = locked.about | new
     if new:
         Rater.objects.filter(pk=rater.pk).update(about=rater.about)
         record(actor, "model.described", scope=scope, target=f"rater:{rater.pk}", told=new)

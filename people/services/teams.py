@@ -32,12 +32,12 @@ def create_team(name: str, slug: str, actor: User) -> Team:
 @transaction.atomic
 def add_member(team: Team, user: User, role: TeamMember.Role, actor: User) -> TeamMember:
     """Bring a person in. A member who is invited as admin becomes admin; an admin is never lowered by it."""
-    member, made = TeamMember.objects.get_or_create(team=team, user=user, defaults={"role": role})
-    raised = not made and role == TeamMember.Role.ADMIN and member.role != role
+    member, created = TeamMember.objects.get_or_create(team=team, user=user, defaults={"role": role})
+    raised = not created and role == TeamMember.Role.ADMIN and member.role != role
     if raised:
         member.role = role
         member.save(update_fields=["role"])
-    if made or raised:
+    if created or raised:
         link_revocation.end_sessions_by_link(user)
         record(actor, "team.member_added", scope=f"team:{team.pk}", target=f"user:{user.pk}", role=str(role))
     return member

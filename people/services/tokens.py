@@ -52,28 +52,28 @@ def expired(user: User, at: datetime) -> QuerySet[ApiToken]:
 
 def revoke(token: ApiToken, actor: User, at: datetime) -> bool:
     """Whether it was in force until now."""
-    found = ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=at)
-    if found:
+    revoked = ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=at)
+    if revoked:
         record(actor, "token.revoked", target=f"token:{token.pk}")
-    return bool(found)
+    return bool(revoked)
 
 
 def revoke_all(user: User, at: datetime) -> int:
     """With a new password, or when a link's maker is let out: a program is let out, too. Says how many there were."""
-    found = ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=at)
-    if found:
-        record(user, "token.revoked", target=f"user:{user.pk}", implied=True, tokens=found)
-    return found
+    revoked = ApiToken.objects.filter(user=user, revoked_at=None).update(revoked_at=at)
+    if revoked:
+        record(user, "token.revoked", target=f"user:{user.pk}", implied=True, tokens=revoked)
+    return revoked
 
 
 def find_token(text: str, at: datetime) -> ApiToken | None:
     """The token this is, with its user; None if it is none, is no longer valid, or the account is switched off."""
     token = ApiToken.objects.filter(_valid(at), digest=_digest(text), user__is_active=True)
-    found = token.select_related("user").first()
-    if found and (found.last_used_at is None or found.last_used_at < at - SEEN_EVERY):
+    api_token = token.select_related("user").first()
+    if api_token and (api_token.last_used_at is None or api_token.last_used_at < at - SEEN_EVERY):
         stale = Q(last_used_at=None) | Q(last_used_at__lt=at - SEEN_EVERY)
-        ApiToken.objects.filter(stale, pk=found.pk).update(last_used_at=at)
-    return found
+        ApiToken.objects.filter(stale, pk=api_token.pk).update(last_used_at=at)
+    return api_token
 
 
 def _digest(text: str) -> str:

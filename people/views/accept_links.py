@@ -58,35 +58,37 @@ def _complete_joining(request: HttpRequest, user: User, text: ConsentText | None
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Who is signed in joins; anybody else makes an account. Either way the link is then used up."""
     at = timezone.now()
-    found = links.find_invitation(token, at)
-    text = _consent_text(found)
+    invitation = links.find_invitation(token, at)
+    text = _consent_text(invitation)
     known = request.user.is_authenticated
     form_class = JoinForm if known else RegisterForm
-    initial = {"email": found.email}
+    initial = {"email": invitation.email}
     form = form_class(request.POST or None, asks_consent=text is not None, initial=initial)
     if request.method == "POST" and form.is_valid():
         if known:
-            links.accept(found, current_user(request), at)
+            links.accept(invitation, current_user(request), at)
             current_user(request).refresh_from_db(fields=["sessions_ended"])
             update_session_auth_hash(request, current_user(request))  # whoever accepts stays signed in
             return _complete_joining(request, current_user(request), text)
-        response = _register(request, form, found, text)
+        response = _register(request, form, invitation, text)
         if response is not None:
             return response
-    context = {"invitation": found, "form": form, "text": text, "path": request.path}
+    context = {"invitation": invitation, "form": form, "text": text, "path": request.path}
     return render(request, "people/invitation.html", context)
 
 
-def _register(request: HttpRequest, form: JoinForm, found: Invitation, text: ConsentText | None) -> HttpResponse | None:
+def _register(
+    request: HttpRequest, form: JoinForm, invitation: Invitation, text: ConsentText | None
+) -> HttpResponse | None:
     """Make the account and sign in, or ask for a confirmation of the address; or say on the form why neither."""
     data: dict[str, Any] = form.cleaned_data
-    zone = data["time_zone"] or (found.cohort.time_zone if found.cohort else "")
+    zone = data["time_zone"] or (invitation.cohort.time_zone if invitation.cohort else "")
     language = translation.get_language() or "en"
     new = links.NewPerson(data["email"], data["name"], data["password"], language, zone)
     try:
-        if confirming.needs_confirmation(found, new.email):
-            return _ask_confirmation(request, form, found, new)
-        user = links.register(found, new, timezone.now())
+        if confirming.needs_confirmation(invitation, new.email):
+            return _ask_confirmation(request, form, invitation, new)
+        user = links.register(invitation, new, timezone.now())
     except links.LinkRefused as refused:
         if refused.reason != "registered":
             raise
@@ -103,22 +105,22 @@ def _register(request: HttpRequest, form: JoinForm, found: Invitation, text: Con
 
 
 def _ask_confirmation(
-    request: HttpRequest, form: JoinForm, found: Invitation, new: links.NewPerson
+    request: HttpRequest, form: JoinForm, invitation: Invitation, new: links.NewPerson
 ) -> HttpResponse | None:
     """Another address than the one that the invitation was mailed to: its owner has to open a link first."""
     if not mail_status.has_mail_server():
         words = _("This invitation is for %(email)s. No mail server is set up, so another address cannot be confirmed.")
-        form.add_error("email", words % {"email": found.email})
+        form.add_error("email", words % {"email": invitation.email})
         return None
 
     def link(token: str) -> str:
         return request.build_absolute_uri(reverse("people:confirm", args=[token]))
 
     try:
-        confirmation = confirming.ask(found, new, link, timezone.now())
+        confirmation = confirming.ask(invitation, new, link, timezone.now())
     except confirming.TooManyAddresses:
         words = _("Too many addresses were tried with this invitation. Use %(email)s, or ask for a new invitation.")
-        form.add_error("email", words % {"email": found.email})
+        form.add_error("email", words % {"email": invitation.email})
         return None
     return render(request, "people/confirm_sent.html", {"confirmation": confirmation})
 

@@ -28,8 +28,8 @@ def cohort_new(request: HttpRequest, slug: str) -> HttpResponse:
     team = access.team_for(request.user, slug, admin=True)
     form = CohortForm(request.POST or None, team=team, naming=True)
     if request.method == "POST" and form.is_valid():
-        made = cohorts.create_cohort(team, form.data_for_service, current_user(request))
-        return redirect(_page(made))
+        cohort = cohorts.create_cohort(team, form.data_for_service, current_user(request))
+        return redirect(_page(cohort))
     context = {"form": form, "team": team, "nav": tabs_for(current_user(request), "teams")}
     return render(request, "people/cohort_edit.html", context)
 
@@ -37,13 +37,13 @@ def cohort_new(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def cohort_edit(request: HttpRequest, cohort_id: int) -> HttpResponse:
-    found = access.cohort_for(request.user, cohort_id, manage=True)
-    naming = access.may_name_managers(current_user(request), found.team)
-    form = CohortForm(request.POST or None, instance=found, team=found.team, naming=naming)
+    cohort = access.cohort_for(request.user, cohort_id, manage=True)
+    naming = access.may_name_managers(current_user(request), cohort.team)
+    form = CohortForm(request.POST or None, instance=cohort, team=cohort.team, naming=naming)
     if request.method == "POST" and form.is_valid():
-        cohorts.update_cohort(found, form.data_for_service, current_user(request))
-        return redirect(_page(found))
-    context = {"form": form, "team": found.team, "cohort": found, "nav": tabs_for(current_user(request), "teams")}
+        cohorts.update_cohort(cohort, form.data_for_service, current_user(request))
+        return redirect(_page(cohort))
+    context = {"form": form, "team": cohort.team, "cohort": cohort, "nav": tabs_for(current_user(request), "teams")}
     return render(request, "people/cohort_edit.html", context)
 
 
@@ -71,44 +71,44 @@ def sign_in_link(request: HttpRequest, member_id: int) -> HttpResponse:
 @require_POST
 def cohort_pause(request: HttpRequest, cohort_id: int) -> HttpResponse:
     """A rest for everybody of the cohort, in every campaign."""
-    found = access.cohort_for(request.user, cohort_id, manage=True)
+    cohort = access.cohort_for(request.user, cohort_id, manage=True)
     if request.POST.get("do") == "pause":
-        cohorts.pause(found, current_user(request), timezone.now())
+        cohorts.pause(cohort, current_user(request), timezone.now())
         messages.info(request, _("Nobody of the cohort is given new work. What people have in hand they may finish."))
     elif request.POST.get("do") == "resume":
-        cohorts.resume(found, current_user(request))
+        cohorts.resume(cohort, current_user(request))
         messages.info(request, _("The cohort goes on."))
-    return redirect(_page(found))
+    return redirect(_page(cohort))
 
 
 def _cohort_to_staff(request: HttpRequest, cohort_id: int) -> Cohort:
     """Managers are named by the team's admins; a manager cannot name another."""
-    found = access.cohort_for(request.user, cohort_id, manage=True)
-    if not access.may_name_managers(current_user(request), found.team):
+    cohort = access.cohort_for(request.user, cohort_id, manage=True)
+    if not access.may_name_managers(current_user(request), cohort.team):
         raise Http404
-    return found
+    return cohort
 
 
 @login_required
 @require_POST
 def manager_add(request: HttpRequest, cohort_id: int) -> HttpResponse:
-    found = _cohort_to_staff(request, cohort_id)
-    form = TeamPersonForm(request.POST, people=memberships.eligible_managers(found), team=found.team)
+    cohort = _cohort_to_staff(request, cohort_id)
+    form = TeamPersonForm(request.POST, people=memberships.eligible_managers(cohort), team=cohort.team)
     if form.is_valid():
-        memberships.add_manager(found, form.cleaned_data["somebody"], current_user(request))
+        memberships.add_manager(cohort, form.cleaned_data["somebody"], current_user(request))
     else:
         messages.warning(
             request, _("Choose one person, or write the e-mail of somebody who belongs or belonged to this team.")
         )
-    return redirect(_page(found))
+    return redirect(_page(cohort))
 
 
 @login_required
 @require_POST
 def manager_remove(request: HttpRequest, cohort_id: int, user_id: int) -> HttpResponse:
-    found = _cohort_to_staff(request, cohort_id)
-    manager = found.managers.select_related("user").filter(user_id=user_id).first()
+    cohort = _cohort_to_staff(request, cohort_id)
+    manager = cohort.managers.select_related("user").filter(user_id=user_id).first()
     if manager is None:
         raise Http404
-    memberships.remove_manager(found, manager.user, current_user(request), timezone.now())
-    return redirect(_page(found))
+    memberships.remove_manager(cohort, manager.user, current_user(request), timezone.now())
+    return redirect(_page(cohort))

@@ -54,17 +54,17 @@ def _page(request: HttpRequest, cohort: Cohort, **more: Any) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def cohort_invite(request: HttpRequest, cohort_id: int) -> HttpResponse:
     """One person. The link is on the page that follows, once, and nowhere else."""
-    found = access.cohort_for(request.user, cohort_id, manage=True)
+    cohort = access.cohort_for(request.user, cohort_id, manage=True)
     if request.method != "POST":
-        return clear_link(request, _page(request, found, **one_time_context(request)))
+        return clear_link(request, _page(request, cohort, **one_time_context(request)))
     form = InviteForm(request.POST)
     if not form.is_valid():
-        return _page(request, found, form=form)
-    who = (form.cleaned_data["email"], form.cleaned_data["note"])
+        return _page(request, cohort, form=form)
+    person = (form.cleaned_data["email"], form.cleaned_data["note"])
     [(invitation, url)] = invite_lists.invite_all(
-        found, current_user(request), [who], link_maker(request), timezone.now()
+        cohort, current_user(request), [person], link_maker(request), timezone.now()
     )
-    page = reverse("people:cohort_invite", args=[found.pk])
+    page = reverse("people:cohort_invite", args=[cohort.pk])
     return show_once(request, page, OneTimeLink(url=url, kind="invitation", pk=invitation.pk))
 
 
@@ -73,13 +73,13 @@ def cohort_invite(request: HttpRequest, cohort_id: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def invite_links(request: HttpRequest, cohort_id: int) -> HttpResponse:
     """So many links for whoever gets them."""
-    found = access.cohort_for(request.user, cohort_id, manage=True)
+    cohort = access.cohort_for(request.user, cohort_id, manage=True)
     if request.method != "POST":
-        return redirect("people:cohort_invite", found.pk)
+        return redirect("people:cohort_invite", cohort.pk)
     form = InviteLinksForm(request.POST, auto_id="links_%s")
     if not form.is_valid():
-        return _page(request, found, links_form=form)
-    return _create_and_show(request, found, form.people())
+        return _page(request, cohort, links_form=form)
+    return _create_and_show(request, cohort, form.people())
 
 
 @never_cache
@@ -87,22 +87,22 @@ def invite_links(request: HttpRequest, cohort_id: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def invite_list(request: HttpRequest, cohort_id: int) -> HttpResponse:
     """A list of people: read first, and shown; sent when it is said so. Rows that are wrong keep nobody waiting."""
-    found = access.cohort_for(request.user, cohort_id, manage=True)
+    cohort = access.cohort_for(request.user, cohort_id, manage=True)
     if request.method != "POST":
-        return redirect("people:cohort_invite", found.pk)
+        return redirect("people:cohort_invite", cohort.pk)
     form = InviteListForm(request.POST, request.FILES, auto_id="list_%s")
     if not form.is_valid():
-        return _page(request, found, list_form=form)
+        return _page(request, cohort, list_form=form)
     text = form.cleaned_data["text"]
-    listed = invite_lists.parse_list(text, found, timezone.now())
+    listed = invite_lists.parse_list(text, cohort, timezone.now())
     if listed.problem:
         form.add_error(None, listed.problem)
-        return _page(request, found, list_form=form)
+        return _page(request, cohort, list_form=form)
     if request.POST.get("do") != "send" or not listed.valid_rows:
         again = InviteListForm(initial={"text": text}, auto_id="list_%s")
-        return _page(request, found, listed=listed, list_form=again)
+        return _page(request, cohort, listed=listed, list_form=again)
     return _create_and_show(
-        request, found, [(line.email, line.note) for line in listed.valid_rows], left_out=listed.invalid_rows
+        request, cohort, [(line.email, line.note) for line in listed.valid_rows], left_out=listed.invalid_rows
     )
 
 
@@ -118,15 +118,15 @@ def _create_and_show(
         messages.warning(request, _("These links were made already. They were shown once; take back what is lost."))
         return redirect("people:cohort_invite", cohort.pk)
     request.session["invited"] = [*used, key][-KEPT:]
-    made = invite_lists.invite_all(cohort, current_user(request), people, link_maker(request), timezone.now())
-    letters = mail_status.letters_of(f"invitation:{invitation.pk}" for invitation, _url in made)
+    invitations = invite_lists.invite_all(cohort, current_user(request), people, link_maker(request), timezone.now())
+    letters = mail_status.letters_of(f"invitation:{invitation.pk}" for invitation, _url in invitations)
     context = {
         "cohort": cohort,
         "part": "invite",
-        "rows": [(invitation, url, letters.get(f"invitation:{invitation.pk}")) for invitation, url in made],
+        "rows": [(invitation, url, letters.get(f"invitation:{invitation.pk}")) for invitation, url in invitations],
         "letters": sum(letter.state == letter.State.QUEUED for letter in letters.values()),
         "no_mail_server": not mail_status.has_mail_server(),
-        "download": _download([(one.email, one.note, url) for one, url in made]),
+        "download": _download([(invitation.email, invitation.note, url) for invitation, url in invitations]),
         "left_out": left_out,
         "nav": tabs_for(current_user(request), "teams"),
         "who_place": cohort.team.name,

@@ -24,12 +24,12 @@ def me(request: HttpRequest) -> HttpResponse:
         with translation.override(form.cleaned_data["language"] or translation.get_language()):
             messages.info(request, _("Kept."))
         return redirect("people:me")
-    given = Consent.objects.filter(user=user, withdrawn_at__isnull=True).select_related("version__team")
+    consents = Consent.objects.filter(user=user, withdrawn_at__isnull=True).select_related("version__team")
     withdrawn = consent.withdrawn_from(user)
     context = {
         "form": form,
         "cohorts": memberships.active_cohorts(user),
-        "consents": given.order_by("version__team__name", "-version__number"),
+        "consents": consents.order_by("version__team__name", "-version__number"),
         "withdrawn": withdrawn,
         "programs": user.is_staff or user.team_memberships.exists(),
         "nav": tabs_for(user, "me"),

@@ -25,22 +25,22 @@ from people.zones import zone_named
 @require_http_methods(["GET", "HEAD", "POST"])
 def messages(request: HttpRequest, cohort_id: int) -> HttpResponse:
     """What was said to the cohort, who has read it, and a new one."""
-    found = access.cohort_for(request.user, cohort_id, manage=True)
+    cohort = access.cohort_for(request.user, cohort_id, manage=True)
     form = MessageForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        services.send(found, current_user(request), form.cleaned_data["body"], timezone.now())
+        services.send(cohort, current_user(request), form.cleaned_data["body"], timezone.now())
         notices.success(request, _("The message is on the members' pages."))
-        return redirect("people:messages", found.pk)
+        return redirect("people:messages", cohort.pk)
     context = {
-        "cohort": found,
+        "cohort": cohort,
         "part": "messages",
-        "zone": zone_named(current_user(request).time_zone or found.time_zone) or UTC,
+        "zone": zone_named(current_user(request).time_zone or cohort.time_zone) or UTC,
         "form": form,
-        "sent": services.messages_of_cohort(found),
+        "sent": services.messages_of_cohort(cohort),
         "no_mail_server": not mail_status.has_mail_server(),
-        "active": memberships.active_members(found).count(),
+        "active": memberships.active_members(cohort).count(),
         "nav": tabs_for(current_user(request), "teams"),
-        "who_place": found.team.name,
+        "who_place": cohort.team.name,
     }
     return render(request, "people/messages.html", context)
 

@@ -46,10 +46,10 @@ def one_time_context(request: HttpRequest) -> dict[str, Any]:
         return {}
     if reader != current_user(request).pk:
         return {}
-    found = MADE_FOR[link["kind"]].objects.filter(pk=link["pk"]).first()
-    if found is None:
+    record = MADE_FOR[link["kind"]].objects.filter(pk=link["pk"]).first()
+    if record is None:
         return {}
-    return {"fresh": link["url"], "fresh_for": found, "letter": _letter(link)}
+    return {"fresh": link["url"], "fresh_for": record, "letter": _letter(link)}
 
 
 def _letter(link: OneTimeLink) -> OutMail | None:

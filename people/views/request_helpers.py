@@ -24,8 +24,8 @@ def next_url(request: HttpRequest, otherwise: str) -> str:
     It begins with `/`. Redirect to it with HttpResponseRedirect: `redirect` would look for a view of that name first.
     """
     wanted = request.POST.get("next") or request.GET.get("next") or ""
-    here = wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, {request.get_host()})
-    return wanted if here else reverse(otherwise)
+    is_local = wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, {request.get_host()})
+    return wanted if is_local else reverse(otherwise)
 
 
 def link_maker(request: HttpRequest) -> Callable[[str], str]:

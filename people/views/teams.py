@@ -75,8 +75,8 @@ def _team_page(request: HttpRequest, team: Team, form: InviteToTeamForm, **extra
 @login_required
 @require_safe
 def team(request: HttpRequest, slug: str) -> HttpResponse:
-    found = access.team_for(request.user, slug)
-    return clear_link(request, _team_page(request, found, InviteToTeamForm(), **one_time_context(request)))
+    team = access.team_for(request.user, slug)
+    return clear_link(request, _team_page(request, team, InviteToTeamForm(), **one_time_context(request)))
 
 
 @never_cache
@@ -84,16 +84,16 @@ def team(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def team_invite(request: HttpRequest, slug: str) -> HttpResponse:
     """The link is on the page that follows, once, and nowhere else."""
-    found = access.team_for(request.user, slug, admin=True)
+    team = access.team_for(request.user, slug, admin=True)
     if request.method != "POST":
-        return redirect("people:team", found.slug)
+        return redirect("people:team", team.slug)
     form = InviteToTeamForm(request.POST)
     if not form.is_valid():
-        return _team_page(request, found, form)
-    who, role = (form.cleaned_data["email"], form.cleaned_data["note"]), form.cleaned_data["team_role"]
+        return _team_page(request, team, form)
+    person, role = (form.cleaned_data["email"], form.cleaned_data["note"]), form.cleaned_data["team_role"]
     actor, at = current_user(request), timezone.now()
-    invitation, url = invite_lists.invite_to_team(found, actor, role, who, link_maker(request), at)
-    page = reverse("people:team", args=[found.slug])
+    invitation, url = invite_lists.invite_to_team(team, actor, role, person, link_maker(request), at)
+    page = reverse("people:team", args=[team.slug])
     return show_once(request, page, OneTimeLink(url=url, kind="invitation", pk=invitation.pk))
 
 
@@ -125,9 +125,9 @@ def member_remove(request: HttpRequest, slug: str, user_id: int) -> HttpResponse
     except teams.LastAdmin:
         messages.warning(request, _("A team needs an admin. Make somebody else admin first."))
     except teams.LastOwner as refused:
-        said = {"name": member.user, "benchmarks": ", ".join(refused.benchmarks)}
+        details = {"name": member.user, "benchmarks": ", ".join(refused.benchmarks)}
         messages.warning(
-            request, _("%(name)s is the only owner of %(benchmarks)s. Make somebody else owner there first.") % said
+            request, _("%(name)s is the only owner of %(benchmarks)s. Make somebody else owner there first.") % details
         )
     if user_id == request.user.pk and member.pk is None:
         return redirect("people:teams")
