@@ -21,9 +21,9 @@ def benchmark_for(user: User | AnonymousUser, slug: str, *, can: Can = "see") ->
     own: owner; roles: owner and team admins, so that a benchmark whose owner left is not lost."""
     if isinstance(user, AnonymousUser):
         raise Http404
-    found = _allowed(user, can).filter(slug=slug).select_related("team").first()
-    if found:
-        return found
+    allowed_benchmark = _allowed(user, can).filter(slug=slug).select_related("team").first()
+    if allowed_benchmark:
+        return allowed_benchmark
     if can == "see" and user.is_staff:
         benchmark = Benchmark.objects.filter(slug=slug).select_related("team").first()
         if benchmark:

@@ -41,7 +41,7 @@ def widths(image: HasImage) -> list[int]:
 def image_url(image: HasImage, width: int, *, now: float | None = None) -> str:
     """The address of the smallest offered width that is at least `width`, or of the widest."""
     offered = widths(image)
-    chosen = next((one for one in offered if one >= width), offered[-1])
+    chosen = next((offered_width for offered_width in offered if offered_width >= width), offered[-1])
     sha = sha_of(image)
     if sha == PLACEHOLDER:
         return static("img/placeholder.svg")

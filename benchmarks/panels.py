@@ -59,23 +59,25 @@ def register_for_items(panel: Panel[Item]) -> None:
         _OF_ITEMS.append(panel)
 
 
-def register_filter(one: Filter) -> None:
-    if one not in _FILTERS:
-        _FILTERS.append(one)
+def register_filter(new_filter: Filter) -> None:
+    if new_filter not in _FILTERS:
+        _FILTERS.append(new_filter)
 
 
 def available_filters(stage: Stage, asked: Mapping[str, str]) -> list[FilterView]:
     """Those that the stage offers, with what was asked of them; what is not on offer is not chosen."""
-    found = ((one, one.choices(stage), asked.get(one.name, "")) for one in _FILTERS)
+    offers = ((candidate, candidate.choices(stage), asked.get(candidate.name, "")) for candidate in _FILTERS)
     return [
-        FilterView(one, choices, value if value in dict(choices) else "") for one, choices, value in found if choices
+        FilterView(candidate, choices, value if value in dict(choices) else "")
+        for candidate, choices, value in offers
+        if choices
     ]
 
 
 def apply_filters(items: QuerySet[Item], offered: Iterable[FilterView]) -> QuerySet[Item]:
-    for one in offered:
-        if one.chosen:
-            items = one.filter.narrow(items, one.chosen)
+    for view in offered:
+        if view.chosen:
+            items = view.filter.narrow(items, view.chosen)
     return items
 
 
@@ -88,5 +90,5 @@ def item_panels(item: Item) -> list[RenderedPanel]:
 
 
 def _shown(those: Iterable[Panel[Of]], of: Of) -> list[RenderedPanel]:
-    found = ((panel.template, panel.data(of)) for panel in those)
-    return [RenderedPanel(template, facts) for template, facts in found if facts is not None]
+    rendered = ((panel.template, panel.data(of)) for panel in those)
+    return [RenderedPanel(template, facts) for template, facts in rendered if facts is not None]

@@ -46,11 +46,11 @@ class TooManyPictures(ValueError):
 
 def _boxes() -> list[tuple[float, float, float, float]]:
     """The windows as fractions of the picture, the whole first."""
-    found = []
+    boxes = []
     for share, places in WINDOWS:
         starts = [(1 - share) * place / max(places - 1, 1) for place in range(places)]
-        found += [(left, top, left + share, top + share) for top, left in product(starts, starts)]
-    return found
+        boxes += [(left, top, left + share, top + share) for top, left in product(starts, starts)]
+    return boxes
 
 
 BOXES = _boxes()
@@ -84,13 +84,13 @@ def similarities(prints: Sequence[Fingerprint], *, whole: bool = False) -> Float
         raise TooManyPictures(count)
     if not count:
         return np.ones((0, 0))
-    wholes = np.stack([one.bits[0] for one in prints])
+    wholes = np.stack([print_row.bits[0] for print_row in prints])
     nearest = np.empty((count, count))
-    for row, one in enumerate(prints):  # the windows of one picture against the whole of every other
-        windows = one.bits[:1] if whole else one.bits
+    for row, single_print in enumerate(prints):  # the windows of one picture against the whole of every other
+        windows = single_print.bits[:1] if whole else single_print.bits
         nearest[row] = np.bitwise_count(windows[:, None, :] ^ wholes[None, :, :]).sum(axis=2).min(axis=0)
     alike = np.clip(1 - 2 * np.minimum(nearest, nearest.T) / BITS, 0, 1)
-    tones = np.stack([one.tone for one in prints]) / 255
+    tones = np.stack([hashed.tone for hashed in prints]) / 255
     apart = np.abs(tones[:, None, :] - tones[None, :, :]).mean(axis=2)
     alike *= 1 - TONE * np.minimum(2 * apart, 1)
     np.fill_diagonal(alike, 1)
@@ -129,8 +129,8 @@ def arrangement(names: Sequence[str], prints: Sequence[Fingerprint], threshold: 
 
 def nearest(names: Sequence[str], alike: Floats, at: int, most: int = NEIGHBOURS) -> list[list[object]]:
     """The most alike of one picture, nearest first: [[name, similarity], ...]; ties in the order of `names`."""
-    order = [int(one) for one in np.argsort(-alike[at], kind="stable") if one != at][:most]
-    return [[names[one], round(float(alike[at, one]), 2)] for one in order]
+    order = [int(other) for other in np.argsort(-alike[at], kind="stable") if other != at][:most]
+    return [[names[other], round(float(alike[at, other]), 2)] for other in order]
 
 
 @dataclass(frozen=True)
@@ -147,9 +147,9 @@ def near_exact_duplicates(
     alike = similarities(prints, whole=True)
     stays: dict[str, str] = {}
     for at, name in enumerate(names):
-        kept = [one for one in range(at) if names[one] not in stays and alike[at, one] >= threshold]
-        if kept:
-            stays[name] = names[max(kept, key=lambda one: (alike[at, one], -one))]
+        similar = [other for other in range(at) if names[other] not in stays and alike[at, other] >= threshold]
+        if similar:
+            stays[name] = names[max(similar, key=lambda other: (alike[at, other], -other))]
     return stays
 
 

@@ -91,10 +91,10 @@ def inspect(data: bytes, most_pixels: int) -> PictureInfo:
 
 def orientation(picture: Image.Image) -> int:
     try:
-        found = picture.getexif().get(ORIENTATION, 1)
+        value = picture.getexif().get(ORIENTATION, 1)
     except BROKEN:
         return 1
-    return found if found in TURNS else 1
+    return value if value in TURNS else 1
 
 
 def decode_memory(source: BinaryIO, most_pixels: int) -> int:
@@ -168,8 +168,8 @@ def _open(source: bytes | BinaryIO, most_pixels: int) -> Image.Image:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             picture = Image.open(file, formats=FORMATS)
     except Image.DecompressionBombError as error:
-        told = re.search(r"\d+", str(error))
-        raise NotAPicture("too_many_pixels", int(told[0]) if told else 2 * most_pixels, most_pixels) from error
+        digits = re.search(r"\d+", str(error))
+        raise NotAPicture("too_many_pixels", int(digits[0]) if digits else 2 * most_pixels, most_pixels) from error
     except BROKEN as error:
         raise NotAPicture(_open_error(head)) from error
     most = min(most_pixels, MOST_MEMORY // _pixel(picture))
@@ -184,8 +184,8 @@ def _pixel(picture: Image.Image) -> int:
         # A progressive one is held whole as well, at two bytes a coefficient.
         layers = getattr(picture, "layer", [])
         largest = max((across * down for _id, across, down, _table in layers), default=1)
-        held = sum(2 * across * down for _id, across, down, _table in layers)
-        return 5 + (-(-held // largest) if "progressive" in picture.info else 0)
+        coefficients = sum(2 * across * down for _id, across, down, _table in layers)
+        return 5 + (-(-coefficients // largest) if "progressive" in picture.info else 0)
     if picture.format not in PIXEL_OF_FORMAT and "transparency" in picture.info:
         return PIXEL
     return PIXEL_OF_FORMAT.get(str(picture.format)) or PIXEL_OF_MODE.get(picture.mode, PIXEL)

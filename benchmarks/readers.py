@@ -49,7 +49,7 @@ def _stage_view(stage: Stage, recipe: Recipe | None) -> StageView:
     live = stage.items.filter(withdrawn_at=None).order_by()
     conditions = list(live.values_list("condition").annotate(n=Count("pk")).order_by("condition"))
     expected = list(recipe.expected_items()) if recipe else []
-    expected = [one for one in expected if one.stage == stage.key]
+    expected = [item for item in expected if item.stage == stage.key]
     cells = live.exclude(concept="").values(*FACETS).distinct().count() if expected else 0
     return StageView(
         stage=stage,
@@ -65,13 +65,13 @@ def _stage_view(stage: Stage, recipe: Recipe | None) -> StageView:
 def condition_names(benchmark: Benchmark) -> dict[str, Mapping[str, str]]:
     """The recipe's names for its conditions, by key."""
     recipe = find(benchmark.recipe)
-    return {one.key: one.name for one in recipe.conditions} if recipe else {}
+    return {condition.key: condition.name for condition in recipe.conditions} if recipe else {}
 
 
 def sample_pictures(stage: Stage, most: int = 6) -> list[ItemImage]:
     """A few of a stage's pictures, to see at a glance what it is about."""
-    found = ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).select_related("image", "item")
-    return list(found.order_by("pk")[:most])
+    uses = ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).select_related("image", "item")
+    return list(uses.order_by("pk")[:most])
 
 
 def recipe_cohorts(benchmark: Benchmark) -> list[tuple[str, bool]]:
@@ -91,17 +91,17 @@ def filter_choices(stage: Stage) -> dict[str, list[str]]:
 
 def items(stage: Stage, chosen: Mapping[str, str]) -> QuerySet[Item]:
     """`chosen` holds declared facets only; a name from a request never becomes a lookup."""
-    found = stage.items.filter(withdrawn_at=None)
+    selection = stage.items.filter(withdrawn_at=None)
     for name in FACETS:
         if chosen.get(name):
-            found = found.filter(Q(**{name: chosen[name]}))
-    return found.order_by("pk")
+            selection = selection.filter(Q(**{name: chosen[name]}))
+    return selection.order_by("pk")
 
 
-def page(found: QuerySet[Item], after: int) -> tuple[list[Item], int | None]:
+def page(queryset: QuerySet[Item], after: int) -> tuple[list[Item], int | None]:
     """One page by key, and the key to go on after; None at the end."""
     pictures = Prefetch("images", ItemImage.objects.select_related("image").order_by("role"))
-    rows = list(found.filter(pk__gt=after).prefetch_related(pictures)[: PAGE + 1])
+    rows = list(queryset.filter(pk__gt=after).prefetch_related(pictures)[: PAGE + 1])
     return rows[:PAGE], rows[PAGE - 1].pk if len(rows) > PAGE else None
 
 
@@ -121,12 +121,12 @@ def roles(benchmark: Benchmark) -> QuerySet[Role]:
 
 def context_texts(item: Item) -> list[tuple[str, str]]:
     """What an item's context says in words. What is laid out for a display (groups, what is near) is left out."""
-    found = []
+    texts = []
     for name, value in item.context.items():
         rows = value if isinstance(value, list) else [value]
         if rows and all(isinstance(row, str | int | float) for row in rows):
-            found.append((name, ", ".join(str(row) for row in rows)))
-    return found
+            texts.append((name, ", ".join(str(row) for row in rows)))
+    return texts
 
 
 def pictures(item: Item) -> list[tuple[ItemImage, list[tuple[str, str]]]]:

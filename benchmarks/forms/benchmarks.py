@@ -36,7 +36,7 @@ class CreateForm(StyledFormMixin, forms.Form):
     def __init__(self, *args: object, teams: QuerySet[Team], **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         self.fields["team"].queryset = teams  # type: ignore[attr-defined]
-        choices = [*((one.key, one.name) for one in RECIPES), (BLANK, _("A blank benchmark"))]
+        choices = [*((recipe.key, recipe.name) for recipe in RECIPES), (BLANK, _("A blank benchmark"))]
         self.fields["recipe"].choices = choices  # type: ignore[attr-defined]
         self.fields["slug"].widget.attrs |= {"dir": "ltr", "autocapitalize": "none"}
         if len(teams) == 1:
@@ -45,11 +45,11 @@ class CreateForm(StyledFormMixin, forms.Form):
 
     def clean_slug(self) -> str:
         """A given address must be free; one made of the name gets a tail if it is not."""
-        given: str = self.cleaned_data["slug"].lower()
-        if given and not _is_free(given):
+        slug: str = self.cleaned_data["slug"].lower()
+        if slug and not _is_free(slug):
             text = _("This address cannot be used; “%(free)s” is free.")
-            raise forms.ValidationError(text, params={"free": _free(given)})
-        return given or _free(slugify(self.cleaned_data.get("name", ""))[:40] or "benchmark")
+            raise forms.ValidationError(text, params={"free": _free(slug)})
+        return slug or _free(slugify(self.cleaned_data.get("name", ""))[:40] or "benchmark")
 
     def clean_question(self) -> str:
         question: str = self.cleaned_data["question"].strip()

@@ -46,7 +46,7 @@ class ImportForm(StyledFormMixin, forms.Form):
             self.fields["manifest"].help_text = _("CSV or JSON Lines. It may come without a zip.")
         recipe = find(benchmark.recipe)
         if recipe and recipe.conditions:
-            known = [(one.key, localise(one.name)) for one in recipe.conditions]
+            known = [(condition.key, localise(condition.name)) for condition in recipe.conditions]
             choices = [("", _("As each row says")), *known]
             self.fields["condition"] = forms.ChoiceField(
                 label=_("Condition"), choices=choices, required=False, widget=forms.Select(attrs={"class": "in"})
@@ -58,25 +58,25 @@ class ImportForm(StyledFormMixin, forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """Items without pictures come as a manifest alone."""
-        said = super().clean() or self.cleaned_data
-        if "archive" not in self.errors and not said.get("archive"):
+        data = super().clean() or self.cleaned_data
+        if "archive" not in self.errors and not data.get("archive"):
             if self.stage.pictures not in ("none", "optional"):
                 self.add_error("archive", _("Choose a zip with the pictures."))
-            elif not said.get("manifest"):
+            elif not data.get("manifest"):
                 self.add_error("manifest", _("Choose a manifest."))
-        return said
+        return data
 
     def clean_archive(self) -> UploadedFile[Any] | None:
-        given = self.cleaned_data["archive"]
-        return bounded(given, settings.IMPORT_MAX_BYTES) if given else None
+        archive = self.cleaned_data["archive"]
+        return bounded(archive, settings.IMPORT_MAX_BYTES) if archive else None
 
     def clean_manifest(self) -> UploadedFile[Any] | None:
-        given = self.cleaned_data["manifest"]
-        return bounded(given, MOST_BYTES) if given else None
+        manifest = self.cleaned_data["manifest"]
+        return bounded(manifest, MOST_BYTES) if manifest else None
 
     def defaults(self) -> Defaults:
-        said = self.cleaned_data
-        return Defaults(condition=said["condition"], source=said["source"], licence=said["licence"])
+        data = self.cleaned_data
+        return Defaults(condition=data["condition"], source=data["source"], licence=data["licence"])
 
 
 def bounded(upload: UploadedFile[Any], most: int) -> UploadedFile[Any]:

@@ -113,7 +113,7 @@ def _kept(stage: Stage) -> Iterator[Column]:
 
 def _spec(stage: Stage) -> StageSpec | None:
     recipe = find(stage.benchmark.recipe)
-    return next((one for one in recipe.stages if one.key == stage.key), None) if recipe else None
+    return next((spec for spec in recipe.stages if spec.key == stage.key), None) if recipe else None
 
 
 def sample_of(stage: Stage) -> Sample:
@@ -131,8 +131,18 @@ def sample_of(stage: Stage) -> Sample:
 
 def _expected(recipe: Recipe) -> Iterator[Sequence[str]]:
     """Every item that the published benchmark has."""
-    for one in recipe.expected_items():
-        yield f"{one.key}.jpg", one.key, one.concept, one.origin, one.condition, "", "", "", one.prompt
+    for expected in recipe.expected_items():
+        yield (
+            f"{expected.key}.jpg",
+            expected.key,
+            expected.concept,
+            expected.origin,
+            expected.condition,
+            "",
+            "",
+            "",
+            expected.prompt,
+        )
 
 
 def _examples(stage: Stage) -> Iterator[dict[str, str]]:

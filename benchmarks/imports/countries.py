@@ -90,5 +90,5 @@ def code_of(text: str) -> str | None:
 
 def similar_countries(text: str) -> list[str]:
     """Names that may have been meant."""
-    found = get_close_matches(text.casefold(), _CODES, n=3, cutoff=0.75)
-    return list(dict.fromkeys(NAMES[_CODES[name]] for name in found))
+    codes = get_close_matches(text.casefold(), _CODES, n=3, cutoff=0.75)
+    return list(dict.fromkeys(NAMES[_CODES[name]] for name in codes))

@@ -83,17 +83,17 @@ def _json_lines(file: BinaryIO, pulse: Callable[[], None]) -> Iterator[Row]:
         if not line.strip():
             continue
         try:
-            found = json.loads(line.decode("utf-8-sig"))
+            row = json.loads(line.decode("utf-8-sig"))
         except UnicodeDecodeError:
             yield number, _not_utf8()
             continue
         except (ValueError, RecursionError):
             yield number, RowProblem("unreadable", _("This line is not one JSON object. Look for a missing brace."))
             continue
-        if not isinstance(found, dict):
+        if not isinstance(row, dict):
             yield number, RowProblem("unreadable", _("This line is not one JSON object. Look for a missing brace."))
             continue
-        yield number, {_column(str(name)): value for name, value in found.items()}
+        yield number, {_column(str(name)): value for name, value in row.items()}
 
 
 def _lines(readline: Callable[[int], Line], pulse: Callable[[], None]) -> Iterator[Line]:

@@ -67,19 +67,19 @@ class Row:
     found: Record | RowProblem
 
 
-def from_manifest(number: int, found: Mapping[str, Any] | RowProblem, words: Vocabulary, defaults: Defaults) -> Row:
-    if isinstance(found, RowProblem):
-        return Row(number, _("row %(number)s") % {"number": number}, found)
-    name = _name(found) or _("row %(number)s") % {"number": number}
+def from_manifest(number: int, row: Mapping[str, Any] | RowProblem, words: Vocabulary, defaults: Defaults) -> Row:
+    if isinstance(row, RowProblem):
+        return Row(number, _("row %(number)s") % {"number": number}, row)
+    name = _name(row) or _("row %(number)s") % {"number": number}
     try:
-        return Row(number, name, _record(found, words, defaults))
+        return Row(number, name, _record(row, words, defaults))
     except RowProblem as problem:
         return Row(number, name, problem)
 
 
-def _name(found: Mapping[str, Any]) -> str:
+def _name(row: Mapping[str, Any]) -> str:
     """How the report names a row: by the item's key with the file after it, or by what there is of them."""
-    key, file = clean(found.get("key")), clean(found.get("file"))
+    key, file = clean(row.get("key")), clean(row.get("file"))
     return (f"{key} ({file})" if key and file and key != file else key or file)[:300]
 
 
@@ -88,13 +88,13 @@ def from_path(number: int, path: str, words: Vocabulary, defaults: Defaults) -> 
     name = clean(path)[:300]
     parts = [clean(part) for part in path.split("/")]
     parts[-1] = parts[-1].rpartition(".")[0] or parts[-1]
-    said = {
+    row = {
         "file": path,
         "concept": match_last(parts, words.concepts) if words.concepts else (parts[0] if len(parts) > 1 else ""),
         "country": match_last(parts, words.origins),
         "condition": match_last(parts, words.conditions),
     }
-    return from_manifest(number, said, words, defaults) if name else Row(number, "?", _no_picture())
+    return from_manifest(number, row, words, defaults) if name else Row(number, "?", _no_picture())
 
 
 def clean(value: Any) -> str:
@@ -106,46 +106,50 @@ def clean(value: Any) -> str:
     return str(value).replace("\x00", "").encode("utf-8", "replace").decode().strip()
 
 
-def _record(found: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> Record:
-    said = {name: clean(found.get(name)) for name in LENGTHS}
+def _record(row: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> Record:
+    values = {name: clean(row.get(name)) for name in LENGTHS}
     for name, most in LENGTHS.items():
-        if len(said[name]) > most:
+        if len(values[name]) > most:
             message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
             raise RowProblem("too_long", message % {"name": name, "most": most})
-    file = _file(said, words)
-    key = said["key"] or _key(file or normalise_path(said["file"]), words)
+    file = _file(values, words)
+    key = values["key"] or _key(file or normalise_path(values["file"]), words)
     if len(key) > LENGTHS["key"]:
         message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
         raise RowProblem("too_long", message % {"name": "key", "most": LENGTHS["key"]})
-    country = words.country(said["country"]) if said["country"] or not said["origin"] else words.origin(said["origin"])
+    country = (
+        words.country(values["country"])
+        if values["country"] or not values["origin"]
+        else words.origin(values["origin"])
+    )
     return Record(
         file=file,
         key=key,
-        role=said["role"],
-        concept=words.concept(said["concept"]),
+        role=values["role"],
+        concept=words.concept(values["concept"]),
         origin=country,
-        condition=words.condition(said["condition"] or defaults.condition),
-        source=said["source"] or defaults.source,
-        licence=said["licence"] or defaults.licence,
-        alt=said["alt"],
-        text=said["text"],
-        context=_other_columns(found),
-        facts=_facts(found),
-        unused_file="" if file else normalise_path(said["file"]),
+        condition=words.condition(values["condition"] or defaults.condition),
+        source=values["source"] or defaults.source,
+        licence=values["licence"] or defaults.licence,
+        alt=values["alt"],
+        text=values["text"],
+        context=_other_columns(row),
+        facts=_facts(row),
+        unused_file="" if file else normalise_path(values["file"]),
     )
 
 
-def _file(said: Mapping[str, str], words: Vocabulary) -> str:
+def _file(values: Mapping[str, str], words: Vocabulary) -> str:
     """The picture's path; empty where the item has none."""
-    file = normalise_path(said["file"])
-    if words.pictures in ("none", "optional") and not (file or said["key"]):
+    file = normalise_path(values["file"])
+    if words.pictures in ("none", "optional") and not (file or values["key"]):
         raise RowProblem("no_key", _("The row has no key. Fill in the column “key”."))
     if words.pictures == "none" or (words.pictures == "optional" and not file):
         return ""
     if not file:
         raise _no_picture()
     check_path(file)
-    if words.pictures == "named" and not said["role"]:
+    if words.pictures == "named" and not values["role"]:
         raise RowProblem("no_role", _("An item of this stage has several pictures. Say the role of each: “role”."))
     return file
 
@@ -166,14 +170,14 @@ def _normalise_value(value: Any, depth: int = 2) -> Any:
     if isinstance(value, Mapping):
         rows = list(value.items())[:MOST_ROWS]
         return {
-            clean(name)[:60]: _normalise_value(one, depth - 1)
-            for name, one in rows
-            if depth > 1 or not isinstance(one, Mapping)
+            clean(name)[:60]: _normalise_value(item, depth - 1)
+            for name, item in rows
+            if depth > 1 or not isinstance(item, Mapping)
         }
     if depth < 2 and isinstance(value, (int, float)) and math.isfinite(value):
         return value
     if isinstance(value, list):
-        return [clean(one)[:2000] for one in value[:50] if isinstance(one, (str, int, float))]
+        return [clean(item)[:2000] for item in value[:50] if isinstance(item, (str, int, float))]
     return clean(value)[:2000]
 
 
@@ -190,16 +194,16 @@ def as_value(name: str, value: Any) -> Any:
 
 def _object(text: str) -> Any:
     try:
-        found = json.loads(text)
+        data = json.loads(text)
     except (ValueError, RecursionError):
         return text
-    return found if isinstance(found, dict) else text
+    return data if isinstance(data, dict) else text
 
 
-def _facts(found: Mapping[str, Any]) -> dict[str, Any]:
+def _facts(row: Mapping[str, Any]) -> dict[str, Any]:
     """Columns `fact.<key>`. Numbers are read as numbers."""
     facts: dict[str, Any] = {}
-    for name, value in found.items():
+    for name, value in row.items():
         key = clean(name.removeprefix(FACT))
         if not name.startswith(FACT) or value in (None, ""):
             continue
@@ -222,12 +226,12 @@ def _number(value: Any) -> Any:
     return as_value("", value)
 
 
-def _other_columns(found: Mapping[str, Any]) -> dict[str, Any]:
+def _other_columns(row: Mapping[str, Any]) -> dict[str, Any]:
     """Columns we have no name for (a prompt, a rank, a query) stay with the item."""
-    others = {name: value for name, value in found.items() if name not in LENGTHS and not name.startswith(FACT)}
+    others = {name: value for name, value in row.items() if name not in LENGTHS and not name.startswith(FACT)}
     extra = {clean(name)[:60]: as_value(name, value) for name, value in others.items()}
-    kept = [(name, value) for name, value in extra.items() if name and value]
-    return dict(kept[:MOST_EXTRA])
+    extra_values = [(name, value) for name, value in extra.items() if name and value]
+    return dict(extra_values[:MOST_EXTRA])
 
 
 def _no_picture() -> RowProblem:

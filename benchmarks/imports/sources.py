@@ -145,11 +145,11 @@ class Source:
 
     def _all(self) -> Iterator[Row]:
         listed = bool(self._separate or self._inner)
-        for number, found in self._found():
+        for number, entry in self._found():
             if listed:
-                yield from_manifest(number, found, self._words, self._defaults)
+                yield from_manifest(number, entry, self._words, self._defaults)
             else:
-                yield from_path(number, found, self._words, self._defaults)
+                yield from_path(number, entry, self._words, self._defaults)
 
     def _found(self) -> Iterator[tuple[int, Any]]:
         """Numbers with manifest rows, or with paths."""
@@ -176,8 +176,10 @@ class Source:
 
     def _find_manifest(self) -> str | None:
         """At the top, or in the one folder that holds everything."""
-        found = [name for name in self._files.names() if name.count("/") <= 1 and name.rpartition("/")[2] in MANIFESTS]
-        return min(found, key=lambda name: (name.count("/"), name), default=None)
+        candidates = [
+            name for name in self._files.names() if name.count("/") <= 1 and name.rpartition("/")[2] in MANIFESTS
+        ]
+        return min(candidates, key=lambda name: (name.count("/"), name), default=None)
 
 
 def _is_looked_at(name: str) -> bool:

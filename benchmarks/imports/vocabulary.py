@@ -44,19 +44,19 @@ class Vocabulary:
 
 def vocabulary_of(stage: Stage) -> Vocabulary:
     recipe = find(stage.benchmark.recipe)
-    spec = next((one for one in recipe.stages if one.key == stage.key), None) if recipe else None
+    spec = next((stage_spec for stage_spec in recipe.stages if stage_spec.key == stage.key), None) if recipe else None
     if recipe is None or (spec is not None and spec.own_vocabulary):
         return Vocabulary({}, {}, {}, stage.pictures, needs_origin=recipe is None)
     origins: dict[str, str] = {}
     for cohort in recipe.cohorts:
         spellings = [cohort.label, cohort.country, countries.NAMES.get(cohort.country, ""), *cohort.names.values()]
-        origins |= {_normalised(one): cohort.label for one in spellings if one}
+        origins |= {_normalised(spelling): cohort.label for spelling in spellings if spelling}
     if origins:
         origins |= _cohorts_of_team(stage)
     conditions: dict[str, str] = {}
     for condition in recipe.conditions:
-        conditions |= {_normalised(one): condition.key for one in (condition.key, *condition.name.values())}
-    concepts = {_normalised(one): one for one in recipe.concepts}
+        conditions |= {_normalised(name): condition.key for name in (condition.key, *condition.name.values())}
+    concepts = {_normalised(concept): concept for concept in recipe.concepts}
     needs_origin = stage.has_target or stage.own_items_only
     return Vocabulary(concepts, origins, conditions, stage.pictures, needs_origin)
 
@@ -75,30 +75,30 @@ def match_last(words: Iterable[str], known: Mapping[str, str]) -> str:
     return next((known[_normalised(word)] for word in reversed(list(words)) if _normalised(word) in known), "")
 
 
-def _known(text: str, known: Mapping[str, str], code: str, what: str) -> str:
+def _known(text: str, known: Mapping[str, str], code: str, label: str) -> str:
     if not known:
         return text
     if not text:
         choices = ", ".join(dict.fromkeys(known.values()))
         message = _("There is no %(what)s, and this stage needs one of: %(choices)s.")
-        raise RowProblem(f"no_{code}", message % {"what": what, "choices": choices})
+        raise RowProblem(f"no_{code}", message % {"what": label, "choices": choices})
     if _normalised(text) in known:
         return known[_normalised(text)]
     near = get_close_matches(_normalised(text), known, n=3, cutoff=0.6)
     if near:
-        raise _unknown(f"bad_{code}", what, text, (known[one] for one in near))
+        raise _unknown(f"bad_{code}", label, text, (known[name] for name in near))
     choices = ", ".join(dict.fromkeys(known.values()))
     message = _("“%(text)s” is no %(what)s known here. Use one of: %(choices)s.")
-    raise RowProblem(f"bad_{code}", message % {"text": text[:80], "what": what, "choices": choices})
+    raise RowProblem(f"bad_{code}", message % {"text": text[:80], "what": label, "choices": choices})
 
 
-def _unknown(code: str, what: str, text: str, near: Iterable[str]) -> RowProblem:
+def _unknown(code: str, label: str, text: str, near: Iterable[str]) -> RowProblem:
     choices = ", ".join(dict.fromkeys(near))
     if not choices:
         message = _("“%(text)s” is no %(what)s known here. Look at its spelling.")
-        return RowProblem(code, message % {"text": text[:80], "what": what})
+        return RowProblem(code, message % {"text": text[:80], "what": label})
     message = _("“%(text)s” is no %(what)s known here. Perhaps: %(choices)s.")
-    return RowProblem(code, message % {"text": text[:80], "what": what, "choices": choices})
+    return RowProblem(code, message % {"text": text[:80], "what": label, "choices": choices})
 
 
 def _normalised(text: str) -> str:

@@ -155,10 +155,10 @@ def problems(recipe: Recipe) -> Iterator[str]:
     if not recipe.stages:
         yield "stages: there is none"
     for part, values in (
-        ("cohorts", [one.label for one in recipe.cohorts]),
+        ("cohorts", [cohort.label for cohort in recipe.cohorts]),
         ("concepts", list(recipe.concepts)),
-        ("conditions", [one.key for one in recipe.conditions]),
-        ("stages", [one.key for one in recipe.stages]),
+        ("conditions", [condition.key for condition in recipe.conditions]),
+        ("stages", [spec.key for spec in recipe.stages]),
     ):
         if len(set(values)) < len(values):
             yield f"{part}: something is named twice"
@@ -172,7 +172,7 @@ def problems(recipe: Recipe) -> Iterator[str]:
         if task.stage not in stages:
             yield f"prediction_tasks.{task.key}: no stage {task.stage!r}"
     for table in recipe.report:
-        fields = [one["key"] for one in stages[table.stage].sheet["fields"]] if table.stage in stages else []
+        fields = [entry["key"] for entry in stages[table.stage].sheet["fields"]] if table.stage in stages else []
         if table.field not in fields:
             yield f"report.{table.key}: no field {table.field!r} in a stage {table.stage!r}"
     for where, text in texts(recipe):

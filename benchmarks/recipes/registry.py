@@ -24,16 +24,18 @@ WORDS: dict[str, Mapping[str, str]] = {
 def _translated(part: Any) -> Any:
     """The same part, each of its texts in every language there are words for."""
     if is_dataclass(part) and not isinstance(part, type):
-        return replace(part, **{one.name: _translated(getattr(part, one.name)) for one in fields(part)})
+        return replace(
+            part, **{part_field.name: _translated(getattr(part, part_field.name)) for part_field in fields(part)}
+        )
     if isinstance(part, Mapping):
         if isinstance(part.get("en"), str):
-            found = {language: words[part["en"]] for language, words in WORDS.items() if part["en"] in words}
-            return {**found, **part}
+            texts = {language: words[part["en"]] for language, words in WORDS.items() if part["en"] in words}
+            return {**texts, **part}
         return {key: _translated(value) for key, value in part.items()}
-    return type(part)(_translated(one) for one in part) if isinstance(part, (list, tuple)) else part
+    return type(part)(_translated(member) for member in part) if isinstance(part, (list, tuple)) else part
 
 
-RECIPES: tuple[Recipe, ...] = tuple(_translated(one) for one in WRITTEN)
+RECIPES: tuple[Recipe, ...] = tuple(_translated(written) for written in WRITTEN)
 
 
 class UnknownRecipe(KeyError):
@@ -42,10 +44,10 @@ class UnknownRecipe(KeyError):
 
 
 def recipe(key: str) -> Recipe:
-    for one in RECIPES:
-        if one.key == key:
-            return one
-    known = [one.key for one in RECIPES]
+    for candidate in RECIPES:
+        if candidate.key == key:
+            return candidate
+    known = [recipe_spec.key for recipe_spec in RECIPES]
     near = get_close_matches(key, known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
     raise UnknownRecipe(f"no recipe {key!r}; {hint}")
@@ -53,4 +55,4 @@ def recipe(key: str) -> Recipe:
 
 def find(key: str) -> Recipe | None:
     """For rows that may name a recipe which is gone: benchmarks outlive recipes."""
-    return next((one for one in RECIPES if one.key == key), None)
+    return next((candidate for candidate in RECIPES if candidate.key == key), None)

@@ -66,7 +66,7 @@ class Rule:
         if not isinstance(rows, Sequence) or isinstance(rows, str) or not rows:
             raise RuleError("rule.clauses", "needs at least one clause")
         clauses = tuple(_clause(row, f"rule.clauses[{number}]") for number, row in enumerate(rows))
-        keys = [one.key for one in clauses]
+        keys = [clause.key for clause in clauses]
         for number, key in enumerate(keys):
             if key in keys[:number]:
                 raise RuleError(f"rule.clauses[{number}].key", f"{key!r} is there twice")
@@ -76,7 +76,7 @@ class Rule:
     def names(self) -> frozenset[str]:
         """All names the rule needs a value for."""
         used = [clause.expression for clause in self.clauses] + ([self.score.expression] if self.score else [])
-        return frozenset(name for one in used for name in one.names)
+        return frozenset(name for expression in used for name in expression.names)
 
     def words(self, key: str) -> Mapping[str, str]:
         """What a clause says; nothing for one that is not of this rule."""
@@ -129,12 +129,12 @@ def _by_means(rule: Rule, sheets: Sequence[Values]) -> Verdict:
         words = {sheet.get(name) for sheet in sheets}
         if mean is None and len(words) == 1:
             values[name] = words.pop()
-    held = _clauses(rule, values) if sheets else {}
-    named = tuple(key for key, holds in held.items() if holds is False)
+    clauses = _clauses(rule, values) if sheets else {}
+    named = tuple(key for key, holds in clauses.items() if holds is False)
     state: State = "undecided"
     if named:
         state = "rejected"
-    elif held and all(holds is True for holds in held.values()):
+    elif clauses and all(holds is True for holds in clauses.values()):
         state = "accepted"
     scores = [] if rule.score is None else [rule.score.expression.evaluate(values)]
     return Verdict(state, named, _numbers(rule, sheets) | _mean_score(scores))

@@ -87,9 +87,9 @@ class _Parser:
         """The sign that is next, if it is one of these; it is passed."""
         if self.kind != "sign" or self.found not in signs:
             return ""
-        found = self.found
+        sign = self.found
         self.step()
-        return found
+        return sign
 
     def expect(self, sign: str) -> None:
         if not self.accept(sign):
@@ -115,10 +115,10 @@ class _Parser:
         count = 0
         while self.accept("not"):
             count += 1
-        found = self.parse_comparison()
+        parsed = self.parse_comparison()
         for _time in range(count):
-            found = ("not", found)
-        return found
+            parsed = ("not", parsed)
+        return parsed
 
     def parse_comparison(self) -> tuple[Any, ...]:
         left = self.parse_sum()
@@ -129,11 +129,11 @@ class _Parser:
 
     def parse_list(self) -> Iterator[tuple[Any, ...]]:
         self.expect("(")
-        found = [self.parse_atom(leaf=True)]
+        values = [self.parse_atom(leaf=True)]
         while self.accept(","):
-            found.append(self.parse_atom(leaf=True))
+            values.append(self.parse_atom(leaf=True))
         self.expect(")")
-        return iter(found)
+        return iter(values)
 
     def parse_sum(self) -> tuple[Any, ...]:
         left = self.parse_product()
@@ -151,20 +151,20 @@ class _Parser:
         count = 0
         while self.accept("-"):
             count += 1
-        found = self._one(leaf)
+        parsed = self._one(leaf)
         for _time in range(count):
-            found = ("-", ("is", 0.0), found)
-        return found
+            parsed = ("-", ("is", 0.0), parsed)
+        return parsed
 
     def _one(self, leaf: bool) -> tuple[Any, ...]:
-        kind, found, position = self.kind, self.found, self.position
+        kind, token, position = self.kind, self.found, self.position
         if not leaf and self.accept("("):
             inner = self.parse_or()
             self.expect(")")
             return inner
         if kind not in ("number", "quoted", *(() if leaf else ("name",))):
-            raise ExpressionError(f"expected a value, found {found!r}", position)
-        value = float(found) if kind == "number" else found
+            raise ExpressionError(f"expected a value, found {token!r}", position)
+        value = float(token) if kind == "number" else token
         if value == math.inf:
             raise ExpressionError("has a number that is too large", position)
         self.step()
@@ -175,7 +175,7 @@ def _depth(tree: tuple[Any, ...]) -> int:
     """By layers, not by calls: it is asked before anything goes down the tree."""
     layer, depth = [tree], 0
     while layer:
-        layer, depth = [part for one in layer for part in one[1:] if isinstance(part, tuple)], depth + 1
+        layer, depth = [part for node in layer for part in node[1:] if isinstance(part, tuple)], depth + 1
     return depth
 
 
@@ -193,18 +193,18 @@ def _value(tree: tuple[Any, ...], values: Mapping[str, Any]) -> Result:
         return parts[0]  # type: ignore[no-any-return]
     if sign == "name":
         return _given(values.get(parts[0]))
-    found = [_value(part, values) for part in parts]
+    operands = [_value(part, values) for part in parts]
     if sign in ("and", "or"):
-        return _logic(found, decides=sign == "or")
+        return _logic(operands, decides=sign == "or")
     if sign == "not":
-        return not found[0] if isinstance(found[0], bool) else None
-    if any(one is None for one in found):
+        return not operands[0] if isinstance(operands[0], bool) else None
+    if any(value is None for value in operands):
         return None
     if sign in ("==", "!="):
-        return _same(found[0], found[1]) is (sign == "==")
+        return _same(operands[0], operands[1]) is (sign == "==")
     if sign == "in":
-        return any(_same(found[0], one) for one in found[1:])
-    return _sum(sign, found[0], found[1])
+        return any(_same(operands[0], other) for other in operands[1:])
+    return _sum(sign, operands[0], operands[1])
 
 
 def _given(value: Any) -> Value:
@@ -215,10 +215,10 @@ def _given(value: Any) -> Value:
     return float(value)
 
 
-def _logic(found: list[Result], *, decides: bool) -> bool | None:
-    if any(one is decides for one in found):
+def _logic(values: list[Result], *, decides: bool) -> bool | None:
+    if any(value is decides for value in values):
         return decides
-    return None if any(not isinstance(one, bool) for one in found) else not decides
+    return None if any(not isinstance(value, bool) for value in values) else not decides
 
 
 def _same(left: Result, right: Result) -> bool:

@@ -30,11 +30,11 @@ def _squeezed(name: str) -> str:
 
 
 def _codes() -> dict[str, str]:
-    found: dict[str, str] = {}
+    codes: dict[str, str] = {}
     for entry in _NAMES.replace("\n", "|").split("|"):
         code, _space, names = entry.strip().partition(" ")
-        found |= {_squeezed(name): code for name in (code, *names.split(",")) if code}
-    return found
+        codes |= {_squeezed(name): code for name in (code, *names.split(",")) if code}
+    return codes
 
 
 _CODES: Mapping[str, str] = MappingProxyType(_codes())

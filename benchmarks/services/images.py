@@ -31,17 +31,17 @@ def store_image(team: Team, content: BinaryIO | bytes, *, name: str) -> tuple[Im
     if known:
         return known, False
     try:
-        seen = pictures.inspect(data, settings.IMAGE_MAX_PIXELS)
+        info = pictures.inspect(data, settings.IMAGE_MAX_PIXELS)
     except pictures.NotAPicture as problem:
         raise ImageRefused(problem.code, _sentence(problem, name)) from problem
     fresh = Image(
         team=team,
         sha256=sha,
-        format=seen.format,
+        format=info.format,
         bytes=len(data),
-        width=seen.width,
-        height=seen.height,
-        orientation=seen.orientation,
+        width=info.width,
+        height=info.height,
+        orientation=info.orientation,
     )
     storage.store(fresh.original_name, data)
     facts = {key: getattr(fresh, key) for key in ("format", "bytes", "width", "height", "orientation")}

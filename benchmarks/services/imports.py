@@ -64,7 +64,7 @@ def start_upload(
         "complete": complete,
     }
     title = _("Import of %(file)s") % {"file": named.name}
-    return _start(stage, actor, title, params, here=False)
+    return _start(stage, actor, title, params, inline=False)
 
 
 def start_path(
@@ -77,7 +77,7 @@ def start_path(
         "defaults": asdict(defaults),
         "complete": complete,
     }
-    return _start(stage, actor, _("Import of %(file)s") % {"file": path.name}, params, here=True)
+    return _start(stage, actor, _("Import of %(file)s") % {"file": path.name}, params, inline=True)
 
 
 def run(work: JobContext) -> None:
@@ -119,9 +119,9 @@ IMPORT = JobKind(
 )
 
 
-def _start(stage: Stage, actor: User | None, title: str, params: dict[str, Any], *, here: bool) -> Job:
+def _start(stage: Stage, actor: User | None, title: str, params: dict[str, Any], *, inline: bool) -> Job:
     params = {"stage": stage.pk, **params}
-    return jobs.start(KIND, title, scope=stage.benchmark.scope, actor=actor, params=params, here=here)
+    return jobs.start(KIND, title, scope=stage.benchmark.scope, actor=actor, params=params, inline=inline)
 
 
 def _keep(upload: File[bytes]) -> str:

@@ -18,8 +18,8 @@ def arrange(item: Item, threshold: float = perceptual_hash.ALIKE) -> None:
     Pictures that cannot be read stand alone. Raises lookalikes.TooMany, and then nothing is written.
     """
     prints = dict(fingerprints_of(item))
-    found = perceptual_hash.arrangement(list(prints), list(prints.values()), threshold)
-    item.context = {**item.context, **found}
+    arrangement = perceptual_hash.arrangement(list(prints), list(prints.values()), threshold)
+    item.context = {**item.context, **arrangement}
     item.save(update_fields=["context"])
 
 

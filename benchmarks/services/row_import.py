@@ -87,16 +87,16 @@ def import_batch(stage: Stage, prepared: Sequence[PreparedRow], *, complete: boo
     Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     batch = _read(stage, prepared, complete)
     rows = []
-    for one in prepared:
-        judged = _classify(batch, one)
-        rows.append(JobRow(number=one.row.number, name=one.row.name[:300], **judged._asdict()))
+    for prepared_row in prepared:
+        judged = _classify(batch, prepared_row)
+        rows.append(JobRow(number=prepared_row.row.number, name=prepared_row.row.name[:300], **judged._asdict()))
     _write(batch)
     return rows
 
 
 def _read(stage: Stage, prepared: Sequence[PreparedRow], complete: bool) -> Batch:
     batch = Batch(stage, complete)
-    keys = {one.row.found.key for one in prepared if isinstance(one.row.found, Record)}
+    keys = {prepared_row.row.found.key for prepared_row in prepared if isinstance(prepared_row.row.found, Record)}
     items = list(Item.objects.filter(stage=stage, key__in=keys))
     batch.known = {item.key: Known(item) for item in items}
     by_id = {item.pk: batch.known[item.key] for item in items}
@@ -105,85 +105,89 @@ def _read(stage: Stage, prepared: Sequence[PreparedRow], complete: bool) -> Batc
             by_id[use.item_id].images[use.role] = use
         for fact in ItemFact.objects.filter(item__in=by_id, source=FACT_SOURCE).order_by("pk"):
             by_id[fact.item_id].facts[fact.key] = fact.value
-    images = {one.image.pk for one in prepared if one.image}
+    images = {prepared_row.image.pk for prepared_row in prepared if prepared_row.image}
     if images:
         uses = ItemImage.objects.filter(item__stage=stage, image__in=images).order_by("-pk")
         batch.user_of = dict(uses.values_list("image_id", "item__key"))
     return batch
 
 
-def _classify(batch: Batch, one: PreparedRow) -> RowResult:
-    found = one.row.found
-    if one.problem or isinstance(found, RowProblem):
-        problem = one.problem or found
+def _classify(batch: Batch, prepared_row: PreparedRow) -> RowResult:
+    record = prepared_row.row.found
+    if prepared_row.problem or isinstance(record, RowProblem):
+        problem = prepared_row.problem or record
         return RowResult(Outcome.ERROR, getattr(problem, "code", ""), getattr(problem, "message", ""))
-    known = batch.known.get(found.key)
-    role = _role(batch.mode, known, found, one.image)
-    return _create(batch, found, one.image, role) if known is None else _extend(batch, known, found, one.image, role)
+    known = batch.known.get(record.key)
+    role = _role(batch.mode, known, record, prepared_row.image)
+    return (
+        _create(batch, record, prepared_row.image, role)
+        if known is None
+        else _extend(batch, known, record, prepared_row.image, role)
+    )
 
 
-def _role(mode: str, known: Known | None, found: Record, image: Image | None) -> str:
+def _role(mode: str, known: Known | None, record: Record, image: Image | None) -> str:
     """Where the row's picture goes in its item. Pictures of a set are numbered as they come."""
     if mode not in ("named", "set"):
         return "image"
-    if found.role or mode != "set":
-        return found.role
+    if record.role or mode != "set":
+        return record.role
     images = known.images if known else {}
     same = next((role for role, use in images.items() if image and use.image_id == image.pk), "")
     last = max((int(role[1:]) for role in images if role[:1] == "p" and role[1:].isdecimal()), default=0)
     return same or f"p{last + 1:03}"
 
 
-def _create(batch: Batch, found: Record, image: Image | None, role: str) -> RowResult:
-    item = Item(stage=batch.stage, key=found.key, **{name: getattr(found, name) for name in MEMBERS})
-    known = batch.known[found.key] = Known(item)
+def _create(batch: Batch, record: Record, image: Image | None, role: str) -> RowResult:
+    item = Item(stage=batch.stage, key=record.key, **{name: getattr(record, name) for name in MEMBERS})
+    known = batch.known[record.key] = Known(item)
     batch.items.append(item)
-    _fill(batch, known, found, role, _context(found, image))
-    return _add_picture(batch, known, found, image, role)
+    _fill(batch, known, record, role, _context(record, image))
+    return _add_picture(batch, known, record, image, role)
 
 
-def _extend(batch: Batch, known: Known, found: Record, image: Image | None, role: str) -> RowResult:
+def _extend(batch: Batch, known: Known, record: Record, image: Image | None, role: str) -> RowResult:
     """A row of an item that exists, perhaps with a further picture of it."""
     use = known.images.get(role) if image else None
     if image and use and use.image_id != image.pk:
-        return _taken(batch.mode, found.key, role)
+        return _taken(batch.mode, record.key, role)
     adds = image is not None and use is None
     further = adds and batch.mode in ("named", "set")
-    context = _context(found, image)
-    missing, other = _compare(known, found, use, context, role, batch.mode)
+    context = _context(record, image)
+    missing, other = _compare(known, record, use, context, role, batch.mode)
     if adds and not further:
         missing.insert(0, "file")
     if other or (missing and not batch.complete and not further):
-        return _differs(found.key, other, missing)
+        return _differs(record.key, other, missing)
     if further or missing:
-        _fill(batch, known, found, role, context)
+        _fill(batch, known, record, role, context)
     if use is not None and missing:
-        _fill_picture(batch, use, found)
+        _fill_picture(batch, use, record)
     if adds:
-        added = _add_picture(batch, known, found, image, role)
+        added = _add_picture(batch, known, record, image, role)
         return added if further else added._replace(outcome=Outcome.UPDATED)
     return RowResult(Outcome.UPDATED if missing else Outcome.UNCHANGED)
 
 
-def _context(found: Record, image: Image | None) -> dict[str, Any]:
+def _context(record: Record, image: Image | None) -> dict[str, Any]:
     """What is told of a picture stays with the picture; without one it stays with the item."""
-    own = {} if image else {name: getattr(found, name) for name in OF_PICTURE if getattr(found, name)}
-    return {**found.context, **own}
+    own = {} if image else {name: getattr(record, name) for name in OF_PICTURE if getattr(record, name)}
+    return {**record.context, **own}
 
 
 def _compare(
-    known: Known, found: Record, use: ItemImage | None, context: Mapping[str, Any], role: str, mode: str
+    known: Known, record: Record, use: ItemImage | None, context: Mapping[str, Any], role: str, mode: str
 ) -> tuple[list[str], list[str]]:
     """Columns that the item lacks, and columns that it has with another value. What a row leaves empty differs not."""
-    pairs = [(COLUMN.get(name, name), getattr(known.item, name), getattr(found, name)) for name in MEMBERS]
-    told = known.told(role, mode)
-    pairs += [(name, as_value(name, told.get(name, "")), value) for name, value in context.items()]
-    pairs += [(f"fact.{name}", known.facts.get(name, ""), value) for name, value in found.facts.items()]
+    pairs = [(COLUMN.get(name, name), getattr(known.item, name), getattr(record, name)) for name in MEMBERS]
+    context_values = known.told(role, mode)
+    pairs += [(name, as_value(name, context_values.get(name, "")), value) for name, value in context.items()]
+    pairs += [(f"fact.{name}", known.facts.get(name, ""), value) for name, value in record.facts.items()]
     if use is not None:
-        pairs += [(name, getattr(use, name), getattr(found, name)) for name in OF_PICTURE]
-    said = [(name, old, new) for name, old, new in pairs if new not in ("", None)]
-    missing = [name for name, old, _new in said if old in ("", None)]
-    return missing, [name for name, old, new in said if old not in ("", None) and old != new]
+        pairs += [(name, getattr(use, name), getattr(record, name)) for name in OF_PICTURE]
+    given_values = [(name, old, new) for name, old, new in pairs if new not in ("", None)]
+    missing = [name for name, old, _new in given_values if old in ("", None)]
+    return missing, [name for name, old, new in given_values if old not in ("", None) and old != new]
 
 
 def _taken(mode: str, key: str, role: str) -> RowResult:
@@ -203,19 +207,19 @@ def _differs(key: str, other: Sequence[str], missing: Sequence[str]) -> RowResul
     return RowResult(Outcome.ERROR, "key_differs", message)
 
 
-def _fill(batch: Batch, known: Known, found: Record, role: str, context: Mapping[str, Any]) -> None:
+def _fill(batch: Batch, known: Known, record: Record, role: str, context: Mapping[str, Any]) -> None:
     """What the item does not say yet. In a set, what is told of a picture is kept under the picture."""
     item = known.item
     for name in MEMBERS:
         if not getattr(item, name):
-            setattr(item, name, getattr(found, name))
+            setattr(item, name, getattr(record, name))
     if batch.mode == "set" and context:
         pictures = item.context.get("pictures", {})
         own = {**context, **_said(pictures.get(role, {}))}
         item.context = {**item.context, "pictures": {**pictures, role: own}}
     elif context:
         item.context = {**context, **_said(item.context)}
-    for name, value in found.facts.items():
+    for name, value in record.facts.items():
         if name not in known.facts:
             known.facts[name] = value
             batch.facts.append(ItemFact(item=item, key=name, value=value, source=FACT_SOURCE))
@@ -228,26 +232,26 @@ def _said(context: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in context.items() if value not in ("", None)}
 
 
-def _fill_picture(batch: Batch, use: ItemImage, found: Record) -> None:
+def _fill_picture(batch: Batch, use: ItemImage, record: Record) -> None:
     for name in OF_PICTURE:
         if not getattr(use, name):
-            setattr(use, name, getattr(found, name))
+            setattr(use, name, getattr(record, name))
     if use.pk:
         batch.changed_images[use.pk] = use
 
 
-def _add_picture(batch: Batch, known: Known, found: Record, image: Image | None, role: str) -> RowResult:
-    if image is None and not found.unused_file:
+def _add_picture(batch: Batch, known: Known, record: Record, image: Image | None, role: str) -> RowResult:
+    if image is None and not record.unused_file:
         return RowResult(Outcome.CREATED)
     if image is None:
-        text = _("Items of this stage have no picture. “%(file)s” was not used.") % {"file": found.unused_file}
+        text = _("Items of this stage have no picture. “%(file)s” was not used.") % {"file": record.unused_file}
         return RowResult(Outcome.CREATED, "picture_not_used", text)
-    told = {name: getattr(found, name) for name in OF_PICTURE}
-    use = ItemImage(item=known.item, image=image, role=role, file_name=found.file, **told)
+    picture_values = {name: getattr(record, name) for name in OF_PICTURE}
+    use = ItemImage(item=known.item, image=image, role=role, file_name=record.file, **picture_values)
     known.images[role] = use
     batch.images.append(use)
-    other = batch.user_of.setdefault(image.pk, found.key)
-    if other == found.key:
+    other = batch.user_of.setdefault(image.pk, record.key)
+    if other == record.key:
         return RowResult(Outcome.CREATED)
     return RowResult(Outcome.CREATED, "shares_picture", _("“%(key)s” has the same picture.") % {"key": other})
 

@@ -41,7 +41,7 @@ TUNNELS = ("64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16", "::/96", 
 UNLISTED = ("fec0::/10", "3fff::/20", "5f00::/16")
 # And those that are public by number, but a cloud's own to its guests.
 GUESTS = ("168.63.129.16/32", "192.0.0.0/24")
-NEVER = [ip_network(one) for one in (*TUNNELS, *UNLISTED, *GUESTS)]
+NEVER = [ip_network(network) for network in (*TUNNELS, *UNLISTED, *GUESTS)]
 NAME = re.compile(r"(?=.{1,253}\.?$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?\.?")
 WORDS: dict[str, str | Promise] = {
     "not_http": _("This is no web address. Copy the address of the picture; it begins with https://."),
@@ -106,7 +106,7 @@ class ServerSlots:
         with self._free:
             if not self._free.wait_for(lambda: server not in self._asked, timeout=2):
                 raise FetchRefused("busy")
-            self._slow = {one: until for one, until in self._slow.items() if until > clock()}
+            self._slow = {host: until for host, until in self._slow.items() if until > clock()}
             if server in self._slow:
                 raise FetchRefused("too_slow")
             self._asked.add(server)
@@ -239,10 +239,10 @@ def is_metadata(address: Address) -> bool:
 
 def _resolve(host: str) -> Sequence[str]:
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return []
-    return list(dict.fromkeys(str(row[4][0]) for row in found))
+    return list(dict.fromkeys(str(row[4][0]) for row in addresses))
 
 
 def _with_deadline(resolve: Resolve, deadline: float) -> Resolve:

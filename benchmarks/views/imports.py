@@ -25,14 +25,14 @@ def import_items(request: HttpRequest, slug: str) -> HttpResponse:
     stage = _chosen(stages, key=request.GET.get("stage", ""), number=request.POST.get("stage", ""))
     form = ImportForm(request.POST or None, request.FILES or None, stage=stage)
     if request.method == "POST" and form.is_valid():
-        said = form.cleaned_data
+        data = form.cleaned_data
         job = imports.start_upload(
             stage,
             current_user(request),
-            archive=said.get("archive"),
-            manifest=said["manifest"],
+            archive=data.get("archive"),
+            manifest=data["manifest"],
             defaults=form.defaults(),
-            complete=said["complete"],
+            complete=data["complete"],
         )
         return redirect("jobs:job", job.pk)
     context = {

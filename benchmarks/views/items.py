@@ -20,10 +20,10 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
     stage = _stage(benchmark, clean(request.GET.get("stage")))
     chosen = {name: clean(request.GET.get(name)) for name in readers.FACETS}
     offered = panels.available_filters(stage, request.GET.dict())
-    found = panels.apply_filters(readers.items(stage, chosen), offered)
-    rows, further = readers.page(found, parse_id(request.GET.get("after")))
-    picked = chosen | {one.filter.name: one.chosen for one in offered}
-    kept = {name: value for name, value in picked.items() if value} | {"stage": stage.key}
+    selection = panels.apply_filters(readers.items(stage, chosen), offered)
+    rows, further = readers.page(selection, parse_id(request.GET.get("after")))
+    picked = chosen | {filter_view.filter.name: filter_view.chosen for filter_view in offered}
+    query = {name: value for name, value in picked.items() if value} | {"stage": stage.key}
     context = {
         "benchmark": benchmark,
         "condition_names": readers.condition_names(benchmark),
@@ -32,9 +32,9 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
         "facets": [(name, values, chosen[name]) for name, values in readers.filter_choices(stage).items() if values],
         "offered": offered,
         "filtered": any(picked.values()),
-        "total": found.count(),
+        "total": selection.count(),
         "items": rows,
-        "further": urlencode(kept | {"after": further}) if further else "",
+        "further": urlencode(query | {"after": further}) if further else "",
         "works": may(request.user, benchmark, "work_on"),
         "nav": tabs_for(request.user, benchmark, "items"),
         "who_place": benchmark.name,
@@ -46,18 +46,18 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def item(request: HttpRequest, slug: str, item_id: int) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
-    found = Item.objects.filter(pk=item_id, stage__benchmark=benchmark).select_related("stage").first()
-    if found is None:
+    item = Item.objects.filter(pk=item_id, stage__benchmark=benchmark).select_related("stage").first()
+    if item is None:
         raise Http404
-    before, after = readers.neighbours(found)
+    before, after = readers.neighbours(item)
     context = {
         "benchmark": benchmark,
         "condition_names": readers.condition_names(benchmark),
-        "item": found,
-        "told": readers.context_texts(found),
-        "pictures": readers.pictures(found),
-        "facts": found.facts.order_by("key", "source", "pk"),
-        "panels": panels.item_panels(found),
+        "item": item,
+        "told": readers.context_texts(item),
+        "pictures": readers.pictures(item),
+        "facts": item.facts.order_by("key", "source", "pk"),
+        "panels": panels.item_panels(item),
         "before": before,
         "after": after,
         "nav": tabs_for(request.user, benchmark, "items"),
@@ -69,7 +69,7 @@ def item(request: HttpRequest, slug: str, item_id: int) -> HttpResponse:
 def _stage(benchmark: Benchmark, key: str) -> Stage:
     """The stage asked for, or the first; 404 if there is no such stage."""
     stages = benchmark.stages.filter(key=key) if key else benchmark.stages.all()
-    found = stages.first()
-    if found is None:
+    stage = stages.first()
+    if stage is None:
         raise Http404
-    return found
+    return stage

@@ -54,7 +54,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "benchmark": benchmark,
         "stages": stages,
-        "items": sum(one.total for one in stages),
+        "items": sum(stage_view.total for stage_view in stages),
         "roles": readers.roles(benchmark),
         "cohorts": readers.recipe_cohorts(benchmark),
         "condition_names": readers.condition_names(benchmark),
@@ -68,7 +68,7 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _make(form: CreateForm, user: User) -> Benchmark:
-    said = form.cleaned_data
-    if said["recipe"] == BLANK:
-        return create_blank(said["team"], said["name"], said["slug"], user, question=said["question"])
-    return create_from_recipe(said["team"], said["recipe"], said["name"], said["slug"], user)
+    data = form.cleaned_data
+    if data["recipe"] == BLANK:
+        return create_blank(data["team"], data["name"], data["slug"], user, question=data["question"])
+    return create_from_recipe(data["team"], data["recipe"], data["name"], data["slug"], user)

@@ -20,8 +20,8 @@ def roles(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="roles")
     form = AddRoleForm(request.POST or None, benchmark=benchmark)
     if request.method == "POST" and form.is_valid():
-        said = form.cleaned_data
-        set_role(benchmark, said["user"], Role.Name(said["name"]), current_user(request))
+        data = form.cleaned_data
+        set_role(benchmark, data["user"], Role.Name(data["name"]), current_user(request))
         return redirect("benchmarks:roles", slug)
     context = {
         "benchmark": benchmark,
@@ -40,15 +40,15 @@ def roles(request: HttpRequest, slug: str) -> HttpResponse:
 def role(request: HttpRequest, slug: str, role_id: int) -> HttpResponse:
     """Change a role, or take it away."""
     benchmark = benchmark_for(request.user, slug, can="roles")
-    found = benchmark.roles.select_related("user").filter(pk=role_id).first()
+    role = benchmark.roles.select_related("user").filter(pk=role_id).first()
     wanted = request.POST.get("name", "")
-    if found is None:
+    if role is None:
         raise Http404
     try:
         if wanted == "none":
-            remove_role(benchmark, found.user, current_user(request))
+            remove_role(benchmark, role.user, current_user(request))
         elif wanted in Role.Name.values:
-            set_role(benchmark, found.user, Role.Name(wanted), current_user(request))
+            set_role(benchmark, role.user, Role.Name(wanted), current_user(request))
     except LastOwner:
         messages.error(request, _("A benchmark always has an owner. Make someone else owner first."))
     except NotATeamMember:

@@ -37,8 +37,8 @@ def check(params: Mapping[str, Any]) -> None:
 def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
     """What looks alike stays on one sheet, unless a group alone is larger than a sheet may be."""
     drafts = []
-    for value, found in sorted(group_by_value(results, params.get("by", "item.concept")).items()):
-        shown = {one.item.key: one for one in found if one.item.images}
+    for value, members in sorted(group_by_value(results, params.get("by", "item.concept")).items()):
+        shown = {result.item.key: result for result in members if result.item.images}
         sheets = _sheets(_sorted_groups(shown, params.get("groups", ())), params.get("most", MOST))
         for number, groups in enumerate(sheets, start=1):
             name = value if len(sheets) == 1 else f"{value}/{number}"
@@ -49,25 +49,25 @@ def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> l
 def _sorted_groups(shown: Mapping[str, Result], groups: Iterable[Sequence[str]]) -> list[list[str]]:
     """Groups in their order; what is in none stands alone behind them."""
     left = dict.fromkeys(sorted(shown))
-    found = []
+    ordered_groups = []
     for group in groups:
-        here = [key for key in group if left.pop(key, 0) is None]
-        if here:
-            found.append(here)
-    return found + [[key] for key in left]
+        remaining = [key for key in group if left.pop(key, 0) is None]
+        if remaining:
+            ordered_groups.append(remaining)
+    return ordered_groups + [[key] for key in left]
 
 
 def _sheets(groups: Iterable[list[str]], most: int) -> list[list[list[str]]]:
     sheets: list[list[list[str]]] = []
-    held = most
+    count = most
     for group in groups:
         for start in range(0, len(group), most):
             part = group[start : start + most]
-            if held + len(part) > most:
+            if count + len(part) > most:
                 sheets.append([])
-                held = 0
+                count = 0
             sheets[-1].append(part)
-            held += len(part)
+            count += len(part)
     return sheets
 
 
@@ -78,8 +78,8 @@ def _draft(
     roles = {key: f"p{number:03}" for number, key in enumerate(keys, start=1)}
     pictures = {}
     for key, role in roles.items():
-        said = {part: read_path(params[part], shown[key]) for part in ("title", "rank") if part in params}
-        pictures[role] = {"key": key} | {part: value for part, value in said.items() if value is not None}
+        values = {part: read_path(params[part], shown[key]) for part in ("title", "rank") if part in params}
+        pictures[role] = {"key": key} | {part: value for part, value in values.items() if value is not None}
     first = shown[keys[0]].item
     return ItemDraft(
         key=shorten_key(name),
@@ -88,7 +88,9 @@ def _draft(
         origin=first.origin if len({shown[key].item.origin for key in keys}) == 1 else "",
         condition=first.condition if len({shown[key].item.condition for key in keys}) == 1 else "",
         context={"pictures": pictures, **_layout(groups, roles, params)},
-        images={role: one for key, role in roles.items() if (one := first_picture(shown[key].item)) is not None},
+        images={
+            role: picture for key, role in roles.items() if (picture := first_picture(shown[key].item)) is not None
+        },
     )
 
 

@@ -161,14 +161,14 @@ def seeded_random(seed: int, name: str) -> float:
 
 
 def sources_of(results: Iterable[Result]) -> tuple[tuple[int, int | None], ...]:
-    found = {(one.item.id, one.annotation) for one in results}
-    return tuple(sorted(found, key=lambda one: (one[0], one[1] or 0)))
+    sources = {(result.item.id, result.annotation) for result in results}
+    return tuple(sorted(sources, key=lambda source: (source[0], source[1] or 0)))
 
 
 def group_by_value(results: Iterable[Result], by: str) -> dict[str, list[Result]]:
     """By a value that is there; in the order of their names."""
     groups: dict[str, list[Result]] = {}
-    for result in sorted(results, key=lambda one: one.name):
+    for result in sorted(results, key=lambda entry: entry.name):
         value = words(read_path(by, result)) if by else "all"
         if value:
             groups.setdefault(value, []).append(result)
@@ -177,7 +177,7 @@ def group_by_value(results: Iterable[Result], by: str) -> dict[str, list[Result]
 
 def group_by_item(results: Sequence[Result]) -> list[list[Result]]:
     """The results of each item and target together, in the order of their keys."""
-    found: dict[tuple[str, str], list[Result]] = {}
-    for result in sorted(results, key=lambda one: one.name):
-        found.setdefault((result.item.key, result.target), []).append(result)
-    return [found[key] for key in sorted(found)]
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in sorted(results, key=lambda entry: entry.name):
+        groups.setdefault((result.item.key, result.target), []).append(result)
+    return [groups[key] for key in sorted(groups)]

@@ -38,11 +38,11 @@ def check(params: Mapping[str, Any]) -> None:
 
 
 def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
-    needs = [str(one) for one in params.get("needs", ())] or sorted({one.item.stage for one in results})
-    found = (
+    needs = [str(need) for need in params.get("needs", ())] or sorted({result.item.stage for result in results})
+    drafts = (
         _draft(value, group, params, needs) for value, group in sorted(group_by_value(results, params["by"]).items())
     )
-    return [draft for draft in found if draft is not None]
+    return [draft for draft in drafts if draft is not None]
 
 
 def part_of(result: Result, params: Mapping[str, Any]) -> str:
@@ -62,10 +62,10 @@ def _draft(value: str, group: Sequence[Result], params: Mapping[str, Any], needs
         images = {}
         for role, where in params["roles"].items():
             part, _dot, old = str(where).rpartition(".")
-            found = parts[part][0].item.images.get(old) if part in parts else None
-            if found is None:
+            picture = parts[part][0].item.images.get(old) if part in parts else None
+            if picture is None:
                 return None
-            images[role] = found
+            images[role] = picture
     members = {key: words(read_path(params.get(key, f"item.{key}"), first)) for key in promote.MEMBERS}
     context = {name: _merged_context(where, used) for name, where in params.get("context", {}).items()}
     return ItemDraft(key=shorten_key(value), sources=sources_of(used), context=context, images=images, **members)

@@ -99,13 +99,19 @@ def chosen(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> I
 def _sides(group: Sequence[Result], params: Mapping[str, Any]) -> list[Side]:
     """Of each item the answers to one target, or to each target where targets are read."""
     if params.get("per") == "answer":
-        return [Side(answer_key(one), (one,)) for one in group if one.passes]
-    found = group_by_item(group)
+        return [Side(answer_key(result), (result,)) for result in group if result.passes]
+    groups = group_by_item(group)
     if _reads_unit(params):
-        return [Side("/".join(part for part in (one[0].item.key, one[0].target) if part), tuple(one)) for one in found]
+        return [
+            Side(
+                "/".join(part for part in (pair_results[0].item.key, pair_results[0].target) if part),
+                tuple(pair_results),
+            )
+            for pair_results in groups
+        ]
     by_item: dict[str, list[Result]] = {}
-    for one in found:
-        by_item.setdefault(one[0].item.key, []).extend(one)
+    for pooled in groups:
+        by_item.setdefault(pooled[0].item.key, []).extend(pooled)
     return [Side(key, tuple(rows)) for key, rows in by_item.items()]
 
 
@@ -118,13 +124,13 @@ def _reads_unit(params: Mapping[str, Any]) -> bool:
 
 def _pairs(sides: Sequence[Side], params: Mapping[str, Any], near: Any) -> Iterator[Pair]:
     differs = params.get("sides")
-    for one, other in combinations(sides, 2):
-        if one.first.item.key == other.first.item.key:
+    for side, other in combinations(sides, 2):
+        if side.first.item.key == other.first.item.key:
             continue
-        if differs and read_path(differs, one.first) == read_path(differs, other.first):
+        if differs and read_path(differs, side.first) == read_path(differs, other.first):
             continue
-        if near is None or frozenset((one.first.item.key, other.first.item.key)) in near:
-            yield one, other
+        if near is None or frozenset((side.first.item.key, other.first.item.key)) in near:
+            yield side, other
 
 
 def _name(pair: Pair) -> str:
@@ -143,7 +149,7 @@ def _draft(pair: Pair, params: Mapping[str, Any], seed: int, near: Mapping[froze
     if alike is not None:
         context["similarity"] = alike
     images = {role: first_picture(side.first.item) for role, side in (("a", a), ("b", b))}
-    kept = {role: one for role, one in images.items() if one is not None}
+    placed_images = {role: picture for role, picture in images.items() if picture is not None}
     results = [*a.results, *b.results]
     former = "+".join(sorted(side.first.name for side in pair))
     return ItemDraft(
@@ -151,6 +157,6 @@ def _draft(pair: Pair, params: Mapping[str, Any], seed: int, near: Mapping[froze
         sources=sources_of(results),
         former=shorten_key(former),
         context=context,
-        images=kept,
+        images=placed_images,
         **members,
     )

@@ -44,7 +44,7 @@ def check(params: Mapping[str, Any], others: frozenset[str] = frozenset()) -> No
 def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
     """An item for each answer where a field of the answer is used; else one for each item and target."""
     if _per_answer(params):
-        drafts = (draft_of([one], params, answer_key(one), one.name) for one in results if one.passes)
+        drafts = (draft_of([result], params, answer_key(result), result.name) for result in results if result.passes)
     elif _reads_unit(params):
         drafts = (draft_of(group, params, _name(group[0])) for group in group_by_item(results))
     else:
@@ -92,8 +92,12 @@ def _images(result: Result, params: Mapping[str, Any]) -> Mapping[str, PictureRe
         if image == "item":
             return dict(result.item.images)
         return {"image": result.pictures[image]} if image in result.pictures else None
-    found = {role: _picture(result, where) for role, where in params["roles"].items()}
-    return None if None in found.values() else {role: one for role, one in found.items() if one is not None}
+    pictures = {role: _picture(result, where) for role, where in params["roles"].items()}
+    return (
+        None
+        if None in pictures.values()
+        else {role: picture for role, picture in pictures.items() if picture is not None}
+    )
 
 
 def _picture(result: Result, where: str) -> PictureRef | None:

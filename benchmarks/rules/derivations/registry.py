@@ -53,7 +53,11 @@ class Derivation:
         kind, sources, params = data.get("kind"), data.get("from"), data.get("params", {})
         if kind not in KINDS:
             raise DerivationError("kind", f"must be one of {', '.join(KINDS)}, not {kind!r}")
-        if not isinstance(sources, list | tuple) or not sources or not all(isinstance(one, str) for one in sources):
+        if (
+            not isinstance(sources, list | tuple)
+            or not sources
+            or not all(isinstance(source, str) for source in sources)
+        ):
             raise DerivationError("from", "needs the key of at least one stage")
         if data.get("of", "results") not in ("results", "items"):
             raise DerivationError("of", "must be results or items")

@@ -37,8 +37,8 @@ def check(params: Mapping[str, Any]) -> None:
 def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
     drafts: list[ItemDraft] = []
     for _value, group in sorted(group_by_value(results, params.get("by", "")).items()):
-        drawn = sorted(group_by_item(group), key=lambda found: _draw_key(found[0], params, seed), reverse=True)
-        chosen = [result for found in drawn[: params["n"]] for result in found]
+        drawn = sorted(group_by_item(group), key=lambda members: _draw_key(members[0], params, seed), reverse=True)
+        chosen = [result for members in drawn[: params["n"]] for result in members]
         drafts += promote.derive(chosen, {key: params[key] for key in params if key not in OWN}, seed)
     return drafts
 
