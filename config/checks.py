@@ -52,7 +52,7 @@ def check_secrets_key(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 @register()
 def private_networks(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     try:
-        [ip_network(one) for one in settings.PRIVATE_ENDPOINTS]
+        [ip_network(network) for network in settings.PRIVATE_ENDPOINTS]
     except ValueError as error:
         hint = "Name networks, such as 10.20.0.0/16, with commas between; or 1, or 0."
         return [Error(f"EMIC_PRIVATE_ENDPOINTS: {error}.", hint=hint, id="emic.E004")]

@@ -276,8 +276,8 @@ class BodyBounds:
         """The application's answer, unless the body failed: Django calls `start` once it has read the body."""
         arguments: list[Any] = []
 
-        def note(*given: Any) -> Callable[[bytes], None]:
-            arguments[:] = given
+        def note(*values: Any) -> Callable[[bytes], None]:
+            arguments[:] = values
             return lambda data: None
 
         answer = self.application(environ, note)

@@ -19,14 +19,14 @@ METADATA = [
 ]
 
 
-def networks(told: str, hosts: Sequence[str]) -> list[str]:
+def networks(setting: str, hosts: Sequence[str]) -> list[str]:
     """Private networks in which endpoints may be: all for "1", none for "0", or those that are named, with commas
     between. Where nothing is told, all on a site that is reached from its own machine only."""
-    told = told.strip().lower()
-    if told in ("1", "true", "yes", "on"):
+    setting = setting.strip().lower()
+    if setting in ("1", "true", "yes", "on"):
         return LAN
-    if told in ("0", "false", "no", "off"):
+    if setting in ("0", "false", "no", "off"):
         return []
-    if told:
-        return [one.strip() for one in told.split(",") if one.strip()]
+    if setting:
+        return [network.strip() for network in setting.split(",") if network.strip()]
     return LAN if set(hosts) <= LOCAL_HOSTS else []

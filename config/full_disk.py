@@ -53,8 +53,8 @@ def is_disk_full(error: BaseException | None) -> bool:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
+    visited: set[int] = set()
+    while error is not None and id(error) not in visited:
+        visited.add(id(error))
         yield error
         error = error.__cause__ or (error.__context__ if isinstance(error, OSError | OperationalError) else None)

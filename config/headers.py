@@ -18,8 +18,8 @@ class Headers:
         response = self.get_response(request)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
         if not is_picture(request, response) and request.user.is_authenticated:
-            kept = response.headers.get("Cache-Control", "")
-            if not ("private" in kept and "no-store" in kept):
+            cache_control = response.headers.get("Cache-Control", "")
+            if not ("private" in cache_control and "no-store" in cache_control):
                 response.headers["Cache-Control"] = PRIVATE
         return response
 

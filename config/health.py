@@ -111,10 +111,10 @@ def _worker() -> str:
     """Its sign of life is kept in the broker, so beside one that is away nothing is known of it, and nothing asked."""
     if PARTS["broker"].state() != "ok":
         return "unknown"
-    seen: Any = broker.ask(lambda client: (broker.worker_seen(client),))
-    if seen is None:
+    answer: Any = broker.ask(lambda client: (broker.worker_seen(client),))
+    if answer is None:
         return "unknown"
-    return "ok" if seen[0] and timezone.now() - seen[0] <= broker.WORKER_LATE else "late"
+    return "ok" if answer[0] and timezone.now() - answer[0] <= broker.WORKER_LATE else "late"
 
 
 LATE_SECONDS = round(broker.WORKER_LATE.total_seconds())

@@ -28,10 +28,10 @@ def available_languages(folder: Path) -> tuple[list[tuple[str, str]], list[str]]
     """
     languages, from_the_right = [("en", "English")], set(LANGUAGES_BIDI)
     for catalogue in sorted(folder.glob("*/LC_MESSAGES/django.po")):
-        code, told = to_language(catalogue.parent.parent.name), catalogue_header(catalogue)
-        if told.get("X-Direction") == "rtl":
+        code, header = to_language(catalogue.parent.parent.name), catalogue_header(catalogue)
+        if header.get("X-Direction") == "rtl":
             from_the_right.add(code.split("-")[0])
         known = LANG_INFO.get(code, {"code": code, "name": code, "bidi": code.split("-")[0] in from_the_right})
-        LANG_INFO[code] = {**known, "name_local": told.get("X-Own-Name") or known.get("name_local", code)}
+        LANG_INFO[code] = {**known, "name_local": header.get("X-Own-Name") or known.get("name_local", code)}
         languages.append((code, LANG_INFO[code]["name_local"]))
     return languages, sorted(from_the_right)

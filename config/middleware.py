@@ -102,9 +102,9 @@ def refusal(request: HttpRequest, words: str, status: int) -> HttpResponse:
     """A page for who reads one; scripts and programs take the words alone."""
     if "text/html" not in request.headers.get("Accept", ""):
         return HttpResponse(words, "text/plain; charset=utf-8", status)
-    came = request.headers.get("Referer", "")
-    here = url_has_allowed_host_and_scheme(came, {request.get_host()}, require_https=request.is_secure())
-    return render(request, "413.html", {"words": words, "back": came if here else ""}, status=status)
+    referer = request.headers.get("Referer", "")
+    is_local = url_has_allowed_host_and_scheme(referer, {request.get_host()}, require_https=request.is_secure())
+    return render(request, "413.html", {"words": words, "back": referer if is_local else ""}, status=status)
 
 
 def _is_utf8(charset: str) -> bool:

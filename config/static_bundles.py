@@ -55,17 +55,17 @@ def bundle_scripts(name: str, sources: Mapping[str, str]) -> str:
     """
     outside: dict[str, str] = {}  # another joined file: the name it has here
     inside: dict[str, str] = {}
-    bodies, given = [], []
+    bodies, export_lines = [], []
     for path, source in sources.items():
         exports = EXPORT.findall(source)
 
-        def taken(found: re.Match[str], path: str = path) -> str:
-            wanted = posixpath.normpath(posixpath.join(posixpath.dirname(path), found[2]))
+        def taken(match: re.Match[str], path: str = path) -> str:
+            wanted = posixpath.normpath(posixpath.join(posixpath.dirname(path), match[2]))
             home = HOME.get(wanted, "")
             if wanted not in inside and home in ("", name):
                 raise ValueError(f"{path} needs {wanted}, which does not come before it in {name}.")
-            here = inside.get(wanted) or outside.setdefault(home, f"_o{len(outside)}")
-            return f"const {{ {found[1]} }} = {here};"
+            alias = inside.get(wanted) or outside.setdefault(home, f"_o{len(outside)}")
+            return f"const {{ {match[1]} }} = {alias};"
 
         body = EXPORT.sub("", IMPORT.sub(taken, source))
         if left := re.search(r"^(import|export)\b.*", body, re.MULTILINE):
@@ -73,9 +73,9 @@ def bundle_scripts(name: str, sources: Mapping[str, str]) -> str:
         inside[path] = f"_i{len(inside)}"
         bodies.append(f"const {inside[path]} = (() => {{\n{body}return {{ {', '.join(exports)} }};\n}})();\n")
         if exports:
-            given.append(f"export const {{ {', '.join(exports)} }} = {inside[path]};\n")
-    heads = [f'import * as {here} from "./{posixpath.basename(home)}";\n' for home, here in outside.items()]
-    return "".join([*heads, *bodies, *given])
+            export_lines.append(f"export const {{ {', '.join(exports)} }} = {inside[path]};\n")
+    heads = [f'import * as {alias} from "./{posixpath.basename(home)}";\n' for home, alias in outside.items()]
+    return "".join([*heads, *bodies, *export_lines])
 
 
 class BundleFinder(finders.BaseFinder):
@@ -89,8 +89,8 @@ class BundleFinder(finders.BaseFinder):
         return []
 
     def find(self, path: str, find_all: bool = False, **_kwargs: Any) -> Any:
-        found = self._made(path) if path in STYLES or path in SCRIPTS else ""
-        return ([found] if found else []) if find_all else (found or [])
+        location = self._made(path) if path in STYLES or path in SCRIPTS else ""
+        return ([location] if location else []) if find_all else (location or [])
 
     def list(self, ignore_patterns: Any) -> Iterator[tuple[str, FileSystemStorage]]:
         for path in (*STYLES, *SCRIPTS):
@@ -100,13 +100,13 @@ class BundleFinder(finders.BaseFinder):
     def _made(self, path: str) -> str:
         names = STYLES.get(path) or SCRIPTS[path]
         places = {name: Path(str(finders.find(name))) for name in names}
-        made = Path(self.folder.name, path)
+        target = Path(self.folder.name, path)
         newest = max(place.stat().st_mtime_ns for place in places.values())
-        if not made.exists() or made.stat().st_mtime_ns < newest:
+        if not target.exists() or target.stat().st_mtime_ns < newest:
             sources = {name: place.read_text("utf-8") for name, place in places.items()}
             text = "".join(sources.values()) if path in STYLES else bundle_scripts(path, sources)
-            made.parent.mkdir(parents=True, exist_ok=True)
-            fresh = made.with_suffix(".new")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            fresh = target.with_suffix(".new")
             fresh.write_text(text, "utf-8")
-            fresh.replace(made)
-        return str(made)
+            fresh.replace(target)
+        return str(target)

@@ -44,7 +44,7 @@ def relevance(demo: Demo) -> None:
     """CAIRE: every model rates every picture for every cohort."""
     for condition, campaign_name, _share in CAMPAIGNS:
         campaign = Campaign.objects.get(stage__benchmark__slug="caire-demo", name=campaign_name)
-        scenes = [one for one in pictures.of_kind("scene") if one.condition == condition]
+        scenes = [picture for picture in pictures.of_kind("scene") if picture.condition == condition]
         rows = []
         for name, about, noise in MODELS:
             rng = Random(f"{SEED}/{name}/{campaign_name}")
@@ -237,11 +237,11 @@ def import_runs(
     for name, about, noise in MODELS:
         rng = Random(f"{SEED}/{task}/{name}")
         results = json_lines(result_rows(queries, scores, rng, noise))
-        told = runs.RunFileInfo(
+        file_info = runs.RunFileInfo(
             collection=collection, model=name, setting="", about=about, task=task, query_set=query_set,
             system_prompt="", score_kind="simulated",
         )  # fmt: skip
-        job = runs.start(collection.benchmark, demo.actor, ContentFile(results, name=f"{name}.jsonl"), told)
+        job = runs.start(collection.benchmark, demo.actor, ContentFile(results, name=f"{name}.jsonl"), file_info)
         assert job is not None
         finish(job)
 
@@ -251,4 +251,4 @@ def result_rows(
 ) -> Iterator[Row]:
     for query in queries:
         scored = scores(query, rng, noise)
-        yield {"query": query["key"], "keys": list(scored), "scores": [round(one, 6) for one in scored.values()]}
+        yield {"query": query["key"], "keys": list(scored), "scores": [round(value, 6) for value in scored.values()]}

@@ -30,7 +30,9 @@ def load(demo: Demo) -> Benchmark:
     benchmark = demo.create_benchmark("caire-universal", "CAIRE universal, demo", "caire-demo")
     stage = benchmark.stages.get(key="relevance")
     for label in demo.cohorts:
-        demo.import_items(stage, (picture_row(one) for one in pictures.of_kind("scene") if one.country == label))
+        demo.import_items(
+            stage, (picture_row(picture) for picture in pictures.of_kind("scene") if picture.country == label)
+        )
     for condition, name, _share in CAMPAIGNS:
         open_campaign(demo, stage, condition, name)
     return benchmark

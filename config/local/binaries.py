@@ -13,8 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def site_packages() -> list[Path]:
     """The folders in which our wheels may lie: the project's .venv, then this interpreter's own."""
-    found = sorted((ROOT / ".venv" / "lib").glob("python3*/site-packages"))
-    return [*found, Path(sysconfig.get_paths()["purelib"])]
+    folders = sorted((ROOT / ".venv" / "lib").glob("python3*/site-packages"))
+    return [*folders, Path(sysconfig.get_paths()["purelib"])]
 
 
 def postgres_folders() -> list[Path]:

@@ -29,9 +29,9 @@ class Database:
         env = clean_env() | {"PGCLIENTENCODING": "UTF8"}
         return env | {"PGPASSWORD": self.password} if self.password else env
 
-    def tool(self, name: str, *arguments: str, said: str | None = None) -> str:
+    def tool(self, name: str, *arguments: str, stdin_text: str | None = None) -> str:
         command = [str(binaries.client_tool(name)), *arguments]
-        done = subprocess.run(command, input=said, capture_output=True, text=True, env=self.env(), check=False)
+        done = subprocess.run(command, input=stdin_text, capture_output=True, text=True, env=self.env(), check=False)
         if done.returncode:
             if "No space left on device" in done.stderr:
                 raise EmicError(f"The disk became full while {name} was writing. Free some room and try again.")

@@ -94,20 +94,20 @@ def run_command(command: list[str], env: dict[str, str], on_line: Callable[[str]
         return status, "".join(lines) + errors.read()
 
 
-def explain_failure(said: str, command: str, data: Path, log: Path) -> str:
-    if os.strerror(errno.ENOSPC) in said:
+def explain_failure(output: str, command: str, data: Path, log: Path) -> str:
+    if os.strerror(errno.ENOSPC) in output:
         return disk_full(data)
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    if "SystemCheckError" in said and "ERRORS:" in lines:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    if "SystemCheckError" in output and "ERRORS:" in lines:
         errors = [re.sub(r"^(\?|[\w.]+): |^\s*HINT: ", "", line) for line in section(lines, "ERRORS:")]
         return f"Emic refuses to start: {' '.join(errors)}"
-    broken = re.search(r"CatalogueError: (.*)", said)
+    broken = re.search(r"CatalogueError: (.*)", output)
     if broken:
         return f"Emic refuses to start, because a translation cannot be read. {broken[1]}"
-    refused = re.search(r"OperationalError: (.*)", said)
+    refused = re.search(r"OperationalError: (.*)", output)
     if refused:
         return f"The database does not answer: {refused[1].rsplit('failed: ', 1)[-1]} (more in {log})"
-    stated = re.search(r"^CommandError: (.*)", said, re.MULTILINE)
+    stated = re.search(r"^CommandError: (.*)", output, re.MULTILINE)
     if stated:
         return stated[1]
     return f"manage.py {command} failed: {lines[-1] if lines else 'it said nothing'} (more in {log})"

@@ -23,12 +23,15 @@ NO = "I cannot say anything about people in pictures."
 
 def chat_completion(asked: dict[str, Any]) -> dict[str, Any]:
     """A chat completion."""
-    seen = json.dumps([asked.get("model"), asked.get("messages"), asked.get("seed")], sort_keys=True)
-    dice = Random(hashlib.sha256(seen.encode()).digest())
+    digest_source = json.dumps([asked.get("model"), asked.get("messages"), asked.get("seed")], sort_keys=True)
+    dice = Random(hashlib.sha256(digest_source.encode()).digest())
     message: dict[str, Any] = {"role": "assistant", "content": completion_text(asked, dice)}
     if dice.random() < DECLINES:
         message |= {"content": None, "refusal": NO}
-    words = {"prompt_tokens": len(seen) // 400 + 50, "completion_tokens": len(message["content"] or NO) // 4 + 1}
+    words = {
+        "prompt_tokens": len(digest_source) // 400 + 50,
+        "completion_tokens": len(message["content"] or NO) // 4 + 1,
+    }
     return {
         "id": f"practice-{dice.getrandbits(48):012x}",
         "object": "chat.completion",
@@ -72,9 +75,9 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        there = self.path.rstrip("/") == "/v1/models"
+        is_known = self.path.rstrip("/") == "/v1/models"
         listed = {"object": "list", "data": [{"id": name, "object": "model"} for name in MODELS]}
-        self._send(200 if there else 404, listed if there else {"error": {"message": "There is nothing here."}})
+        self._send(200 if is_known else 404, listed if is_known else {"error": {"message": "There is nothing here."}})
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)

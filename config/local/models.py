@@ -90,7 +90,7 @@ def requirements() -> list[str]:
 
 def constraints_text() -> str:
     """The lock's versions without its hashes, and those tried for models: none of the first may be changed."""
-    locked = [f"{one['name']}=={one['version']}{one['marker'] or ''}" for one in PINNED.finditer(LOCK.read_text())]
+    locked = [f"{pin['name']}=={pin['version']}{pin['marker'] or ''}" for pin in PINNED.finditer(LOCK.read_text())]
     return "\n".join(locked) + "\n" + CONSTRAINTS.read_text()
 
 
@@ -108,12 +108,12 @@ def planned(command: list[str], folder: str) -> list[dict[str, str]]:
 
 
 def read_report(report: dict[str, Any]) -> list[dict[str, str]]:
-    kept = [one["metadata"] for one in report.get("install", [])]
-    return [{"name": str(one["name"]).lower(), "version": str(one["version"])} for one in kept]
+    installed = [entry["metadata"] for entry in report.get("install", [])]
+    return [{"name": str(metadata["name"]).lower(), "version": str(metadata["version"])} for metadata in installed]
 
 
 def brings_cuda(wanted: list[dict[str, str]]) -> bool:
-    return any(CUDA.match(one["name"].replace("_", "-")) for one in wanted)
+    return any(CUDA.match(package["name"].replace("_", "-")) for package in wanted)
 
 
 def has_gpu() -> bool:
@@ -124,7 +124,7 @@ def announce(wanted: list[dict[str, str]]) -> None:
     if not wanted:
         return
     size = "several gigabytes, with CUDA" if brings_cuda(wanted) else "some hundred megabytes, without CUDA"
-    names = ", ".join(f"{one['name']} {one['version']}" for one in wanted)
+    names = ", ".join(f"{package['name']} {package['version']}" for package in wanted)
     console.print_line(f"  {len(wanted)} packages will be fetched ({size}): {names}")
 
 

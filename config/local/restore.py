@@ -49,7 +49,7 @@ def restore(home: DataFolder, source: Path) -> int:
 
 def unpack(source: Path, target: Path) -> dict[str, Any]:
     """Write the files of the tar below the target, then hold them against the manifest."""
-    found: dict[str, dict[str, Any]] = {}
+    checksums: dict[str, dict[str, Any]] = {}
     manifest: dict[str, Any] = {}
     try:
         with tarfile.open(source, "r:") as tar:
@@ -59,13 +59,13 @@ def unpack(source: Path, target: Path) -> dict[str, Any]:
                 assert content is not None
                 if member.name == MANIFEST:
                     manifest = json.loads(content.read(MAX_MANIFEST))
-                elif member.name in found:
+                elif member.name in checksums:
                     raise EmicError(f"{source} names {member.name} twice; nothing was restored.")
                 else:
-                    found[member.name] = write(content, target / member.name)
+                    checksums[member.name] = write(content, target / member.name)
     except (tarfile.TarError, ValueError, EOFError) as error:
         raise EmicError(f"{source} is not a whole backup of Emic ({error}); nothing was restored.") from error
-    check_manifest(source, manifest, found)
+    check_manifest(source, manifest, checksums)
     return manifest
 
 
@@ -89,12 +89,14 @@ def write(content: IO[bytes], path: Path) -> dict[str, Any]:
     return {"bytes": size, "sha256": digest.hexdigest()}
 
 
-def check_manifest(source: Path, manifest: dict[str, Any], found: dict[str, dict[str, Any]]) -> None:
+def check_manifest(source: Path, manifest: dict[str, Any], checksums: dict[str, dict[str, Any]]) -> None:
     if not manifest:
         raise EmicError(f"{source} has no manifest, so it is not a whole backup of Emic; nothing was restored.")
     if manifest.get("format") != FORMAT:
         raise EmicError(f"{source} was made by a newer Emic (format {manifest.get('format')}); nothing was restored.")
-    wrong = sorted(name for name in {*found, *manifest["files"]} if found.get(name) != manifest["files"].get(name))
+    wrong = sorted(
+        name for name in {*checksums, *manifest["files"]} if checksums.get(name) != manifest["files"].get(name)
+    )
     if wrong:
         raise EmicError(f"{source} is damaged: {wrong[0]} is not what was saved; nothing was restored.")
 

@@ -120,9 +120,9 @@ def start_practice(home: DataFolder, supervisor: Supervisor, env: dict[str, str]
 def collect_static(home: DataFolder, env: dict[str, str]) -> None:
     """Copy, compress and name the static files by their content, when any of them has changed."""
     files = sorted(path for path in (ROOT / "static").rglob("*") if path.is_file())
-    seen = [f"{path} {path.stat().st_mtime_ns} {path.stat().st_size}" for path in files]
-    seen.append(sha256(ROOT / "requirements" / setup.RUN))
-    state = hashlib.sha256("\n".join(seen).encode()).hexdigest()
+    states = [f"{path} {path.stat().st_mtime_ns} {path.stat().st_size}" for path in files]
+    states.append(sha256(ROOT / "requirements" / setup.RUN))
+    state = hashlib.sha256("\n".join(states).encode()).hexdigest()
     stamp = home.path / "static" / "collected"
     if stamp.exists() and stamp.read_text() == state:
         return
@@ -189,8 +189,10 @@ def free_port(host: str, port: int) -> int:
         raise EmicError(f"{port} is not a port. Choose one between 1024 and 65535.") from error
     except OSError as error:
         if "in use" in str(error):
-            told = f"Port {port} is taken by another program. Stop it, or choose another: ./emic run --port {port + 1}"
-            raise EmicError(told) from error
+            message = (
+                f"Port {port} is taken by another program. Stop it, or choose another: ./emic run --port {port + 1}"
+            )
+            raise EmicError(message) from error
         raise EmicError(f"Emic cannot listen on {host}, port {port}: {error.strerror}.") from error
 
 

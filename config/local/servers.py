@@ -37,8 +37,8 @@ def socket_folder(wanted: Path) -> Path:
 
 def _private(folder: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = folder.lstat()
-    if folder.is_symlink() or (found.st_uid != os.geteuid() and os.geteuid() != 0):
+    status = folder.lstat()
+    if folder.is_symlink() or (status.st_uid != os.geteuid() and os.geteuid() != 0):
         raise EmicError(f"{folder} belongs to somebody else. Remove it, or set EMIC_DATA to another folder.")
     folder.chmod(0o700)
     return folder
@@ -141,7 +141,7 @@ class Postgres:
             "initdb", "-D", str(half), "-U", "emic", "-E", "UTF8", "--locale-provider=libc", "--locale=C.UTF-8",
             "--auth=trust", "--no-instructions", "--no-sync",
         )  # fmt: skip
-        self._run("postgres", "--single", "-D", str(half), "postgres", said=f"CREATE DATABASE {self.database};\n")
+        self._run("postgres", "--single", "-D", str(half), "postgres", stdin_text=f"CREATE DATABASE {self.database};\n")
         half.rename(self.cluster)
 
     def _hand_over(self, half: Path) -> None:
@@ -157,9 +157,9 @@ class Postgres:
                     f"{self.user} cannot reach {wish[2]}. Run ./emic as an ordinary user, or in a folder open to all."
                 )
 
-    def _run(self, program: str, *arguments: str, said: str = "") -> None:
+    def _run(self, program: str, *arguments: str, stdin_text: str = "") -> None:
         command = process.wrapped_command([str(binaries.postgres_bin() / program), *arguments], self.user)
-        done = subprocess.run(command, input=said, capture_output=True, text=True, check=False, env=clean_env())
+        done = subprocess.run(command, input=stdin_text, capture_output=True, text=True, check=False, env=clean_env())
         with self.log.open("a") as log:
             log.write(done.stdout + done.stderr)
         if done.returncode or FAILED.search(done.stderr):
@@ -254,7 +254,7 @@ def clean_env() -> dict[str, str]:
 def last_line(log: Path, lines: int = 1) -> str:
     """The end of a log: where a server says why it went."""
     try:
-        said = log.read_text(errors="replace").strip().splitlines()
+        log_lines = log.read_text(errors="replace").strip().splitlines()
     except OSError:
         return "it left no log"
-    return " ".join(said[-lines:]) or "it left no word"
+    return " ".join(log_lines[-lines:]) or "it left no word"

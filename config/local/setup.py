@@ -111,24 +111,24 @@ def run_quietly(command: list[str], purpose: str) -> None:
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, check=False)
     if done.returncode == 0:
         return
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     log = ROOT / ".venv" / "emic-setup.log"
     if log.parent.exists():
-        log.write_text(said)
-    raise EmicError(explain_failure(said, purpose, log))
+        log.write_text(output)
+    raise EmicError(explain_failure(output, purpose, log))
 
 
-def explain_failure(said: str, purpose: str, log: Path) -> str:
-    if "No space left on device" in said:
+def explain_failure(output: str, purpose: str, log: Path) -> str:
+    if "No space left on device" in output:
         return f"The disk of {ROOT} is full. Free some room and run ./emic again."
-    if WRONG_HASH.search(said):
+    if WRONG_HASH.search(output):
         return f"A downloaded package is not the one that was locked, so nothing was installed (more in {log})."
-    if NO_NETWORK.search(said):
+    if NO_NETWORK.search(output):
         return (
             "The packages could not be fetched: the package index does not answer. "
             "Check the network (or the proxy) and run ./emic again."
         )
-    lines = [line for line in said.strip().splitlines() if line.strip()]
+    lines = [line for line in output.strip().splitlines() if line.strip()]
     errors = [line for line in lines if line.lower().lstrip().startswith("error")]
     last = (errors or lines or ["it said nothing"])[-1].strip()
     return f"Emic could not {purpose}: {last} (more in {log})"
